@@ -1,0 +1,86 @@
+// Writes src/contracts/generated/*.ts from schemas/*.schema.json; with --check, fails if a file is not up to date.
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { compile, type JSONSchema } from "json-schema-to-typescript";
+
+const root = join(import.meta.dirname, "..");
+const schemas = join(root, "schemas");
+const target = join(root, "src", "contracts", "generated");
+
+/** Types that a generated file may import, and from where. */
+const imports = new Map([
+  ["JsonObject", "../json.ts"],
+  ["JsonValue", "../json.ts"],
+  ["Task", "./task.ts"],
+]);
+
+/**
+ * JSON.parse's reviver: free-form values become the types of src/contracts/json.ts, a reference to another schema
+ * an import, what has a default is there (the types describe validated values), and titles, which serve editors,
+ * are dropped: interfaces are named after their definition.
+ */
+function prepare(key: string, value: unknown): unknown {
+  if (key === "title" && typeof value === "string") return undefined;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  if ("if" in value) return {};
+  if ("$ref" in value) {
+    const {
+      title: _title,
+      description: _description,
+      ...reference
+    } = { title: "", description: "", ...value };
+    return value.$ref === "task.schema.json" ? { tsType: "Task" } : reference;
+  }
+  const open = "additionalProperties" in value && value.additionalProperties === true;
+  if (isInterface(value)) {
+    const required = [...(value.required ?? []), ...defaulted(value.properties)];
+    return { ...value, required, additionalProperties: open ? { tsType: "JsonValue" } : false };
+  }
+  if (!open) return value;
+  const free = "type" in value && Array.isArray(value.type) ? "JsonObject | string" : "JsonObject";
+  return { description: "description" in value ? value.description : undefined, tsType: free };
+}
+
+function isInterface(node: object): node is { properties: Record<string, unknown>; required?: string[] } {
+  return "properties" in node && typeof node.properties === "object";
+}
+
+function defaulted(properties: Record<string, unknown>): string[] {
+  return Object.entries(properties).flatMap(([name, node]) =>
+    typeof node === "object" && node !== null && "default" in node ? [name] : [],
+  );
+}
+
+async function generate(file: string): Promise<string> {
+  const text = await readFile(join(schemas, file), "utf8");
+  const { title }: { title: string } = JSON.parse(text);
+  const schema: JSONSchema = JSON.parse(text, prepare);
+  delete schema.$id;
+  delete schema.allOf;
+  const types = await compile(schema, title, {
+    bannerComment: "",
+    additionalProperties: false,
+    ignoreMinAndMaxItems: true,
+    style: { printWidth: 110 },
+  });
+  const used = [...imports].filter(([name]) => new RegExp(`[:|=] ${name}\\b`).test(types));
+  const lines = used.map(([name, from]) => `import type { ${name} } from "${from}";\n`);
+  const banner = `// Generated from schemas/${file} by scripts/generate-types.ts: change the schema instead.\n`;
+  return `${banner}${lines.join("")}\n${types.trim()}\n`;
+}
+
+const check = process.argv.includes("--check");
+const stale: string[] = [];
+await mkdir(target, { recursive: true });
+for (const file of (await readdir(schemas)).sort()) {
+  const path = join(target, file.replace(".schema.json", ".ts"));
+  const wanted = await generate(file);
+  if (wanted === (await readFile(path, "utf8").catch(() => ""))) continue;
+  stale.push(path);
+  if (!check) await writeFile(path, wanted);
+}
+for (const path of stale) console.log(`${check ? "not up to date" : "written"}: ${path}`);
+if (check && stale.length > 0) {
+  console.error("Run `node scripts/generate-types.ts` and commit what it writes.");
+  process.exitCode = 1;
+}

@@ -1,0 +1,108 @@
+// Generated from schemas/plugin.schema.json by scripts/generate-types.ts: change the schema instead.
+import type { JsonObject } from "../json.ts";
+
+/**
+ * A JSON Schema (draft-07) whose type is object.
+ */
+export type ObjectSchema = JsonObject;
+
+/**
+ * everturn.plugin.json: what a plugin package is and what it needs.
+ */
+export interface PluginManifest {
+  /**
+   * Where this schema lies, for editors.
+   */
+  $schema?: string;
+  /**
+   * The name pipelines use, by convention <kind>-<name>: lower-case letters, digits and dashes.
+   */
+  name: string;
+  /**
+   * Which place of a pipeline the plugin fills.
+   */
+  kind: "tool" | "reward" | "loop" | "policy" | "trainer" | "dataset";
+  /**
+   * The plugin's version, for example 0.1.0.
+   */
+  version: string;
+  /**
+   * The Everturn versions the plugin works with.
+   */
+  engines: {
+    /**
+     * A version range: ^0.1.0, ~0.1.2, >=0.1.0 <0.3.0, 0.1.0 or *, and alternatives joined by ||.
+     */
+    everturn: string;
+  };
+  /**
+   * The module whose default export is the plugin, relative to the manifest, for example ./index.ts. Every kind but loop needs it.
+   */
+  entry?: string;
+  /**
+   * A loop's module of workflow code, whose default export is the agent loop, for example ./workflow.ts.
+   */
+  workflow?: string;
+  config?: ObjectSchema;
+  /**
+   * What the plugin does beyond computing, shown before its first run.
+   */
+  capabilities: {
+    /**
+     * It opens network connections.
+     */
+    network: boolean;
+    /**
+     * It reads or writes files.
+     */
+    files: boolean;
+    /**
+     * It starts processes.
+     */
+    processes: boolean;
+  };
+  tool?: ToolManifest;
+}
+/**
+ * What a plugin of kind tool tells the policy, and how its calls are tried.
+ */
+export interface ToolManifest {
+  /**
+   * The name the policy calls: letters, digits, _ and -, at most 64.
+   */
+  name: string;
+  /**
+   * What the tool does, for the policy.
+   */
+  description: string;
+  parameters: ObjectSchema;
+  /**
+   * The tool holds state for a trajectory, which its release frees at the trajectory's end.
+   */
+  stateful: boolean;
+  /**
+   * How a call is retried when the tool's infrastructure fails.
+   */
+  retry: {
+    /**
+     * How often a failing call is tried in all; 1 means no retry.
+     */
+    maximumAttempts: number;
+    /**
+     * A number and ms, s, m or h, for example 500ms, 10s or 2m.
+     */
+    initialInterval: string;
+    /**
+     * Each wait is the one before times this.
+     */
+    backoffCoefficient: number;
+    /**
+     * A number and ms, s, m or h, for example 500ms, 10s or 2m.
+     */
+    maximumInterval: string;
+  };
+  /**
+   * A number and ms, s, m or h, for example 500ms, 10s or 2m.
+   */
+  timeout: string;
+}

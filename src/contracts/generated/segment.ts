@@ -1,0 +1,35 @@
+// Generated from schemas/segment.schema.json by scripts/generate-types.ts: change the schema instead.
+
+/**
+ * A run of tokens of one origin. Segments are content-addressed; each names the one before it.
+ */
+export interface Segment {
+  /**
+   * The segment that this one follows (SHA-256, hex); null for the first.
+   */
+  previous: string | null;
+  /**
+   * Who made the tokens: prompt and observation carry loss mask 0, action 1.
+   */
+  origin: "prompt" | "action" | "observation";
+  /**
+   * The tokens as text, for the reader.
+   */
+  text: string;
+  /**
+   * Token ids, exactly as sampled or framed.
+   *
+   * Items: A token id.
+   */
+  tokens: number[];
+  /**
+   * Of an action's tokens, one each, in nats at temperature 1.
+   *
+   * Items: At most 0.
+   */
+  logprobs?: number[];
+  /**
+   * The policy version that sampled the action.
+   */
+  policyVersion?: number;
+}

@@ -1,0 +1,121 @@
+// Generated from schemas/step-record.schema.json by scripts/generate-types.ts: change the schema instead.
+
+/**
+ * A line of metrics.jsonl: one policy-gradient step.
+ */
+export interface StepRecord {
+  /**
+   * From 1.
+   */
+  step: number;
+  /**
+   * The version this step made.
+   */
+  policyVersion: number;
+  /**
+   * How many versions behind the oldest trajectory was.
+   */
+  staleness: number;
+  /**
+   * Trajectories in the batch.
+   */
+  trajectories: number;
+  /**
+   * Trajectories whose infrastructure failed.
+   */
+  leftOut: number;
+  /**
+   * Over the batch.
+   */
+  rewardMean: number;
+  /**
+   * Share of solved trajectories.
+   */
+  successRate: number;
+  /**
+   * Share of trajectories that called a tool.
+   */
+  toolCallRate: number;
+  /**
+   * Share of valid tool calls; 1 if there was none.
+   */
+  validCallRate: number;
+  /**
+   * Mean over action tokens to the reference policy, in nats.
+   */
+  kl: number;
+  /**
+   * Mean over action tokens, in nats.
+   */
+  entropy: number;
+  /**
+   * Share of action tokens whose ratio was clipped.
+   */
+  clipFraction: number;
+  /**
+   * Clipped surrogate loss.
+   */
+  policyLoss: number;
+  /**
+   * Loss of the value head.
+   */
+  valueLoss: number;
+  /**
+   * Before clipping.
+   */
+  gradientNorm: number;
+  /**
+   * Of the step's last update.
+   */
+  learningRate: number;
+  /**
+   * Largest difference between recorded and recomputed log-probabilities.
+   */
+  logprobGap: number;
+  /**
+   * Numbers of tokens of the batch by origin.
+   */
+  tokens: {
+    /**
+     * Tokens of prompts.
+     */
+    prompt: number;
+    /**
+     * Tokens the policy sampled.
+     */
+    action: number;
+    /**
+     * Tokens of observations.
+     */
+    observation: number;
+  };
+  /**
+   * Mean number of action tokens of a trajectory.
+   */
+  actionLength: number;
+  /**
+   * Mean number of turns of a trajectory.
+   */
+  turns: number;
+  /**
+   * Wall-clock time by phase.
+   */
+  seconds: {
+    /**
+     * From the first trajectory's start to the last one's score: generation, tools and scoring overlap.
+     */
+    rollout: number;
+    /**
+     * The trainer's step.
+     */
+    train: number;
+    /**
+     * Making the new version generate.
+     */
+    publish: number;
+    /**
+     * The whole step.
+     */
+    total: number;
+  };
+}

@@ -1,0 +1,131 @@
+// Generated from schemas/trajectory.schema.json by scripts/generate-types.ts: change the schema instead.
+import type { JsonObject } from "../json.ts";
+import type { Task } from "./task.ts";
+
+/**
+ * A finished trajectory, as the trajectory store records it.
+ */
+export interface TrajectoryRecord {
+  /**
+   * run/stage/task/sample.
+   */
+  id: string;
+  /**
+   * The run it belongs to.
+   */
+  run: string;
+  /**
+   * The step or evaluation it was made for: step-0003, evaluation-0001.
+   */
+  stage: string;
+  /**
+   * The policy-gradient step.
+   */
+  step: number;
+  /**
+   * Its number among the trajectories of its task in the stage.
+   */
+  sample: number;
+  /**
+   * The task's id in its data set.
+   */
+  taskId: string;
+  task: Task;
+  /**
+   * The policy version of each turn.
+   *
+   * Items: A version.
+   */
+  policyVersions: number[];
+  /**
+   * How it ended; left-out: its infrastructure failed past its budget and it trained no step.
+   */
+  outcome: "answered" | "turn-limit" | "token-limit" | "left-out";
+  /**
+   * The reward manager's score and the tools' rewards.
+   */
+  reward: number;
+  /**
+   * Whether the reward manager counts it as solved.
+   */
+  success: boolean;
+  /**
+   * The last action's text, if it called no tool.
+   */
+  answer?: string;
+  /**
+   * What was done, turn by turn.
+   */
+  turns: TurnEntry[];
+  /**
+   * Its last segment; null if there is none.
+   */
+  head: string | null;
+  /**
+   * Numbers of tokens by origin.
+   */
+  tokens: {
+    /**
+     * Tokens of prompts.
+     */
+    prompt: number;
+    /**
+     * Tokens the policy sampled.
+     */
+    action: number;
+    /**
+     * Tokens of observations.
+     */
+    observation: number;
+  };
+  /**
+   * Why it was left out.
+   */
+  failure?: string;
+  /**
+   * When it started, ISO 8601.
+   */
+  startedAt?: string;
+  /**
+   * How long it took.
+   */
+  seconds: number;
+}
+/**
+ * A turn: an action and the tool calls in it.
+ */
+export interface TurnEntry {
+  /**
+   * What the policy wrote.
+   */
+  action: string;
+  /**
+   * In the order the policy wrote them.
+   */
+  toolCalls: ToolCallEntry[];
+}
+/**
+ * A tool call of a turn, with what came back.
+ */
+export interface ToolCallEntry {
+  /**
+   * The tool's name, as the policy wrote it.
+   */
+  tool: string;
+  /**
+   * The arguments; the raw text where they could not be read.
+   */
+  arguments: JsonObject | string;
+  /**
+   * What came back to the policy.
+   */
+  observation: string;
+  /**
+   * Whether the call could be read, named a tool, and fitted its parameters.
+   */
+  valid: boolean;
+  /**
+   * How often the call was tried.
+   */
+  attempts: number;
+}

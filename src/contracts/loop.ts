@@ -1,0 +1,36 @@
+import type { Task } from "./generated/task.ts";
+import type { JsonObject } from "./json.ts";
+import type { ToolCall, ToolDefinition } from "./message.ts";
+import type { Outcome } from "./trajectory.ts";
+
+/** An action as the agent loop sees it. */
+export interface Action {
+  text: string;
+  finishReason: "stop" | "length";
+}
+
+/** What comes back from a tool call, or what the loop tells the model about a call it could not make. */
+export interface Observation {
+  tool: string;
+  text: string;
+  /** False when the model called wrongly: unreadable call, unknown tool, arguments against the schema. */
+  valid: boolean;
+}
+
+/** What an agent loop can do inside a trajectory workflow. Each of these is durable. */
+export interface LoopContext {
+  task: Task;
+  tools: ToolDefinition[];
+  config: JsonObject;
+  /** Generates the next action after everything appended so far. */
+  generate(): Promise<Action>;
+  /** Calls a tool; an unknown tool or bad arguments are answered with an observation that says so. */
+  callTool(call: ToolCall): Promise<Observation>;
+  /** Records an observation that the loop itself makes, such as an unreadable tool call. */
+  reject(call: string, reason: string): Observation;
+  /** Appends observations: the next action follows them. */
+  append(observations: Observation[]): void;
+}
+
+/** The `./workflow` entry of a loop plugin: deterministic code, run inside the trajectory workflow. */
+export type AgentLoop = (context: LoopContext) => Promise<Outcome>;

@@ -1,0 +1,22 @@
+import type { JsonObject } from "./json.ts";
+
+/** A tool call as the policy wrote it, parsed. `arguments` is not yet checked against the tool's schema. */
+export interface ToolCall {
+  name: string;
+  arguments: JsonObject;
+}
+
+/** A chat message in OpenAI's shape, as chat templates read it. */
+export interface Message {
+  role: "system" | "user" | "assistant" | "tool";
+  content: string;
+  tool_calls?: { type: "function"; function: ToolCall }[];
+  name?: string;
+}
+
+/** What a chat template and an agent loop know of a tool. `parameters` is a JSON Schema (draft-07). */
+export interface ToolDefinition {
+  name: string;
+  description: string;
+  parameters: JsonObject;
+}

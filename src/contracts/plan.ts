@@ -1,0 +1,45 @@
+import type { Pipeline } from "./generated/pipeline.ts";
+import type { PluginManifest } from "./generated/plugin.ts";
+import type { JsonObject } from "./json.ts";
+import type { RetrySettings } from "./trajectory.ts";
+
+/** A plugin of a plan: found, its manifest checked, its configuration validated with defaults filled in. */
+export interface ResolvedPlugin {
+  name: string;
+  version: string;
+  /** Absolute folder of the package. */
+  folder: string;
+  /** Absolute path of the module whose default export is the plugin. */
+  entry: string;
+  manifest: PluginManifest;
+  config: JsonObject;
+}
+
+/** A loop plugin also brings a module that runs inside the trajectory workflow. */
+export interface ResolvedLoop extends ResolvedPlugin {
+  workflow: string;
+}
+
+/** A tool with the retry policy and time-out in force (manifest, overridden by the pipeline), in milliseconds. */
+export interface ResolvedTool extends ResolvedPlugin {
+  retry: RetrySettings;
+  timeout: number;
+}
+
+/** A pipeline validated, defaults filled, plugins resolved, paths absolute; frozen as `plan.json` of the run. */
+export interface Plan {
+  pipelineFile: string;
+  name: string;
+  seed: number;
+  steps: number;
+  policy: ResolvedPlugin;
+  dataset: { train: ResolvedPlugin; validation: ResolvedPlugin };
+  tools: ResolvedTool[];
+  loop: ResolvedLoop;
+  reward: ResolvedPlugin;
+  trainer: ResolvedPlugin;
+  warmStart?: NonNullable<Pipeline["warmStart"]>;
+  rollout: Required<NonNullable<Pipeline["rollout"]>>;
+  evaluation: Required<NonNullable<Pipeline["evaluation"]>>;
+  checkpoints: Required<NonNullable<Pipeline["checkpoints"]>>;
+}

@@ -1,0 +1,135 @@
+import type { JsonObject } from "./json.ts";
+import type { SamplingParameters } from "./policy.ts";
+import type { Queues, ToolBinding } from "./trajectory.ts";
+
+/** An evaluation on held-out tasks, greedy. */
+export interface EvaluationPlan {
+  /** `evaluation-0001`: also the stage of its trajectories. */
+  name: string;
+  step: number;
+  policyVersion: number;
+  /** How many tasks; all of them if absent. */
+  tasks?: number;
+  /** Task file instead of the pipeline's validation set. */
+  taskFile?: string;
+  /** Switch the tools off. */
+  withoutTools?: boolean;
+}
+
+/** Held-out accuracy at a policy version. */
+export interface EvaluationRecord {
+  name: string;
+  step: number;
+  policyVersion: number;
+  accuracy: number;
+  tasks: number;
+  leftOut: number;
+  toolCallRate: number;
+  meanActionTokens: number;
+  seconds: number;
+}
+
+/** What the workflows need of the plan. */
+export interface RunSettings {
+  seed: number;
+  steps: number;
+  warmStartSteps: number;
+  batchSize: number;
+  groupSize: number;
+  /** Trajectories at once. */
+  concurrency: number;
+  sampling: SamplingParameters;
+  evaluationEvery: number;
+  evaluationTasks: number;
+  loop: { plugin: string; config: JsonObject };
+  tools: ToolBinding[];
+}
+
+/** Carried over when the training workflow continues as new. */
+export interface TrainingProgress {
+  nextStep: number;
+  policyVersion: number;
+  evaluations: EvaluationRecord[];
+  trajectories: number;
+}
+
+/** What the training workflow is started with. */
+export interface TrainingInput {
+  run: string;
+  queues: Queues;
+  progress?: TrainingProgress;
+}
+
+/** What the training workflow returns. */
+export interface TrainingResult {
+  run: string;
+  steps: number;
+  trajectories: number;
+  policyVersion: number;
+  /** Held-out accuracy of the policy as it was built, after the warm start (null without one), and at the end. */
+  accuracyBefore: number;
+  accuracyWarmStart: number | null;
+  accuracyAfter: number;
+}
+
+/** Where a run is now, for the live view. */
+export interface RunProgress {
+  phase: "open" | "initialize" | "warm-start" | "evaluate" | "rollout" | "train" | "done";
+  step: number;
+  steps: number;
+  policyVersion: number;
+  /** Of the phase: supervised steps done, or trajectories finished. */
+  done: number;
+  of: number;
+  /** The step or evaluation workflow under way. */
+  child?: string;
+  evaluations: EvaluationRecord[];
+}
+
+/** Input of a step workflow. */
+export interface StepInput {
+  run: string;
+  step: number;
+  policyVersion: number;
+  settings: RunSettings;
+  queues: Queues;
+}
+
+/** What a step workflow returns to the training workflow. */
+export interface StepResult {
+  policyVersion: number;
+  trajectories: number;
+  leftOut: number;
+  rewardMean: number;
+}
+
+/** Input of an evaluation workflow. */
+export interface EvaluationInput {
+  run: string;
+  plan: EvaluationPlan;
+  settings: RunSettings;
+  queues: Queues;
+}
+
+/** The names of a run's search attributes. */
+export type SearchAttributeName =
+  | "EverturnRun"
+  | "EverturnStage"
+  | "EverturnStep"
+  | "EverturnPolicyVersion"
+  | "EverturnTask"
+  | "EverturnOutcome"
+  | "EverturnReward"
+  | "EverturnTools";
+
+/** Where a run's server is and how its queues are named: `run.json` of the run folder. */
+export interface RunFile {
+  run: string;
+  createdAt: string;
+  /** Absent when the run has its own dev server. */
+  address?: string;
+  namespace: string;
+  queues: Queues;
+  /** Whether the workflows were bundled with OpenTelemetry's interceptors. */
+  telemetry: boolean;
+}

@@ -1,0 +1,64 @@
+import type { JsonObject } from "./json.ts";
+import type { MaskedTokens } from "./policy.ts";
+
+/** A finished trajectory as the trainer sees it: all of its tokens, exactly as sampled. */
+export interface TrainingTrajectory {
+  id: string;
+  tokens: number[];
+  /** 1 for tokens the policy sampled, 0 for prompt and observations. */
+  mask: number[];
+  /** Log-probabilities recorded while sampling; 0 where mask is 0. */
+  logprobs: number[];
+  reward: number;
+  /** Trajectories of one task share a group. */
+  group: string;
+}
+
+/** Metrics of a supervised step. */
+export interface SupervisedMetrics {
+  loss: number;
+  gradientNorm: number;
+  learningRate: number;
+}
+
+/** Metrics of a policy-gradient step. */
+export interface PolicyGradientMetrics {
+  kl: number;
+  entropy: number;
+  clipFraction: number;
+  policyLoss: number;
+  valueLoss: number;
+  gradientNorm: number;
+  learningRate: number;
+  /** Largest difference between recorded and recomputed log-probabilities. */
+  logprobGap: number;
+}
+
+/** The warm start's settings, from the pipeline. */
+export interface SupervisedSettings {
+  learningRate: number;
+  /** All supervised steps of the warm start, for its schedule. */
+  steps: number;
+}
+
+/** A trainer at work: owns weights, value head and optimizer state. */
+export interface Trainer {
+  supervisedStep(batch: MaskedTokens[], settings: SupervisedSettings): Promise<SupervisedMetrics>;
+  policyGradientStep(trajectories: TrainingTrajectory[]): Promise<PolicyGradientMetrics>;
+  /** Writes the policy (Hugging Face's formats) and the trainer's own state, each into its folder. */
+  save(policyFolder: string, stateFolder: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Where a trainer starts from. Without `state` the optimizer and the value head start anew. */
+export interface TrainerFolders {
+  policy: string;
+  state?: string;
+  /** The policy that the KL term refers to: the warm start. */
+  reference?: string;
+}
+
+/** The default export of a trainer plugin. */
+export interface TrainerPlugin {
+  open(folders: TrainerFolders, config: JsonObject, seed: number): Promise<Trainer>;
+}

@@ -1,0 +1,313 @@
+/**
+ * What the table holds for one error code. `{name}` in `message` and `help` is filled from the error's
+ * parameters. `retryable` says whether trying the same thing again can succeed.
+ */
+export interface ErrorEntry {
+  /** What was wrong and where. */
+  readonly message: string;
+  readonly retryable: boolean;
+  /** What to do about it. */
+  readonly help: string;
+}
+
+/**
+ * Every error Everturn throws on purpose. A code is also the failure type in Temporal and a heading in
+ * docs/errors.md; a test holds them together. Workflow code imports this file, so it imports nothing.
+ */
+export const errorTable = {
+  // Text of a pipeline, manifest, or data file. {at} is file:line:column.
+  YAML_SYNTAX: { message: "{at}: not valid YAML: {reason}.", retryable: false, help: "{hint}" },
+  JSON_SYNTAX: { message: "{at}: not valid JSON: {reason}.", retryable: false, help: "{hint}" },
+  DUPLICATE_KEY: {
+    message: "{at}: the key “{key}” is written twice in one mapping.",
+    retryable: false,
+    help: "It is already on line {line}; remove one of the two.",
+  },
+  UNKNOWN_KEY: { message: "{at}: unknown key “{key}” in {where}.", retryable: false, help: "{hint}" },
+  MISSING_KEY: { message: "{at}: {where} lacks “{key}”.", retryable: false, help: "Add “{key}”: {hint}" },
+  WRONG_TYPE: {
+    message: "{at}: {where} must be {expected}, but is {actual}.",
+    retryable: false,
+    help: "{hint}",
+  },
+  WRONG_VALUE: { message: "{at}: {where} is {actual}, but {expected}.", retryable: false, help: "{hint}" },
+  WRONG_CONFIGURATION: {
+    message: "{file}: refused, {count}:\n{problems}",
+    retryable: false,
+    help: "Correct it and run again.",
+  },
+
+  // A pipeline
+  PIPELINE_NOT_FOUND: { message: "There is no pipeline {file}.", retryable: false, help: "{hint}" },
+  PIPELINE_EMPTY: {
+    message: "{at}: the pipeline is empty.",
+    retryable: false,
+    help: "Start from pipelines/calculator.yaml.",
+  },
+  PIPELINE_NOT_A_MAPPING: {
+    message: "{at}: a pipeline is a mapping of keys to values, but this is {actual}.",
+    retryable: false,
+    help: "Start with `name: my-pipeline`, or from pipelines/calculator.yaml.",
+  },
+  PIPELINE_MANY_DOCUMENTS: {
+    message: "{at}: a second YAML document starts here, but a pipeline is one.",
+    retryable: false,
+    help: "Remove the `---` or move what follows it to a file of its own.",
+  },
+  OVERRIDE_INVALID: {
+    message: "The override “{override}” {reason}.",
+    retryable: false,
+    help: "Write it as path.to.key=value, for example rollout.batchSize=32.",
+  },
+  BATCH_NOT_DIVISIBLE: {
+    message: "{at}: {where} is {value}, which {divisorName} ({divisor}) doesn't divide.",
+    retryable: false,
+    help: "Use {nearest}.",
+  },
+  DATASET_EMPTY: {
+    message: "{at}: the data set has no tasks.",
+    retryable: false,
+    help: "Add rows to it, or name another one.",
+  },
+  DUPLICATE_TOOL: {
+    message: "{at}: {plugin} offers the tool “{tool}”, a name that {other} has already.",
+    retryable: false,
+    help: "The two can't be told apart; leave one out or rename it.",
+  },
+  FILE_NOT_FOUND: {
+    message: "{at}: {where} names {path}, which doesn't exist.",
+    retryable: false,
+    help: "{hint}",
+  },
+
+  // Plugins
+  PLUGIN_NOT_FOUND: { message: "{at}: there is no plugin “{name}”.", retryable: false, help: "{hint}" },
+  PLUGIN_WRONG_KIND: {
+    message: "{at}: {where} wants a {expected} plugin, but {name} is a {actual} plugin.",
+    retryable: false,
+    help: "{hint}",
+  },
+  PLUGIN_ENGINE_MISMATCH: {
+    message: "{at}: {name} {version} works with everturn {range}, but this is everturn {engine}.",
+    retryable: false,
+    help: "Install a version of {name} made for everturn {engine}, or an everturn that fits {range}.",
+  },
+  PLUGIN_AMBIGUOUS: {
+    message: "{at}: two plugins are named “{name}”: {first} and {second}.",
+    retryable: false,
+    help: "Rename one, or name the plugin by the path of its folder.",
+  },
+  PLUGIN_SCHEMA_INVALID: {
+    message: "{at}: {where} is not a valid JSON Schema (draft-07): {reason}.",
+    retryable: false,
+    help: "{hint}",
+  },
+  PLUGIN_PATH_MISSING: {
+    message: "{at}: {where} names {path}, which doesn't exist.",
+    retryable: false,
+    help: "Create it, or correct the path; it is relative to the manifest's folder.",
+  },
+  PLUGIN_UNUSABLE: {
+    message: "{at}: the plugin can't be used. {reason}",
+    retryable: false,
+    help: "",
+  },
+  PLUGIN_ENTRY_FAILED: {
+    message: "{name}: its entry {file} can't be imported: {reason}.",
+    retryable: false,
+    help: "Run `node {file}` to see the error by itself.",
+  },
+  PLUGIN_EXPORT_INVALID: {
+    message: "{name}: the default export of {file} {reason}.",
+    retryable: false,
+    help: "A {kind} plugin's default export is {expected}.",
+  },
+
+  // Policies: weights, tokenizers, sampling
+  SAFETENSORS_INVALID: {
+    message: "{path} can't be read as safetensors: {reason}.",
+    retryable: false,
+    help: "Copy the file again, or save it in F32, F16 or BF16.",
+  },
+  TOKENIZER_INVALID: {
+    message: "The tokenizer in {folder} can't be used: {reason}.",
+    retryable: false,
+    help: "Name a folder with tokenizer.json and tokenizer_config.json as Hugging Face writes them.",
+  },
+  CHAT_TEMPLATE_FAILED: {
+    message: "The chat template can't be rendered: {reason}.",
+    retryable: false,
+    help: "Correct chat_template in tokenizer_config.json, or the messages it refuses.",
+  },
+  CHAT_TEMPLATE_UNUSABLE: {
+    message: "The chat template can't frame turns: {reason}.",
+    retryable: false,
+    help: "Use a template whose text only grows with each message, and which ends actions with eos_token.",
+  },
+  LOGITS_NOT_FINITE: {
+    message: "The policy's logits are not finite (at token {token}).",
+    retryable: false,
+    help: "Training diverged: go back to an earlier version, and lower the learning rate.",
+  },
+  POLICY_VERSION_NOT_LOADED: {
+    message: "Version {version} of the policy is not loaded.",
+    retryable: true,
+    help: "Load it before generating with it; versions long unused are let go.",
+  },
+  POLICY_CLOSED: {
+    message: "The policy was closed while it was generating.",
+    retryable: true,
+    help: "Nothing is lost: the turn is generated again with the same tokens.",
+  },
+  TOKENS_INVALID: {
+    message: "The context to generate from {reason}.",
+    retryable: false,
+    help: "Take its tokens from the tokenizer of the policy that generates.",
+  },
+  DEMONSTRATION_WITHOUT_ACTION: {
+    message: "A demonstration of {messages} messages has none of the assistant's.",
+    retryable: false,
+    help: "Add the assistant's answer, or remove the row.",
+  },
+  // Numbers: graphs, models, training
+  ONNX_GRAPH_INVALID: {
+    message: "A computation graph is built wrongly: {reason}.",
+    retryable: false,
+    help: "This is a mistake in the code that builds the graph, not in the pipeline.",
+  },
+  ONNX_SESSION_FAILED: {
+    message: "ONNX Runtime refuses a model: {reason}.",
+    retryable: false,
+    help: "Check that onnxruntime-node is the version that package.json names.",
+  },
+  ONNX_RUN_FAILED: {
+    message: "Running a model failed: {reason}.",
+    retryable: false,
+    help: "Check that the weights belong to the config.json beside them.",
+  },
+  MODEL_CONFIG_INVALID: {
+    message: "A model's configuration can't be used: {reason}.",
+    retryable: false,
+    help: "Llama-style models (model_type llama, no biases, default RoPE) are supported.",
+  },
+  MODEL_WEIGHTS_MISMATCH: {
+    message: "Weights don't fit the model's configuration: {reason}.",
+    retryable: false,
+    help: "Take config.json and model.safetensors from the same checkpoint.",
+  },
+  TRAINING_BATCH_INVALID: {
+    message: "A batch can't be trained on: {reason}.",
+    retryable: false,
+    help: "Nothing was updated. Check the trajectory's tokens, mask and log-probabilities.",
+  },
+  TRAINING_NOT_FINITE: {
+    message: "Training stopped at update {step}: {quantity} is {value}.",
+    retryable: false,
+    help: "Nothing was updated. Lower the learning rate, or resume from an earlier checkpoint.",
+  },
+  TRAINING_STATE_INVALID: {
+    message: "The trainer's saved state can't be restored: {reason}.",
+    retryable: false,
+    help: "Take the trainer state that belongs to this policy.",
+  },
+
+  // Temporal
+  TEMPORAL_BINARY_NOT_FOUND: {
+    message: "There is no Temporal CLI at {path}.",
+    retryable: false,
+    help: "Correct EVERTURN_TEMPORAL or --temporal, or leave it out to use the one on PATH or a download.",
+  },
+  TEMPORAL_BINARY_MISSING: {
+    message: "No Temporal CLI was found and none could be downloaded ({tried}).",
+    retryable: true,
+    help: "Install the `temporal` CLI so that it is on PATH, name it with --temporal, or join a server with --address.",
+  },
+  TEMPORAL_SERVER_FAILED: {
+    message: "The Temporal dev server did not start: {reason}.",
+    retryable: true,
+    help: "Its log is {log}.",
+  },
+  TEMPORAL_UNREACHABLE: {
+    message: "No Temporal server answers at {address}: {reason}.",
+    retryable: true,
+    help: "Check the address, or leave --address out to start a dev server.",
+  },
+  NO_FREE_PORT: {
+    message: "No port of 127.0.0.1 is free ({preferred} was tried first).",
+    retryable: true,
+    help: "End what holds the ports and run again.",
+  },
+
+  // Runs
+  RUN_NOT_FOUND: { message: "There is no run {run} in {folder}.", retryable: false, help: "{hint}" },
+  POLICY_NOT_FOUND: {
+    message: "The run {run} has no policy version {version}.",
+    retryable: false,
+    help: "Versions are in the run's folder under policies/; older ones are deleted except at checkpoints.",
+  },
+  RUN_ALREADY_ACTIVE: {
+    message: "The run {run} is being worked on by process {pid}.",
+    retryable: true,
+    help: "Wait for it, or end that process first.",
+  },
+  RUN_FAILED: {
+    message: "The run {run} failed: {reason}.",
+    retryable: true,
+    help: "Nothing that was finished is lost: correct the cause, then `everturn resume {run}`.",
+  },
+  WORKER_ENDED: {
+    message: "The {role} worker ended unexpectedly ({reason}).",
+    retryable: true,
+    help: "Its log is {log}; `everturn resume {run}` goes on from here.",
+  },
+  TRAJECTORY_NOT_FOUND: {
+    message: "There is no trajectory {trajectory}.",
+    retryable: false,
+    help: "{hint}",
+  },
+  TRAJECTORY_AMBIGUOUS: {
+    message: "{count} trajectories end in {trajectory}.",
+    retryable: false,
+    help: "Write more of the id: {matches}.",
+  },
+  SEGMENT_MISSING: {
+    message: "The segment {ref} is not in the trajectory store {folder}.",
+    retryable: true,
+    help: "The worker must see the run's folder; check that it is the one the run was started with.",
+  },
+  SEGMENT_CORRUPT: {
+    message: "The segment {ref} in {folder} does not have the content its name says.",
+    retryable: false,
+    help: "The file was changed or cut; restore it from a copy.",
+  },
+  RECORD_CORRUPT: {
+    message: "{file} can't be read: {reason}.",
+    retryable: false,
+    help: "The file was changed or cut; restore it from a copy, or delete it to have it made again.",
+  },
+
+  // Trajectories and steps
+  TOOL_FAILED: {
+    message: "The tool {tool} failed: {reason}.",
+    retryable: true,
+    help: "It is retried under the tool's retry policy; if it keeps failing, look at the tool's host.",
+  },
+  TOOL_STATE_LOST: {
+    message: "The tool {tool} lost the state of {trajectory} with its worker.",
+    retryable: false,
+    help: "The trajectory is left out of its step and counted.",
+  },
+  BATCH_EMPTY: {
+    message: "Every trajectory of step {step} was left out: {reason}.",
+    retryable: false,
+    help: "Mend the failing tool or reward host, then `everturn resume {run}`.",
+  },
+  LOOP_NOT_BUNDLED: {
+    message: "This orchestration worker has no agent loop {loop}.",
+    retryable: true,
+    help: "Start the worker with the run's own plan: `everturn worker --run RUN --role orchestration`.",
+  },
+} as const satisfies Record<string, ErrorEntry>;
+
+/** A code of the table. */
+export type ErrorCode = keyof typeof errorTable;

@@ -1,0 +1,56 @@
+import { join } from "node:path";
+import type { Pipeline, ToolUse } from "../contracts/generated/pipeline.ts";
+import type { Plan, ResolvedLoop, ResolvedPlugin, ResolvedTool } from "../contracts/plan.ts";
+import { child, type Pointer } from "../validation/pointer.ts";
+import { parseDuration } from "./duration.ts";
+
+/** The plan of a valid pipeline whose plugins are all resolved. */
+export function assemblePlan(
+  pipelineFile: string,
+  pipeline: Pipeline,
+  plugins: ReadonlyMap<Pointer, ResolvedPlugin>,
+): Plan {
+  const at = (pointer: Pointer): ResolvedPlugin => {
+    const plugin = plugins.get(pointer);
+    if (plugin === undefined) throw new Error(`No plugin was resolved for ${pointer}.`);
+    return plugin;
+  };
+  const { name, seed, steps, warmStart, rollout, evaluation, checkpoints } = pipeline;
+  return structuredClone({
+    pipelineFile,
+    name,
+    seed,
+    steps,
+    policy: at("/policy"),
+    dataset: { train: at("/dataset/train"), validation: at("/dataset/validation") },
+    tools: pipeline.tools.map((use, index) => resolvedTool(at(child("/tools", index)), use)),
+    loop: resolvedLoop(at("/loop")),
+    reward: at("/reward"),
+    trainer: at("/trainer"),
+    ...(warmStart === undefined ? {} : { warmStart }),
+    rollout,
+    evaluation,
+    checkpoints,
+  });
+}
+
+function resolvedLoop(plugin: ResolvedPlugin): ResolvedLoop {
+  return { ...plugin, workflow: join(plugin.folder, plugin.manifest.workflow ?? "") };
+}
+
+/** What the pipeline says about retries and time-out goes before what the manifest says. */
+function resolvedTool(plugin: ResolvedPlugin, use: ToolUse): ResolvedTool {
+  const { tool } = plugin.manifest;
+  if (tool === undefined) throw new Error(`The tool plugin ${plugin.name} has no tool block.`);
+  const retry = { ...tool.retry, ...use.retry };
+  return {
+    ...plugin,
+    retry: {
+      maximumAttempts: retry.maximumAttempts,
+      initialInterval: parseDuration(retry.initialInterval),
+      backoffCoefficient: retry.backoffCoefficient,
+      maximumInterval: parseDuration(retry.maximumInterval),
+    },
+    timeout: parseDuration(use.timeout ?? tool.timeout),
+  };
+}

@@ -1,0 +1,62 @@
+import type { ToolActivities } from "../contracts/activities.ts";
+import type { ResolvedPlugin } from "../contracts/plan.ts";
+import { EverturnError } from "../errors/everturn-error.ts";
+import { child, type Pointer, pathText, valueAt } from "../validation/pointer.ts";
+import type { Problem } from "../validation/problem.ts";
+import { placeOf, type SourceDocument } from "../validation/source-document.ts";
+
+type Plugins = ReadonlyMap<Pointer, ResolvedPlugin>;
+
+/** What no schema can say: batch sizes that must divide each other, and tools with one name. */
+export function crossChecks(document: SourceDocument, plugins: Plugins): Problem[] {
+  return [...batchProblems(document, plugins), ...toolNameProblems(document, plugins)];
+}
+
+function batchProblems(document: SourceDocument, plugins: Plugins): Problem[] {
+  const pointer = "/rollout/batchSize";
+  const value = valueAt(document.value, pointer);
+  if (!isCount(value)) return [];
+  const divisors: [string, unknown][] = [
+    ["rollout.groupSize", valueAt(document.value, "/rollout/groupSize")],
+    ["trainer.config.minibatchSize", plugins.get("/trainer")?.config.minibatchSize],
+  ];
+  const counts = divisors.flatMap(([, divisor]) => (isCount(divisor) ? [divisor] : []));
+  const step = counts.reduce(leastCommonMultiple, 1);
+  const below = Math.floor(value / step) * step;
+  const nearest = below > 0 ? `${below} or ${below + step}` : `${step}`;
+  return divisors.flatMap(([divisorName, divisor]) => {
+    if (!isCount(divisor) || value % divisor === 0) return [];
+    const place = placeOf(document, pointer, "value");
+    const params = { at: place.text, where: pathText(pointer), value, divisorName, divisor, nearest };
+    return [{ place, error: new EverturnError("BATCH_NOT_DIVISIBLE", params) }];
+  });
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value > 0;
+}
+
+function leastCommonMultiple(a: number, b: number): number {
+  let [x, y] = [a, b];
+  while (y > 0) [x, y] = [y, x % y];
+  return (a / x) * b;
+}
+
+/** A tool's name is the type of its activity, so it can't be that of one of Everturn's. */
+const reserved: Record<keyof ToolActivities, string> = {
+  "score-trajectory": "an activity of Everturn",
+  "release-tools": "an activity of Everturn",
+};
+
+function toolNameProblems(document: SourceDocument, plugins: Plugins): Problem[] {
+  const owners = new Map<string, string>(Object.entries(reserved));
+  return [...plugins].flatMap(([pointer, { name: plugin, manifest }]) => {
+    const tool = manifest.tool?.name;
+    if (tool === undefined || manifest.kind !== "tool") return [];
+    const other = owners.get(tool);
+    owners.set(tool, other ?? pathText(pointer));
+    if (other === undefined) return [];
+    const place = placeOf(document, child(pointer, "plugin"), "value");
+    return [{ place, error: new EverturnError("DUPLICATE_TOOL", { at: place.text, plugin, tool, other }) }];
+  });
+}

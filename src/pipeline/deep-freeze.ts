@@ -1,0 +1,5 @@
+/** Freezes a JSON value and all in it. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value === "object" && value !== null) for (const item of Object.values(value)) deepFreeze(item);
+  return Object.freeze(value);
+}

@@ -1,0 +1,47 @@
+import { dirname, resolve } from "node:path";
+import pipelineSchema from "../../schemas/pipeline.schema.json" with { type: "json" };
+import type { Pipeline } from "../contracts/generated/pipeline.ts";
+import type { Plan } from "../contracts/plan.ts";
+import { createAjv } from "../validation/ajv.ts";
+import { problemsOf } from "../validation/findings.ts";
+import { refusal } from "../validation/problem.ts";
+import { assemblePlan } from "./assemble-plan.ts";
+import { crossChecks } from "./cross-checks.ts";
+import { deepFreeze } from "./deep-freeze.ts";
+import { loadProblems } from "./load-problems.ts";
+import { applyOverrides } from "./overrides.ts";
+import { readPipeline } from "./read-pipeline.ts";
+import { resolvePlugins } from "./resolve-plugins.ts";
+
+/** What may be said beside the pipeline file. */
+export interface LoadOptions {
+  /** `path.to.key=value`, the value being YAML. Applied in order before anything is checked. */
+  readonly overrides?: readonly string[];
+  /** Folders of plugins to look in beside the usual ones. */
+  readonly pluginFolders?: readonly string[];
+}
+
+/**
+ * Makes a plan of the pipeline in `file`: checked against its schema and its plugins' schemas, defaults filled, paths
+ * absolute, plugins, tasks and demonstrations loaded once, frozen. Throws PIPELINE_NOT_FOUND, OVERRIDE_INVALID, or
+ * WRONG_CONFIGURATION, whose `problems` are all that is wrong, each with file, line and column.
+ */
+export async function loadPlan(file: string, options: LoadOptions = {}): Promise<Plan> {
+  const path = resolve(file);
+  const folder = dirname(path);
+  const document = applyOverrides(readPipeline(path), options.overrides ?? []);
+  const pipeline = document.value;
+
+  const validate = createAjv(folder).compile<Pipeline>(pipelineSchema);
+  const isPipeline = validate(pipeline);
+  const own = problemsOf(validate.errors ?? [], document, { base: "", whole: "the pipeline" });
+  const resolved = resolvePlugins(document, folder, options.pluginFolders ?? []);
+  const crossed = crossChecks(document, resolved.plugins);
+  const problems = [...own, ...resolved.problems, ...crossed];
+  if (!isPipeline || problems.length > 0) throw refusal(document.file, problems);
+
+  const plan = assemblePlan(path, pipeline, resolved.plugins);
+  const unloadable = await loadProblems(plan, document);
+  if (unloadable.length > 0) throw refusal(document.file, unloadable);
+  return deepFreeze(plan);
+}

@@ -1,0 +1,49 @@
+import type { Plan, ResolvedPlugin } from "../contracts/plan.ts";
+import { EverturnError, isEverturnError } from "../errors/everturn-error.ts";
+import { loadDataset, loadLoop, loadPolicy, loadReward, loadTool, loadTrainer } from "../plugins/registry.ts";
+import type { Place } from "../validation/place.ts";
+import { child, type Pointer } from "../validation/pointer.ts";
+import type { Problem } from "../validation/problem.ts";
+import { placeOf, type SourceDocument } from "../validation/source-document.ts";
+import { readDemonstrations } from "./demonstrations.ts";
+
+/** Loads a plan's plugins, tasks and demonstrations once: what can't be loaded is found before anything starts. */
+export async function loadProblems(plan: Plan, document: SourceDocument): Promise<Problem[]> {
+  const place = (pointer: Pointer) => placeOf(document, pointer, "value");
+  const loads: [Place, Promise<unknown>][] = [
+    [place("/policy/plugin"), loadPolicy(plan.policy)],
+    [place("/loop/plugin"), loadLoop(plan.loop)],
+    [place("/reward/plugin"), loadReward(plan.reward)],
+    [place("/trainer/plugin"), loadTrainer(plan.trainer)],
+    ...plan.tools.map((tool, index): [Place, Promise<unknown>] => [
+      place(child(child("/tools", index), "plugin")),
+      loadTool(tool),
+    ]),
+    [place("/dataset/train/plugin"), loadTasks(plan.dataset.train, place("/dataset/train"))],
+    [place("/dataset/validation/plugin"), loadTasks(plan.dataset.validation, place("/dataset/validation"))],
+  ];
+  if (plan.warmStart !== undefined) {
+    loads.push([place("/warmStart/demonstrations"), readDemonstrations(plan.warmStart.demonstrations)]);
+  }
+  const results = await Promise.allSettled(loads.map(([, loading]) => loading));
+  const failed = loads.map(([at], index): Problem[] => {
+    const result = results[index];
+    return result?.status === "rejected" ? problemsOf(at, result.reason) : [];
+  });
+  return failed.flat();
+}
+
+async function loadTasks(plugin: ResolvedPlugin, place: Place): Promise<void> {
+  const dataset = await loadDataset(plugin);
+  const tasks = await dataset.load(structuredClone(plugin.config));
+  if (tasks.length === 0) throw new EverturnError("DATASET_EMPTY", { at: place.text });
+}
+
+/** Problems of a data file name their own places; anything else is said of the place in the pipeline. */
+function problemsOf(place: Place, cause: unknown): Problem[] {
+  if (isEverturnError(cause) && cause.problems.length > 0)
+    return cause.problems.map((error) => ({ place, error }));
+  if (isEverturnError(cause) && cause.code === "DATASET_EMPTY") return [{ place, error: cause }];
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return [{ place, error: new EverturnError("PLUGIN_UNUSABLE", { at: place.text, reason }, { cause }) }];
+}

@@ -1,0 +1,37 @@
+import type { PluginManifest } from "../contracts/generated/plugin.ts";
+import type { JsonObject, JsonValue } from "../contracts/json.ts";
+import { child, type Pointer, valueAt } from "../validation/pointer.ts";
+
+/** A place of a pipeline for a plugin, and what the pipeline wrote there. */
+export interface Slot {
+  readonly pointer: Pointer;
+  readonly kind: PluginManifest["kind"];
+  readonly reference: string;
+  readonly config: JsonObject;
+}
+
+const places: readonly [Pointer, Slot["kind"]][] = [
+  ["/policy", "policy"],
+  ["/dataset/train", "dataset"],
+  ["/dataset/validation", "dataset"],
+  ["/loop", "loop"],
+  ["/reward", "reward"],
+  ["/trainer", "trainer"],
+];
+
+/** The slots of a pipeline that are well-formed enough to look at; the schema reports the others. */
+export function slotsOf(pipeline: unknown): Slot[] {
+  const tools = valueAt(pipeline, "/tools");
+  const toolPlaces = (Array.isArray(tools) ? tools : []).map((_, index) => child("/tools", index));
+  const all = [...places, ...toolPlaces.map((pointer): [Pointer, Slot["kind"]] => [pointer, "tool"])];
+  return all.flatMap(([pointer, kind]) => {
+    const reference = valueAt(pipeline, `${pointer}/plugin`);
+    const config = valueAt(pipeline, `${pointer}/config`);
+    if (typeof reference !== "string" || reference === "") return [];
+    return [{ pointer, kind, reference, config: isObject(config) ? config : {} }];
+  });
+}
+
+function isObject(value: unknown): value is { [key: string]: JsonValue } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

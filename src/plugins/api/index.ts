@@ -1,0 +1,36 @@
+// The public plugin API: all that a plugin may import of Everturn.
+export type { DatasetPlugin } from "../../contracts/dataset.ts";
+export type { Task } from "../../contracts/generated/task.ts";
+export type { JsonObject, JsonValue } from "../../contracts/json.ts";
+export type { Action, AgentLoop, LoopContext, Observation } from "../../contracts/loop.ts";
+export type { Message, ToolCall, ToolDefinition } from "../../contracts/message.ts";
+export type {
+  Generation,
+  GenerationRequest,
+  MaskedTokens,
+  Policy,
+  PolicyPlugin,
+  SamplingKey,
+  SamplingParameters,
+  TokenizedText,
+} from "../../contracts/policy.ts";
+export type { RewardPlugin, Score, ScoreRequest } from "../../contracts/reward.ts";
+export type { ToolCreation, ToolExecution, ToolPlugin, ToolResponse } from "../../contracts/tool.ts";
+export type {
+  PolicyGradientMetrics,
+  SupervisedMetrics,
+  SupervisedSettings,
+  Trainer,
+  TrainerFolders,
+  TrainerPlugin,
+  TrainingTrajectory,
+} from "../../contracts/trainer.ts";
+export type { Outcome, ToolCallRecord, TurnRecord } from "../../contracts/trajectory.ts";
+export { type LlamaConfig, parseLlamaConfig, readLlamaConfig } from "../../models/llama-config.ts";
+export { randomLlamaWeights } from "../../models/llama-weights.ts";
+export { writeNextPolicyFolder, writePolicyFolder } from "../../models/policy-folder.ts";
+export { readSafetensors, type Tensor, writeSafetensors } from "../../models/safetensors.ts";
+export { createSampler } from "../../sampling/sampler.ts";
+export { createFraming } from "../../tokens/framing.ts";
+export { loadTokenizer } from "../../tokens/tokenizer.ts";
+export { parseTasks } from "../tasks.ts";

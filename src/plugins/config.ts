@@ -1,0 +1,25 @@
+import type { PluginManifest } from "../contracts/generated/plugin.ts";
+import type { JsonObject } from "../contracts/json.ts";
+import { createAjv } from "../validation/ajv.ts";
+import { problemsOf } from "../validation/findings.ts";
+import type { Pointer } from "../validation/pointer.ts";
+import type { Problem } from "../validation/problem.ts";
+import type { SourceDocument } from "../validation/source-document.ts";
+
+const noConfig: JsonObject = { type: "object", additionalProperties: false, properties: {} };
+
+/**
+ * Checks the plugin configuration at `pointer` of a pipeline against the manifest's schema. Fills defaults into
+ * `config` and makes its paths absolute.
+ */
+export function checkConfig(
+  config: JsonObject,
+  manifest: PluginManifest,
+  document: SourceDocument,
+  pointer: Pointer,
+  baseFolder: string,
+): Problem[] {
+  const validate = createAjv(baseFolder).compile(manifest.config ?? noConfig);
+  if (validate(config)) return [];
+  return problemsOf(validate.errors ?? [], document, { base: pointer, whole: "the configuration" });
+}

@@ -1,0 +1,66 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Ajv } from "ajv";
+import manifestSchema from "../../schemas/plugin.schema.json" with { type: "json" };
+import type { PluginManifest } from "../contracts/generated/plugin.ts";
+import { EverturnError } from "../errors/everturn-error.ts";
+import { createAjv } from "../validation/ajv.ts";
+import { problemsOf } from "../validation/findings.ts";
+import { parseJson } from "../validation/parse-json.ts";
+import { displayPath } from "../validation/place.ts";
+import { type Pointer, pathText } from "../validation/pointer.ts";
+import { type Problem, refusal } from "../validation/problem.ts";
+import { placeOf, type SourceDocument } from "../validation/source-document.ts";
+import { manifestName } from "./discover.ts";
+import { schemaProblems } from "./schema-problems.ts";
+
+/** A manifest with defaults filled in, or why it can't be used. */
+export interface CheckedManifest {
+  readonly manifest?: PluginManifest;
+  readonly problems: readonly Problem[];
+}
+
+const validate = createAjv().compile<PluginManifest>(manifestSchema);
+
+/** Reads and checks the manifest in `folder`: its form, its schemas, and that the files it names exist. */
+export function checkManifest(folder: string): CheckedManifest {
+  const path = join(folder, manifestName);
+  const { document, problems } = parseJson(readFileSync(path, "utf8"), displayPath(path));
+  if (document === undefined) return { problems };
+  const manifest = document.value;
+  if (!validate(manifest)) {
+    const found = problemsOf(validate.errors ?? [], document, { base: "", whole: "the manifest" });
+    return { problems: [...problems, ...found] };
+  }
+  const all = [...problems, ...schemasOf(manifest, document), ...missingFiles(manifest, folder, document)];
+  return all.length === 0 ? { manifest, problems: [] } : { problems: all };
+}
+
+/** The checked manifest in `folder`. Throws WRONG_CONFIGURATION. */
+export function loadManifest(folder: string): PluginManifest {
+  const { manifest, problems } = checkManifest(folder);
+  if (manifest === undefined) throw refusal(displayPath(join(folder, manifestName)), problems);
+  return manifest;
+}
+
+function schemasOf(manifest: PluginManifest, document: SourceDocument): Problem[] {
+  const strict = (): Ajv => createAjv();
+  const parameters = manifest.tool?.parameters;
+  return [
+    ...(manifest.config === undefined ? [] : schemaProblems(manifest.config, document, "/config", strict())),
+    ...(parameters === undefined ? [] : schemaProblems(parameters, document, "/tool/parameters", strict())),
+  ];
+}
+
+function missingFiles(manifest: PluginManifest, folder: string, document: SourceDocument): Problem[] {
+  const named: [Pointer, string | undefined][] = [
+    ["/entry", manifest.entry],
+    ["/workflow", manifest.workflow],
+  ];
+  return named.flatMap(([pointer, path]) => {
+    if (path === undefined || existsSync(resolve(folder, path))) return [];
+    const place = placeOf(document, pointer, "value");
+    const params = { at: place.text, where: pathText(pointer), path };
+    return [{ place, error: new EverturnError("PLUGIN_PATH_MISSING", params) }];
+  });
+}

@@ -1,0 +1,90 @@
+import { pathToFileURL } from "node:url";
+import type { DatasetPlugin } from "../contracts/dataset.ts";
+import type { PluginManifest } from "../contracts/generated/plugin.ts";
+import type { AgentLoop } from "../contracts/loop.ts";
+import type { ResolvedLoop, ResolvedPlugin } from "../contracts/plan.ts";
+import type { PolicyPlugin } from "../contracts/policy.ts";
+import type { RewardPlugin } from "../contracts/reward.ts";
+import type { ToolPlugin } from "../contracts/tool.ts";
+import type { TrainerPlugin } from "../contracts/trainer.ts";
+import { EverturnError } from "../errors/everturn-error.ts";
+import { displayPath } from "../validation/place.ts";
+
+type Kind = PluginManifest["kind"];
+
+/** Functions that each kind's default export must have. */
+const required: Record<Kind, readonly string[]> = {
+  tool: ["execute"],
+  reward: ["score"],
+  dataset: ["load"],
+  policy: ["initialize", "open"],
+  trainer: ["open"],
+  loop: [],
+};
+
+/** Imports a tool plugin. Throws PLUGIN_ENTRY_FAILED, PLUGIN_EXPORT_INVALID, as the others here do. */
+export async function loadTool(plugin: ResolvedPlugin): Promise<ToolPlugin<unknown>> {
+  const functions =
+    plugin.manifest.tool?.stateful === true ? ["execute", "create", "release"] : required.tool;
+  return load(plugin, (value): value is ToolPlugin<unknown> => hasAll(value, functions), functions);
+}
+
+/** Imports a reward plugin. */
+export async function loadReward(plugin: ResolvedPlugin): Promise<RewardPlugin> {
+  return load(plugin, (value): value is RewardPlugin => hasAll(value, required.reward));
+}
+
+/** Imports a dataset plugin. */
+export async function loadDataset(plugin: ResolvedPlugin): Promise<DatasetPlugin> {
+  return load(plugin, (value): value is DatasetPlugin => hasAll(value, required.dataset));
+}
+
+/** Imports a policy plugin. */
+export async function loadPolicy(plugin: ResolvedPlugin): Promise<PolicyPlugin> {
+  return load(plugin, (value): value is PolicyPlugin => hasAll(value, required.policy));
+}
+
+/** Imports a trainer plugin. */
+export async function loadTrainer(plugin: ResolvedPlugin): Promise<TrainerPlugin> {
+  return load(plugin, (value): value is TrainerPlugin => hasAll(value, required.trainer));
+}
+
+/** Imports a loop plugin's workflow code outside of a workflow, to check that it exports an agent loop. */
+export async function loadLoop(plugin: ResolvedLoop): Promise<AgentLoop> {
+  const workflow = { ...plugin, entry: plugin.workflow };
+  return load(workflow, (value): value is AgentLoop => typeof value === "function");
+}
+
+async function load<Plugin>(
+  { name, entry, manifest: { kind } }: ResolvedPlugin,
+  isPlugin: (value: unknown) => value is Plugin,
+  functions: readonly string[] = required[kind],
+): Promise<Plugin> {
+  const file = displayPath(entry);
+  const { default: value } = await importModule(name, entry, file);
+  if (isPlugin(value)) return value;
+  const missing = functions.filter((one) => !hasAll(value, [one]));
+  const reason =
+    value === undefined ? "is missing" : kind === "loop" ? "is no function" : `lacks ${list(missing)}`;
+  const expected =
+    kind === "loop" ? "an async function (context) => outcome" : `an object with ${list(functions)}`;
+  throw new EverturnError("PLUGIN_EXPORT_INVALID", { name, file, reason, kind, expected });
+}
+
+async function importModule(name: string, entry: string, file: string): Promise<{ default?: unknown }> {
+  try {
+    return await import(pathToFileURL(entry).href);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new EverturnError("PLUGIN_ENTRY_FAILED", { name, file, reason }, { cause });
+  }
+}
+
+function hasAll(value: unknown, functions: readonly string[]): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return functions.every((name) => typeof Reflect.get(value, name) === "function");
+}
+
+function list(functions: readonly string[]): string {
+  return functions.map((name) => `${name}()`).join(", ");
+}

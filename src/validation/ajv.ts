@@ -1,0 +1,56 @@
+import { readdirSync, statSync } from "node:fs";
+import { basename, dirname, resolve } from "node:path";
+import { Ajv, type SchemaValidateFunction } from "ajv";
+import { nearest } from "./nearest.ts";
+import { displayPath } from "./place.ts";
+
+/** What `"x-path"` may ask for. */
+type PathKind = "file" | "folder";
+
+/**
+ * An ajv that reports every error, fills defaults, and refuses schemas with unknown keywords.
+ * With `baseFolder`, `"x-path": "file" | "folder"` makes a path absolute and checks that it exists; without, the
+ * keyword is an annotation.
+ */
+export function createAjv(baseFolder?: string): Ajv {
+  const ajv = new Ajv({
+    allErrors: true,
+    verbose: true,
+    useDefaults: true,
+    allowUnionTypes: true,
+    strictSchema: true,
+    strictTypes: false,
+    strictTuples: false,
+    strictRequired: false,
+  });
+  const schema = { enum: ["file", "folder"] };
+  if (baseFolder === undefined) return ajv.addKeyword({ keyword: "x-path", metaSchema: schema });
+  const validate = pathValidator(baseFolder);
+  return ajv.addKeyword({ keyword: "x-path", type: "string", modifying: true, metaSchema: schema, validate });
+}
+
+function pathValidator(baseFolder: string): SchemaValidateFunction {
+  const validate: SchemaValidateFunction = (kind: PathKind, path: string, _schema, context) => {
+    const absolute = resolve(baseFolder, path);
+    const found = statSync(absolute, { throwIfNoEntry: false });
+    if (kind === "file" ? found?.isFile() : found?.isDirectory()) {
+      if (context !== undefined) context.parentData[context.parentDataProperty] = absolute;
+      return true;
+    }
+    const exists = found !== undefined;
+    validate.errors = [
+      { keyword: "x-path", params: { kind, exists, hint: exists ? "" : missingHint(absolute) } },
+    ];
+    return false;
+  };
+  return validate;
+}
+
+function missingHint(absolute: string): string {
+  const folder = dirname(absolute);
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    return `There is no folder ${displayPath(folder)}.`;
+  }
+  const match = nearest(basename(absolute), readdirSync(folder));
+  return match === undefined ? `It was looked for in ${displayPath(folder)}.` : `Did you mean “${match}”?`;
+}

@@ -1,0 +1,25 @@
+import { distance } from "fastest-levenshtein";
+
+/** The candidate that was most likely meant by `word`: spelled alike, or in another case style; undefined if none. */
+export function nearest(word: string, candidates: readonly string[]): string | undefined {
+  const scored = candidates.map((candidate) => ({ candidate, score: distance(bare(word), bare(candidate)) }));
+  const best = scored.sort((a, b) => a.score - b.score)[0];
+  return best !== undefined && best.score <= Math.max(1, Math.floor(word.length / 3))
+    ? best.candidate
+    : undefined;
+}
+
+function bare(word: string): string {
+  return word.toLowerCase().replace(/[-_ ]/g, "");
+}
+
+const longestList = 16;
+
+/** “Did you mean …?”, and the list of what there is when it is short. `what` names the candidates. */
+export function suggestion(word: string, candidates: readonly string[], what: string): string {
+  const match = nearest(word, candidates);
+  const question = match === undefined ? [] : [`Did you mean “${match}”?`];
+  const list =
+    candidates.length > 0 && candidates.length <= longestList ? [`${what}: ${candidates.join(", ")}.`] : [];
+  return [...question, ...list].join(" ");
+}

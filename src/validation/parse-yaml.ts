@@ -1,0 +1,157 @@
+import {
+  constructFromEvents,
+  EVENT_ID,
+  type Event,
+  getScalarValue,
+  parseEvents,
+  SCALAR_STYLE,
+  type ScalarEvent,
+  YAMLException,
+} from "js-yaml";
+import { EverturnError } from "../errors/everturn-error.ts";
+import { placeAt } from "./place.ts";
+import { child, type Pointer } from "./pointer.ts";
+import type { Problem } from "./problem.ts";
+import type { NodeOffsets, SourceDocument } from "./source-document.ts";
+
+/** A parsed YAML text, one document each; what js-yaml and the search for duplicate keys found wrong. */
+export interface ParsedYaml {
+  readonly documents: readonly SourceDocument[];
+  readonly problems: readonly Problem[];
+}
+
+/** Parses YAML 1.2 (core schema) and keeps the position of each key and value. `file` is for messages. */
+export function parseYaml(source: string, file: string): ParsedYaml {
+  try {
+    const events = parseEvents(source, { filename: file });
+    const walk = walkEvents(events, source, file);
+    const values = constructFromEvents(events, { source, json: true });
+    const documents = values.map((value, index) => ({
+      file,
+      source,
+      value: unshared(value),
+      offsets: walk.documents[index] ?? new Map(),
+    }));
+    return { documents, problems: walk.problems };
+  } catch (error) {
+    if (!(error instanceof YAMLException)) throw error;
+    return { documents: [], problems: [syntaxProblem(error, source, file)] };
+  }
+}
+
+function walkEvents(events: Event[], source: string, file: string) {
+  const documents: Map<Pointer, NodeOffsets>[] = [];
+  const problems: Problem[] = [];
+  const open = new Set<string>();
+  let next = 0;
+
+  function node(offsets: Map<Pointer, NodeOffsets>, pointer: Pointer, key?: number): void {
+    const event = events[next++];
+    if (event === undefined) return;
+    const start = startOf(event);
+    const anchor = "anchorStart" in event ? source.slice(event.anchorStart, event.anchorEnd) : "";
+    if (event.type === EVENT_ID.ALIAS && open.has(anchor)) {
+      YAMLException.throwAt(source, start, "an alias stands inside what it names", file);
+    }
+    offsets.set(pointer, { value: start >= 0 ? start : (key ?? 0), ...(key === undefined ? {} : { key }) });
+    if (event.type !== EVENT_ID.SEQUENCE && event.type !== EVENT_ID.MAPPING) return;
+    open.add(anchor);
+    if (event.type === EVENT_ID.SEQUENCE) {
+      for (let index = 0; events[next]?.type !== EVENT_ID.POP; index++) node(offsets, child(pointer, index));
+    } else {
+      pairs(offsets, pointer);
+    }
+    open.delete(anchor);
+    next++;
+  }
+
+  function pairs(offsets: Map<Pointer, NodeOffsets>, pointer: Pointer): void {
+    for (let event = events[next]; event !== undefined && event.type !== EVENT_ID.POP; event = events[next]) {
+      if (event.type !== EVENT_ID.SCALAR) {
+        YAMLException.throwAt(source, startOf(event), "a key must be plain text", file);
+      }
+      next++;
+      const name = getScalarValue(source, event);
+      const at = child(pointer, name);
+      const earlier = offsets.get(at)?.key;
+      if (earlier !== undefined) problems.push(duplicateKey(name, earlier, startOf(event)));
+      node(offsets, at, startOf(event));
+    }
+  }
+
+  function duplicateKey(key: string, first: number, second: number): Problem {
+    const place = placeAt(file, source, second);
+    const { line } = placeAt(file, source, first);
+    return { place, error: new EverturnError("DUPLICATE_KEY", { at: place.text, key, line }) };
+  }
+
+  while (next < events.length) {
+    const offsets = new Map<Pointer, NodeOffsets>();
+    next++;
+    node(offsets, "");
+    next++;
+    documents.push(offsets);
+  }
+  return { documents, problems };
+}
+
+function startOf(event: Event): number {
+  if (event.type === EVENT_ID.ALIAS) return event.anchorStart - 1;
+  if (event.type === EVENT_ID.SCALAR) return scalarStart(event);
+  return event.type === EVENT_ID.MAPPING || event.type === EVENT_ID.SEQUENCE ? event.start : -1;
+}
+
+function scalarStart(event: ScalarEvent): number {
+  const quoted = event.style === SCALAR_STYLE.SINGLE_QUOTED || event.style === SCALAR_STYLE.DOUBLE_QUOTED;
+  return event.valueStart - (quoted ? 1 : 0);
+}
+
+/** Copies a value so that nodes shared by aliases are apart. */
+function unshared(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(unshared);
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, unshared(item)]));
+}
+
+/** js-yaml's reasons that say little to somebody who doesn't know its parser, and what helps. */
+const explanations: [RegExp, { reason?: string; hint: string }][] = [
+  [/^tab characters/, { reason: "a tab is used for indentation", hint: "Indent with spaces." }],
+  [
+    /^deficient indentation/,
+    {
+      reason: "a [, { or quote that was opened before is still open here",
+      hint: "Close it, or indent this line further than the one that opened it.",
+    },
+  ],
+  [
+    /^bad indentation of a mapping entry/,
+    {
+      reason: "this fits neither the mapping above it nor a new one",
+      hint: "Give the keys of one mapping the same indentation; put a text that holds “: ” or starts with @, `, % or a bracket in quotes.",
+    },
+  ],
+  [
+    /^end of the stream/,
+    {
+      reason: "expected a `key: value` of the mapping that the file is",
+      hint: "Look for a line, this one or one before, that isn't `key: value`.",
+    },
+  ],
+  [/^an alias stands inside/, { hint: "Write the value out." }],
+  [/^unidentified alias/, { hint: "Put the text in quotes if no alias was meant." }],
+  [/^unknown .*tag/, { hint: "Remove the tag; a pipeline needs none." }],
+];
+
+function syntaxProblem(error: YAMLException, source: string, file: string): Problem {
+  const glued = /^end of the stream/.test(error.reason) ? /^[\w-]+:(?=\S)/m.exec(source) : null;
+  if (glued !== null) {
+    const place = placeAt(file, source, glued.index + glued[0].length);
+    const reason = "a space is missing after the colon";
+    return { place, error: new EverturnError("YAML_SYNTAX", { at: place.text, reason, hint: "Add it." }) };
+  }
+  const place = placeAt(file, source, error.mark?.position ?? 0);
+  const known = explanations.find(([pattern]) => pattern.test(error.reason))?.[1];
+  const reason = known?.reason ?? error.reason;
+  const hint = known?.hint ?? "Correct the text there.";
+  return { place, error: new EverturnError("YAML_SYNTAX", { at: place.text, reason, hint }) };
+}
