@@ -1,0 +1,35 @@
+import { Template } from "@huggingface/jinja";
+import type { Message, ToolDefinition } from "../contracts/message.ts";
+import { EverturnError } from "../errors/everturn-error.ts";
+
+/** Renders a chat as the model reads it; `generate` adds the text that opens the next action. */
+export type ChatTemplate = (messages: Message[], tools: ToolDefinition[], generate: boolean) => string;
+
+/**
+ * Compiles a Hugging Face chat template (Jinja), which sees `specialTokens` (bos_token, …) as variables. Tools are given as OpenAI function definitions, as transformers
+ * gives them. Fails with CHAT_TEMPLATE_FAILED when it doesn't parse, or refuses the messages.
+ */
+export function compileChatTemplate(
+  source: string,
+  specialTokens: Readonly<Record<string, string>> = {},
+): ChatTemplate {
+  const template = attempt(() => new Template(source));
+  return (messages, tools, generate) =>
+    attempt(() =>
+      template.render({
+        ...specialTokens,
+        messages,
+        tools: tools.length === 0 ? null : tools.map((tool) => ({ type: "function", function: tool })),
+        add_generation_prompt: generate,
+      }),
+    );
+}
+
+function attempt<Result>(action: () => Result): Result {
+  try {
+    return action();
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new EverturnError("CHAT_TEMPLATE_FAILED", { reason }, { cause });
+  }
+}

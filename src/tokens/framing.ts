@@ -1,0 +1,82 @@
+import type { Message, ToolDefinition } from "../contracts/message.ts";
+import type { MaskedTokens, TokenizedText } from "../contracts/policy.ts";
+import { EverturnError } from "../errors/everturn-error.ts";
+import { compileChatTemplate } from "./chat-template.ts";
+import type { Tokenizer } from "./tokenizer.ts";
+
+/** Turns messages into tokens, so that a trajectory only ever grows: prompt, action, observation, action, … */
+export type Framing = {
+  framePrompt(messages: Message[], tools: ToolDefinition[]): TokenizedText;
+  frameObservation(messages: Message[]): TokenizedText;
+  frameDemonstration(messages: Message[], tools: ToolDefinition[]): MaskedTokens;
+};
+
+/** Stands for an action while the text after it is cut from a rendered chat. */
+const placeholder = "EVERTURN_ACTION";
+
+/**
+ * Framing by a tokenizer's chat template:
+ * - the prompt is the rendered chat up to where the first action begins;
+ * - an observation is what the template writes between the end-of-turn token of an action (sampled, so not
+ *   included) and the next action, whatever messages stand between;
+ * - a demonstration is a prompt, actions (mask 1, end-of-turn token included) and observations (mask 0),
+ *   made of the same pieces, and so equal token by token to a trajectory with those texts.
+ *
+ * Fails with CHAT_TEMPLATE_UNUSABLE when the template doesn't end an assistant's message with eos_token, or
+ * rewrites earlier messages.
+ */
+export function createFraming(tokenizer: Tokenizer): Framing {
+  const render = compileChatTemplate(tokenizer.chatTemplate, tokenizer.specialTokens);
+  const end = tokenizer.endOfTurn.text;
+  const tokenize = (text: string): TokenizedText => ({ text, tokens: tokenizer.encode(text) });
+
+  const framePrompt = (messages: Message[], tools: ToolDefinition[]) =>
+    tokenize(render(messages, tools, true));
+
+  const frameObservation = (messages: Message[]) => {
+    const chat: Message[] = [
+      { role: "user", content: "" },
+      { role: "assistant", content: placeholder },
+    ];
+    const text = render([...chat, ...messages], [], true);
+    const after = text.slice(text.indexOf(placeholder) + placeholder.length);
+    if (!text.includes(placeholder) || !after.startsWith(end)) {
+      throw unusable(`an assistant's message doesn't end with eos_token (${end})`);
+    }
+    return tokenize(after.slice(end.length));
+  };
+
+  const frameAction = (before: Message[], action: Message, tools: ToolDefinition[]) => {
+    const opening = render(before, tools, true);
+    const text = render([...before, action], tools, false);
+    if (!text.startsWith(opening)) throw unusable("it writes earlier messages differently later on");
+    const stop = text.lastIndexOf(end);
+    if (stop < opening.length) throw unusable(`an assistant's message doesn't end with eos_token (${end})`);
+    return tokenize(text.slice(opening.length, stop + end.length));
+  };
+
+  const frameDemonstration = (messages: Message[], tools: ToolDefinition[]) => {
+    const tokens: number[] = [];
+    const mask: number[] = [];
+    const append = (piece: TokenizedText, loss: 0 | 1) => {
+      tokens.push(...piece.tokens);
+      mask.push(...piece.tokens.map(() => loss));
+    };
+    let start = 0;
+    messages.forEach((message, index) => {
+      if (message.role !== "assistant") return;
+      const between = messages.slice(start, index);
+      append(start === 0 ? framePrompt(between, tools) : frameObservation(between), 0);
+      append(frameAction(messages.slice(0, index), message, tools), 1);
+      start = index + 1;
+    });
+    if (start === 0) throw new EverturnError("DEMONSTRATION_WITHOUT_ACTION", { messages: messages.length });
+    return { tokens, mask };
+  };
+
+  return { framePrompt, frameObservation, frameDemonstration };
+}
+
+function unusable(reason: string): EverturnError {
+  return new EverturnError("CHAT_TEMPLATE_UNUSABLE", { reason });
+}

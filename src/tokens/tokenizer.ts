@@ -1,0 +1,104 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Tokenizer as HuggingFaceTokenizer } from "@huggingface/tokenizers";
+import { EverturnError } from "../errors/everturn-error.ts";
+
+/** Text to token ids and back, as Hugging Face's `tokenizers` does it. */
+export type Tokenizer = {
+  /** Token ids of `text`; special tokens written in it become their ids, and none is added. */
+  encode(text: string): number[];
+  /** Text of `tokens`, special tokens included. Bytes that end inside a character become U+FFFD. */
+  decode(tokens: readonly number[]): string;
+  /** The token that ends an action: its text and its id. */
+  endOfTurn: { text: string; id: number };
+  /** Texts of the special tokens that tokenizer_config.json names: bos_token, eos_token, pad_token, unk_token. */
+  specialTokens: Readonly<Record<string, string>>;
+  /** The id of a token by its text. */
+  idOf(token: string): number | undefined;
+  /** One more than the largest id. */
+  vocabularySize: number;
+  /** The Jinja chat template's text. */
+  chatTemplate: string;
+};
+
+/**
+ * Reads tokenizer.json and tokenizer_config.json of a Hugging Face folder; the chat template may also stand in
+ * chat_template.jinja. Fails with TOKENIZER_INVALID when a file is missing or lacks the template or eos_token.
+ */
+export async function loadTokenizer(folder: string): Promise<Tokenizer> {
+  const json = await readJson(folder, "tokenizer.json");
+  const config = await readJson(folder, "tokenizer_config.json");
+  const tokenizer = build(folder, json, config);
+  const specialTokens = readSpecialTokens(config);
+  const endText = specialTokens.eos_token;
+  const endId = endText === undefined ? undefined : tokenizer.token_to_id(endText);
+  if (endText === undefined || endId === undefined) {
+    throw invalid(folder, "tokenizer_config.json names no eos_token of the vocabulary");
+  }
+  return {
+    encode: (text) => (text === "" ? [] : tokenizer.encode(text, { add_special_tokens: false }).ids),
+    decode: (tokens) =>
+      tokens.length === 0 ? "" : tokenizer.decode([...tokens], { clean_up_tokenization_spaces: false }),
+    endOfTurn: { text: endText, id: endId },
+    specialTokens,
+    idOf: (token) => tokenizer.token_to_id(token),
+    vocabularySize: Math.max(...tokenizer.get_vocab(true).values()) + 1,
+    chatTemplate: await readTemplate(folder, config),
+  };
+}
+
+async function readJson(folder: string, name: string): Promise<Record<string, unknown>> {
+  let text: string;
+  try {
+    text = await readFile(join(folder, name), "utf8");
+  } catch (cause) {
+    throw invalid(folder, `${name} can't be read`, cause);
+  }
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw invalid(folder, `${name} is not JSON`, cause);
+  }
+}
+
+async function readTemplate(folder: string, config: Record<string, unknown>): Promise<string> {
+  if (typeof config.chat_template === "string") return config.chat_template;
+  const file = join(folder, "chat_template.jinja");
+  if (existsSync(file)) return readFile(file, "utf8");
+  throw invalid(folder, "there is no chat template in tokenizer_config.json or chat_template.jinja");
+}
+
+function build(
+  folder: string,
+  json: Record<string, unknown>,
+  config: Record<string, unknown>,
+): HuggingFaceTokenizer {
+  try {
+    return new HuggingFaceTokenizer(json, config);
+  } catch (cause) {
+    throw invalid(
+      folder,
+      `tokenizer.json is refused: ${cause instanceof Error ? cause.message : cause}`,
+      cause,
+    );
+  }
+}
+
+function readSpecialTokens(config: Record<string, unknown>): Record<string, string> {
+  const texts: Record<string, string> = {};
+  for (const name of ["bos_token", "eos_token", "pad_token", "unk_token"]) {
+    const value = config[name];
+    if (typeof value === "string") texts[name] = value;
+    else if (isRecord(value) && typeof value.content === "string") texts[name] = value.content;
+  }
+  return texts;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}
+
+function invalid(folder: string, reason: string, cause?: unknown): EverturnError {
+  return new EverturnError("TOKENIZER_INVALID", { folder, reason }, { cause });
+}

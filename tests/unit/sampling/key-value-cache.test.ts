@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import { createKeyValueCache } from "../../../src/sampling/key-value-cache.ts";
+
+const shape = { rows: 3, layers: 2, heads: 2, headSize: 2 };
+
+/** Keys and values of one row, `length` positions; each number tells its layer, head, position and index. */
+function fresh(length: number, offset: number) {
+  const layer = (base: number) =>
+    Float32Array.from({ length: 2 * length * 2 }, (_, i) => {
+      const head = Math.floor(i / (length * 2));
+      const position = Math.floor(i / 2) % length;
+      return offset + base + 1000 * head + 10 * position + (i % 2);
+    });
+  return { keys: [layer(1e4), layer(2e4)], values: [layer(3e4), layer(4e4)] };
+}
+
+/** The first `count` positions of a row and head of a layer's keys. */
+function keysOf(cache: ReturnType<typeof createKeyValueCache>, row: number, head: number, count: number) {
+  const start = (row * 2 + head) * cache.capacity() * 2;
+  return [...cache.view(3).keys[1]!.subarray(start, start + count * 2)];
+}
+
+test("keeps positions while it grows, shrinks and moves rows", () => {
+  const cache = createKeyValueCache(shape);
+  expect(cache.view(3).keys[0]).toHaveLength(0);
+  cache.resize(3);
+  expect(cache.capacity()).toBe(32);
+  cache.write(1, 0, fresh(4, 0), { row: 0, length: 4, count: 3 });
+  cache.resize(200);
+  cache.write(1, 3, fresh(1, 500), { row: 0, length: 1, count: 1 });
+  const expected = [21000, 21001, 21010, 21011, 21020, 21021, 21500, 21501];
+  expect(cache.capacity()).toBe(224);
+  expect(keysOf(cache, 1, 1, 4)).toEqual(expected);
+  cache.move(1, 0);
+  cache.resize(113);
+  expect(cache.capacity()).toBe(224);
+  cache.resize(4);
+  expect(cache.capacity()).toBe(32);
+  expect(keysOf(cache, 0, 1, 4)).toEqual(expected);
+});
+
+test("a view holds the first rows, without copying", () => {
+  const cache = createKeyValueCache(shape);
+  cache.resize(1);
+  const view = cache.view(2);
+  expect(view.values[0]).toHaveLength(2 * 2 * 32 * 2);
+  cache.write(1, 0, fresh(1, 7), { row: 0, length: 1, count: 1 });
+  expect(view.values[0]![2 * 32 * 2]).toBe(30007);
+});

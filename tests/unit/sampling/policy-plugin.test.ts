@@ -1,0 +1,95 @@
+import { mkdtemp, readdir, readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import policy from "../../../plugins/policy-onnx/index.ts";
+import { writeNextPolicyFolder } from "../../../src/models/policy-folder.ts";
+import { readSafetensors } from "../../../src/models/safetensors.ts";
+
+const folder = await mkdtemp(join(tmpdir(), "everturn-policy-"));
+const architecture = {
+  hidden_size: 32,
+  num_hidden_layers: 1,
+  num_attention_heads: 2,
+  intermediate_size: 40,
+  max_position_embeddings: 64,
+};
+const tokenizer = join(import.meta.dirname, "../tokens/fixtures/tokenizer");
+const config = { tokenizer, architecture };
+const sampling = { temperature: 1, maxTokens: 8 };
+const key = { seed: 1, trajectory: "t", turn: 0 };
+
+test("writes the folder of a new policy, the same for the same seed", async () => {
+  await policy.initialize(join(folder, "a"), config, 1);
+  await policy.initialize(join(folder, "b"), config, 1);
+  await policy.initialize(join(folder, "c"), config, 2);
+  const files = [
+    "config.json",
+    "generation_config.json",
+    "model.safetensors",
+    "tokenizer.json",
+    "tokenizer_config.json",
+  ];
+  expect((await readdir(join(folder, "a"))).sort()).toEqual(files);
+  const [a, b, c] = await Promise.all(
+    ["a", "b", "c"].map((name) => readFile(join(folder, name, "model.safetensors"))),
+  );
+  expect(a).toEqual(b);
+  expect(a).not.toEqual(c);
+  expect(JSON.parse(await readFile(join(folder, "a/config.json"), "utf8"))).toMatchObject({
+    architectures: ["LlamaForCausalLM"],
+    model_type: "llama",
+    torch_dtype: "float32",
+    vocab_size: 340,
+    num_key_value_heads: 2,
+    bos_token_id: null,
+    eos_token_id: 2,
+    pad_token_id: 0,
+  });
+});
+
+test("generates with each version's own weights", async () => {
+  const first = join(folder, "v0");
+  const next = join(folder, "v1");
+  await policy.initialize(first, config, 1);
+  const weights = await readSafetensors(join(first, "model.safetensors"));
+  const other = new Map(
+    [...weights].map(([name, { shape, data }]) => [name, { shape, data: data.map((value) => -3 * value) }]),
+  );
+  await writeNextPolicyFolder(next, first, other);
+  expect(await readdir(next)).toEqual(await readdir(first));
+
+  const opened = await policy.open(next, config);
+  await Promise.all([opened.load(0, first), opened.load(1, next), opened.load(1, next)]);
+  const { tokens } = opened.framePrompt([{ role: "user", content: "1 + 2" }], []);
+  const [a, b] = await Promise.all(
+    [0, 1].map((version) => opened.generate({ tokens, version, sampling, key })),
+  );
+  expect(a?.tokens).not.toEqual(b?.tokens);
+  expect(a?.logprobs).toHaveLength(a?.tokens.length ?? 0);
+  await opened.close();
+});
+
+test("an action's text leaves out the token that ends it", async () => {
+  const path = join(folder, "stop");
+  await policy.initialize(path, config, 1);
+  const weights = await readSafetensors(join(path, "model.safetensors"));
+  // A model that ends every action at once: all hidden states are ones, and only <|im_end|> likes ones.
+  weights.get("model.embed_tokens.weight")?.data.fill(1);
+  for (const name of ["self_attn.o_proj", "mlp.down_proj"]) {
+    weights.get(`model.layers.0.${name}.weight`)?.data.fill(0);
+  }
+  weights
+    .get("lm_head.weight")
+    ?.data.fill(0)
+    .fill(1, 2 * 32, 3 * 32);
+  const ended = join(folder, "ended");
+  await writeNextPolicyFolder(ended, path, weights);
+  const opened = await policy.open(ended, config);
+  await opened.load(0, ended);
+  const { tokens } = opened.framePrompt([{ role: "user", content: "1 + 2" }], []);
+  const action = await opened.generate({ tokens, version: 0, sampling, key });
+  expect(action).toMatchObject({ tokens: [2], text: "", finishReason: "stop" });
+  expect(action.logprobs[0]).toBeCloseTo(0, 5);
+  await opened.close();
+});

@@ -1,0 +1,160 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { readLlamaConfig } from "../../../src/models/llama-config.ts";
+import { readSafetensors } from "../../../src/models/safetensors.ts";
+import { createSampler, type Sampler } from "../../../src/sampling/sampler.ts";
+import type { Sample, SampleRequest } from "../../../src/sampling/sequence.ts";
+
+type GreedyCase = { prompt: number[]; tokens: number[]; logprobs: number[] };
+
+const folder = join(import.meta.dirname, "fixtures");
+const { cases }: { cases: GreedyCase[] } = JSON.parse(await readFile(join(folder, "greedy.json"), "utf8"));
+const weights = await readSafetensors(join(folder, "policy/model.safetensors"));
+const config = await readLlamaConfig(join(folder, "policy/config.json"));
+
+const opened: Sampler[] = [];
+afterAll(async () => {
+  for (const sampler of opened) await sampler.close();
+});
+
+async function open(slots: number, maxLength = 128): Promise<Sampler> {
+  const sized = { ...config, max_position_embeddings: maxLength };
+  const sampler = createSampler({ config: sized, slots, stopTokens: [2], threads: 2 });
+  opened.push(sampler);
+  await sampler.load(0, async () => weights);
+  return sampler;
+}
+
+function greedy(prompt: number[], trajectory = "t"): SampleRequest {
+  const sampling = { temperature: 0, maxTokens: 24 };
+  return { tokens: prompt, version: 0, sampling, key: { seed: 1, trajectory, turn: 0 } };
+}
+
+function sampled(index: number): SampleRequest {
+  const { prompt } = cases[index % cases.length]!;
+  const sampling = { temperature: 1, maxTokens: 40 };
+  return { tokens: prompt, version: 0, sampling, key: { seed: 7, trajectory: `t${index}`, turn: 1 } };
+}
+
+test.each([1, 8, 32])("greedy decoding gives transformers' tokens with %i at a time", async (slots) => {
+  const sampler = await open(slots);
+  const samples = await Promise.all(cases.map(({ prompt }) => sampler.generate(greedy(prompt))));
+  samples.forEach((sample, index) => {
+    const { tokens, logprobs } = cases[index]!;
+    expect(sample.tokens).toEqual(tokens);
+    expect(sample.finishReason).toBe(tokens.at(-1) === 2 ? "stop" : "length");
+    sample.logprobs.forEach((logprob, at) => {
+      expect(logprob).toBeCloseTo(logprobs[at]!, 4);
+    });
+  });
+});
+
+/** The same requests one after the other, all at once, and at odd moments in another order. */
+async function sampleThreeWays(): Promise<Sample[][]> {
+  const indices = Array.from({ length: 48 }, (_, index) => index);
+  const lonely = await open(1);
+  const crowded = await open(48);
+  const alone: Sample[] = [];
+  for (const index of indices) alone.push(await lonely.generate(sampled(index)));
+  const together = await Promise.all(indices.map((index) => crowded.generate(sampled(index))));
+  const staggered = await Promise.all(
+    indices.toReversed().map(async (index) => {
+      await new Promise((resolve) => setTimeout(resolve, index % 7));
+      return crowded.generate(sampled(index));
+    }),
+  );
+  return [alone, together, staggered.toReversed()];
+}
+
+test("a sample doesn't depend on its neighbours", async () => {
+  const [alone, together, staggered] = await sampleThreeWays();
+  const tokensOf = (samples?: Sample[]) => samples?.map(({ tokens }) => tokens);
+  expect(tokensOf(together)).toEqual(tokensOf(alone));
+  expect(tokensOf(staggered)).toEqual(tokensOf(alone));
+  if (process.arch !== "x64") return; // elsewhere the last bits of a log-probability were not looked at
+  expect(together).toEqual(alone);
+  expect(staggered).toEqual(alone);
+});
+
+test("requests keep to the version they name, old and new at the same time", async () => {
+  const sampler = await open(4);
+  const halved = new Map(
+    [...weights].map(([name, { shape, data }]) => [name, { shape, data: data.map((x) => x / 2) }]),
+  );
+  const before = sampler.generate(greedy(cases[1]!.prompt));
+  let reads = 0;
+  const read = async () => {
+    reads++;
+    return halved;
+  };
+  await Promise.all([sampler.load(1, read), sampler.load(1, read)]);
+  const after = await sampler.generate({ ...greedy(cases[1]!.prompt), version: 1 });
+  expect(reads).toBe(1);
+  expect((await before).tokens).toEqual(cases[1]!.tokens);
+  expect(after.tokens).not.toEqual(cases[1]!.tokens);
+});
+
+test("versions long unused are let go", async () => {
+  const sampler = await open(2);
+  for (const version of [1, 2, 3]) await sampler.load(version, async () => weights);
+  await expect(sampler.generate(greedy([5]))).rejects.toThrow("Version 0 of the policy is not loaded");
+  expect((await sampler.generate({ ...greedy([5]), version: 1 })).tokens.length).toBeGreaterThan(0);
+});
+
+test("a version that can't be read is no version, and may be tried again", async () => {
+  const sampler = await open(1);
+  await expect(sampler.load(1, () => Promise.reject(new Error("no such file")))).rejects.toThrow(
+    "no such file",
+  );
+  await sampler.load(1, async () => weights);
+  expect((await sampler.generate({ ...greedy([5]), version: 1 })).tokens.length).toBeGreaterThan(0);
+});
+
+test("an aborted request leaves, waiting or running, and the others go on", async () => {
+  const sampler = await open(2);
+  const abort = new AbortController();
+  const running = sampler.generate({ ...sampled(1), signal: abort.signal });
+  const waiting = [2, 3, 4].map((index) => sampler.generate({ ...sampled(index), signal: abort.signal }));
+  const other = sampler.generate(greedy(cases[0]!.prompt));
+  const rejected = Promise.all(
+    [running, ...waiting].map((sample) => expect(sample).rejects.toThrow("cancelled")),
+  );
+  setImmediate(() => setImmediate(() => abort.abort(new Error("cancelled"))));
+  await rejected;
+  expect((await other).tokens).toEqual(cases[0]!.tokens);
+  await expect(sampler.generate({ ...sampled(1), signal: abort.signal })).rejects.toThrow("cancelled");
+});
+
+test("a context ends at the longest length", async () => {
+  const { prompt, tokens } = cases[1]!;
+  const sampler = await open(2, prompt.length + 3);
+  const cut = await sampler.generate(greedy(prompt));
+  expect(cut).toMatchObject({ tokens: tokens.slice(0, 3), finishReason: "length" });
+  const full = await sampler.generate(greedy([...prompt, ...tokens]));
+  expect(full).toEqual({ tokens: [], logprobs: [], finishReason: "length" });
+});
+
+test("refuses an empty context and ids outside the vocabulary", async () => {
+  const sampler = await open(1);
+  await expect(sampler.generate(greedy([]))).rejects.toThrow("is empty");
+  await expect(sampler.generate(greedy([1, 340]))).rejects.toThrow("holds the id 340");
+});
+
+test("a policy whose numbers broke down fails its requests, and says so", async () => {
+  const sampler = await open(2);
+  const norm = "model.norm.weight";
+  const broken = new Map(weights).set(norm, { shape: [32], data: new Float32Array(32).fill(Number.NaN) });
+  await sampler.load(1, async () => broken);
+  await expect(sampler.generate({ ...sampled(0), version: 1 })).rejects.toThrow("not finite");
+  expect((await sampler.generate(greedy(cases[0]!.prompt))).tokens).toEqual(cases[0]!.tokens);
+});
+
+test("closing fails what is under way", async () => {
+  const sampler = await open(1);
+  const samples = [1, 2].map((index) =>
+    expect(sampler.generate(sampled(index))).rejects.toThrow("was closed"),
+  );
+  await sampler.close();
+  await Promise.all(samples);
+});

@@ -1,0 +1,76 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { Message, ToolDefinition } from "../../../src/contracts/message.ts";
+import { compileChatTemplate } from "../../../src/tokens/chat-template.ts";
+import { createFraming } from "../../../src/tokens/framing.ts";
+import { loadTokenizer } from "../../../src/tokens/tokenizer.ts";
+
+type Chat = { messages: Message[]; tools: ToolDefinition[]; generate: boolean; text: string };
+
+const { chats }: { chats: Chat[] } = JSON.parse(
+  await readFile(join(import.meta.dirname, "fixtures/cases.json"), "utf8"),
+);
+const tokenizer = await loadTokenizer(join(import.meta.dirname, "fixtures/tokenizer"));
+const framing = createFraming(tokenizer);
+const { tools } = chats[0]!;
+const question: Message = { role: "user", content: "1 + 2?" };
+const call: Message = {
+  role: "assistant",
+  content: "",
+  tool_calls: [{ type: "function", function: { name: "calculator", arguments: { expression: "1 + 2" } } }],
+};
+const result: Message = { role: "tool", content: "3" };
+const answer: Message = { role: "assistant", content: "3" };
+
+test("renders chats as transformers does", () => {
+  const render = compileChatTemplate(tokenizer.chatTemplate);
+  for (const chat of chats) expect(render(chat.messages, chat.tools, chat.generate)).toBe(chat.text);
+});
+
+test("an observation is what stands between the end of an action and the next one", () => {
+  expect(framing.frameObservation([result]).text).toBe(
+    "\n<|im_start|>user\n<tool_response>\n3\n</tool_response><|im_end|>\n<|im_start|>assistant\n",
+  );
+  expect(framing.frameObservation([result, { role: "tool", content: "4" }]).text).toBe(
+    "\n<|im_start|>user\n<tool_response>\n3\n</tool_response>\n<tool_response>\n4\n</tool_response><|im_end|>\n" +
+      "<|im_start|>assistant\n",
+  );
+});
+
+test("prompt, action and observation put together are the rendered chat", () => {
+  const prompt = framing.framePrompt([question], tools);
+  const observation = framing.frameObservation([result]);
+  const action =
+    '<tool_call>\n{"name": "calculator", "arguments": {"expression": "1 + 2"}}\n</tool_call><|im_end|>';
+  const whole = framing.framePrompt([question, call, result], tools);
+  expect(prompt.text + action + observation.text).toBe(whole.text);
+  expect([...prompt.tokens, ...tokenizer.encode(action), ...observation.tokens]).toEqual(whole.tokens);
+});
+
+test("a demonstration begins with its prompt and marks the actions", () => {
+  const { tokens, mask } = framing.frameDemonstration([question, call, result, answer], tools);
+  const prompt = framing.framePrompt([question], tools);
+  expect(tokens.slice(0, prompt.tokens.length)).toEqual(prompt.tokens);
+  expect(mask.slice(0, prompt.tokens.length)).toEqual(prompt.tokens.map(() => 0));
+  const written = tokens.filter((_, index) => mask[index] === 1);
+  expect(tokenizer.decode(written)).toBe(
+    '<tool_call>\n{"name": "calculator", "arguments": {"expression": "1 + 2"}}\n</tool_call><|im_end|>3<|im_end|>',
+  );
+  expect(tokens.at(-1)).toBe(tokenizer.endOfTurn.id);
+  const whole = compileChatTemplate(tokenizer.chatTemplate)([question, call, result, answer], tools, false);
+  expect(`${tokenizer.decode(tokens)}\n`).toBe(whole);
+});
+
+test("refuses a demonstration without an action", () => {
+  expect(() => framing.frameDemonstration([question], tools)).toThrow("has none of the assistant's");
+});
+
+test("refuses templates that can't frame turns", () => {
+  const endless = createFraming({ ...tokenizer, chatTemplate: "{{ messages[-1].content }}" });
+  expect(() => endless.frameObservation([result])).toThrow("doesn't end with eos_token");
+  const rewriting = createFraming({ ...tokenizer, chatTemplate: "{{ messages | length }}<|im_end|>" });
+  expect(() => rewriting.frameDemonstration([question, answer], [])).toThrow("writes earlier messages");
+  const broken = { ...tokenizer, chatTemplate: "{% if %}" };
+  expect(() => createFraming(broken)).toThrow("The chat template can't be rendered");
+});
