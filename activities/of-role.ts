@@ -1,0 +1,75 @@
+import { openRun as openOneRun, openRuns } from "../src/runs/open-runs.ts";
+import { durable } from "../src/temporal/durable.ts";
+import { policyWorker } from "../src/temporal/policy-worker.ts";
+import { toolWorker } from "../src/temporal/tool-worker.ts";
+import { trainerWorker } from "../src/temporal/trainer-worker.ts";
+import type { Role, RoleActivities } from "../src/temporal/worker.ts";
+import { callTool } from "./call-tool.ts";
+import { generateTurn } from "./generate-turn.ts";
+import { initializePolicy } from "./initialize-policy.ts";
+import { openRunActivity } from "./open-run.ts";
+import { publishPolicy } from "./publish-policy.ts";
+import { recordEvaluation } from "./record-evaluation.ts";
+import { recordLeftOut } from "./record-left-out.ts";
+import { recordStep } from "./record-step.ts";
+import { releaseTools } from "./release-tools.ts";
+import { scoreTrajectory } from "./score-trajectory.ts";
+import { selectTasks } from "./select-tasks.ts";
+import { trainStep } from "./train-step.ts";
+import { warmStart } from "./warm-start.ts";
+
+/** The activities of a worker role for `run`; a tool's activity carries the tool's name. */
+export async function activitiesOf(role: Role, runs: string, run: string): Promise<RoleActivities> {
+  switch (role) {
+    case "orchestration":
+      return orchestration(runs);
+    case "policy":
+      return policy(runs);
+    case "tools":
+      return tools(runs, run);
+    case "trainer":
+      return trainer(runs);
+  }
+}
+
+function orchestration(runs: string): RoleActivities {
+  const openRun = openRuns(runs);
+  const activities = {
+    "open-run": durable(openRunActivity(openRun)),
+    "select-tasks": durable(selectTasks(openRun)),
+    "record-left-out": durable(recordLeftOut(openRun)),
+    "record-step": durable(recordStep(openRun)),
+    "record-evaluation": durable(recordEvaluation(openRun)),
+  };
+  return { activities, concurrency: 50, close: async () => {} };
+}
+
+function policy(runs: string): RoleActivities {
+  const worker = policyWorker(runs);
+  const activities = {
+    "initialize-policy": durable(initializePolicy(worker)),
+    "generate-turn": durable(generateTurn(worker)),
+    "publish-policy": durable(publishPolicy(worker)),
+  };
+  return { activities, concurrency: 256, close: worker.close };
+}
+
+async function tools(runs: string, run: string): Promise<RoleActivities> {
+  const worker = toolWorker(runs);
+  const { plan } = await openOneRun(runs, run);
+  const names = plan.tools.flatMap(({ manifest }) =>
+    manifest.tool === undefined ? [] : [manifest.tool.name],
+  );
+  const activities = {
+    ...Object.fromEntries(names.map((name) => [name, durable(callTool(worker, name))])),
+    "score-trajectory": durable(scoreTrajectory(worker)),
+    "release-tools": durable(releaseTools(worker)),
+  };
+  return { activities, concurrency: 100, close: async () => {} };
+}
+
+function trainer(runs: string): RoleActivities {
+  const worker = trainerWorker(runs);
+  const activities = { "warm-start": durable(warmStart(worker)), "train-step": durable(trainStep(worker)) };
+  return { activities, concurrency: 1, close: worker.close };
+}

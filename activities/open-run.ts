@@ -1,0 +1,64 @@
+import { readdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { RunActivities } from "../src/contracts/activities.ts";
+import type { StepRecord } from "../src/contracts/generated/step-record.ts";
+import type { Plan } from "../src/contracts/plan.ts";
+import type { EvaluationRecord, RunSettings, TrainingProgress } from "../src/contracts/run.ts";
+import type { ToolBinding } from "../src/contracts/trajectory.ts";
+import { readLines, readRecord } from "../src/runs/files.ts";
+import type { OpenRun } from "../src/runs/open-runs.ts";
+
+/** Tells the training workflow what to do, and how far the run has come on disk. */
+export function openRunActivity(openRun: (run: string) => Promise<OpenRun>): RunActivities["open-run"] {
+  return async ({ run }) => {
+    const opened = await openRun(run);
+    return { settings: runSettings(opened.plan), progress: await progressOf(opened) };
+  };
+}
+
+/** What the workflows need of a plan. */
+export function runSettings(plan: Plan): RunSettings {
+  const { rollout, evaluation, loop } = plan;
+  return {
+    seed: plan.seed,
+    steps: plan.steps,
+    warmStartSteps: plan.warmStart?.steps ?? 0,
+    batchSize: rollout.batchSize,
+    groupSize: rollout.groupSize,
+    concurrency: rollout.concurrency,
+    sampling: { temperature: rollout.temperature, maxTokens: rollout.maxActionTokens },
+    evaluationEvery: evaluation.every,
+    evaluationTasks: evaluation.tasks,
+    loop: { plugin: loop.name, config: loop.config },
+    tools: plan.tools.flatMap(toolBinding),
+  };
+}
+
+function toolBinding({ manifest, retry, timeout }: Plan["tools"][number]): ToolBinding[] {
+  if (manifest.tool === undefined) return [];
+  const { name, description, parameters, stateful } = manifest.tool;
+  return [{ definition: { name, description, parameters }, retry, timeout, stateful: stateful ?? false }];
+}
+
+async function progressOf({ folder, plan }: OpenRun): Promise<TrainingProgress> {
+  const steps = await readLines<StepRecord>(folder.metrics);
+  const last = steps.at(-1);
+  const evaluations = await readEvaluations(folder.evaluation(""));
+  const reached =
+    evaluations.some((record) => record.policyVersion === 1) && plan.warmStart !== undefined ? 1 : 0;
+  return {
+    nextStep: (last?.step ?? 0) + 1,
+    policyVersion: last?.policyVersion ?? reached,
+    evaluations: evaluations.filter((record) => record.policyVersion <= (last?.policyVersion ?? reached)),
+    trajectories: steps.reduce((total, record) => total + record.trajectories, 0),
+  };
+}
+
+async function readEvaluations(anyFile: string): Promise<EvaluationRecord[]> {
+  const folder = dirname(anyFile);
+  const names = (await readdir(folder).catch(() => [])).filter((name) =>
+    /^evaluation-v\d+\.json$/.test(name),
+  );
+  const records = await Promise.all(names.map((name) => readRecord<EvaluationRecord>(join(folder, name))));
+  return records.filter((record) => record !== undefined).sort((a, b) => a.policyVersion - b.policyVersion);
+}

@@ -1,0 +1,16 @@
+import { join } from "node:path";
+import type { RunActivities } from "../src/contracts/activities.ts";
+import type { TrajectoryRecord } from "../src/contracts/generated/trajectory.ts";
+import type { OpenRun } from "../src/runs/open-runs.ts";
+import { once } from "../src/trajectory/journal.ts";
+import { trajectoryRecord } from "../src/trajectory/trajectory-record.ts";
+
+/** Records a trajectory that its infrastructure ended: it trains no step, and says why. */
+export function recordLeftOut(openRun: (run: string) => Promise<OpenRun>): RunActivities["record-left-out"] {
+  return async (input) => {
+    const { folder } = await openRun(input.place.run);
+    const file = join(folder.trajectory(input.place), "trajectory.json");
+    const ending = { outcome: "left-out", reward: 0, success: false, failure: input.failure } as const;
+    await once<TrajectoryRecord>(file, async () => trajectoryRecord(input, ending));
+  };
+}

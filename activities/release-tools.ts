@@ -1,0 +1,9 @@
+import type { ToolActivities } from "../src/contracts/activities.ts";
+import type { ToolWorker } from "../src/temporal/tool-worker.ts";
+
+/** Releases a finished trajectory's tool instances, each once. */
+export function releaseTools(worker: ToolWorker): ToolActivities["release-tools"] {
+  return async ({ place, tools }) => {
+    for (const tool of tools) await worker.release(place, tool);
+  };
+}

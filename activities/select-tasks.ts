@@ -1,0 +1,39 @@
+import type { RunActivities } from "../src/contracts/activities.ts";
+import type { Task } from "../src/contracts/generated/task.ts";
+import type { ResolvedPlugin } from "../src/contracts/plan.ts";
+import { loadDataset } from "../src/plugins/registry.ts";
+import type { OpenRun } from "../src/runs/open-runs.ts";
+import { batchIndices } from "../src/runs/shuffle.ts";
+
+/** The tasks of a step (shuffled by the seed, no task twice in an epoch) or of an evaluation (in file order). */
+export function selectTasks(openRun: (run: string) => Promise<OpenRun>): RunActivities["select-tasks"] {
+  const loaded = new Map<string, Promise<Task[]>>();
+  function load(use: ResolvedPlugin): Promise<Task[]> {
+    const key = JSON.stringify([use.entry, use.config]);
+    const loading = loaded.get(key) ?? loadDataset(use).then((dataset) => dataset.load(use.config));
+    loaded.set(key, loading);
+    loading.catch(() => loaded.delete(key));
+    return loading;
+  }
+
+  return async ({ run, step, evaluation }) => {
+    const { plan } = await openRun(run);
+    if (step === undefined) {
+      const use = plan.dataset.validation;
+      const file = evaluation?.taskFile;
+      const tasks = await load(file === undefined ? use : { ...use, config: { ...use.config, path: file } });
+      return tasks.slice(0, evaluation?.tasks).map((task, index) => ({ id: taskId(index), task }));
+    }
+    const tasks = await load(plan.dataset.train);
+    const size = plan.rollout.batchSize / plan.rollout.groupSize;
+    const drawn = { length: tasks.length, size, number: step - 1, seed: plan.seed, purpose: "tasks" };
+    return batchIndices(drawn).flatMap((index) => {
+      const task = tasks[index];
+      return task === undefined ? [] : [{ id: taskId(index), task }];
+    });
+  };
+}
+
+function taskId(row: number): string {
+  return `task-${String(row).padStart(5, "0")}`;
+}

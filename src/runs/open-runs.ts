@@ -1,0 +1,48 @@
+import { readdir } from "node:fs/promises";
+import type { Plan } from "../contracts/plan.ts";
+import type { RunFile } from "../contracts/run.ts";
+import { EverturnError } from "../errors/everturn-error.ts";
+import { openStore, type SegmentStore } from "../trajectory/store.ts";
+import { readRecord } from "./files.ts";
+import { type RunFolder, runFolder } from "./run-folder.ts";
+
+/** A run as an activity sees it. */
+export interface OpenRun {
+  id: string;
+  folder: RunFolder;
+  plan: Plan;
+  store: SegmentStore;
+}
+
+/** Opens runs of the folder `runs` by id, each once. Throws RUN_NOT_FOUND. */
+export function openRuns(runs: string): (run: string) => Promise<OpenRun> {
+  const open = new Map<string, Promise<OpenRun>>();
+  return (run) => {
+    const known = open.get(run) ?? openRun(runs, run);
+    open.set(run, known);
+    known.catch(() => open.delete(run));
+    return known;
+  };
+}
+
+/** Opens one run. Throws RUN_NOT_FOUND. */
+export async function openRun(runs: string, run: string): Promise<OpenRun> {
+  const folder = runFolder(runs, run);
+  const plan = await readRecord<Plan>(folder.plan);
+  if (plan === undefined) throw await runNotFound(runs, run);
+  return { id: run, folder, plan, store: openStore(folder.store) };
+}
+
+/** Reads `run.json`: where the run's server is. Throws RUN_NOT_FOUND. */
+export async function readRunFile(runs: string, run: string): Promise<RunFile> {
+  const file = await readRecord<RunFile>(runFolder(runs, run).run);
+  if (file === undefined) throw await runNotFound(runs, run);
+  return file;
+}
+
+async function runNotFound(runs: string, run: string): Promise<EverturnError> {
+  const known = (await readdir(runs).catch(() => [])).sort();
+  const hint =
+    known.length > 0 ? `Runs there: ${known.slice(-10).join(", ")}.` : "There are no runs there yet.";
+  return new EverturnError("RUN_NOT_FOUND", { run, folder: runs, hint });
+}

@@ -1,0 +1,20 @@
+import { metrics } from "@opentelemetry/api";
+
+/** What Everturn's workers measure; nothing happens unless telemetry was started first. */
+export function instruments() {
+  const meter = metrics.getMeter("everturn");
+  return {
+    /** By activity type and outcome; an attempt that fails counts too. */
+    activitySeconds: meter.createHistogram("everturn.activity.duration", {
+      unit: "s",
+      description: "Duration of an activity's attempt: a generated turn, a tool call, a train step.",
+    }),
+    tokens: meter.createCounter("everturn.tokens", {
+      unit: "{token}",
+      description: "Tokens by origin: prompt, action, observation.",
+    }),
+    reward: meter.createHistogram("everturn.trajectory.reward", {
+      description: "Reward of finished trajectories, by outcome.",
+    }),
+  };
+}

@@ -1,0 +1,41 @@
+import { Context } from "@temporalio/activity";
+import { ApplicationFailure } from "@temporalio/common";
+import { isEverturnError } from "../errors/everturn-error.ts";
+import { instruments } from "../telemetry/instruments.ts";
+
+const heartbeatInterval = 2000;
+
+/**
+ * Makes an activity of a function: it heartbeats while it works, so that a dead worker is noticed, and its errors
+ * of the table become failures whose type is their code. `work` gets the signal that the activity was cancelled.
+ */
+export function durable<Input, Result>(
+  work: (input: Input, signal: AbortSignal) => Promise<Result>,
+): (input: Input) => Promise<Result> {
+  const { activitySeconds } = instruments();
+  return async (input) => {
+    const context = Context.current();
+    const started = performance.now();
+    let outcome = "completed";
+    const timer = setInterval(() => context.heartbeat(), heartbeatInterval);
+    try {
+      return await work(input, context.cancellationSignal);
+    } catch (error) {
+      outcome = "failed";
+      throw isEverturnError(error) ? failureOf(error) : error;
+    } finally {
+      clearInterval(timer);
+      const attributes = { activity: context.info.activityType, outcome };
+      activitySeconds.record((performance.now() - started) / 1000, attributes);
+    }
+  };
+}
+
+function failureOf(error: { code: string; message: string; retryable: boolean }): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: error.code,
+    message: error.message,
+    nonRetryable: !error.retryable,
+    ...(error instanceof Error ? { cause: error } : {}),
+  });
+}

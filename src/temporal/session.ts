@@ -1,0 +1,144 @@
+import { existsSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { Client } from "@temporalio/client";
+import type { RunFile } from "../contracts/run.ts";
+import type { Queues } from "../contracts/trajectory.ts";
+import { EverturnError } from "../errors/everturn-error.ts";
+import { openRun, readRunFile } from "../runs/open-runs.ts";
+import type { RunFolder } from "../runs/run-folder.ts";
+import { claimRun, clearSession, writeSession } from "../runs/session-file.ts";
+import { startTelemetry } from "../telemetry/telemetry.ts";
+import { connectClient } from "./client.ts";
+import { type DevServer, startDevServer } from "./dev-server.ts";
+import { queuesWith } from "./queues.ts";
+import { registerSearchAttributes } from "./search-attributes.ts";
+import { findServerBinary } from "./server-binary.ts";
+import { roles } from "./worker.ts";
+import { startWorkerProcess, type WorkerProcess } from "./worker-process.ts";
+import { bundleWorkflows } from "./workflow-bundle.ts";
+
+/** A run with its server and workers up. */
+export interface RunSession {
+  run: string;
+  folder: RunFolder;
+  client: Client;
+  address: string;
+  queues: Queues;
+  /** URL of the Temporal UI of the run's own server. */
+  ui: string | undefined;
+  /** Rejects when the server or a worker ends by itself. */
+  failed: Promise<never>;
+  /** Aborts when the session closes: long polls are given up. */
+  closing: AbortSignal;
+  close(): Promise<void>;
+}
+
+/**
+ * Brings up all that works on a run: its dev server (or a connection to the server it joined), its search attributes,
+ * and a worker process for each role. `queuePrefix` gives the workers queues of their own, so that they leave the
+ * run's training workflow alone.
+ */
+export async function openSession(options: {
+  runs: string;
+  run: string;
+  temporal: string | undefined;
+  queuePrefix?: string;
+}): Promise<RunSession> {
+  const { runs, run } = options;
+  const file = await readRunFile(runs, run);
+  const { folder, plan } = await openRun(runs, run);
+  await claimRun(run, folder);
+  await writeSession(folder, { pid: process.pid, address: "" });
+  const telemetry = startTelemetry("cli", file.telemetry);
+  const started: { stop(): Promise<void> }[] = [telemetry];
+  const controller = new AbortController();
+  const close = async () => {
+    controller.abort();
+    for (const part of started.reverse()) await part.stop();
+    await clearSession(folder);
+  };
+  try {
+    const bundling = existsSync(folder.workflows)
+      ? Promise.resolve()
+      : bundleWorkflows(folder.workflows, plan.loop, file.telemetry);
+    const server = await serverOf(file, folder, options.temporal);
+    if (server.own !== undefined) started.push(server.own);
+    await bundling;
+    const { address } = server;
+    const session = { pid: process.pid, address };
+    const own = server.own === undefined ? {} : { server: server.own.pid, ui: server.own.ui };
+    await writeSession(folder, { ...session, ...own });
+    const { client, connection } = await connectClient(
+      { address, namespace: file.namespace },
+      telemetry.plugins,
+    );
+    started.push({ stop: () => connection.close() });
+    await registerSearchAttributes(connection, file.namespace);
+    const prefix = options.queuePrefix ?? "";
+    const workers = await startWorkers(runs, run, address, prefix);
+    started.push({ stop: async () => void (await Promise.all(workers.map((worker) => worker.stop()))) });
+    const queues = prefix === "" ? file.queues : queuesWith(prefix);
+    const ends = [
+      ...workers.map((worker) => worker.failed),
+      ...(server.own ? [serverEnd(server.own, folder)] : []),
+    ];
+    const failed = Promise.race(ends);
+    failed.catch(() => {});
+    return {
+      run,
+      folder,
+      client,
+      address,
+      queues,
+      ui: server.own?.ui,
+      failed,
+      closing: controller.signal,
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function serverOf(
+  file: RunFile,
+  folder: RunFolder,
+  temporal: string | undefined,
+): Promise<{ address: string; own?: DevServer }> {
+  if (file.address !== undefined) return { address: file.address };
+  const log = folder.log("temporal");
+  await mkdir(dirname(log), { recursive: true });
+  const own = await startDevServer({
+    binary: await findServerBinary(temporal),
+    database: folder.database,
+    log,
+  });
+  return { address: own.address, own };
+}
+
+async function startWorkers(
+  runs: string,
+  run: string,
+  address: string,
+  prefix: string,
+): Promise<WorkerProcess[]> {
+  const starting = roles.map((role) => startWorkerProcess(role, { runs, run, address, queuePrefix: prefix }));
+  const settled = await Promise.allSettled(starting);
+  const workers = settled.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+  const failure = settled.find((result) => result.status === "rejected");
+  if (failure !== undefined) {
+    await Promise.all(workers.map((worker) => worker.stop()));
+    throw failure.reason;
+  }
+  return workers;
+}
+
+async function serverEnd(server: DevServer, folder: RunFolder): Promise<never> {
+  await server.ended;
+  throw new EverturnError("TEMPORAL_SERVER_FAILED", {
+    log: folder.log("temporal"),
+    reason: "it ended by itself",
+  });
+}

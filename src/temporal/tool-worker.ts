@@ -1,0 +1,82 @@
+import type { Task } from "../contracts/generated/task.ts";
+import type { JsonObject } from "../contracts/json.ts";
+import type { ResolvedTool } from "../contracts/plan.ts";
+import type { RewardPlugin } from "../contracts/reward.ts";
+import type { ToolPlugin } from "../contracts/tool.ts";
+import type { TrajectoryPlace } from "../contracts/trajectory.ts";
+import { EverturnError } from "../errors/everturn-error.ts";
+import { loadReward, loadTool } from "../plugins/registry.ts";
+import { argumentsValidator } from "../plugins/validate-arguments.ts";
+import { type OpenRun, openRuns } from "../runs/open-runs.ts";
+
+/** A tool of a run, ready to be called. */
+export interface OpenTool {
+  plugin: ToolPlugin<unknown>;
+  config: JsonObject;
+  /** What is wrong with the model's arguments, said to the model; undefined if nothing is. */
+  validate(parameters: JsonObject): string | undefined;
+}
+
+/** What the activities of the queue `tools` share in a worker: open runs, their tools, and the tools' instances. */
+export interface ToolWorker {
+  openRun(run: string): Promise<OpenRun>;
+  tool(run: string, name: string): Promise<OpenTool>;
+  /** The instance that `tool` made for this trajectory at its first call. */
+  instance(place: TrajectoryPlace, task: Task, tool: string): Promise<unknown>;
+  release(place: TrajectoryPlace, tool: string): Promise<void>;
+  reward(run: string): Promise<RewardPlugin>;
+}
+
+/** A tool worker over the runs in the folder `runs`. */
+export function toolWorker(runs: string): ToolWorker {
+  const openRun = openRuns(runs);
+  const tools = new Map<string, Promise<OpenTool>>();
+  const instances = new Map<string, Promise<unknown>>();
+
+  function tool(run: string, name: string): Promise<OpenTool> {
+    const key = `${run}/${name}`;
+    const opening = tools.get(key) ?? openTool(run, name);
+    tools.set(key, opening);
+    opening.catch(() => tools.delete(key));
+    return opening;
+  }
+
+  async function openTool(run: string, name: string): Promise<OpenTool> {
+    const { plan } = await openRun(run);
+    const resolved = toolOf(plan.tools, name);
+    const plugin = await loadTool(resolved);
+    const validate = argumentsValidator(resolved.manifest.tool?.parameters ?? {});
+    return { plugin, config: resolved.config, validate };
+  }
+
+  return {
+    openRun,
+    tool,
+    instance: async (place, task, name) => {
+      const { plugin, config } = await tool(place.run, name);
+      const key = `${place.id}/${name}`;
+      const create = async () => plugin.create?.({ instance: place.id, task, config });
+      const making = instances.get(key) ?? create();
+      if (plugin.create !== undefined) instances.set(key, making);
+      making.catch(() => instances.delete(key));
+      return making;
+    },
+    release: async (place, name) => {
+      const key = `${place.id}/${name}`;
+      const held = instances.get(key);
+      if (held === undefined) return;
+      const { plugin } = await tool(place.run, name);
+      await plugin.release?.(await held);
+      instances.delete(key);
+    },
+    reward: async (run) => loadReward((await openRun(run)).plan.reward),
+  };
+}
+
+function toolOf(tools: ResolvedTool[], name: string): ResolvedTool {
+  const found = tools.find((tool) => tool.manifest.tool?.name === name);
+  if (found === undefined) {
+    throw new EverturnError("TOOL_FAILED", { tool: name, reason: "the run's plan has no such tool" });
+  }
+  return found;
+}

@@ -1,0 +1,21 @@
+import type { Segment } from "../contracts/generated/segment.ts";
+import type { TrainingTrajectory } from "../contracts/trainer.ts";
+
+/** Joins a trajectory's segments into flat token arrays: mask 1 and a log-probability for action tokens only. */
+export function trainingTrajectory(
+  identity: { id: string; group: string; reward: number },
+  segments: Segment[],
+): TrainingTrajectory {
+  const tokens: number[] = [];
+  const mask: number[] = [];
+  const logprobs: number[] = [];
+  for (const segment of segments) {
+    const isAction = segment.origin === "action";
+    segment.tokens.forEach((token, index) => {
+      tokens.push(token);
+      mask.push(isAction ? 1 : 0);
+      logprobs.push(isAction ? (segment.logprobs?.[index] ?? Number.NaN) : 0);
+    });
+  }
+  return { ...identity, tokens, mask, logprobs };
+}

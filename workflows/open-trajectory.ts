@@ -1,0 +1,124 @@
+import { scheduleActivity } from "@temporalio/workflow";
+import type { CallToolInput, CallToolResult } from "../src/contracts/activities.ts";
+import type { LoopContext, Observation } from "../src/contracts/loop.ts";
+import type { Message, ToolCall } from "../src/contracts/message.ts";
+import type {
+  SegmentRef,
+  TokenCounts,
+  ToolBinding,
+  ToolCallRecord,
+  TrajectoryInput,
+  TurnRecord,
+} from "../src/contracts/trajectory.ts";
+import { schedule } from "./schedule.ts";
+import { turnSpans } from "./turn-spans.ts";
+import { summary } from "./transcript.ts";
+
+/** A trajectory under way: what its agent loop may do, and what has come of it. */
+export interface OpenTrajectory {
+  context: LoopContext;
+  turns: TurnRecord[];
+  state(): { turns: TurnRecord[]; head: SegmentRef | null; tokens: TokenCounts; toolReward: number };
+  /** Releases the tools that hold state for this trajectory. */
+  release(): Promise<void>;
+}
+
+/** Opens a trajectory; `onTurn` is told after every action and observation. */
+export function openTrajectory(
+  input: TrajectoryInput,
+  onTurn: (turns: TurnRecord[]) => void,
+): OpenTrajectory {
+  const { place, task, queues } = input;
+  const turns: TurnRecord[] = [];
+  const tokens: TokenCounts = { prompt: 0, action: 0, observation: 0 };
+  const used = new Set<string>();
+  const bindings = new Map(input.tools.map((tool) => [tool.definition.name, tool]));
+  const definitions = input.tools.map((tool) => tool.definition);
+  const reserved = new Map<number, number>();
+  const spans = turnSpans();
+  let pending: Message[] = task.prompt;
+  let head: SegmentRef | null = null;
+  let toolReward = 0;
+
+  /** Takes the next place among the turn's calls at once, so that calls made in parallel keep their order. */
+  function reserve(): { turn: number; call: number; record(call: ToolCallRecord): Observation } {
+    const calls = turns.at(-1)?.toolCalls ?? [];
+    const call = reserved.get(turns.length) ?? 0;
+    reserved.set(turns.length, call + 1);
+    const record = (done: ToolCallRecord) => {
+      calls[call] = done;
+      onTurn(turns);
+      return { tool: done.tool, text: done.observation, valid: done.valid };
+    };
+    return { turn: turns.length, call, record };
+  }
+
+  const context: LoopContext = {
+    task,
+    tools: definitions,
+    config: input.loop.config,
+    generate: async () => {
+      const turn = turns.length + 1;
+      const { policyVersion, sampling, seed } = input;
+      const request = { place, turn, policyVersion, head, messages: pending, sampling, seed };
+      const first = turn === 1 ? { tools: definitions } : {};
+      const generateTurn = { ...request, ...first };
+      spans.begin(turn);
+      const result = await spans.within(() => schedule(queues, "generate-turn", generateTurn, `turn ${turn}`));
+      pending = [];
+      head = result.head;
+      tokens.prompt += result.tokens.prompt;
+      tokens.action += result.tokens.action;
+      tokens.observation += result.tokens.observation;
+      turns.push({ action: result.action, toolCalls: [] });
+      onTurn(turns);
+      return { text: result.action, finishReason: result.finishReason };
+    },
+    callTool: async (call) => {
+      const slot = reserve();
+      const binding = bindings.get(call.name);
+      if (binding === undefined) {
+        return slot.record(refused(call.name, call.arguments, unknownTool(call.name, [...bindings.keys()])));
+      }
+      used.add(call.name);
+      const request = { place, task, turn: slot.turn, call: slot.call, arguments: call.arguments };
+      const { observation, valid, attempts, reward } = await spans.within(() => callTool(binding, call, request));
+      toolReward += reward;
+      return slot.record({ tool: call.name, arguments: call.arguments, observation, valid, attempts });
+    },
+    reject: (call, reason) => reserve().record(refused("", call, reason)),
+    append: (observations) => {
+      pending = observations.map(({ tool, text }) => ({ role: "tool", name: tool, content: text }));
+    },
+  };
+
+  function callTool(binding: ToolBinding, call: ToolCall, request: CallToolInput): Promise<CallToolResult> {
+    return scheduleActivity<CallToolResult>(call.name, [request], {
+      taskQueue: queues.tools,
+      startToCloseTimeout: binding.timeout,
+      heartbeatTimeout: Math.min(binding.timeout, 10_000),
+      retry: binding.retry,
+      summary: summary(JSON.stringify(call.arguments)),
+    });
+  }
+
+  return {
+    context,
+    turns,
+    state: () => ({ turns, head, tokens, toolReward }),
+    release: async () => {
+      spans.end();
+      const stateful = [...used].filter((tool) => bindings.get(tool)?.stateful);
+      if (stateful.length > 0) await schedule(queues, "release-tools", { place, tools: stateful });
+    },
+  };
+}
+
+function refused(tool: string, call: ToolCallRecord["arguments"], observation: string): ToolCallRecord {
+  return { tool, arguments: call, observation, valid: false, attempts: 0 };
+}
+
+function unknownTool(name: string, available: string[]): string {
+  const list = available.length > 0 ? `Available tools: ${available.join(", ")}.` : "No tools are available.";
+  return `error: there is no tool ${name}. ${list}`;
+}

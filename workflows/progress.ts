@@ -1,0 +1,8 @@
+import { defineQuery } from "@temporalio/workflow";
+import type { RunProgress } from "../src/contracts/run.ts";
+
+/** Asks the training workflow where the run is. */
+export const runProgress = defineQuery<RunProgress>("progress");
+
+/** Asks a step or an evaluation how many of its trajectories have finished. */
+export const stageProgress = defineQuery<{ done: number; of: number }>("progress");

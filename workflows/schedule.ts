@@ -1,0 +1,52 @@
+import { type ActivityOptions, scheduleActivity } from "@temporalio/workflow";
+import type {
+  PolicyActivities,
+  RunActivities,
+  ToolActivities,
+  TrainerActivities,
+} from "../src/contracts/activities.ts";
+import type { Queues } from "../src/contracts/trajectory.ts";
+
+type Activities = PolicyActivities & ToolActivities & TrainerActivities & RunActivities;
+
+/** The queue of each activity. */
+const roles: Record<keyof Activities, keyof Queues> = {
+  "initialize-policy": "policy",
+  "generate-turn": "policy",
+  "publish-policy": "policy",
+  "score-trajectory": "tools",
+  "release-tools": "tools",
+  "warm-start": "trainer",
+  "train-step": "trainer",
+  "open-run": "orchestration",
+  "select-tasks": "orchestration",
+  "record-left-out": "orchestration",
+  "record-step": "orchestration",
+  "record-evaluation": "orchestration",
+};
+
+/** A worker that is silent for longer loses its activity to another. */
+const heartbeatTimeout = "10s";
+
+const defaults: ActivityOptions = {
+  startToCloseTimeout: "30 minutes",
+  heartbeatTimeout,
+  retry: { initialInterval: "200ms", backoffCoefficient: 2, maximumInterval: "10s", maximumAttempts: 20 },
+};
+
+/** Schedules one of Everturn's own activities on its queue; `summary` (at most 400 bytes) is shown in the UI. */
+export function schedule<Name extends keyof Activities>(
+  queues: Queues,
+  name: Name,
+  input: Parameters<Activities[Name]>[0],
+  summary?: string,
+): ReturnType<Activities[Name]>;
+export function schedule(
+  queues: Queues,
+  name: keyof Activities,
+  input: unknown,
+  summary?: string,
+): Promise<unknown> {
+  const options: ActivityOptions = { ...defaults, taskQueue: queues[roles[name]] };
+  return scheduleActivity(name, [input], summary === undefined ? options : { ...options, summary });
+}

@@ -1,0 +1,50 @@
+import {
+  defineSearchAttributeKey,
+  type SearchAttributePair,
+  TypedSearchAttributes,
+} from "@temporalio/common";
+import { upsertSearchAttributes } from "@temporalio/workflow";
+import type { SearchAttributeName } from "../src/contracts/run.ts";
+import type { TrajectoryInput, TrajectoryResult } from "../src/contracts/trajectory.ts";
+
+const name = (attribute: SearchAttributeName) => attribute;
+const run = defineSearchAttributeKey(name("EverturnRun"), "KEYWORD");
+const stage = defineSearchAttributeKey(name("EverturnStage"), "KEYWORD");
+const step = defineSearchAttributeKey(name("EverturnStep"), "INT");
+const policyVersion = defineSearchAttributeKey(name("EverturnPolicyVersion"), "INT");
+const task = defineSearchAttributeKey(name("EverturnTask"), "KEYWORD");
+const outcome = defineSearchAttributeKey(name("EverturnOutcome"), "KEYWORD");
+const reward = defineSearchAttributeKey(name("EverturnReward"), "DOUBLE");
+const tools = defineSearchAttributeKey(name("EverturnTools"), "KEYWORD_LIST");
+
+/** What a trajectory can be searched by from its start. */
+export function startAttributes({ place, policyVersion: version }: TrajectoryInput): TypedSearchAttributes {
+  const pairs: SearchAttributePair[] = [
+    { key: run, value: place.run },
+    { key: stage, value: place.stage },
+    { key: step, value: place.step },
+    { key: policyVersion, value: version },
+    { key: task, value: place.task },
+  ];
+  return new TypedSearchAttributes(pairs);
+}
+
+/** What a step or an evaluation can be searched by. */
+export function stageAttributes(place: { run: string; stage: string; step: number; policyVersion: number }) {
+  return new TypedSearchAttributes([
+    { key: run, value: place.run },
+    { key: stage, value: place.stage },
+    { key: step, value: place.step },
+    { key: policyVersion, value: place.policyVersion },
+  ]);
+}
+
+/** Adds what is known at a trajectory's end: outcome, reward, tools used. */
+export function describeEnd(result: TrajectoryResult): void {
+  const used = new Set(result.turns.flatMap((turn) => turn.toolCalls.map((call) => call.tool)));
+  upsertSearchAttributes([
+    { key: outcome, value: result.outcome },
+    { key: reward, value: result.reward },
+    { key: tools, value: [...used] },
+  ]);
+}

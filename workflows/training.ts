@@ -1,0 +1,113 @@
+import { continueAsNew, executeChild, setHandler, workflowInfo } from "@temporalio/workflow";
+import type { OpenRunResult } from "../src/contracts/activities.ts";
+import type {
+  EvaluationInput,
+  EvaluationRecord,
+  RunProgress,
+  StepInput,
+  StepResult,
+  TrainingInput,
+  TrainingProgress,
+  TrainingResult,
+} from "../src/contracts/run.ts";
+import { runProgress } from "./progress.ts";
+import { schedule } from "./schedule.ts";
+import { stageAttributes } from "./search-attributes.ts";
+
+/** Supervised steps in one activity: a worker that dies repeats no more than these. */
+const warmStartSlice = 25;
+
+/**
+ * The training workflow: the policy is built and warmed up, then the steps follow, with evaluations before, during
+ * and after. Its history is the ledger. It continues as new at step boundaries.
+ */
+export async function training(input: TrainingInput): Promise<TrainingResult> {
+  const { run, queues } = input;
+  const opened: OpenRunResult = await schedule(queues, "open-run", { run });
+  const { settings } = opened;
+  const state: TrainingProgress = input.progress ?? opened.progress;
+  const progress: RunProgress = {
+    phase: "open",
+    step: state.nextStep - 1,
+    steps: settings.steps,
+    policyVersion: state.policyVersion,
+    done: 0,
+    of: 0,
+    evaluations: state.evaluations,
+  };
+  setHandler(runProgress, () => progress);
+
+  async function evaluate(): Promise<void> {
+    const { policyVersion } = state;
+    const step = state.nextStep - 1;
+    if (state.evaluations.some((record) => record.policyVersion === policyVersion)) return;
+    const name = `evaluation-v${String(policyVersion).padStart(4, "0")}`;
+    const tasks = settings.evaluationTasks;
+    Object.assign(progress, { phase: "evaluate", policyVersion, child: `${run}/${name}` });
+    const plan = { name, step, policyVersion, tasks };
+    const record = await executeChild<(input: EvaluationInput) => Promise<EvaluationRecord>>("evaluation", {
+      args: [{ run, plan, settings, queues }],
+      workflowId: `${run}/${name}`,
+      typedSearchAttributes: stageAttributes({ run, stage: name, step, policyVersion }),
+      staticSummary: `held-out accuracy of policy version ${policyVersion}`,
+    });
+    state.evaluations.push(record);
+  }
+
+  async function warmStart(): Promise<void> {
+    for (let from = 0; from < settings.warmStartSteps; from += warmStartSlice) {
+      const to = Math.min(from + warmStartSlice, settings.warmStartSteps);
+      Object.assign(progress, { phase: "warm-start", done: from, of: settings.warmStartSteps });
+      await schedule(queues, "warm-start", { run, from, to }, `supervised steps ${from + 1}–${to}`);
+    }
+    state.policyVersion = 1;
+    await schedule(queues, "publish-policy", { run, policyVersion: 1 });
+  }
+
+  if (state.nextStep === 1) {
+    if (state.policyVersion === 0) {
+      progress.phase = "initialize";
+      await schedule(queues, "initialize-policy", { run });
+      await evaluate();
+      if (settings.warmStartSteps > 0) await warmStart();
+    }
+    await evaluate();
+  }
+
+  while (state.nextStep <= settings.steps) {
+    const step = state.nextStep;
+    const { policyVersion } = state;
+    const stage = `step-${String(step).padStart(4, "0")}`;
+    Object.assign(progress, { phase: "rollout", step, policyVersion, child: `${run}/${stage}` });
+    const result = await executeChild<(input: StepInput) => Promise<StepResult>>("step", {
+      args: [{ run, step, policyVersion, settings, queues }],
+      workflowId: `${run}/${stage}`,
+      typedSearchAttributes: stageAttributes({ run, stage, step, policyVersion }),
+      staticSummary: `step ${step} from policy version ${policyVersion}`,
+    });
+    state.policyVersion = result.policyVersion;
+    state.trajectories += result.trajectories;
+    state.nextStep = step + 1;
+    const isDue = settings.evaluationEvery > 0 && step % settings.evaluationEvery === 0;
+    if (isDue || step === settings.steps) await evaluate();
+    if (workflowInfo().continueAsNewSuggested && state.nextStep <= settings.steps) {
+      await continueAsNew<typeof training>({ run, queues, progress: state });
+    }
+  }
+  progress.phase = "done";
+  return trainingResult(run, state, settings.warmStartSteps > 0);
+}
+
+function trainingResult(run: string, state: TrainingProgress, warm: boolean): TrainingResult {
+  const accuracyAt = (version: number) =>
+    state.evaluations.find((record) => record.policyVersion === version)?.accuracy;
+  return {
+    run,
+    steps: state.nextStep - 1,
+    trajectories: state.trajectories,
+    policyVersion: state.policyVersion,
+    accuracyBefore: accuracyAt(0) ?? 0,
+    accuracyWarmStart: warm ? (accuracyAt(1) ?? 0) : null,
+    accuracyAfter: state.evaluations.at(-1)?.accuracy ?? 0,
+  };
+}

@@ -1,0 +1,15 @@
+import { context, type Span, trace } from "@opentelemetry/api";
+
+/** A span for each turn, above its activities' spans. Without telemetry these do nothing. */
+export function turnSpans(): { begin(turn: number): void; within<T>(work: () => T): T; end(): void } {
+  const outer = context.active();
+  let span: Span | undefined;
+  return {
+    begin: (turn) => {
+      span?.end();
+      span = trace.getTracer("everturn").startSpan(`turn ${turn}`, { attributes: { turn } }, outer);
+    },
+    within: (work) => (span === undefined ? work() : context.with(trace.setSpan(outer, span), work)),
+    end: () => span?.end(),
+  };
+}
