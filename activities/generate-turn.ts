@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { GenerateTurnInput, GenerateTurnResult } from "../src/contracts/activities.ts";
-import type { PolicyWorker } from "../src/temporal/policy-worker.ts";
 import { instruments } from "../src/telemetry/instruments.ts";
+import type { PolicyWorker } from "../src/temporal/policy-worker.ts";
 import { once } from "../src/trajectory/journal.ts";
 
 /**

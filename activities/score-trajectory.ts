@@ -2,8 +2,8 @@ import { join } from "node:path";
 import type { ScoreTrajectoryInput } from "../src/contracts/activities.ts";
 import type { TrajectoryRecord } from "../src/contracts/generated/trajectory.ts";
 import type { Score } from "../src/contracts/reward.ts";
-import type { ToolWorker } from "../src/temporal/tool-worker.ts";
 import { instruments } from "../src/telemetry/instruments.ts";
+import type { ToolWorker } from "../src/temporal/tool-worker.ts";
 import { once } from "../src/trajectory/journal.ts";
 import { trajectoryRecord } from "../src/trajectory/trajectory-record.ts";
 

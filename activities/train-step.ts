@@ -39,6 +39,10 @@ async function load({ store }: OpenRun, { trajectory, head, reward, group }: Bat
 /** The first step starts the optimizer and the value head anew; the reference is the policy it starts from. */
 function foldersAt({ plan, folder }: OpenRun, version: number): TrainerFolders {
   const reference = plan.warmStart === undefined ? 0 : 1;
-  const base = { policy: folder.policy(version), reference: folder.policy(reference) };
+  const base = {
+    initial: folder.policy(0),
+    policy: folder.policy(version),
+    reference: folder.policy(reference),
+  };
   return version === reference ? base : { ...base, state: folder.trainer(version) };
 }

@@ -69,5 +69,6 @@ function positionOf(step: number): string {
 }
 
 function foldersAt(folder: RunFolder, step: number): TrainerFolders {
-  return step === 0 ? { policy: folder.policy(0) } : folder.warmStart(step);
+  const initial = folder.policy(0);
+  return step === 0 ? { initial, policy: initial } : { initial, ...folder.warmStart(step) };
 }

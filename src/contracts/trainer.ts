@@ -52,6 +52,8 @@ export interface Trainer {
 
 /** Where a trainer starts from. Without `state` the optimizer and the value head start anew. */
 export interface TrainerFolders {
+  /** Version 0, which is never deleted: every version has its config and tokenizer files. */
+  initial: string;
   policy: string;
   state?: string;
   /** The policy that the KL term refers to: the warm start. */

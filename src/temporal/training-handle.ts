@@ -28,7 +28,7 @@ export async function finishTraining(
     return await client.withAbortSignal(closing, () => handle.result());
   } catch (error) {
     if (!(error instanceof WorkflowFailedError)) throw error;
-    const reason = rootCause(error) ?? error.message;
+    const reason = rootCause(error.cause) ?? error.message;
     throw new EverturnError("RUN_FAILED", { run, reason }, { cause: error });
   }
 }

@@ -26,6 +26,9 @@ export type {
   TrainingTrajectory,
 } from "../../contracts/trainer.ts";
 export type { Outcome, ToolCallRecord, TurnRecord } from "../../contracts/trajectory.ts";
+export { warmupThenCosine } from "../../learning/schedule.ts";
+export { createTrainer } from "../../learning/trainer.ts";
+export { freshTrainerState, type TrainerState } from "../../learning/trainer-state.ts";
 export { type LlamaConfig, parseLlamaConfig, readLlamaConfig } from "../../models/llama-config.ts";
 export { randomLlamaWeights } from "../../models/llama-weights.ts";
 export { writeNextPolicyFolder, writePolicyFolder } from "../../models/policy-folder.ts";

@@ -1,0 +1,18 @@
+// Prints Everturn's logits for a policy folder, as JSON: `node scripts/policy-logits.ts FOLDER 1,2,3` gives one
+// row of logits after each of the tokens. check-transformers.py compares them with transformers' own.
+import { join } from "node:path";
+import { createCachedLlama } from "../src/models/cached-llama.ts";
+import { readLlamaConfig } from "../src/models/llama-config.ts";
+import { readSafetensors } from "../src/models/safetensors.ts";
+
+const [folder = "", list = ""] = process.argv.slice(2);
+const tokens = list.split(",").map(Number);
+const config = await readLlamaConfig(join(folder, "config.json"));
+const weights = await readSafetensors(join(folder, "model.safetensors"));
+const model = await createCachedLlama(config, weights, 1);
+const { logits } = await model.run(tokens.map((_, index) => tokens.slice(0, index + 1)));
+const rows = tokens.map((_, row) => [
+  ...logits.subarray(row * config.vocab_size, (row + 1) * config.vocab_size),
+]);
+console.log(JSON.stringify(rows));
+await model.close();

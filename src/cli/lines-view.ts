@@ -1,0 +1,29 @@
+import type { RunView, ViewStream } from "./live-view.ts";
+import { evaluationLine, phaseText, stepLine, summaryLines } from "./progress-text.ts";
+
+/** Plain lines: one for each change of phase outside the steps, each evaluation, each step, each note. */
+export function linesView(stream: ViewStream): RunView {
+  let phase: string | undefined;
+  let steps: number | undefined;
+  let evaluations = 0;
+  const write = (text: string) => stream.write(`${text}\n`);
+
+  return {
+    progress: (progress) => {
+      steps = progress.steps;
+      for (const record of progress.evaluations.slice(evaluations)) write(evaluationLine(record));
+      evaluations = progress.evaluations.length;
+      const isStep = progress.phase === "rollout" || progress.phase === "train";
+      const now = isStep ? "reinforcement learning" : phaseText(progress);
+      if (now !== phase && progress.phase !== "done") {
+        const size = isStep ? `, ${progress.steps} steps` : progress.of > 0 ? `, ${progress.of} steps` : "";
+        write(now + (progress.phase === "evaluate" ? "" : size));
+      }
+      phase = now;
+    },
+    record: (record) => write(stepLine(record, steps)),
+    note: write,
+    end: (summary) => summaryLines(summary).forEach(write),
+    close: () => {},
+  };
+}

@@ -1,0 +1,31 @@
+import type { StepRecord } from "../contracts/generated/step-record.ts";
+import type { RunProgress } from "../contracts/run.ts";
+import { linesView } from "./lines-view.ts";
+import type { RunSummary } from "./progress-text.ts";
+import { screenView } from "./screen-view.ts";
+
+/** Where a view writes: a process's stream. A terminal gets the live view, anything else plain lines. */
+export type ViewStream = NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
+
+/** Shows a run to a person while it works. */
+export interface RunView {
+  /** Where the run is; `child` counts the trajectories of the step or evaluation under way. */
+  progress(progress: RunProgress, child?: { done: number; of: number }): void;
+  /** A finished step. */
+  record(record: StepRecord): void;
+  /** A line that stays. */
+  note(text: string): void;
+  /** The summary; the view ends. */
+  end(summary: RunSummary): void;
+  /** Ends the view and gives the terminal back, however the run ended. Does nothing the second time. */
+  close(): void;
+}
+
+/**
+ * A view on `stream`; by default standard output, or standard error where `json` keeps standard output for the
+ * command's one line of JSON.
+ */
+export function createView(options: { json?: boolean; stream?: ViewStream } = {}): RunView {
+  const stream = options.stream ?? (options.json === true ? process.stderr : process.stdout);
+  return stream.isTTY === true && process.env.TERM !== "dumb" ? screenView(stream) : linesView(stream);
+}

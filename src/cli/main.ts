@@ -1,0 +1,41 @@
+#!/usr/bin/env node
+import { Command } from "commander";
+import packageJson from "../../package.json" with { type: "json" };
+import { isEverturnError } from "../errors/everturn-error.ts";
+import { registerDev } from "./dev.ts";
+import { registerEvaluate } from "./evaluate.ts";
+import { registerReport } from "./report.ts";
+import { registerResume } from "./resume.ts";
+import { registerRun } from "./run.ts";
+import { registerShow } from "./show.ts";
+import { registerTrajectories } from "./trajectories.ts";
+import { registerValidate } from "./validate.ts";
+import { registerWorker } from "./worker.ts";
+
+const program = new Command("everturn")
+  .description(
+    "Trains language-model agents that use tools, by reinforcement learning, and never loses a turn.",
+  )
+  .version(packageJson.version)
+  .showSuggestionAfterError();
+for (const register of [
+  registerRun,
+  registerResume,
+  registerEvaluate,
+  registerValidate,
+  registerTrajectories,
+  registerShow,
+  registerReport,
+  registerDev,
+  registerWorker,
+]) {
+  register(program);
+}
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (!isEverturnError(error)) throw error;
+  process.stderr.write(`${error.code}: ${error.message}\n`);
+  process.exitCode = 1;
+}

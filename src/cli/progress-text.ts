@@ -1,0 +1,103 @@
+import type { StepRecord } from "../contracts/generated/step-record.ts";
+import type { EvaluationRecord, RunProgress, TrainingResult } from "../contracts/run.ts";
+import { counted, duration, number, percent } from "../report/format.ts";
+
+/** What `view.end` is told: the run's result, how long it took, and where to look. */
+export interface RunSummary extends TrainingResult {
+  seconds: number;
+  folder: string;
+  report: string;
+}
+
+const phases: Record<RunProgress["phase"], string> = {
+  open: "opening the run",
+  initialize: "building the policy",
+  "warm-start": "warm start on demonstrations",
+  evaluate: "evaluating on held-out tasks",
+  rollout: "rolling out trajectories",
+  train: "training",
+  done: "done",
+};
+
+/** The phase in words. */
+export function phaseText(progress: RunProgress): string {
+  return phases[progress.phase];
+}
+
+/** One line for a step. */
+export function stepLine(record: StepRecord, steps: number | undefined): string {
+  const leftOut = record.leftOut === 0 ? [] : [`left out ${record.leftOut}`];
+  return [
+    `step ${record.step}${steps === undefined ? "" : `/${steps}`}`,
+    `reward ${record.rewardMean.toFixed(2)}`,
+    `success ${percent(record.successRate, 0)}`,
+    `tool calls ${percent(record.toolCallRate, 0)}`,
+    `kl ${record.kl.toFixed(3)}`,
+    ...leftOut,
+    duration(record.seconds.total),
+  ].join("  ");
+}
+
+/** One line for an evaluation. */
+export function evaluationLine(record: EvaluationRecord): string {
+  const where = record.step === 0 ? `policy version ${record.policyVersion}` : `after step ${record.step}`;
+  const leftOut = record.leftOut === 0 ? "" : `, ${record.leftOut} left out`;
+  return `held-out accuracy ${percent(record.accuracy)}  ${where}, ${counted(record.tasks, "task")}${leftOut}  ${duration(record.seconds)}`;
+}
+
+/** The end of a run in a few lines. */
+export function summaryLines(summary: RunSummary): string[] {
+  const accuracies = [
+    `${percent(summary.accuracyBefore)} as built`,
+    ...(summary.accuracyWarmStart === null
+      ? []
+      : [`${percent(summary.accuracyWarmStart)} after the warm start`]),
+    `${percent(summary.accuracyAfter)} after reinforcement learning`,
+  ];
+  const work = [
+    counted(summary.steps, "step"),
+    counted(summary.trajectories, "trajectory", "trajectories"),
+    duration(summary.seconds),
+  ];
+  return [
+    `held-out accuracy  ${accuracies.join(" → ")}`,
+    `work               ${work.join(", ")}`,
+    `report             ${summary.report}`,
+    `trajectories       everturn trajectories ${summary.run}`,
+  ];
+}
+
+/**
+ * Seconds that the run's remaining steps will take, from the last ten steps and the evaluations so far; undefined
+ * before the first step has ended.
+ */
+export function remainingSeconds(progress: RunProgress, records: readonly StepRecord[]): number | undefined {
+  const recent = records.slice(-10);
+  const last = recent.at(-1);
+  if (last === undefined) return undefined;
+  const each = recent.reduce((total, record) => total + record.seconds.total, 0) / recent.length;
+  return each * Math.max(0, progress.steps - last.step);
+}
+
+const bars = "▁▂▃▄▅▆▇█";
+
+/** The last `width` values as a line of bars, scaled to their own range. */
+export function sparkline(values: readonly number[], width: number): string {
+  const shown = values.slice(-width);
+  const low = Math.min(...shown);
+  const range = Math.max(...shown) - low;
+  return shown
+    .map((value) => bars[range === 0 ? 3 : Math.min(7, Math.floor(((value - low) / range) * 8))])
+    .join("");
+}
+
+/** A bar of `width` cells, filled by `done` of `of`. */
+export function progressBar(done: number, of: number, width: number): string {
+  const filled = of === 0 ? 0 : Math.round((Math.min(done, of) / of) * width);
+  return "█".repeat(filled) + "░".repeat(width - filled);
+}
+
+/** The label of a metric value in the live view. */
+export function metric(name: string, value: number): string {
+  return `${name} ${number(value)}`;
+}

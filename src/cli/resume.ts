@@ -1,0 +1,17 @@
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import { train } from "./train.ts";
+
+/** `everturn resume <run>`: goes on after everything was killed. */
+export function registerResume(program: Command): void {
+  program
+    .command("resume")
+    .description("go on with a run that was interrupted; nothing that was finished is done again")
+    .argument("<run>", "the run's id")
+    .option("--runs <folder>", "where runs are kept", "runs")
+    .option("--temporal <path>", "Temporal CLI to start the dev server with")
+    .option("--json", "end with one line of JSON on standard output", false)
+    .action(async (run: string, options: { runs: string; temporal?: string; json: boolean }) => {
+      await train({ runs: resolve(options.runs), run, temporal: options.temporal, json: options.json });
+    });
+}

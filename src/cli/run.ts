@@ -1,0 +1,56 @@
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import { loadPlan } from "../pipeline/load-plan.ts";
+import { createRun } from "../runs/create-run.ts";
+import { telemetryIsOn } from "../telemetry/telemetry.ts";
+import { locationFromEnvironment } from "../temporal/client.ts";
+import { train } from "./train.ts";
+
+interface Options {
+  runs: string;
+  address?: string;
+  namespace?: string;
+  temporal?: string;
+  set: string[];
+  plugins: string[];
+  json: boolean;
+}
+
+/** `everturn run <pipeline>`: trains a policy. */
+export function registerRun(program: Command): void {
+  program
+    .command("run")
+    .description("train a policy as a pipeline says")
+    .argument("<pipeline>", "YAML file")
+    .option("--runs <folder>", "where runs are kept", "runs")
+    .option("--address <host:port>", "join this Temporal server instead of starting one")
+    .option("--namespace <name>", "namespace on the joined server")
+    .option("--temporal <path>", "Temporal CLI to start the dev server with")
+    .option(
+      "--set <key=value>",
+      "override a value of the pipeline, such as steps=5 (repeatable)",
+      collect,
+      [],
+    )
+    .option("--plugins <folder>", "look for plugins here too (repeatable)", collect, [])
+    .option("--json", "end with one line of JSON on standard output", false)
+    .action(async (pipeline: string, options: Options) => {
+      const plan = await loadPlan(pipeline, { overrides: options.set, pluginFolders: options.plugins });
+      const runs = resolve(options.runs);
+      const run = await createRun(plan, runs, joinedServer(options), telemetryIsOn());
+      await train({ runs, run, temporal: options.temporal, json: options.json });
+    });
+}
+
+function joinedServer({ address, namespace }: Options): { address: string; namespace: string } | undefined {
+  const environment = locationFromEnvironment();
+  if (address === undefined && environment === undefined) return undefined;
+  return {
+    address: address ?? environment?.address ?? "",
+    namespace: namespace ?? environment?.namespace ?? "default",
+  };
+}
+
+function collect(value: string, before: string[]): string[] {
+  return [...before, value];
+}

@@ -1,0 +1,42 @@
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import { findTrajectory } from "../report/find-trajectory.ts";
+import { tokenRows, tokenTexts } from "../report/token-rows.ts";
+import { readTrajectory } from "../report/trajectory-detail.ts";
+import { openRun } from "../runs/open-runs.ts";
+import { paintFor } from "./spans.ts";
+import { trajectoryText } from "./trajectory-text.ts";
+
+interface Options {
+  runs: string;
+  tokens: boolean;
+  json: boolean;
+}
+
+/** `everturn show <trajectory>`: a trajectory turn by turn, finished or under way. */
+export function registerShow(program: Command): void {
+  program
+    .command("show")
+    .description("print a trajectory turn by turn")
+    .argument("<trajectory>", "its id, run/stage/task/sample, or an end of it that only one has")
+    .option("--tokens", "add every token with its id, text, mask and log-probability", false)
+    .option("--runs <folder>", "where runs are kept", "runs")
+    .option("--json", "print one line of JSON: all that is recorded, with the segments", false)
+    .action(show);
+}
+
+async function show(trajectory: string, options: Options): Promise<void> {
+  const runs = resolve(options.runs);
+  const found = await findTrajectory(runs, trajectory);
+  const run = await openRun(runs, found.run);
+  const detail = await readTrajectory(run, found);
+  if (options.json) {
+    const { id, record, turns, tokens, segments } = detail;
+    process.stdout.write(
+      `${JSON.stringify({ id, finished: record !== undefined, ...record, turns, tokens, segments })}\n`,
+    );
+    return;
+  }
+  const rows = options.tokens ? tokenRows(detail.segments, await tokenTexts(run.folder)) : undefined;
+  process.stdout.write(trajectoryText(detail, paintFor(process.stdout), rows));
+}

@@ -1,0 +1,21 @@
+/** A column of a text table. */
+export interface Column {
+  title: string;
+  align?: "left" | "right";
+}
+
+/** Lines of a table whose columns are as wide as their widest cell; the first line holds the titles. */
+export function tableLines(columns: readonly Column[], rows: readonly (readonly string[])[]): string[] {
+  const widths = columns.map(({ title }, index) =>
+    Math.max(title.length, ...rows.map((row) => row[index]?.length ?? 0)),
+  );
+  const layOut = (cells: readonly string[]) =>
+    columns
+      .map(({ align }, index) => {
+        const cell = cells[index] ?? "";
+        return align === "right" ? cell.padStart(widths[index] ?? 0) : cell.padEnd(widths[index] ?? 0);
+      })
+      .join("  ")
+      .trimEnd();
+  return [columns.map(({ title }) => title), ...rows].map(layOut);
+}

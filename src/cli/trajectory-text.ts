@@ -1,0 +1,108 @@
+import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
+import { counted, duration } from "../report/format.ts";
+import type { TokenRow } from "../report/token-rows.ts";
+import type { CallDetail, TrajectoryDetail, TurnDetail } from "../report/trajectory-detail.ts";
+import { type Paint, visible } from "./spans.ts";
+import { tableLines } from "./table.ts";
+
+/** A trajectory as text, turn by turn; `tokens` adds a table of every token. */
+export function trajectoryText(detail: TrajectoryDetail, paint: Paint, tokens?: readonly TokenRow[]): string {
+  const prompt = detail.record?.task.prompt.map(({ role, content }) => `${role}: ${content}`).join("\n");
+  const sections = [
+    [paint("bold", detail.id), headline(detail)].join("\n"),
+    [paint("cyan", "prompt"), indented(prompt ?? detail.segments[0]?.text ?? "")].join("\n"),
+    ...detail.turns.map((turn, index) => turnText(turn, index, detail.record, paint)),
+    ending(detail.record, paint),
+    ...(tokens === undefined ? [] : [tokenTable(tokens)]),
+  ];
+  return `${sections.join("\n\n")}\n`;
+}
+
+function headline({ record, turns, tokens }: TrajectoryDetail): string {
+  const calls = turns.reduce((total, turn) => total + turn.toolCalls.length, 0);
+  const version = record?.policyVersions.at(-1) ?? turns.at(-1)?.generated?.policyVersion;
+  return [
+    ...(record === undefined ? ["under way"] : [record.outcome, `reward ${record.reward}`]),
+    ...(version === undefined ? [] : [`policy version ${version}`]),
+    counted(turns.length, "turn"),
+    counted(calls, "tool call"),
+    `tokens: ${tokens.prompt} prompt, ${tokens.action} action, ${tokens.observation} observation`,
+    ...(record === undefined ? [] : [duration(record.seconds)]),
+  ].join(" · ");
+}
+
+function turnText(
+  turn: TurnDetail,
+  index: number,
+  record: TrajectoryRecord | undefined,
+  paint: Paint,
+): string {
+  const { generated } = turn;
+  const version = record?.policyVersions[index] ?? generated?.policyVersion;
+  const facts = [
+    ...(version === undefined ? [] : [`policy version ${version}`]),
+    ...(generated === undefined
+      ? []
+      : [counted(generated.tokens.action, "token"), duration(generated.seconds)]),
+    ...(generated?.finishReason === "length" ? ["cut at the token limit"] : []),
+  ];
+  return [
+    `${paint("bold", `turn ${index + 1}`)}  ${paint("dim", facts.join(" · "))}`,
+    paint("green", "action"),
+    indented(turn.action),
+    ...turn.toolCalls.flatMap((call) => callLines(call, paint)),
+  ].join("\n");
+}
+
+function callLines(call: CallDetail, paint: Paint): string[] {
+  const written =
+    typeof call.arguments === "object"
+      ? JSON.stringify(call.arguments)
+      : (call.arguments ?? "(as in the action)");
+  const validity = call.valid ? paint("dim", "valid") : paint("red", "not valid");
+  const attempts =
+    call.attempts > 1
+      ? paint("yellow", counted(call.attempts, "attempt"))
+      : counted(call.attempts, "attempt");
+  return [
+    `${paint("magenta", "tool call")}  ${visible(`${call.tool ?? ""} ${written}`).trim()}  ${validity}, ${attempts}`,
+    paint("magenta", "observation"),
+    indented(call.observation),
+  ];
+}
+
+function ending(record: TrajectoryRecord | undefined, paint: Paint): string {
+  if (record === undefined) return paint("yellow", "under way: it goes on from here");
+  const solved = record.success ? paint("green", "solved") : paint("red", "not solved");
+  const failure = record.failure === undefined ? [] : [`left out because: ${visible(record.failure)}`];
+  const truth = `expected: ${visible(record.task.reward_model.ground_truth)}`;
+  return [
+    `${paint("bold", record.outcome)}  reward ${record.reward}  ${solved}  ${paint("dim", truth)}`,
+    ...failure,
+  ].join("\n");
+}
+
+/** Id, text, mask and log-probability of every token, by position. */
+function tokenTable(rows: readonly TokenRow[]): string {
+  const columns = [
+    { title: "position", align: "right" as const },
+    { title: "origin" },
+    { title: "id", align: "right" as const },
+    { title: "text" },
+    { title: "mask", align: "right" as const },
+    { title: "log-probability", align: "right" as const },
+  ];
+  const cells = rows.map(({ position, origin, token, text, mask, logprob }) => [
+    String(position),
+    origin,
+    String(token),
+    text === undefined ? "" : visible(JSON.stringify(text)),
+    String(mask),
+    logprob?.toFixed(4) ?? "",
+  ]);
+  return tableLines(columns, cells).join("\n");
+}
+
+function indented(text: string): string {
+  return visible(text).replace(/^/gm, "  ");
+}

@@ -1,0 +1,57 @@
+import { resolve } from "node:path";
+import { type Command, Option } from "commander";
+import { activitiesOf } from "../../activities/of-role.ts";
+import { readRunFile } from "../runs/open-runs.ts";
+import { startTelemetry } from "../telemetry/telemetry.ts";
+import { queuesWith } from "../temporal/queues.ts";
+import { type Role, roles, runWorker } from "../temporal/worker.ts";
+import { interruption } from "./interruption.ts";
+
+interface Options {
+  role: Role;
+  run: string;
+  runs: string;
+  address?: string;
+  queuePrefix?: string;
+}
+
+/** `everturn worker`: one worker of a run, on this machine; it must see the run's folder. */
+export function registerWorker(program: Command): void {
+  program
+    .command("worker")
+    .description("work for a run: one role, in this process")
+    .addOption(new Option("--role <role>", "the queue to work on").choices(roles).makeOptionMandatory())
+    .requiredOption("--run <run>", "the run's id")
+    .option("--runs <folder>", "where runs are kept", "runs")
+    .option("--address <host:port>", "the run's Temporal server, if it is not the one the run joined")
+    .option("--queue-prefix <prefix>", "work on queues of this prefix instead of the run's own")
+    .action(work);
+}
+
+async function work(options: Options): Promise<void> {
+  const runs = resolve(options.runs);
+  const file = await readRunFile(runs, options.run);
+  const address = options.address ?? file.address ?? "127.0.0.1:7233";
+  const telemetry = startTelemetry(options.role, file.telemetry);
+  const interrupted = interruption();
+  const disconnected = new Promise<void>((end) => process.once("disconnect", end));
+  try {
+    await runWorker({
+      role: options.role,
+      run: options.run,
+      runs,
+      location: { address, namespace: file.namespace },
+      queues: options.queuePrefix === undefined ? file.queues : queuesWith(options.queuePrefix),
+      makeActivities: activitiesOf,
+      plugins: telemetry.plugins,
+      ended: Promise.race([disconnected, interrupted.promise.then(() => {})]),
+      onReady: () => {
+        process.send?.("ready");
+        process.stdout.write(`${options.role} worker of ${options.run} polls ${address}\n`);
+      },
+    });
+  } finally {
+    interrupted.release();
+    await telemetry.stop();
+  }
+}

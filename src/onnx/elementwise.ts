@@ -1,0 +1,80 @@
+import { broadcastShapes } from "./dimensions.ts";
+import {
+  type BoolValue,
+  type DataType,
+  type FloatValue,
+  graphError,
+  type IntValue,
+  type Value,
+} from "./graph.ts";
+
+/** A float tensor, or a number that stands for a scalar. */
+export type Operand = FloatValue | number;
+
+function binary(op: string, a: Operand, b: Operand): FloatValue {
+  const graph = typeof a !== "number" ? a.graph : typeof b !== "number" ? b.graph : undefined;
+  if (!graph) throw graphError(`${op} of two plain numbers`);
+  const left = typeof a === "number" ? graph.floats([a]) : a;
+  const right = typeof b === "number" ? graph.floats([b]) : b;
+  return graph.emit(op, [left, right], { dtype: "float32", shape: broadcastShapes(left.shape, right.shape) });
+}
+
+function unary(op: string, a: FloatValue): FloatValue {
+  return a.graph.emit(op, [a], { dtype: "float32", shape: a.shape });
+}
+
+/** a + b, broadcasting. */
+export const add = (a: Operand, b: Operand): FloatValue => binary("Add", a, b);
+/** a − b, broadcasting. */
+export const sub = (a: Operand, b: Operand): FloatValue => binary("Sub", a, b);
+/** a · b element by element, broadcasting. */
+export const mul = (a: Operand, b: Operand): FloatValue => binary("Mul", a, b);
+/** a / b, broadcasting. */
+export const div = (a: Operand, b: Operand): FloatValue => binary("Div", a, b);
+/** The smaller of a and b, broadcasting; where equal, the gradient is a's. */
+export const minimum = (a: Operand, b: Operand): FloatValue => binary("Min", a, b);
+/** The larger of a and b, broadcasting; where equal, the gradient is a's. */
+export const maximum = (a: Operand, b: Operand): FloatValue => binary("Max", a, b);
+
+/** −a. */
+export const negate = (a: FloatValue): FloatValue => unary("Neg", a);
+/** e to the a. */
+export const exp = (a: FloatValue): FloatValue => unary("Exp", a);
+/** The square root. */
+export const sqrt = (a: FloatValue): FloatValue => unary("Sqrt", a);
+/** 1 / (1 + e^−a). */
+export const sigmoid = (a: FloatValue): FloatValue => unary("Sigmoid", a);
+
+/** a held between two numbers; the gradient is zero outside. */
+export function clip(a: FloatValue, low: number, high: number): FloatValue {
+  const bounds = [a.graph.floats([low]), a.graph.floats([high])];
+  return a.graph.emit("Clip", [a, ...bounds], { dtype: "float32", shape: a.shape });
+}
+
+function compare<Type extends DataType>(op: string, a: Value<Type>, b: Value<Type>): BoolValue {
+  return a.graph.emit(op, [a, b], { dtype: "bool", shape: broadcastShapes(a.shape, b.shape) });
+}
+
+/** a ≤ b, broadcasting. */
+export function lessOrEqual<Type extends "float32" | "int64">(a: Value<Type>, b: Value<Type>): BoolValue {
+  return compare("LessOrEqual", a, b);
+}
+
+/** a < b, broadcasting. */
+export function less<Type extends "float32" | "int64">(a: Value<Type>, b: Value<Type>): BoolValue {
+  return compare("Less", a, b);
+}
+
+/** a where the condition holds, else b, broadcasting. */
+export function where(condition: BoolValue, a: Operand, b: Operand): FloatValue {
+  const { graph } = condition;
+  const left = typeof a === "number" ? graph.floats([a]) : a;
+  const right = typeof b === "number" ? graph.floats([b]) : b;
+  const shape = broadcastShapes(condition.shape, broadcastShapes(left.shape, right.shape));
+  return graph.emit("Where", [condition, left, right], { dtype: "float32", shape });
+}
+
+/** Integers or booleans as floats. */
+export function toFloat(a: IntValue | BoolValue): FloatValue {
+  return a.graph.emit("Cast", [a], { dtype: "float32", shape: a.shape }, { to: 1 });
+}

@@ -1,0 +1,42 @@
+import { type Shape, sameShape } from "./dimensions.ts";
+import { type FloatValue, graphError, type TapeEntry } from "./graph.ts";
+import { reduceSum } from "./reductions.ts";
+import { reshape } from "./shaping.ts";
+
+/**
+ * How a gradient passes one step backward: from that of the step's output to those of its float inputs, in
+ * their order. Inputs that get none are undefined or left off the end.
+ */
+export type GradientRule = (dy: FloatValue, step: TapeEntry) => readonly (FloatValue | undefined)[];
+
+/** Sums a gradient over the axes along which an operand of `shape` was broadcast. */
+export function unbroadcast(gradient: FloatValue, shape: Shape): FloatValue {
+  if (sameShape(gradient.shape, shape)) return gradient;
+  const added = gradient.shape.length - shape.length;
+  const axes = gradient.shape.flatMap((size, axis) =>
+    axis < added || (shape[axis - added] === 1 && size !== 1) ? [axis] : [],
+  );
+  return reshape(reduceSum(gradient, axes, true), shape);
+}
+
+/** An integer attribute of a step. */
+export function integerAttribute({ op, attributes }: TapeEntry, name: string): number {
+  const value = attributes[name];
+  if (typeof value !== "number") throw graphError(`${op} has no integer attribute ${name}`);
+  return value;
+}
+
+/** An attribute of a step that lists integers. */
+export function integersAttribute({ op, attributes }: TapeEntry, name: string): readonly number[] {
+  const value = attributes[name];
+  if (typeof value !== "object" || "float" in value) throw graphError(`${op} has no list ${name}`);
+  return value;
+}
+
+/** A float attribute of a step. */
+export function floatAttribute({ op, attributes }: TapeEntry, name: string): number {
+  const value = attributes[name];
+  if (typeof value !== "object" || !("float" in value))
+    throw graphError(`${op} has no float attribute ${name}`);
+  return value.float;
+}

@@ -1,0 +1,123 @@
+import { causalAttentionRule } from "./causal-attention.ts";
+import { product } from "./dimensions.ts";
+import { div, less, lessOrEqual, mul, negate, type Operand, sub, toFloat, where } from "./elementwise.ts";
+import {
+  floatAttribute,
+  type GradientRule,
+  integerAttribute,
+  integersAttribute,
+  unbroadcast,
+} from "./gradient-rule.ts";
+import { type BoolValue, type FloatValue, graphError, type TapeEntry } from "./graph.ts";
+import { scatterAdd } from "./indexing.ts";
+import { gemm, matMul, type ProductOptions } from "./linear-algebra.ts";
+import { rmsNormRule } from "./rms-norm.ts";
+import { rotaryEmbeddingRule } from "./rotary-embedding.ts";
+import { expand, reshape, transpose } from "./shaping.ts";
+import { swiGluRule } from "./swiglu.ts";
+import { entropyRule, targetLogProbabilityRule } from "./token-distribution.ts";
+
+/** The gradient rule of each operator and composite, by name. */
+export const gradientRules: Readonly<Record<string, GradientRule>> = {
+  Add: (dy, { floats: [a, b] }) => [unbroadcast(dy, a.shape), unbroadcast(dy, b.shape)],
+  Sub: (dy, { floats: [a, b] }) => [unbroadcast(dy, a.shape), unbroadcast(negate(dy), b.shape)],
+  Mul: (dy, { floats: [a, b] }) => [unbroadcast(mul(dy, b), a.shape), unbroadcast(mul(dy, a), b.shape)],
+  Div: (dy, { floats: [a, b], output }) => [
+    unbroadcast(div(dy, b), a.shape),
+    unbroadcast(negate(mul(dy, div(output, b))), b.shape),
+  ],
+  Min: (dy, { floats: [a, b] }) => chosen(dy, a, b, lessOrEqual(a, b)),
+  Max: (dy, { floats: [a, b] }) => chosen(dy, a, b, lessOrEqual(b, a)),
+  Neg: (dy) => [negate(dy)],
+  Exp: (dy, { output }) => [mul(dy, output)],
+  Sqrt: (dy, { output }) => [div(mul(dy, 0.5), output)],
+  Sigmoid: (dy, { output }) => [mul(dy, mul(output, sub(1, output)))],
+  Clip: (dy, { floats: [a, low, high] }) => [where(less(a, low), 0, where(less(high, a), 0, dy))],
+  Where: (dy, { floats: [a, b], bools: [condition] }) => chosen(dy, a, b, condition),
+  Reshape: (dy, { floats: [a] }) => [reshape(dy, a.shape)],
+  Expand: (dy, { floats: [a] }) => [unbroadcast(dy, a.shape)],
+  Transpose: (dy, step) => {
+    const order = integersAttribute(step, "perm");
+    return [
+      transpose(
+        dy,
+        order.map((_, axis) => order.indexOf(axis)),
+      ),
+    ];
+  },
+  ReduceSum: (dy, step) => [spread(dy, step)],
+  ReduceMean: (dy, step) => [div(spread(dy, step), reducedSize(step))],
+  Gather: (dy, { floats: [table], ints: [indices] }) => {
+    const updates = reshape(dy, [product(indices.shape), ...table.shape.slice(1)]);
+    const column = reshape(indices, [product(indices.shape), ...table.shape.slice(1).map(() => 1)]);
+    return [scatterAdd(zerosLike(table), expand(column, updates.shape), updates, 0)];
+  },
+  GatherElements: (dy, { floats: [a], ints: [indices] }) => [scatterAdd(zerosLike(a), indices, dy, -1)],
+  Gemm: (dy, step) => productGradients(gemm, dy, step),
+  FusedMatMul: (dy, step) => {
+    const [a, b] = step.floats;
+    const [da, db] = productGradients(matMul, dy, step);
+    return [unbroadcast(da, a.shape), unbroadcast(db, b.shape)];
+  },
+  RmsNorm: rmsNormRule,
+  RotaryEmbedding: rotaryEmbeddingRule,
+  CausalAttention: causalAttentionRule,
+  SwiGlu: swiGluRule,
+  TargetLogProbability: targetLogProbabilityRule,
+  Entropy: entropyRule,
+};
+
+/** The gradients of an operator that takes from `a` where the condition holds, else from `b`. */
+function chosen(dy: FloatValue, a: FloatValue, b: FloatValue, condition: BoolValue): FloatValue[] {
+  return [unbroadcast(where(condition, dy, 0), a.shape), unbroadcast(where(condition, 0, dy), b.shape)];
+}
+
+function zerosLike(a: FloatValue): FloatValue {
+  return expand(
+    a.graph.floats(
+      [0],
+      a.shape.map(() => 1),
+    ),
+    a.shape,
+  );
+}
+
+function reducedAxes({ op, ints: [axes] }: TapeEntry): number[] {
+  const constant = axes.graph.initializers.find(({ value }) => value === axes);
+  if (!constant) throw graphError(`the axes of ${op} are not constant`);
+  return Array.from(constant.data, Number);
+}
+
+/** The gradient of a reduction, repeated along the axes that were reduced. */
+function spread(dy: FloatValue, step: TapeEntry): FloatValue {
+  const [{ shape }] = step.floats;
+  const axes = reducedAxes(step);
+  const kept = shape.map((size, axis) => (axes.includes(axis) ? 1 : size));
+  return expand(reshape(dy, kept), shape);
+}
+
+function reducedSize(step: TapeEntry): Operand {
+  const [a] = step.floats;
+  const size = product(reducedAxes(step).map((axis) => a.shape[axis]));
+  return typeof size === "number" ? size : reshape(toFloat(a.graph.shapeTensor([size])), []);
+}
+
+/** For C = α · op(A) op(B): dA and dB are products of dC with the other factor. */
+function productGradients(
+  multiply: (a: FloatValue, b: FloatValue, options: ProductOptions) => FloatValue,
+  dy: FloatValue,
+  step: TapeEntry,
+): [FloatValue, FloatValue] {
+  const [a, b] = step.floats;
+  const transA = integerAttribute(step, "transA") === 1;
+  const transB = integerAttribute(step, "transB") === 1;
+  const alpha = floatAttribute(step, "alpha");
+  return [
+    transA
+      ? multiply(b, dy, { transposeA: transB, transposeB: true, alpha })
+      : multiply(dy, b, { transposeB: !transB, alpha }),
+    transB
+      ? multiply(dy, a, { transposeA: true, transposeB: transA, alpha })
+      : multiply(a, dy, { transposeA: !transA, alpha }),
+  ];
+}

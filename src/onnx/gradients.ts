@@ -1,0 +1,43 @@
+import { add } from "./elementwise.ts";
+import { gradientRules } from "./gradient-rules.ts";
+import { type FloatValue, graphError, type TapeEntry, type Value } from "./graph.ts";
+
+/**
+ * The gradients of a scalar with respect to `parameters`, in their order, written into the same graph
+ * (reverse-mode differentiation). Throws ONNX_GRAPH_INVALID if the loss doesn't depend on a parameter or an
+ * operator on the way has no rule.
+ */
+export function gradients(loss: FloatValue, parameters: readonly FloatValue[]): FloatValue[] {
+  if (loss.shape.length !== 0) throw graphError(`the loss has the shape [${loss.shape.join(", ")}], not []`);
+  const steps = dependentSteps(loss.graph.tape, parameters);
+  const sums = new Map<Value, FloatValue>([[loss, loss.graph.floats([1])]]);
+  for (const { step, wanted } of steps.reverse()) {
+    const dy = sums.get(step.output);
+    if (!dy) continue;
+    const rule = gradientRules[step.op];
+    if (!rule) throw graphError(`${step.op} has no gradient rule`);
+    const cotangents = rule(dy, step);
+    step.floats.forEach((input, index) => {
+      const cotangent = cotangents[index];
+      if (!cotangent || !wanted[index]) return;
+      const sum = sums.get(input);
+      sums.set(input, sum ? add(sum, cotangent) : cotangent);
+    });
+  }
+  return parameters.map((parameter) => {
+    const gradient = sums.get(parameter);
+    if (!gradient) throw graphError(`the loss doesn't depend on ${parameter.name}`);
+    return gradient;
+  });
+}
+
+/** The steps that depend on a parameter, and which of their inputs do. */
+function dependentSteps(tape: readonly TapeEntry[], parameters: readonly FloatValue[]) {
+  const dependent = new Set<Value>(parameters);
+  return tape.flatMap((step) => {
+    const wanted = step.floats.map((input) => dependent.has(input));
+    if (!wanted.includes(true)) return [];
+    dependent.add(step.output);
+    return [{ step, wanted }];
+  });
+}

@@ -1,0 +1,243 @@
+import { EverturnError } from "../errors/everturn-error.ts";
+import { type Dimension, factorsOf, type Shape } from "./dimensions.ts";
+
+/** The element types in use. */
+export type DataType = "float32" | "int64" | "bool";
+
+/** A tensor inside a graph. `graph` is the graph that made it; operators find it there. */
+export interface Value<Type extends DataType = DataType> {
+  readonly name: string;
+  readonly dtype: Type;
+  readonly shape: Shape;
+  readonly graph: Graph;
+}
+
+export type FloatValue = Value<"float32">;
+export type IntValue = Value<"int64">;
+export type BoolValue = Value<"bool">;
+
+/** What an ONNX attribute may hold here; numbers become INT, `{ float }` FLOAT. */
+export type Attribute = number | string | readonly number[] | { readonly float: number };
+export type Attributes = Readonly<Record<string, Attribute>>;
+
+/** A node as ONNX has it. */
+export interface GraphNode {
+  readonly op: string;
+  readonly domain: string;
+  readonly inputs: readonly Value[];
+  readonly outputs: readonly Value[];
+  readonly attributes: Attributes;
+}
+
+/**
+ * A step as differentiation sees it: a node with a float output, or a composite of several nodes under a name
+ * of its own. Inputs come sorted by their element type; `saved` holds what a composite's rule wants again.
+ */
+export interface TapeEntry {
+  readonly op: string;
+  readonly floats: readonly FloatValue[];
+  readonly ints: readonly IntValue[];
+  readonly bools: readonly BoolValue[];
+  readonly output: FloatValue;
+  readonly attributes: Attributes;
+  readonly saved: readonly FloatValue[];
+}
+
+/** Constant data inside the model. */
+export interface Initializer {
+  readonly value: Value;
+  readonly data: Float32Array | BigInt64Array;
+}
+
+interface OutputOf<Type extends DataType> {
+  readonly dtype: Type;
+  readonly shape: Shape;
+}
+
+/** An ONNX graph being written. Make one with `createGraph`. */
+export interface Graph {
+  readonly nodes: readonly GraphNode[];
+  readonly tape: readonly TapeEntry[];
+  readonly initializers: readonly Initializer[];
+  readonly inputs: readonly Value[];
+  readonly outputs: ReadonlyMap<string, Value>;
+  /** Declares an input to feed at each run; a name in its shape becomes a dimension of the graph. */
+  input<Type extends DataType>(name: string, dtype: Type, shape: Shape): Value<Type>;
+  /** A float constant; equal scalars are one. */
+  floats(data: readonly number[] | Float32Array, shape?: readonly number[]): FloatValue;
+  /** A one-dimensional int64 constant (or a scalar with shape []); equal ones are one. */
+  ints(data: readonly number[], shape?: readonly number[]): IntValue;
+  /** A shape as an int64 tensor, sizes known only at run time included. */
+  shapeTensor(shape: Shape): IntValue;
+  /** Names a value as an output of the model. */
+  output(name: string, value: Value): void;
+  /** Appends a node with one output. Operators call it; models call operators. */
+  emit<Type extends DataType>(
+    op: string,
+    inputs: readonly Value[],
+    output: OutputOf<Type>,
+    attributes?: Attributes,
+    domain?: string,
+  ): Value<Type>;
+  /** Runs `build`, hiding its nodes from differentiation, which sees one entry named `op` instead. */
+  composite(op: string, inputs: readonly Value[], build: () => CompositeResult): FloatValue;
+}
+
+/** What a composite computed, and the intermediate values that its gradient rule wants again. */
+export interface CompositeResult {
+  readonly output: FloatValue;
+  readonly saved: readonly FloatValue[];
+}
+
+function isOf<Type extends DataType>(dtype: Type) {
+  return (value: Value): value is Value<Type> => value.dtype === dtype;
+}
+
+/** The error every misuse of the builder throws. */
+export function graphError(reason: string): EverturnError {
+  return new EverturnError("ONNX_GRAPH_INVALID", { reason });
+}
+
+/** An empty graph. */
+export function createGraph(): Graph {
+  const nodes: GraphNode[] = [];
+  const tape: TapeEntry[] = [];
+  const initializers: Initializer[] = [];
+  const inputs: Value[] = [];
+  const outputs = new Map<string, Value>();
+  const constants = new Map<string, FloatValue | IntValue>();
+  const shapes = new Map<string, IntValue>();
+  const sizes = new Map<string, { value: Value; axis: number }>();
+  let count = 0;
+  let hidden = 0;
+
+  function remember<Type extends DataType>(value: Value<Type>): Value<Type> {
+    value.shape.forEach((dimension, axis) => {
+      if (typeof dimension === "string" && !dimension.includes("*") && !sizes.has(dimension)) {
+        sizes.set(dimension, { value, axis });
+      }
+    });
+    return value;
+  }
+
+  function emitNode<Type extends DataType>(
+    op: string,
+    nodeInputs: readonly Value[],
+    output: OutputOf<Type>,
+    attributes: Attributes,
+    domain: string,
+  ): Value<Type> {
+    const foreign = nodeInputs.find((value) => value.graph !== graph);
+    if (foreign) throw graphError(`${op}: ${foreign.name} belongs to another graph`);
+    const value = { name: `${op}_${count++}`, ...output, graph };
+    nodes.push({ op, domain, inputs: nodeInputs, outputs: [value], attributes });
+    return value;
+  }
+
+  function constant<Type extends "float32" | "int64">(
+    dtype: Type,
+    data: Float32Array | BigInt64Array,
+    shape: readonly number[],
+  ): Value<Type> {
+    if (data.length !== shape.reduce((total, size) => total * size, 1)) {
+      throw graphError(`a constant of shape [${shape.join(", ")}] was given ${data.length} numbers`);
+    }
+    const value = { name: `constant_${count++}`, dtype, shape, graph };
+    initializers.push({ value, data });
+    return value;
+  }
+
+  /** The size of one name at run time, as an int64 tensor of shape [1]. */
+  function sizeOf(name: string): IntValue {
+    const source = sizes.get(name);
+    if (!source) throw graphError(`the dimension "${name}" appears in no tensor of the graph`);
+    const attributes = { start: source.axis, end: source.axis + 1 };
+    return emitNode("Shape", [source.value], { dtype: "int64", shape: [1] }, attributes, "");
+  }
+
+  function dimensionTensor(dimension: Dimension): IntValue {
+    const key = String(dimension);
+    const known = shapes.get(key);
+    if (known) return known;
+    const { coefficient, names } = factorsOf([dimension]);
+    const factors = names.map(sizeOf);
+    if (coefficient !== 1 || factors.length === 0) factors.push(graph.ints([coefficient]));
+    const tensor = factors.reduce((left, right) =>
+      emitNode("Mul", [left, right], { dtype: "int64", shape: [1] }, {}, ""),
+    );
+    shapes.set(key, tensor);
+    return tensor;
+  }
+
+  function record(
+    op: string,
+    entryInputs: readonly Value[],
+    output: FloatValue,
+    attributes: Attributes,
+    saved: readonly FloatValue[],
+  ) {
+    if (hidden > 0) return;
+    const floats = entryInputs.filter(isOf("float32"));
+    const ints = entryInputs.filter(isOf("int64"));
+    const bools = entryInputs.filter(isOf("bool"));
+    tape.push({ op, floats, ints, bools, output, attributes, saved });
+  }
+
+  const graph: Graph = {
+    nodes,
+    tape,
+    initializers,
+    inputs,
+    outputs,
+    input(name, dtype, shape) {
+      if (inputs.some((input) => input.name === name)) throw graphError(`two inputs named "${name}"`);
+      const value = { name, dtype, shape, graph };
+      inputs.push(value);
+      return remember(value);
+    },
+    floats(data, shape = data.length === 1 ? [] : [data.length]) {
+      const key = `float:${shape}:${data.length <= 8 ? data.join() : count}`;
+      const known = constants.get(key);
+      if (known?.dtype === "float32") return known;
+      const made = constant("float32", Float32Array.from(data), shape);
+      constants.set(key, made);
+      return made;
+    },
+    ints(data, shape = [data.length]) {
+      const key = `int:${shape}:${data.join()}`;
+      const known = constants.get(key);
+      if (known?.dtype === "int64") return known;
+      const made = constant("int64", BigInt64Array.from(data, BigInt), shape);
+      constants.set(key, made);
+      return made;
+    },
+    shapeTensor(shape) {
+      const unknown = shape.filter((dimension) => typeof dimension === "string");
+      if (unknown.length === 0) return graph.ints(shape.map(Number));
+      const key = `[${shape.join()}]`;
+      const known = shapes.get(key);
+      if (known) return known;
+      const parts = shape.map(dimensionTensor);
+      const tensor = emitNode("Concat", parts, { dtype: "int64", shape: [shape.length] }, { axis: 0 }, "");
+      shapes.set(key, tensor);
+      return tensor;
+    },
+    output(name, value) {
+      if (outputs.has(name)) throw graphError(`two outputs named "${name}"`);
+      outputs.set(name, value);
+    },
+    emit(op, nodeInputs, output, attributes = {}, domain = "") {
+      const value = remember(emitNode(op, nodeInputs, output, attributes, domain));
+      if (isOf("float32")(value)) record(op, nodeInputs, value, attributes, []);
+      return value;
+    },
+    composite(op, compositeInputs, build) {
+      hidden++;
+      const { output, saved } = build();
+      hidden--;
+      record(op, compositeInputs, output, {}, saved);
+      return output;
+    },
+  };
+  return graph;
+}

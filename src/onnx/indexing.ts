@@ -1,0 +1,25 @@
+import { frontAxis } from "./dimensions.ts";
+import { type DataType, type FloatValue, graphError, type IntValue, type Value } from "./graph.ts";
+
+/** Rows of `table` by their number: [rows, …] and indices of any shape give [...indices, …]. */
+export function gather<Type extends DataType>(table: Value<Type>, indices: IntValue): Value<Type> {
+  const shape = [...indices.shape, ...table.shape.slice(1)];
+  return table.graph.emit("Gather", [table, indices], { dtype: table.dtype, shape }, { axis: 0 });
+}
+
+/** Along the last axis, the elements at `indices`, whose other axes are those of `a`. */
+export function gatherElements(a: FloatValue, indices: IntValue): FloatValue {
+  if (a.shape.length !== indices.shape.length) throw graphError("gatherElements wants indices of equal rank");
+  const axis = frontAxis(-1, a.shape.length);
+  return a.graph.emit("GatherElements", [a, indices], { dtype: "float32", shape: indices.shape }, { axis });
+}
+
+/**
+ * `a` with `updates` added at `indices` along an axis; repeated indices add up. (Not ScatterND, whose additions
+ * race on the CPU.)
+ */
+export function scatterAdd(a: FloatValue, indices: IntValue, updates: FloatValue, axis: number): FloatValue {
+  const attributes = { axis: frontAxis(axis, a.shape.length), reduction: "add" };
+  const output = { dtype: "float32", shape: a.shape } as const;
+  return a.graph.emit("ScatterElements", [a, indices, updates], output, attributes);
+}

@@ -1,0 +1,49 @@
+import { broadcastShapes, type Dimension } from "./dimensions.ts";
+import { type Attributes, type FloatValue, graphError } from "./graph.ts";
+import { runtimeDomain } from "./model-bytes.ts";
+
+/** Which operands to read transposed (their last two axes), and a factor on the result (default 1). */
+export interface ProductOptions {
+  transposeA?: boolean;
+  transposeB?: boolean;
+  alpha?: number;
+}
+
+function outerAndInner(value: FloatValue, transposed: boolean): [Dimension, Dimension] {
+  const [rows, columns] = value.shape.slice(-2);
+  if (rows === undefined || columns === undefined) throw graphError(`${value.name} is no matrix`);
+  return transposed ? [columns, rows] : [rows, columns];
+}
+
+function resultOf(a: FloatValue, b: FloatValue, options: ProductOptions): [Dimension, Dimension] {
+  const [rows, inner] = outerAndInner(a, options.transposeA ?? false);
+  const [innerB, columns] = outerAndInner(b, options.transposeB ?? false);
+  if (inner !== innerB) {
+    throw graphError(`matrices [${a.shape.join(", ")}] and [${b.shape.join(", ")}] don't multiply`);
+  }
+  return [rows, columns];
+}
+
+function attributesOf({ transposeA, transposeB, alpha }: ProductOptions): Attributes {
+  return { transA: transposeA ? 1 : 0, transB: transposeB ? 1 : 0, alpha: { float: alpha ?? 1 } };
+}
+
+/** The product of two matrices: alpha · op(a) op(b). The fastest kernel for two dimensions. */
+export function gemm(a: FloatValue, b: FloatValue, options: ProductOptions = {}): FloatValue {
+  if (a.shape.length !== 2 || b.shape.length !== 2) throw graphError("gemm multiplies tensors of rank 2");
+  const shape = resultOf(a, b, options);
+  return a.graph.emit("Gemm", [a, b], { dtype: "float32", shape }, attributesOf(options));
+}
+
+/** Products of stacks of matrices: alpha · op(a) op(b) over the last two axes, the others broadcast. */
+export function matMul(a: FloatValue, b: FloatValue, options: ProductOptions = {}): FloatValue {
+  const matrix = resultOf(a, b, options);
+  const shape = [...broadcastShapes(a.shape.slice(0, -2), b.shape.slice(0, -2)), ...matrix];
+  const output = { dtype: "float32", shape } as const;
+  return a.graph.emit("FusedMatMul", [a, b], output, attributesOf(options), runtimeDomain);
+}
+
+/** x · weightᵀ for weights in Hugging Face's [out, in] layout; x is [rows, in]. */
+export function linear(x: FloatValue, weight: FloatValue): FloatValue {
+  return gemm(x, weight, { transposeB: true });
+}

@@ -1,0 +1,93 @@
+import { readFileSync } from "node:fs";
+import protobuf from "protobufjs";
+import type { Shape } from "./dimensions.ts";
+import {
+  type Attribute,
+  type DataType,
+  type Graph,
+  type GraphNode,
+  graphError,
+  type Value,
+} from "./graph.ts";
+
+const irVersion = 10;
+const opset = 21;
+/** The domain of ONNX Runtime's own operators. */
+export const runtimeDomain = "com.microsoft";
+
+const elementTypes: Readonly<Record<DataType, number>> = { float32: 1, int64: 7, bool: 9 };
+const schema = protobuf.parse(readFileSync(new URL("./onnx.proto", import.meta.url), "utf8"), {
+  keepCase: true,
+});
+const modelProto = schema.root.lookupType("onnx.ModelProto");
+
+/** The graph as the bytes of an ONNX model (opset 21). Throws ONNX_GRAPH_INVALID for a graph without outputs. */
+export function modelBytes(graph: Graph): Uint8Array {
+  if (graph.outputs.size === 0) throw graphError("the graph has no outputs");
+  const outputs = [...graph.outputs].map(([name, value]) => ({ name, value }));
+  const message = modelProto.fromObject({
+    ir_version: irVersion,
+    producer_name: "everturn",
+    opset_import: [
+      { domain: "", version: opset },
+      { domain: runtimeDomain, version: 1 },
+    ],
+    graph: {
+      name: "everturn",
+      node: [
+        ...neededNodes(graph).map((node) => ({
+          name: node.outputs[0]?.name ?? node.op,
+          op_type: node.op,
+          domain: node.domain,
+          input: node.inputs.map((value) => value.name),
+          output: node.outputs.map((value) => value.name),
+          attribute: Object.entries(node.attributes).map(([name, value]) => attributeProto(name, value)),
+        })),
+        ...outputs.map(({ name, value }) => ({
+          name,
+          op_type: "Identity",
+          input: [value.name],
+          output: [name],
+        })),
+      ],
+      initializer: graph.initializers.map(({ value, data }) => ({
+        name: value.name,
+        data_type: elementTypes[value.dtype],
+        dims: value.shape.map(Number),
+        raw_data: new Uint8Array(data.buffer, data.byteOffset, data.byteLength),
+      })),
+      input: graph.inputs.map((value) => valueInfo(value.name, value)),
+      output: outputs.map(({ name, value }) => valueInfo(name, value)),
+    },
+  });
+  return modelProto.encode(message).finish();
+}
+
+/** The nodes that the outputs depend on; differentiation leaves others behind. */
+function neededNodes(graph: Graph): GraphNode[] {
+  const needed = new Set<Value>(graph.outputs.values());
+  const nodes = graph.nodes.toReversed().filter((node) => {
+    if (!node.outputs.some((output) => needed.has(output))) return false;
+    for (const input of node.inputs) needed.add(input);
+    return true;
+  });
+  return nodes.reverse();
+}
+
+function valueInfo(name: string, { dtype, shape }: Value) {
+  return {
+    name,
+    type: { tensor_type: { elem_type: elementTypes[dtype], shape: { dim: dimensions(shape) } } },
+  };
+}
+
+function dimensions(shape: Shape) {
+  return shape.map((size) => (typeof size === "number" ? { dim_value: size } : { dim_param: size }));
+}
+
+function attributeProto(name: string, value: Attribute) {
+  if (typeof value === "number") return { name, type: "INT", i: value };
+  if (typeof value === "string") return { name, type: "STRING", s: Buffer.from(value) };
+  if ("float" in value) return { name, type: "FLOAT", f: value.float };
+  return { name, type: "INTS", ints: value };
+}

@@ -1,0 +1,33 @@
+import { frontAxis, type Shape } from "./dimensions.ts";
+import type { FloatValue } from "./graph.ts";
+
+function reduce(op: string, a: FloatValue, axes: readonly number[], keepDimensions: boolean): FloatValue {
+  const fronts = axes.map((axis) => frontAxis(axis, a.shape.length));
+  const shape: Shape = keepDimensions
+    ? a.shape.map((dimension, axis) => (fronts.includes(axis) ? 1 : dimension))
+    : a.shape.filter((_, axis) => !fronts.includes(axis));
+  const inputs = [a, a.graph.ints(fronts)];
+  return a.graph.emit(op, inputs, { dtype: "float32", shape }, { keepdims: keepDimensions ? 1 : 0 });
+}
+
+const allAxes = (a: FloatValue) => a.shape.map((_, axis) => axis);
+
+/** The sum over axes (default: all), which are dropped, or kept with size 1. */
+export function reduceSum(a: FloatValue, axes = allAxes(a), keepDimensions = false): FloatValue {
+  return reduce("ReduceSum", a, axes, keepDimensions);
+}
+
+/** The mean over axes (default: all), which are dropped, or kept with size 1. */
+export function reduceMean(a: FloatValue, axes = allAxes(a), keepDimensions = false): FloatValue {
+  return reduce("ReduceMean", a, axes, keepDimensions);
+}
+
+/** e^a over the sum of e^a along the last axis. */
+export function softmax(a: FloatValue): FloatValue {
+  return a.graph.emit("Softmax", [a], { dtype: "float32", shape: a.shape }, { axis: -1 });
+}
+
+/** The logarithm of softmax along the last axis. */
+export function logSoftmax(a: FloatValue): FloatValue {
+  return a.graph.emit("LogSoftmax", [a], { dtype: "float32", shape: a.shape }, { axis: -1 });
+}

@@ -1,0 +1,57 @@
+import { type Dimension, factorsOf, frontAxis, product, type Shape } from "./dimensions.ts";
+import { type DataType, type FloatValue, graphError, type Value } from "./graph.ts";
+
+/** The same elements in another shape of equal size. */
+export function reshape<Type extends DataType>(a: Value<Type>, shape: Shape): Value<Type> {
+  if (product(a.shape) !== product(shape)) {
+    throw graphError(`[${a.shape.join(", ")}] can't be reshaped to [${shape.join(", ")}]`);
+  }
+  const unknown = shape.filter((dimension) => typeof dimension === "string").length;
+  const target =
+    unknown === 1
+      ? a.graph.ints(shape.map((dimension) => (typeof dimension === "number" ? dimension : -1)))
+      : a.graph.shapeTensor(shape);
+  return a.graph.emit("Reshape", [a, target], { dtype: a.dtype, shape });
+}
+
+/** Reorders the axes: axis i of the result is axis order[i] of a. */
+export function transpose<Type extends DataType>(a: Value<Type>, order: readonly number[]): Value<Type> {
+  const shape = order.map((axis) => a.shape[frontAxis(axis, a.shape.length)]!);
+  if (new Set(order).size !== a.shape.length) throw graphError(`transpose by [${order.join(", ")}]`);
+  return a.graph.emit("Transpose", [a], { dtype: a.dtype, shape }, { perm: order });
+}
+
+/**
+ * Tensors one after the other along an axis. Where their sizes are not plain numbers, name the size of the
+ * result in `dimension`.
+ */
+export function concat<Type extends DataType>(
+  parts: readonly [Value<Type>, ...Value<Type>[]],
+  axis: number,
+  dimension?: Dimension,
+): Value<Type> {
+  const [first] = parts;
+  const front = frontAxis(axis, first.shape.length);
+  const sizes = parts.map((part) => factorsOf([part.shape[front] ?? 1]));
+  const known = sizes.every((size) => size.names.length === 0);
+  const size = known ? sizes.reduce((total, { coefficient }) => total + coefficient, 0) : dimension;
+  if (size === undefined) throw graphError("name the dimension of a concat whose sizes are not numbers");
+  const shape = first.shape.map((dimension, index) => (index === front ? size : dimension));
+  return first.graph.emit("Concat", parts, { dtype: first.dtype, shape }, { axis: front });
+}
+
+/** Repeats axes of size 1 up to a shape. */
+export function expand<Type extends DataType>(a: Value<Type>, shape: Shape): Value<Type> {
+  return a.graph.emit("Expand", [a, a.graph.shapeTensor(shape)], { dtype: a.dtype, shape });
+}
+
+/** Keeps what lies `offset` or more above the diagonal of the last two axes; the rest becomes zero. No gradient rule. */
+export function upperTriangle(a: FloatValue, offset: number): FloatValue {
+  const attributes = { upper: 1 };
+  return a.graph.emit(
+    "Trilu",
+    [a, a.graph.ints([offset], [])],
+    { dtype: "float32", shape: a.shape },
+    attributes,
+  );
+}

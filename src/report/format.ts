@@ -1,0 +1,38 @@
+/** A share as a percentage with `digits` decimals: `97.3 %`; none and all are `0 %` and `100 %`. */
+export function percent(share: number, digits = 1): string {
+  return `${(share * 100).toFixed(share === 0 || share === 1 ? 0 : digits)} %`;
+}
+
+/** A share as a percentage as short as it can be, for axes: `7 %`, `2.5 %`. */
+export function shortPercent(share: number): string {
+  return `${number(share * 100)} %`;
+}
+
+/** A number at three significant digits, for people: `0.0123`, `1,280`, `1.2e-6`. */
+export function number(value: number): string {
+  if (!Number.isFinite(value)) return String(value);
+  const size = Math.abs(value);
+  if (size !== 0 && size < 1e-3) return value.toExponential(1);
+  if (size >= 1000) return grouped(Math.round(value));
+  return String(Number(value.toPrecision(3)));
+}
+
+/** A count with thousands separated. */
+export function grouped(count: number): string {
+  return count.toLocaleString("en-US");
+}
+
+/** A time in seconds: `40 ms`, `4.1 s`, `2 min 05 s`, `1 h 12 min`. */
+export function duration(seconds: number): string {
+  if (seconds < 0.0995) return `${Math.round(seconds * 1000)} ms`;
+  if (seconds < 59.95) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  const minutes = Math.floor(whole / 60);
+  if (minutes < 60) return `${minutes} min ${String(whole % 60).padStart(2, "0")} s`;
+  return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, "0")} min`;
+}
+
+/** `one` or `many` after its count: `1 turn`, `2 turns`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${grouped(count)} ${count === 1 ? one : many}`;
+}

@@ -1,0 +1,34 @@
+import { type Html, html } from "./html.ts";
+import type { ReportData } from "./read-run.ts";
+import { accuracyPlot } from "./sections/accuracy.ts";
+import { examples } from "./sections/examples.ts";
+import { header } from "./sections/header.ts";
+import { headline } from "./sections/headline.ts";
+import { plots } from "./sections/plots.ts";
+import { evaluationTable, stepTable } from "./sections/tables.ts";
+import { style } from "./style.ts";
+
+const trusted = (text: string): Html => ({ html: text });
+
+/** The report as one HTML page that loads nothing from anywhere. */
+export function page(data: ReportData): string {
+  const { run, plan, steps, evaluations, others, comparison } = data;
+  const accuracy = evaluations.length === 0 && steps.length === 0 ? [] : [accuracyPlot(data)];
+  const commands = `everturn trajectories ${run} lists the trajectories, everturn show <trajectory> prints one.`;
+  const footer = `Made from plan.json, metrics.jsonl, evaluations/ and trajectories/ of the run's folder. ${commands}`;
+  const main = [
+    header(data),
+    headline(data),
+    ...accuracy,
+    plots(data),
+    examples(comparison),
+    stepTable(steps),
+    evaluationTable([...evaluations, ...others]),
+  ];
+  const document = html`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${`${plan.name}: ${run}`}</title><style>${trusted(style)}</style></head>
+<body><main>${main}<footer>${footer}</footer></main></body></html>
+`;
+  return document.html;
+}

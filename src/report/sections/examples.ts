@@ -1,0 +1,59 @@
+import type { TrajectoryRecord, TurnEntry } from "../../contracts/generated/trajectory.ts";
+import type { EvaluationRecord } from "../../contracts/run.ts";
+import type { Change, Comparison, Pair } from "../comparison.ts";
+import { counted } from "../format.ts";
+import { type Html, html, nothing } from "../html.ts";
+
+const changes: Record<Change, string> = {
+  gained: "newly solved",
+  lost: "no longer solved",
+  unsolved: "still unsolved",
+  kept: "solved both times",
+};
+
+/** The same held-out tasks before and after reinforcement learning, side by side. */
+export function examples(comparison: Comparison | undefined): Html {
+  if (comparison === undefined) return nothing;
+  const { before, after, counts } = comparison;
+  const kinds: Change[] = ["gained", "lost", "unsolved", "kept"];
+  const total = kinds.reduce((sum, kind) => sum + counts[kind], 0);
+  const summary = kinds.map((kind) => `${counts[kind]} ${changes[kind]}`).join(", ");
+  return html`<h2>Trajectories before and after</h2>
+<p class="lead">${`Of ${counted(total, "held-out task")}: ${summary}. Below are the first of each kind, not a selection.`}</p>
+${comparison.examples.map((pair) => pairOf(pair, before, after))}`;
+}
+
+function pairOf({ change, before, after }: Pair, earlier: EvaluationRecord, later: EvaluationRecord): Html {
+  const prompt = before.task.prompt.map(({ content }) => content).join("\n");
+  const badge = html`<span class="badge ${change}">${changes[change]}</span>`;
+  const truth = html`<p class="truth">${`expected ${before.task.reward_model.ground_truth}`}</p>`;
+  return html`<article class="card pair"><div class="task">${badge}<p>${prompt}</p>${truth}</div>
+<div class="sides">${side(before, titleOf(earlier))}${side(after, titleOf(later))}</div></article>
+`;
+}
+
+function titleOf({ step, policyVersion }: EvaluationRecord): string {
+  const when = step === 0 ? "before reinforcement learning" : `after step ${step}`;
+  return `${when} (version ${policyVersion})`;
+}
+
+function side(record: TrajectoryRecord, title: string): Html {
+  const verdict = record.success ? "solved" : "not solved";
+  const facts = `${record.outcome} · reward ${record.reward} · ${counted(record.turns.length, "turn")}`;
+  const ending = html`<p class="verdict ${record.success ? "good" : "bad"}">${verdict}<span>${facts}</span></p>`;
+  const chat = html`<div class="chat">${record.turns.map(turn)}</div>`;
+  return html`<section><h4>${title}</h4>${chat}${ending}<p class="id">${record.id}</p></section>`;
+}
+
+function turn({ action, toolCalls }: TurnEntry): Html {
+  if (toolCalls.length === 0) return html`<div class="bubble answer">${action || "(nothing)"}</div>`;
+  const said = action.replace(/<tool_call>[\s\S]*?(<\/tool_call>|$)/g, "").trim();
+  const calls = toolCalls.map(({ tool, arguments: written, observation, valid, attempts }) => {
+    const text = typeof written === "string" ? written : JSON.stringify(written);
+    const notes = [...(valid ? [] : ["not valid"]), ...(attempts > 1 ? [`${attempts} attempts`] : [])];
+    const name = html`<p class="tool">${tool || "unreadable call"}<span>${notes.join(", ")}</span></p>`;
+    const answer = html`<div class="observation"><span>↳</span><code>${observation}</code></div>`;
+    return html`<div class="call">${name}<code>${text}</code>${answer}</div>`;
+  });
+  return html`${said === "" ? [] : [html`<div class="bubble">${said}</div>`]}${calls}`;
+}

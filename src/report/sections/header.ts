@@ -1,0 +1,71 @@
+import { basename } from "node:path";
+import type { JsonObject, JsonValue } from "../../contracts/json.ts";
+import type { ResolvedPlugin } from "../../contracts/plan.ts";
+import { counted, duration, number } from "../format.ts";
+import { type Html, html } from "../html.ts";
+import type { ReportData } from "../read-run.ts";
+
+/** The pipeline's name, the run, and the plan in short. */
+export function header({ run, plan, createdAt, steps }: ReportData): Html {
+  const { rollout, evaluation, warmStart } = plan;
+  const seconds = steps.reduce((total, record) => total + record.seconds.total, 0);
+  const when = createdAt === undefined ? [] : [`started ${createdAt.slice(0, 16).replace("T", " ")} UTC`];
+  const done = `${steps.length} of ${counted(plan.steps, "step")}`;
+  const facts = [
+    `run ${run}`,
+    `seed ${plan.seed}`,
+    ...when,
+    done,
+    ...(steps.length === 0 ? [] : [duration(seconds)]),
+  ];
+  const rows: [string, string][] = [
+    ["policy", pluginText(plan.policy)],
+    ["tools", plan.tools.map(pluginText).join("; ") || "none"],
+    ["agent loop", pluginText(plan.loop)],
+    ["reward", pluginText(plan.reward)],
+    ["trainer", pluginText(plan.trainer)],
+    ["tasks", `train: ${pluginText(plan.dataset.train)}; held out: ${pluginText(plan.dataset.validation)}`],
+    [
+      "warm start",
+      warmStart === undefined
+        ? "none"
+        : `${counted(warmStart.steps, "supervised step")} of ${warmStart.batchSize}, learning rate ${warmStart.learningRate}`,
+    ],
+    [
+      "rollouts",
+      [
+        `${rollout.batchSize} trajectories a step in groups of ${rollout.groupSize}`,
+        `temperature ${rollout.temperature}`,
+        `actions of at most ${counted(rollout.maxActionTokens, "token")}`,
+      ].join(", "),
+    ],
+    [
+      "evaluation",
+      `greedy, every ${counted(evaluation.every, "step")}, on ${counted(evaluation.tasks, "held-out task")}`,
+    ],
+  ];
+  const list = rows.map(([name, text]) => html`<dt>${name}</dt><dd>${text}</dd>`);
+  return html`<header><p class="eyebrow">Everturn report</p><h1>${plan.name}</h1>
+<p class="facts">${facts.join(" · ")}</p>
+<details><summary>The plan in short</summary><dl>${list}</dl></details></header>
+`;
+}
+
+function pluginText({ name, config }: ResolvedPlugin): string {
+  const settings = configText(config);
+  return settings === "" ? name : `${name} (${settings})`;
+}
+
+function configText(config: JsonObject): string {
+  return Object.entries(config)
+    .map(([key, value]) => `${key} ${valueText(value)}`)
+    .join(", ");
+}
+
+/** A value in short; of a path only the last part, since a report may leave the machine it was made on. */
+function valueText(value: JsonValue): string {
+  if (typeof value === "string") return value.includes("/") ? basename(value) : value;
+  if (typeof value === "number") return Number.isInteger(value) ? String(value) : number(value);
+  if (Array.isArray(value)) return `[${value.map(valueText).join(", ")}]`;
+  return typeof value === "object" && value !== null ? `(${configText(value)})` : String(value);
+}

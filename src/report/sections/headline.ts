@@ -1,0 +1,39 @@
+import type { EvaluationRecord } from "../../contracts/run.ts";
+import { counted, percent } from "../format.ts";
+import { type Html, html } from "../html.ts";
+import { shareInterval } from "../interval.ts";
+import { type ReportData, startVersion } from "../read-run.ts";
+
+/** Held-out accuracy of the policy as built, after the warm start, and after reinforcement learning, as far as known. */
+export function headline({ plan, evaluations, steps }: ReportData): Html {
+  const start = startVersion(plan);
+  const built = evaluations.find((record) => record.policyVersion === 0);
+  const warm = start === 0 ? undefined : evaluations.find((record) => record.policyVersion === start);
+  const latest = evaluations.findLast((record) => record.policyVersion > start);
+  const isOver = steps.length >= plan.steps;
+  const latestTitle = isOver ? "after reinforcement learning" : `after step ${latest?.step ?? 0}, so far`;
+  const tiles = [
+    ...(built === undefined ? [] : [tile("policy as built", built)]),
+    ...(warm === undefined ? [] : [tile("after the warm start", warm)]),
+    ...(latest === undefined ? [] : [tile(latestTitle, latest, warm ?? built)]),
+  ];
+  if (tiles.length === 0)
+    return html`<section class="tiles"><p class="empty">No evaluation has finished yet.</p></section>`;
+  const joined = tiles.flatMap((one, index) =>
+    index === 0 ? [one] : [html`<div class="arrow" aria-hidden="true">→</div>`, one],
+  );
+  return html`<h2>Held-out accuracy</h2><section class="tiles">${joined}</section>
+`;
+}
+
+function tile(title: string, record: EvaluationRecord, before?: EvaluationRecord): Html {
+  const [low, high] = shareInterval(record.accuracy, record.tasks);
+  const gain = before === undefined ? undefined : (record.accuracy - before.accuracy) * 100;
+  const gained =
+    gain === undefined
+      ? ""
+      : `${gain < 0 ? "−" : "+"}${Math.abs(gain).toFixed(1)} points by reinforcement learning · `;
+  const detail = `${gained}${counted(record.tasks, "task")}, 95 % interval ${percent(low, 0)} to ${percent(high, 0)}`;
+  const value = html`<p class="value">${percent(record.accuracy)}</p>`;
+  return html`<div class="tile${before === undefined ? "" : " result"}"><p class="label">${title}</p>${value}<p class="detail">${detail}</p></div>`;
+}

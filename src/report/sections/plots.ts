@@ -1,0 +1,113 @@
+import type { StepRecord } from "../../contracts/generated/step-record.ts";
+import { counted, number, percent, shortPercent } from "../format.ts";
+import { type Html, html } from "../html.ts";
+import type { ReportData } from "../read-run.ts";
+import { barPlot } from "../svg/bar-plot.ts";
+import type { Colour } from "../svg/frame.ts";
+import { linePlot, type Series } from "../svg/line-plot.ts";
+
+type Read = (record: StepRecord) => number;
+
+/** Plots of the metrics over the steps. */
+export function plots({ steps: records, plan: { steps } }: ReportData): Html {
+  if (records.length === 0) {
+    return html`<h2>Training</h2><p class="empty">No step of reinforcement learning has finished yet.</p>`;
+  }
+  const over = (read: Read) => records.map((record) => [record.step, read(record)] as const);
+  const line = (name: string, colour: Colour, read: Read): Series => ({ name, colour, values: over(read) });
+  const single = (title: string, note: string, read: Read, format = number) =>
+    linePlot({ title, note, steps, format, series: [line(title, "blue", read)] });
+  const counts = (title: string, note: string, read: Read) =>
+    records.some((record) => read(record) > 0)
+      ? [barPlot({ title, note, steps, format: number, whole: true, parts: [line(title, "orange", read)] })]
+      : [];
+
+  const toolCalls = line("trajectories that call a tool", "blue", (record) => record.toolCallRate);
+  const validCalls = {
+    ...line("calls that are valid", "orange", (record) => record.validCallRate),
+    dashed: true,
+  };
+  const share = { low: 0, high: 1, steps, format: shortPercent };
+  const phases = [
+    line("rollout", "blue", (record) => record.seconds.rollout),
+    line("train", "orange", (record) => record.seconds.train),
+    line("publish", "aqua", (record) => record.seconds.publish),
+    line("other", "violet", otherSeconds),
+  ];
+  const cards = [
+    linePlot({
+      title: "Reward",
+      note: "Of each step's batch, sampled.",
+      steps,
+      format: number,
+      low: 0,
+      series: rewards(records, line),
+    }),
+    linePlot({ title: "Tool use", note: "Of each step's batch.", ...share, series: [toolCalls, validCalls] }),
+    single(
+      "KL",
+      "To the policy that reinforcement learning started from, nats a token.",
+      (record) => record.kl,
+    ),
+    single("Entropy", "Of the policy, nats a token.", (record) => record.entropy),
+    single(
+      "Clip fraction",
+      "Action tokens whose ratio was clipped.",
+      (record) => record.clipFraction,
+      shortPercent,
+    ),
+    single("Value loss", "Of the value head.", (record) => record.valueLoss),
+    single("Gradient norm", "Before clipping.", (record) => record.gradientNorm),
+    barPlot({
+      title: "Time by phase",
+      note: "Wall-clock time of each step.",
+      steps,
+      format: seconds,
+      total: "all",
+      parts: phases,
+    }),
+    single("Action tokens", "Mean of a trajectory.", (record) => record.actionLength),
+    single("Turns", "Mean of a trajectory.", (record) => record.turns),
+    ...counts(
+      "Left out",
+      "Trajectories whose infrastructure failed; they train no step.",
+      (record) => record.leftOut,
+    ),
+    ...counts("Staleness", "Versions that the oldest trajectory was behind.", (record) => record.staleness),
+  ];
+  return html`<h2>Training</h2><p class="lead">${facts(records)}</p><div class="grid">${cards}</div>
+`;
+}
+
+/** Mean reward and success rate; one line where they are the same at every step. */
+function rewards(
+  records: readonly StepRecord[],
+  line: (name: string, colour: Colour, read: Read) => Series,
+): Series[] {
+  const isSame = records.every((record) => Math.abs(record.rewardMean - record.successRate) < 1e-9);
+  if (isSame) return [line("mean reward and success rate", "blue", (record) => record.rewardMean)];
+  const success = line("success rate", "orange", (record) => record.successRate);
+  return [line("mean reward", "blue", (record) => record.rewardMean), { ...success, dashed: true }];
+}
+
+function facts(records: readonly StepRecord[]): string {
+  const trained = records.reduce((total, record) => total + record.trajectories, 0);
+  const leftOut = records.reduce((total, record) => total + record.leftOut, 0);
+  const staleness = Math.max(...records.map((record) => record.staleness));
+  const gap = Math.max(...records.map((record) => record.logprobGap));
+  return [
+    `${counted(trained, "trajectory", "trajectories")} trained on, ${leftOut} left out (${percent(leftOut / (trained + leftOut || 1))})`,
+    staleness === 0
+      ? "staleness 0: every batch from the newest version"
+      : `staleness at most ${counted(staleness, "version")}`,
+    `recorded and recomputed log-probabilities differ by at most ${number(gap)}`,
+  ].join(" · ");
+}
+
+function otherSeconds({ seconds: { total, rollout, train, publish } }: StepRecord): number {
+  return Math.max(0, total - rollout - train - publish);
+}
+
+function seconds(value: number): string {
+  return `${number(value)} s`;
+}

@@ -1,0 +1,57 @@
+import type { StepRecord } from "../../contracts/generated/step-record.ts";
+import type { EvaluationRecord } from "../../contracts/run.ts";
+import { duration, grouped, number, percent } from "../format.ts";
+import { type Html, html, nothing } from "../html.ts";
+
+const lastSteps = 12;
+
+type Column<Row> = readonly [title: string, cell: (row: Row) => string];
+
+const stepColumns: Column<StepRecord>[] = [
+  ["step", (row) => String(row.step)],
+  ["version", (row) => String(row.policyVersion)],
+  ["reward", (row) => row.rewardMean.toFixed(3)],
+  ["success", (row) => percent(row.successRate)],
+  ["tool calls", (row) => percent(row.toolCallRate)],
+  ["valid", (row) => percent(row.validCallRate)],
+  ["KL", (row) => number(row.kl)],
+  ["entropy", (row) => number(row.entropy)],
+  ["clipped", (row) => percent(row.clipFraction)],
+  ["value loss", (row) => number(row.valueLoss)],
+  ["gradient", (row) => number(row.gradientNorm)],
+  ["learning rate", (row) => number(row.learningRate)],
+  ["log-prob. gap", (row) => number(row.logprobGap)],
+  ["action tokens", (row) => grouped(row.tokens.action)],
+  ["left out", (row) => String(row.leftOut)],
+  ["time", (row) => duration(row.seconds.total)],
+];
+
+const evaluationColumns: Column<EvaluationRecord>[] = [
+  ["evaluation", (row) => row.name],
+  ["version", (row) => String(row.policyVersion)],
+  ["accuracy", (row) => percent(row.accuracy)],
+  ["tasks", (row) => grouped(row.tasks)],
+  ["left out", (row) => String(row.leftOut)],
+  ["tool calls", (row) => percent(row.toolCallRate)],
+  ["action tokens", (row) => number(row.meanActionTokens)],
+  ["time", (row) => duration(row.seconds)],
+];
+
+/** The last steps in numbers. */
+export function stepTable(steps: readonly StepRecord[]): Html {
+  if (steps.length === 0) return nothing;
+  return html`<h2>The last steps</h2>${table(stepColumns, steps.slice(-lastSteps))}`;
+}
+
+/** Every evaluation in numbers: the run's own, then those made by \`everturn evaluate\`. */
+export function evaluationTable(evaluations: readonly EvaluationRecord[]): Html {
+  if (evaluations.length === 0) return nothing;
+  return html`<h2>Evaluations</h2>${table(evaluationColumns, evaluations)}`;
+}
+
+function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): Html {
+  const head = columns.map(([title]) => html`<th scope="col">${title}</th>`);
+  const body = rows.map((row) => html`<tr>${columns.map(([, cell]) => html`<td>${cell(row)}</td>`)}</tr>`);
+  return html`<div class="card scroll"><table><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table></div>
+`;
+}

@@ -1,0 +1,71 @@
+import { type Html, html } from "../html.ts";
+import { linear, type Scale } from "./scale.ts";
+import { label, segment } from "./shapes.ts";
+
+/** Colours by the order in which series take them; each has a light and a dark value in style.ts. */
+export type Colour = "blue" | "orange" | "aqua" | "violet";
+
+/** Size and margins of a plot, in pixels. */
+export interface Area {
+  width: number;
+  height: number;
+  left: number;
+  right: number;
+  top: number;
+  bottom: number;
+}
+
+/** The area of an ordinary plot. */
+export const smallArea: Area = { width: 560, height: 220, left: 58, right: 16, top: 10, bottom: 36 };
+
+/** A plot's scales, and its grid and axes drawn. */
+export interface Frame {
+  x: Scale;
+  y: Scale;
+  axes: Html;
+}
+
+/** Scales and axes: horizontal grid lines at `yTicks`, labels of `xTicks` below. The domain of y is its ticks'. */
+export function frame(
+  area: Area,
+  options: {
+    xDomain: [number, number];
+    xTicks: readonly number[];
+    xLabel: string;
+    yTicks: readonly number[];
+    format: (value: number) => string;
+  },
+): Frame {
+  const { xDomain, xTicks, xLabel, yTicks, format } = options;
+  const right = area.width - area.right;
+  const bottom = area.height - area.bottom;
+  const x = linear(xDomain, [area.left, right]);
+  const y = linear([yTicks[0] ?? 0, yTicks.at(-1) ?? 1], [bottom, area.top]);
+  const rows = yTicks.flatMap((tick, index) => [
+    segment(index === 0 ? "axis" : "grid", [area.left, y(tick)], [right, y(tick)]),
+    label("tick", [area.left - 8, y(tick) + 4], format(tick), "end"),
+  ]);
+  const columns = xTicks.map((tick) => label("tick", [x(tick), bottom + 16], String(tick), "middle"));
+  const name = label("tick", [right, bottom + 31], xLabel, "end");
+  return { x, y, axes: html`<g>${rows}${columns}${name}</g>` };
+}
+
+/** A card with a title, a legend where there are several series, and the drawing. */
+export function figure(options: {
+  title: string;
+  note?: string;
+  legend?: readonly { name: string; colour: Colour; dashed?: boolean }[];
+  area: Area;
+  drawing: Html;
+  wide?: boolean;
+}): Html {
+  const { title, note = "", legend = [], area, drawing, wide = false } = options;
+  const keys = legend.map(
+    ({ name, colour, dashed }) =>
+      html`<span class="key"><i class="${colour}${dashed ? " dashed" : ""}"></i>${name}</span>`,
+  );
+  const caption = html`<h3>${title}</h3><p>${note}</p><div class="legend">${keys}</div>`;
+  return html`<figure class="card${wide ? " wide" : ""}"><figcaption>${caption}</figcaption>
+<svg viewBox="0 0 ${area.width} ${area.height}" role="img" aria-label="${title}">${drawing}</svg></figure>
+`;
+}

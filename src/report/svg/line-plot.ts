@@ -1,0 +1,79 @@
+import { type Html, html, nothing } from "../html.ts";
+import { type Area, type Colour, figure, frame, smallArea } from "./frame.ts";
+import { type Scale, stepTicks, ticks } from "./scale.ts";
+import { box, disc, hint, segment } from "./shapes.ts";
+
+/** A line of a plot: its values by step. */
+export interface Series {
+  name: string;
+  colour: Colour;
+  dashed?: boolean;
+  values: readonly (readonly [step: number, value: number])[];
+}
+
+/** What a plot over the steps shows. */
+export interface LinePlot {
+  title: string;
+  note?: string;
+  series: readonly Series[];
+  /** How values are written, at the axis and on hovering. */
+  format: (value: number) => string;
+  /** Fixed ends of the y axis. */
+  low?: number;
+  high?: number;
+  /** The last step of the x axis. */
+  steps: number;
+}
+
+/** A plot of values over the steps, with the values of a step shown where the pointer is. */
+export function linePlot({ title, note, series, format, low, high, steps }: LinePlot): Html {
+  const values = series.flatMap((one) => one.values.map(([, value]) => value)).filter(Number.isFinite);
+  const bottom = low ?? Math.min(...values, 0);
+  const yTicks = ticks(bottom, high ?? Math.max(...values, bottom), 4);
+  const last = Math.max(1, steps);
+  const xTicks = stepTicks(1, last, 8);
+  const { x, y, axes } = frame(smallArea, { xDomain: [1, last], xTicks, xLabel: "step", yTicks, format });
+  const drawing = html`${axes}${series.map((one) => path(one, x, y))}${hoverStrips(smallArea, { series, x, y, format })}`;
+  const legend = series.length > 1 ? series : [];
+  return figure({ title, ...(note === undefined ? {} : { note }), legend, area: smallArea, drawing });
+}
+
+/** The line of a series, and a dot on its last value. */
+export function path({ values, colour, dashed }: Series, x: Scale, y: Scale): Html {
+  const finite = values.filter(([, value]) => Number.isFinite(value));
+  const last = finite.at(-1);
+  if (last === undefined) return nothing;
+  const points = finite.map(([step, value]) => `${x(step)},${y(value)}`).join(" ");
+  const line = html`<polyline class="line ${colour}${dashed ? " dashed" : ""}" points="${points}"/>`;
+  return html`${line}${disc(`dot ${colour}`, [x(last[0]), y(last[1])], 3.5)}`;
+}
+
+/** A strip for each step that shows a cross-hair, dots and the step's values while the pointer is in it. */
+export function hoverStrips(
+  area: Area,
+  options: { series: readonly Series[]; x: Scale; y: Scale; format: (value: number) => string },
+): Html {
+  const { series, x, y, format } = options;
+  const steps = [...new Set(series.flatMap((one) => one.values.map(([step]) => step)))].sort((a, b) => a - b);
+  const middles = steps.map(x);
+  const base = area.height - area.bottom;
+  const strips = steps.map((step, index) => {
+    const middle = middles[index] ?? 0;
+    const from = index === 0 ? middle - 8 : (middle + (middles[index - 1] ?? 0)) / 2;
+    const to = index === steps.length - 1 ? middle + 8 : (middle + (middles[index + 1] ?? 0)) / 2;
+    const here = series.flatMap((one) => {
+      const value = one.values.find(([at]) => at === step)?.[1];
+      return value === undefined || !Number.isFinite(value) ? [] : [{ ...one, value }];
+    });
+    const text = [`step ${step}`, ...here.map((one) => `${one.name}: ${format(one.value)}`)].join("\n");
+    const dots = here.map((one) => disc(`dot ${one.colour}`, [middle, y(one.value)], 4));
+    const cross = segment("cross", [middle, area.top], [middle, base]);
+    return hint(
+      "hit",
+      text,
+      box("target", [from, area.top], [to, base]),
+      html`<g class="hover">${cross}${dots}</g>`,
+    );
+  });
+  return html`${strips}`;
+}

@@ -1,0 +1,149 @@
+import { cp, mkdtemp, readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import type { Task } from "../../src/contracts/generated/task.ts";
+import type { EvaluationRecord, RunFile } from "../../src/contracts/run.ts";
+import type { TrajectoryResult } from "../../src/contracts/trajectory.ts";
+import { appendLine, writeWhole } from "../../src/runs/files.ts";
+import { type OpenRun, openRun } from "../../src/runs/open-runs.ts";
+import { runFolder } from "../../src/runs/run-folder.ts";
+import { createUniformStream } from "../../src/sampling/random.ts";
+import { createFraming } from "../../src/tokens/framing.ts";
+import { loadTokenizer } from "../../src/tokens/tokenizer.ts";
+import { mean, stepRecord } from "../../workflows/step-record.ts";
+import { type SampleOptions, samplePlan, tokenizerFolder, validationFile } from "./sample-plan.ts";
+import { type Course, writeTrajectory } from "./sample-trajectory.ts";
+
+const defaults: SampleOptions = { steps: 4, batchSize: 8, tasks: 6, warmStart: true, evaluationEvery: 2 };
+const queues = { orchestration: "orchestration", policy: "policy", tools: "tools", trainer: "trainer" };
+
+/** A sample run on disk: where it lies, and the run opened. */
+export interface SampleRun extends OpenRun {
+  runs: string;
+}
+
+/**
+ * Writes a run folder as a run leaves it, small and the same each time, into `runs` or a temporary folder: the
+ * policy learns to call the calculator. Step 1 has an unreadable call, a retried one and one left out; after the
+ * last step a trajectory is under way. It has no weights, only the tokenizer.
+ */
+export async function writeSampleRun(
+  options: Partial<SampleOptions> = {},
+  runs?: string,
+): Promise<SampleRun> {
+  const settings = { ...defaults, ...options };
+  const root = runs ?? (await mkdtemp(join(tmpdir(), "everturn-sample-")));
+  const id = "calculator-sample";
+  const folder = runFolder(root, id);
+  const file: RunFile = {
+    run: id,
+    createdAt: "2025-11-21T06:00:00.000Z",
+    namespace: "default",
+    queues,
+    telemetry: false,
+  };
+  await writeWhole(folder.plan, JSON.stringify(samplePlan(settings)));
+  await writeWhole(folder.run, JSON.stringify(file));
+  await cp(tokenizerFolder, folder.policy(0), { recursive: true });
+  const run = await openRun(root, id);
+  const tokenizer = await loadTokenizer(folder.policy(0));
+  const kit = { tokenizer, framing: createFraming(tokenizer) };
+  const tasks: Task[] = (await readFile(validationFile, "utf8"))
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  const first = settings.warmStart ? 1 : 0;
+  const uniform = createUniformStream({ seed: 1, trajectory: "courses", turn: 0 });
+  let drawn = 0;
+
+  function write(stage: string, step: number, row: number, policyVersion: number, course: Course) {
+    const task = tasks[row % tasks.length];
+    if (task === undefined) throw new Error("the validation file is empty");
+    const name = `task-${String(row).padStart(5, "0")}`;
+    const place = { id: `${id}/${stage}/${name}/0`, run: id, stage, step, task: name, sample: 0 };
+    return writeTrajectory(run, kit, { place, task, policyVersion, course });
+  }
+
+  /** How likely the policy calls the tool; greedy decoding sharpens it. */
+  const courseAt = (step: number, isGreedy: boolean): Course => {
+    const learned =
+      settings.warmStart || step > 0 ? 0.3 + 0.68 / (1 + Math.exp(5 - (12 * step) / settings.steps)) : 0;
+    const chance = isGreedy ? learned ** 2 / (learned ** 2 + (1 - learned) ** 2) : learned;
+    return uniform(drawn++) < chance ? "call" : "guess";
+  };
+
+  async function evaluate(policyVersion: number, step: number): Promise<void> {
+    const name = `evaluation-v${String(policyVersion).padStart(4, "0")}`;
+    const results: TrajectoryResult[] = [];
+    for (let row = 0; row < settings.tasks; row++) {
+      const course = policyVersion === 0 ? "noise" : courseAt(step, true);
+      results.push(await write(name, step, row, policyVersion, course));
+    }
+    const record: EvaluationRecord = {
+      ...{ name, step, policyVersion, tasks: results.length, leftOut: 0, seconds: 8 },
+      accuracy: mean(results.map((result) => Number(result.success))),
+      toolCallRate: mean(results.map((result) => Number(result.toolCalls > 0))),
+      meanActionTokens: mean(results.map((result) => result.tokens.action)),
+    };
+    await writeWhole(folder.evaluation(name), JSON.stringify(record));
+  }
+
+  await evaluate(0, 0);
+  if (settings.warmStart) await evaluate(1, 0);
+  const special: Course[] = ["unreadable", "retried", "left-out"];
+  for (let step = 1; step <= settings.steps; step++) {
+    const stage = `step-${String(step).padStart(4, "0")}`;
+    const results: TrajectoryResult[] = [];
+    for (let index = 0; index < settings.batchSize; index++) {
+      const course = (step === 1 ? special[index] : undefined) ?? courseAt(step - 1, false);
+      results.push(
+        await write(stage, step, 1000 + step * settings.batchSize + index, first + step - 1, course),
+      );
+    }
+    await appendLine(
+      folder.metrics,
+      JSON.stringify(sampleStep(run, step, first + step, results, uniform(drawn++))),
+    );
+    if (step % settings.evaluationEvery === 0 || step === settings.steps) await evaluate(first + step, step);
+  }
+  const next = `step-${String(settings.steps + 1).padStart(4, "0")}`;
+  await write(next, settings.steps + 1, 5000, first + settings.steps, "under way");
+  return { ...run, runs: root };
+}
+
+function sampleStep(
+  run: OpenRun,
+  step: number,
+  policyVersion: number,
+  results: TrajectoryResult[],
+  noise: number,
+) {
+  const progress = step / run.plan.steps;
+  const metrics = {
+    kl: 0.2 * progress * (0.9 + 0.2 * noise),
+    entropy: 0.35 - 0.25 * progress + 0.02 * noise,
+    clipFraction: 0.02 + 0.05 * noise,
+    policyLoss: -0.02 * noise,
+    valueLoss: 0.25 * (1 - 0.8 * progress) + 0.02 * noise,
+    gradientNorm: 0.6 + 0.5 * noise,
+    learningRate: 1e-4 * Math.min(1, step / 10),
+    logprobGap: 2e-6,
+  };
+  const input = { run: run.id, step, policyVersion: policyVersion - 1, queues, settings: settingsOf(run) };
+  const train = 3000 + 1000 * noise;
+  const seconds = { policyVersion, metrics, seconds: train / 1000 };
+  return stepRecord(input, results, seconds, [0, 2500, 2500 + train, 2700 + train]);
+}
+
+function settingsOf({ plan }: OpenRun) {
+  const { batchSize, groupSize, concurrency } = plan.rollout;
+  return {
+    ...{ seed: plan.seed, steps: plan.steps, warmStartSteps: plan.warmStart?.steps ?? 0 },
+    ...{ batchSize, groupSize, concurrency, tools: [] },
+    sampling: { temperature: 1, maxTokens: 48 },
+    evaluationEvery: plan.evaluation.every,
+    evaluationTasks: plan.evaluation.tasks,
+    loop: { plugin: plan.loop.name, config: plan.loop.config },
+  };
+}

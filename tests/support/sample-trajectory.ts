@@ -1,0 +1,140 @@
+import { join } from "node:path";
+import type { CallToolResult, GenerateTurnResult } from "../../src/contracts/activities.ts";
+import type { Task } from "../../src/contracts/generated/task.ts";
+import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
+import type { ToolDefinition } from "../../src/contracts/message.ts";
+import type {
+  SegmentRef,
+  ToolCallRecord,
+  TrajectoryPlace,
+  TrajectoryResult,
+  TurnRecord,
+} from "../../src/contracts/trajectory.ts";
+import type { OpenRun } from "../../src/runs/open-runs.ts";
+import { createUniformStream } from "../../src/sampling/random.ts";
+import type { Framing } from "../../src/tokens/framing.ts";
+import type { Tokenizer } from "../../src/tokens/tokenizer.ts";
+import { once } from "../../src/trajectory/journal.ts";
+import { trajectoryRecord } from "../../src/trajectory/trajectory-record.ts";
+
+/** How a sample trajectory goes. `noise` is an untrained policy; `call` and `guess` answer. */
+export type Course = "call" | "guess" | "noise" | "unreadable" | "retried" | "left-out" | "under way";
+
+/** A trajectory to write into a sample run. */
+export interface SampleTrajectory {
+  place: TrajectoryPlace;
+  task: Task;
+  policyVersion: number;
+  course: Course;
+}
+
+const startedAt = Date.UTC(2025, 10, 21, 6, 0, 0);
+
+/** Writes a trajectory's journal, segments and record as the activities do; what the workflow would return. */
+export async function writeTrajectory(
+  run: OpenRun,
+  { tokenizer, framing }: { tokenizer: Tokenizer; framing: Framing },
+  { place, task, policyVersion, course }: SampleTrajectory,
+): Promise<TrajectoryResult> {
+  const uniform = createUniformStream({
+    seed: 1,
+    trajectory: `${place.stage}/${place.task}`,
+    turn: place.sample,
+  });
+  const folder = run.folder.trajectory(place);
+  const tokens = { prompt: 0, action: 0, observation: 0 };
+  const turns: TurnRecord[] = [];
+  let head: SegmentRef | null = null;
+  let drawn = 0;
+
+  async function act(added: { text: string; tokens: number[] }, action: string): Promise<void> {
+    const origin = head === null ? ("prompt" as const) : ("observation" as const);
+    const previous = await run.store.put({ previous: head, origin, ...added });
+    const ids = tokenizer.encode(`${action}${tokenizer.endOfTurn.text}`);
+    const logprobs = ids.map(() => -uniform(drawn++) / 4);
+    head = await run.store.put({
+      previous,
+      origin: "action",
+      text: action,
+      tokens: ids,
+      logprobs,
+      policyVersion,
+    });
+    const counts = { prompt: 0, observation: 0, action: ids.length, [origin]: added.tokens.length };
+    tokens.prompt += counts.prompt;
+    tokens.action += counts.action;
+    tokens.observation += counts.observation;
+    turns.push({ action, toolCalls: [] });
+    const turn = {
+      action,
+      finishReason: "stop" as const,
+      head,
+      policyVersion,
+      tokens: counts,
+      seconds: 0.125,
+    };
+    await once<GenerateTurnResult>(join(folder, `turn-${turns.length}.json`), async () => turn);
+  }
+
+  async function answer(call: ToolCallRecord): Promise<void> {
+    const { observation, valid, attempts } = call;
+    turns.at(-1)?.toolCalls.push(call);
+    if (attempts === 0) return; // the loop refuses such a call without an activity
+    const result = { observation, valid, reward: 0, attempts, seconds: 0.01 };
+    await once<CallToolResult>(join(folder, `turn-${turns.length}-call-0.json`), async () => result);
+  }
+
+  const truth = task.reward_model.ground_truth;
+  const expression = String(task.extra_info?.expression);
+  const prompt = framing.framePrompt(task.prompt, toolsOf(run));
+  const argument = { expression };
+  const written = `<tool_call>{"name": "calculator", "arguments": {"expression": "${expression}"}}</tool_call>`;
+  let said = `Answer: ${Number(truth) + Math.round((uniform(drawn++) - 0.4) * 9)}`;
+  if (course === "guess" || course === "noise") {
+    if (course === "noise") said = '=\nthe7 problemSt<tool_response> - {"9</tool_call>:expression final"}}';
+    await act(prompt, said);
+  } else if (course === "unreadable") {
+    await act(prompt, "<tool_call>calculator(1 +)</tool_call>");
+    const observation = "error: the tool call is not JSON.";
+    await answer({ tool: "", arguments: "calculator(1 +)", observation, valid: false, attempts: 0 });
+    await act(framing.frameObservation([{ role: "tool", content: observation }]), said);
+  } else {
+    await act(prompt, written);
+    if (course === "call" || course === "retried") {
+      const attempts = course === "retried" ? 3 : 1;
+      await answer({ tool: "calculator", arguments: argument, observation: truth, valid: true, attempts });
+      said = `Answer: ${truth}`;
+      await act(framing.frameObservation([{ role: "tool", name: "calculator", content: truth }]), said);
+    }
+  }
+  const success = course !== "left-out" && said === `Answer: ${truth}`;
+  const endings = { "left-out": "left-out", noise: "token-limit" } as const;
+  const outcome = course === "left-out" || course === "noise" ? endings[course] : ("answered" as const);
+  const failure = course === "left-out" ? { failure: "calculator: TOOL_FAILED: the host is down" } : {};
+  const ending = {
+    outcome,
+    reward: Number(success),
+    success,
+    ...(outcome === "answered" ? { answer: said } : {}),
+  };
+  if (course !== "under way") {
+    await once<TrajectoryRecord>(join(folder, "trajectory.json"), async () => ({
+      ...trajectoryRecord(
+        { place, task, turns, policyVersion, head, tokens, startedAt },
+        { ...ending, ...failure },
+      ),
+      seconds: turns.length * 0.2,
+    }));
+  }
+  const calls = turns.flatMap((turn) => turn.toolCalls);
+  return {
+    ...{ trajectory: place.id, task: task.prompt.at(-1)?.content ?? "", turns, head, policyVersion, tokens },
+    ...{ outcome, reward: ending.reward, success, ...failure },
+    toolCalls: calls.length,
+    validCalls: calls.filter((call) => call.valid).length,
+  };
+}
+
+function toolsOf({ plan }: OpenRun): ToolDefinition[] {
+  return plan.tools.flatMap(({ manifest }) => (manifest.tool === undefined ? [] : [manifest.tool]));
+}

@@ -1,0 +1,60 @@
+import { expect, test } from "vitest";
+import { registerTrajectories } from "../../../src/cli/trajectories.ts";
+import { writeSampleRun } from "../../support/sample-run.ts";
+import { runCommand } from "./run-command.ts";
+
+const { runs, id } = await writeSampleRun();
+const list = (...parameters: string[]) =>
+  runCommand(registerTrajectories, "trajectories", id, "--runs", runs, ...parameters);
+
+async function json(
+  ...parameters: string[]
+): Promise<{ trajectories: Record<string, unknown>[]; total: number }> {
+  return JSON.parse(await list("--json", ...parameters));
+}
+
+test("lists the trajectories of a stage as a table", async () => {
+  expect(await list("--stage", "step-0001", "--limit", "3")).toMatchInlineSnapshot(`
+    "trajectory                                outcome   reward  turns  tool calls  tokens  seconds
+    calculator-sample/step-0001/task-01008/0  answered    0.00      2           1     325      0.4
+    calculator-sample/step-0001/task-01009/0  answered    1.00      2           1     330      0.4
+    calculator-sample/step-0001/task-01010/0  left-out    0.00      1           0     300      0.2
+    … and 5 more; --limit 0 shows all
+    "
+  `);
+});
+
+test("lists finished trajectories only, each once", async () => {
+  const { trajectories, total } = await json("--limit", "0");
+  expect(total).toBe(4 * 8 + 4 * 6);
+  expect(new Set(trajectories.map((row) => row.id)).size).toBe(total);
+});
+
+test("filters by outcome, reward, tool and task", async () => {
+  expect(await json("--outcome", "left-out")).toMatchObject({
+    total: 1,
+    trajectories: [{ outcome: "left-out" }],
+  });
+  const solved = await json("--min-reward", "0.5", "--limit", "0");
+  expect(solved.trajectories.every((row) => row.reward === 1)).toBe(true);
+  const unsolved = await json("--max-reward", "0.5");
+  expect(solved.total + unsolved.total).toBe(56);
+  const callers = await json("--tool", "calculator", "--limit", "0");
+  expect(callers.total).toBeGreaterThan(0);
+  expect(callers.trajectories.every((row) => Number(row.toolCalls) > 0)).toBe(true);
+  expect((await json("--tool", "telescope")).total).toBe(0);
+  expect((await json("--task", "task-00002")).total).toBe(4);
+});
+
+test("the limit cuts the list, not the total", async () => {
+  const { trajectories, total } = await json("--limit", "2");
+  expect([trajectories.length, total]).toEqual([2, 56]);
+});
+
+test("says when nothing matches, and refuses what is no number, no outcome, no run", async () => {
+  expect(await list("--stage", "step-0099")).toBe("No finished trajectory matches.\n");
+  await expect(list("--min-reward", "high")).rejects.toThrow("It is not a number.");
+  await expect(list("--outcome", "won")).rejects.toThrow("Allowed choices are answered");
+  const other = runCommand(registerTrajectories, "trajectories", "none", "--runs", runs);
+  await expect(other).rejects.toThrow("There is no run none");
+});

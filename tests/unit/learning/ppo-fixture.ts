@@ -1,0 +1,52 @@
+import { expect } from "vitest";
+import type { ScoredTrajectory } from "../../../src/learning/experience.ts";
+import type { PpoHyperparameters } from "../../../src/learning/ppo-step.ts";
+import { freshTrainerState, type TrainerState } from "../../../src/learning/trainer-state.ts";
+import type { LlamaConfig } from "../../../src/models/llama-config.ts";
+import type { Tensor } from "../../../src/models/safetensors.ts";
+import { relativeError, torchFixture, withPrefix } from "../torch-fixtures.ts";
+
+/** The PPO step of scripts/make-torch-fixtures.py. */
+export interface PpoFixture {
+  config: LlamaConfig;
+  hyperparameters: PpoHyperparameters;
+  trajectories: ScoredTrajectory[];
+  supervisedLoss: number;
+  /** Loss terms and gradient norm of each of the three updates. */
+  updates: Record<string, number>[];
+  tensors: Map<string, Tensor>;
+  state: TrainerState;
+  reference: Map<string, Tensor>;
+}
+
+export async function ppoFixture(): Promise<PpoFixture> {
+  const { config, json, tensors } = await torchFixture("ppo");
+  const before = withPrefix(tensors, "before.");
+  const reference = withPrefix(tensors, "reference.");
+  const isHead = ([name]: [string, Tensor]) => name.startsWith("value_head.");
+  const state = freshTrainerState(config, new Map([...before].filter((entry) => !isHead(entry))));
+  state.valueHead = new Map([...before].filter(isHead));
+  return {
+    config,
+    hyperparameters: json.settings as PpoHyperparameters,
+    trajectories: json.trajectories as ScoredTrajectory[],
+    supervisedLoss: json.supervisedLoss as number,
+    updates: json.updates as Record<string, number>[],
+    tensors,
+    state,
+    reference,
+  };
+}
+
+/** Holds each tensor to its counterpart under `prefix`, within 1e-4 of its largest number. */
+export function expectTensors(
+  actual: ReadonlyMap<string, Float32Array>,
+  fixture: PpoFixture,
+  prefix: string,
+) {
+  const expected = withPrefix(fixture.tensors, prefix);
+  expect([...actual.keys()].sort()).toEqual([...expected.keys()].sort());
+  for (const [name, { data }] of expected) {
+    expect(relativeError(actual.get(name)!, data), `${prefix}${name}`).toBeLessThan(1e-4);
+  }
+}

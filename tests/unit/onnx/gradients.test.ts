@@ -1,0 +1,208 @@
+import { expect, test } from "vitest";
+import { causalAttention, causalBias } from "../../../src/onnx/causal-attention.ts";
+import {
+  add,
+  clip,
+  div,
+  exp,
+  lessOrEqual,
+  maximum,
+  minimum,
+  mul,
+  negate,
+  sigmoid,
+  sqrt,
+  sub,
+  where,
+} from "../../../src/onnx/elementwise.ts";
+import { gradientRules } from "../../../src/onnx/gradient-rules.ts";
+import { gradients } from "../../../src/onnx/gradients.ts";
+import { createGraph, type FloatValue, type Graph } from "../../../src/onnx/graph.ts";
+import { gather, gatherElements } from "../../../src/onnx/indexing.ts";
+import { gemm, matMul } from "../../../src/onnx/linear-algebra.ts";
+import { reduceMean, reduceSum } from "../../../src/onnx/reductions.ts";
+import { rmsNorm } from "../../../src/onnx/rms-norm.ts";
+import { rotaryEmbedding } from "../../../src/onnx/rotary-embedding.ts";
+import { expand, reshape, transpose, upperTriangle } from "../../../src/onnx/shaping.ts";
+import { swiGlu } from "../../../src/onnx/swiglu.ts";
+import { tokenDistribution } from "../../../src/onnx/token-distribution.ts";
+import { gradientError, type InputShapes, noise } from "./finite-differences.ts";
+
+type Case = [rule: string, shapes: InputShapes, build: (inputs: FloatValue[], graph: Graph) => FloatValue];
+
+const rows = ["rows", 3] as const;
+const positive = (x: FloatValue) => add(mul(x, x), 0.5);
+
+const cases: Case[] = [
+  ["Add", [[2, 3], [3]], ([a, b]) => add(a!, b!)],
+  [
+    "Sub",
+    [
+      [rows, 3],
+      [1, 3],
+    ],
+    ([a, b]) => sub(a!, b!),
+  ],
+  ["Mul", [[rows, 3], [3]], ([a, b]) => mul(a!, b!)],
+  ["Mul", [[2, 3]], ([a]) => mul(a!, a!)],
+  [
+    "Div",
+    [
+      [2, 3],
+      [2, 1],
+    ],
+    ([a, b]) => div(a!, positive(b!)),
+  ],
+  [
+    "Min",
+    [
+      [2, 3],
+      [2, 3],
+    ],
+    ([a, b]) => minimum(a!, b!),
+  ],
+  ["Max", [[2, 3], [3]], ([a, b]) => maximum(a!, b!)],
+  ["Neg", [[2, 3]], ([a]) => negate(a!)],
+  ["Exp", [[2, 3]], ([a]) => exp(a!)],
+  ["Sqrt", [[2, 3]], ([a]) => sqrt(positive(a!))],
+  ["Sigmoid", [[2, 3]], ([a]) => sigmoid(a!)],
+  ["Clip", [[2, 5]], ([a]) => clip(a!, -0.5, 0.5)],
+  [
+    "Where",
+    [[2, 3], [3]],
+    ([a, b], graph) => where(lessOrEqual(graph.floats(noise(6, 5), [2, 3]), graph.floats([0])), a!, b!),
+  ],
+  ["Reshape", [[rows, 4]], ([a]) => mul(reshape(a!, ["2*rows", 2]), 2)],
+  ["Expand", [[2, 1]], ([a]) => expand(a!, [2, 4])],
+  ["Transpose", [[2, 3, 4]], ([a]) => transpose(a!, [2, 0, 1])],
+  ["ReduceSum", [[2, 3, 4]], ([a]) => reduceSum(a!, [0, -1])],
+  ["ReduceSum", [[2, 3, 4]], ([a]) => reduceSum(a!, [1], true)],
+  ["ReduceMean", [[rows, 4]], ([a]) => reduceMean(a!, [0])],
+  ["ReduceMean", [[rows, 4]], ([a]) => reduceMean(a!)],
+  ["Gather", [[4, 3]], ([a], graph) => gather(a!, graph.ints([1, 3, 1, 1, 0, 3], [3, 2]))],
+  ["GatherElements", [[2, 4]], ([a], graph) => gatherElements(a!, graph.ints([1, 1, 3, 0], [2, 2]))],
+  [
+    "Gemm",
+    [
+      [2, 3],
+      [3, 4],
+    ],
+    ([a, b]) => gemm(a!, b!, { alpha: 0.5 }),
+  ],
+  [
+    "Gemm",
+    [
+      [rows, 3],
+      [4, 3],
+    ],
+    ([a, b]) => gemm(a!, b!, { transposeB: true }),
+  ],
+  [
+    "Gemm",
+    [
+      [3, 2],
+      [3, 4],
+    ],
+    ([a, b]) => gemm(a!, b!, { transposeA: true }),
+  ],
+  [
+    "Gemm",
+    [
+      [3, 2],
+      [4, 3],
+    ],
+    ([a, b]) => gemm(a!, b!, { transposeA: true, transposeB: true }),
+  ],
+  [
+    "FusedMatMul",
+    [
+      [2, 2, 3],
+      [3, 4],
+    ],
+    ([a, b]) => matMul(a!, b!, { alpha: 2 }),
+  ],
+  [
+    "FusedMatMul",
+    [
+      [2, rows, 3],
+      [2, 4, 3],
+    ],
+    ([a, b]) => matMul(a!, b!, { transposeB: true }),
+  ],
+  [
+    "FusedMatMul",
+    [
+      [2, 3, 2],
+      [2, 3, 4],
+    ],
+    ([a, b]) => matMul(a!, b!, { transposeA: true }),
+  ],
+  [
+    "FusedMatMul",
+    [
+      [2, 3, 2],
+      [1, 4, 3],
+    ],
+    ([a, b]) => matMul(a!, b!, { transposeA: true, transposeB: true }),
+  ],
+  ["RmsNorm", [[rows, 4], [4]], ([x, weight]) => rmsNorm(x!, weight!, 1e-6)],
+  [
+    "RotaryEmbedding",
+    [[1, 3, 8]],
+    ([x], graph) =>
+      rotaryEmbedding(x!, graph.ints([0, 2, 1], [1, 3]), {
+        cosines: graph.floats([1, 1, 0.6, 0.8, -0.28, 0], [3, 2]),
+        sines: graph.floats([0, 0, 0.8, 0.6, 0.96, 1], [3, 2]),
+      }),
+  ],
+  [
+    "CausalAttention",
+    [
+      [2, 1, 6, 2],
+      [2, 1, 3, 2],
+      [2, 1, 3, 2],
+    ],
+    ([q, k, v]) => causalAttention(q!, k!, v!, causalBias(k!)),
+  ],
+  [
+    "SwiGlu",
+    [
+      [2, 3],
+      [2, 3],
+    ],
+    ([gate, up]) => swiGlu(gate!, up!),
+  ],
+  [
+    "TargetLogProbability",
+    [[3, 4]],
+    ([x], graph) => tokenDistribution(mul(x!, 2), graph.ints([1, 0, 3])).logProbabilities,
+  ],
+  ["Entropy", [[3, 4]], ([x], graph) => tokenDistribution(mul(x!, 2), graph.ints([1, 0, 3])).entropies],
+];
+
+test.each(cases)("the rule of %s agrees with finite differences", async (rule, shapes, build) => {
+  expect(gradientRules).toHaveProperty(rule);
+  expect(await gradientError(shapes, build)).toBeLessThan(2e-3);
+});
+
+test("every rule is among the cases", () => {
+  const tested = new Set(cases.map(([rule]) => rule));
+  expect(Object.keys(gradientRules).filter((rule) => !tested.has(rule))).toEqual([]);
+});
+
+test("a value used twice gets the sum of its gradients, a constant none", async () => {
+  const error = await gradientError([[2, 3]], ([x], graph) => add(mul(x!, x!), mul(graph.floats([3]), x!)));
+  expect(error).toBeLessThan(2e-3);
+});
+
+test("what can't be differentiated is refused by name", () => {
+  const graph = createGraph();
+  const x = graph.input("x", "float32", [2]);
+  const other = graph.input("other", "float32", [2]);
+  const square = graph.input("square", "float32", [2, 2]);
+  expect(() => gradients(x, [x])).toThrow("the loss has the shape [2], not []");
+  expect(() => gradients(reduceSum(x), [other])).toThrow("the loss doesn't depend on other");
+  expect(() => gradients(reduceSum(upperTriangle(square, 1)), [square])).toThrow(
+    "Trilu has no gradient rule",
+  );
+});

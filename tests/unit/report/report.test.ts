@@ -1,0 +1,134 @@
+import { appendFile, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { registerReport } from "../../../src/cli/report.ts";
+import type { TrajectoryRecord } from "../../../src/contracts/generated/trajectory.ts";
+import type { EvaluationRecord } from "../../../src/contracts/run.ts";
+import { writeReport } from "../../../src/report/write-report.ts";
+import { writeWhole } from "../../../src/runs/files.ts";
+import { runFolder } from "../../../src/runs/run-folder.ts";
+import { type SampleRun, writeSampleRun } from "../../support/sample-run.ts";
+import { runCommand } from "../cli/run-command.ts";
+
+async function reportOf({ folder }: SampleRun): Promise<string> {
+  await writeReport(folder);
+  return readFile(folder.report, "utf8");
+}
+
+/** What a reader sees of a page, without its hover texts. */
+function textOf(page: string): string {
+  const body = page.replace(/<(style|title)[\s\S]*?<\/\1>/g, "").replace(/<[^>]+>/g, " ");
+  return body.replace(/\s+/g, " ");
+}
+
+test("shows the headline, every plot, trajectories before and after, and the last steps", async () => {
+  const run = await writeSampleRun();
+  const page = await reportOf(run);
+  const text = textOf(page);
+  for (const title of ["Accuracy over the run", "Reward", "Tool use", "KL", "Entropy", "Clip fraction"]) {
+    expect(page).toContain(`<h3>${title}</h3>`);
+  }
+  for (const title of [
+    "Value loss",
+    "Gradient norm",
+    "Time by phase",
+    "Action tokens",
+    "Turns",
+    "Left out",
+  ]) {
+    expect(page).toContain(`<h3>${title}</h3>`);
+  }
+  expect(text).toContain("policy as built 0 %");
+  expect(text).toMatch(/after the warm start 16\.7 % .*after reinforcement learning [\d.]+ %/);
+  expect(text).toContain("reinforcement learning: 4 steps of 8 trajectories");
+  expect(text).toMatch(/Of 6 held-out tasks: \d newly solved/);
+  expect(text).toMatch(/before reinforcement learning \(version 1\) .* after step 4 \(version 5\)/);
+  expect(text).toContain("31 trajectories trained on, 1 left out");
+  expect(page).toMatch(/<title>step 3\nmean reward and success rate: [\d.]+<\/title>/);
+  expect(page).toMatch(/<title>step 2\nrollout: 2\.5 s\ntrain: [\d.]+ s/);
+});
+
+test("loads nothing from anywhere and runs nothing", async () => {
+  const page = await reportOf(await writeSampleRun());
+  expect(page).not.toMatch(/<(script|link|img|iframe|object|embed)\b/i);
+  expect(page).not.toMatch(/\b(src|href|xlink:href|on\w+)=/i);
+  expect(page).not.toMatch(/@import|url\(|https?:/i);
+});
+
+test("escapes whatever a model, a tool or a task wrote", async () => {
+  const run = await writeSampleRun();
+  const place = { stage: "evaluation-v0005", task: "task-00000", sample: 0 };
+  const path = join(run.folder.trajectory(place), "trajectory.json");
+  const record: TrajectoryRecord = JSON.parse(await readFile(path, "utf8"));
+  const attack = `</style><script>alert("1")</script><img src=x onerror='1'>`;
+  const call = {
+    tool: attack,
+    arguments: { [attack]: attack },
+    observation: attack,
+    valid: false,
+    attempts: 2,
+  };
+  const turns = [
+    { action: attack, toolCalls: [call] },
+    { action: attack, toolCalls: [] },
+  ];
+  await writeWhole(path, JSON.stringify({ ...record, turns, success: !record.success }));
+  const page = await reportOf(run);
+  expect(page).toContain("&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;");
+  expect(page).not.toMatch(/<script|<img/);
+});
+
+test("is the same page for the same folder", async () => {
+  const run = await writeSampleRun();
+  expect(await reportOf(run)).toBe(await reportOf(run));
+});
+
+test("copes with a run that has no steps yet", async () => {
+  const run = await writeSampleRun();
+  await rm(run.folder.metrics);
+  for (const name of ["evaluation-v0003", "evaluation-v0005"]) await rm(run.folder.evaluation(name));
+  const text = textOf(await reportOf(run));
+  expect(text).toContain("No step of reinforcement learning has finished yet.");
+  expect(text).toContain("after the warm start 16.7 %");
+  expect(text).not.toContain("Trajectories before and after");
+  await rm(join(run.folder.root, "evaluations"), { recursive: true });
+  expect(textOf(await reportOf(run))).toContain("No evaluation has finished yet.");
+});
+
+test("copes with a run without a warm start, and with a torn last line of the metrics", async () => {
+  const run = await writeSampleRun({ warmStart: false, steps: 2 });
+  await appendFile(run.folder.metrics, '{"step":3,"policyVer');
+  const page = await reportOf(run);
+  expect(textOf(page)).not.toContain("after the warm start");
+  expect(textOf(page)).toContain("before reinforcement learning (version 0)");
+  expect(textOf(page)).toContain("2 of 2 steps");
+  expect(page).not.toMatch(/NaN|undefined|Infinity/);
+});
+
+test("copes with one step and one evaluation", async () => {
+  const run = await writeSampleRun({ steps: 1 });
+  for (const name of ["evaluation-v0001", "evaluation-v0002"]) await rm(run.folder.evaluation(name));
+  const page = await reportOf(run);
+  expect(page).not.toMatch(/NaN|undefined|Infinity/);
+  expect(textOf(page)).toContain("1 of 1 step");
+});
+
+test("lists an evaluation of `everturn evaluate` apart from the run's own", async () => {
+  const run = await writeSampleRun();
+  const record: EvaluationRecord = {
+    ...{ name: "evaluation-v0005-no-tools-1", step: 0, policyVersion: 5, accuracy: 0.015, tasks: 200 },
+    ...{ leftOut: 0, toolCallRate: 1, meanActionTokens: 20, seconds: 5 },
+  };
+  await writeWhole(run.folder.evaluation(record.name), JSON.stringify(record));
+  const page = await reportOf(run);
+  expect(textOf(page)).toContain("evaluation-v0005-no-tools-1 5 1.5 %");
+  expect(page.match(/<g class="evaluation">/g)).toHaveLength(4);
+});
+
+test("`everturn report` writes the file and says where it is", async () => {
+  const { runs, id, folder } = await writeSampleRun();
+  expect(await runCommand(registerReport, "report", id, "--runs", runs)).toBe(`${folder.report}\n`);
+  const line = await runCommand(registerReport, "report", id, "--runs", runs, "--json");
+  expect(JSON.parse(line)).toEqual({ run: id, report: folder.report });
+  await expect(writeReport(runFolder(runs, "none"))).rejects.toThrow("There is no run none");
+});
