@@ -4,13 +4,26 @@ const only = (name, from, allowed, comment) => ({
   comment,
   severity: "error",
   from: { path: from },
-  to: { path: "^(src|workflows|activities|plugins|schemas|pipelines|tests|benchmarks|scripts)/", pathNot: [from, ...allowed] },
+  to: {
+    path: "^(src|workflows|activities|plugins|schemas|pipelines|tests|benchmarks|scripts)/",
+    pathNot: [from, ...allowed],
+  },
 });
 
 module.exports = {
   forbidden: [
-    { name: "no-cycles", severity: "error", from: {}, to: { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } } },
-    only("contracts-see-generated-types", "^src/contracts/", [], "types that cross a boundary import nothing else"),
+    {
+      name: "no-cycles",
+      severity: "error",
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } },
+    },
+    only(
+      "contracts-see-generated-types",
+      "^src/contracts/",
+      [],
+      "types that cross a boundary import nothing else",
+    ),
     only("errors-import-nothing", "^src/errors/", [], "workflow code imports the table"),
     only(
       "workflows-see-contracts",
@@ -43,6 +56,10 @@ module.exports = {
     doNotFollow: { path: "node_modules" },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
-    enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node"], extensions: [".ts", ".js", ".json"] },
+    enhancedResolveOptions: {
+      exportsFields: ["exports"],
+      conditionNames: ["import", "node"],
+      extensions: [".ts", ".js", ".json"],
+    },
   },
 };

@@ -2,8 +2,8 @@ import type { RunActivities } from "../src/contracts/activities.ts";
 import type { Task } from "../src/contracts/generated/task.ts";
 import type { ResolvedPlugin } from "../src/contracts/plan.ts";
 import { loadDataset } from "../src/plugins/registry.ts";
+import { batchIndices } from "../src/runs/batch-indices.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
-import { batchIndices } from "../src/runs/shuffle.ts";
 
 /** The tasks of a step (shuffled by the seed, no task twice in an epoch) or of an evaluation (in file order). */
 export function selectTasks(openRun: (run: string) => Promise<OpenRun>): RunActivities["select-tasks"] {

@@ -2,9 +2,9 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { WarmStartInput, WarmStartResult } from "../src/contracts/activities.ts";
 import type { Trainer, TrainerFolders } from "../src/contracts/trainer.ts";
+import { batchIndices } from "../src/runs/batch-indices.ts";
 import { replaceFolder } from "../src/runs/replace-folder.ts";
 import type { RunFolder } from "../src/runs/run-folder.ts";
-import { batchIndices } from "../src/runs/shuffle.ts";
 import type { TrainerWorker } from "../src/temporal/trainer-worker.ts";
 import { once } from "../src/trajectory/journal.ts";
 

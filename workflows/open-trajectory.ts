@@ -11,8 +11,8 @@ import type {
   TurnRecord,
 } from "../src/contracts/trajectory.ts";
 import { schedule } from "./schedule.ts";
-import { turnSpans } from "./turn-spans.ts";
 import { summary } from "./transcript.ts";
+import { turnSpans } from "./turn-spans.ts";
 
 /** A trajectory under way: what its agent loop may do, and what has come of it. */
 export interface OpenTrajectory {
@@ -64,7 +64,9 @@ export function openTrajectory(
       const first = turn === 1 ? { tools: definitions } : {};
       const generateTurn = { ...request, ...first };
       spans.begin(turn);
-      const result = await spans.within(() => schedule(queues, "generate-turn", generateTurn, `turn ${turn}`));
+      const result = await spans.within(() =>
+        schedule(queues, "generate-turn", generateTurn, `turn ${turn}`),
+      );
       pending = [];
       head = result.head;
       tokens.prompt += result.tokens.prompt;
@@ -82,7 +84,9 @@ export function openTrajectory(
       }
       used.add(call.name);
       const request = { place, task, turn: slot.turn, call: slot.call, arguments: call.arguments };
-      const { observation, valid, attempts, reward } = await spans.within(() => callTool(binding, call, request));
+      const { observation, valid, attempts, reward } = await spans.within(() =>
+        callTool(binding, call, request),
+      );
       toolReward += reward;
       return slot.record({ tool: call.name, arguments: call.arguments, observation, valid, attempts });
     },

@@ -38,7 +38,10 @@ const plugin: TrainerPlugin = {
     return {
       supervisedStep: (batch, { learningRate, steps }) =>
         trainer.supervisedStep(batch, supervisedRate(learningRate, steps, supervisedSteps++)),
-      policyGradientStep: (trajectories) => trainer.ppoStep(trajectories),
+      async policyGradientStep(trajectories) {
+        const { tokens: _, ...metrics } = await trainer.ppoStep(trajectories);
+        return metrics;
+      },
       async save(policyFolder, stateFolder) {
         const saved = trainer.state();
         await writeNextPolicyFolder(policyFolder, folders.initial, saved.weights);

@@ -174,4 +174,3 @@ export interface RunActivities {
   "record-step"(input: RecordStepInput): Promise<void>;
   "record-evaluation"(input: RecordEvaluationInput): Promise<void>;
 }
-

@@ -23,7 +23,10 @@ export interface SupervisedMetrics {
 
 /** Metrics of a policy-gradient step. */
 export interface PolicyGradientMetrics {
+  /** To the reference policy, nats a token (k3 estimator). */
   kl: number;
+  /** From the policy that sampled to the updated one, nats a token (k3 estimator). */
+  approximateKl: number;
   entropy: number;
   clipFraction: number;
   policyLoss: number;

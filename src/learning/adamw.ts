@@ -48,13 +48,16 @@ export function updateWithAdamW(
 }
 
 /** Scales gradients in place so that their common norm is at most `maximum`; returns the norm before. */
-export function clipGradientNorm(gradients: Iterable<Float32Array>, maximum: number): number {
-  const all = [...gradients];
+export function clipGradientNorm(gradients: readonly Float32Array[], maximum: number): number {
   let squares = 0;
-  for (const gradient of all) for (const slope of gradient) squares += slope * slope;
+  for (const gradient of gradients) {
+    for (let at = 0; at < gradient.length; at++) squares += gradient[at]! * gradient[at]!;
+  }
   const norm = Math.sqrt(squares);
   const scale = maximum / (norm + 1e-6);
-  if (scale < 1)
-    for (const gradient of all) for (let at = 0; at < gradient.length; at++) gradient[at]! *= scale;
+  if (scale >= 1) return norm;
+  for (const gradient of gradients) {
+    for (let at = 0; at < gradient.length; at++) gradient[at]! *= scale;
+  }
   return norm;
 }

@@ -1,6 +1,7 @@
 import type { LlamaConfig } from "../models/llama-config.ts";
 import type { Tensor } from "../models/safetensors.ts";
 import type { Outputs, Session } from "../onnx/session.ts";
+import { permutation } from "../random/permutation.ts";
 import { batchFeeds, batchSequences, checkSequences } from "./batch.ts";
 import {
   checkTrajectories,
@@ -14,7 +15,6 @@ import type { GaeSettings } from "./gae.ts";
 import type { PpoLossSettings } from "./ppo-loss.ts";
 import { type WarmupSchedule, warmupThenConstant } from "./schedule.ts";
 import { scoreActions } from "./score-actions.ts";
-import { shuffledOrder } from "./shuffle.ts";
 import { parametersOf, type TrainerState } from "./trainer-state.ts";
 import { applyUpdate, type UpdateSettings } from "./update.ts";
 
@@ -74,7 +74,7 @@ export async function ppoStep(
   const learningRate = warmupThenConstant(hyperparameters, step);
   const updates: Terms[] = [];
   for (let epoch = 0; epoch < hyperparameters.epochs; epoch++) {
-    const order = shuffledOrder(experience.length, seed, step, epoch);
+    const order = permutation(experience.length, seed, `minibatches/${step}/${epoch}`);
     for (let start = 0; start < order.length; start += hyperparameters.minibatchSize) {
       const minibatch = order.slice(start, start + hyperparameters.minibatchSize);
       updates.push(

@@ -28,7 +28,7 @@ export function applyUpdate(
   const step = state.updates + 1;
   const gradients = new Map(Array.from(parameters, (name) => [name, outputs.floats(gradientName(name))]));
   const [loss] = outputs.floats("loss");
-  const norm = clipGradientNorm(gradients.values(), settings.gradientClip);
+  const norm = clipGradientNorm([...gradients.values()], settings.gradientClip);
   for (const [quantity, value] of Object.entries({ "the loss": loss!, "the gradient's norm": norm })) {
     if (!Number.isFinite(value)) throw new EverturnError("TRAINING_NOT_FINITE", { step, quantity, value });
   }

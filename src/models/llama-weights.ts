@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { EverturnError } from "../errors/everturn-error.ts";
 import type { FloatValue, Graph } from "../onnx/graph.ts";
-import { philox } from "../sampling/random.ts";
+import { philox } from "../random/uniform-stream.ts";
 import type { LlamaConfig } from "./llama-config.ts";
 import type { Tensor } from "./safetensors.ts";
 

@@ -1,5 +1,5 @@
 import type { SamplingKey, SamplingParameters } from "../contracts/policy.ts";
-import { createUniformStream } from "./random.ts";
+import { createUniformStream } from "../random/uniform-stream.ts";
 import { sampleToken } from "./sample-token.ts";
 
 /** One continuation to sample. */

@@ -46,7 +46,9 @@ function linesOf(file: string): string[] {
   return existsSync(file) ? readFileSync(file, "utf8").trim().split("\n").filter(Boolean) : [];
 }
 
-test("a run killed at random moments ends; nothing finished is done again", { timeout: 400_000 }, async () => {
+test("a run killed at random moments ends; nothing finished is done again", {
+  timeout: 400_000,
+}, async () => {
   const overrides = [
     `policy.plugin=${plugins}/policy-logged`,
     `tools.0.plugin=${plugins}/tool-counting`,
@@ -78,7 +80,11 @@ test("a run killed at random moments ends; nothing finished is done again", { ti
   expect(records.map((record) => record.step)).toEqual([1, 2, 3]);
   expect(records.map((record) => record.trajectories + record.leftOut)).toEqual([16, 16, 16]);
   expect(records.map((record) => record.leftOut)).toEqual([0, 0, 0]);
-  expect(lastLine<{ run: string; trajectories: number }>(stdout)).toMatchObject({ run, steps: 3, trajectories: 48 });
+  expect(lastLine<{ run: string; trajectories: number }>(stdout)).toMatchObject({
+    run,
+    steps: 3,
+    trajectories: 48,
+  });
   expect(snapshots.length, "the run ended before it was killed").toBeGreaterThan(0);
   expect(end.executed.length, "no tool was called").toBeGreaterThan(0);
 });

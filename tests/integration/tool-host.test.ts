@@ -43,7 +43,12 @@ interface Trajectory {
 async function runOneStep() {
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
-  const settings = [`tools.0.plugin=${plugin}`, `tools.0.config.url=http://127.0.0.1:${port}`, "steps=1", "evaluation.every=100"];
+  const settings = [
+    `tools.0.plugin=${plugin}`,
+    `tools.0.config.url=http://127.0.0.1:${port}`,
+    "steps=1",
+    "evaluation.every=100",
+  ];
   const overrides = settings.flatMap((setting) => ["--set", setting]);
   const { code, stdout, stderr } = await everturn("run", pipeline, "--runs", runs, "--json", ...overrides);
   expect(code, stderr).toBe(0);
@@ -61,7 +66,9 @@ test("a host that fails twice and then answers: the trajectory ends as if nothin
   const toolCalls = trajectories.flatMap(({ turns }) => turns.flatMap((turn) => turn.toolCalls));
   const valid = toolCalls.filter((call) => call.valid);
   expect(valid.length).toBeGreaterThan(0);
-  expect(new Set(valid.map((call) => `${call.observation} after ${call.attempts}`))).toEqual(new Set(["42 after 3"]));
+  expect(new Set(valid.map((call) => `${call.observation} after ${call.attempts}`))).toEqual(
+    new Set(["42 after 3"]),
+  );
 });
 
 test("a host that never answers one trajectory: that one is left out of the batch, and counted", async () => {

@@ -24,7 +24,9 @@ test.each(recorded)("$file of $version replays on today's workflow code", async 
 });
 
 test("a history that the code would not have made is refused", async () => {
-  const history = JSON.parse(readFileSync(join(histories, recorded[0]?.version ?? "", "trajectory.json"), "utf8"));
+  const history = JSON.parse(
+    readFileSync(join(histories, recorded[0]?.version ?? "", "trajectory.json"), "utf8"),
+  );
   for (const event of history.events) {
     const scheduled = event.activityTaskScheduledEventAttributes;
     if (scheduled?.activityType.name === "generate-turn") scheduled.activityType.name = "another-activity";

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import type { Task } from "../../src/contracts/generated/task.ts";
 import type { EvaluationRecord, RunFile } from "../../src/contracts/run.ts";
 import type { TrajectoryResult } from "../../src/contracts/trajectory.ts";
+import { createUniformStream } from "../../src/random/uniform-stream.ts";
 import { appendLine, writeWhole } from "../../src/runs/files.ts";
 import { type OpenRun, openRun } from "../../src/runs/open-runs.ts";
 import { runFolder } from "../../src/runs/run-folder.ts";
-import { createUniformStream } from "../../src/sampling/random.ts";
 import { createFraming } from "../../src/tokens/framing.ts";
 import { loadTokenizer } from "../../src/tokens/tokenizer.ts";
 import { mean, stepRecord } from "../../workflows/step-record.ts";
@@ -122,6 +122,7 @@ function sampleStep(
   const progress = step / run.plan.steps;
   const metrics = {
     kl: 0.2 * progress * (0.9 + 0.2 * noise),
+    approximateKl: 0.01 * noise,
     entropy: 0.35 - 0.25 * progress + 0.02 * noise,
     clipFraction: 0.02 + 0.05 * noise,
     policyLoss: -0.02 * noise,

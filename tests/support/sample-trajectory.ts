@@ -10,8 +10,8 @@ import type {
   TrajectoryResult,
   TurnRecord,
 } from "../../src/contracts/trajectory.ts";
+import { createUniformStream } from "../../src/random/uniform-stream.ts";
 import type { OpenRun } from "../../src/runs/open-runs.ts";
-import { createUniformStream } from "../../src/sampling/random.ts";
 import type { Framing } from "../../src/tokens/framing.ts";
 import type { Tokenizer } from "../../src/tokens/tokenizer.ts";
 import { once } from "../../src/trajectory/journal.ts";

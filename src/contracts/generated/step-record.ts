@@ -45,6 +45,10 @@ export interface StepRecord {
    */
   kl: number;
   /**
+   * Mean over action tokens from the policy that sampled to the updated one, in nats.
+   */
+  approximateKl: number;
+  /**
    * Mean over action tokens, in nats.
    */
   entropy: number;

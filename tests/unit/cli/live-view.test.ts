@@ -16,7 +16,15 @@ const base: RunProgress = {
 const stepRecord: StepRecord = {
   ...{ step: 12, policyVersion: 13, staleness: 0, trajectories: 64, leftOut: 0 },
   ...{ rewardMean: 0.72, successRate: 0.72, toolCallRate: 0.95, validCallRate: 1 },
-  ...{ kl: 0.012, entropy: 0.2, clipFraction: 0.05, policyLoss: 0, valueLoss: 0.1, gradientNorm: 1 },
+  ...{
+    kl: 0.012,
+    approximateKl: 0.001,
+    entropy: 0.2,
+    clipFraction: 0.05,
+    policyLoss: 0,
+    valueLoss: 0.1,
+    gradientNorm: 1,
+  },
   ...{ learningRate: 1e-4, logprobGap: 1e-6, actionLength: 20, turns: 2 },
   tokens: { prompt: 2000, action: 1280, observation: 600 },
   seconds: { rollout: 2, train: 2, publish: 0.1, total: 4.1 },

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createUniformStream } from "../../../src/sampling/random.ts";
+import { createUniformStream } from "../../../src/random/uniform-stream.ts";
 import { sampleToken, type TokenSampling } from "../../../src/sampling/sample-token.ts";
 
 const probabilities = [0.05, 0.4, 0.1, 0.25, 0.2];

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createUniformStream, philox } from "../../../src/sampling/random.ts";
+import { createUniformStream, philox } from "../../../src/random/uniform-stream.ts";
 
 const key = { seed: 1, trajectory: "run/step-0001/task-7/0", turn: 0 };
 
