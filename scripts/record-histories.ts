@@ -26,7 +26,7 @@ try {
   }
   for (const [type, workflowId] of chosen) {
     const history = await session.client.workflow.getHandle(workflowId).fetchHistory();
-    await writeWhole(join(target, `${type}.json`), `${JSON.stringify(historyToJSON(history), null, 1)}\n`);
+    await writeWhole(join(target, `${type}.json`), `${historyToJSON(history)}\n`);
     process.stdout.write(`${type}: ${workflowId}, ${history.events?.length} events\n`);
   }
 } finally {
