@@ -7,8 +7,8 @@ const main = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");
 /** A command of the CLI under way, in a process group of its own. */
 export interface RunningCommand {
   child: ChildProcess;
-  /** All of its standard error so far. */
-  stderr(): string;
+  /** All of its output so far. */
+  stdout(): string;
   /** Waits for its end. */
   end(): Promise<{ code: number | null; stdout: string; stderr: string }>;
   /** SIGKILL for the whole process group: the CLI, its workers, and the Temporal server. */
@@ -28,7 +28,7 @@ export function start(...parameters: string[]): RunningCommand {
   const exit = once(child, "close");
   return {
     child,
-    stderr: () => stderr,
+    stdout: () => stdout,
     end: async () => {
       const [code] = await exit;
       return { code, stdout, stderr };

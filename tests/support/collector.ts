@@ -1,0 +1,135 @@
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { buffer } from "node:stream/consumers";
+import protobuf from "protobufjs";
+
+const { root } = protobuf.parse(readFileSync(new URL("./otlp.proto", import.meta.url), "utf8"));
+const requests: Record<string, protobuf.Type> = {
+  "/v1/traces": root.lookupType("otlp.TraceRequest"),
+  "/v1/metrics": root.lookupType("otlp.MetricsRequest"),
+};
+
+/** A span as it arrived. */
+export interface CollectedSpan {
+  service: string;
+  name: string;
+  trace: string;
+  id: string;
+  parent: string;
+}
+
+/** A point of a metric: what was counted, or how many values a histogram holds. */
+export interface CollectedPoint {
+  metric: string;
+  unit: string;
+  service: string;
+  value: number;
+  attributes: Record<string, string>;
+}
+
+/** An OpenTelemetry collector on loopback that keeps what it is sent by OTLP over HTTP, as protobuf. */
+export interface Collector {
+  /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
+  endpoint: string;
+  spans: CollectedSpan[];
+  /** Every export's points: a metric that is exported twice is here twice. */
+  points: CollectedPoint[];
+  /** Requests to paths that nobody asked for. */
+  unexpected: string[];
+  close(): Promise<void>;
+}
+
+interface Attribute {
+  key: string;
+  value: { stringValue: string };
+}
+interface Resource {
+  attributes: Attribute[];
+}
+interface SpanMessage {
+  name: string;
+  traceId: string;
+  spanId: string;
+  parentSpanId: string;
+}
+interface Point {
+  asInt?: string;
+  count?: string;
+  attributes: Attribute[];
+}
+interface MetricMessage {
+  name: string;
+  unit: string;
+  sum?: { dataPoints: Point[] };
+  histogram?: { dataPoints: Point[] };
+}
+interface ExportMessage {
+  resourceSpans?: { resource: Resource; scopeSpans: { spans: SpanMessage[] }[] }[];
+  resourceMetrics?: { resource: Resource; scopeMetrics: { metrics: MetricMessage[] }[] }[];
+}
+
+/** Starts a collector. */
+export async function startCollector(): Promise<Collector> {
+  const spans: CollectedSpan[] = [];
+  const points: CollectedPoint[] = [];
+  const unexpected: string[] = [];
+  const server = createServer(async (request, response) => {
+    const type = requests[request.url ?? ""];
+    const body = await buffer(request);
+    if (type === undefined) unexpected.push(`${request.method} ${request.url}`);
+    else {
+      const message = decoded(type, body);
+      spans.push(...spansOf(message));
+      points.push(...pointsOf(message));
+    }
+    response.writeHead(200, { "content-type": "application/x-protobuf" }).end();
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  const close = () =>
+    new Promise<void>((closed) => {
+      server.close(() => closed());
+      server.closeAllConnections();
+    });
+  return { endpoint: `http://127.0.0.1:${port}`, spans, points, unexpected, close };
+}
+
+function decoded(type: protobuf.Type, body: Uint8Array): ExportMessage {
+  return type.toObject(type.decode(body), { longs: String, bytes: String, defaults: true });
+}
+
+function spansOf({ resourceSpans = [] }: ExportMessage): CollectedSpan[] {
+  return resourceSpans.flatMap(({ resource, scopeSpans }) =>
+    scopeSpans.flatMap((scope) =>
+      scope.spans.map(({ name, traceId, spanId, parentSpanId }) => ({
+        service: attributesOf(resource.attributes)["service.name"] ?? "",
+        name,
+        trace: traceId,
+        id: spanId,
+        parent: parentSpanId,
+      })),
+    ),
+  );
+}
+
+function pointsOf({ resourceMetrics = [] }: ExportMessage): CollectedPoint[] {
+  return resourceMetrics.flatMap(({ resource, scopeMetrics }) => {
+    const service = attributesOf(resource.attributes)["service.name"] ?? "";
+    return scopeMetrics
+      .flatMap(({ metrics }) => metrics)
+      .flatMap(({ name, unit, sum, histogram }) =>
+        (sum ?? histogram)?.dataPoints.map((point) => ({
+          metric: name,
+          unit,
+          service,
+          value: Number(point.asInt ?? point.count),
+          attributes: attributesOf(point.attributes),
+        })) ?? [],
+      );
+  });
+}
+
+function attributesOf(attributes: Attribute[]): Record<string, string> {
+  return Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue]));
+}
