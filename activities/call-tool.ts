@@ -12,7 +12,7 @@ const observationLimit = 8_000;
 /**
  * Calls `tool` for a trajectory. Arguments that break its schema are answered with an observation that says what is
  * wrong. Journalled by trajectory, turn and call: a call whose result was recorded is never made again.
- * Throws TOOL_FAILED when the tool itself throws, which Temporal retries.
+ * Throws TOOL_FAILED when the tool itself throws, which Temporal retries; TOOL_STATE_LOST.
  */
 export function callTool(worker: ToolWorker, tool: string) {
   return async (input: CallToolInput, signal: AbortSignal): Promise<CallToolResult> => {
@@ -38,7 +38,7 @@ export function callTool(worker: ToolWorker, tool: string) {
         const key = `${place.id}/${turn}/${call}`;
         const { config } = opened;
         try {
-          const state = await worker.instance(place, input.task, tool);
+          const state = await worker.instance(place, input.task, tool, input.continues ?? false);
           const execution = { instance: place.id, key, attempt, config, signal };
           return await opened.plugin.execute(input.arguments, execution, state);
         } catch (error) {

@@ -65,7 +65,7 @@ async function tools(runs: string, run: string): Promise<RoleActivities> {
     "score-trajectory": durable(scoreTrajectory(worker)),
     "release-tools": durable(releaseTools(worker)),
   };
-  return { activities, concurrency: 100, close: async () => {} };
+  return { activities, concurrency: 100, close: worker.close };
 }
 
 function trainer(runs: string): RoleActivities {

@@ -1,23 +1,35 @@
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { ScoreTrajectoryInput } from "../src/contracts/activities.ts";
 import type { TrajectoryRecord } from "../src/contracts/generated/trajectory.ts";
 import type { Score } from "../src/contracts/reward.ts";
+import { EverturnError } from "../src/errors/everturn-error.ts";
+import { readRecord } from "../src/runs/files.ts";
 import { instruments } from "../src/telemetry/instruments.ts";
 import type { ToolWorker } from "../src/temporal/tool-worker.ts";
 import { once } from "../src/trajectory/journal.ts";
 import { trajectoryRecord } from "../src/trajectory/trajectory-record.ts";
 
-/** Has the reward manager score a finished trajectory, and records it in the trajectory store. Scored once. */
+/**
+ * Has the reward manager score a finished trajectory, and records it in the trajectory store. Scored once; a record
+ * that it was left out gives way, since its step was tried again when its infrastructure was mended.
+ * Throws REWARD_INVALID.
+ */
 export function scoreTrajectory(worker: ToolWorker) {
   const rewards = instruments().reward;
   return async (input: ScoreTrajectoryInput): Promise<Score> => {
     const { place, task, turns, outcome, answer } = input;
     const { folder, plan } = await worker.openRun(place.run);
     const file = join(folder.trajectory(place), "trajectory.json");
+    const before = await readRecord<TrajectoryRecord>(file);
+    if (before?.outcome === "left-out") await rm(file, { force: true });
     const record = await once<TrajectoryRecord>(file, async () => {
       const reward = await worker.reward(place.run);
       const score = await reward.score({ task, turns, outcome, answer, config: plan.reward.config });
       const total = score.reward + input.toolReward;
+      if (!Number.isFinite(total)) {
+        throw new EverturnError("REWARD_INVALID", { trajectory: place.id, reward: String(total) });
+      }
       rewards.record(total, { outcome });
       return trajectoryRecord(input, { outcome, answer, reward: total, success: score.success });
     });

@@ -4,6 +4,7 @@ import type { ResolvedPlugin } from "../src/contracts/plan.ts";
 import { loadDataset } from "../src/plugins/registry.ts";
 import { batchIndices } from "../src/runs/batch-indices.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
+import { readTaskFile } from "../src/runs/task-file.ts";
 
 /** The tasks of a step (shuffled by the seed, no task twice in an epoch) or of an evaluation (in file order). */
 export function selectTasks(openRun: (run: string) => Promise<OpenRun>): RunActivities["select-tasks"] {
@@ -19,9 +20,8 @@ export function selectTasks(openRun: (run: string) => Promise<OpenRun>): RunActi
   return async ({ run, step, evaluation }) => {
     const { plan } = await openRun(run);
     if (step === undefined) {
-      const use = plan.dataset.validation;
       const file = evaluation?.taskFile;
-      const tasks = await load(file === undefined ? use : { ...use, config: { ...use.config, path: file } });
+      const tasks = file === undefined ? await load(plan.dataset.validation) : await readTaskFile(file);
       return tasks.slice(0, evaluation?.tasks).map((task, index) => ({ id: taskId(index), task }));
     }
     const tasks = await load(plan.dataset.train);

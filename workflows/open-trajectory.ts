@@ -10,6 +10,7 @@ import type {
   TrajectoryInput,
   TurnRecord,
 } from "../src/contracts/trajectory.ts";
+import { callSlots } from "./call-slots.ts";
 import { schedule } from "./schedule.ts";
 import { summary } from "./transcript.ts";
 import { turnSpans } from "./turn-spans.ts";
@@ -34,19 +35,16 @@ export function openTrajectory(
   const used = new Set<string>();
   const bindings = new Map(input.tools.map((tool) => [tool.definition.name, tool]));
   const definitions = input.tools.map((tool) => tool.definition);
-  const reserved = new Map<number, number>();
   const spans = turnSpans();
+  let slots = callSlots({ action: "", toolCalls: [] });
   let pending: Message[] = task.prompt;
   let head: SegmentRef | null = null;
   let toolReward = 0;
 
-  /** Takes the next place among the turn's calls at once, so that calls made in parallel keep their order. */
   function reserve(): { turn: number; call: number; record(call: ToolCallRecord): Observation } {
-    const calls = turns.at(-1)?.toolCalls ?? [];
-    const call = reserved.get(turns.length) ?? 0;
-    reserved.set(turns.length, call + 1);
+    const { call, fill } = slots.take();
     const record = (done: ToolCallRecord) => {
-      calls[call] = done;
+      fill(done);
       onTurn(turns);
       return { tool: done.tool, text: done.observation, valid: done.valid };
     };
@@ -72,7 +70,9 @@ export function openTrajectory(
       tokens.prompt += result.tokens.prompt;
       tokens.action += result.tokens.action;
       tokens.observation += result.tokens.observation;
-      turns.push({ action: result.action, toolCalls: [] });
+      const done: TurnRecord = { action: result.action, toolCalls: [] };
+      slots = callSlots(done);
+      turns.push(done);
       onTurn(turns);
       return { text: result.action, finishReason: result.finishReason };
     },
@@ -82,8 +82,13 @@ export function openTrajectory(
       if (binding === undefined) {
         return slot.record(refused(call.name, call.arguments, unknownTool(call.name, [...bindings.keys()])));
       }
+      const executed = turns.flatMap((turn) => turn.toolCalls.filter((done) => done.valid));
+      const continues = binding.stateful && executed.some((done) => done.tool === call.name);
       used.add(call.name);
-      const request = { place, task, turn: slot.turn, call: slot.call, arguments: call.arguments };
+      const request = {
+        ...{ place, task, turn: slot.turn, call: slot.call, arguments: call.arguments },
+        ...(continues ? { continues } : {}),
+      };
       const { observation, valid, attempts, reward } = await spans.within(() =>
         callTool(binding, call, request),
       );

@@ -39,9 +39,10 @@ export function stageAttributes(place: { run: string; stage: string; step: numbe
   ]);
 }
 
-/** Adds what is known at a trajectory's end: outcome, reward, tools used. */
+/** Adds what is known at a trajectory's end: outcome, reward, tools used (not names that the model made up). */
 export function describeEnd(result: TrajectoryResult): void {
-  const used = new Set(result.turns.flatMap((turn) => turn.toolCalls.map((call) => call.tool)));
+  const made = result.turns.flatMap((turn) => turn.toolCalls.filter((call) => call.attempts > 0));
+  const used = new Set(made.map((call) => call.tool));
   upsertSearchAttributes([
     { key: outcome, value: result.outcome },
     { key: reward, value: result.reward },

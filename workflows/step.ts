@@ -7,7 +7,7 @@ import { stageProgress } from "./progress.ts";
 import { runTrajectories } from "./run-trajectories.ts";
 import { schedule } from "./schedule.ts";
 import { mean, stepRecord } from "./step-record.ts";
-import { trajectoryInput } from "./trajectory-input.ts";
+import { samplesOf, trajectoryInput } from "./trajectory-input.ts";
 
 /** One policy-gradient step: a batch of trajectories, the update, the new version published, the step recorded. */
 export async function step(input: StepInput): Promise<StepResult> {
@@ -15,10 +15,8 @@ export async function step(input: StepInput): Promise<StepResult> {
   const clock = [Date.now()];
   const selected = await schedule(queues, "select-tasks", { run, step: input.step });
   const stage = `step-${String(input.step).padStart(4, "0")}`;
-  const inputs = selected.flatMap((task) =>
-    Array.from({ length: settings.groupSize }, (_, sample) =>
-      trajectoryInput(task, { run, stage, step: input.step, sample }, policyVersion, settings, queues),
-    ),
+  const inputs = samplesOf(selected, settings.groupSize).map(({ selected: task, sample }) =>
+    trajectoryInput(task, { run, stage, step: input.step, sample }, policyVersion, settings, queues),
   );
   const progress = { done: 0, of: inputs.length };
   setHandler(stageProgress, () => progress);

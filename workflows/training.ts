@@ -74,6 +74,11 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
     await evaluate();
   }
 
+  const isDue = (step: number) =>
+    step === settings.steps || (settings.evaluationEvery > 0 && step % settings.evaluationEvery === 0);
+
+  if (state.nextStep > 1 && isDue(state.nextStep - 1)) await evaluate(); // the workflow before was lost in it
+
   while (state.nextStep <= settings.steps) {
     const step = state.nextStep;
     const { policyVersion } = state;
@@ -88,8 +93,7 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
     state.policyVersion = result.policyVersion;
     state.trajectories += result.trajectories;
     state.nextStep = step + 1;
-    const isDue = settings.evaluationEvery > 0 && step % settings.evaluationEvery === 0;
-    if (isDue || step === settings.steps) await evaluate();
+    if (isDue(step)) await evaluate();
     if (workflowInfo().continueAsNewSuggested && state.nextStep <= settings.steps) {
       await continueAsNew<typeof training>({ run, queues, progress: state });
     }

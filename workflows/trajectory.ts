@@ -1,4 +1,4 @@
-import { ActivityFailure, isCancellation, rootCause, setCurrentDetails } from "@temporalio/workflow";
+import { ActivityFailure, isCancellation, log, rootCause, setCurrentDetails } from "@temporalio/workflow";
 import type { AgentLoop } from "../src/contracts/loop.ts";
 import type { Outcome, TrajectoryInput, TrajectoryResult } from "../src/contracts/trajectory.ts";
 import { failure } from "./failure.ts";
@@ -9,7 +9,8 @@ import { summary, transcript } from "./transcript.ts";
 
 /**
  * The trajectory workflow, given the agent loops of the bundle by plugin name: turns of the loop, then the score.
- * A failure of the infrastructure past its retries ends it as `left-out`; it never fails its step.
+ * A failure of the infrastructure past its retries, or of the loop itself, ends it as `left-out`; it never fails its
+ * step.
  */
 export function trajectoryWorkflow(loops: Record<string, AgentLoop>) {
   return async function trajectory(input: TrajectoryInput): Promise<TrajectoryResult> {
@@ -22,10 +23,10 @@ export function trajectoryWorkflow(loops: Record<string, AgentLoop>) {
       const outcome = await loop(open.context);
       result = await finish(input, open, outcome, startedAt);
     } catch (error) {
-      if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
-      result = await leftOut(input, open, error, startedAt);
+      if (isCancellation(error) || !(error instanceof Error)) throw error;
+      result = await leftOut(input, open, failureText(input, error), startedAt);
     }
-    await open.release();
+    await release(open);
     describeEnd(result);
     return result;
   };
@@ -47,11 +48,10 @@ async function finish(
 async function leftOut(
   input: TrajectoryInput,
   open: OpenTrajectory,
-  error: ActivityFailure,
+  reason: string,
   startedAt: number,
 ): Promise<TrajectoryResult> {
   const { place, task, policyVersion, queues } = input;
-  const reason = `${error.activityType}: ${rootCause(error) ?? error.message}`;
   const { toolReward: _, ...reached } = open.state();
   await schedule(queues, "record-left-out", {
     place,
@@ -62,6 +62,22 @@ async function leftOut(
     ...reached,
   });
   return { ...resultOf(input, open, "left-out"), failure: reason };
+}
+
+/** A plain error of the loop would retry the workflow task for ever: its code is frozen with the run. */
+function failureText(input: TrajectoryInput, error: Error): string {
+  if (error instanceof ActivityFailure) return `${error.activityType}: ${rootCause(error) ?? error.message}`;
+  return `${input.loop.plugin}: ${error.message}`;
+}
+
+/** The trajectory is finished by now: a tool that can't be released costs what it holds, not the trajectory. */
+async function release(open: OpenTrajectory): Promise<void> {
+  try {
+    await open.release();
+  } catch (error) {
+    if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
+    log.warn("a tool was not released", { reason: rootCause(error) ?? error.message });
+  }
 }
 
 function resultOf(input: TrajectoryInput, open: OpenTrajectory, outcome: Outcome): TrajectoryResult {

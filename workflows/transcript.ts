@@ -4,12 +4,18 @@ import type { TurnRecord } from "../src/contracts/trajectory.ts";
 const detailsLimit = 20_000;
 const summaryLimit = 400;
 
-/** `text` cut to `limit` UTF-8 bytes, with an ellipsis where it was cut. */
+/** `text` cut to `limit` UTF-8 bytes, between two characters, with an ellipsis where it was cut. */
 export function cut(text: string, limit: number): string {
-  if (byteLength(text) <= limit) return text;
-  let end = Math.min(text.length, limit - 3);
-  while (byteLength(text.slice(0, end)) > limit - 3) end -= 1;
-  return `${text.slice(0, end)}…`;
+  const bytes = new TextEncoder().encode(text); // the workflow sandbox has no Buffer
+  if (bytes.length <= limit) return text;
+  let end = limit - 3;
+  while (isContinuation(bytes[end])) end -= 1;
+  return `${new TextDecoder().decode(bytes.subarray(0, end))}…`;
+}
+
+/** Whether a byte of UTF-8 belongs to the character before it. */
+function isContinuation(byte: number | undefined): boolean {
+  return byte !== undefined && (byte & 0xc0) === 0x80;
 }
 
 /** One line for an event's summary. */
@@ -32,11 +38,9 @@ export function transcript(prompt: string, turns: TurnRecord[]): string {
   return cut(lines.join("\n"), detailsLimit);
 }
 
+/** A code block; its fence is longer than any in the text, so that no text ends it. */
 function fenced(text: string): string {
-  return `\`\`\`\n${text}\n\`\`\``;
-}
-
-/** UTF-8 length; the workflow sandbox has no Buffer. */
-function byteLength(text: string): number {
-  return new TextEncoder().encode(text).length;
+  const inside = text.match(/`+/g)?.map((ticks) => ticks.length) ?? [];
+  const fence = "`".repeat(Math.max(2, ...inside) + 1);
+  return `${fence}\n${text}\n${fence}`;
 }

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { openSession } from "../temporal/session.ts";
-import { interruption } from "./interruption.ts";
+import type { RunSession } from "../temporal/session.ts";
+import { withSession } from "./with-session.ts";
 
 /** `everturn dev <run>`: a run's Temporal server, UI and workers, until Ctrl-C. */
 export function registerDev(program: Command): void {
@@ -14,15 +14,15 @@ export function registerDev(program: Command): void {
     .option("--runs <folder>", "where runs are kept", "runs")
     .option("--temporal <path>", "Temporal CLI to start the dev server with")
     .action(async (run: string, options: { runs: string; temporal?: string }) => {
-      const interrupted = interruption();
-      const session = await openSession({ runs: resolve(options.runs), run, temporal: options.temporal });
-      try {
-        process.stdout.write(`Temporal at ${session.address}${session.ui ? `, UI at ${session.ui}` : ""}\n`);
-        process.stdout.write(`list: ${session.ui ?? ""}/namespaces/default/workflows\nCtrl-C ends it\n`);
-        await Promise.race([interrupted.promise, session.failed]);
-      } finally {
-        await session.close();
-        interrupted.release();
-      }
+      const { runs, temporal } = options;
+      await withSession({ runs: resolve(runs), run, temporal }, (session) => {
+        process.stdout.write(`${hints(session)}\nCtrl-C ends it\n`);
+        return session.failed;
+      });
     });
+}
+
+function hints({ address, ui, namespace }: RunSession): string {
+  if (ui === undefined) return `Temporal at ${address}, namespace ${namespace}`;
+  return `Temporal at ${address}, UI at ${ui}\nlist: ${ui}/namespaces/${namespace}/workflows`;
 }

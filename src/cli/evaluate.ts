@@ -1,17 +1,21 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { runSettings } from "../../activities/open-run.ts";
 import type { EvaluationInput, EvaluationPlan, EvaluationRecord } from "../contracts/run.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { newestPolicy } from "../runs/newest-policy.ts";
-import { openRun } from "../runs/open-runs.ts";
-import { openSession } from "../temporal/session.ts";
-import { interruption } from "./interruption.ts";
+import { type OpenRun, openRun } from "../runs/open-runs.ts";
+import { readTaskFile } from "../runs/task-file.ts";
+import type { RunSession } from "../temporal/session.ts";
+import { workflowResult } from "../temporal/workflow-result.ts";
+import { positiveCount } from "./option-values.ts";
+import { withSession } from "./with-session.ts";
 
 interface Options {
   runs: string;
   tasks?: string;
-  limit?: string;
+  limit?: number;
   tools: boolean;
   policyVersion?: string;
   temporal?: string;
@@ -25,7 +29,7 @@ export function registerEvaluate(program: Command): void {
     .description("measure a run's policy, greedily, on tasks")
     .argument("<run>", "the run's id")
     .option("--tasks <file>", "JSON lines of tasks; default: the pipeline's validation set")
-    .option("--limit <number>", "only the first tasks")
+    .option("--limit <number>", "only the first tasks", positiveCount)
     .option("--no-tools", "switch the tools off")
     .option("--policy-version <number>", "default: the newest")
     .option("--runs <folder>", "where runs are kept", "runs")
@@ -36,54 +40,65 @@ export function registerEvaluate(program: Command): void {
 
 async function evaluate(run: string, options: Options): Promise<void> {
   const runs = resolve(options.runs);
-  const plan = await evaluationPlan(runs, run, options);
-  const interrupted = interruption();
-  const session = await openSession({
-    runs,
-    run,
-    temporal: options.temporal,
-    queuePrefix: `${run}/${plan.name}/`,
-  });
-  try {
-    const { plan: runPlan } = await openRun(runs, run);
-    const input: EvaluationInput = { run, plan, settings: runSettings(runPlan), queues: session.queues };
-    const { client, closing } = session;
-    const evaluation = client.withAbortSignal(closing, () =>
-      client.workflow.execute<(input: EvaluationInput) => Promise<EvaluationRecord>>("evaluation", {
-        workflowId: `${run}/${plan.name}`,
-        taskQueue: session.queues.orchestration,
-        args: [input],
-      }),
-    );
-    const record = await Promise.race([evaluation, session.failed, interrupted.promise]);
-    if (record === "interrupted") {
-      process.exitCode = 130;
-      return;
-    }
-    const { name, ...result } = record;
-    const line = `accuracy ${record.accuracy.toFixed(3)} on ${record.tasks} tasks, policy version ${record.policyVersion}`;
-    process.stdout.write(`${options.json ? JSON.stringify({ run, ...result, evaluation: name }) : line}\n`);
-  } finally {
-    await session.close();
-    interrupted.release();
+  const opened = await openRun(runs, run);
+  const plan = await evaluationPlan(opened, options);
+  const workflowId = `${run}/${plan.name}`;
+  const record = await withSession(
+    { runs, run, temporal: options.temporal, queuePrefix: `${workflowId}/` },
+    (session) => evaluateIn(session, opened, plan, workflowId),
+    (session) => terminate(session, workflowId),
+  );
+  if (record === "interrupted") {
+    process.stderr.write("interrupted\n");
+    process.exitCode = 130;
+    return;
   }
+  const { name, ...result } = record;
+  const line = `accuracy ${record.accuracy.toFixed(3)} on ${record.tasks} tasks, policy version ${record.policyVersion}`;
+  process.stdout.write(`${options.json ? JSON.stringify({ run, ...result, evaluation: name }) : line}\n`);
 }
 
-async function evaluationPlan(runs: string, run: string, options: Options): Promise<EvaluationPlan> {
-  const { folder } = await openRun(runs, run);
-  const policyVersion =
-    options.policyVersion === undefined ? await newestPolicy(folder) : Number(options.policyVersion);
-  if (policyVersion === undefined || !Number.isInteger(policyVersion)) {
-    throw new EverturnError("POLICY_NOT_FOUND", { run, version: options.policyVersion ?? "newest" });
+async function evaluateIn(
+  session: RunSession,
+  opened: OpenRun,
+  plan: EvaluationPlan,
+  workflowId: string,
+): Promise<EvaluationRecord> {
+  const { client, queues, run } = session;
+  const input: EvaluationInput = { run, plan, settings: runSettings(opened.plan), queues };
+  const handle = await client.workflow.start("evaluation", {
+    workflowId,
+    taskQueue: queues.orchestration,
+    args: [input],
+  });
+  const failed = (reason: string) =>
+    new EverturnError("EVALUATION_FAILED", { evaluation: workflowId, reason });
+  return workflowResult(session, handle, failed);
+}
+
+/** Nobody will work on these queues again, so the workflow would stay under way for ever. */
+async function terminate({ client }: RunSession, workflowId: string): Promise<void> {
+  const terminating = client.withDeadline(Date.now() + 2000, () =>
+    client.workflow.getHandle(workflowId).terminate("interrupted"),
+  );
+  await terminating.catch(() => {}); // it had not started, or the server is gone already
+}
+
+async function evaluationPlan({ id, folder }: OpenRun, options: Options): Promise<EvaluationPlan> {
+  const { tasks, limit, tools } = options;
+  const asked = options.policyVersion;
+  const policyVersion = asked === undefined ? await newestPolicy(folder) : Number(asked || Number.NaN);
+  if (policyVersion === undefined || !existsSync(folder.policy(policyVersion))) {
+    throw new EverturnError("POLICY_NOT_FOUND", { run: id, version: asked ?? "newest" });
   }
+  if (tasks !== undefined) await readTaskFile(resolve(tasks));
   const time = new Date().toISOString().replace(/[-:.]/g, "").slice(0, 18);
-  const withoutTools = !options.tools;
   return {
-    name: `evaluation-v${String(policyVersion).padStart(4, "0")}${withoutTools ? "-no-tools" : ""}-${time}`,
+    name: `evaluation-v${String(policyVersion).padStart(4, "0")}${tools ? "" : "-no-tools"}-${time}`,
     step: 0,
     policyVersion,
-    withoutTools,
-    ...(options.tasks === undefined ? {} : { taskFile: resolve(options.tasks) }),
-    ...(options.limit === undefined ? {} : { tasks: Number(options.limit) }),
+    withoutTools: !tools,
+    ...(tasks === undefined ? {} : { taskFile: resolve(tasks) }),
+    ...(limit === undefined ? {} : { tasks: limit }),
   };
 }

@@ -33,14 +33,18 @@ export function follow(
     if (!stopping.signal.aborted) view.progress(progress, child);
   }
 
+  const { signal } = stopping;
+
   const following = (async () => {
-    while (!stopping.signal.aborted) {
+    while (!signal.aborted) {
       await showRecords();
-      await showProgress().catch(() => {}); // a view may miss a beat: the workflow's own errors end the run
-      await sleep(interval, undefined, { signal: stopping.signal }).catch(() => {});
+      // A view may miss a beat: the workflow's own errors end the run.
+      await client.withAbortSignal(signal, showProgress).catch(() => {});
+      await sleep(interval, undefined, { signal }).catch(() => {});
     }
     await showRecords();
   })();
+  following.catch(() => {}); // told by stop()
 
   return {
     stop: async () => {

@@ -2,6 +2,7 @@
 import { Command } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import { isEverturnError } from "../errors/everturn-error.ts";
+import { isSystemError } from "../runs/files.ts";
 import { registerDev } from "./dev.ts";
 import { registerEvaluate } from "./evaluate.ts";
 import { registerReport } from "./report.ts";
@@ -31,6 +32,12 @@ for (const register of [
 ]) {
   register(program);
 }
+
+// A reader that has enough, such as `head`, is no failure.
+process.stdout.on("error", (error) => {
+  if (!isSystemError(error, "EPIPE")) throw error;
+  process.exit();
+});
 
 try {
   await program.parseAsync();

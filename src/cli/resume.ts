@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
+import { openRun } from "../runs/open-runs.ts";
 import { train } from "./train.ts";
 
 /** `everturn resume <run>`: goes on after everything was killed. */
@@ -12,6 +13,8 @@ export function registerResume(program: Command): void {
     .option("--temporal <path>", "Temporal CLI to start the dev server with")
     .option("--json", "end with one line of JSON on standard output", false)
     .action(async (run: string, options: { runs: string; temporal?: string; json: boolean }) => {
-      await train({ runs: resolve(options.runs), run, temporal: options.temporal, json: options.json });
+      const runs = resolve(options.runs);
+      await openRun(runs, run);
+      await train({ runs, run, temporal: options.temporal, json: options.json });
     });
 }

@@ -4,6 +4,7 @@ import { loadPlan } from "../pipeline/load-plan.ts";
 import { createRun } from "../runs/create-run.ts";
 import { telemetryIsOn } from "../telemetry/telemetry.ts";
 import { locationFromEnvironment } from "../temporal/client.ts";
+import { collect } from "./option-values.ts";
 import { train } from "./train.ts";
 
 interface Options {
@@ -49,8 +50,4 @@ function joinedServer({ address, namespace }: Options): { address: string; names
     address: address ?? environment?.address ?? "",
     namespace: namespace ?? environment?.namespace ?? "default",
   };
-}
-
-function collect(value: string, before: string[]): string[] {
-  return [...before, value];
 }

@@ -1,8 +1,9 @@
 import { resolve } from "node:path";
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import { listTrajectories, readTrajectories } from "../report/trajectory-files.ts";
 import { openRun } from "../runs/open-runs.ts";
+import { count, decimal } from "./option-values.ts";
 import { visible } from "./spans.ts";
 import { tableLines } from "./table.ts";
 
@@ -29,10 +30,10 @@ export function registerTrajectories(program: Command): void {
     .option("--stage <name>", "of one step or evaluation, such as step-0003 or evaluation-v0001")
     .option("--task <id>", "of one task, such as task-00012")
     .addOption(new Option("--outcome <outcome>", "that ended so").choices(outcomes))
-    .option("--min-reward <number>", "with at least this reward", numeric)
-    .option("--max-reward <number>", "with at most this reward", numeric)
+    .option("--min-reward <number>", "with at least this reward", decimal)
+    .option("--max-reward <number>", "with at most this reward", decimal)
     .option("--tool <name>", "that called this tool")
-    .option("--limit <number>", "show at most so many; 0 shows all", numeric, 50)
+    .option("--limit <number>", "show at most so many; 0 shows all", count, 50)
     .option("--runs <folder>", "where runs are kept", "runs")
     .option("--json", "print one line of JSON", false)
     .action(trajectories);
@@ -81,10 +82,4 @@ function listing(rows: ReturnType<typeof rowOf>[], total: number): string {
   const rest = total - rows.length;
   const more = rest === 0 ? [] : [`… and ${rest} more; --limit 0 shows all`];
   return `${[...tableLines(columns, cells), ...more].join("\n")}\n`;
-}
-
-function numeric(value: string): number {
-  const parsed = Number(value);
-  if (value.trim() === "" || !Number.isFinite(parsed)) throw new InvalidArgumentError("It is not a number.");
-  return parsed;
 }

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { loadPlan } from "../pipeline/load-plan.ts";
+import { collect } from "./option-values.ts";
 
 /** `everturn validate <pipeline>`: checks a pipeline and its plugins, and starts nothing. */
 export function registerValidate(program: Command): void {
@@ -18,8 +19,4 @@ export function registerValidate(program: Command): void {
       const line = `${pipeline} is valid: ${plan.steps} steps; plugins ${plugins.join(", ")}`;
       process.stdout.write(`${options.json ? JSON.stringify(plan) : line}\n`);
     });
-}
-
-function collect(value: string, before: string[]): string[] {
-  return [...before, value];
 }

@@ -1,7 +1,11 @@
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { activitiesOf } from "../../activities/of-role.ts";
+import type { RunFile } from "../contracts/run.ts";
+import { EverturnError } from "../errors/everturn-error.ts";
 import { readRunFile } from "../runs/open-runs.ts";
+import { runFolder } from "../runs/run-folder.ts";
+import { readSession } from "../runs/session-file.ts";
 import { startTelemetry } from "../telemetry/telemetry.ts";
 import { queuesWith } from "../temporal/queues.ts";
 import { type Role, roles, runWorker } from "../temporal/worker.ts";
@@ -31,7 +35,7 @@ export function registerWorker(program: Command): void {
 async function work(options: Options): Promise<void> {
   const runs = resolve(options.runs);
   const file = await readRunFile(runs, options.run);
-  const address = options.address ?? file.address ?? "127.0.0.1:7233";
+  const address = options.address ?? (await addressOf(file, runs));
   const telemetry = startTelemetry(options.role, file.telemetry);
   const interrupted = interruption();
   const disconnected = new Promise<void>((end) => process.once("disconnect", end));
@@ -40,7 +44,7 @@ async function work(options: Options): Promise<void> {
       role: options.role,
       run: options.run,
       runs,
-      location: { address, namespace: file.namespace },
+      location: { address, namespace: file.namespace, isOwn: file.address === undefined },
       queues: options.queuePrefix === undefined ? file.queues : queuesWith(options.queuePrefix),
       makeActivities: activitiesOf,
       plugins: telemetry.plugins,
@@ -54,4 +58,11 @@ async function work(options: Options): Promise<void> {
     interrupted.release();
     await telemetry.stop();
   }
+}
+
+/** The server that the run joined, or its own if it is up. */
+async function addressOf({ run, address }: RunFile, runs: string): Promise<string> {
+  const known = address ?? (await readSession(runFolder(runs, run)))?.address;
+  if (known === undefined) throw new EverturnError("RUN_HAS_NO_SERVER", { run });
+  return known;
 }

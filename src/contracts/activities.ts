@@ -39,6 +39,8 @@ export interface CallToolInput {
   call: number;
   task: Task;
   arguments: ToolCall["arguments"];
+  /** The tool holds state from an earlier call of the trajectory. Default false. */
+  continues?: boolean;
 }
 
 /** What the tool answered. `valid` is false where the arguments break the tool's schema. */

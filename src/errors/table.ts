@@ -232,6 +232,26 @@ export const errorTable = {
     retryable: true,
     help: "Check the address, or leave --address out to start a dev server.",
   },
+  TEMPORAL_LOST: {
+    message: "The Temporal server at {address} no longer answers: {reason}.",
+    retryable: true,
+    help: "Nothing that was finished is lost: when it is back, `everturn resume {run}`.",
+  },
+  TEMPORAL_REFUSED: {
+    message: "The Temporal server at {address} refuses the namespace {namespace}: {reason}.",
+    retryable: false,
+    help: "Create the namespace, or have Everturn's search attributes added to it by one who may.",
+  },
+  TEMPORAL_SETTINGS_INVALID: {
+    message: "Temporal's environment settings can't be used: {reason}.",
+    retryable: false,
+    help: "Correct TEMPORAL_PROFILE, TEMPORAL_CONFIG_FILE or the file it names.",
+  },
+  WORKFLOWS_NOT_BUNDLED: {
+    message: "The run's workflows with the agent loop {loop} can't be bundled: {reason}.",
+    retryable: false,
+    help: "A loop's workflow file may import types and pure code, but no Node modules and no packages that use them.",
+  },
   NO_FREE_PORT: {
     message: "No port of 127.0.0.1 is free ({preferred} was tried first).",
     retryable: true,
@@ -244,6 +264,26 @@ export const errorTable = {
     message: "The run {run} has no policy version {version}.",
     retryable: false,
     help: "Versions are in the run's folder under policies/; older ones are deleted except at checkpoints.",
+  },
+  TASKS_NOT_FOUND: {
+    message: "There is no task file {file}.",
+    retryable: false,
+    help: "Name a file of JSON lines, a task on each, as in pipelines/calculator.",
+  },
+  TASKS_EMPTY: {
+    message: "The task file {file} has no tasks.",
+    retryable: false,
+    help: "Add a task a line to it, or name another file.",
+  },
+  RUN_HAS_NO_SERVER: {
+    message: "The run {run} has a Temporal server of its own, which is not up.",
+    retryable: true,
+    help: "`everturn resume {run}` or `everturn dev {run}` starts it; or name another server with --address.",
+  },
+  EVALUATION_FAILED: {
+    message: "The evaluation {evaluation} failed: {reason}.",
+    retryable: true,
+    help: "The logs in the run's folder under logs/ may say more.",
   },
   RUN_ALREADY_ACTIVE: {
     message: "The run {run} is being worked on by process {pid}.",
@@ -296,6 +336,11 @@ export const errorTable = {
     message: "The tool {tool} lost the state of {trajectory} with its worker.",
     retryable: false,
     help: "The trajectory is left out of its step and counted.",
+  },
+  REWARD_INVALID: {
+    message: "The reward of {trajectory} is {reward}, which is not a number to train on.",
+    retryable: false,
+    help: "Correct the reward plugin, or the tool that adds to the reward; the trajectory is left out of its step.",
   },
   BATCH_EMPTY: {
     message: "Every trajectory of step {step} was left out: {reason}.",

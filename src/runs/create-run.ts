@@ -1,9 +1,8 @@
-import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import type { Plan } from "../contracts/plan.ts";
 import type { RunFile } from "../contracts/run.ts";
 import { queuesWith } from "../temporal/queues.ts";
-import { writeWhole } from "./files.ts";
+import { isSystemError, writeWhole } from "./files.ts";
 import { runFolder } from "./run-folder.ts";
 
 /** Makes the folder of a new run, with its plan frozen in it; returns the run's id, `<pipeline>-<date>-<time>`. */
@@ -13,9 +12,9 @@ export async function createRun(
   server: { address: string; namespace: string } | undefined,
   telemetry: boolean,
 ): Promise<string> {
-  const run = newRunId(plan.name, runs);
+  await mkdir(runs, { recursive: true });
+  const run = await newRun(plan.name, runs);
   const folder = runFolder(runs, run);
-  await mkdir(folder.root, { recursive: true });
   const file: RunFile = {
     run,
     createdAt: new Date().toISOString(),
@@ -29,10 +28,17 @@ export async function createRun(
   return run;
 }
 
-function newRunId(name: string, runs: string): string {
+/** Makes the folder itself, so that of two runs that begin in the same second each gets its own. */
+async function newRun(name: string, runs: string): Promise<string> {
   const time = new Date().toISOString().replace(/[-:]/g, "").replace("T", "-").slice(0, 15);
   const base = `${name}-${time}`;
-  let run = base;
-  for (let next = 2; existsSync(runFolder(runs, run).root); next++) run = `${base}-${next}`;
-  return run;
+  for (let next = 1; ; next++) {
+    const run = next === 1 ? base : `${base}-${next}`;
+    try {
+      await mkdir(runFolder(runs, run).root);
+      return run;
+    } catch (error) {
+      if (!isSystemError(error, "EEXIST")) throw error;
+    }
+  }
 }

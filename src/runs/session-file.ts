@@ -1,33 +1,44 @@
 import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EverturnError } from "../errors/everturn-error.ts";
-import { isSystemError, readRecord, writeWhole } from "./files.ts";
+import { isSystemError, readRecord, writeOnce, writeWhole } from "./files.ts";
 import type { RunFolder } from "./run-folder.ts";
 
 /** Who works on a run now: `session.json` of its folder. */
 export interface Session {
   /** The process that started it. */
   pid: number;
-  address: string;
-  ui?: string;
+  /** Of the run's server, once it is up. */
+  address?: string;
   /** The process of the run's own dev server. */
   server?: number;
 }
 
 /**
- * Makes sure that nobody else works on the run. A dev server that a killed session left behind is ended: two
+ * Makes this process the one that works on the run. A dev server that a killed session left behind is ended: two
  * servers on one database would spoil it. Throws RUN_ALREADY_ACTIVE.
  */
 export async function claimRun(run: string, folder: RunFolder): Promise<void> {
-  const session = await readRecord<Session>(folder.session);
-  if (session === undefined) return;
-  if (session.pid !== process.pid && /everturn|main\.ts/.test(commandOf(session.pid))) {
-    throw new EverturnError("RUN_ALREADY_ACTIVE", { run, pid: session.pid });
+  const session = await readSession(folder);
+  if (session !== undefined) {
+    if (session.pid !== process.pid && /everturn|main\.ts/.test(commandOf(session.pid))) {
+      throw new EverturnError("RUN_ALREADY_ACTIVE", { run, pid: session.pid });
+    }
+    const { server } = session;
+    if (server !== undefined && commandOf(server).includes(folder.database)) await end(server);
+    await rm(folder.session, { force: true });
   }
-  const { server } = session;
-  if (server !== undefined && commandOf(server).includes(folder.database)) await end(server);
-  await rm(folder.session, { force: true });
+  const own: Session = { pid: process.pid };
+  if (await writeOnce(folder.session, JSON.stringify(own))) return;
+  const other = await readSession(folder); // it claimed the run since we looked
+  throw new EverturnError("RUN_ALREADY_ACTIVE", { run, pid: other?.pid ?? "unknown" });
+}
+
+/** Who works on the run, or worked on it when everything was killed; undefined if nobody does. */
+export function readSession(folder: RunFolder): Promise<Session | undefined> {
+  return readRecord<Session>(folder.session);
 }
 
 /** Says that this process works on the run. */
@@ -42,11 +53,21 @@ export async function clearSession(folder: RunFolder): Promise<void> {
 
 /** The command line of a process; "" if there is none. Process ids are used again, so a pid alone says little. */
 function commandOf(pid: number): string {
+  if (existsSync("/proc/self/cmdline")) return linuxCommandOf(pid);
   const { status, stdout } = spawnSync("ps", ["-ww", "-o", "stat=,command=", "-p", String(pid)], {
     encoding: "utf8",
   });
   const isZombie = stdout?.trimStart().startsWith("Z") ?? true;
   return status === 0 && !isZombie ? stdout : "";
+}
+
+/** Containers often have no `ps`. A zombie has no command line. */
+function linuxCommandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
+  } catch {
+    return ""; // there is no such process
+  }
 }
 
 async function end(pid: number): Promise<void> {

@@ -13,13 +13,13 @@ export interface Telemetry {
 
 /** Whether the usual environment variables ask for an export by OTLP (over HTTP, protobuf). */
 export function telemetryIsOn(): boolean {
+  return isExported("TRACES") || isExported("METRICS");
+}
+
+function isExported(signal: "TRACES" | "METRICS"): boolean {
   const { env } = process;
-  if (env.OTEL_SDK_DISABLED === "true") return false;
-  return [
-    env.OTEL_EXPORTER_OTLP_ENDPOINT,
-    env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT,
-    env.OTEL_EXPORTER_OTLP_METRICS_ENDPOINT,
-  ].some((endpoint) => endpoint !== undefined && endpoint !== "");
+  const endpoint = env[`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`] || env.OTEL_EXPORTER_OTLP_ENDPOINT;
+  return env.OTEL_SDK_DISABLED !== "true" && env[`OTEL_${signal}_EXPORTER`] !== "none" && Boolean(endpoint);
 }
 
 /**
@@ -31,17 +31,29 @@ export function startTelemetry(service: string, isOn: boolean): Telemetry {
   const resource = resources
     .defaultResource()
     .merge(resources.resourceFromAttributes({ "service.name": `everturn-${service}` }));
-  if (!telemetryIsOn()) {
-    const spanProcessor = new tracing.NoopSpanProcessor();
-    return { plugins: [new OpenTelemetryPlugin({ resource, spanProcessor })], stop: async () => {} };
-  }
-  const spanProcessor = new tracing.BatchSpanProcessor(new OTLPTraceExporter());
+  const spanProcessor = isExported("TRACES")
+    ? new tracing.BatchSpanProcessor(new OTLPTraceExporter())
+    : new tracing.NoopSpanProcessor();
+  const plugins = [new OpenTelemetryPlugin({ resource, spanProcessor })];
+  if (!telemetryIsOn()) return { plugins, stop: async () => {} };
   const sdk = new NodeSDK({
     resource,
     spanProcessors: [spanProcessor],
-    metricReaders: [new metrics.PeriodicExportingMetricReader({ exporter: new OTLPMetricExporter() })],
+    metricReaders: isExported("METRICS")
+      ? [new metrics.PeriodicExportingMetricReader({ exporter: new OTLPMetricExporter() })]
+      : [],
+    logRecordProcessors: [],
     instrumentations: [],
   });
   sdk.start();
-  return { plugins: [new OpenTelemetryPlugin({ resource, spanProcessor })], stop: () => sdk.shutdown() };
+  return { plugins, stop: () => stopped(sdk) };
+}
+
+/** A collector that does not answer costs what it was to be sent, not the run. */
+async function stopped(sdk: NodeSDK): Promise<void> {
+  try {
+    await sdk.shutdown();
+  } catch (error) {
+    process.stderr.write(`telemetry was not sent: ${error instanceof Error ? error.message : error}\n`);
+  }
 }

@@ -1,17 +1,19 @@
 import { Client, type ClientPlugin, Connection } from "@temporalio/client";
-import { loadClientConnectConfig } from "@temporalio/envconfig";
+import { type ClientConnectConfig, loadClientConnectConfig } from "@temporalio/envconfig";
 import { NativeConnection } from "@temporalio/worker";
 import { EverturnError } from "../errors/everturn-error.ts";
 
-/** Where a server is: explicit, or from the SDK's environment configuration (TEMPORAL_ADDRESS, profiles). */
+/** Where a run's server is. */
 export interface ServerLocation {
   address: string;
   namespace: string;
+  /** A dev server of the run's own: no TLS and no keys, whatever the environment says. */
+  isOwn: boolean;
 }
 
-/** The server named by the SDK's usual environment configuration, if there is one. */
-export function locationFromEnvironment(): ServerLocation | undefined {
-  const { connectionOptions, namespace } = loadClientConnectConfig();
+/** The server named by the SDK's usual environment configuration, if there is one (TEMPORAL_ADDRESS, profiles). */
+export function locationFromEnvironment(): Pick<ServerLocation, "address" | "namespace"> | undefined {
+  const { connectionOptions, namespace } = environment();
   const address = connectionOptions.address;
   return address === undefined ? undefined : { address, namespace: namespace ?? "default" };
 }
@@ -21,26 +23,42 @@ export async function connectClient(
   location: ServerLocation,
   plugins: ClientPlugin[],
 ): Promise<{ client: Client; connection: Connection }> {
-  const { connectionOptions } = loadClientConnectConfig();
+  const { address, namespace } = location;
+  const settings = connectionSettings(location);
   try {
-    const connection = await Connection.connect({ ...connectionOptions, address: location.address });
-    return { connection, client: new Client({ connection, namespace: location.namespace, plugins }) };
+    const connection = await Connection.connect({ ...settings, address });
+    return { connection, client: new Client({ connection, namespace, plugins }) };
   } catch (error) {
-    throw new EverturnError("TEMPORAL_UNREACHABLE", { address: location.address, reason: reasonOf(error) });
+    throw new EverturnError("TEMPORAL_UNREACHABLE", { address, reason: reasonOf(error) });
   }
 }
 
 /** The connection of a worker. Throws TEMPORAL_UNREACHABLE. */
 export async function connectWorker(location: ServerLocation): Promise<NativeConnection> {
-  const { connectionOptions } = loadClientConnectConfig();
-  const { address: _, ...rest } = connectionOptions;
+  const { address } = location;
+  const settings = connectionSettings(location);
   try {
-    return await NativeConnection.connect({ ...rest, address: location.address });
+    return await NativeConnection.connect({ ...settings, address });
   } catch (error) {
-    throw new EverturnError("TEMPORAL_UNREACHABLE", { address: location.address, reason: reasonOf(error) });
+    throw new EverturnError("TEMPORAL_UNREACHABLE", { address, reason: reasonOf(error) });
   }
 }
 
-function reasonOf(error: unknown): string {
+function connectionSettings({ isOwn }: ServerLocation) {
+  if (isOwn) return {};
+  const { address: _, ...settings } = environment().connectionOptions;
+  return settings;
+}
+
+function environment(): ClientConnectConfig {
+  try {
+    return loadClientConnectConfig();
+  } catch (error) {
+    throw new EverturnError("TEMPORAL_SETTINGS_INVALID", { reason: reasonOf(error) });
+  }
+}
+
+/** The first line of an error's message. */
+export function reasonOf(error: unknown): string {
   return error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
 }

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, openSync, readFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { closeSync, openSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Connection } from "@temporalio/client";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { freePort } from "./free-port.ts";
+import { type ServerLog, serverLog } from "./server-log.ts";
 
 /** A Temporal dev server of our own. */
 export interface DevServer {
@@ -18,20 +19,37 @@ export interface DevServer {
   stop(): Promise<void>;
 }
 
-/**
- * Starts `temporal server start-dev` on loopback with a database file, tuned for many short activities
- * (WAL, `synchronous=NORMAL`, a higher poll rate of the transfer queue). Its output goes to `log`.
- * Throws TEMPORAL_SERVER_FAILED with the log's end if it ends or does not answer within a minute.
- */
-export async function startDevServer(options: {
+interface Options {
   binary: string;
   database: string;
   log: string;
-  /** Preferred ports; taken if free. */
-  port?: number;
-}): Promise<DevServer> {
-  const port = await freePort(options.port ?? 7233);
-  const uiPort = await freePort(port + 1000);
+  /** Told the process id at once, so that a server whose starter is killed can be found. */
+  onSpawn?: (pid: number) => Promise<void>;
+}
+
+/** The ports of Temporal's server and UI that people know. */
+const usual = { server: 7233, ui: 8233 };
+const any = 0;
+
+/**
+ * Starts `temporal server start-dev` on loopback with a database file, tuned for many short activities
+ * (WAL, `synchronous=NORMAL`, a higher poll rate of the transfer queue). It takes the usual ports if they are free.
+ * Its output goes to `log`. Throws TEMPORAL_SERVER_FAILED with what it wrote if it ends or does not answer within a
+ * minute.
+ */
+export async function startDevServer(options: Options): Promise<DevServer> {
+  const log = serverLog(options.log);
+  try {
+    return await startOn(usual, options, log);
+  } catch (error) {
+    if (!log.text().includes("address already in use")) throw error;
+    return startOn({ server: any, ui: any }, options, log); // another server was starting on the same ports
+  }
+}
+
+async function startOn(ports: typeof usual, options: Options, log: ServerLog): Promise<DevServer> {
+  const port = await freePort(ports.server);
+  const uiPort = await freePort(ports.ui);
   const output = openSync(options.log, "a");
   const child = spawn(options.binary, serverArguments(options.database, port, uiPort), {
     stdio: ["ignore", output, output],
@@ -40,9 +58,13 @@ export async function startDevServer(options: {
   const address = `127.0.0.1:${port}`;
   const ended = new Promise<void>((resolve) => {
     child.once("exit", () => resolve());
-    child.once("error", () => resolve());
+    child.once("error", (error) => {
+      log.note(error.message);
+      resolve();
+    });
   });
-  await waitUntilReady(address, child, options.log);
+  if (child.pid !== undefined) await options.onSpawn?.(child.pid);
+  await waitUntilReady(port, child, log);
   return {
     address,
     ui: `http://127.0.0.1:${uiPort}`,
@@ -66,19 +88,26 @@ function serverArguments(database: string, port: number, uiPort: number): string
   ];
 }
 
-async function waitUntilReady(address: string, child: ChildProcess, log: string): Promise<void> {
+/** Of two servers that start on one port at once, one ends a moment later: what answers may be the other one. */
+const settling = 2000;
+
+/** Waits until the server answers, and either says that it listens or has outlived a conflict over its port. */
+async function waitUntilReady(port: number, child: ChildProcess, log: ServerLog): Promise<void> {
   const deadline = Date.now() + 60_000;
-  while (
-    Date.now() < deadline &&
-    child.exitCode === null &&
-    child.signalCode === null &&
-    child.pid !== undefined
-  ) {
-    if (await answers(address)) return;
+  const listens = new RegExp(`Server: +\\S+:${port}\\b`);
+  let answeredAt: number | undefined;
+  while (Date.now() < deadline && isAlive(child)) {
+    if (await answers(`127.0.0.1:${port}`)) answeredAt ??= Date.now();
+    const hasSettled = answeredAt !== undefined && Date.now() - answeredAt > settling;
+    if (answeredAt !== undefined && isAlive(child) && (hasSettled || listens.test(log.text()))) return;
     await sleep(100);
   }
   child.kill("SIGKILL");
-  throw new EverturnError("TEMPORAL_SERVER_FAILED", { log, reason: logEnd(log) });
+  throw new EverturnError("TEMPORAL_SERVER_FAILED", { log: log.path, reason: log.reason() });
+}
+
+function isAlive(child: ChildProcess): boolean {
+  return child.pid !== undefined && child.exitCode === null && child.signalCode === null;
 }
 
 /** Whether a Temporal server answers at `address` and knows its default namespace. */
@@ -93,27 +122,4 @@ async function answers(address: string): Promise<boolean> {
   } finally {
     await connection?.close();
   }
-}
-
-function logEnd(log: string): string {
-  const lines = readFileSync(log, "utf8").trim().split("\n");
-  return lines.slice(-3).join(" / ") || "no output";
-}
-
-/** `preferred` if nothing listens there, else any free port of loopback. */
-async function freePort(preferred: number): Promise<number> {
-  for (const port of [preferred, 0]) {
-    const free = await new Promise<number | undefined>((resolve) => {
-      const server = createServer();
-      server.once("error", () => resolve(undefined));
-      server.listen(port, "127.0.0.1", () => {
-        const address = server.address();
-        server.close(() =>
-          resolve(typeof address === "object" && address !== null ? address.port : undefined),
-        );
-      });
-    });
-    if (free !== undefined) return free;
-  }
-  throw new EverturnError("NO_FREE_PORT", { preferred });
 }

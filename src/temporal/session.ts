@@ -9,7 +9,7 @@ import { openRun, readRunFile } from "../runs/open-runs.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
 import { claimRun, clearSession, writeSession } from "../runs/session-file.ts";
 import { startTelemetry } from "../telemetry/telemetry.ts";
-import { connectClient } from "./client.ts";
+import { connectClient, type ServerLocation } from "./client.ts";
 import { type DevServer, startDevServer } from "./dev-server.ts";
 import { queuesWith } from "./queues.ts";
 import { registerSearchAttributes } from "./search-attributes.ts";
@@ -24,6 +24,7 @@ export interface RunSession {
   folder: RunFolder;
   client: Client;
   address: string;
+  namespace: string;
   queues: Queues;
   /** URL of the Temporal UI of the run's own server. */
   ui: string | undefined;
@@ -49,7 +50,6 @@ export async function openSession(options: {
   const file = await readRunFile(runs, run);
   const { folder, plan } = await openRun(runs, run);
   await claimRun(run, folder);
-  await writeSession(folder, { pid: process.pid, address: "" });
   const telemetry = startTelemetry("cli", file.telemetry);
   const started: { stop(): Promise<void> }[] = [telemetry];
   const controller = new AbortController();
@@ -62,19 +62,21 @@ export async function openSession(options: {
     const bundling = existsSync(folder.workflows)
       ? Promise.resolve()
       : bundleWorkflows(folder.workflows, plan.loop, file.telemetry);
+    bundling.catch(() => {}); // it may fail while the server starts, before it is awaited
     const server = await serverOf(file, folder, options.temporal);
     if (server.own !== undefined) started.push(server.own);
     await bundling;
     const { address } = server;
-    const session = { pid: process.pid, address };
-    const own = server.own === undefined ? {} : { server: server.own.pid, ui: server.own.ui };
-    await writeSession(folder, { ...session, ...own });
-    const { client, connection } = await connectClient(
-      { address, namespace: file.namespace },
-      telemetry.plugins,
-    );
+    const own = server.own === undefined ? {} : { server: server.own.pid };
+    await writeSession(folder, { pid: process.pid, address, ...own });
+    const location: ServerLocation = {
+      address,
+      namespace: file.namespace,
+      isOwn: server.own !== undefined,
+    };
+    const { client, connection } = await connectClient(location, telemetry.plugins);
     started.push({ stop: () => connection.close() });
-    await registerSearchAttributes(connection, file.namespace);
+    await registerSearchAttributes(connection, location);
     const prefix = options.queuePrefix ?? "";
     const workers = await startWorkers(runs, run, address, prefix);
     started.push({ stop: async () => void (await Promise.all(workers.map((worker) => worker.stop()))) });
@@ -90,6 +92,7 @@ export async function openSession(options: {
       folder,
       client,
       address,
+      namespace: file.namespace,
       queues,
       ui: server.own?.ui,
       failed,
@@ -114,6 +117,7 @@ async function serverOf(
     binary: await findServerBinary(temporal),
     database: folder.database,
     log,
+    onSpawn: (server) => writeSession(folder, { pid: process.pid, server }),
   });
   return { address: own.address, own };
 }

@@ -21,17 +21,22 @@ export interface OpenTool {
 export interface ToolWorker {
   openRun(run: string): Promise<OpenRun>;
   tool(run: string, name: string): Promise<OpenTool>;
-  /** The instance that `tool` made for this trajectory at its first call. */
-  instance(place: TrajectoryPlace, task: Task, tool: string): Promise<unknown>;
+  /**
+   * The instance that `tool` made for this trajectory at its first call. Throws TOOL_STATE_LOST if the call
+   * `continues` from an earlier one whose instance this worker does not hold.
+   */
+  instance(place: TrajectoryPlace, task: Task, tool: string, continues: boolean): Promise<unknown>;
   release(place: TrajectoryPlace, tool: string): Promise<void>;
   reward(run: string): Promise<RewardPlugin>;
+  /** Releases every instance that is still held. */
+  close(): Promise<void>;
 }
 
 /** A tool worker over the runs in the folder `runs`. */
 export function toolWorker(runs: string): ToolWorker {
   const openRun = openRuns(runs);
   const tools = new Map<string, Promise<OpenTool>>();
-  const instances = new Map<string, Promise<unknown>>();
+  const instances = new Map<string, { plugin: ToolPlugin<unknown>; state: Promise<unknown> }>();
 
   function tool(run: string, name: string): Promise<OpenTool> {
     const key = `${run}/${name}`;
@@ -49,27 +54,33 @@ export function toolWorker(runs: string): ToolWorker {
     return { plugin, config: resolved.config, validate };
   }
 
+  async function release(key: string): Promise<void> {
+    const held = instances.get(key);
+    await held?.plugin.release?.(await held.state);
+    instances.delete(key);
+  }
+
   return {
     openRun,
     tool,
-    instance: async (place, task, name) => {
+    instance: async (place, task, name, continues) => {
       const { plugin, config } = await tool(place.run, name);
-      const key = `${place.id}/${name}`;
-      const create = async () => plugin.create?.({ instance: place.id, task, config });
-      const making = instances.get(key) ?? create();
-      if (plugin.create !== undefined) instances.set(key, making);
-      making.catch(() => instances.delete(key));
-      return making;
-    },
-    release: async (place, name) => {
+      if (plugin.create === undefined) return undefined;
       const key = `${place.id}/${name}`;
       const held = instances.get(key);
-      if (held === undefined) return;
-      const { plugin } = await tool(place.run, name);
-      await plugin.release?.(await held);
-      instances.delete(key);
+      if (held !== undefined) return held.state;
+      if (continues) throw new EverturnError("TOOL_STATE_LOST", { tool: name, trajectory: place.id });
+      const create = async () => plugin.create?.({ instance: place.id, task, config });
+      const state = create();
+      instances.set(key, { plugin, state });
+      state.catch(() => instances.delete(key));
+      return state;
     },
+    release: (place, name) => release(`${place.id}/${name}`),
     reward: async (run) => loadReward((await openRun(run)).plan.reward),
+    close: async () => {
+      await Promise.allSettled([...instances.keys()].map(release));
+    },
   };
 }
 

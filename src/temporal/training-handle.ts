@@ -1,8 +1,9 @@
-import { WorkflowFailedError, type WorkflowHandle } from "@temporalio/client";
-import { defineSearchAttributeKey, rootCause } from "@temporalio/common";
+import type { WorkflowHandle } from "@temporalio/client";
+import { defineSearchAttributeKey } from "@temporalio/common";
 import type { SearchAttributeName, TrainingInput, TrainingResult } from "../contracts/run.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import type { RunSession } from "./session.ts";
+import { workflowResult } from "./workflow-result.ts";
 
 const runAttribute: SearchAttributeName = "EverturnRun";
 
@@ -19,16 +20,8 @@ export async function startTraining({ run, client, queues }: RunSession): Promis
   });
 }
 
-/** Waits for the training workflow's end, or the session's. Throws RUN_FAILED with the root cause. */
-export async function finishTraining(
-  { run, client, closing }: RunSession,
-  handle: WorkflowHandle,
-): Promise<TrainingResult> {
-  try {
-    return await client.withAbortSignal(closing, () => handle.result());
-  } catch (error) {
-    if (!(error instanceof WorkflowFailedError)) throw error;
-    const reason = rootCause(error.cause) ?? error.message;
-    throw new EverturnError("RUN_FAILED", { run, reason }, { cause: error });
-  }
+/** Waits for the training workflow's end, or the session's. Throws RUN_FAILED with the root cause, TEMPORAL_LOST. */
+export function finishTraining(session: RunSession, handle: WorkflowHandle): Promise<TrainingResult> {
+  const { run } = session;
+  return workflowResult(session, handle, (reason) => new EverturnError("RUN_FAILED", { run, reason }));
 }

@@ -3,13 +3,14 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bundleWorkflowCode, DefaultLogger } from "@temporalio/worker";
 import type { ResolvedLoop } from "../contracts/plan.ts";
+import { EverturnError } from "../errors/everturn-error.ts";
 import { writeWhole } from "../runs/files.ts";
 
 const project = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 
 /**
  * Bundles Everturn's workflows with the run's agent loop into `file`, beside the entry it was made from. A run keeps
- * its bundle: a resumed run goes on with the workflow code it began with.
+ * its bundle: a resumed run goes on with the workflow code it began with. Throws WORKFLOWS_NOT_BUNDLED.
  */
 export async function bundleWorkflows(
   file: string,
@@ -18,9 +19,12 @@ export async function bundleWorkflows(
 ): Promise<void> {
   const workflowsPath = file.replace(/\.js$/, ".ts");
   await writeWhole(workflowsPath, bundleEntry(loop));
-  const { code } = await bundleWorkflowCode({
+  let output = "";
+  const bundling = bundleWorkflowCode({
     workflowsPath,
-    logger: new DefaultLogger("WARN"),
+    logger: new DefaultLogger("WARN", ({ message }) => {
+      output += message;
+    }),
     workflowInterceptorModules: telemetry ? [telemetryInterceptors()] : [],
     webpackConfigHook: (config) => ({
       ...config,
@@ -29,6 +33,10 @@ export async function bundleWorkflows(
         modules: [...(config.resolve?.modules ?? []), join(project, "node_modules")],
       },
     }),
+  });
+  const { code } = await bundling.catch((error) => {
+    const reason = firstError(output) ?? String(error);
+    throw new EverturnError("WORKFLOWS_NOT_BUNDLED", { loop: loop.name, reason }, { cause: error });
   });
   await writeWhole(file, code);
 }
@@ -45,6 +53,14 @@ function bundleEntry(loop: Pick<ResolvedLoop, "name" | "workflow">): string {
     `export const trajectory = trajectoryWorkflow({ ${JSON.stringify(loop.name)}: loop });`,
     "",
   ].join("\n");
+}
+
+/** The first error in webpack's output: its place, and what is wrong there. */
+function firstError(output: string): string | undefined {
+  return /^ERROR in (.*(?:\n.*){1,2})/m
+    .exec(output)?.[1]
+    ?.replace(/\s+/g, " ")
+    .replace(/[. ]+$/, "");
 }
 
 function telemetryInterceptors(): string {

@@ -53,7 +53,7 @@ interface SpanMessage {
   parentSpanId: string;
 }
 interface Point {
-  asInt?: string;
+  asDouble?: number;
   count?: string;
   attributes: Attribute[];
 }
@@ -118,14 +118,15 @@ function pointsOf({ resourceMetrics = [] }: ExportMessage): CollectedPoint[] {
     const service = attributesOf(resource.attributes)["service.name"] ?? "";
     return scopeMetrics
       .flatMap(({ metrics }) => metrics)
-      .flatMap(({ name, unit, sum, histogram }) =>
-        (sum ?? histogram)?.dataPoints.map((point) => ({
-          metric: name,
-          unit,
-          service,
-          value: Number(point.asInt ?? point.count),
-          attributes: attributesOf(point.attributes),
-        })) ?? [],
+      .flatMap(
+        ({ name, unit, sum, histogram }) =>
+          (sum ?? histogram)?.dataPoints.map((point) => ({
+            metric: name,
+            unit,
+            service,
+            value: Number(point.asDouble ?? point.count),
+            attributes: attributesOf(point.attributes),
+          })) ?? [],
       );
   });
 }

@@ -1,0 +1,26 @@
+import { InvalidArgumentError } from "commander";
+
+/** Collects the values of an option that may be repeated. */
+export function collect(value: string, before: string[]): string[] {
+  return [...before, value];
+}
+
+/** An option's value as a number. */
+export function decimal(value: string): number {
+  const parsed = Number(value);
+  if (value.trim() === "" || !Number.isFinite(parsed)) throw new InvalidArgumentError("It is not a number.");
+  return parsed;
+}
+
+/** An option's value as a whole number, 0 or more. */
+export function count(value: string): number {
+  if (!/^\d{1,15}$/.test(value)) throw new InvalidArgumentError("It is not a whole number.");
+  return Number(value);
+}
+
+/** An option's value as a whole number, 1 or more. */
+export function positiveCount(value: string): number {
+  const parsed = count(value);
+  if (parsed === 0) throw new InvalidArgumentError("It must be at least 1.");
+  return parsed;
+}

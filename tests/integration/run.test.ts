@@ -1,0 +1,100 @@
+import { existsSync, mkdtempSync, readFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client, Connection } from "@temporalio/client";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
+import type { EvaluationRecord, TrainingResult } from "../../src/contracts/run.ts";
+import { readLines } from "../../src/runs/files.ts";
+import { runFolder } from "../../src/runs/run-folder.ts";
+import { type DevServer, startDevServer } from "../../src/temporal/dev-server.ts";
+import { findServerBinary } from "../../src/temporal/server-binary.ts";
+import { everturn, lastLine } from "../support/command.ts";
+
+const runs = mkdtempSync(join(tmpdir(), "everturn-run-"));
+const pipeline = join(import.meta.dirname, "..", "pipelines", "small.yaml");
+let server: DevServer;
+let result: TrainingResult & { seconds: number };
+
+beforeAll(async () => {
+  const binary = await findServerBinary();
+  server = await startDevServer({ binary, database: join(runs, "server.db"), log: join(runs, "server.log") });
+  const ended = await everturn("run", pipeline, "--runs", runs, "--address", server.address, "--json");
+  expect(ended.code, ended.stderr).toBe(0);
+  result = lastLine(ended.stdout);
+});
+afterAll(async () => {
+  await server.stop();
+  await rm(runs, { recursive: true, force: true });
+});
+
+test("a run that joins a server leaves its folder with plan, metrics, checkpoints, evaluations and report", async () => {
+  expect(result).toMatchObject({ steps: 3, trajectories: 48 });
+  const folder = runFolder(runs, result.run);
+  const records = await readLines<StepRecord>(folder.metrics);
+  expect(records.map(({ step, policyVersion }) => [step, policyVersion])).toEqual([
+    [1, 2],
+    [2, 3],
+    [3, 4],
+  ]);
+  for (const record of records) {
+    expect(record.logprobGap, "recorded against recomputed log-probabilities").toBeLessThan(1e-4);
+    expect(record.gradientNorm).toBeGreaterThan(0);
+  }
+  expect(JSON.parse(readFileSync(folder.plan, "utf8"))).toMatchObject({ name: "small", seed: 7, steps: 3 });
+  for (const file of ["model.safetensors", "config.json", "tokenizer.json", "tokenizer_config.json"]) {
+    expect(existsSync(join(folder.policy(4), file)), file).toBe(true);
+  }
+  const names = ["evaluation-v0000", "evaluation-v0001", "evaluation-v0003", "evaluation-v0004"];
+  const evaluations = names.map(
+    (name): EvaluationRecord => JSON.parse(readFileSync(folder.evaluation(name), "utf8")),
+  );
+  expect(evaluations.map(({ tasks }) => tasks)).toEqual([8, 8, 8, 8]);
+  expect(readFileSync(folder.report, "utf8")).toContain("Held-out accuracy");
+});
+
+test("trajectories are found by their search attributes, and read without decoding", async () => {
+  const connection = await Connection.connect({ address: server.address });
+  const client = new Client({ connection });
+  const query = `EverturnRun = "${result.run}" AND EverturnStep = 2 AND WorkflowType = "trajectory"`;
+  expect((await client.workflow.count(`${query} AND EverturnStage = "step-0002"`)).count).toBe(16);
+  const called = client.workflow.list({ query: `${query} AND EverturnTools = "calculator"` });
+  const { value: first } = await called[Symbol.asyncIterator]().next();
+  const { turns, reward } = await client.workflow.getHandle(first?.workflowId ?? "").result();
+  expect(turns[0].action).toContain("<tool_call>");
+  expect(turns[0].toolCalls[0]).toMatchObject({ tool: "calculator", observation: expect.any(String) });
+  expect(reward).toEqual(expect.any(Number));
+  await connection.close();
+});
+
+test("show and trajectories print what the store holds", async () => {
+  const listed = await everturn("trajectories", result.run, "--runs", runs, "--stage", "step-0003", "--json");
+  const { trajectories, total } = lastLine<{ trajectories: { id: string }[]; total: number }>(listed.stdout);
+  expect(total).toBe(16);
+  const shown = await everturn("show", trajectories[0]?.id ?? "", "--runs", runs, "--tokens");
+  expect(shown.stdout).toContain("State the final answer");
+  expect(shown.stdout).toMatch(/action\s+\d+\s+".*"\s+1\s+-\d/);
+});
+
+test("evaluate measures the newest policy, with the tools and without", async () => {
+  const ended = await everturn(
+    "evaluate",
+    result.run,
+    "--runs",
+    runs,
+    "--limit",
+    "4",
+    "--no-tools",
+    "--json",
+  );
+  expect(ended.code, ended.stderr).toBe(0);
+  expect(lastLine(ended.stdout)).toMatchObject({ run: result.run, tasks: 4, policyVersion: 4, accuracy: 0 });
+});
+
+test("resuming a run that has ended says so again, and does nothing twice", async () => {
+  const { code, stdout } = await everturn("resume", result.run, "--runs", runs, "--json");
+  expect(code).toBe(0);
+  expect(lastLine(stdout)).toMatchObject({ run: result.run, steps: 3, accuracyAfter: result.accuracyAfter });
+  expect(await readLines(runFolder(runs, result.run).metrics)).toHaveLength(3);
+});

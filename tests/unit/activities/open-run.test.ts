@@ -1,0 +1,78 @@
+import { appendFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { openRunActivity } from "../../../activities/open-run.ts";
+import type { EvaluationRecord } from "../../../src/contracts/run.ts";
+import { createRun } from "../../../src/runs/create-run.ts";
+import { appendLine, writeWhole } from "../../../src/runs/files.ts";
+import { openRun } from "../../../src/runs/open-runs.ts";
+import { samplePlan } from "../../support/sample-plan.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+
+const runs = temporaryFolder();
+const options = { steps: 6, batchSize: 8, tasks: 4, evaluationEvery: 2 };
+
+/** A run on disk after these steps and evaluations; what the training workflow would be told of it. */
+async function progressAfter(steps: number, evaluated: number[], warmStart = true) {
+  const run = await createRun(samplePlan({ ...options, warmStart }), runs, undefined, false);
+  const { folder } = await openRun(runs, run);
+  const first = warmStart ? 1 : 0;
+  for (let step = 1; step <= steps; step++) {
+    const record = { step, policyVersion: first + step, trajectories: step === 2 ? 7 : 8 };
+    await appendLine(folder.metrics, JSON.stringify(record));
+  }
+  for (const version of evaluated) {
+    const name = `evaluation-v${String(version).padStart(4, "0")}`;
+    await writeWhole(folder.evaluation(name), JSON.stringify(evaluation(name, version)));
+  }
+  const open = openRunActivity((id) => openRun(runs, id));
+  return { folder, progress: async () => (await open({ run })).progress };
+}
+
+function evaluation(name: string, policyVersion: number): EvaluationRecord {
+  const rest = {
+    step: 0,
+    accuracy: 0.5,
+    tasks: 4,
+    leftOut: 0,
+    toolCallRate: 1,
+    meanActionTokens: 5,
+    seconds: 1,
+  };
+  return { name, policyVersion, ...rest };
+}
+
+const versions = (evaluations: EvaluationRecord[]) => evaluations.map((record) => record.policyVersion);
+
+test("a new run begins at step 1 with version 0", async () => {
+  const { progress } = await progressAfter(0, []);
+  expect(await progress()).toEqual({ nextStep: 1, policyVersion: 0, evaluations: [], trajectories: 0 });
+});
+
+test("a warm start counts once its policy was evaluated; before, its slices are asked for again", async () => {
+  const unfinished = await progressAfter(0, [0]);
+  expect(await unfinished.progress()).toMatchObject({ nextStep: 1, policyVersion: 0 });
+  const finished = await progressAfter(0, [0, 1]);
+  const progress = await finished.progress();
+  expect(progress).toMatchObject({ nextStep: 1, policyVersion: 1 });
+  expect(versions(progress.evaluations)).toEqual([0, 1]);
+});
+
+test("a half-finished run goes on after its last whole line of metrics", async () => {
+  const { folder, progress } = await progressAfter(3, [0, 1, 3]);
+  appendFileSync(folder.metrics, '{"step":4,"policyVersion":5,"traj');
+  const { evaluations, ...rest } = await progress();
+  expect(rest).toEqual({ nextStep: 4, policyVersion: 4, trajectories: 23 });
+  expect(versions(evaluations)).toEqual([0, 1, 3]);
+});
+
+test("evaluations made by hand, and those of versions past the last step, are not the run's progress", async () => {
+  const { folder, progress } = await progressAfter(2, [0, 1, 3, 4]);
+  const byHand = "evaluation-v0002-no-tools-20260102T030405678";
+  await writeWhole(folder.evaluation(byHand), JSON.stringify(evaluation(byHand, 2)));
+  expect(versions((await progress()).evaluations)).toEqual([0, 1, 3]);
+});
+
+test("without a warm start version 1 is the first step's", async () => {
+  const { progress } = await progressAfter(2, [0, 2], false);
+  expect(await progress()).toMatchObject({ nextStep: 3, policyVersion: 2 });
+});

@@ -1,0 +1,72 @@
+import { expect, test } from "vitest";
+import { recordLeftOut } from "../../../activities/record-left-out.ts";
+import { scoreTrajectory } from "../../../activities/score-trajectory.ts";
+import type { ScoreTrajectoryInput } from "../../../src/contracts/activities.ts";
+import type { Score } from "../../../src/contracts/reward.ts";
+import { readTrajectoryRecord } from "../../../src/report/trajectory-files.ts";
+import { createRun } from "../../../src/runs/create-run.ts";
+import { openRun } from "../../../src/runs/open-runs.ts";
+import { toolWorker } from "../../../src/temporal/tool-worker.ts";
+import { samplePlan } from "../../support/sample-plan.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+
+const runs = temporaryFolder();
+const plan = samplePlan({ steps: 1, batchSize: 8, tasks: 2, warmStart: false, evaluationEvery: 1 });
+const run = await createRun(plan, runs, undefined, false);
+const { folder } = await openRun(runs, run);
+
+function finished(task: string): ScoreTrajectoryInput {
+  const stage = "step-0001";
+  return {
+    place: { id: `${run}/${stage}/${task}/0`, run, stage, step: 1, task, sample: 0 },
+    task: {
+      data_source: "test",
+      prompt: [{ role: "user", content: "1 + 1 =" }],
+      reward_model: { ground_truth: "2" },
+    },
+    ...{
+      turns: [{ action: "2", toolCalls: [] }],
+      outcome: "answered",
+      answer: "2",
+      head: "a",
+      policyVersion: 0,
+    },
+    ...{ tokens: { prompt: 3, action: 1, observation: 0 }, toolReward: 0.25, startedAt: 0 },
+  };
+}
+
+function scored(input: ScoreTrajectoryInput, score: () => Score) {
+  return scoreTrajectory({ ...toolWorker(runs), reward: async () => ({ score }) })(input);
+}
+
+test("a trajectory is scored once, with what its tools add", async () => {
+  const input = finished("task-00000");
+  expect(await scored(input, () => ({ reward: 1, success: true }))).toEqual({ reward: 1.25, success: true });
+  const again = scored(input, () => {
+    throw new Error("scored twice");
+  });
+  expect(await again).toEqual({ reward: 1.25, success: true });
+  expect(await readTrajectoryRecord(folder, input.place)).toMatchObject({
+    outcome: "answered",
+    reward: 1.25,
+  });
+});
+
+test("a trajectory that was left out is scored when its step is tried again and it gets through", async () => {
+  const input = finished("task-00001");
+  await recordLeftOut((id) => openRun(runs, id))({ ...input, failure: "calculator: the host is down" });
+  expect(await readTrajectoryRecord(folder, input.place)).toMatchObject({ outcome: "left-out", reward: 0 });
+  await scored(input, () => ({ reward: 1, success: true }));
+  const record = await readTrajectoryRecord(folder, input.place);
+  expect(record).toMatchObject({ outcome: "answered", reward: 1.25, success: true });
+  expect(record?.failure).toBeUndefined();
+});
+
+test("a reward that is no number is refused: nothing could be trained on it", async () => {
+  const input = finished("task-00002");
+  await expect(scored(input, () => ({ reward: Number.NaN, success: false }))).rejects.toMatchObject({
+    code: "REWARD_INVALID",
+    retryable: false,
+  });
+  expect(await readTrajectoryRecord(folder, input.place)).toBeUndefined();
+});

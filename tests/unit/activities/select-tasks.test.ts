@@ -1,0 +1,48 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { selectTasks } from "../../../activities/select-tasks.ts";
+import { loadPlan } from "../../../src/pipeline/load-plan.ts";
+import { createRun } from "../../../src/runs/create-run.ts";
+import { openRun } from "../../../src/runs/open-runs.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+
+const runs = temporaryFolder();
+const pipeline = join(import.meta.dirname, "..", "..", "pipelines", "small.yaml");
+const plan = await loadPlan(pipeline, {
+  overrides: ["dataset.train.config.limit=10", "dataset.validation.config.limit=6", "rollout.groupSize=2"],
+});
+const run = await createRun(plan, runs, undefined, false);
+const select = selectTasks((id) => openRun(runs, id));
+const evaluation = { name: "evaluation-v0000", step: 0, policyVersion: 0 };
+
+test("a step has one task for each group, by the run's seed, in any process", async () => {
+  const tasks = await select({ run, step: 2 });
+  expect(tasks).toHaveLength(8);
+  expect(await selectTasks((id) => openRun(runs, id))({ run, step: 2 })).toEqual(tasks);
+  expect(await select({ run, step: 1 })).not.toEqual(tasks);
+});
+
+test("an evaluation has the first tasks of the validation set, in order", async () => {
+  const tasks = await select({ run, evaluation: { ...evaluation, tasks: 4 } });
+  expect(tasks.map(({ id }) => id)).toEqual(["task-00000", "task-00001", "task-00002", "task-00003"]);
+  expect(await select({ run, evaluation })).toHaveLength(6);
+});
+
+test("a file of tasks is taken whole, whatever the pipeline says of its own", async () => {
+  const taskFile = join(runs, "tasks.jsonl");
+  const row = (truth: number) => ({
+    data_source: "test",
+    prompt: [{ role: "user", content: "?" }],
+    reward_model: { ground_truth: String(truth) },
+  });
+  const rows = Array.from({ length: 9 }, (_, index) => JSON.stringify(row(index)));
+  writeFileSync(taskFile, rows.join("\n"));
+  const tasks = await select({ run, evaluation: { ...evaluation, taskFile } });
+  expect(tasks.map(({ task }) => task.reward_model.ground_truth)).toEqual([..."012345678"]);
+  expect(await select({ run, evaluation: { ...evaluation, taskFile, tasks: 2 } })).toHaveLength(2);
+  writeFileSync(taskFile, "\n");
+  await expect(select({ run, evaluation: { ...evaluation, taskFile } })).rejects.toMatchObject({
+    code: "TASKS_EMPTY",
+  });
+});

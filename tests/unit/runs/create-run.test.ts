@@ -1,0 +1,36 @@
+import { readdirSync } from "node:fs";
+import { expect, test } from "vitest";
+import { createRun } from "../../../src/runs/create-run.ts";
+import { openRun, readRunFile } from "../../../src/runs/open-runs.ts";
+import { samplePlan } from "../../support/sample-plan.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+
+const runs = temporaryFolder();
+const plan = samplePlan({ steps: 1, batchSize: 8, tasks: 2, warmStart: true, evaluationEvery: 1 });
+
+test("runs that begin in the same second get folders of their own, with the plan as it was", async () => {
+  const ids = await Promise.all([1, 2, 3].map(() => createRun(plan, runs, undefined, false)));
+  expect(new Set(ids).size).toBe(3);
+  expect(readdirSync(runs).sort()).toEqual([...ids].sort());
+  expect(ids[0]).toMatch(/^calculator-\d{8}-\d{6}(-[23])?$/);
+  expect((await openRun(runs, ids[0] ?? "")).plan).toEqual(plan);
+});
+
+test("on a server that it joined a run has queues of its own", async () => {
+  const own = await readRunFile(runs, await createRun(plan, runs, undefined, false));
+  expect(own).toMatchObject({ namespace: "default", queues: { tools: "tools" } });
+  expect(own.address).toBeUndefined();
+  const server = { address: "temporal.example:7233", namespace: "training" };
+  const run = await createRun(plan, runs, server, true);
+  expect(await readRunFile(runs, run)).toMatchObject({
+    ...server,
+    telemetry: true,
+    queues: { tools: `${run}/tools` },
+  });
+});
+
+test("a run that is not there is refused with those that are", async () => {
+  await expect(openRun(runs, "calculator-1")).rejects.toThrow(
+    /There is no run calculator-1 in .*Runs there: /,
+  );
+});

@@ -1,0 +1,50 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { appendLine, readLines, readRecord, writeOnce, writeWhole } from "../../../src/runs/files.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+
+const folder = temporaryFolder();
+const written = (name: string, text: string) => {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+};
+
+test("a file is written whole, into folders that are made, and leaves nothing beside it", async () => {
+  const path = join(folder, "a", "b", "record.json");
+  await writeWhole(path, '{"value":1}');
+  await writeWhole(path, '{"value":2}');
+  expect(await readRecord(path)).toEqual({ value: 2 });
+  expect(readdirSync(dirname(path))).toEqual(["record.json"]);
+});
+
+test("of many writers of one file the first wins, and all others are told", async () => {
+  const path = join(folder, "once", "record.json");
+  const contents = ["a", "b", "c", "d"];
+  const won = await Promise.all(contents.map((content) => writeOnce(path, content)));
+  expect(won.filter(Boolean)).toHaveLength(1);
+  expect(readFileSync(path, "utf8")).toBe(contents[won.indexOf(true)]);
+  expect(readdirSync(dirname(path))).toEqual(["record.json"]);
+});
+
+test("a record that is not there is undefined; one that was cut is refused by its name", async () => {
+  expect(await readRecord(join(folder, "nothing.json"))).toBeUndefined();
+  const path = written("cut.json", '{"value":');
+  await expect(readRecord(path)).rejects.toMatchObject({ code: "RECORD_CORRUPT" });
+  await expect(readRecord(path)).rejects.toThrow(path);
+});
+
+test("a line that a killed writer left torn is ignored by readers and cut off by the next writer", async () => {
+  const path = written("metrics.jsonl", '{"step":1,"name":"é"}\n{"step":2,"na');
+  expect(await readLines(path)).toEqual([{ step: 1, name: "é" }]);
+  await appendLine(path, '{"step":2}');
+  await appendLine(path, '{"step":3}');
+  expect(readFileSync(path, "utf8")).toBe('{"step":1,"name":"é"}\n{"step":2}\n{"step":3}\n');
+});
+
+test("a file of lines that is not there has none; a line in its middle that is torn is refused", async () => {
+  expect(await readLines(join(folder, "nothing.jsonl"))).toEqual([]);
+  const path = written("spoilt.jsonl", '{"step":1\n{"step":2}\n');
+  await expect(readLines(path)).rejects.toMatchObject({ code: "RECORD_CORRUPT" });
+});

@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import type { Segment } from "../../../src/contracts/generated/segment.ts";
+import { trainingTrajectory } from "../../../src/trajectory/training-trajectory.ts";
+
+const segments: Segment[] = [
+  { previous: null, origin: "prompt", text: "1 + 1 =", tokens: [5, 6] },
+  {
+    previous: "a",
+    origin: "action",
+    text: "call",
+    tokens: [7, 2],
+    logprobs: [-0.5, -0.25],
+    policyVersion: 1,
+  },
+  { previous: "b", origin: "observation", text: "2", tokens: [8] },
+  { previous: "c", origin: "action", text: "2", tokens: [9], logprobs: [-0.125], policyVersion: 1 },
+];
+const identity = { id: "run/step-0001/task-00000/0", group: "task-00000", reward: 1 };
+
+test("is trained on exactly what was sampled: loss and log-probabilities on actions alone", () => {
+  expect(trainingTrajectory(identity, segments)).toEqual({
+    ...identity,
+    tokens: [5, 6, 7, 2, 8, 9],
+    mask: [0, 0, 1, 1, 0, 1],
+    logprobs: [0, 0, -0.5, -0.25, 0, -0.125],
+  });
+});
+
+test("an action without its log-probabilities is not a number, which the trainer refuses", () => {
+  const [prompt, action] = segments;
+  if (prompt === undefined || action === undefined) throw new Error("no segments");
+  const { logprobs: _, ...bare } = action;
+  expect(trainingTrajectory(identity, [prompt, bare]).logprobs).toEqual([0, 0, Number.NaN, Number.NaN]);
+});

@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { samplesOf, trajectoryInput } from "../../../workflows/trajectory-input.ts";
+
+const task = {
+  data_source: "test",
+  prompt: [{ role: "user" as const, content: "1 + 1 =" }],
+  reward_model: { ground_truth: "2" },
+};
+const selected = (id: string) => ({ id, task });
+
+test("a trajectory's id tells its place: run, stage, task, sample", () => {
+  const place = { run: "run", stage: "step-0002", step: 2, sample: 3 };
+  const settings = {
+    ...{ seed: 7, sampling: { temperature: 1, maxTokens: 8 }, tools: [] },
+    loop: { plugin: "loop-tool-agent", config: {} },
+  };
+  const queues = { orchestration: "o", policy: "p", tools: "t", trainer: "r" };
+  const input = trajectoryInput(selected("task-00005"), place, 4, settings, queues);
+  expect(input).toEqual({
+    place: { ...place, task: "task-00005", id: "run/step-0002/task-00005/3" },
+    ...{ task, policyVersion: 4, queues, ...settings },
+  });
+});
+
+test("each task of a step has its group of samples", () => {
+  const samples = samplesOf([selected("a"), selected("b")], 2).map(({ selected: { id }, sample }) => [
+    id,
+    sample,
+  ]);
+  expect(samples).toEqual([
+    ["a", 0],
+    ["a", 1],
+    ["b", 0],
+    ["b", 1],
+  ]);
+});
+
+test("a task drawn twice in a step gets other samples, so that no two trajectories share an id", () => {
+  const twice = samplesOf([selected("a"), selected("b"), selected("a")], 2);
+  const places = twice.map(({ selected: { id }, sample }) => `${id}/${sample}`);
+  expect(places).toEqual(["a/0", "a/1", "b/0", "b/1", "a/2", "a/3"]);
+});

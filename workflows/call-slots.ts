@@ -1,0 +1,22 @@
+import type { ToolCallRecord, TurnRecord } from "../src/contracts/trajectory.ts";
+
+/** The places of a turn's tool calls. */
+export interface CallSlots {
+  /** Takes the next place; `fill` records what came of the call. */
+  take(): { call: number; fill(record: ToolCallRecord): void };
+}
+
+/** Calls made in parallel keep their order in `turn`, whichever is answered first; those unanswered are not in it. */
+export function callSlots(turn: TurnRecord): CallSlots {
+  const answers: (ToolCallRecord | undefined)[] = [];
+  return {
+    take: () => {
+      const call = answers.push(undefined) - 1;
+      const fill = (record: ToolCallRecord) => {
+        answers[call] = record;
+        turn.toolCalls = answers.filter((answer) => answer !== undefined);
+      };
+      return { call, fill };
+    },
+  };
+}
