@@ -223,7 +223,7 @@ export const errorTable = {
     help: "Install the `temporal` CLI so that it is on PATH, name it with --temporal, or join a server with --address.",
   },
   TEMPORAL_SERVER_FAILED: {
-    message: "The Temporal dev server did not start: {reason}.",
+    message: "The Temporal dev server failed: {reason}.",
     retryable: true,
     help: "Its log is {log}.",
   },

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { buffer } from "node:stream/consumers";
+import { isDeepStrictEqual } from "node:util";
 import protobuf from "protobufjs";
 
 const { root } = protobuf.parse(readFileSync(new URL("./otlp.proto", import.meta.url), "utf8"));
@@ -32,7 +33,7 @@ export interface Collector {
   /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
   endpoint: string;
   spans: CollectedSpan[];
-  /** Every export's points: a metric that is exported twice is here twice. */
+  /** The newest point of each series: what is counted adds up from export to export. */
   points: CollectedPoint[];
   /** Requests to paths that nobody asked for. */
   unexpected: string[];
@@ -80,7 +81,11 @@ export async function startCollector(): Promise<Collector> {
     else {
       const message = decoded(type, body);
       spans.push(...spansOf(message));
-      points.push(...pointsOf(message));
+      for (const point of pointsOf(message)) {
+        const before = points.findIndex((known) => isSameSeries(known, point));
+        if (before >= 0) points[before] = point;
+        else points.push(point);
+      }
     }
     response.writeHead(200, { "content-type": "application/x-protobuf" }).end();
   });
@@ -129,6 +134,10 @@ function pointsOf({ resourceMetrics = [] }: ExportMessage): CollectedPoint[] {
           })) ?? [],
       );
   });
+}
+
+function isSameSeries(a: CollectedPoint, b: CollectedPoint): boolean {
+  return isDeepStrictEqual({ ...a, value: 0 }, { ...b, value: 0 });
 }
 
 function attributesOf(attributes: Attribute[]): Record<string, string> {

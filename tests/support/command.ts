@@ -17,9 +17,15 @@ export interface RunningCommand {
 
 /** Starts `everturn …arguments`. */
 export function start(...parameters: string[]): RunningCommand {
+  return startWith({}, ...parameters);
+}
+
+/** Starts `everturn …arguments` with these environment variables beside those of the tests. */
+export function startWith(env: Record<string, string>, ...parameters: string[]): RunningCommand {
   const child = spawn(process.execPath, [main, ...parameters], {
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
+    env: { ...process.env, ...env },
   });
   let stdout = "";
   let stderr = "";

@@ -1,0 +1,107 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { clearSession, writeSession } from "../../src/runs/session-file.ts";
+import { everturn } from "../support/command.ts";
+import { writeSampleRun } from "../support/sample-run.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { waitingProcess } from "../support/waiting-process.ts";
+
+const runs = temporaryFolder();
+const { id: run, folder } = await writeSampleRun({}, runs);
+const pipeline = join(import.meta.dirname, "..", "pipelines", "small.yaml");
+
+/** What a command that must be refused says; it must say it shortly and end with 1. */
+async function refused(...parameters: string[]): Promise<string> {
+  const { code, stderr } = await everturn(...parameters, "--runs", runs);
+  expect(stderr).not.toMatch(/^\s+at .*:\d+:\d+\)?$/m);
+  expect(code, stderr).toBe(1);
+  return stderr.trim().replaceAll(runs, "RUNS");
+}
+
+function tasks(text: string): string {
+  const path = join(runs, "tasks.jsonl");
+  writeFileSync(path, text);
+  return path;
+}
+
+test.each([
+  ["resume", "nope"],
+  ["evaluate", "nope"],
+  ["dev", "nope"],
+  ["worker", "--role", "tools", "--run", "nope"],
+  ["trajectories", "nope"],
+  ["report", "nope"],
+])("%s names the runs there are when its run is not there", async (...parameters) => {
+  expect(await refused(...parameters)).toBe(
+    `RUN_NOT_FOUND: There is no run nope in RUNS. Runs there: ${run}.`,
+  );
+});
+
+test("show names trajectories like the one that is not there", async () => {
+  expect(await refused("show", "nope")).toMatch(
+    /^TRAJECTORY_NOT_FOUND: There is no trajectory nope\. .*Ids like it/,
+  );
+});
+
+test("evaluate refuses a policy version that is not there", async () => {
+  for (const version of ["99", "newest", ""]) {
+    expect(await refused("evaluate", run, "--policy-version", version)).toContain(
+      `POLICY_NOT_FOUND: The run ${run} has no policy version ${version}.`,
+    );
+  }
+});
+
+test("evaluate refuses tasks that are missing, empty or no tasks, before anything starts", async () => {
+  expect(await refused("evaluate", run, "--tasks", join(runs, "nope.jsonl"))).toContain(
+    "TASKS_NOT_FOUND: There is no task file RUNS/nope.jsonl.",
+  );
+  expect(await refused("evaluate", run, "--tasks", runs)).toContain("TASKS_NOT_FOUND");
+  expect(await refused("evaluate", run, "--tasks", tasks("\n"))).toContain("TASKS_EMPTY");
+  const text = '{"data_source": "x", "prompt": [], "reward_model": {"ground_truth": 3}}\nnot JSON\n';
+  expect(await refused("evaluate", run, "--tasks", tasks(text))).toMatchInlineSnapshot(`
+    "WRONG_CONFIGURATION: RUNS/tasks.jsonl: refused, 3 problems:
+    RUNS/tasks.jsonl:1:32: prompt is an empty list, but must not be empty. The messages the trajectory starts from.
+    RUNS/tasks.jsonl:1:69: reward_model.ground_truth must be text, but is 3. The expected final answer.
+    RUNS/tasks.jsonl:2:1: not valid JSON: “not” is no JSON value. Put text in double quotes.
+    Correct it and run again."
+  `);
+});
+
+test("numbers that are none are refused by their option's name", async () => {
+  expect(await refused("evaluate", run, "--limit", "abc")).toBe(
+    "error: option '--limit <number>' argument 'abc' is invalid. It is not a whole number.",
+  );
+  expect(await refused("evaluate", run, "--limit", "0")).toContain("It must be at least 1.");
+  expect(await refused("trajectories", run, "--limit", "-3")).toContain("It is not a whole number.");
+  expect(await refused("trajectories", run, "--min-reward", "high")).toContain("It is not a number.");
+});
+
+test("a run that another process works on is left to it", async () => {
+  const { pid } = await waitingProcess("src/cli/main.ts", "run");
+  onTestFinished(() => clearSession(folder));
+  await writeSession(folder, { pid, address: "127.0.0.1:7233" });
+  for (const command of ["resume", "evaluate", "dev"]) {
+    expect(await refused(command, run)).toContain(
+      `RUN_ALREADY_ACTIVE: The run ${run} is being worked on by process ${pid}.`,
+    );
+  }
+});
+
+test("a worker by hand needs a server: the run's own is not up", async () => {
+  expect(await refused("worker", "--role", "tools", "--run", run)).toContain(
+    `RUN_HAS_NO_SERVER: The run ${run} has a Temporal server of its own, which is not up.`,
+  );
+});
+
+test("a Temporal CLI or server that is not there is named", async () => {
+  expect(await refused("run", pipeline, "--temporal", join(runs, "temporal"))).toContain(
+    "TEMPORAL_BINARY_NOT_FOUND: There is no Temporal CLI at RUNS/temporal.",
+  );
+  expect(await refused("run", pipeline, "--temporal", process.execPath)).toContain(
+    "TEMPORAL_SERVER_FAILED: The Temporal dev server failed: ",
+  );
+  expect(await refused("run", pipeline, "--address", "127.0.0.1:1")).toContain(
+    "TEMPORAL_UNREACHABLE: No Temporal server answers at 127.0.0.1:1: ",
+  );
+});

@@ -1,0 +1,99 @@
+import { join } from "node:path";
+import { Worker } from "@temporalio/worker";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { runFolder } from "../../src/runs/run-folder.ts";
+import { startTelemetry } from "../../src/telemetry/telemetry.ts";
+import { type CollectedSpan, type Collector, startCollector } from "../support/collector.ts";
+import { lastLine, startWith } from "../support/command.ts";
+import { historiesOf } from "../support/histories.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const runs = temporaryFolder();
+const pipeline = join(import.meta.dirname, "..", "pipelines", "small.yaml");
+const roles = ["orchestration", "policy", "tools", "trainer"];
+let collector: Collector;
+let traced: string;
+
+/** A run of one step; its id. */
+async function runSmall(env: Record<string, string>): Promise<string> {
+  const settings = ["steps=1", "evaluation.every=100", "evaluation.tasks=2", "rollout.batchSize=8"];
+  const overrides = settings.flatMap((setting) => ["--set", setting]);
+  const command = startWith(env, "run", pipeline, "--runs", runs, "--json", ...overrides);
+  const { code, stdout, stderr } = await command.end();
+  expect(code, stderr).toBe(0);
+  return lastLine<{ run: string }>(stdout).run;
+}
+
+beforeAll(async () => {
+  collector = await startCollector();
+  traced = await runSmall({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint });
+});
+afterAll(() => collector.close());
+
+/** The names of a span and those above it, the outermost first. */
+function pathTo(span: CollectedSpan): string[] {
+  const above = collector.spans.find(({ id, trace }) => id === span.parent && trace === span.trace);
+  return [...(above === undefined ? [] : pathTo(above)), span.name];
+}
+
+test("a trace goes from the run to its steps, trajectories, turns and tool calls", () => {
+  const calls = collector.spans.filter(({ name }) => name === "RunActivity:calculator");
+  const paths = calls.map((span) => pathTo(span).filter((name) => !name.startsWith("StartChildWorkflow:")));
+  expect(paths).toContainEqual([
+    ...["StartWorkflow:training", "RunWorkflow:training", "RunWorkflow:step", "RunWorkflow:trajectory"],
+    ...["turn 1", "StartActivity:calculator", "RunActivity:calculator"],
+  ]);
+  const turns = collector.spans.filter(({ name }) => /^turn \d+$/.test(name));
+  const generated = collector.spans.filter(({ name }) => name === "RunActivity:generate-turn");
+  expect(turns.length).toBe(generated.length);
+  expect(pathTo(turns[0]!)).toContain("RunWorkflow:trajectory");
+});
+
+test("the run is one trace, of which no process loses the end", () => {
+  const work = collector.spans.filter(({ name }) => !/Query/.test(name));
+  expect(new Set(work.map(({ trace }) => trace)).size).toBe(1);
+  const ids = new Set(work.map(({ id }) => id));
+  const orphans = work.filter(({ parent }) => parent !== "" && !ids.has(parent));
+  expect(orphans).toEqual([]);
+  expect(work.filter(({ parent }) => parent === "").map(({ name }) => name)).toEqual([
+    "StartWorkflow:training",
+  ]);
+  const services = new Set(work.map(({ service }) => service));
+  expect(services).toEqual(new Set(["cli", ...roles].map((name) => `everturn-${name}`)));
+});
+
+test("metrics tell how long activities took, how many tokens there were, and what trajectories earned", () => {
+  const named = (metric: string) => collector.points.filter((point) => point.metric === metric);
+  const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
+  const activities = named("everturn.activity.duration");
+  expect(activities.every(({ unit, attributes }) => unit === "s" && attributes.outcome === "completed")).toBe(
+    true,
+  );
+  const trained = activities.filter(({ attributes }) => attributes.activity === "train-step");
+  expect(trained).toMatchObject([{ service: "everturn-trainer", value: 1 }]);
+  const tokens = Object.fromEntries(
+    named("everturn.tokens").map(({ attributes, value }) => [attributes.origin, value]),
+  );
+  expect(tokens.prompt).toBeGreaterThan(tokens.observation ?? 0);
+  expect(tokens.action).toBeGreaterThan(14 * 2);
+  expect(sum(named("everturn.trajectory.reward").map(({ value }) => value))).toBe(8 + 3 * 2);
+  expect(collector.unexpected).toEqual([]);
+});
+
+test("a run replays from its history, with telemetry and without", async () => {
+  const plain = await runSmall({});
+  for (const [run, isOn] of [
+    [traced, true],
+    [plain, false],
+  ] as const) {
+    const folder = runFolder(runs, run);
+    const histories = await historiesOf(folder);
+    expect(histories).toHaveLength(1 + 3 + 1 + 8 + 3 * 2);
+    const { plugins } = startTelemetry("replay", isOn);
+    const replay = Worker.runReplayHistories(
+      { workflowBundle: { codePath: folder.workflows }, plugins },
+      histories,
+    );
+    for await (const { workflowId, error } of replay) expect(error, workflowId).toBeUndefined();
+  }
+});
