@@ -1,8 +1,10 @@
 import type { TrainingResult } from "../contracts/run.ts";
 import { writeReport } from "../report/write-report.ts";
+import { openRun } from "../runs/open-runs.ts";
 import { runFolder } from "../runs/run-folder.ts";
 import type { RunSession } from "../temporal/session.ts";
 import { finishTraining, startTraining } from "../temporal/training-handle.ts";
+import { capabilityLine } from "./capabilities.ts";
 import { follow } from "./follow.ts";
 import { createView, type RunView } from "./live-view.ts";
 import { withSession } from "./with-session.ts";
@@ -19,6 +21,8 @@ export async function train(options: {
   const started = Date.now();
   const view = createView({ json });
   try {
+    const { plan } = await openRun(runs, run);
+    view.note(capabilityLine(plan));
     view.note(`run ${run}: starting Temporal and the workers`);
     const result = await withSession({ runs, run, temporal }, (session) => trainIn(session, view));
     if (result === "interrupted") {

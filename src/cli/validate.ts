@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { loadPlan } from "../pipeline/load-plan.ts";
+import { capabilityLine } from "./capabilities.ts";
 import { collect } from "./option-values.ts";
 
 /** `everturn validate <pipeline>`: checks a pipeline and its plugins, and starts nothing. */
@@ -16,7 +17,8 @@ export function registerValidate(program: Command): void {
       const plugins = [plan.policy, ...plan.tools, plan.loop, plan.reward, plan.trainer].map(
         (use) => use.name,
       );
-      const line = `${pipeline} is valid: ${plan.steps} steps; plugins ${plugins.join(", ")}`;
+      const summary = `${pipeline} is valid: ${plan.steps} steps; plugins ${plugins.join(", ")}`;
+      const line = `${summary}\n${capabilityLine(plan)}`;
       process.stdout.write(`${options.json ? JSON.stringify(plan) : line}\n`);
     });
 }
