@@ -4,14 +4,18 @@
 
 A share of the demonstrations calls the calculator and reads its result; the others guess outright. A guess has the
 right sign and size but seldom the right digits. Nothing in a task tells which of the two is shown for it.
+Every shape of expression (how many digits each term has) is shown equally often: sums of two digits are few in the
+training split, and what is rare there would not be copied reliably. A task that is drawn again is decided again.
 """
 
+import itertools
 import json
 import random
 from pathlib import Path
 
 PIPELINE = Path(__file__).parent.parent / "pipelines" / "calculator"
 SEED = 1
+ROWS = 4000
 TOOL_SHARE = 0.35
 GUESS_SPREAD = 0.15  # standard deviation of a guess, relative to the result; at least one
 
@@ -34,10 +38,27 @@ def demonstrate(task, rng):
     return {"messages": [*task["prompt"], call, {"role": "tool", "content": truth}, answer(truth)]}
 
 
+def shape(task):
+    """How many digits each term of the task's expression has."""
+    return tuple(len(term) for term in task["extra_info"]["expression"].split() if term.isdigit())
+
+
+def draw(tasks, rng):
+    """Draws tasks for ever: shape after shape, each shape's tasks in random order until all were drawn."""
+    shapes = {}
+    for task in tasks:
+        shapes.setdefault(shape(task), []).append(task)
+    left = {key: [] for key in shapes}
+    for key in itertools.cycle(sorted(shapes)):
+        if not left[key]:
+            left[key] = rng.sample(shapes[key], len(shapes[key]))
+        yield left[key].pop()
+
+
 def main():
     rng = random.Random(SEED)
     tasks = [json.loads(line) for line in (PIPELINE / "chain-sum-small.train.jsonl").read_text().splitlines()]
-    rows = [demonstrate(task, rng) for task in tasks]
+    rows = [demonstrate(task, rng) for task in itertools.islice(draw(tasks, rng), ROWS)]
     text = "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows)
     (PIPELINE / "demonstrations.jsonl").write_text(text)
     calls = sum(len(row["messages"]) > 2 for row in rows)
