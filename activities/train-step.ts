@@ -15,7 +15,8 @@ export function trainStep(worker: TrainerWorker) {
     const next = policyVersion + 1;
     return once(join(folder.root, "steps", `train-${step}.json`), async () => {
       const started = performance.now();
-      const trajectories = await Promise.all(batch.map((member) => load(opened, member)));
+      const loaded = await Promise.all(batch.map((member) => load(opened, member)));
+      const trajectories = loaded.filter(({ tokens }) => tokens.length > 0); // others had no room for an action
       const metrics = await worker.train({
         run,
         from: `policy ${policyVersion}`,

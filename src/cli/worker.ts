@@ -57,6 +57,7 @@ async function work(options: Options): Promise<void> {
   } finally {
     interrupted.release();
     await telemetry.stop();
+    if (process.connected) process.disconnect(); // an open channel would keep a worker that failed alive
   }
 }
 

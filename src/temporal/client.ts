@@ -1,4 +1,13 @@
-import { Client, type ClientPlugin, Connection } from "@temporalio/client";
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  Client,
+  type ClientPlugin,
+  Connection,
+  defaultGrpcRetryOptions,
+  isRetryableError,
+  makeGrpcRetryInterceptor,
+} from "@temporalio/client";
 import { type ClientConnectConfig, loadClientConnectConfig } from "@temporalio/envconfig";
 import { NativeConnection } from "@temporalio/worker";
 import { EverturnError } from "../errors/everturn-error.ts";
@@ -18,16 +27,36 @@ export function locationFromEnvironment(): Pick<ServerLocation, "address" | "nam
   return address === undefined ? undefined : { address, namespace: namespace ?? "default" };
 }
 
-/** Connects a client; TLS and keys come from the environment. Throws TEMPORAL_UNREACHABLE. */
+/** Milliseconds before a call that failed is tried again, at most; and how often it is tried. */
+const retries = { pause: 500, attempts: 60 };
+
+/**
+ * Connects a client; TLS and keys come from the environment. When `closing` aborts, calls that fail are tried no more,
+ * and `close` closes the connection. Throws TEMPORAL_UNREACHABLE.
+ */
 export async function connectClient(
   location: ServerLocation,
   plugins: ClientPlugin[],
-): Promise<{ client: Client; connection: Connection }> {
+  closing: AbortSignal,
+): Promise<{ client: Client; connection: Connection; close(): Promise<void> }> {
   const { address, namespace } = location;
   const settings = connectionSettings(location);
+  const { delayFunction } = defaultGrpcRetryOptions();
+  const retry = makeGrpcRetryInterceptor({
+    retryableDecider: (attempt, status) =>
+      !closing.aborted && attempt < retries.attempts && isRetryableError(status),
+    delayFunction: (attempt, status) => Math.min(retries.pause, delayFunction(attempt, status)),
+  });
+  // The SDK tries again from a timer: on a closed connection that would throw where nobody catches it.
+  const hasSettled = once(closing, "abort").then(() => sleep(retries.pause + 100));
   try {
-    const connection = await Connection.connect({ ...settings, address });
-    return { connection, client: new Client({ connection, namespace, plugins }) };
+    const connection = await Connection.connect({ ...settings, address, interceptors: [retry] });
+    const client = new Client({ connection, namespace, plugins });
+    const close = async () => {
+      await hasSettled;
+      await connection.close();
+    };
+    return { connection, client, close };
   } catch (error) {
     throw new EverturnError("TEMPORAL_UNREACHABLE", { address, reason: reasonOf(error) });
   }

@@ -74,8 +74,9 @@ export async function openSession(options: {
       namespace: file.namespace,
       isOwn: server.own !== undefined,
     };
-    const { client, connection } = await connectClient(location, telemetry.plugins);
-    started.push({ stop: () => connection.close() });
+    const connected = await connectClient(location, telemetry.plugins, controller.signal);
+    started.push({ stop: connected.close });
+    const { client, connection } = connected;
     await registerSearchAttributes(connection, location);
     const prefix = options.queuePrefix ?? "";
     const workers = await startWorkers(runs, run, address, prefix);

@@ -1,7 +1,8 @@
-import { Worker, type WorkerPlugin } from "@temporalio/worker";
+import { TransportError, Worker, type WorkerPlugin } from "@temporalio/worker";
 import type { Queues } from "../contracts/trajectory.ts";
+import { EverturnError } from "../errors/everturn-error.ts";
 import { openRun } from "../runs/open-runs.ts";
-import { connectWorker, type ServerLocation } from "./client.ts";
+import { connectWorker, reasonOf, type ServerLocation } from "./client.ts";
 
 /** A worker role: the name of its queue. */
 export type Role = keyof Queues;
@@ -19,7 +20,7 @@ export interface RoleActivities {
 
 /**
  * Runs a worker of `role` for `run` until `ended` resolves; the orchestration worker also runs the workflows.
- * `onReady` is called when it polls.
+ * `onReady` is called when it polls. Throws TEMPORAL_UNREACHABLE, TEMPORAL_REFUSED.
  */
 export async function runWorker(options: {
   role: Role;
@@ -50,6 +51,10 @@ export async function runWorker(options: {
     });
     options.onReady();
     await worker.runUntil(options.ended);
+  } catch (error) {
+    if (!(error instanceof TransportError)) throw error;
+    const { address, namespace } = location;
+    throw new EverturnError("TEMPORAL_REFUSED", { address, namespace, reason: reasonOf(error) });
   } finally {
     await connection.close();
     await made.close();

@@ -1,7 +1,10 @@
 import type { Segment } from "../contracts/generated/segment.ts";
 import type { TrainingTrajectory } from "../contracts/trainer.ts";
 
-/** Joins a trajectory's segments into flat token arrays: mask 1 and a log-probability for action tokens only. */
+/**
+ * Joins a trajectory's segments into flat token arrays: mask 1 and a log-probability for action tokens only. They end
+ * with the last action token: what follows trains nothing, and may be an observation that the model has no room for.
+ */
 export function trainingTrajectory(
   identity: { id: string; group: string; reward: number },
   segments: Segment[],
@@ -17,5 +20,9 @@ export function trainingTrajectory(
       logprobs.push(isAction ? (segment.logprobs?.[index] ?? Number.NaN) : 0);
     });
   }
-  return { ...identity, tokens, mask, logprobs };
+  const end = mask.lastIndexOf(1) + 1;
+  return {
+    ...identity,
+    ...{ tokens: tokens.slice(0, end), mask: mask.slice(0, end), logprobs: logprobs.slice(0, end) },
+  };
 }

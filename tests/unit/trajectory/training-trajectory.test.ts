@@ -32,3 +32,17 @@ test("an action without its log-probabilities is not a number, which the trainer
   const { logprobs: _, ...bare } = action;
   expect(trainingTrajectory(identity, [prompt, bare]).logprobs).toEqual([0, 0, Number.NaN, Number.NaN]);
 });
+
+test("ends with the last action: an observation that left no room for another one trains nothing", () => {
+  const overflowing = [
+    ...segments.slice(0, 2),
+    { previous: "b", origin: "observation", text: "long", tokens: [8, 8, 8, 8] },
+    { previous: "c", origin: "action", text: "", tokens: [], logprobs: [], policyVersion: 1 },
+  ] satisfies Segment[];
+  expect(trainingTrajectory(identity, overflowing).tokens).toEqual([5, 6, 7, 2]);
+  expect(trainingTrajectory(identity, segments.slice(0, 1))).toMatchObject({
+    tokens: [],
+    mask: [],
+    logprobs: [],
+  });
+});

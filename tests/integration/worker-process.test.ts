@@ -1,0 +1,23 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { loadPlan } from "../../src/pipeline/load-plan.ts";
+import { createRun } from "../../src/runs/create-run.ts";
+import { runFolder } from "../../src/runs/run-folder.ts";
+import { startWorkerProcess } from "../../src/temporal/worker-process.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const runs = temporaryFolder();
+
+test("a worker that can't start says so in its log and ends, so that nobody waits for it", async () => {
+  const plan = await loadPlan(join(import.meta.dirname, "..", "pipelines", "small.yaml"));
+  const run = await createRun(plan, runs, undefined, false);
+  const starting = startWorkerProcess("tools", { runs, run, address: "127.0.0.1:1", queuePrefix: "" });
+  const log = runFolder(runs, run).log("tools");
+  await expect(starting).rejects.toThrow(
+    `The tools worker ended unexpectedly (exit code 1). Its log is ${log}; \`everturn resume ${run}\` goes on from here.`,
+  );
+  expect(readFileSync(log, "utf8")).toMatch(
+    /^TEMPORAL_UNREACHABLE: No Temporal server answers at 127\.0\.0\.1:1: /,
+  );
+});
