@@ -83,7 +83,7 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
     const step = state.nextStep;
     const { policyVersion } = state;
     const stage = `step-${String(step).padStart(4, "0")}`;
-    Object.assign(progress, { phase: "rollout", step, policyVersion, child: `${run}/${stage}` });
+    Object.assign(progress, { phase: "step", step, policyVersion, child: `${run}/${stage}` });
     const result = await executeChild<(input: StepInput) => Promise<StepResult>>("step", {
       args: [{ run, step, policyVersion, settings, queues }],
       workflowId: `${run}/${stage}`,

@@ -13,7 +13,7 @@ export function linesView(stream: ViewStream): RunView {
       steps = progress.steps;
       for (const record of progress.evaluations.slice(evaluations)) write(evaluationLine(record));
       evaluations = progress.evaluations.length;
-      const isStep = progress.phase === "rollout" || progress.phase === "train";
+      const isStep = progress.phase === "step";
       const now = isStep ? "reinforcement learning" : phaseText(progress);
       if (now !== phase && progress.phase !== "done") {
         const size = isStep ? `, ${progress.steps} steps` : progress.of > 0 ? `, ${progress.of} steps` : "";

@@ -14,8 +14,7 @@ const phases: Record<RunProgress["phase"], string> = {
   initialize: "building the policy",
   "warm-start": "warm start on demonstrations",
   evaluate: "evaluating on held-out tasks",
-  rollout: "rolling out trajectories",
-  train: "training",
+  step: "rolling out trajectories",
   done: "done",
 };
 

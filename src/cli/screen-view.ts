@@ -81,7 +81,7 @@ function screenLines(
   records: readonly StepRecord[],
   elapsed: number,
 ): Span[][] {
-  const inTrajectories = progress.phase === "evaluate" || progress.phase === "rollout";
+  const inTrajectories = progress.phase === "evaluate" || progress.phase === "step";
   const { done, of } = (inTrajectories ? child : progress) ?? { done: 0, of: 0 };
   const unit = inTrajectories ? "trajectories" : "steps";
   const bar: Span[] = of === 0 ? [] : [["cyan", progressBar(done, of, barWidth)], ` ${done}/${of} ${unit}`];

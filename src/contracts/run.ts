@@ -74,7 +74,7 @@ export interface TrainingResult {
 
 /** Where a run is now, for the live view. */
 export interface RunProgress {
-  phase: "open" | "initialize" | "warm-start" | "evaluate" | "rollout" | "train" | "done";
+  phase: "open" | "initialize" | "warm-start" | "evaluate" | "step" | "done";
   step: number;
   steps: number;
   policyVersion: number;

@@ -55,8 +55,8 @@ test("writes plain lines where there is no terminal: phases, evaluations, steps,
   view.progress(base);
   view.progress({ ...base, phase: "warm-start", done: 0, of: 400 });
   view.progress({ ...base, phase: "warm-start", done: 25, of: 400 });
-  view.progress({ ...base, phase: "rollout", step: 1, evaluations: [evaluation] }, { done: 3, of: 64 });
-  view.progress({ ...base, phase: "train", step: 12, evaluations: [evaluation] });
+  view.progress({ ...base, phase: "step", step: 1, evaluations: [evaluation] }, { done: 3, of: 64 });
+  view.progress({ ...base, phase: "step", step: 12, evaluations: [evaluation] });
   view.record(stepRecord);
   view.record({ ...stepRecord, step: 13, leftOut: 2 });
   view.end(summary);
@@ -84,7 +84,7 @@ test("draws over its own lines on a terminal, and gives the cursor back", () => 
   expect(text()).toBe("\u001b[?25l");
   const progress: RunProgress = {
     ...base,
-    phase: "rollout",
+    phase: "step",
     step: 13,
     policyVersion: 13,
     evaluations: [evaluation],
@@ -112,7 +112,7 @@ test("keeps each line within a narrow terminal, and uses no colour where NO_COLO
   const { stream, written } = fakeStream({ isTTY: true, columns: 40 });
   const view = createView({ stream });
   view.record(stepRecord);
-  view.progress({ ...base, phase: "rollout", step: 13, evaluations: [evaluation] }, { done: 16, of: 64 });
+  view.progress({ ...base, phase: "step", step: 13, evaluations: [evaluation] }, { done: 16, of: 64 });
   const frame = written.at(-1) ?? "";
   view.close();
   const lines = stripVTControlCharacters(frame).replace("\r", "").split("\n");
