@@ -4,17 +4,15 @@ import type { ResolvedPlugin } from "../src/contracts/plan.ts";
 import { loadDataset } from "../src/plugins/registry.ts";
 import { batchIndices } from "../src/runs/batch-indices.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
+import { sharedPromises } from "../src/runs/shared-promises.ts";
 import { readTaskFile } from "../src/runs/task-file.ts";
 
 /** The tasks of a step (shuffled by the seed, no task twice in an epoch) or of an evaluation (in file order). */
 export function selectTasks(openRun: (run: string) => Promise<OpenRun>): RunActivities["select-tasks"] {
-  const loaded = new Map<string, Promise<Task[]>>();
+  const loaded = sharedPromises<Task[]>();
   function load(use: ResolvedPlugin): Promise<Task[]> {
     const key = JSON.stringify([use.entry, use.config]);
-    const loading = loaded.get(key) ?? loadDataset(use).then((dataset) => dataset.load(use.config));
-    loaded.set(key, loading);
-    loading.catch(() => loaded.delete(key));
-    return loading;
+    return loaded.get(key, async () => (await loadDataset(use)).load(use.config));
   }
 
   return async ({ run, step, evaluation }) => {

@@ -2,10 +2,10 @@ import { join } from "node:path";
 import type { BatchMember, TrainStepInput, TrainStepResult } from "../src/contracts/activities.ts";
 import type { TrainerFolders } from "../src/contracts/trainer.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
+import { saveTrainer } from "../src/runs/save-trainer.ts";
 import type { TrainerWorker } from "../src/temporal/trainer-worker.ts";
 import { once } from "../src/trajectory/journal.ts";
 import { trainingTrajectory } from "../src/trajectory/training-trajectory.ts";
-import { save } from "./warm-start.ts";
 
 /** A policy-gradient step on a batch of finished trajectories: writes the next policy version. Done once a step. */
 export function trainStep(worker: TrainerWorker) {
@@ -24,7 +24,7 @@ export function trainStep(worker: TrainerWorker) {
         folders: foldersAt(opened, policyVersion),
         work: async (trainer) => {
           const metrics = await trainer.policyGradientStep(trajectories);
-          await save(trainer, folder.policy(next), folder.trainer(next));
+          await saveTrainer(trainer, folder.policy(next), folder.trainer(next));
           return metrics;
         },
       });

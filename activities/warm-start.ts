@@ -1,10 +1,10 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { WarmStartInput, WarmStartResult } from "../src/contracts/activities.ts";
-import type { Trainer, TrainerFolders } from "../src/contracts/trainer.ts";
+import type { TrainerFolders } from "../src/contracts/trainer.ts";
 import { batchIndices } from "../src/runs/batch-indices.ts";
-import { replaceFolder } from "../src/runs/replace-folder.ts";
 import type { RunFolder } from "../src/runs/run-folder.ts";
+import { saveTrainer } from "../src/runs/save-trainer.ts";
 import type { TrainerWorker } from "../src/temporal/trainer-worker.ts";
 import { once } from "../src/trajectory/journal.ts";
 
@@ -42,7 +42,7 @@ export function warmStart(worker: TrainerWorker) {
             losses.push((await trainer.supervisedStep(examples, settings)).loss);
           }
           const target = folder.warmStart(to);
-          await save(trainer, isLast ? folder.policy(1) : target.policy, target.state);
+          await saveTrainer(trainer, isLast ? folder.policy(1) : target.policy, target.state);
           return losses;
         },
       });
@@ -55,13 +55,6 @@ export function warmStart(worker: TrainerWorker) {
     );
     return result;
   };
-}
-
-/** Saves a trainer's policy and state, each folder whole or not at all. */
-export function save(trainer: Trainer, policy: string, state: string): Promise<void> {
-  return replaceFolder(state, (temporaryState) =>
-    replaceFolder(policy, (temporaryPolicy) => trainer.save(temporaryPolicy, temporaryState)),
-  );
 }
 
 function positionOf(step: number): string {

@@ -6,6 +6,7 @@ import { failure } from "./failure.ts";
 import { stageProgress } from "./progress.ts";
 import { runTrajectories } from "./run-trajectories.ts";
 import { schedule } from "./schedule.ts";
+import { stepStage } from "./stages.ts";
 import { mean, stepRecord } from "./step-record.ts";
 import { samplesOf, trajectoryInput } from "./trajectory-input.ts";
 
@@ -14,7 +15,7 @@ export async function step(input: StepInput): Promise<StepResult> {
   const { run, settings, policyVersion, queues } = input;
   const clock = [Date.now()];
   const selected = await schedule(queues, "select-tasks", { run, step: input.step });
-  const stage = `step-${String(input.step).padStart(4, "0")}`;
+  const stage = stepStage(input.step);
   const inputs = samplesOf(selected, settings.groupSize).map(({ selected: task, sample }) =>
     trajectoryInput(task, { run, stage, step: input.step, sample }, policyVersion, settings, queues),
   );

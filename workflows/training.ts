@@ -13,6 +13,7 @@ import type {
 import { runProgress } from "./progress.ts";
 import { schedule } from "./schedule.ts";
 import { stageAttributes } from "./search-attributes.ts";
+import { evaluationStage, stepStage } from "./stages.ts";
 
 /** Supervised steps in one activity: a worker that dies repeats no more than these. */
 const warmStartSlice = 25;
@@ -41,7 +42,7 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
     const { policyVersion } = state;
     const step = state.nextStep - 1;
     if (state.evaluations.some((record) => record.policyVersion === policyVersion)) return;
-    const name = `evaluation-v${String(policyVersion).padStart(4, "0")}`;
+    const name = evaluationStage(policyVersion);
     const tasks = settings.evaluationTasks;
     Object.assign(progress, { phase: "evaluate", policyVersion, child: `${run}/${name}` });
     const plan = { name, step, policyVersion, tasks };
@@ -82,7 +83,7 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
   while (state.nextStep <= settings.steps) {
     const step = state.nextStep;
     const { policyVersion } = state;
-    const stage = `step-${String(step).padStart(4, "0")}`;
+    const stage = stepStage(step);
     Object.assign(progress, { phase: "step", step, policyVersion, child: `${run}/${stage}` });
     const result = await executeChild<(input: StepInput) => Promise<StepResult>>("step", {
       args: [{ run, step, policyVersion, settings, queues }],

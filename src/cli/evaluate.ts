@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { runSettings } from "../../activities/open-run.ts";
+import { evaluationStage } from "../../workflows/stages.ts";
 import type { EvaluationInput, EvaluationPlan, EvaluationRecord } from "../contracts/run.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { newestPolicy } from "../runs/newest-policy.ts";
@@ -94,7 +95,7 @@ async function evaluationPlan({ id, folder }: OpenRun, options: Options): Promis
   if (tasks !== undefined) await readTaskFile(resolve(tasks));
   const time = new Date().toISOString().replace(/[-:.]/g, "").slice(0, 18);
   return {
-    name: `evaluation-v${String(policyVersion).padStart(4, "0")}${tools ? "" : "-no-tools"}-${time}`,
+    name: `${evaluationStage(policyVersion)}${tools ? "" : "-no-tools"}-${time}`,
     step: 0,
     policyVersion,
     withoutTools: !tools,

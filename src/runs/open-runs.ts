@@ -5,6 +5,7 @@ import { EverturnError } from "../errors/everturn-error.ts";
 import { openStore, type SegmentStore } from "../trajectory/store.ts";
 import { readRecord } from "./files.ts";
 import { type RunFolder, runFolder } from "./run-folder.ts";
+import { sharedPromises } from "./shared-promises.ts";
 
 /** A run as an activity sees it. */
 export interface OpenRun {
@@ -16,13 +17,8 @@ export interface OpenRun {
 
 /** Opens runs of the folder `runs` by id, each once. Throws RUN_NOT_FOUND. */
 export function openRuns(runs: string): (run: string) => Promise<OpenRun> {
-  const open = new Map<string, Promise<OpenRun>>();
-  return (run) => {
-    const known = open.get(run) ?? openRun(runs, run);
-    open.set(run, known);
-    known.catch(() => open.delete(run));
-    return known;
-  };
+  const open = sharedPromises<OpenRun>();
+  return (run) => open.get(run, () => openRun(runs, run));
 }
 
 /** Opens one run. Throws RUN_NOT_FOUND. */

@@ -19,7 +19,6 @@ export interface RunFolder {
   trainer(version: number): string;
   warmStart(step: number): { policy: string; state: string };
   evaluation(name: string): string;
-  step(step: number): string;
   trajectory(place: Pick<TrajectoryPlace, "stage" | "task" | "sample">): string;
 }
 
@@ -44,7 +43,6 @@ export function runFolder(runs: string, run: string): RunFolder {
       state: join(root, "warm-start", padded(step), "trainer"),
     }),
     evaluation: (name) => join(root, "evaluations", `${name}.json`),
-    step: (step) => join(root, "steps", `step-${padded(step)}.json`),
     trajectory: ({ stage, task, sample }) => join(root, "trajectories", stage, task, String(sample)),
   };
 }

@@ -1,6 +1,7 @@
 import type { Policy, PolicyPlugin } from "../contracts/policy.ts";
 import { loadPolicy } from "../plugins/registry.ts";
 import { type OpenRun, openRuns } from "../runs/open-runs.ts";
+import { sharedPromises } from "../runs/shared-promises.ts";
 
 /** What the activities of the queue `policy` share in a worker: open runs and their policies. */
 export interface PolicyWorker {
@@ -14,7 +15,7 @@ export interface PolicyWorker {
 /** A policy worker over the runs in the folder `runs`. */
 export function policyWorker(runs: string): PolicyWorker {
   const openRun = openRuns(runs);
-  const policies = new Map<string, Promise<Policy>>();
+  const policies = sharedPromises<Policy>();
 
   async function plugin(run: string): Promise<PolicyPlugin> {
     return loadPolicy((await openRun(run)).plan.policy);
@@ -29,15 +30,12 @@ export function policyWorker(runs: string): PolicyWorker {
     openRun,
     plugin,
     policy: async (run, version) => {
-      const opening = policies.get(run) ?? open(run, version);
-      policies.set(run, opening);
-      opening.catch(() => policies.delete(run));
-      const policy = await opening;
+      const policy = await policies.get(run, () => open(run, version));
       await policy.load(version, (await openRun(run)).folder.policy(version));
       return policy;
     },
     close: async () => {
-      for (const opening of policies.values()) await (await opening).close();
+      for (const opening of policies.all()) await (await opening).close();
     },
   };
 }

@@ -8,6 +8,7 @@ import { EverturnError } from "../errors/everturn-error.ts";
 import { loadReward, loadTool } from "../plugins/registry.ts";
 import { argumentsValidator } from "../plugins/validate-arguments.ts";
 import { type OpenRun, openRuns } from "../runs/open-runs.ts";
+import { sharedPromises } from "../runs/shared-promises.ts";
 
 /** A tool of a run, ready to be called. */
 export interface OpenTool {
@@ -35,15 +36,12 @@ export interface ToolWorker {
 /** A tool worker over the runs in the folder `runs`. */
 export function toolWorker(runs: string): ToolWorker {
   const openRun = openRuns(runs);
-  const tools = new Map<string, Promise<OpenTool>>();
+  const tools = sharedPromises<OpenTool>();
   const instances = new Map<string, { plugin: ToolPlugin<unknown>; state: Promise<unknown> }>();
 
   function tool(run: string, name: string): Promise<OpenTool> {
     const key = `${run}/${name}`;
-    const opening = tools.get(key) ?? openTool(run, name);
-    tools.set(key, opening);
-    opening.catch(() => tools.delete(key));
-    return opening;
+    return tools.get(key, () => openTool(run, name));
   }
 
   async function openTool(run: string, name: string): Promise<OpenTool> {

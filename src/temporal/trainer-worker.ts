@@ -3,6 +3,7 @@ import type { Trainer, TrainerFolders } from "../contracts/trainer.ts";
 import { readDemonstrations } from "../pipeline/demonstrations.ts";
 import { loadPolicy, loadTrainer } from "../plugins/registry.ts";
 import { type OpenRun, openRuns } from "../runs/open-runs.ts";
+import { sharedPromises } from "../runs/shared-promises.ts";
 
 /** What the activities of the queue `trainer` share in a worker: open runs, their trainers, demonstrations. */
 export interface TrainerWorker {
@@ -26,7 +27,7 @@ export interface TrainerWorker {
 /** A trainer worker over the runs in the folder `runs`. */
 export function trainerWorker(runs: string): TrainerWorker {
   const openRun = openRuns(runs);
-  const demonstrations = new Map<string, Promise<MaskedTokens[]>>();
+  const demonstrations = sharedPromises<MaskedTokens[]>();
   const trainers = new Map<string, { position: string; trainer: Trainer }>();
 
   async function drop(run: string): Promise<void> {
@@ -70,12 +71,7 @@ export function trainerWorker(runs: string): TrainerWorker {
         throw error;
       }
     },
-    demonstrations: (run) => {
-      const framing = demonstrations.get(run) ?? frameDemonstrations(run);
-      demonstrations.set(run, framing);
-      framing.catch(() => demonstrations.delete(run));
-      return framing;
-    },
+    demonstrations: (run) => demonstrations.get(run, () => frameDemonstrations(run)),
     close: async () => {
       for (const run of [...trainers.keys()]) await drop(run);
     },
