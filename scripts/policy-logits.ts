@@ -1,15 +1,15 @@
 // Prints Everturn's logits for a policy folder, as JSON: `node scripts/policy-logits.ts FOLDER 1,2,3` gives one
 // row of logits after each of the tokens. check-transformers.py compares them with transformers' own.
 import { join } from "node:path";
-import { createCachedLlama } from "../src/models/cached-llama.ts";
-import { readLlamaConfig } from "../src/models/llama-config.ts";
+import { createCachedDecoder } from "../src/models/cached-decoder.ts";
+import { readModelConfig } from "../src/models/model-config-file.ts";
 import { readSafetensors } from "../src/models/safetensors.ts";
 
 const [folder = "", list = ""] = process.argv.slice(2);
 const tokens = list.split(",").map(Number);
-const config = await readLlamaConfig(join(folder, "config.json"));
+const config = await readModelConfig(join(folder, "config.json"));
 const weights = await readSafetensors(join(folder, "model.safetensors"));
-const model = await createCachedLlama(config, weights, 1);
+const model = await createCachedDecoder(config, weights, 1);
 const { logits } = await model.run(tokens.map((_, index) => tokens.slice(0, index + 1)));
 const rows = tokens.map((_, row) => [
   ...logits.subarray(row * config.vocab_size, (row + 1) * config.vocab_size),

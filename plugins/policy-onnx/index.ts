@@ -4,9 +4,9 @@ import {
   createSampler,
   loadTokenizer,
   type PolicyPlugin,
-  parseLlamaConfig,
-  randomLlamaWeights,
-  readLlamaConfig,
+  parseModelConfig,
+  randomModelWeights,
+  readModelConfig,
   readSafetensors,
   writePolicyFolder,
 } from "everturn/plugin";
@@ -19,7 +19,7 @@ const plugin: PolicyPlugin = {
   async initialize(folder, { tokenizer: tokenizerFolder, architecture }, seed) {
     const tokenizer = await loadTokenizer(String(tokenizerFolder));
     const shape = { ...Object(architecture), model_type: "llama", vocab_size: tokenizer.vocabularySize };
-    const config = parseLlamaConfig(JSON.stringify(shape), "policy.config.architecture");
+    const config = parseModelConfig(JSON.stringify(shape), "policy.config.architecture");
     const idOf = (name: string) => tokenizer.idOf(tokenizer.specialTokens[name] ?? "");
     const end = tokenizer.endOfTurn.id;
     const tokens = {
@@ -27,7 +27,7 @@ const plugin: PolicyPlugin = {
       eos_token_id: end,
       pad_token_id: idOf("pad_token") ?? end,
     };
-    const weights = randomLlamaWeights(config, seed);
+    const weights = randomModelWeights(config, seed);
     await writePolicyFolder(folder, { config, weights, tokens, tokenizer: String(tokenizerFolder) });
   },
 
@@ -35,7 +35,7 @@ const plugin: PolicyPlugin = {
     const tokenizer = await loadTokenizer(folder);
     const end = tokenizer.endOfTurn.id;
     const sampler = createSampler({
-      config: await readLlamaConfig(join(folder, "config.json")),
+      config: await readModelConfig(join(folder, "config.json")),
       slots: Number(slots ?? 64),
       threads: Number(threads ?? 1),
       stopTokens: [end],

@@ -3,7 +3,7 @@ import {
   createTrainer,
   freshTrainerState,
   type JsonObject,
-  readLlamaConfig,
+  readModelConfig,
   readSafetensors,
   type TrainerPlugin,
   warmupThenCosine,
@@ -16,7 +16,7 @@ const weightsOf = (folder: string) => readSafetensors(join(folder, "model.safete
 /** PPO with a value head, generalized advantages, clipped ratios and a KL term, on ONNX Runtime. */
 const plugin: TrainerPlugin = {
   async open(folders, config, seed) {
-    const architecture = await readLlamaConfig(join(folders.policy, "config.json"));
+    const architecture = await readModelConfig(join(folders.policy, "config.json"));
     const weights = await weightsOf(folders.policy);
     const state =
       folders.state === undefined

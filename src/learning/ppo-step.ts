@@ -1,4 +1,4 @@
-import type { LlamaConfig } from "../models/llama-config.ts";
+import type { ModelConfig } from "../models/model-config.ts";
 import type { Tensor } from "../models/safetensors.ts";
 import type { Outputs, Session } from "../onnx/session.ts";
 import { permutation } from "../random/permutation.ts";
@@ -48,7 +48,7 @@ export interface PpoMetrics {
 
 /** The models and settings of a step. */
 export interface PpoContext {
-  config: LlamaConfig;
+  config: ModelConfig;
   scoring: Session;
   training: Session;
   /** The weights that the KL term refers to. */

@@ -1,4 +1,4 @@
-import type { LlamaConfig } from "../models/llama-config.ts";
+import type { ModelConfig } from "../models/model-config.ts";
 import type { Tensor } from "../models/safetensors.ts";
 import type { Session } from "../onnx/session.ts";
 import { batchFeeds, batchSequences, type TokenSequence } from "./batch.ts";
@@ -13,7 +13,7 @@ export interface ActionScores {
 /** Runs the scoring model over sequences, `size` at a time; each must have an action token. */
 export async function scoreActions(
   session: Session,
-  config: LlamaConfig,
+  config: ModelConfig,
   parameters: ReadonlyMap<string, Tensor>,
   sequences: readonly TokenSequence[],
   size: number,

@@ -1,6 +1,6 @@
 import { EverturnError } from "../errors/everturn-error.ts";
-import type { LlamaConfig } from "../models/llama-config.ts";
-import { checkLlamaWeights } from "../models/llama-weights.ts";
+import type { ModelConfig } from "../models/model-config.ts";
+import { checkModelWeights } from "../models/model-weights.ts";
 import type { Tensor } from "../models/safetensors.ts";
 import type { Moments } from "./adamw.ts";
 import { valueHeadShapes } from "./training-graphs.ts";
@@ -20,7 +20,7 @@ export interface TrainerState {
 }
 
 /** A state for weights that were never trained with this optimizer: value head and moments zero. */
-export function freshTrainerState(config: LlamaConfig, weights: ReadonlyMap<string, Tensor>): TrainerState {
+export function freshTrainerState(config: ModelConfig, weights: ReadonlyMap<string, Tensor>): TrainerState {
   const valueHead = new Map([...valueHeadShapes(config)].map(([name, shape]) => [name, zeros(shape)]));
   const optimizer = new Map(
     [...weights, ...valueHead].flatMap(([name, { shape }]): [string, Tensor][] => [
@@ -56,8 +56,8 @@ export function momentsOf(state: TrainerState): Moments {
 }
 
 /** Throws MODEL_WEIGHTS_MISMATCH or TRAINING_STATE_INVALID unless the state belongs to the configuration. */
-export function checkTrainerState(config: LlamaConfig, state: TrainerState): void {
-  checkLlamaWeights(config, state.weights);
+export function checkTrainerState(config: ModelConfig, state: TrainerState): void {
+  checkModelWeights(config, state.weights);
   for (const [name, shape] of valueHeadShapes(config)) checkShape(name, shape, state.valueHead);
   for (const [name, { shape }] of parametersOf(state)) {
     checkShape(`first/${name}`, shape, state.optimizer);

@@ -1,5 +1,5 @@
-import type { LlamaConfig } from "../models/llama-config.ts";
-import { checkLlamaWeights } from "../models/llama-weights.ts";
+import type { ModelConfig } from "../models/model-config.ts";
+import { checkModelWeights } from "../models/model-weights.ts";
 import type { Tensor } from "../models/safetensors.ts";
 import { createSession, type Session } from "../onnx/session.ts";
 import { batchFeeds, batchSequences, type TokenSequence } from "./batch.ts";
@@ -11,7 +11,7 @@ import { applyUpdate } from "./update.ts";
 
 /** What a trainer starts from. */
 export interface TrainerOptions {
-  config: LlamaConfig;
+  config: ModelConfig;
   /** Fresh (`freshTrainerState`) or saved; copied. */
   state: TrainerState;
   /** The weights that the KL term refers to; default: those of `state`. */
@@ -51,7 +51,7 @@ export function createTrainer(options: TrainerOptions): PpoTrainer {
   checkTrainerState(config, options.state);
   let state = copyTrainerState(options.state);
   const reference = options.reference ?? copyTrainerState(state).weights;
-  checkLlamaWeights(config, reference);
+  checkModelWeights(config, reference);
 
   const sessions = new Map<string, Promise<Session>>();
   const session = (name: string, model: () => Uint8Array): Promise<Session> => {
@@ -70,7 +70,7 @@ export function createTrainer(options: TrainerOptions): PpoTrainer {
       });
       const settings = { ...hyperparameters, learningRate };
       const gradientNorm = applyUpdate(state, outputs, state.weights.keys(), settings);
-      return { loss: outputs.floats("loss")[0]!, gradientNorm, learningRate, tokens: batch.rows.length };
+      return { loss: outputs.floats("loss")[0]!, gradientNorm, learningRate, tokens: batch.actions.length };
     },
     async ppoStep(trajectories) {
       const scoring = await session("scoring", () => scoringModel(config));

@@ -1,10 +1,12 @@
-import { llamaForward } from "../models/llama.ts";
-import { languageModelHead, rotaryTables } from "../models/llama-blocks.ts";
-import type { LlamaConfig } from "../models/llama-config.ts";
-import { llamaWeightShapes, weightInputs } from "../models/llama-weights.ts";
+import { decoderForward } from "../models/decoder.ts";
+import { languageModelHead } from "../models/decoder-blocks.ts";
+import { decoderInputs } from "../models/decoder-inputs.ts";
+import type { ModelConfig } from "../models/model-config.ts";
+import { modelWeightShapes, weightInputs } from "../models/model-weights.ts";
+import { rotaryTables } from "../models/rotary-tables.ts";
 import { add } from "../onnx/elementwise.ts";
 import { gradients } from "../onnx/gradients.ts";
-import { createGraph, type FloatValue, type Graph, type IntValue } from "../onnx/graph.ts";
+import { createGraph, type FloatValue, type Graph } from "../onnx/graph.ts";
 import { linear } from "../onnx/linear-algebra.ts";
 import { modelBytes } from "../onnx/model-bytes.ts";
 import { reshape } from "../onnx/shaping.ts";
@@ -18,7 +20,7 @@ export function gradientName(parameter: string): string {
 }
 
 /** Shapes of the value head's weights: one linear map of the final normed hidden state. */
-export function valueHeadShapes(config: LlamaConfig): Map<string, number[]> {
+export function valueHeadShapes(config: ModelConfig): Map<string, number[]> {
   return new Map([
     ["value_head.weight", [1, config.hidden_size]],
     ["value_head.bias", [1]],
@@ -31,22 +33,17 @@ interface PolicyGraph extends PolicyOutputs {
   valueHead: Map<string, FloatValue>;
 }
 
-/** What TokenBatch feeds: tokens, positions, rows, targets; and weights by their names. */
-function policyGraph(config: LlamaConfig): PolicyGraph {
+/** What a TokenBatch feeds, and weights by their names. */
+function policyGraph(config: ModelConfig): PolicyGraph {
   const graph = createGraph();
-  const weights = weightInputs(graph, llamaWeightShapes(config));
+  const weights = weightInputs(graph, modelWeightShapes(config));
   const valueHead = weightInputs(graph, valueHeadShapes(config));
-  const whole = (name: string): IntValue => graph.input(name, "int64", ["batch", "length"]);
-  const inputs = {
-    tokens: whole("tokens"),
-    positions: whole("positions"),
-    rows: graph.input("rows", "int64", ["rows"]),
-  };
+  const inputs = decoderInputs(graph);
   const model = { config, weights, tables: rotaryTables(graph, config) };
-  const hidden = llamaForward(model, inputs);
-  const targets = graph.input("targets", "int64", ["rows"]);
+  const hidden = decoderForward(model, inputs);
+  const targets = graph.input("targets", "int64", ["actions"]);
   const [valueWeight, valueBias] = [...valueHead.values()];
-  const values = reshape(add(linear(hidden, valueWeight!), valueBias!), ["rows"]);
+  const values = reshape(add(linear(hidden, valueWeight!), valueBias!), ["actions"]);
   return {
     graph,
     weights,
@@ -64,7 +61,7 @@ function outputGradients(graph: Graph, loss: FloatValue, parameters: Map<string,
 }
 
 /** A model that gives `logProbabilities` and `values` of the action tokens, without gradients. */
-export function scoringModel(config: LlamaConfig): Uint8Array {
+export function scoringModel(config: ModelConfig): Uint8Array {
   const { graph, logProbabilities, values } = policyGraph(config);
   graph.output("logProbabilities", logProbabilities);
   graph.output("values", values);
@@ -72,7 +69,7 @@ export function scoringModel(config: LlamaConfig): Uint8Array {
 }
 
 /** A model that gives the supervised `loss` and the gradients of all weights but the value head's. */
-export function supervisedModel(config: LlamaConfig): Uint8Array {
+export function supervisedModel(config: ModelConfig): Uint8Array {
   const { graph, logProbabilities, weights } = policyGraph(config);
   const loss = supervisedLoss(logProbabilities);
   graph.output("loss", loss);
@@ -81,9 +78,9 @@ export function supervisedModel(config: LlamaConfig): Uint8Array {
 }
 
 /** A model that gives PPO's `loss`, its terms by their names in PpoLoss, and the gradients of all parameters. */
-export function ppoModel(config: LlamaConfig, settings: PpoLossSettings): Uint8Array {
+export function ppoModel(config: ModelConfig, settings: PpoLossSettings): Uint8Array {
   const { graph, weights, valueHead, ...outputs } = policyGraph(config);
-  const perRow = (name: string) => graph.input(name, "float32", ["rows"]);
+  const perRow = (name: string) => graph.input(name, "float32", ["actions"]);
   const targets = {
     oldLogProbabilities: perRow("oldLogProbabilities"),
     referenceLogProbabilities: perRow("referenceLogProbabilities"),

@@ -1,6 +1,7 @@
 import { copyFile, mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { formatLlamaConfig, type LlamaConfig, type SpecialTokenIds } from "./llama-config.ts";
+import type { ModelConfig } from "./model-config.ts";
+import { formatModelConfig, type SpecialTokenIds } from "./model-config-file.ts";
 import { type Tensor, writeSafetensors } from "./safetensors.ts";
 
 /** The files a tokenizer may have; only the first two are always there. */
@@ -19,7 +20,7 @@ const weightsFile = "model.safetensors";
 export async function writePolicyFolder(
   folder: string,
   policy: {
-    config: LlamaConfig;
+    config: ModelConfig;
     weights: ReadonlyMap<string, Tensor>;
     tokens: SpecialTokenIds;
     tokenizer: string;
@@ -27,7 +28,7 @@ export async function writePolicyFolder(
 ): Promise<void> {
   await mkdir(folder, { recursive: true });
   await copyFiles(policy.tokenizer, folder, (name) => tokenizerFiles.includes(name));
-  await writeFile(join(folder, "config.json"), formatLlamaConfig(policy.config, policy.tokens));
+  await writeFile(join(folder, "config.json"), formatModelConfig(policy.config, policy.tokens));
   await writeFile(
     join(folder, "generation_config.json"),
     `${JSON.stringify({ do_sample: true, temperature: 1, ...policy.tokens }, null, 2)}\n`,

@@ -1,20 +1,19 @@
-import { factorsOf, product } from "./dimensions.ts";
+import { type Dimension, factorsOf, product } from "./dimensions.ts";
 import { add, mul, sub } from "./elementwise.ts";
 import type { GradientRule } from "./gradient-rule.ts";
-import { type FloatValue, graphError } from "./graph.ts";
+import { type FloatValue, type Graph, graphError } from "./graph.ts";
 import { matMul } from "./linear-algebra.ts";
 import { reduceSum, softmax } from "./reductions.ts";
-import { expand, reshape, upperTriangle } from "./shaping.ts";
+import { expand, lowerTriangle, reshape, upperTriangle } from "./shaping.ts";
 
 /**
- * What keeps a token from seeing later ones: [length, length], zero where it may look, −1e9 elsewhere. With
- * padding on the right no other mask is needed.
+ * What keeps a token from seeing later ones, and those `window` or more before it: [length, length], zero where it
+ * may look, −1e9 elsewhere. With padding on the right no other mask is needed.
  */
-export function causalBias(like: FloatValue): FloatValue {
-  const length = like.shape.at(-2);
-  if (length === undefined) throw graphError("causalBias wants keys [batch, heads, length, head size]");
-  const blocked = expand(like.graph.floats([-1e9], [1, 1]), [length, length]);
-  return upperTriangle(blocked, 1);
+export function causalBias(graph: Graph, length: Dimension, window?: number): FloatValue {
+  const blocked = expand(graph.floats([-1e9], [1, 1]), [length, length]);
+  const later = upperTriangle(blocked, 1);
+  return window === undefined ? later : add(later, lowerTriangle(blocked, -window));
 }
 
 /**

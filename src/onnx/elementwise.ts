@@ -42,6 +42,8 @@ export const negate = (a: FloatValue): FloatValue => unary("Neg", a);
 export const exp = (a: FloatValue): FloatValue => unary("Exp", a);
 /** The square root. */
 export const sqrt = (a: FloatValue): FloatValue => unary("Sqrt", a);
+/** The hyperbolic tangent. */
+export const tanh = (a: FloatValue): FloatValue => unary("Tanh", a);
 /** 1 / (1 + e^−a). */
 export const sigmoid = (a: FloatValue): FloatValue => unary("Sigmoid", a);
 

@@ -1,6 +1,7 @@
 import { causalAttentionRule } from "./causal-attention.ts";
 import { product } from "./dimensions.ts";
 import { div, less, lessOrEqual, mul, negate, type Operand, sub, toFloat, where } from "./elementwise.ts";
+import { swiGluRule } from "./gated-units.ts";
 import {
   floatAttribute,
   type GradientRule,
@@ -11,10 +12,10 @@ import {
 import { type BoolValue, type FloatValue, graphError, type TapeEntry } from "./graph.ts";
 import { scatterAdd } from "./indexing.ts";
 import { gemm, matMul, type ProductOptions } from "./linear-algebra.ts";
+import { padRowsRule, unpadRowsRule } from "./padding.ts";
 import { rmsNormRule } from "./rms-norm.ts";
 import { rotaryEmbeddingRule } from "./rotary-embedding.ts";
 import { expand, reshape, transpose } from "./shaping.ts";
-import { swiGluRule } from "./swiglu.ts";
 import { entropyRule, targetLogProbabilityRule } from "./token-distribution.ts";
 
 /** The gradient rule of each operator and composite, by name. */
@@ -31,6 +32,7 @@ export const gradientRules: Readonly<Record<string, GradientRule>> = {
   Neg: (dy) => [negate(dy)],
   Exp: (dy, { output }) => [mul(dy, output)],
   Sqrt: (dy, { output }) => [div(mul(dy, 0.5), output)],
+  Tanh: (dy, { output }) => [mul(dy, sub(1, mul(output, output)))],
   Sigmoid: (dy, { output }) => [mul(dy, mul(output, sub(1, output)))],
   Clip: (dy, { floats: [a, low, high] }) => [where(less(a, low), 0, where(less(high, a), 0, dy))],
   Where: (dy, { floats: [a, b], bools: [condition] }) => chosen(dy, a, b, condition),
@@ -53,7 +55,10 @@ export const gradientRules: Readonly<Record<string, GradientRule>> = {
     return [scatterAdd(zerosLike(table), expand(column, updates.shape), updates, 0)];
   },
   GatherElements: (dy, { floats: [a], ints: [indices] }) => [scatterAdd(zerosLike(a), indices, dy, -1)],
-  Gemm: (dy, step) => productGradients(gemm, dy, step),
+  Gemm: (dy, step) => {
+    const [, , plus] = step.floats;
+    return [...productGradients(gemm, dy, step), plus && unbroadcast(dy, plus.shape)];
+  },
   FusedMatMul: (dy, step) => {
     const [a, b] = step.floats;
     const [da, db] = productGradients(matMul, dy, step);
@@ -63,6 +68,8 @@ export const gradientRules: Readonly<Record<string, GradientRule>> = {
   RotaryEmbedding: rotaryEmbeddingRule,
   CausalAttention: causalAttentionRule,
   SwiGlu: swiGluRule,
+  PadRows: padRowsRule,
+  UnpadRows: unpadRowsRule,
   TargetLogProbability: targetLogProbabilityRule,
   Entropy: entropyRule,
 };

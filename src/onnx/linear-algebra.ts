@@ -28,11 +28,17 @@ function attributesOf({ transposeA, transposeB, alpha }: ProductOptions): Attrib
   return { transA: transposeA ? 1 : 0, transB: transposeB ? 1 : 0, alpha: { float: alpha ?? 1 } };
 }
 
-/** The product of two matrices: alpha · op(a) op(b). The fastest kernel for two dimensions. */
-export function gemm(a: FloatValue, b: FloatValue, options: ProductOptions = {}): FloatValue {
+/** Options of a product of matrices, and what to add to it: of its shape, or of its rows'. */
+export interface MatrixProductOptions extends ProductOptions {
+  plus?: FloatValue | undefined;
+}
+
+/** The product of two matrices: alpha · op(a) op(b) (+ plus). The fastest kernel for two dimensions. */
+export function gemm(a: FloatValue, b: FloatValue, options: MatrixProductOptions = {}): FloatValue {
   if (a.shape.length !== 2 || b.shape.length !== 2) throw graphError("gemm multiplies tensors of rank 2");
   const shape = resultOf(a, b, options);
-  return a.graph.emit("Gemm", [a, b], { dtype: "float32", shape }, attributesOf(options));
+  const inputs = options.plus ? [a, b, options.plus] : [a, b];
+  return a.graph.emit("Gemm", inputs, { dtype: "float32", shape }, attributesOf(options));
 }
 
 /** Products of stacks of matrices: alpha · op(a) op(b) over the last two axes, the others broadcast. */
@@ -43,7 +49,7 @@ export function matMul(a: FloatValue, b: FloatValue, options: ProductOptions = {
   return a.graph.emit("FusedMatMul", [a, b], output, attributesOf(options), runtimeDomain);
 }
 
-/** x · weightᵀ for weights in Hugging Face's [out, in] layout; x is [rows, in]. */
-export function linear(x: FloatValue, weight: FloatValue): FloatValue {
-  return gemm(x, weight, { transposeB: true });
+/** x · weightᵀ (+ bias [out]) for weights in Hugging Face's [out, in] layout; x is [rows, in]. */
+export function linear(x: FloatValue, weight: FloatValue, bias?: FloatValue): FloatValue {
+  return gemm(x, weight, { transposeB: true, plus: bias });
 }

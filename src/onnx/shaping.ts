@@ -47,11 +47,15 @@ export function expand<Type extends DataType>(a: Value<Type>, shape: Shape): Val
 
 /** Keeps what lies `offset` or more above the diagonal of the last two axes; the rest becomes zero. No gradient rule. */
 export function upperTriangle(a: FloatValue, offset: number): FloatValue {
-  const attributes = { upper: 1 };
-  return a.graph.emit(
-    "Trilu",
-    [a, a.graph.ints([offset], [])],
-    { dtype: "float32", shape: a.shape },
-    attributes,
-  );
+  return triangle(a, offset, 1);
+}
+
+/** Keeps what lies at most `offset` above the diagonal of the last two axes; the rest becomes zero. No gradient rule. */
+export function lowerTriangle(a: FloatValue, offset: number): FloatValue {
+  return triangle(a, offset, 0);
+}
+
+function triangle(a: FloatValue, offset: number, upper: 0 | 1): FloatValue {
+  const inputs = [a, a.graph.ints([offset], [])];
+  return a.graph.emit("Trilu", inputs, { dtype: "float32", shape: a.shape }, { upper });
 }

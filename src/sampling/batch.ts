@@ -1,4 +1,4 @@
-import type { CachedLlama } from "../models/cached-llama.ts";
+import type { CachedDecoder } from "../models/cached-decoder.ts";
 import { createKeyValueCache } from "./key-value-cache.ts";
 import type { Sequence } from "./sequence.ts";
 
@@ -16,7 +16,7 @@ export type Batch = {
 const tokensPerRun = 2048;
 
 /** An empty batch for at most `rows` sequences. A run that fails fails its sequences, and only them. */
-export function createBatch(model: CachedLlama, rows: number): Batch {
+export function createBatch(model: CachedDecoder, rows: number): Batch {
   const { layers, keyValueHeads: heads, headSize, vocabularySize } = model;
   const cache = createKeyValueCache({ rows, layers, heads, headSize });
   const active: Sequence[] = [];

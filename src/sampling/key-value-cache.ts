@@ -1,4 +1,4 @@
-import type { KeyValues } from "../models/cached-llama.ts";
+import type { KeyValues } from "../models/cached-decoder.ts";
 
 /** Keys and values of all layers for rows of sequences; layer by layer one array, [rows, heads, capacity, size]. */
 export type KeyValueCache = {

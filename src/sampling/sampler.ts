@@ -1,13 +1,13 @@
 import { EverturnError } from "../errors/everturn-error.ts";
-import { type CachedLlama, createCachedLlama } from "../models/cached-llama.ts";
-import type { LlamaConfig } from "../models/llama-config.ts";
+import { type CachedDecoder, createCachedDecoder } from "../models/cached-decoder.ts";
+import type { ModelConfig } from "../models/model-config.ts";
 import type { Tensor } from "../models/safetensors.ts";
 import { type Batch, createBatch } from "./batch.ts";
 import { createSequence, type Sample, type SampleRequest, type Sequence } from "./sequence.ts";
 
 /** What a sampler is made of. */
 export type SamplerOptions = {
-  config: LlamaConfig;
+  config: ModelConfig;
   /** Sequences that decode together; others wait. */
   slots: number;
   /** Tokens that end a continuation. */
@@ -29,7 +29,7 @@ export type Sampler = {
   close(): Promise<void>;
 };
 
-type Version = { model: CachedLlama; batch: Batch; waiting: Sequence[]; open: Set<Sequence> };
+type Version = { model: CachedDecoder; batch: Batch; waiting: Sequence[]; open: Set<Sequence> };
 
 /** Versions kept ready: the newest, and those that evaluations or late trajectories still ask for. */
 const versionsKept = 3;
@@ -62,7 +62,7 @@ export function createSampler(options: SamplerOptions): Sampler {
   };
 
   const create = async (number: number, read: () => Promise<ReadonlyMap<string, Tensor>>) => {
-    const model = await createCachedLlama(config, await read(), threads);
+    const model = await createCachedDecoder(config, await read(), threads);
     versions.set(number, { model, batch: createBatch(model, slots), waiting: [], open: new Set() });
     await letGo();
   };

@@ -1,18 +1,24 @@
 import { readFile } from "node:fs/promises";
-import { type LlamaConfig, parseLlamaConfig } from "../../src/models/llama-config.ts";
+import type { ModelConfig } from "../../src/models/model-config.ts";
+import { parseModelConfig } from "../../src/models/model-config-file.ts";
 import { readSafetensors, type Tensor } from "../../src/models/safetensors.ts";
 
-const folder = new URL("../fixtures/torch/", import.meta.url);
+const fixtures = new URL("../fixtures/", import.meta.url);
 
-/** A fixture of scripts/make-torch-fixtures.py: its tensors, its JSON, and the configuration in it. */
-export async function torchFixture(name: string): Promise<{
-  config: LlamaConfig;
+/** A fixture of scripts/make-torch-fixtures.py (or another folder's): its tensors, its JSON, and the configuration in it. */
+export async function torchFixture(
+  name: string,
+  folder = "torch",
+): Promise<{
+  config: ModelConfig;
   json: Record<string, unknown>;
   tensors: Map<string, Tensor>;
 }> {
-  const json: Record<string, unknown> = JSON.parse(await readFile(new URL(`${name}.json`, folder), "utf8"));
-  const tensors = await readSafetensors(new URL(`${name}.safetensors`, folder).pathname);
-  return { config: parseLlamaConfig(JSON.stringify(json.config), name), json, tensors };
+  const json: Record<string, unknown> = JSON.parse(
+    await readFile(new URL(`${folder}/${name}.json`, fixtures), "utf8"),
+  );
+  const tensors = await readSafetensors(new URL(`${folder}/${name}.safetensors`, fixtures).pathname);
+  return { config: parseModelConfig(JSON.stringify(json.config), name), json, tensors };
 }
 
 /** The tensors whose names begin with a prefix, by the rest of their names. */

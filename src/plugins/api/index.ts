@@ -29,8 +29,9 @@ export type { Outcome, ToolCallRecord, TurnRecord } from "../../contracts/trajec
 export { warmupThenCosine } from "../../learning/schedule.ts";
 export { createTrainer } from "../../learning/trainer.ts";
 export { freshTrainerState, type TrainerState } from "../../learning/trainer-state.ts";
-export { type LlamaConfig, parseLlamaConfig, readLlamaConfig } from "../../models/llama-config.ts";
-export { randomLlamaWeights } from "../../models/llama-weights.ts";
+export type { ModelConfig } from "../../models/model-config.ts";
+export { parseModelConfig, readModelConfig } from "../../models/model-config-file.ts";
+export { randomModelWeights } from "../../models/model-weights.ts";
 export { writeNextPolicyFolder, writePolicyFolder } from "../../models/policy-folder.ts";
 export { readSafetensors, type Tensor, writeSafetensors } from "../../models/safetensors.ts";
 export { createSampler } from "../../sampling/sampler.ts";

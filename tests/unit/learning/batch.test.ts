@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { batchSequences } from "../../../src/learning/batch.ts";
-import { llamaConfig } from "../../../src/models/llama-config.ts";
+import { modelConfig } from "../../../src/models/model-config.ts";
 
-const config = llamaConfig({
+const config = modelConfig({
   vocab_size: 50,
   hidden_size: 8,
   num_hidden_layers: 1,
@@ -11,7 +11,23 @@ const config = llamaConfig({
   max_position_embeddings: 32,
 });
 
-test("sequences are padded to a multiple of 8, and each action token is predicted by the row before it", () => {
+test("tokens lie one after the other; padding is only where attention wants it", () => {
+  const batch = batchSequences(
+    [
+      { tokens: [10, 11, 12, 13, 14, 15], mask: [0, 0, 1, 0, 1, 0] },
+      { tokens: [20, 21, 22], mask: [0, 1, 1] },
+    ],
+    config,
+  );
+  expect([batch.batch, batch.length]).toEqual([2, 4]);
+  expect([...batch.tokens].map(Number)).toEqual([10, 11, 12, 13, 20, 21]);
+  expect([...batch.positions].map(Number)).toEqual([0, 1, 2, 3, 0, 1]);
+  expect([...batch.index].map(Number)).toEqual([0, 1, 2, 3, 4, 5, 0, 0]);
+  expect([...batch.places].map(Number)).toEqual([0, 1, 2, 3, 4, 5]);
+  expect([...batch.present]).toEqual([1, 1, 1, 1, 1, 1, 0, 0]);
+});
+
+test("each action token is predicted by the row before it", () => {
   const batch = batchSequences(
     [
       { tokens: [10, 11, 12, 13, 14, 15], mask: [0, 0, 1, 0, 1, 0] },
@@ -19,10 +35,7 @@ test("sequences are padded to a multiple of 8, and each action token is predicte
     ],
     config,
   );
-  expect([batch.batch, batch.length]).toEqual([2, 8]);
-  expect([...batch.tokens].map(Number)).toEqual([10, 11, 12, 13, 0, 0, 0, 0, 20, 0, 0, 0, 0, 0, 0, 0]);
-  expect([...batch.positions].map(Number).slice(0, 4)).toEqual([0, 1, 2, 3]);
-  expect([...batch.rows].map(Number)).toEqual([1, 3, 8]);
+  expect([...batch.actions].map(Number)).toEqual([1, 3, 4]);
   expect([...batch.targets].map(Number)).toEqual([12, 14, 21]);
 });
 

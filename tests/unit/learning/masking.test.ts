@@ -64,7 +64,7 @@ test("a batch's gradient is the sum of its sequences' own: padding has no part i
     const batch = batchSequences(sequences, config);
     const outputs = await session.run({ ...Object.fromEntries(parametersOf(state)), ...batchFeeds(batch) });
     const name = gradientName("model.layers.0.self_attn.k_proj.weight");
-    return outputs.floats(name).map((slope) => slope * batch.rows.length);
+    return outputs.floats(name).map((slope) => slope * batch.actions.length);
   };
   const together = await gradientOf(trajectories);
   const sum = new Float32Array(together.length);

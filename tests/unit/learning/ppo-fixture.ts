@@ -2,13 +2,13 @@ import { expect } from "vitest";
 import type { ScoredTrajectory } from "../../../src/learning/experience.ts";
 import type { PpoHyperparameters } from "../../../src/learning/ppo-step.ts";
 import { freshTrainerState, type TrainerState } from "../../../src/learning/trainer-state.ts";
-import type { LlamaConfig } from "../../../src/models/llama-config.ts";
+import type { ModelConfig } from "../../../src/models/model-config.ts";
 import type { Tensor } from "../../../src/models/safetensors.ts";
 import { relativeError, torchFixture, withPrefix } from "../torch-fixtures.ts";
 
 /** The PPO step of scripts/make-torch-fixtures.py. */
 export interface PpoFixture {
-  config: LlamaConfig;
+  config: ModelConfig;
   hyperparameters: PpoHyperparameters;
   trajectories: ScoredTrajectory[];
   supervisedLoss: number;

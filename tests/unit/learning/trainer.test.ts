@@ -3,8 +3,8 @@ import type { ScoredTrajectory } from "../../../src/learning/experience.ts";
 import type { PpoHyperparameters } from "../../../src/learning/ppo-step.ts";
 import { createTrainer } from "../../../src/learning/trainer.ts";
 import { freshTrainerState, type TrainerState } from "../../../src/learning/trainer-state.ts";
-import { llamaConfig } from "../../../src/models/llama-config.ts";
-import { randomLlamaWeights } from "../../../src/models/llama-weights.ts";
+import { modelConfig } from "../../../src/models/model-config.ts";
+import { randomModelWeights } from "../../../src/models/model-weights.ts";
 import { ppoFixture } from "./ppo-fixture.ts";
 
 const fixture = await ppoFixture();
@@ -81,7 +81,7 @@ test("recorded log-probabilities of the same weights agree, and the gap tells of
   await trainer.close();
 });
 
-const tiny = llamaConfig({
+const tiny = modelConfig({
   vocab_size: 12,
   hidden_size: 32,
   num_hidden_layers: 1,
@@ -91,7 +91,7 @@ const tiny = llamaConfig({
 });
 
 test("supervised steps learn to copy a token over a distance", async () => {
-  const state = freshTrainerState(tiny, randomLlamaWeights(tiny, 1));
+  const state = freshTrainerState(tiny, randomModelWeights(tiny, 1));
   const trainer = createTrainer({ config: tiny, state, hyperparameters, seed: 1 });
   const sequences = Array.from({ length: 10 }, (_, at) => ({ tokens: [at, 10, 11, at], mask: [0, 0, 0, 1] }));
   const losses = [];
@@ -103,7 +103,7 @@ test("supervised steps learn to copy a token over a distance", async () => {
 
 test("policy-gradient steps make rewarded actions likelier and teach the value head", async () => {
   const settings = { ...hyperparameters, epochs: 1, minibatchSize: 12, learningRate: 3e-3, klCoefficient: 0 };
-  const state = freshTrainerState(tiny, randomLlamaWeights(tiny, 1));
+  const state = freshTrainerState(tiny, randomModelWeights(tiny, 1));
   const trainer = createTrainer({ config: tiny, state, hyperparameters: settings, seed: 1 });
   // Every token once; only token 3 pays. Recorded as uniform, which the fresh policy nearly is.
   const step = Array.from({ length: 12 }, (_, token) => ({

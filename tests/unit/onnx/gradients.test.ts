@@ -13,18 +13,20 @@ import {
   sigmoid,
   sqrt,
   sub,
+  tanh,
   where,
 } from "../../../src/onnx/elementwise.ts";
+import { geGlu, swiGlu } from "../../../src/onnx/gated-units.ts";
 import { gradientRules } from "../../../src/onnx/gradient-rules.ts";
 import { gradients } from "../../../src/onnx/gradients.ts";
 import { createGraph, type FloatValue, type Graph } from "../../../src/onnx/graph.ts";
 import { gather, gatherElements } from "../../../src/onnx/indexing.ts";
 import { gemm, matMul } from "../../../src/onnx/linear-algebra.ts";
+import { padRows, unpadRows } from "../../../src/onnx/padding.ts";
 import { reduceMean, reduceSum } from "../../../src/onnx/reductions.ts";
 import { rmsNorm } from "../../../src/onnx/rms-norm.ts";
 import { rotaryEmbedding } from "../../../src/onnx/rotary-embedding.ts";
 import { expand, reshape, transpose, upperTriangle } from "../../../src/onnx/shaping.ts";
-import { swiGlu } from "../../../src/onnx/swiglu.ts";
 import { tokenDistribution } from "../../../src/onnx/token-distribution.ts";
 import { gradientError, type InputShapes, noise } from "./finite-differences.ts";
 
@@ -32,6 +34,13 @@ type Case = [rule: string, shapes: InputShapes, build: (inputs: FloatValue[], gr
 
 const rows = ["rows", 3] as const;
 const positive = (x: FloatValue) => add(mul(x, x), 0.5);
+
+/** Three rows as sequences of one and of two: the second place of the first sequence is padding. */
+const paddedLayout = (graph: Graph) => ({
+  index: graph.ints([0, 0, 1, 2], [2, 2]),
+  places: graph.ints([0, 2, 3]),
+  present: graph.floats([1, 0, 1, 1], [2, 2]),
+});
 
 const cases: Case[] = [
   ["Add", [[2, 3], [3]], ([a, b]) => add(a!, b!)],
@@ -113,6 +122,7 @@ const cases: Case[] = [
     ],
     ([a, b]) => gemm(a!, b!, { transposeA: true, transposeB: true }),
   ],
+  ["Gemm", [[rows, 3], [4, 3], [4]], ([a, b, c]) => gemm(a!, b!, { transposeB: true, plus: c })],
   [
     "FusedMatMul",
     [
@@ -162,7 +172,7 @@ const cases: Case[] = [
       [2, 1, 3, 2],
       [2, 1, 3, 2],
     ],
-    ([q, k, v]) => causalAttention(q!, k!, v!, causalBias(k!)),
+    ([q, k, v], graph) => causalAttention(q!, k!, v!, causalBias(graph, 3)),
   ],
   [
     "SwiGlu",
@@ -177,6 +187,24 @@ const cases: Case[] = [
     [[3, 4]],
     ([x], graph) => tokenDistribution(mul(x!, 2), graph.ints([1, 0, 3])).logProbabilities,
   ],
+  ["Tanh", [[2, 3]], ([x]) => tanh(x!)],
+  [
+    "Tanh",
+    [
+      [2, 3],
+      [2, 3],
+    ],
+    ([gate, up]) => geGlu(gate!, up!),
+  ],
+  [
+    "PadRows",
+    [[3, 2]],
+    ([x], graph) => {
+      const layout = paddedLayout(graph);
+      return mul(padRows(x!, layout), reshape(layout.present, [2, 2, 1]));
+    },
+  ],
+  ["UnpadRows", [[4, 2]], ([x], graph) => unpadRows(x!, paddedLayout(graph))],
   ["Entropy", [[3, 4]], ([x], graph) => tokenDistribution(mul(x!, 2), graph.ints([1, 0, 3])).entropies],
 ];
 

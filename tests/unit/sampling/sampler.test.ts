@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { readLlamaConfig } from "../../../src/models/llama-config.ts";
+import { readModelConfig } from "../../../src/models/model-config-file.ts";
 import { readSafetensors } from "../../../src/models/safetensors.ts";
 import { createSampler, type Sampler } from "../../../src/sampling/sampler.ts";
 import type { Sample, SampleRequest } from "../../../src/sampling/sequence.ts";
@@ -11,7 +11,7 @@ type GreedyCase = { prompt: number[]; tokens: number[]; logprobs: number[] };
 const folder = join(import.meta.dirname, "fixtures");
 const { cases }: { cases: GreedyCase[] } = JSON.parse(await readFile(join(folder, "greedy.json"), "utf8"));
 const weights = await readSafetensors(join(folder, "policy/model.safetensors"));
-const config = await readLlamaConfig(join(folder, "policy/config.json"));
+const config = await readModelConfig(join(folder, "policy/config.json"));
 
 const opened: Sampler[] = [];
 afterAll(async () => {

@@ -1,9 +1,12 @@
 import { afterAll, expect, test } from "vitest";
-import { type CachedLlama, createCachedLlama } from "../../../src/models/cached-llama.ts";
-import { llamaForward } from "../../../src/models/llama.ts";
-import { languageModelHead, rotaryTables } from "../../../src/models/llama-blocks.ts";
-import { type LlamaConfig, llamaConfig } from "../../../src/models/llama-config.ts";
-import { llamaWeightShapes, randomLlamaWeights, weightInputs } from "../../../src/models/llama-weights.ts";
+import { batchFeeds, batchSequences } from "../../../src/learning/batch.ts";
+import { type CachedDecoder, createCachedDecoder } from "../../../src/models/cached-decoder.ts";
+import { decoderForward } from "../../../src/models/decoder.ts";
+import { languageModelHead } from "../../../src/models/decoder-blocks.ts";
+import { decoderInputs } from "../../../src/models/decoder-inputs.ts";
+import { type ModelConfig, modelConfig } from "../../../src/models/model-config.ts";
+import { modelWeightShapes, randomModelWeights, weightInputs } from "../../../src/models/model-weights.ts";
+import { rotaryTables } from "../../../src/models/rotary-tables.ts";
 import type { Tensor } from "../../../src/models/safetensors.ts";
 import { createGraph } from "../../../src/onnx/graph.ts";
 import { modelBytes } from "../../../src/onnx/model-bytes.ts";
@@ -23,47 +26,37 @@ const shape = {
 const sequences = [40, 3, 17, 64].map((length, row) =>
   Array.from({ length }, (_, at) => (at * 13 + row * 29 + 7 * at * at) % 50),
 );
-const models: CachedLlama[] = [];
+const models: CachedDecoder[] = [];
 
 afterAll(async () => {
   for (const model of models) await model.close();
 });
 
 /** Log-probabilities after every token of whole sequences, by the forward pass that training uses. */
-async function trainingLogProbabilities(config: LlamaConfig, weights: Map<string, Tensor>) {
+async function trainingLogProbabilities(config: ModelConfig, weights: Map<string, Tensor>) {
   const graph = createGraph();
   const model = {
     config,
-    weights: weightInputs(graph, llamaWeightShapes(config)),
+    weights: weightInputs(graph, modelWeightShapes(config)),
     tables: rotaryTables(graph, config),
   };
-  const tokens = graph.input("tokens", "int64", ["batch", "length"]);
-  const positions = graph.input("positions", "int64", ["batch", "length"]);
-  const rows = graph.input("rows", "int64", ["rows"]);
-  const normed = llamaForward(model, { tokens, positions, rows });
-  graph.output("logprobs", logSoftmax(languageModelHead(model, normed)));
+  graph.output("logprobs", logSoftmax(languageModelHead(model, decoderForward(model, decoderInputs(graph)))));
   const session = await createSession(modelBytes(graph));
-  const length = Math.max(...sequences.map((sequence) => sequence.length));
-  const padded = sequences.flatMap((sequence) =>
-    Array.from({ length }, (_, at) => BigInt(sequence[at] ?? 0)),
-  );
-  const places = padded.map((_, at) => BigInt(at % length));
-  const size = [sequences.length, length];
-  const outputs = await session.run({
-    ...Object.fromEntries(weights),
-    tokens: { shape: size, data: BigInt64Array.from(padded) },
-    positions: { shape: size, data: BigInt64Array.from(places) },
-    rows: { shape: [padded.length], data: BigInt64Array.from(padded.keys(), BigInt) },
-  });
+  const whole = sequences.map((tokens) => ({ tokens: [...tokens, 0], mask: [0, ...tokens.map(() => 1)] }));
+  const { targets: _, ...feeds } = batchFeeds(batchSequences(whole, config));
+  const outputs = await session.run({ ...Object.fromEntries(weights), ...feeds });
   const logprobs = outputs.floats("logprobs").slice();
   await session.close();
+  const starts = sequences.map((_, row) =>
+    sequences.slice(0, row).reduce((total, { length }) => total + length, 0),
+  );
   return (row: number, at: number) =>
-    logprobs.subarray((row * length + at) * 50, (row * length + at + 1) * 50);
+    logprobs.subarray((starts[row]! + at) * 50, (starts[row]! + at + 1) * 50);
 }
 
 /** Reads all sequences in parts of `part` tokens with a cache; returns the logits after each part's last token. */
-async function readInParts(config: LlamaConfig, weights: Map<string, Tensor>, part: number) {
-  const model = await createCachedLlama(config, weights, 2);
+async function readInParts(config: ModelConfig, weights: Map<string, Tensor>, part: number) {
+  const model = await createCachedDecoder(config, weights, 2);
   models.push(model);
   const { layers, keyValueHeads: heads, headSize } = model;
   const cache = createKeyValueCache({ rows: 4, layers, heads, headSize });
@@ -88,8 +81,8 @@ test.each([
   ["a key and value head for each query head", { num_key_value_heads: 4 }],
   ["one key and value head", { num_key_value_heads: 1, rope_theta: 500 }],
 ])("reading with a cache agrees with the training forward: %s", async (_, settings) => {
-  const config = llamaConfig({ ...shape, ...settings });
-  const weights = randomLlamaWeights(config, 3);
+  const config = modelConfig({ ...shape, ...settings });
+  const weights = randomModelWeights(config, 3);
   const expected = await trainingLogProbabilities(config, weights);
   for (const part of [1, 7, 64]) {
     for (const { row, at, logits } of await readInParts(config, weights, part)) {
@@ -101,9 +94,9 @@ test.each([
 });
 
 test("refuses weights that are not those of the configuration", async () => {
-  const config = llamaConfig(shape);
-  const weights = randomLlamaWeights({ ...config, intermediate_size: 40 }, 3);
-  await expect(createCachedLlama(config, weights, 1)).rejects.toThrow(
+  const config = modelConfig(shape);
+  const weights = randomModelWeights({ ...config, intermediate_size: 40 }, 3);
+  await expect(createCachedDecoder(config, weights, 1)).rejects.toThrow(
     "mlp.gate_proj.weight should be [48, 32]",
   );
 });

@@ -1,4 +1,4 @@
-import { add, mul, sigmoid, sub } from "./elementwise.ts";
+import { add, mul, sigmoid, sub, tanh } from "./elementwise.ts";
 import type { GradientRule } from "./gradient-rule.ts";
 import type { FloatValue } from "./graph.ts";
 
@@ -16,3 +16,10 @@ export const swiGluRule: GradientRule = (dy, { floats: [, up], saved: [openness,
   mul(mul(dy, up), add(openness, mul(activated, sub(1, openness)))),
   mul(dy, activated),
 ];
+
+/** gelu(gate) · up with the tanh approximation of GELU (arXiv 1606.08415), the activation of Gemma. */
+export function geGlu(gate: FloatValue, up: FloatValue): FloatValue {
+  const cube = mul(mul(gate, gate), gate);
+  const inner = mul(add(gate, mul(cube, 0.044715)), Math.sqrt(2 / Math.PI));
+  return mul(mul(mul(gate, 0.5), add(tanh(inner), 1)), up);
+}

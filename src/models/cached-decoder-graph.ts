@@ -4,16 +4,16 @@ import { createGraph, type FloatValue, type Graph, type IntValue } from "../onnx
 import { gather } from "../onnx/indexing.ts";
 import { matMul } from "../onnx/linear-algebra.ts";
 import { softmax } from "../onnx/reductions.ts";
-import { concat, reshape } from "../onnx/shaping.ts";
+import { concat, reshape, transpose } from "../onnx/shaping.ts";
 import {
   type AttentionInputs,
   decoderLayer,
   embedTokens,
   finalNorm,
   languageModelHead,
-  rotaryTables,
-} from "./llama-blocks.ts";
-import type { LlamaConfig } from "./llama-config.ts";
+} from "./decoder-blocks.ts";
+import type { ModelConfig } from "./model-config.ts";
+import { rotaryTables } from "./rotary-tables.ts";
 import type { Tensor } from "./safetensors.ts";
 
 /**
@@ -22,7 +22,7 @@ import type { Tensor } from "./safetensors.ts";
  * [batch, kv heads, past, head size]; pastMask [batch, 1, 1, past] and newMask [length, length], added to the
  * scores. Outputs: logits [batch, vocabulary], and keys and values of each layer for the new tokens alone.
  */
-export function cachedLlamaGraph(config: LlamaConfig, weights: ReadonlyMap<string, Tensor>): Graph {
+export function cachedDecoderGraph(config: ModelConfig, weights: ReadonlyMap<string, Tensor>): Graph {
   const graph = createGraph();
   const model = {
     config,
@@ -36,9 +36,12 @@ export function cachedLlamaGraph(config: LlamaConfig, weights: ReadonlyMap<strin
     past: graph.input("pastMask", "float32", ["batch", 1, 1, "past"]),
     fresh: graph.input("newMask", "float32", ["length", "length"]),
   };
-  let hidden = embedTokens(model, tokens);
+  const flat = [product(["batch", "length"])];
+  let hidden = embedTokens(model, reshape(tokens, flat));
+  const places = reshape(positions, flat);
   for (let layer = 0; layer < config.num_hidden_layers; layer++) {
-    hidden = decoderLayer(model, layer, hidden, positions, (inputs) => {
+    hidden = decoderLayer(model, layer, hidden, places, (rows) => {
+      const inputs = byHead(rows, config);
       graph.output(`keys${layer}`, inputs.keys);
       graph.output(`values${layer}`, inputs.values);
       const shape = ["batch", config.num_key_value_heads, "past", config.head_dim];
@@ -53,12 +56,24 @@ export function cachedLlamaGraph(config: LlamaConfig, weights: ReadonlyMap<strin
   return graph;
 }
 
+/** Queries [batch, kv heads, group · length, head size]; keys and values [batch, kv heads, length, head size]. */
+function byHead({ queries, keys, values }: AttentionInputs, config: ModelConfig): AttentionInputs {
+  const { num_attention_heads: heads, num_key_value_heads: groups, head_dim: size } = config;
+  const split = (x: FloatValue, count: number) =>
+    transpose(reshape(x, ["batch", "length", count, size]), [0, 2, 1, 3]);
+  return {
+    queries: reshape(split(queries, heads), ["batch", groups, product([heads / groups, "length"]), size]),
+    keys: split(keys, groups),
+    values: split(values, groups),
+  };
+}
+
 /** Attention to past and new positions, joined only where it is small: in the scores, never in keys or values. */
 function attendToBoth(
   { queries, keys, values }: AttentionInputs,
   past: { keys: FloatValue; values: FloatValue },
   masks: { past: FloatValue; fresh: FloatValue },
-  config: LlamaConfig,
+  config: ModelConfig,
 ): FloatValue {
   const { graph } = queries;
   const { num_attention_heads: heads, num_key_value_heads: groups, head_dim: size } = config;
@@ -75,5 +90,7 @@ function attendToBoth(
   };
   const middle = graph.emit("Shape", [past.keys], { dtype: "int64", shape: [1] }, { start: 2, end: 3 });
   const end = graph.ints([Number.MAX_SAFE_INTEGER]);
-  return add(weigh(graph.ints([0]), middle, past.values, "past"), weigh(middle, end, values, "length"));
+  const both = add(weigh(graph.ints([0]), middle, past.values, "past"), weigh(middle, end, values, "length"));
+  const merged = transpose(reshape(both, ["batch", heads, "length", size]), [0, 2, 1, 3]);
+  return reshape(merged, [product(["batch", "length"]), heads * size]);
 }

@@ -1,8 +1,8 @@
 import { modelBytes } from "../onnx/model-bytes.ts";
 import { createSession } from "../onnx/session.ts";
-import { cachedLlamaGraph } from "./cached-llama-graph.ts";
-import type { LlamaConfig } from "./llama-config.ts";
-import { checkLlamaWeights } from "./llama-weights.ts";
+import { cachedDecoderGraph } from "./cached-decoder-graph.ts";
+import type { ModelConfig } from "./model-config.ts";
+import { checkModelWeights } from "./model-weights.ts";
 import type { Tensor } from "./safetensors.ts";
 
 /** Keys (rotated) and values, one array a layer, each [rows, key-value heads, positions, head size]. */
@@ -14,8 +14,8 @@ type Past = KeyValues & { capacity: number; lengths: readonly number[] };
 /** Logits after the last token of each row, [rows, vocabulary]; keys and values of the new tokens, padded to `length`. */
 type CachedOutput = KeyValues & { logits: Float32Array; length: number };
 
-/** A Llama that reads new tokens after remembered ones. */
-export type CachedLlama = {
+/** A decoder that reads new tokens after remembered ones. */
+export type CachedDecoder = {
   layers: number;
   keyValueHeads: number;
   headSize: number;
@@ -30,14 +30,14 @@ export type CachedLlama = {
  * Runtime packs once; its packed products give a row the same numbers whatever the other rows are, and padding
  * adds exact zeros, so that a sequence doesn't depend on its batch. Throws MODEL_WEIGHTS_MISMATCH.
  */
-export async function createCachedLlama(
-  config: LlamaConfig,
+export async function createCachedDecoder(
+  config: ModelConfig,
   weights: ReadonlyMap<string, Tensor>,
   threads: number,
-): Promise<CachedLlama> {
-  checkLlamaWeights(config, weights);
+): Promise<CachedDecoder> {
+  checkModelWeights(config, weights);
   const { num_hidden_layers: layers, num_key_value_heads: keyValueHeads, head_dim: headSize } = config;
-  const session = await createSession(modelBytes(cachedLlamaGraph(config, weights)), { threads });
+  const session = await createSession(modelBytes(cachedDecoderGraph(config, weights)), { threads });
   const layerNumbers = Array.from({ length: layers }, (_, layer) => layer);
   const empty = layerNumbers.map(() => new Float32Array(0));
 

@@ -2,26 +2,37 @@ import { createHash } from "node:crypto";
 import { EverturnError } from "../errors/everturn-error.ts";
 import type { FloatValue, Graph } from "../onnx/graph.ts";
 import { philox } from "../random/uniform-stream.ts";
-import type { LlamaConfig } from "./llama-config.ts";
+import { families } from "./families.ts";
+import type { ModelConfig } from "./model-config.ts";
 import type { Tensor } from "./safetensors.ts";
 
 /** Shapes of all weights by Hugging Face's names; matrices are [out, in]. */
-export function llamaWeightShapes(config: LlamaConfig): Map<string, number[]> {
-  const { hidden_size: hidden, intermediate_size: inner, vocab_size: vocabulary } = config;
-  const queries = config.num_attention_heads * config.head_dim;
-  const keys = config.num_key_value_heads * config.head_dim;
+export function modelWeightShapes(config: ModelConfig): Map<string, number[]> {
+  const { hidden_size: hidden, intermediate_size: inner, vocab_size: vocabulary, head_dim: size } = config;
+  const { biases, queryKeyNorm } = families[config.model_type];
+  const queries = config.num_attention_heads * size;
+  const keys = config.num_key_value_heads * size;
+  const inputBias = biases === "queries-keys-values" || config.attention_bias;
   const shapes = new Map<string, number[]>([["model.embed_tokens.weight", [vocabulary, hidden]]]);
   for (let layer = 0; layer < config.num_hidden_layers; layer++) {
-    const add = (name: string, shape: number[]) => shapes.set(`model.layers.${layer}.${name}.weight`, shape);
-    add("input_layernorm", [hidden]);
-    add("self_attn.q_proj", [queries, hidden]);
-    add("self_attn.k_proj", [keys, hidden]);
-    add("self_attn.v_proj", [keys, hidden]);
-    add("self_attn.o_proj", [hidden, queries]);
-    add("post_attention_layernorm", [hidden]);
-    add("mlp.gate_proj", [inner, hidden]);
-    add("mlp.up_proj", [inner, hidden]);
-    add("mlp.down_proj", [hidden, inner]);
+    const add = (name: string, shape: number[]) => shapes.set(`model.layers.${layer}.${name}`, shape);
+    const addLinear = (name: string, output: number, input: number, bias: boolean) => {
+      add(`${name}.weight`, [output, input]);
+      if (bias) add(`${name}.bias`, [output]);
+    };
+    add("input_layernorm.weight", [hidden]);
+    addLinear("self_attn.q_proj", queries, hidden, inputBias);
+    addLinear("self_attn.k_proj", keys, hidden, inputBias);
+    addLinear("self_attn.v_proj", keys, hidden, inputBias);
+    addLinear("self_attn.o_proj", hidden, queries, config.attention_bias);
+    if (queryKeyNorm) {
+      add("self_attn.q_norm.weight", [size]);
+      add("self_attn.k_norm.weight", [size]);
+    }
+    add("post_attention_layernorm.weight", [hidden]);
+    addLinear("mlp.gate_proj", inner, hidden, config.mlp_bias);
+    addLinear("mlp.up_proj", inner, hidden, config.mlp_bias);
+    addLinear("mlp.down_proj", hidden, inner, config.mlp_bias);
   }
   shapes.set("model.norm.weight", [hidden]);
   if (!config.tie_word_embeddings) shapes.set("lm_head.weight", [vocabulary, hidden]);
@@ -30,23 +41,28 @@ export function llamaWeightShapes(config: LlamaConfig): Map<string, number[]> {
 
 /**
  * Random weights: normal with the configuration's initializer_range (projections back into the residual stream
- * divided by √(2 · layers), as GPT-2 does), norms 1. A weight depends on seed, name and position alone.
+ * divided by √(2 · layers), as GPT-2 does), norms 1, biases 0. A weight depends on seed, name and position alone.
  */
-export function randomLlamaWeights(config: LlamaConfig, seed: number): Map<string, Tensor> {
+export function randomModelWeights(config: ModelConfig, seed: number): Map<string, Tensor> {
   const residual = config.initializer_range / Math.sqrt(2 * config.num_hidden_layers);
   return new Map(
-    [...llamaWeightShapes(config)].map(([name, shape]) => {
+    [...modelWeightShapes(config)].map(([name, shape]) => {
       const size = shape.reduce((total, dimension) => total * dimension, 1);
-      if (name.endsWith("norm.weight")) return [name, { shape, data: new Float32Array(size).fill(1) }];
+      if (shape.length === 1)
+        return [name, { shape, data: new Float32Array(size).fill(constantOf(name, config)) }];
       const deviation = /(o_proj|down_proj)\.weight$/.test(name) ? residual : config.initializer_range;
       return [name, { shape, data: normalNumbers(size, deviation, `${seed}/${name}`) }];
     }),
   );
 }
 
+function constantOf(name: string, config: ModelConfig): number {
+  return name.endsWith(".bias") || families[config.model_type].gemmaScaling ? 0 : 1;
+}
+
 /** Throws MODEL_WEIGHTS_MISMATCH unless the weights are those that the configuration asks for. */
-export function checkLlamaWeights(config: LlamaConfig, weights: ReadonlyMap<string, Tensor>): void {
-  for (const [name, shape] of llamaWeightShapes(config)) {
+export function checkModelWeights(config: ModelConfig, weights: ReadonlyMap<string, Tensor>): void {
+  for (const [name, shape] of modelWeightShapes(config)) {
     const found = weights.get(name)?.shape;
     if (found?.join() === shape.join()) continue;
     const reason = `${name} should be [${shape.join(", ")}], but is ${found ? `[${found.join(", ")}]` : "missing"}`;

@@ -1,0 +1,104 @@
+"""Writes tests/fixtures/families: random tiny models of each family as transformers runs them, for tests of src/models.
+
+Of each model: its config.json, weights, the logits of ragged sequences (each run by itself), and the gradients of the
+mean cross entropy of their marked tokens.
+Needs the packages of scripts/requirements-fixtures.txt (and safetensors, which transformers brings).
+Run from the repository's root: python scripts/make-family-fixtures.py
+"""
+
+import json
+from pathlib import Path
+
+import torch
+from safetensors.torch import save_file
+from transformers import AutoConfig, AutoModelForCausalLM
+
+FOLDER = Path("tests/fixtures/families")
+SHAPE = dict(
+    vocab_size=37,
+    hidden_size=16,
+    num_hidden_layers=2,
+    num_attention_heads=4,
+    num_key_value_heads=2,
+    head_dim=6,
+    intermediate_size=24,
+    max_position_embeddings=64,
+    rms_norm_eps=1e-5,
+    tie_word_embeddings=False,
+)
+THETA = {"rope_type": "default", "rope_theta": 1000.0}
+LLAMA3 = {
+    "rope_type": "llama3",
+    "rope_theta": 1000.0,
+    "factor": 8.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 32,
+}
+YARN = {"rope_type": "yarn", "rope_theta": 1000.0, "factor": 4.0, "original_max_position_embeddings": 16}
+LINEAR = {"rope_type": "linear", "rope_theta": 1000.0, "factor": 3.0}
+MODELS = {
+    "llama": dict(model_type="llama", rope_parameters=LLAMA3, attention_bias=True, mlp_bias=True),
+    "smollm2": dict(model_type="llama", rope_parameters=THETA, tie_word_embeddings=True),
+    "mistral": dict(model_type="mistral", rope_parameters=THETA, sliding_window=3),
+    "qwen2": dict(
+        model_type="qwen2",
+        head_dim=4,
+        rope_parameters=YARN,
+        tie_word_embeddings=True,
+        use_sliding_window=True,
+        sliding_window=4,
+        max_window_layers=1,
+    ),
+    "qwen3": dict(model_type="qwen3", rope_parameters=LINEAR),
+    # Without a padding token: PyTorch gives its embedding no gradient, and the sequences may hold it.
+    "gemma": dict(model_type="gemma", rope_parameters=THETA, tie_word_embeddings=True, pad_token_id=None),
+}
+
+
+def random_model(seed, settings):
+    """A model whose weights are large enough for attention, norms and biases to matter."""
+    torch.manual_seed(seed)
+    config = AutoConfig.for_model(**(SHAPE | settings))
+    model = AutoModelForCausalLM.from_config(config, attn_implementation="eager")
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            center = 1 if "norm" in name and settings["model_type"] != "gemma" else 0
+            parameter.copy_(torch.randn_like(parameter) * 0.3 + center)
+    return model
+
+
+def random_sequences():
+    """Prompt, action, observation, action of unequal lengths."""
+    sequences = []
+    for lengths in [(4, 3, 2, 2), (2, 2), (3, 4)]:
+        mask = [index % 2 for index, length in enumerate(lengths) for _ in range(length)]
+        tokens = torch.randint(SHAPE["vocab_size"], (len(mask),)).tolist()
+        sequences.append({"tokens": tokens, "mask": mask})
+    return sequences
+
+
+def write(seed, name, settings):
+    model = random_model(seed, settings)
+    sequences = random_sequences()
+    tensors = {key: value.detach().clone() for key, value in model.named_parameters()}
+    losses = []
+    for index, sequence in enumerate(sequences):
+        tokens = torch.tensor(sequence["tokens"])
+        logits = model(tokens[None]).logits[0]
+        tensors[f"logits.{index}"] = logits.detach().clone()
+        at = torch.tensor([place for place, marked in enumerate(sequence["mask"]) if marked])
+        losses.append(-torch.log_softmax(logits[at - 1], -1).gather(-1, tokens[at, None]))
+    loss = torch.cat(losses).mean()
+    loss.backward()
+    tensors |= {f"gradient.{key}": value.grad.clone() for key, value in model.named_parameters()}
+    save_file(tensors, FOLDER / f"{name}.safetensors", {"format": "pt"})
+    summary = {"config": model.config.to_dict(), "sequences": sequences, "loss": loss.item()}
+    (FOLDER / f"{name}.json").write_text(json.dumps(summary, default=str) + "\n")
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for seed, (name, settings) in enumerate(MODELS.items()):
+        write(seed, name, settings)

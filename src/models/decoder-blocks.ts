@@ -1,0 +1,133 @@
+import { type Dimension, product } from "../onnx/dimensions.ts";
+import { add, mul } from "../onnx/elementwise.ts";
+import { geGlu, swiGlu } from "../onnx/gated-units.ts";
+import { type FloatValue, graphError, type IntValue } from "../onnx/graph.ts";
+import { gather } from "../onnx/indexing.ts";
+import { gemm, linear } from "../onnx/linear-algebra.ts";
+import { rmsNorm } from "../onnx/rms-norm.ts";
+import { type RotaryTables, rotaryEmbedding } from "../onnx/rotary-embedding.ts";
+import { reshape } from "../onnx/shaping.ts";
+import { families } from "./families.ts";
+import type { ModelConfig } from "./model-config.ts";
+
+/** A decoder inside a graph: its weights by Hugging Face's names, and its tables of rotations. */
+export interface DecoderModel {
+  config: ModelConfig;
+  weights: ReadonlyMap<string, FloatValue>;
+  tables: RotaryTables;
+  adapter?: DecoderAdapter;
+}
+
+/** LoRA (arXiv 2106.09685): modules with a pair get scale · (x Aᵀ) Bᵀ added to their output. */
+export interface DecoderAdapter {
+  /** alpha / rank. */
+  scale: number;
+  /** By module, such as "model.layers.0.self_attn.q_proj": A is [rank, in], B is [out, rank]. */
+  pairs: ReadonlyMap<string, { a: FloatValue; b: FloatValue }>;
+}
+
+/**
+ * What attention works on, rotated by position, token by token: queries [rows, heads · head size], keys and values
+ * [rows, kv heads · head size].
+ */
+export interface AttentionInputs {
+  queries: FloatValue;
+  keys: FloatValue;
+  values: FloatValue;
+}
+
+/** A weight by its whole name; throws ONNX_GRAPH_INVALID if there is none. */
+export function weightOf(model: DecoderModel, name: string): FloatValue {
+  const weight = model.weights.get(name);
+  if (!weight) throw graphError(`there is no weight ${name}`);
+  return weight;
+}
+
+/** Embeddings [rows, hidden] of tokens [rows]. */
+export function embedTokens(model: DecoderModel, tokens: IntValue): FloatValue {
+  const { model_type, hidden_size } = model.config;
+  const embedded = gather(weightOf(model, "model.embed_tokens.weight"), tokens);
+  return families[model_type].gemmaScaling ? mul(embedded, Math.sqrt(hidden_size)) : embedded;
+}
+
+/**
+ * One decoder layer on rows [rows, hidden] at positions [rows]. `attend` does the attention itself, and returns what
+ * has the shape of the queries. With `kept`, only these rows go on after it.
+ */
+export function decoderLayer(
+  model: DecoderModel,
+  layer: number,
+  hidden: FloatValue,
+  positions: IntValue,
+  attend: (inputs: AttentionInputs) => FloatValue,
+  kept?: IntValue,
+): FloatValue {
+  const select = (x: FloatValue) => (kept ? gather(x, kept) : x);
+  const name = (module: string) => `model.layers.${layer}.${module}`;
+  const project = (x: FloatValue, module: string) => projection(model, x, name(module));
+  const normed = norm(model, hidden, name("input_layernorm"));
+  const attended = select(attend(attentionInputs(model, layer, normed, positions)));
+  const mixed = add(select(hidden), project(attended, "self_attn.o_proj"));
+  const before = norm(model, mixed, name("post_attention_layernorm"));
+  const gated = model.config.hidden_act === "silu" ? swiGlu : geGlu;
+  const activated = gated(project(before, "mlp.gate_proj"), project(before, "mlp.up_proj"));
+  return add(mixed, project(activated, "mlp.down_proj"));
+}
+
+function attentionInputs(
+  model: DecoderModel,
+  layer: number,
+  normed: FloatValue,
+  positions: IntValue,
+): AttentionInputs {
+  const { queryKeyNorm } = families[model.config.model_type];
+  const module = (name: string) => `model.layers.${layer}.self_attn.${name}`;
+  const rotated = (name: string) => {
+    const projected = projection(model, normed, module(`${name}_proj`));
+    const ready = queryKeyNorm ? headNorm(model, projected, module(`${name}_norm`)) : projected;
+    return rotate(model, ready, positions);
+  };
+  return { queries: rotated("q"), keys: rotated("k"), values: projection(model, normed, module("v_proj")) };
+}
+
+/** A linear map with its bias and its adapter, if it has them. */
+function projection(model: DecoderModel, x: FloatValue, module: string): FloatValue {
+  const weight = weightOf(model, `${module}.weight`);
+  const output = linear(x, weight, model.weights.get(`${module}.bias`));
+  const pair = model.adapter?.pairs.get(module);
+  if (!model.adapter || !pair) return output;
+  const options = { transposeB: true, alpha: model.adapter.scale, plus: output };
+  return gemm(linear(x, pair.a), pair.b, options);
+}
+
+/** Each row is a sequence of its own to the runtime's operator, which wants sequences no longer than its tables. */
+function rotate(model: DecoderModel, x: FloatValue, positions: IntValue): FloatValue {
+  const [rows, width] = x.shape;
+  const apart = reshape(x, [rows!, 1, width!]);
+  return reshape(rotaryEmbedding(apart, reshape(positions, [rows!, 1]), model.tables), x.shape);
+}
+
+/** Each head's part of the rows normalized by itself. */
+function headNorm(model: DecoderModel, x: FloatValue, module: string): FloatValue {
+  const size = model.config.head_dim;
+  const [rows, width] = x.shape;
+  const heads: Dimension = product([rows!, Number(width) / size]);
+  return reshape(norm(model, reshape(x, [heads, size]), module), x.shape);
+}
+
+function norm(model: DecoderModel, x: FloatValue, module: string): FloatValue {
+  const { model_type, rms_norm_eps } = model.config;
+  const weight = weightOf(model, `${module}.weight`);
+  return rmsNorm(x, families[model_type].gemmaScaling ? add(weight, 1) : weight, rms_norm_eps);
+}
+
+/** The final norm of rows [rows, hidden]. */
+export function finalNorm(model: DecoderModel, hidden: FloatValue): FloatValue {
+  return norm(model, hidden, "model.norm");
+}
+
+/** Logits [rows, vocabulary] of normed rows. */
+export function languageModelHead(model: DecoderModel, normed: FloatValue): FloatValue {
+  const name = model.config.tie_word_embeddings ? "model.embed_tokens.weight" : "lm_head.weight";
+  return linear(normed, weightOf(model, name));
+}

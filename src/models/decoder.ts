@@ -1,0 +1,66 @@
+import { causalAttention, causalBias } from "../onnx/causal-attention.ts";
+import { product } from "../onnx/dimensions.ts";
+import type { FloatValue, IntValue } from "../onnx/graph.ts";
+import { type PaddedLayout, padRows, unpadRows } from "../onnx/padding.ts";
+import { reshape, transpose } from "../onnx/shaping.ts";
+import {
+  type AttentionInputs,
+  type DecoderModel,
+  decoderLayer,
+  embedTokens,
+  finalNorm,
+} from "./decoder-blocks.ts";
+import { type ModelConfig, windowOf } from "./model-config.ts";
+
+/** What a forward pass reads: whole sequences, one after the other without padding. */
+export interface DecoderInputs {
+  /** [rows]. */
+  tokens: IntValue;
+  /** [rows]: where each token stands in its sequence. */
+  positions: IntValue;
+  /** Where the rows lie when sequences are padded to [batch, length], as attention wants them. */
+  layout: PaddedLayout;
+  /** The rows whose next token matters: only they go through the last feed-forward block and the heads. */
+  actions: IntValue;
+}
+
+/** Final normed hidden states [actions, hidden] at the wanted rows alone. */
+export function decoderForward(
+  model: DecoderModel,
+  { tokens, positions, layout, actions }: DecoderInputs,
+): FloatValue {
+  const { config } = model;
+  const last = config.num_hidden_layers - 1;
+  const biases = new Map<number | undefined, FloatValue>();
+  let hidden = embedTokens(model, tokens);
+  for (let layer = 0; layer <= last; layer++) {
+    const window = windowOf(config, layer);
+    const attend = (inputs: AttentionInputs) => {
+      const bias = biases.get(window) ?? causalBias(tokens.graph, layout.index.shape[1]!, window);
+      biases.set(window, bias);
+      return attendInSequences(inputs, layout, bias, config);
+    };
+    hidden = decoderLayer(model, layer, hidden, positions, attend, layer === last ? actions : undefined);
+  }
+  return finalNorm(model, hidden);
+}
+
+function attendInSequences(
+  { queries, keys, values }: AttentionInputs,
+  layout: PaddedLayout,
+  bias: FloatValue,
+  { num_attention_heads: heads, num_key_value_heads: groups, head_dim: size }: ModelConfig,
+): FloatValue {
+  const [batch, length] = layout.index.shape;
+  const byHead = (x: FloatValue, count: number) =>
+    transpose(reshape(padRows(x, layout), [batch!, length!, count, size]), [0, 2, 1, 3]);
+  const grouped = [batch!, groups, product([heads / groups, length!]), size];
+  const attended = causalAttention(
+    reshape(byHead(queries, heads), grouped),
+    byHead(keys, groups),
+    byHead(values, groups),
+    bias,
+  );
+  const merged = transpose(reshape(attended, [batch!, heads, length!, size]), [0, 2, 1, 3]);
+  return unpadRows(reshape(merged, [product([batch!, length!]), heads * size]), layout);
+}

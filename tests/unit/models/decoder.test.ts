@@ -1,0 +1,80 @@
+import { expect, test } from "vitest";
+import { batchFeeds, batchSequences, type TokenSequence } from "../../../src/learning/batch.ts";
+import { freshTrainerState, parametersOf } from "../../../src/learning/trainer-state.ts";
+import { gradientName, supervisedModel } from "../../../src/learning/training-graphs.ts";
+import { decoderForward } from "../../../src/models/decoder.ts";
+import { languageModelHead } from "../../../src/models/decoder-blocks.ts";
+import { decoderInputs } from "../../../src/models/decoder-inputs.ts";
+import type { ModelConfig } from "../../../src/models/model-config.ts";
+import { checkModelWeights, modelWeightShapes, weightInputs } from "../../../src/models/model-weights.ts";
+import { rotaryTables } from "../../../src/models/rotary-tables.ts";
+import type { Tensor } from "../../../src/models/safetensors.ts";
+import { createGraph } from "../../../src/onnx/graph.ts";
+import { modelBytes } from "../../../src/onnx/model-bytes.ts";
+import { createSession } from "../../../src/onnx/session.ts";
+import { relativeError, torchFixture, withPrefix } from "../torch-fixtures.ts";
+
+const families = ["llama", "smollm2", "mistral", "qwen2", "qwen3", "gemma"];
+
+async function family(name: string) {
+  const { config, json, tensors } = await torchFixture(name, "families");
+  return { config, tensors, sequences: json.sequences as TokenSequence[], loss: Number(json.loss) };
+}
+
+/** Logits of every token of sequences that share a batch, one after the other. */
+async function logitsOf(
+  config: ModelConfig,
+  weights: ReadonlyMap<string, Tensor>,
+  sequences: TokenSequence[],
+) {
+  const graph = createGraph();
+  const model = {
+    config,
+    weights: weightInputs(graph, modelWeightShapes(config)),
+    tables: rotaryTables(graph, config),
+  };
+  graph.output("logits", languageModelHead(model, decoderForward(model, decoderInputs(graph))));
+  const session = await createSession(modelBytes(graph), { threads: 1 });
+  // With a token more at the end, which carries loss, a batch keeps all the others, and predicts after each.
+  const whole = sequences.map(({ tokens }) => ({
+    tokens: [...tokens, 0],
+    mask: [0, ...tokens.map(() => 1)],
+  }));
+  const { targets: _, ...feeds } = batchFeeds(batchSequences(whole, config));
+  const named = [...modelWeightShapes(config).keys()].map((name) => [name, weights.get(name)!]);
+  const outputs = await session.run({ ...Object.fromEntries(named), ...feeds });
+  await session.close();
+  return outputs.floats("logits");
+}
+
+test.each(families)("%s: the logits of a ragged batch are those of transformers", async (name) => {
+  const { config, tensors, sequences } = await family(name);
+  checkModelWeights(config, tensors);
+  const logits = await logitsOf(config, tensors, sequences);
+  let start = 0;
+  for (const [index, { tokens }] of sequences.entries()) {
+    const end = start + tokens.length * config.vocab_size;
+    const expected = tensors.get(`logits.${index}`)!.data;
+    expect(relativeError(logits.slice(start, end), expected)).toBeLessThan(1e-5);
+    start = end;
+  }
+});
+
+test.each(families)("%s: loss and every gradient of a ragged batch are those of PyTorch", async (name) => {
+  const { config, tensors, sequences, loss } = await family(name);
+  const weights = new Map([...modelWeightShapes(config).keys()].map((key) => [key, tensors.get(key)!]));
+  const session = await createSession(supervisedModel(config), { threads: 1 });
+  const outputs = await session.run({
+    ...Object.fromEntries(parametersOf(freshTrainerState(config, weights))),
+    ...batchFeeds(batchSequences(sequences, config)),
+  });
+  await session.close();
+  expect(outputs.floats("loss")[0]).toBeCloseTo(loss, 5);
+  const expected = withPrefix(tensors, "gradient.");
+  expect([...expected.keys()].sort()).toEqual([...weights.keys()].sort());
+  const zero = /k_proj\.bias$/; // softmax doesn't see what all scores of a query share
+  const errors = [...expected].flatMap(([key, { data }]) =>
+    zero.test(key) ? [] : [relativeError(outputs.floats(gradientName(key)), data)],
+  );
+  expect(Math.max(...errors)).toBeLessThan(1e-4);
+});
