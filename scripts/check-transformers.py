@@ -1,7 +1,11 @@
-"""Loads a policy folder of Everturn's in transformers and compares tokens and logits with Everturn's own.
+"""Loads a policy of Everturn's in transformers and compares tokens and logits with Everturn's own.
 
     pip install -r scripts/requirements-fixtures.txt
     python scripts/check-transformers.py runs/<run>/policies/v0041
+    python scripts/check-transformers.py runs/<run>/policies/v0041 exported.gguf
+
+A folder with a LoRA adapter is loaded by PEFT onto its base. With a GGUF file, transformers reads that one, which
+`everturn export` made from the folder; it must be float32.
 """
 
 import json
@@ -11,6 +15,7 @@ import sys
 from pathlib import Path
 
 import torch
+from peft import PeftModel
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -24,11 +29,25 @@ def ours(folder: Path, tokens: list[int]) -> torch.Tensor:
     return torch.tensor(json.loads(subprocess.run(command, check=True, capture_output=True).stdout))
 
 
-@torch.no_grad()
-def main(folder: Path) -> int:
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    model, loading = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, output_loading_info=True)
+def load(folder: Path, gguf: Path | None):
+    adapter = folder / "adapter_config.json"
+    if gguf is not None:
+        source = {"pretrained_model_name_or_path": gguf.parent, "gguf_file": gguf.name}
+    elif adapter.exists():
+        base = json.loads(adapter.read_text())["base_model_name_or_path"]
+        source = {"pretrained_model_name_or_path": (folder / base).resolve()}
+    else:
+        source = {"pretrained_model_name_or_path": folder}
+    model, loading = AutoModelForCausalLM.from_pretrained(**source, dtype=torch.float32, output_loading_info=True)
+    if gguf is None and adapter.exists():
+        model = PeftModel.from_pretrained(model, folder)
     problems = {kind: sorted(map(str, names)) for kind, names in loading.items() if names}
+    return AutoTokenizer.from_pretrained(**source), model, problems
+
+
+@torch.no_grad()
+def main(folder: Path, gguf: Path | None = None) -> int:
+    tokenizer, model, problems = load(folder, gguf)
     chat = [{"role": "user", "content": "12 + 34 - 5"}]
     prompt = tokenizer.apply_chat_template(chat, add_generation_prompt=True, return_dict=False)
     draw = random.Random(1)
@@ -42,4 +61,4 @@ def main(folder: Path) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1])))
+    sys.exit(main(*map(Path, sys.argv[1:])))

@@ -3,12 +3,12 @@
 import { join } from "node:path";
 import { createCachedDecoder } from "../src/models/cached-decoder.ts";
 import { readModelConfig } from "../src/models/model-config-file.ts";
-import { readSafetensors } from "../src/models/safetensors.ts";
+import { readPolicyWeights } from "../src/models/policy-weights.ts";
 
 const [folder = "", list = ""] = process.argv.slice(2);
 const tokens = list.split(",").map(Number);
 const config = await readModelConfig(join(folder, "config.json"));
-const weights = await readSafetensors(join(folder, "model.safetensors"));
+const weights = await readPolicyWeights(folder);
 const model = await createCachedDecoder(config, weights, 1);
 const { logits } = await model.run(tokens.map((_, index) => tokens.slice(0, index + 1)));
 const rows = tokens.map((_, row) => [

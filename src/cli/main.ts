@@ -4,7 +4,11 @@ import packageJson from "../../package.json" with { type: "json" };
 import { isEverturnError } from "../errors/everturn-error.ts";
 import { isSystemError } from "../runs/files.ts";
 import { registerDev } from "./dev.ts";
+import { registerDevices } from "./devices.ts";
 import { registerEvaluate } from "./evaluate.ts";
+import { registerExport } from "./export.ts";
+import { registerImport } from "./import.ts";
+import { registerReplay } from "./replay.ts";
 import { registerReport } from "./report.ts";
 import { registerResume } from "./resume.ts";
 import { registerRun } from "./run.ts";
@@ -26,8 +30,12 @@ for (const register of [
   registerValidate,
   registerTrajectories,
   registerShow,
+  registerReplay,
   registerReport,
+  registerImport,
+  registerExport,
   registerDev,
+  registerDevices,
   registerWorker,
 ]) {
   register(program);

@@ -31,7 +31,7 @@ export function stepLine(record: StepRecord, steps: number | undefined): string 
     `reward ${record.rewardMean.toFixed(2)}`,
     `success ${percent(record.successRate, 0)}`,
     `tool calls ${percent(record.toolCallRate, 0)}`,
-    `kl ${record.kl.toFixed(3)}`,
+    ...(record.kl === undefined ? [] : [`kl ${record.kl.toFixed(3)}`]),
     ...leftOut,
     duration(record.seconds.total),
   ].join("  ");

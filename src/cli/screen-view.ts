@@ -105,7 +105,10 @@ function screenLines(
       ],
       ["bold", ` ${last.rewardMean.toFixed(2)}`],
       `  success ${percent(last.successRate, 0)}  tool calls ${percent(last.toolCallRate, 0)}`,
-      ["dim", `  ${metric("kl", last.kl)}  ${duration(last.seconds.total)} a step`],
+      [
+        "dim",
+        `  ${last.kl === undefined ? "" : `${metric("kl", last.kl)}  `}${duration(last.seconds.total)} a step`,
+      ],
       ...leftOutSpan(records),
     ]);
   }

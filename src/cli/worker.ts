@@ -7,8 +7,8 @@ import { readRunFile } from "../runs/open-runs.ts";
 import { runFolder } from "../runs/run-folder.ts";
 import { readSession } from "../runs/session-file.ts";
 import { startTelemetry } from "../telemetry/telemetry.ts";
-import { queuesWith } from "../temporal/queues.ts";
-import { type Role, roles, runWorker } from "../temporal/worker.ts";
+import { prefixed, type Role, roles } from "../temporal/queues.ts";
+import { runWorker } from "../temporal/worker.ts";
 import { interruption } from "./interruption.ts";
 
 interface Options {
@@ -45,7 +45,7 @@ async function work(options: Options): Promise<void> {
       run: options.run,
       runs,
       location: { address, namespace: file.namespace, isOwn: file.address === undefined },
-      queues: options.queuePrefix === undefined ? file.queues : queuesWith(options.queuePrefix),
+      queues: prefixed(options.queuePrefix ?? "", file.queues),
       makeActivities: activitiesOf,
       plugins: telemetry.plugins,
       ended: Promise.race([disconnected, interrupted.promise.then(() => {})]),

@@ -26,6 +26,11 @@ export interface ResolvedTool extends ResolvedPlugin {
   timeout: number;
 }
 
+/** A trainer may bring a loss of the user's. */
+export interface ResolvedTrainer extends ResolvedPlugin {
+  loss?: ResolvedPlugin;
+}
+
 /** A pipeline validated, defaults filled, plugins resolved, paths absolute; frozen as `plan.json` of the run. */
 export interface Plan {
   pipelineFile: string;
@@ -37,7 +42,7 @@ export interface Plan {
   tools: ResolvedTool[];
   loop: ResolvedLoop;
   reward: ResolvedPlugin;
-  trainer: ResolvedPlugin;
+  trainer: ResolvedTrainer;
   warmStart?: NonNullable<Pipeline["warmStart"]>;
   rollout: Required<NonNullable<Pipeline["rollout"]>>;
   evaluation: Required<NonNullable<Pipeline["evaluation"]>>;

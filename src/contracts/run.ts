@@ -22,6 +22,8 @@ export interface EvaluationRecord {
   step: number;
   policyVersion: number;
   accuracy: number;
+  /** Mean reward of the tasks; absent in runs made before it was recorded. */
+  rewardMean?: number;
   tasks: number;
   leftOut: number;
   toolCallRate: number;

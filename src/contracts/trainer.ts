@@ -1,4 +1,5 @@
 import type { JsonObject } from "./json.ts";
+import type { ResolvedPlugin } from "./plan.ts";
 import type { MaskedTokens } from "./policy.ts";
 
 /** A finished trajectory as the trainer sees it: all of its tokens, exactly as sampled. */
@@ -9,7 +10,10 @@ export interface TrainingTrajectory {
   mask: number[];
   /** Log-probabilities recorded while sampling; 0 where mask is 0. */
   logprobs: number[];
+  /** All that it earned. */
   reward: number;
+  /** The part of `reward` that each turn earned, such as its tools' rewards; the rest comes with the last action token. */
+  turnRewards?: number[];
   /** Trajectories of one task share a group. */
   group: string;
 }
@@ -23,14 +27,16 @@ export interface SupervisedMetrics {
 
 /** Metrics of a policy-gradient step. */
 export interface PolicyGradientMetrics {
-  /** To the reference policy, nats a token (k3 estimator). */
-  kl: number;
+  /** To the reference policy, nats a token (k3 estimator); absent without a KL term. */
+  kl?: number;
   /** From the policy that sampled to the updated one, nats a token (k3 estimator). */
   approximateKl: number;
+  /** Nats a token: of the distribution if the loss has an entropy bonus, else estimated by −log p of what was sampled. */
   entropy: number;
   clipFraction: number;
   policyLoss: number;
-  valueLoss: number;
+  /** Absent without a value head. */
+  valueLoss?: number;
   gradientNorm: number;
   learningRate: number;
   /** Largest difference between recorded and recomputed log-probabilities. */
@@ -61,9 +67,24 @@ export interface TrainerFolders {
   state?: string;
   /** The policy that the KL term refers to: the warm start. */
   reference?: string;
+  /** For the batches of steps that diverge. */
+  failures?: string;
+}
+
+/** A part of a trainer's configuration that doesn't go with the rest or with the rollout. */
+export interface TrainerProblem {
+  /** The key of the configuration. */
+  key: string;
+  /** Follows the key, such as "is 3, but …", without a full stop. */
+  reason: string;
+  /** What to do. */
+  help: string;
 }
 
 /** The default export of a trainer plugin. */
 export interface TrainerPlugin {
-  open(folders: TrainerFolders, config: JsonObject, seed: number): Promise<Trainer>;
+  /** `loss` is the loss plugin that the pipeline names, if it does. */
+  open(folders: TrainerFolders, config: JsonObject, seed: number, loss?: ResolvedPlugin): Promise<Trainer>;
+  /** What no schema can say of a configuration, asked before a run. */
+  check?(config: JsonObject, rollout: { groupSize: number; batchSize: number }): TrainerProblem[];
 }

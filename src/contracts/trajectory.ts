@@ -40,6 +40,8 @@ export interface ToolBinding {
   timeout: number;
   /** The tool holds state that must be released at the trajectory's end. */
   stateful: boolean;
+  /** The tool only computes: no network, files, processes or state. Absent in runs of 0.1. */
+  pure?: boolean;
 }
 
 /** The place of a trajectory in its run. */

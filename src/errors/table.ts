@@ -31,6 +31,7 @@ export const errorTable = {
     help: "{hint}",
   },
   WRONG_VALUE: { message: "{at}: {where} is {actual}, but {expected}.", retryable: false, help: "{hint}" },
+  WRONG_COMBINATION: { message: "{at}: {where} {reason}.", retryable: false, help: "{hint}" },
   WRONG_CONFIGURATION: {
     message: "{file}: refused, {count}:\n{problems}",
     retryable: false,
@@ -129,6 +130,46 @@ export const errorTable = {
     retryable: false,
     help: "Copy the file again, or save it in F32, F16 or BF16.",
   },
+  CHECKPOINT_INVALID: {
+    message: "The weights in {folder} can't be read: {reason}.",
+    retryable: false,
+    help: "Name a folder with model.safetensors, or with model.safetensors.index.json and every shard it names.",
+  },
+  ADAPTER_INVALID: {
+    message: "The adapter in {folder} can't be used: {reason}.",
+    retryable: false,
+    help: "Name a folder with a LoRA adapter's adapter_config.json and adapter_model.safetensors as PEFT writes them.",
+  },
+  GGUF_INVALID: {
+    message: "{path} can't be read as GGUF: {reason}.",
+    retryable: false,
+    help: "Copy the file again; it must be little-endian GGUF of version 2 or 3.",
+  },
+  GGUF_UNSUPPORTED: {
+    message: "{path} can't be imported: {reason}.",
+    retryable: false,
+    help: "docs/models.md lists what can; or convert the model with its own tools to a Hugging Face folder.",
+  },
+  GGUF_EXPORT_FAILED: {
+    message: "The model in {folder} can't be written as GGUF: {reason}.",
+    retryable: false,
+    help: "Export it to a folder instead: safetensors holds any model that Everturn loads.",
+  },
+  MODEL_NOT_FOUND: {
+    message: "There is no model {source}.",
+    retryable: false,
+    help: "Name a GGUF file, a folder of Hugging Face's files, or one of the models known by name: {known}.",
+  },
+  ADAPTER_NOT_MERGED: {
+    message: "{folder} holds an adapter, which a GGUF file can't.",
+    retryable: false,
+    help: "Add --merge: the file then holds the base model with the adapter inside.",
+  },
+  TARGET_NOT_EMPTY: {
+    message: "{path} exists already.",
+    retryable: false,
+    help: "Name a new folder or file; nothing is overwritten.",
+  },
   TOKENIZER_INVALID: {
     message: "The tokenizer in {folder} can't be used: {reason}.",
     retryable: false,
@@ -169,6 +210,18 @@ export const errorTable = {
     retryable: false,
     help: "Add the assistant's answer, or remove the row.",
   },
+  // Downloads and devices
+  PACKAGE_FETCH_FAILED: {
+    message: "{package} could not be fetched: {reason}.",
+    retryable: true,
+    help: "Check that `{command}` is installed, up to date, and reaches its package registry.",
+  },
+  DEVICE_UNAVAILABLE: {
+    message: "The device “{device}” can't be used here: {reason}.",
+    retryable: false,
+    help: "{hint}",
+  },
+
   // Numbers: graphs, models, training
   ONNX_GRAPH_INVALID: {
     message: "A computation graph is built wrongly: {reason}.",
@@ -204,6 +257,11 @@ export const errorTable = {
     message: "Training stopped at update {step}: {quantity} is {value}.",
     retryable: false,
     help: "Nothing was updated. Lower the learning rate, or resume from an earlier checkpoint.",
+  },
+  TRAINING_DIVERGED: {
+    message: "Training stopped at update {step}: {quantity} is {value}. The batch is saved in {file}.",
+    retryable: false,
+    help: "Nothing was saved of the step. Take it again from the file (docs/algorithms.md), lower the learning rate, or resume from an earlier checkpoint.",
   },
   TRAINING_STATE_INVALID: {
     message: "The trainer's saved state can't be restored: {reason}.",
@@ -299,6 +357,12 @@ export const errorTable = {
     message: "The {role} worker ended unexpectedly ({reason}).",
     retryable: true,
     help: "Its log is {log}; `everturn resume {run}` goes on from here.",
+  },
+  TRAJECTORY_NOT_DETERMINISTIC: {
+    message:
+      "Today's workflow code doesn't make the commands that the history of {trajectory} holds: {reason}",
+    retryable: false,
+    help: "Keep the run on the code it began with, or put the change behind `patched` of @temporalio/workflow.",
   },
   TRAJECTORY_NOT_FOUND: {
     message: "There is no trajectory {trajectory}.",

@@ -1,82 +1,84 @@
 import { EverturnError } from "../errors/everturn-error.ts";
-import { actionPositions, type TokenSequence } from "./batch.ts";
-import { type GaeSettings, generalizedAdvantages, whiten } from "./gae.ts";
+import { estimateAdvantages } from "./advantages.ts";
+import type { AlgorithmSettings } from "./algorithm.ts";
+import { actionPositions } from "./batch.ts";
+import { importanceWeights } from "./importance-correction.ts";
+import { klEstimate } from "./kl.ts";
+import { overlongReward, type ScoredTrajectory, tokenRewards, turnsOf } from "./token-rewards.ts";
 
-/** A finished trajectory as the trainer sees it; `logprobs` as recorded while sampling, one a token. */
-export interface ScoredTrajectory extends TokenSequence {
-  readonly logprobs: readonly number[];
-  readonly reward: number;
-}
-
-/** What the models said of a trajectory's action tokens before the step, in order. */
+/** What the models said of a trajectory's action tokens before the step, in order; each only where it was wanted. */
 export interface TrajectoryScores {
-  values: Float32Array;
-  logProbabilities: Float32Array;
-  referenceLogProbabilities: Float32Array;
+  values?: Float32Array;
+  logProbabilities?: Float32Array;
+  referenceLogProbabilities?: Float32Array;
 }
 
-/** A trajectory with all that PPO's loss wants of its action tokens, in order. */
+/** A trajectory with all that an objective may want of its action tokens. */
 export interface Experience {
-  sequence: TokenSequence;
-  oldLogProbabilities: Float32Array;
-  referenceLogProbabilities: Float32Array;
-  oldValues: Float32Array;
-  advantages: Float32Array;
-  returns: Float32Array;
+  sequence: ScoredTrajectory;
+  actions: number;
+  /** A number an action token each, in order. */
+  columns: Record<string, Float32Array>;
+  /** The weight that the importance correction gives each action token. */
+  importance: Float32Array;
 }
 
-/** Advantages of all trajectories, whitened together over their action tokens. Throws TRAINING_BATCH_INVALID. */
+/** What the trajectories of a step give an objective: rewards with their punishments, advantages, corrections. */
 export function gatherExperience(
   trajectories: readonly ScoredTrajectory[],
   scores: readonly TrajectoryScores[],
-  settings: GaeSettings,
+  settings: AlgorithmSettings,
+  klCoefficient: number,
 ): Experience[] {
-  const estimates = trajectories.map((trajectory, index) =>
-    generalizedAdvantages(scores[index]!.values, trajectory.reward, settings),
-  );
-  const whitened = whiten(joined(estimates.map(({ advantages }) => advantages)));
-  let start = 0;
-  return trajectories.map((trajectory, index) => {
-    const { values, referenceLogProbabilities } = scores[index]!;
-    const advantages = whitened.subarray(start, start + values.length);
-    start += values.length;
-    return {
-      sequence: trajectory,
-      oldLogProbabilities: recordedLogProbabilities(trajectory),
-      referenceLogProbabilities,
-      oldValues: values,
-      advantages,
-      returns: estimates[index]!.returns,
-    };
-  });
-}
-
-/** The largest difference between recorded log-probabilities and those computed now. */
-export function largestGap(
-  trajectories: readonly ScoredTrajectory[],
-  scores: readonly TrajectoryScores[],
-): number {
-  let gap = 0;
-  trajectories.forEach((trajectory, index) => {
-    recordedLogProbabilities(trajectory).forEach((recorded, at) => {
-      gap = Math.max(gap, Math.abs(recorded - scores[index]!.logProbabilities[at]!));
+  const known = trajectories.map((trajectory, index) => {
+    const recorded = recordedLogProbabilities(trajectory);
+    const { logProbabilities = recorded, referenceLogProbabilities: reference, values } = scores[index]!;
+    const corrected = settings.importanceCorrection !== "none";
+    const old = corrected ? logProbabilities : recorded;
+    const turns = turnsOf(trajectory);
+    const rewards = tokenRewards(punished(trajectory, turns.length, settings), turns);
+    if (settings.klIn === "reward" && reference) {
+      old.forEach((value, at) => {
+        rewards[at]! -= klCoefficient * klEstimate(reference[at]! - value, settings.klEstimator);
+      });
+    }
+    const importance = importanceWeights(logProbabilities, recorded, settings.importanceCorrection, {
+      minimum: settings.importanceMinimum,
+      maximum: settings.importanceMaximum,
     });
+    const group = trajectory.group ?? `trajectory ${index}`;
+    return { trajectory, old, reference, importance, rewards, turns, group, ...(values && { values }) };
   });
-  return gap;
+  const estimates = estimateAdvantages(known, settings);
+  return known.map(({ trajectory, old, reference, importance, values, turns }, index) => {
+    const { advantages, returns } = estimates[index]!;
+    const columns = {
+      oldLogProbabilities: old,
+      advantages,
+      sampleShares: new Float32Array(turns.length).fill(1 / turns.length),
+      ...(reference && { referenceLogProbabilities: reference }),
+      ...(values && returns && { oldValues: values, returns }),
+    };
+    return { sequence: trajectory, actions: turns.length, columns, importance };
+  });
 }
 
-/** Arrays one after the other. */
-export function joined(parts: readonly Float32Array[]): Float32Array {
-  const whole = new Float32Array(parts.reduce((total, part) => total + part.length, 0));
-  let start = 0;
-  for (const part of parts) {
-    whole.set(part, start);
-    start += part.length;
-  }
-  return whole;
+function punished(
+  trajectory: ScoredTrajectory,
+  actions: number,
+  { overlongMaximum, overlongBuffer, overlongPenalty }: AlgorithmSettings,
+): ScoredTrajectory {
+  if (overlongMaximum === undefined) return trajectory;
+  const settings = { maximum: overlongMaximum, buffer: overlongBuffer, penalty: overlongPenalty };
+  return { ...trajectory, reward: trajectory.reward + overlongReward(actions, settings) };
 }
 
-/** Throws TRAINING_BATCH_INVALID unless some token carries loss and all numbers are finite and one a token. */
+/** The log-probabilities of a trajectory's action tokens as recorded while sampling, in order. */
+export function recordedLogProbabilities(trajectory: ScoredTrajectory): Float32Array {
+  return Float32Array.from(actionPositions(trajectory), (at) => trajectory.logprobs[at]!);
+}
+
+/** Throws TRAINING_BATCH_INVALID unless some token carries loss and all numbers are finite and one a token or turn. */
 export function checkTrajectories(trajectories: readonly ScoredTrajectory[]): void {
   const problems = trajectories.flatMap((trajectory, index) => {
     const problem = problemOf(trajectory);
@@ -87,17 +89,20 @@ export function checkTrajectories(trajectories: readonly ScoredTrajectory[]): vo
   if (reason) throw new EverturnError("TRAINING_BATCH_INVALID", { reason });
 }
 
-function problemOf({ tokens, logprobs, mask, reward }: ScoredTrajectory): string | undefined {
+function problemOf(trajectory: ScoredTrajectory): string | undefined {
+  const { tokens, logprobs, mask, reward, turnRewards } = trajectory;
   if (logprobs.length !== tokens.length) {
     return `has ${tokens.length} tokens, but ${logprobs.length} log-probabilities`;
   }
   if (!Number.isFinite(reward)) return `has the reward ${reward}`;
+  if (turnRewards) {
+    const turns = (turnsOf(trajectory).at(-1) ?? -1) + 1;
+    if (turnRewards.length !== turns) return `has ${turns} turns, but ${turnRewards.length} rewards of turns`;
+    const strange = turnRewards.find((value) => !Number.isFinite(value));
+    if (strange !== undefined) return `has a turn with the reward ${strange}`;
+  }
   const strange = logprobs.findIndex(
     (value, at) => mask[at] === 1 && !(Number.isFinite(value) && value < 1e-3),
   );
   return strange < 0 ? undefined : `has the log-probability ${logprobs[strange]} at token ${strange}`;
-}
-
-function recordedLogProbabilities(trajectory: ScoredTrajectory): Float32Array {
-  return Float32Array.from(actionPositions(trajectory), (at) => trajectory.logprobs[at]!);
 }

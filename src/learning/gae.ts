@@ -1,9 +1,11 @@
-/** How far rewards reach back: both per action token, in [0, 1]. */
+/** How far rewards reach back. */
 export interface GaeSettings {
-  /** Discount. */
+  /** Discount, in [0, 1]. */
   gamma: number;
   /** 1 is the whole return, 0 one step of it. */
   lambda: number;
+  /** Whether both apply from each action token to the next, or only from one turn to the next. */
+  discount: "token" | "turn";
 }
 
 /** One number an action token, in order. */
@@ -13,25 +15,33 @@ export interface Advantages {
   returns: Float32Array;
 }
 
+/** The action tokens of one trajectory, in order. */
+export interface Episode {
+  /** What each token earned. */
+  rewards: Float64Array;
+  /** The turn of each token, from 0. */
+  turns: Int32Array;
+}
+
 /**
- * Generalised advantage estimation (arXiv 1506.02438) over the action tokens of one trajectory, whose reward
- * comes with its last action token. `values` holds those of the action tokens alone: what follows an action token
- * is the next action token, whatever was observed between them.
+ * Generalised advantage estimation (arXiv 1506.02438) over the action tokens of one trajectory. `values` holds those of
+ * the action tokens alone: what follows an action token is the next action token, whatever was observed between them.
  */
 export function generalizedAdvantages(
   values: ArrayLike<number>,
-  reward: number,
-  settings: GaeSettings,
+  { rewards, turns }: Episode,
+  { gamma, lambda, discount }: GaeSettings,
 ): Advantages {
   const count = values.length;
   const advantages = new Float32Array(count);
   const returns = new Float32Array(count);
   let advantage = 0;
   for (let at = count - 1; at >= 0; at--) {
-    const last = at === count - 1;
-    const ahead = last ? reward : settings.gamma * values[at + 1]!;
-    const surprise = ahead - values[at]!;
-    advantage = surprise + settings.gamma * settings.lambda * advantage;
+    const counts = discount === "token" || turns[at] !== turns[at + 1];
+    const kept = counts ? gamma : 1;
+    const ahead = at === count - 1 ? 0 : kept * values[at + 1]!;
+    const surprise = rewards[at]! + ahead - values[at]!;
+    advantage = surprise + kept * (counts ? lambda : 1) * advantage;
     advantages[at] = advantage;
     returns[at] = advantage + values[at]!;
   }
@@ -39,13 +49,23 @@ export function generalizedAdvantages(
 }
 
 /**
- * Numbers shifted to mean 0 and scaled to standard deviation 1 (of a sample, n − 1). Equal numbers become 0, and
- * so does a single one.
+ * Generalised advantage estimation with a turn as the action (Turn-PPO, arXiv 2512.17008): a turn's value is that of its
+ * first token, and all its tokens share its advantage and its return. Discounts apply from turn to turn.
  */
-export function whiten(numbers: Float32Array): Float32Array {
-  const count = numbers.length;
-  const mean = numbers.reduce((sum, value) => sum + value, 0) / count;
-  const squares = numbers.reduce((sum, value) => sum + (value - mean) ** 2, 0);
-  const scale = 1 / Math.sqrt(squares / Math.max(1, count - 1) + 1e-8);
-  return numbers.map((value) => (value - mean) * scale);
+export function turnAdvantages(
+  values: ArrayLike<number>,
+  { rewards, turns }: Episode,
+  settings: Pick<GaeSettings, "gamma" | "lambda">,
+): Advantages {
+  const starts = [...turns.keys()].filter((at) => at === 0 || turns[at] !== turns[at - 1]);
+  const ofTurns = {
+    rewards: Float64Array.from(starts, (start, turn) =>
+      rewards.subarray(start, starts[turn + 1]).reduce((sum, reward) => sum + reward, 0),
+    ),
+    turns: Int32Array.from(starts.keys()),
+  };
+  const turnValues = starts.map((start) => values[start]!);
+  const estimate = generalizedAdvantages(turnValues, ofTurns, { ...settings, discount: "turn" });
+  const spread = (numbers: Float32Array) => Float32Array.from(turns, (turn) => numbers[turn]!);
+  return { advantages: spread(estimate.advantages), returns: spread(estimate.returns) };
 }

@@ -1,24 +1,22 @@
-/** A learning rate that rises linearly over `warmupSteps`. Steps count from 0. */
-export interface WarmupSchedule {
+/** How a learning rate goes over the steps, which count from 0. */
+export interface LearningRateSchedule {
+  /** After the warm-up. */
   learningRate: number;
+  /** Steps over which it rises to its value, linearly. */
   warmupSteps: number;
-}
-
-/** A schedule of `steps` steps that ends at `finalFraction` of its learning rate. */
-export interface CosineSchedule extends WarmupSchedule {
-  steps: number;
+  /** How it falls over `decaySteps`, counted from step 0. */
+  decay: "none" | "linear" | "cosine";
+  decaySteps: number;
+  /** The fraction of it that is left in the end. */
   finalFraction: number;
 }
 
-/** The learning rate of a step: rising, then constant. */
-export function warmupThenConstant({ learningRate, warmupSteps }: WarmupSchedule, step: number): number {
-  return learningRate * Math.min(1, (step + 1) / Math.max(1, warmupSteps));
-}
-
-/** The learning rate of a step: rising, times a cosine that falls from 1 to `finalFraction` over all steps. */
-export function warmupThenCosine(schedule: CosineSchedule, step: number): number {
-  const progress = Math.min(1, step / Math.max(1, schedule.steps));
-  const cosine = (1 + Math.cos(Math.PI * progress)) / 2;
-  const { finalFraction } = schedule;
-  return warmupThenConstant(schedule, step) * (finalFraction + (1 - finalFraction) * cosine);
+/** The learning rate of a step: rising, times a factor that falls from 1 to `finalFraction`. */
+export function learningRateAt(schedule: LearningRateSchedule, step: number): number {
+  const { learningRate, warmupSteps, decay, decaySteps, finalFraction } = schedule;
+  const risen = learningRate * Math.min(1, (step + 1) / Math.max(1, warmupSteps));
+  if (decay === "none") return risen;
+  const progress = Math.min(1, step / Math.max(1, decaySteps));
+  const left = decay === "linear" ? 1 - progress : (1 + Math.cos(Math.PI * progress)) / 2;
+  return risen * (finalFraction + (1 - finalFraction) * left);
 }

@@ -1,38 +1,47 @@
 import type { ModelConfig } from "../models/model-config.ts";
-import type { Tensor } from "../models/safetensors.ts";
-import type { Session } from "../onnx/session.ts";
+import type { DeviceTensor, Session, Tensor } from "../onnx/session.ts";
 import { batchFeeds, batchSequences, type TokenSequence } from "./batch.ts";
+import { actionCount } from "./objective.ts";
+import { tokenRuns } from "./token-runs.ts";
 
 /** What a model says of the action tokens of one sequence, in order. */
 export interface ActionScores {
   /** Nats, at temperature 1. */
   logProbabilities: Float32Array;
+  /** Empty if the model has no value head. */
   values: Float32Array;
 }
 
-/** Runs the scoring model over sequences, `size` at a time; each must have an action token. */
+/** A scoring model at work. */
+export interface Scoring {
+  config: ModelConfig;
+  session: Session;
+  /** What the model reads beside the batch. */
+  parameters: Readonly<Record<string, Tensor | DeviceTensor>>;
+  values: boolean;
+  /** Tokens of one run at most. */
+  maxTokensPerRun: number;
+}
+
+/** Runs a scoring model over sequences that each have an action token. */
 export async function scoreActions(
-  session: Session,
-  config: ModelConfig,
-  parameters: ReadonlyMap<string, Tensor>,
+  { config, session, parameters, values, maxTokensPerRun }: Scoring,
   sequences: readonly TokenSequence[],
-  size: number,
 ): Promise<ActionScores[]> {
   const scores: ActionScores[] = [];
-  for (let start = 0; start < sequences.length; start += size) {
-    const part = sequences.slice(start, start + size);
-    const batch = batchFeeds(batchSequences(part, config));
-    const outputs = await session.run({ ...Object.fromEntries(parameters), ...batch });
-    const logProbabilities = outputs.floats("logProbabilities");
-    const values = outputs.floats("values");
-    let row = 0;
-    for (const { mask } of part) {
-      const end = row + mask.filter((marked) => marked === 1).length;
-      scores.push({
-        logProbabilities: logProbabilities.subarray(row, end),
-        values: values.subarray(row, end),
-      });
-      row = end;
+  const lengths = sequences.map(({ tokens }) => tokens.length);
+  for (const run of tokenRuns(lengths, maxTokensPerRun)) {
+    const part = run.map((index) => sequences[index]!);
+    const outputs = await session.run({ ...parameters, ...batchFeeds(batchSequences(part, config)) });
+    let start = 0;
+    for (const index of run) {
+      const end = start + actionCount(sequences[index]!);
+      const of = (name: string) => outputs.floats(name).subarray(start, end);
+      scores[index] = {
+        logProbabilities: of("logProbabilities"),
+        values: values ? of("values") : new Float32Array(),
+      };
+      start = end;
     }
   }
   return scores;

@@ -1,14 +1,16 @@
 import { EverturnError } from "../errors/everturn-error.ts";
-import type { ModelConfig } from "../models/model-config.ts";
 import { checkModelWeights } from "../models/model-weights.ts";
 import type { Tensor } from "../models/safetensors.ts";
 import type { Moments } from "./adamw.ts";
-import { valueHeadShapes } from "./training-graphs.ts";
+import { adapterShapes, freshAdapter } from "./lora.ts";
+import { type TrainedModel, valueHeadShapes } from "./training-graphs.ts";
 
 /** All that a trainer needs to go on exactly where it was. */
 export interface TrainerState {
-  /** By Hugging Face's names. */
+  /** By Hugging Face's names. With an adapter they stay as they are. */
   weights: Map<string, Tensor>;
+  /** LoRA's matrices, by PEFT's names without their prefix; empty where all weights are trained. */
+  adapter: Map<string, Tensor>;
   /** `value_head.weight` [1, hidden] and `value_head.bias` [1]. */
   valueHead: Map<string, Tensor>;
   /** Adam's moments: `first/<parameter>` and `second/<parameter>`. */
@@ -17,60 +19,95 @@ export interface TrainerState {
   updates: number;
   /** Policy-gradient steps so far. */
   policyGradientSteps: number;
+  /** The KL term's coefficient, where it adapts. */
+  klCoefficient?: number;
 }
 
-/** A state for weights that were never trained with this optimizer: value head and moments zero. */
-export function freshTrainerState(config: ModelConfig, weights: ReadonlyMap<string, Tensor>): TrainerState {
-  const valueHead = new Map([...valueHeadShapes(config)].map(([name, shape]) => [name, zeros(shape)]));
+/**
+ * A state for weights that were never trained with this optimizer: value head and moments zero, and an adapter, if
+ * there is one, that changes nothing yet. It shares the weights' memory; the seed draws the adapter.
+ */
+export function freshTrainerState(
+  model: TrainedModel,
+  weights: ReadonlyMap<string, Tensor>,
+  seed = 0,
+): TrainerState {
+  const adapter = model.lora ? freshAdapter(model.config, model.lora, seed) : new Map<string, Tensor>();
+  const valueHead = new Map([...valueHeadShapes(model.config)].map(([name, shape]) => [name, zeros(shape)]));
+  const state = { weights: new Map(weights), adapter, valueHead, updates: 0, policyGradientSteps: 0 };
   const optimizer = new Map(
-    [...weights, ...valueHead].flatMap(([name, { shape }]): [string, Tensor][] => [
-      [`first/${name}`, zeros(shape)],
-      [`second/${name}`, zeros(shape)],
-    ]),
+    [...trainedParameters({ ...state, optimizer: new Map() })].flatMap(
+      ([name, { shape }]): [string, Tensor][] => [
+        [`first/${name}`, zeros(shape)],
+        [`second/${name}`, zeros(shape)],
+      ],
+    ),
   );
-  return { weights: copyTensors(weights), valueHead, optimizer, updates: 0, policyGradientSteps: 0 };
+  return { ...state, optimizer };
 }
 
-/** A copy that shares no memory. */
+/** A copy of all that an update changes; weights under an adapter are shared. */
 export function copyTrainerState(state: TrainerState): TrainerState {
   return {
     ...state,
-    weights: copyTensors(state.weights),
+    weights: state.adapter.size > 0 ? new Map(state.weights) : copyTensors(state.weights),
+    adapter: copyTensors(state.adapter),
     valueHead: copyTensors(state.valueHead),
     optimizer: copyTensors(state.optimizer),
   };
 }
 
-/** Weights and value head together: all that is trained. */
-export function parametersOf(state: TrainerState): Map<string, Tensor> {
-  return new Map([...state.weights, ...state.valueHead]);
+/** What training graphs read: weights, adapter and value head. */
+export function parametersOf({ weights, adapter, valueHead }: TrainerState): Map<string, Tensor> {
+  return new Map([...weights, ...adapter, ...valueHead]);
+}
+
+/** What is trained: the adapter, or all weights; and the value head. */
+export function trainedParameters({ weights, adapter, valueHead }: TrainerState): Map<string, Tensor> {
+  return new Map([...(adapter.size > 0 ? adapter : weights), ...valueHead]);
 }
 
 /** The moments in a state, by parameter; they share its memory. */
 export function momentsOf(state: TrainerState): Moments {
   const named = (prefix: string) =>
     new Map(
-      [...parametersOf(state).keys()].map((name) => [name, state.optimizer.get(`${prefix}/${name}`)!.data]),
+      [...trainedParameters(state).keys()].map((name) => [
+        name,
+        state.optimizer.get(`${prefix}/${name}`)!.data,
+      ]),
     );
   return { first: named("first"), second: named("second") };
 }
 
-/** Throws MODEL_WEIGHTS_MISMATCH or TRAINING_STATE_INVALID unless the state belongs to the configuration. */
-export function checkTrainerState(config: ModelConfig, state: TrainerState): void {
+/** Throws MODEL_WEIGHTS_MISMATCH or TRAINING_STATE_INVALID unless the state belongs to the model. */
+export function checkTrainerState({ config, lora }: TrainedModel, state: TrainerState): void {
   checkModelWeights(config, state.weights);
+  const adapter = lora ? adapterShapes(config, lora) : new Map<string, number[]>();
+  for (const [name, shape] of adapter) checkShape(name, shape, state.adapter);
+  const strange = [...state.adapter.keys()].find((name) => !adapter.has(name));
+  if (strange !== undefined) throw invalid(`${strange} belongs to no adapter of this trainer`);
   for (const [name, shape] of valueHeadShapes(config)) checkShape(name, shape, state.valueHead);
-  for (const [name, { shape }] of parametersOf(state)) {
+  for (const [name, { shape }] of trainedParameters(state)) {
     checkShape(`first/${name}`, shape, state.optimizer);
     checkShape(`second/${name}`, shape, state.optimizer);
   }
+}
+
+/** Throws unless these are the weights, or the adapter, of a reference policy of the model. */
+export function checkReference({ config, lora }: TrainedModel, tensors: ReadonlyMap<string, Tensor>): void {
+  if (lora) for (const [name, shape] of adapterShapes(config, lora)) checkShape(name, shape, tensors);
+  else checkModelWeights(config, tensors);
 }
 
 function checkShape(name: string, shape: readonly number[], tensors: ReadonlyMap<string, Tensor>): void {
   const found = tensors.get(name)?.shape;
   if (found?.join() === shape.join()) return;
   const is = found ? `[${found.join(", ")}]` : "missing";
-  const reason = `${name} should be [${shape.join(", ")}], but is ${is}`;
-  throw new EverturnError("TRAINING_STATE_INVALID", { reason });
+  throw invalid(`${name} should be [${shape.join(", ")}], but is ${is}`);
+}
+
+function invalid(reason: string): EverturnError {
+  return new EverturnError("TRAINING_STATE_INVALID", { reason });
 }
 
 function zeros(shape: number[]): Tensor {

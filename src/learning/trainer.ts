@@ -1,26 +1,27 @@
-import type { ModelConfig } from "../models/model-config.ts";
-import { checkModelWeights } from "../models/model-weights.ts";
-import type { Tensor } from "../models/safetensors.ts";
-import { createSession, type Session } from "../onnx/session.ts";
-import { batchFeeds, batchSequences, type TokenSequence } from "./batch.ts";
-import type { ScoredTrajectory } from "./experience.ts";
-import { type PpoHyperparameters, type PpoMetrics, ppoStep } from "./ppo-step.ts";
-import { checkTrainerState, copyTrainerState, parametersOf, type TrainerState } from "./trainer-state.ts";
-import { ppoModel, scoringModel, supervisedModel } from "./training-graphs.ts";
-import { applyUpdate } from "./update.ts";
+import { aggregationWeights } from "./aggregation.ts";
+import { checkSequences, type TokenSequence } from "./batch.ts";
+import { savingFailedBatch } from "./failed-batch.ts";
+import { actionCount } from "./objective.ts";
+import { policyGradientStep, type StepMetrics } from "./policy-gradient-step.ts";
+import { policyObjective } from "./policy-objective.ts";
+import { preferenceObjective } from "./preference-objective.ts";
+import { type PreferenceMetrics, type PreferencePair, preferenceStep } from "./preference-step.ts";
+import { supervisedObjective } from "./supervised-objective.ts";
+import type { ScoredTrajectory } from "./token-rewards.ts";
+import type { TrainerState } from "./trainer-state.ts";
+import { createTrainingEngine, type TrainingEngineOptions } from "./training-engine.ts";
+import { objectiveSettings, type TrainingSettings } from "./training-settings.ts";
+import type { UpdateSettings } from "./update.ts";
 
-/** What a trainer starts from. */
-export interface TrainerOptions {
-  config: ModelConfig;
-  /** Fresh (`freshTrainerState`) or saved; copied. */
-  state: TrainerState;
-  /** The weights that the KL term refers to; default: those of `state`. */
-  reference?: ReadonlyMap<string, Tensor>;
-  hyperparameters: PpoHyperparameters;
+/** What a trainer starts from, and how it trains. */
+export interface TrainerOptions extends Omit<TrainingEngineOptions, keyof UpdateSettings> {
+  settings: TrainingSettings;
   /** Decides how trajectories are shuffled into minibatches. */
   seed: number;
-  /** Threads an operator may use; default 2. */
-  threads?: number;
+  /** Folder for the batches of steps that diverge; default: they are not saved. */
+  failures?: string;
+  /** β of preference steps: how strongly the policy is held to its reference; default 0.1. */
+  preferenceBeta?: number;
 }
 
 /** What a supervised step measured. */
@@ -34,57 +35,64 @@ export interface SupervisedStepMetrics {
   tokens: number;
 }
 
-/** A trainer at work. One step at a time; a step that fails changes nothing. */
-export interface PpoTrainer {
-  /** One AdamW update on the marked tokens. Throws TRAINING_BATCH_INVALID or TRAINING_NOT_FINITE. */
+/**
+ * A trainer at work. One step at a time. Steps throw TRAINING_BATCH_INVALID with nothing changed, and TRAINING_NOT_FINITE
+ * (TRAINING_DIVERGED if the batch was saved) when a loss or gradient is not finite: then open it again from what was saved.
+ */
+export interface PolicyTrainer {
+  /** One update on the marked tokens. */
   supervisedStep(sequences: readonly TokenSequence[], learningRate: number): Promise<SupervisedStepMetrics>;
-  /** One PPO step on finished trajectories. Throws TRAINING_BATCH_INVALID or TRAINING_NOT_FINITE. */
-  ppoStep(trajectories: readonly ScoredTrajectory[]): Promise<PpoMetrics>;
-  /** A copy of all that is needed to go on from here. */
-  state(): TrainerState;
+  /** One step of the algorithm on finished trajectories. */
+  policyGradientStep(trajectories: readonly ScoredTrajectory[]): Promise<StepMetrics>;
+  /** One update by direct preference optimization; the reference is the trainer's. */
+  preferenceStep(pairs: readonly PreferencePair[], learningRate: number): Promise<PreferenceMetrics>;
+  /** All that is needed to go on from here; not a copy: the next update changes it. */
+  readonly state: TrainerState;
   close(): Promise<void>;
 }
 
 /** Makes a trainer. Throws MODEL_WEIGHTS_MISMATCH or TRAINING_STATE_INVALID if the state doesn't fit. */
-export function createTrainer(options: TrainerOptions): PpoTrainer {
-  const { config, hyperparameters, seed } = options;
-  checkTrainerState(config, options.state);
-  let state = copyTrainerState(options.state);
-  const reference = options.reference ?? copyTrainerState(state).weights;
-  checkModelWeights(config, reference);
-
-  const sessions = new Map<string, Promise<Session>>();
-  const session = (name: string, model: () => Uint8Array): Promise<Session> => {
-    const made = sessions.get(name) ?? createSession(model(), { threads: options.threads ?? 2 });
-    sessions.set(name, made);
-    return made;
-  };
+export function createTrainer({
+  settings,
+  seed,
+  failures,
+  preferenceBeta = 0.1,
+  ...options
+}: TrainerOptions): PolicyTrainer {
+  const { gradientClip, weightDecay, betas } = settings;
+  const engine = createTrainingEngine({ ...options, gradientClip, weightDecay, ...(betas && { betas }) });
+  const { state } = engine;
+  const objective = policyObjective(objectiveSettings(settings));
+  const preferences = preferenceObjective(preferenceBeta);
+  const saving = <T>(name: string, batch: unknown, work: () => Promise<T>): Promise<T> =>
+    savingFailedBatch(failures, { name, batch, settings: { ...settings, seed } }, work);
 
   return {
+    state,
     async supervisedStep(sequences, learningRate) {
-      const batch = batchSequences(sequences, config);
-      const training = await session("supervised", () => supervisedModel(config));
-      const outputs = await training.run({
-        ...Object.fromEntries(parametersOf(state)),
-        ...batchFeeds(batch),
-      });
-      const settings = { ...hyperparameters, learningRate };
-      const gradientNorm = applyUpdate(state, outputs, state.weights.keys(), settings);
-      return { loss: outputs.floats("loss")[0]!, gradientNorm, learningRate, tokens: batch.actions.length };
+      checkSequences(sequences, options.config);
+      const marked = sequences.filter(({ mask }) => mask.includes(1));
+      const counts = marked.map(actionCount);
+      const weights = aggregationWeights(counts, "token-mean");
+      const samples = marked.map((sequence, index) => ({
+        sequences: [sequence],
+        columns: { weights: weights[index]! },
+      }));
+      const request = { objective: supervisedObjective, samples, scalars: {}, learningRate };
+      const name = `supervised-${state.updates + 1}`;
+      const { loss, gradientNorm } = await saving(name, sequences, () => engine.update(request));
+      return { loss, gradientNorm, learningRate, tokens: counts.reduce((sum, count) => sum + count, 0) };
     },
-    async ppoStep(trajectories) {
-      const scoring = await session("scoring", () => scoringModel(config));
-      const training = await session("ppo", () => ppoModel(config, hyperparameters));
-      const next = copyTrainerState(state);
-      const context = { config, scoring, training, reference, hyperparameters, seed };
-      const metrics = await ppoStep(context, next, trajectories);
-      state = next;
-      return metrics;
+    async policyGradientStep(trajectories) {
+      checkSequences(trajectories, options.config);
+      const name = `policy-gradient-${state.policyGradientSteps + 1}`;
+      const context = { engine, objective, settings, seed };
+      return saving(name, trajectories, () => policyGradientStep(context, state, trajectories));
     },
-    state: () => copyTrainerState(state),
-    async close() {
-      for (const open of sessions.values()) await (await open).close();
-      sessions.clear();
-    },
+    preferenceStep: (pairs, learningRate) =>
+      saving(`preference-${state.updates + 1}`, pairs, () =>
+        preferenceStep(engine, preferences, pairs, learningRate),
+      ),
+    close: () => engine.close(),
   };
 }

@@ -4,15 +4,25 @@ import { decoderInputs } from "../models/decoder-inputs.ts";
 import type { ModelConfig } from "../models/model-config.ts";
 import { modelWeightShapes, weightInputs } from "../models/model-weights.ts";
 import { rotaryTables } from "../models/rotary-tables.ts";
-import { add } from "../onnx/elementwise.ts";
+import { mul } from "../onnx/elementwise.ts";
 import { gradients } from "../onnx/gradients.ts";
 import { createGraph, type FloatValue, type Graph } from "../onnx/graph.ts";
 import { linear } from "../onnx/linear-algebra.ts";
 import { modelBytes } from "../onnx/model-bytes.ts";
 import { reshape } from "../onnx/shaping.ts";
+import type { Target } from "../onnx/target.ts";
 import { tokenDistribution } from "../onnx/token-distribution.ts";
-import { type PolicyOutputs, type PpoLossSettings, ppoLoss } from "./ppo-loss.ts";
-import { supervisedLoss } from "./sft-loss.ts";
+import { adapterShapes, decoderAdapter, type LoraSettings } from "./lora.ts";
+import { type Objective, objectiveInputShapes, type PolicyOutputs } from "./objective.ts";
+
+/** A policy that is trained: all weights of a model, or an adapter of it. */
+export interface TrainedModel {
+  config: ModelConfig;
+  lora?: LoraSettings;
+}
+
+/** Gradients are computed of the loss times this in float16, whose smallest numbers they would else fall below. */
+const float16LossScale = 1024;
 
 /** The output that holds the gradient of a parameter. */
 export function gradientName(parameter: string): string {
@@ -27,69 +37,89 @@ export function valueHeadShapes(config: ModelConfig): Map<string, number[]> {
   ]);
 }
 
-interface PolicyGraph extends PolicyOutputs {
+interface PolicyGraph {
   graph: Graph;
-  weights: Map<string, FloatValue>;
-  valueHead: Map<string, FloatValue>;
+  reads: string[];
+  /** What is trained, by name. */
+  trained: Map<string, FloatValue>;
+  outputs: PolicyOutputs;
 }
 
-/** What a TokenBatch feeds, and weights by their names. */
-function policyGraph(config: ModelConfig): PolicyGraph {
+/** What a TokenBatch feeds, and weights by their names, as inputs; values and entropies if they are wanted. */
+function policyGraph({ config, lora }: TrainedModel, wants: Objective["wants"]): PolicyGraph {
   const graph = createGraph();
   const weights = weightInputs(graph, modelWeightShapes(config));
-  const valueHead = weightInputs(graph, valueHeadShapes(config));
-  const inputs = decoderInputs(graph);
-  const model = { config, weights, tables: rotaryTables(graph, config) };
-  const hidden = decoderForward(model, inputs);
+  const matrices = lora && weightInputs(graph, adapterShapes(config, lora));
+  const valueHead = weightInputs(graph, wants.values ? valueHeadShapes(config) : new Map());
+  const model = {
+    config,
+    weights,
+    tables: rotaryTables(graph, config),
+    ...(lora && matrices && { adapter: decoderAdapter(lora, matrices) }),
+  };
+  const hidden = decoderForward(model, decoderInputs(graph));
   const targets = graph.input("targets", "int64", ["actions"]);
+  const { logProbabilities, entropies } = tokenDistribution(languageModelHead(model, hidden), targets);
   const [valueWeight, valueBias] = [...valueHead.values()];
-  const values = reshape(add(linear(hidden, valueWeight!), valueBias!), ["actions"]);
   return {
     graph,
-    weights,
-    valueHead,
-    values,
-    ...tokenDistribution(languageModelHead(model, hidden), targets),
+    reads: [weights, matrices ?? new Map(), valueHead].flatMap((inputs) => [...inputs.keys()]),
+    trained: new Map([...(matrices ?? weights), ...valueHead]),
+    outputs: {
+      logProbabilities,
+      ...(wants.entropies && { entropies }),
+      ...(valueWeight && { values: reshape(linear(hidden, valueWeight, valueBias), ["actions"]) }),
+    },
   };
 }
 
-function outputGradients(graph: Graph, loss: FloatValue, parameters: Map<string, FloatValue>): void {
-  const found = gradients(loss, [...parameters.values()]);
-  [...parameters.keys()].forEach((name, index) => {
-    graph.output(gradientName(name), found[index]!);
+/** A model, and what it reads of a trainer's parameters. */
+export interface PolicyModel {
+  bytes: Uint8Array;
+  /** Weights, matrices of the adapter, and the value head, if it is wanted. */
+  reads: string[];
+}
+
+/** A model that gives `logProbabilities` (and `values`) of the action tokens, without gradients. */
+export function scoringModel(
+  model: TrainedModel,
+  wants: { values: boolean },
+  target: Target = {},
+): PolicyModel {
+  const { graph, reads, outputs } = policyGraph(model, { ...wants, entropies: false });
+  graph.output("logProbabilities", outputs.logProbabilities);
+  if (outputs.values) graph.output("values", outputs.values);
+  return { bytes: modelBytes(graph, target), reads };
+}
+
+/** A model that computes gradients. */
+export interface TrainingModel extends PolicyModel {
+  /** The scalars it gives beside the loss. */
+  terms: string[];
+  /** What it gives gradients of. */
+  trains: string[];
+}
+
+/**
+ * A model that gives an objective's `loss`, its terms by their names, `logProbabilities` of the action tokens, and
+ * the gradients of all that is trained.
+ */
+export function trainingModel(model: TrainedModel, objective: Objective, target: Target = {}): TrainingModel {
+  const { graph, reads, trained, outputs } = policyGraph(model, objective.wants);
+  const inputs = new Map(
+    Object.entries(objective.inputs).map(([name, kind]) => [
+      name,
+      graph.input(name, "float32", objectiveInputShapes[kind]),
+    ]),
+  );
+  const { loss, terms } = objective.build(outputs, (name) => inputs.get(name)!);
+  for (const [name, value] of Object.entries({ ...terms, loss })) graph.output(name, value);
+  graph.output("logProbabilities", outputs.logProbabilities);
+  const scale = target.precision === "float16" ? float16LossScale : 1;
+  const found = gradients(scale === 1 ? loss : mul(loss, scale), [...trained.values()]);
+  const trains = [...trained.keys()];
+  trains.forEach((name, index) => {
+    graph.output(gradientName(name), scale === 1 ? found[index]! : mul(found[index]!, 1 / scale));
   });
-}
-
-/** A model that gives `logProbabilities` and `values` of the action tokens, without gradients. */
-export function scoringModel(config: ModelConfig): Uint8Array {
-  const { graph, logProbabilities, values } = policyGraph(config);
-  graph.output("logProbabilities", logProbabilities);
-  graph.output("values", values);
-  return modelBytes(graph);
-}
-
-/** A model that gives the supervised `loss` and the gradients of all weights but the value head's. */
-export function supervisedModel(config: ModelConfig): Uint8Array {
-  const { graph, logProbabilities, weights } = policyGraph(config);
-  const loss = supervisedLoss(logProbabilities);
-  graph.output("loss", loss);
-  outputGradients(graph, loss, weights);
-  return modelBytes(graph);
-}
-
-/** A model that gives PPO's `loss`, its terms by their names in PpoLoss, and the gradients of all parameters. */
-export function ppoModel(config: ModelConfig, settings: PpoLossSettings): Uint8Array {
-  const { graph, weights, valueHead, ...outputs } = policyGraph(config);
-  const perRow = (name: string) => graph.input(name, "float32", ["actions"]);
-  const targets = {
-    oldLogProbabilities: perRow("oldLogProbabilities"),
-    referenceLogProbabilities: perRow("referenceLogProbabilities"),
-    oldValues: perRow("oldValues"),
-    advantages: perRow("advantages"),
-    returns: perRow("returns"),
-  };
-  const terms = ppoLoss(outputs, targets, settings);
-  for (const [name, value] of Object.entries(terms)) graph.output(name, value);
-  outputGradients(graph, terms.loss, new Map([...weights, ...valueHead]));
-  return modelBytes(graph);
+  return { bytes: modelBytes(graph, target), reads, terms: Object.keys(terms), trains };
 }

@@ -1,8 +1,6 @@
 import { EverturnError } from "../errors/everturn-error.ts";
-import type { Outputs } from "../onnx/session.ts";
-import { clipGradientNorm, updateWithAdamW } from "./adamw.ts";
-import { momentsOf, parametersOf, type TrainerState } from "./trainer-state.ts";
-import { gradientName } from "./training-graphs.ts";
+import type { AdamW } from "./adamw.ts";
+import { momentsOf, type TrainerState, trainedParameters } from "./trainer-state.ts";
 
 /** How far an update goes. */
 export interface UpdateSettings {
@@ -15,24 +13,25 @@ export interface UpdateSettings {
 }
 
 /**
- * One AdamW update of a state in place, from a model's `loss` and gradients of the named parameters. Returns the
- * gradient's norm before clipping. Throws TRAINING_NOT_FINITE, with nothing changed, for a loss or gradient
- * that is not finite.
+ * One AdamW update of a state in place, from a loss and the gradients of some of its parameters, held to the
+ * largest norm. Returns the gradient's norm before that. Throws TRAINING_NOT_FINITE, with nothing changed, for a
+ * loss or gradient that is not finite.
  */
 export function applyUpdate(
+  optimizer: AdamW,
   state: TrainerState,
-  outputs: Outputs,
-  parameters: Iterable<string>,
+  loss: number,
+  gradients: ReadonlyMap<string, Float32Array>,
   settings: UpdateSettings,
 ): number {
   const step = state.updates + 1;
-  const gradients = new Map(Array.from(parameters, (name) => [name, outputs.floats(gradientName(name))]));
-  const [loss] = outputs.floats("loss");
-  const norm = clipGradientNorm([...gradients.values()], settings.gradientClip);
-  for (const [quantity, value] of Object.entries({ "the loss": loss!, "the gradient's norm": norm })) {
+  const norm = optimizer.norm(gradients.values());
+  for (const [quantity, value] of Object.entries({ "the loss": loss, "the gradient's norm": norm })) {
     if (!Number.isFinite(value)) throw new EverturnError("TRAINING_NOT_FINITE", { step, quantity, value });
   }
-  updateWithAdamW(parametersOf(state), gradients, momentsOf(state), { ...settings, update: step });
+  const gradientScale = Math.min(1, settings.gradientClip / (norm + 1e-6));
+  const adamW = { ...settings, update: step, gradientScale };
+  optimizer.update(trainedParameters(state), gradients, momentsOf(state), adamW);
   state.updates = step;
   return norm;
 }

@@ -1,8 +1,11 @@
 import { copyFile, mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { AdapterConfig } from "./adapter-config.ts";
+import { adapterConfigFile, adapterWeightsFile, writeAdapter } from "./adapter-folder.ts";
+import { isWeightsFile, writeWeights } from "./checkpoint.ts";
 import type { ModelConfig } from "./model-config.ts";
 import { formatModelConfig, type SpecialTokenIds } from "./model-config-file.ts";
-import { type Tensor, writeSafetensors } from "./safetensors.ts";
+import type { Tensor } from "./safetensors.ts";
 
 /** The files a tokenizer may have; only the first two are always there. */
 const tokenizerFiles = [
@@ -11,11 +14,10 @@ const tokenizerFiles = [
   "chat_template.jinja",
   "special_tokens_map.json",
 ];
-const weightsFile = "model.safetensors";
 
 /**
- * Writes a policy as `transformers` loads it: config.json, generation_config.json, model.safetensors, and the files
- * of the tokenizer in folder `tokenizer`. The weights come last: a folder that has them is whole.
+ * Writes a policy as `transformers` loads it: config.json, generation_config.json, weights, and the files of the
+ * tokenizer in folder `tokenizer`. The weights come last: a folder that has them is whole.
  */
 export async function writePolicyFolder(
   folder: string,
@@ -27,13 +29,9 @@ export async function writePolicyFolder(
   },
 ): Promise<void> {
   await mkdir(folder, { recursive: true });
-  await copyFiles(policy.tokenizer, folder, (name) => tokenizerFiles.includes(name));
-  await writeFile(join(folder, "config.json"), formatModelConfig(policy.config, policy.tokens));
-  await writeFile(
-    join(folder, "generation_config.json"),
-    `${JSON.stringify({ do_sample: true, temperature: 1, ...policy.tokens }, null, 2)}\n`,
-  );
-  await writeSafetensors(join(folder, weightsFile), policy.weights);
+  await copyTokenizerFiles(policy.tokenizer, folder);
+  await writeConfigFiles(folder, policy.config, policy.tokens);
+  await writeWeights(folder, policy.weights);
 }
 
 /** Writes the next version of the policy in `previous`: the same files with other weights. */
@@ -43,8 +41,43 @@ export async function writeNextPolicyFolder(
   weights: ReadonlyMap<string, Tensor>,
 ): Promise<void> {
   await mkdir(folder, { recursive: true });
-  await copyFiles(previous, folder, (name) => name !== weightsFile);
-  await writeSafetensors(join(folder, weightsFile), weights);
+  await copyFiles(previous, folder, (name) => !isModelFile(name));
+  await writeWeights(folder, weights);
+}
+
+/**
+ * Writes a version of the policy in `previous` that is a LoRA adapter in PEFT's format: the same files, without
+ * weights. `config.base` says where those are.
+ */
+export async function writeAdapterPolicyFolder(
+  folder: string,
+  previous: string,
+  config: AdapterConfig,
+  tensors: ReadonlyMap<string, Tensor>,
+): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await copyFiles(previous, folder, (name) => !isModelFile(name));
+  await writeAdapter(folder, config, tensors);
+}
+
+/** Writes config.json, and generation_config.json: samples at temperature 1. */
+export async function writeConfigFiles(
+  folder: string,
+  config: ModelConfig,
+  tokens: SpecialTokenIds,
+): Promise<void> {
+  await writeFile(join(folder, "config.json"), formatModelConfig(config, tokens));
+  const generation = JSON.stringify({ do_sample: true, temperature: 1, ...tokens }, null, 2);
+  await writeFile(join(folder, "generation_config.json"), `${generation}\n`);
+}
+
+/** Copies the files of a tokenizer. */
+export async function copyTokenizerFiles(from: string, to: string): Promise<void> {
+  await copyFiles(from, to, (name) => tokenizerFiles.includes(name));
+}
+
+function isModelFile(name: string): boolean {
+  return isWeightsFile(name) || name === adapterConfigFile || name === adapterWeightsFile;
 }
 
 async function copyFiles(from: string, to: string, wanted: (name: string) => boolean): Promise<void> {

@@ -40,6 +40,10 @@ export const maximum = (a: Operand, b: Operand): FloatValue => binary("Max", a, 
 export const negate = (a: FloatValue): FloatValue => unary("Neg", a);
 /** e to the a. */
 export const exp = (a: FloatValue): FloatValue => unary("Exp", a);
+/** The natural logarithm. */
+export const log = (a: FloatValue): FloatValue => unary("Log", a);
+/** log(1 + e^a), without overflow: −log σ(−a). */
+export const softplus = (a: FloatValue): FloatValue => unary("Softplus", a);
 /** The square root. */
 export const sqrt = (a: FloatValue): FloatValue => unary("Sqrt", a);
 /** The hyperbolic tangent. */
@@ -65,6 +69,11 @@ export function lessOrEqual<Type extends "float32" | "int64">(a: Value<Type>, b:
 /** a < b, broadcasting. */
 export function less<Type extends "float32" | "int64">(a: Value<Type>, b: Value<Type>): BoolValue {
   return compare("Less", a, b);
+}
+
+/** 0 < a. */
+export function positive(a: FloatValue): BoolValue {
+  return less(a.graph.floats([0]), a);
 }
 
 /** a where the condition holds, else b, broadcasting. */

@@ -1,6 +1,17 @@
 import { causalAttentionRule } from "./causal-attention.ts";
 import { product } from "./dimensions.ts";
-import { div, less, lessOrEqual, mul, negate, type Operand, sub, toFloat, where } from "./elementwise.ts";
+import {
+  div,
+  less,
+  lessOrEqual,
+  mul,
+  negate,
+  type Operand,
+  sigmoid,
+  sub,
+  toFloat,
+  where,
+} from "./elementwise.ts";
 import { swiGluRule } from "./gated-units.ts";
 import {
   floatAttribute,
@@ -31,6 +42,8 @@ export const gradientRules: Readonly<Record<string, GradientRule>> = {
   Max: (dy, { floats: [a, b] }) => chosen(dy, a, b, lessOrEqual(b, a)),
   Neg: (dy) => [negate(dy)],
   Exp: (dy, { output }) => [mul(dy, output)],
+  Log: (dy, { floats: [a] }) => [div(dy, a)],
+  Softplus: (dy, { floats: [a] }) => [mul(dy, sigmoid(a))],
   Sqrt: (dy, { output }) => [div(mul(dy, 0.5), output)],
   Tanh: (dy, { output }) => [mul(dy, sub(1, mul(output, output)))],
   Sigmoid: (dy, { output }) => [mul(dy, mul(output, sub(1, output)))],

@@ -1,8 +1,8 @@
 import { EverturnError } from "../errors/everturn-error.ts";
 import { type Dimension, factorsOf, type Shape } from "./dimensions.ts";
 
-/** The element types in use. */
-export type DataType = "float32" | "int64" | "bool";
+/** The element types in use; the half ones only between nodes, written by inHalfPrecision. */
+export type DataType = "float32" | "float16" | "bfloat16" | "int64" | "bool";
 
 /** A tensor inside a graph. `graph` is the graph that made it; operators find it there. */
 export interface Value<Type extends DataType = DataType> {

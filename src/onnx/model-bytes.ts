@@ -1,28 +1,27 @@
 import { readFileSync } from "node:fs";
 import protobuf from "protobufjs";
 import type { Shape } from "./dimensions.ts";
-import {
-  type Attribute,
-  type DataType,
-  type Graph,
-  type GraphNode,
-  graphError,
-  type Value,
-} from "./graph.ts";
+import { elementTypes } from "./element-types.ts";
+import { forWebgpu } from "./for-webgpu.ts";
+import { type Attribute, type Graph, type GraphNode, graphError, type Value } from "./graph.ts";
+import { inHalfPrecision } from "./half-precision.ts";
+import type { Target } from "./target.ts";
 
 const irVersion = 10;
 const opset = 21;
 /** The domain of ONNX Runtime's own operators. */
 export const runtimeDomain = "com.microsoft";
 
-const elementTypes: Readonly<Record<DataType, number>> = { float32: 1, int64: 7, bool: 9 };
 const schema = protobuf.parse(readFileSync(new URL("./onnx.proto", import.meta.url), "utf8"), {
   keepCase: true,
 });
 const modelProto = schema.root.lookupType("onnx.ModelProto");
 
-/** The graph as the bytes of an ONNX model (opset 21). Throws ONNX_GRAPH_INVALID for a graph without outputs. */
-export function modelBytes(graph: Graph): Uint8Array {
+/**
+ * The graph as the bytes of an ONNX model (opset 21), written for a target: by default float32 on the CPU. Throws
+ * ONNX_GRAPH_INVALID for a graph without outputs.
+ */
+export function modelBytes(graph: Graph, target: Target = {}): Uint8Array {
   if (graph.outputs.size === 0) throw graphError("the graph has no outputs");
   const outputs = [...graph.outputs].map(([name, value]) => ({ name, value }));
   const message = modelProto.fromObject({
@@ -35,7 +34,7 @@ export function modelBytes(graph: Graph): Uint8Array {
     graph: {
       name: "everturn",
       node: [
-        ...neededNodes(graph).map((node) => ({
+        ...nodesFor(target, neededNodes(graph)).map((node) => ({
           name: node.outputs[0]?.name ?? node.op,
           op_type: node.op,
           domain: node.domain,
@@ -61,6 +60,11 @@ export function modelBytes(graph: Graph): Uint8Array {
     },
   });
   return modelProto.encode(message).finish();
+}
+
+function nodesFor({ device = "cpu", precision = "float32" }: Target, nodes: readonly GraphNode[]) {
+  const typed = precision === "float32" ? nodes : inHalfPrecision(nodes, precision, device === "cpu");
+  return device === "webgpu" ? forWebgpu(typed) : typed;
 }
 
 /** The nodes that the outputs depend on; differentiation leaves others behind. */

@@ -1,4 +1,8 @@
-import { InferenceSession, Tensor as RuntimeTensor } from "onnxruntime-node";
+import type { InferenceSession, Tensor as RuntimeTensor, TensorConstructor } from "onnxruntime-node";
+import type { Device } from "../devices/device.ts";
+import { openDevice } from "../devices/open-device.ts";
+import { probeDevice } from "../devices/probe-device.ts";
+import { loadRuntime } from "../devices/runtime.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 
 /** Numbers with their shape; the array's class is the element type. */
@@ -7,37 +11,55 @@ export interface Tensor {
   readonly data: Float32Array | BigInt64Array | Uint8Array;
 }
 
+/** Numbers that lie in a device's memory, to feed to any run there; disposed of before the session that made them closes. */
+export interface DeviceTensor {
+  readonly shape: readonly number[];
+  readonly deviceData: RuntimeTensor;
+  /** Gives the memory back; until then it is kept. */
+  dispose(): void;
+}
+
 /** What a run gave back, by output name. Asking for what was not fetched throws ONNX_RUN_FAILED. */
 export interface Outputs {
   /** The numbers of a float32 output. */
   floats(name: string): Float32Array;
   tensor(name: string): Tensor;
+  /** An output that stayed in the device's memory. */
+  deviceTensor(name: string): DeviceTensor;
 }
 
 export interface SessionOptions {
   /** Threads an operator may use; default 2. */
   threads?: number;
+  /** Where the model runs; default "cpu". */
+  device?: Device;
+  /** Outputs that stay in the device's memory (only "webgpu" has this); default none. */
+  keptOnDevice?: readonly string[];
 }
 
 /** A model ready to run. */
 export interface Session {
   /** Runs the model; inputs are read in place, so don't change them before the run is over. */
-  run(feeds: Readonly<Record<string, Tensor>>, fetches?: readonly string[]): Promise<Outputs>;
+  run(feeds: Readonly<Record<string, Tensor | DeviceTensor>>, fetches?: readonly string[]): Promise<Outputs>;
   close(): Promise<void>;
 }
 
-/** Makes an ONNX Runtime session (CPU) of a model's bytes. Throws ONNX_SESSION_FAILED if the runtime refuses it. */
+/**
+ * Makes an ONNX Runtime session of a model's bytes. Throws DEVICE_UNAVAILABLE if the device can't be used here,
+ * with what is missing, and ONNX_SESSION_FAILED if the runtime refuses the model.
+ */
 export async function createSession(model: Uint8Array, options: SessionOptions = {}): Promise<Session> {
-  const session = await InferenceSession.create(model, {
-    executionProviders: ["cpu"],
-    intraOpNumThreads: options.threads ?? 2,
-    interOpNumThreads: 1,
-    enableMemPattern: false,
-    graphOptimizationLevel: "all",
-    logSeverityLevel: 3,
-  }).catch((cause: unknown) => {
-    throw new EverturnError("ONNX_SESSION_FAILED", { reason: messageOf(cause) }, { cause });
-  });
+  const device = options.device ?? "cpu";
+  const missing = openDevice(device);
+  if (missing) throw new EverturnError("DEVICE_UNAVAILABLE", { device, ...missing });
+  const runtime = await loadRuntime();
+  const session = await runtime.InferenceSession.create(model, runtimeOptions(options)).catch(
+    async (cause: unknown) => {
+      const obstacle = device === "cpu" ? undefined : await probeDevice(device);
+      if (obstacle) throw new EverturnError("DEVICE_UNAVAILABLE", { device, ...obstacle }, { cause });
+      throw new EverturnError("ONNX_SESSION_FAILED", { reason: messageOf(cause) }, { cause });
+    },
+  );
   const names = session.inputNames;
 
   return {
@@ -46,40 +68,78 @@ export async function createSession(model: Uint8Array, options: SessionOptions =
       if (missing.length > 0) throw runError(`the input ${missing.join(", ")} was not fed`);
       const unknown = Object.keys(feeds).filter((name) => !names.includes(name));
       if (unknown.length > 0) throw runError(`the model has no input ${unknown.join(", ")}`);
-      const runtimeFeeds = Object.fromEntries(names.map((name) => [name, runtimeTensor(name, feeds[name]!)]));
+      const runtimeFeeds = Object.fromEntries(
+        names.map((name) => [name, runtimeTensor(runtime.Tensor, name, feeds[name]!)]),
+      );
       const results = await session.run(runtimeFeeds, [...fetches]).catch((cause: unknown) => {
         throw runError(messageOf(cause), cause);
       });
-      const tensor = (name: string): Tensor => {
+      return outputsOf((name) => {
         const value = results[name];
-        if (!(value instanceof RuntimeTensor)) throw runError(`there is no output ${name}`);
-        const data = value.data;
-        if (data instanceof Float32Array || data instanceof BigInt64Array || data instanceof Uint8Array) {
-          return { shape: value.dims, data };
-        }
-        throw runError(`the output ${name} is ${value.type}`);
-      };
-      return {
-        tensor,
-        floats(name) {
-          const { data } = tensor(name);
-          if (data instanceof Float32Array) return data;
-          throw runError(`the output ${name} is not float32`);
-        },
-      };
+        if (value instanceof runtime.Tensor) return value;
+        throw runError(`there is no output ${name}`);
+      });
     },
     close: () => session.release(),
   };
 }
 
-function runtimeTensor(name: string, { data, shape }: Tensor): RuntimeTensor {
+/** What ONNX Runtime is asked for. */
+export function runtimeOptions(options: SessionOptions): InferenceSession.SessionOptions {
+  const kept = options.keptOnDevice ?? [];
+  return {
+    executionProviders: [options.device ?? "cpu"],
+    intraOpNumThreads: options.threads ?? 2,
+    interOpNumThreads: 1,
+    enableMemPattern: false,
+    graphOptimizationLevel: "all",
+    logSeverityLevel: 3,
+    ...(kept.length > 0 && {
+      preferredOutputLocation: Object.fromEntries(kept.map((name) => [name, "gpu-buffer"] as const)),
+    }),
+  };
+}
+
+function outputsOf(find: (name: string) => RuntimeTensor): Outputs {
+  const tensor = (name: string): Tensor => {
+    const value = find(name);
+    if (value.location !== "cpu") throw runError(`the output ${name} is in the device's memory`);
+    const { data, dims, type } = value;
+    if (data instanceof Float32Array || data instanceof BigInt64Array || data instanceof Uint8Array) {
+      return { shape: dims, data };
+    }
+    throw runError(`the output ${name} is ${type}`);
+  };
+  return {
+    tensor,
+    floats(name) {
+      const { data } = tensor(name);
+      if (data instanceof Float32Array) return data;
+      throw runError(`the output ${name} is not float32`);
+    },
+    deviceTensor(name) {
+      const deviceData = find(name);
+      if (deviceData.location === "cpu") throw runError(`the output ${name} is not in the device's memory`);
+      return { shape: deviceData.dims, deviceData, dispose: () => deviceData.dispose() };
+    },
+  };
+}
+
+/** A tensor as ONNX Runtime takes it. */
+export function runtimeTensor(
+  make: TensorConstructor,
+  name: string,
+  tensor: Tensor | DeviceTensor,
+): RuntimeTensor {
+  if ("deviceData" in tensor) return tensor.deviceData;
+  const { data, shape } = tensor;
   const size = shape.reduce((total, dimension) => total * dimension, 1);
   if (size !== data.length) {
     throw runError(`the input ${name} of shape [${shape.join(", ")}] was fed ${data.length} numbers`);
   }
-  if (data instanceof Float32Array) return new RuntimeTensor("float32", data, shape);
-  if (data instanceof BigInt64Array) return new RuntimeTensor("int64", data, shape);
-  return new RuntimeTensor("bool", data, shape);
+  if (data instanceof Float32Array) return new make("float32", data, shape);
+  if (data instanceof BigInt64Array) return new make("int64", data, shape);
+  return new make("bool", data, shape);
 }
 
 function runError(reason: string, cause?: unknown): EverturnError {

@@ -26,7 +26,10 @@ export function assemblePlan(
     tools: pipeline.tools.map((use, index) => resolvedTool(at(child("/tools", index)), use)),
     loop: resolvedLoop(at("/loop")),
     reward: at("/reward"),
-    trainer: at("/trainer"),
+    trainer: {
+      ...at("/trainer"),
+      ...(pipeline.trainer.loss === undefined ? {} : { loss: at("/trainer/loss") }),
+    },
     ...(warmStart === undefined ? {} : { warmStart }),
     rollout,
     evaluation,

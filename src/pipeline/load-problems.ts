@@ -1,9 +1,17 @@
 import type { Plan, ResolvedPlugin } from "../contracts/plan.ts";
 import { EverturnError, isEverturnError } from "../errors/everturn-error.ts";
-import { loadDataset, loadLoop, loadPolicy, loadReward, loadTool, loadTrainer } from "../plugins/registry.ts";
+import {
+  loadDataset,
+  loadLoop,
+  loadLoss,
+  loadPolicy,
+  loadReward,
+  loadTool,
+  loadTrainer,
+} from "../plugins/registry.ts";
 import type { Place } from "../validation/place.ts";
-import { child, type Pointer } from "../validation/pointer.ts";
-import type { Problem } from "../validation/problem.ts";
+import { child, type Pointer, pathText } from "../validation/pointer.ts";
+import { type Problem, refusal } from "../validation/problem.ts";
 import { placeOf, type SourceDocument } from "../validation/source-document.ts";
 import { readDemonstrations } from "./demonstrations.ts";
 
@@ -14,7 +22,7 @@ export async function loadProblems(plan: Plan, document: SourceDocument): Promis
     [place("/policy/plugin"), loadPolicy(plan.policy)],
     [place("/loop/plugin"), loadLoop(plan.loop)],
     [place("/reward/plugin"), loadReward(plan.reward)],
-    [place("/trainer/plugin"), loadTrainer(plan.trainer)],
+    [place("/trainer/plugin"), checkTrainer(plan, document)],
     ...plan.tools.map((tool, index): [Place, Promise<unknown>] => [
       place(child(child("/tools", index), "plugin")),
       loadTool(tool),
@@ -22,6 +30,9 @@ export async function loadProblems(plan: Plan, document: SourceDocument): Promis
     [place("/dataset/train/plugin"), loadTasks(plan.dataset.train, place("/dataset/train"))],
     [place("/dataset/validation/plugin"), loadTasks(plan.dataset.validation, place("/dataset/validation"))],
   ];
+  if (plan.trainer.loss !== undefined) {
+    loads.push([place("/trainer/loss/plugin"), loadLoss(plan.trainer.loss)]);
+  }
   if (plan.warmStart !== undefined) {
     loads.push([place("/warmStart/demonstrations"), readDemonstrations(plan.warmStart.demonstrations)]);
   }
@@ -37,6 +48,19 @@ async function loadTasks(plugin: ResolvedPlugin, place: Place): Promise<void> {
   const dataset = await loadDataset(plugin);
   const tasks = await dataset.load(structuredClone(plugin.config));
   if (tasks.length === 0) throw new EverturnError("DATASET_EMPTY", { at: place.text });
+}
+
+/** Loads the trainer, and asks it what of its configuration doesn't go together. */
+async function checkTrainer({ trainer, rollout }: Plan, document: SourceDocument): Promise<void> {
+  const plugin = await loadTrainer(trainer);
+  const found = plugin.check?.(structuredClone(trainer.config), rollout) ?? [];
+  const problems = found.map(({ key, reason, help }): Problem => {
+    const pointer = child("/trainer/config", key);
+    const place = placeOf(document, pointer, "value");
+    const params = { at: place.text, where: pathText(pointer), reason, hint: help };
+    return { place, error: new EverturnError("WRONG_COMBINATION", params) };
+  });
+  if (problems.length > 0) throw refusal(document.file, problems);
 }
 
 /** Problems of a data file name their own places; anything else is said of the place in the pipeline. */

@@ -17,6 +17,7 @@ const places: readonly [Pointer, Slot["kind"]][] = [
   ["/loop", "loop"],
   ["/reward", "reward"],
   ["/trainer", "trainer"],
+  ["/trainer/loss", "loss"],
 ];
 
 /** The slots of a pipeline that are well-formed enough to look at; the schema reports the others. */

@@ -8,6 +8,7 @@ import type { RewardPlugin } from "../contracts/reward.ts";
 import type { ToolPlugin } from "../contracts/tool.ts";
 import type { TrainerPlugin } from "../contracts/trainer.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
+import type { LossFunction } from "../learning/loss-function.ts";
 import { displayPath } from "../validation/place.ts";
 
 type Kind = PluginManifest["kind"];
@@ -19,7 +20,14 @@ const required: Record<Kind, readonly string[]> = {
   dataset: ["load"],
   policy: ["initialize", "open"],
   trainer: ["open"],
+  loss: [],
   loop: [],
+};
+
+/** What the default export is of kinds whose plugins are functions. */
+const signatures: Partial<Record<Kind, string>> = {
+  loop: "an async function (context) => outcome",
+  loss: "a function (tokens, config) => losses",
 };
 
 /** Imports a tool plugin. Throws PLUGIN_ENTRY_FAILED, PLUGIN_EXPORT_INVALID, as the others here do. */
@@ -49,6 +57,11 @@ export async function loadTrainer(plugin: ResolvedPlugin): Promise<TrainerPlugin
   return load(plugin, (value): value is TrainerPlugin => hasAll(value, required.trainer));
 }
 
+/** Imports a loss plugin. */
+export async function loadLoss(plugin: ResolvedPlugin): Promise<LossFunction> {
+  return load(plugin, (value): value is LossFunction => typeof value === "function");
+}
+
 /** Imports a loop plugin's workflow code outside of a workflow, to check that it exports an agent loop. */
 export async function loadLoop(plugin: ResolvedLoop): Promise<AgentLoop> {
   const workflow = { ...plugin, entry: plugin.workflow };
@@ -64,10 +77,9 @@ async function load<Plugin>(
   const { default: value } = await importModule(name, entry, file);
   if (isPlugin(value)) return value;
   const missing = functions.filter((one) => !hasAll(value, [one]));
-  const reason =
-    value === undefined ? "is missing" : kind === "loop" ? "is no function" : `lacks ${list(missing)}`;
-  const expected =
-    kind === "loop" ? "an async function (context) => outcome" : `an object with ${list(functions)}`;
+  const signature = signatures[kind];
+  const reason = value === undefined ? "is missing" : signature ? "is no function" : `lacks ${list(missing)}`;
+  const expected = signature ?? `an object with ${list(functions)}`;
   throw new EverturnError("PLUGIN_EXPORT_INVALID", { name, file, reason, kind, expected });
 }
 

@@ -37,7 +37,9 @@ figcaption p { color: var(--muted); font-size: 13px; }
 .legend { display: flex; flex-wrap: wrap; gap: 4px 16px; min-height: 22px; font-size: 13px; color: var(--soft); }
 .key { display: inline-flex; align-items: center; gap: 6px; }
 .key i { width: 16px; border-top-width: 3px; border-top-style: solid; border-radius: 2px; }
-.key i.dashed { border-top-style: dashed; }
+.key i.dashed { border-top-style: dashed; } .key i.dots { width: 0; border-width: 4px; border-style: solid; border-radius: 50%; }
+.faint { opacity: 0.4; }
+.grid .wide { grid-column: 1 / -1; }
 svg { display: block; width: 100%; height: auto; overflow: visible; }
 svg text { font-size: 12px; fill: var(--muted); font-variant-numeric: tabular-nums; }
 line.grid { stroke: var(--grid); }

@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import type { Plan } from "../contracts/plan.ts";
 import type { RunFile } from "../contracts/run.ts";
-import { queuesWith } from "../temporal/queues.ts";
+import { prefixed, separateQueues, sharedQueues } from "../temporal/queues.ts";
 import { isSystemError, writeWhole } from "./files.ts";
 import { runFolder } from "./run-folder.ts";
 
@@ -19,7 +19,7 @@ export async function createRun(
     run,
     createdAt: new Date().toISOString(),
     namespace: server?.namespace ?? "default",
-    queues: queuesWith(server === undefined ? "" : `${run}/`),
+    queues: server === undefined ? sharedQueues : prefixed(`${run}/`, separateQueues),
     telemetry,
     ...(server === undefined ? {} : { address: server.address }),
   };

@@ -32,8 +32,8 @@ const usual = { server: 7233, ui: 8233 };
 const any = 0;
 
 /**
- * Starts `temporal server start-dev` on loopback with a database file, tuned for many short activities
- * (WAL, `synchronous=NORMAL`, a higher poll rate of the transfer queue). It takes the usual ports if they are free.
+ * Starts `temporal server start-dev` on loopback with a database file, tuned for many short activities. It takes the
+ * usual ports if they are free.
  * Its output goes to `log`. Throws TEMPORAL_SERVER_FAILED with what it wrote if it ends or does not answer within a
  * minute.
  */
@@ -53,6 +53,7 @@ async function startOn(ports: typeof usual, options: Options, log: ServerLog): P
   const output = openSync(options.log, "a");
   const child = spawn(options.binary, serverArguments(options.database, port, uiPort), {
     stdio: ["ignore", output, output],
+    env: { GOGC: "400", ...process.env }, // it collects garbage a quarter as often: memory for time
   });
   closeSync(output);
   const address = `127.0.0.1:${port}`;
@@ -84,9 +85,18 @@ function serverArguments(database: string, port: number, uiPort: number): string
     ...["server", "start-dev", "--ip", "127.0.0.1", "--ui-ip", "127.0.0.1", "--log-level", "error"],
     ...["--port", String(port), "--ui-port", String(uiPort), "--db-filename", database],
     ...["--sqlite-pragma", "journal_mode=WAL", "--sqlite-pragma", "synchronous=NORMAL"],
-    ...["--dynamic-config-value", "history.transferProcessorMaxPollRPS=200"],
+    ...dynamicConfiguration.flatMap((value) => ["--dynamic-config-value", value]),
   ];
 }
+
+/** For one user whose tasks come in bursts. */
+const dynamicConfiguration = [
+  "history.transferProcessorMaxPollRPS=200",
+  "system.enableActivityEagerExecution=true", // an activity of the workflow's own worker skips the task queue
+  "matching.numTaskqueueReadPartitions=1", // and tasks that don't find their poller at once …
+  "matching.numTaskqueueWritePartitions=1",
+  "system.forceSearchAttributesCacheRefreshOnRead=false", // the server would read them again for every record
+];
 
 /** Of two servers that start on one port at once, one ends a moment later: what answers may be the other one. */
 const settling = 2000;

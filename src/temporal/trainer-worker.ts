@@ -59,7 +59,8 @@ export function trainerWorker(runs: string): TrainerWorker {
         await drop(run);
         const { plan } = await openRun(run);
         const plugin = await loadTrainer(plan.trainer);
-        held = { position: from, trainer: await plugin.open(folders, plan.trainer.config, plan.seed) };
+        const { config, loss } = plan.trainer;
+        held = { position: from, trainer: await plugin.open(folders, config, plan.seed, loss) };
         trainers.set(run, held);
       }
       try {

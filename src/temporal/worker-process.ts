@@ -2,12 +2,14 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { runFolder } from "../runs/run-folder.ts";
-import type { Role } from "./worker.ts";
+import type { Role } from "./queues.ts";
 
-const main = join(dirname(fileURLToPath(import.meta.url)), "..", "cli", "main.ts");
+const here = dirname(fileURLToPath(import.meta.url));
+const main = join(here, "..", "cli", "main.ts");
+const preload = pathToFileURL(join(here, "workflow-thread.ts")).href;
 
 /** A worker in a process of its own. */
 export interface WorkerProcess {
@@ -28,7 +30,7 @@ export async function startWorkerProcess(
   const output = openSync(log, "a");
   const options = ["--role", role, "--run", run, "--runs", runs, "--address", address];
   if (queuePrefix !== "") options.push("--queue-prefix", queuePrefix);
-  const child = spawn(process.execPath, [main, "worker", ...options], {
+  const child = spawn(process.execPath, ["--import", preload, main, "worker", ...options], {
     stdio: ["ignore", output, output, "ipc"],
   });
   closeSync(output);

@@ -3,12 +3,7 @@ import type { Queues } from "../contracts/trajectory.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { openRun } from "../runs/open-runs.ts";
 import { connectWorker, reasonOf, type ServerLocation } from "./client.ts";
-
-/** A worker role: the name of its queue. */
-export type Role = keyof Queues;
-
-/** All roles, in the order in which they are started. */
-export const roles: readonly Role[] = ["orchestration", "policy", "tools", "trainer"];
+import { type Role, rolesBeside } from "./queues.ts";
 
 /** The activities of a role, and how to end what they hold. */
 export interface RoleActivities {
@@ -18,8 +13,12 @@ export interface RoleActivities {
   close(): Promise<void>;
 }
 
+/** Of a worker that runs workflows: a step starts all its trajectories at once, and each task should find a poller. */
+const workflowTasks = { maxConcurrentWorkflowTaskExecutions: 100, maxConcurrentWorkflowTaskPolls: 50 };
+
 /**
- * Runs a worker of `role` for `run` until `ended` resolves; the orchestration worker also runs the workflows.
+ * Runs a worker of `role` for `run` until `ended` resolves, with the activities of all roles that share its queue;
+ * the one with orchestration also runs the workflows.
  * `onReady` is called when it polls. Throws TEMPORAL_UNREACHABLE, TEMPORAL_REFUSED.
  */
 export async function runWorker(options: {
@@ -35,7 +34,8 @@ export async function runWorker(options: {
 }): Promise<void> {
   const { role, runs, run, location, queues } = options;
   const { folder } = await openRun(runs, run);
-  const made = await options.makeActivities(role, runs, run);
+  const served = rolesBeside(role, queues);
+  const made = await Promise.all(served.map((one) => options.makeActivities(one, runs, run)));
   const connection = await connectWorker(location);
   try {
     const worker = await Worker.create({
@@ -43,11 +43,13 @@ export async function runWorker(options: {
       namespace: location.namespace,
       taskQueue: queues[role],
       identity: `${role}@${process.pid}`,
-      activities: made.activities,
-      maxConcurrentActivityTaskExecutions: made.concurrency,
+      activities: Object.assign({}, ...made.map(({ activities }) => activities)),
+      maxConcurrentActivityTaskExecutions: Math.max(...made.map(({ concurrency }) => concurrency)),
       plugins: options.plugins,
       shutdownGraceTime: "2s",
-      ...(role === "orchestration" ? { workflowBundle: { codePath: folder.workflows } } : {}),
+      ...(served.includes("orchestration")
+        ? { workflowBundle: { codePath: folder.workflows }, ...workflowTasks }
+        : {}),
     });
     options.onReady();
     await worker.runUntil(options.ended);
@@ -57,6 +59,6 @@ export async function runWorker(options: {
     throw new EverturnError("TEMPORAL_REFUSED", { address, namespace, reason: reasonOf(error) });
   } finally {
     await connection.close();
-    await made.close();
+    for (const one of made) await one.close();
   }
 }

@@ -23,8 +23,9 @@ export type Tokenizer = {
 };
 
 /**
- * Reads tokenizer.json and tokenizer_config.json of a Hugging Face folder; the chat template may also stand in
- * chat_template.jinja. Fails with TOKENIZER_INVALID when a file is missing or lacks the template or eos_token.
+ * Reads tokenizer.json and tokenizer_config.json of a Hugging Face folder; a chat template in chat_template.jinja
+ * goes before the one in tokenizer_config.json, as in transformers. Fails with TOKENIZER_INVALID when a file is
+ * missing or lacks the template or eos_token.
  */
 export async function loadTokenizer(folder: string): Promise<Tokenizer> {
   const json = await readJson(folder, "tokenizer.json");
@@ -63,9 +64,9 @@ async function readJson(folder: string, name: string): Promise<Record<string, un
 }
 
 async function readTemplate(folder: string, config: Record<string, unknown>): Promise<string> {
-  if (typeof config.chat_template === "string") return config.chat_template;
   const file = join(folder, "chat_template.jinja");
   if (existsSync(file)) return readFile(file, "utf8");
+  if (typeof config.chat_template === "string") return config.chat_template;
   throw invalid(folder, "there is no chat template in tokenizer_config.json or chat_template.jinja");
 }
 
@@ -75,7 +76,7 @@ function build(
   config: Record<string, unknown>,
 ): HuggingFaceTokenizer {
   try {
-    return new HuggingFaceTokenizer(json, config);
+    return new HuggingFaceTokenizer({ ...json, pre_tokenizer: allDigits(json.pre_tokenizer) }, config);
   } catch (cause) {
     throw invalid(
       folder,
@@ -83,6 +84,18 @@ function build(
       cause,
     );
   }
+}
+
+/** The library's own `Digits` knows ASCII's alone; Python's splits at every numeric character, as this does. */
+function allDigits(preTokenizer: unknown): unknown {
+  if (!isRecord(preTokenizer)) return preTokenizer;
+  const { type, pretokenizers, individual_digits: individual } = preTokenizer;
+  if (type === "Sequence" && Array.isArray(pretokenizers)) {
+    return { type, pretokenizers: pretokenizers.map(allDigits) };
+  }
+  if (type !== "Digits") return preTokenizer;
+  const regex = individual === true ? "\\p{N}" : "\\p{N}+";
+  return { type: "Split", pattern: { Regex: regex }, behavior: "Isolated", invert: false };
 }
 
 function readSpecialTokens(config: Record<string, unknown>): Record<string, string> {

@@ -30,7 +30,7 @@ export function openStore(folder: string): SegmentStore {
   async function put(segment: Segment): Promise<SegmentRef> {
     const content = JSON.stringify(segment);
     const ref = sha256(content);
-    await writeOnce(pathOf(ref), content);
+    if (!recent.has(ref)) await writeOnce(pathOf(ref), content);
     remember(ref, segment);
     return ref;
   }

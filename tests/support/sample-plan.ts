@@ -43,7 +43,7 @@ export function samplePlan({ steps, batchSize, tasks, warmStart, evaluationEvery
       workflow: "/plugins/loop-tool-agent/workflow.ts",
     },
     reward: plugin("reward-exact-match", "reward", {}),
-    trainer: plugin("trainer-onnx-ppo", "trainer", { learningRate: 1e-4, minibatchSize: batchSize }),
+    trainer: plugin("trainer-onnx", "trainer", { learningRate: 1e-4, minibatchSize: batchSize }),
     ...(warmStart ? { warmStart: { ...settings, learningRate: 1e-3 } } : {}),
     rollout: { batchSize, groupSize: 1, temperature: 1, maxActionTokens: 48, concurrency: batchSize },
     evaluation: { every: evaluationEvery, tasks },

@@ -83,6 +83,7 @@ export async function writeSampleRun(
     const record: EvaluationRecord = {
       ...{ name, step, policyVersion, tasks: results.length, leftOut: 0, seconds: 8 },
       accuracy: mean(results.map((result) => Number(result.success))),
+      rewardMean: mean(results.map((result) => result.reward)),
       toolCallRate: mean(results.map((result) => Number(result.toolCalls > 0))),
       meanActionTokens: mean(results.map((result) => result.tokens.action)),
     };

@@ -40,7 +40,7 @@ export interface Pipeline {
   tools: ToolUse[];
   loop: PluginUse;
   reward: PluginUse;
-  trainer: PluginUse;
+  trainer: TrainerUse;
   /**
    * Supervised steps on demonstrations before the first policy-gradient step. None if left out.
    */
@@ -145,4 +145,15 @@ export interface ToolUse {
     maximumInterval?: Duration;
   };
   timeout?: Duration;
+}
+/**
+ * A trainer plugin, its configuration, and a loss of your own.
+ */
+export interface TrainerUse {
+  plugin: PluginReference;
+  /**
+   * The plugin's configuration, checked against the schema in its manifest.
+   */
+  config: JsonObject;
+  loss?: PluginUse;
 }

@@ -21,7 +21,7 @@ export interface PluginManifest {
   /**
    * Which place of a pipeline the plugin fills.
    */
-  kind: "tool" | "reward" | "loop" | "policy" | "trainer" | "dataset";
+  kind: "tool" | "reward" | "loop" | "policy" | "trainer" | "loss" | "dataset";
   /**
    * The plugin's version, for example 0.1.0.
    */

@@ -41,15 +41,15 @@ export interface StepRecord {
    */
   validCallRate: number;
   /**
-   * Mean over action tokens to the reference policy, in nats.
+   * Mean over action tokens to the reference policy, in nats. Absent without a KL term.
    */
-  kl: number;
+  kl?: number;
   /**
    * Mean over action tokens from the policy that sampled to the updated one, in nats.
    */
   approximateKl: number;
   /**
-   * Mean over action tokens, in nats.
+   * Mean over action tokens, in nats; estimated by the surprisal of what was sampled if the loss has no entropy term.
    */
   entropy: number;
   /**
@@ -61,9 +61,9 @@ export interface StepRecord {
    */
   policyLoss: number;
   /**
-   * Loss of the value head.
+   * Loss of the value head. Absent without one.
    */
-  valueLoss: number;
+  valueLoss?: number;
   /**
    * Before clipping.
    */

@@ -26,15 +26,46 @@ export type {
   TrainingTrajectory,
 } from "../../contracts/trainer.ts";
 export type { Outcome, ToolCallRecord, TurnRecord } from "../../contracts/trajectory.ts";
-export { warmupThenCosine } from "../../learning/schedule.ts";
+export { algorithmPresets } from "../../learning/algorithm.ts";
+export { algorithmProblems } from "../../learning/algorithm-problems.ts";
+export type { LoraSettings } from "../../learning/lora.ts";
+export type { LossFunction, LossTensors } from "../../learning/loss-function.ts";
+export { learningRateAt } from "../../learning/schedule.ts";
 export { createTrainer } from "../../learning/trainer.ts";
 export { freshTrainerState, type TrainerState } from "../../learning/trainer-state.ts";
+export type { TrainingSettings } from "../../learning/training-settings.ts";
+export { adapterConfigFile, readAdapter } from "../../models/adapter-folder.ts";
+export { readWeights } from "../../models/checkpoint.ts";
 export type { ModelConfig } from "../../models/model-config.ts";
 export { parseModelConfig, readModelConfig } from "../../models/model-config-file.ts";
 export { randomModelWeights } from "../../models/model-weights.ts";
-export { writeNextPolicyFolder, writePolicyFolder } from "../../models/policy-folder.ts";
+export {
+  writeAdapterPolicyFolder,
+  writeNextPolicyFolder,
+  writePolicyFolder,
+} from "../../models/policy-folder.ts";
 export { readSafetensors, type Tensor, writeSafetensors } from "../../models/safetensors.ts";
+export {
+  add,
+  clip,
+  div,
+  exp,
+  log,
+  maximum,
+  minimum,
+  mul,
+  negate,
+  positive,
+  sigmoid,
+  softplus,
+  sqrt,
+  sub,
+  tanh,
+  where,
+} from "../../onnx/elementwise.ts";
+export type { FloatValue } from "../../onnx/graph.ts";
 export { createSampler } from "../../sampling/sampler.ts";
 export { createFraming } from "../../tokens/framing.ts";
 export { loadTokenizer } from "../../tokens/tokenizer.ts";
+export { loadLoss } from "../registry.ts";
 export { parseTasks } from "../tasks.ts";

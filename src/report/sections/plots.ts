@@ -5,18 +5,28 @@ import type { ReportData } from "../read-run.ts";
 import { barPlot } from "../svg/bar-plot.ts";
 import type { Colour } from "../svg/frame.ts";
 import { linePlot, type Series } from "../svg/line-plot.ts";
+import { rewardFact, rewardPlot } from "./reward.ts";
 
 type Read = (record: StepRecord) => number;
+type MaybeRead = (record: StepRecord) => number | undefined;
 
-/** Plots of the metrics over the steps. */
-export function plots({ steps: records, plan: { steps } }: ReportData): Html {
+/** Plots of the metrics over the steps; those that the trainer doesn't measure are left out. */
+export function plots(data: ReportData): Html {
+  const { steps: records, plan } = data;
+  const { steps } = plan;
   if (records.length === 0) {
     return html`<h2>Training</h2><p class="empty">No step of reinforcement learning has finished yet.</p>`;
   }
   const over = (read: Read) => records.map((record) => [record.step, read(record)] as const);
   const line = (name: string, colour: Colour, read: Read): Series => ({ name, colour, values: over(read) });
-  const single = (title: string, note: string, read: Read, format = number) =>
-    linePlot({ title, note, steps, format, series: [line(title, "blue", read)] });
+  const single = (title: string, note: string, read: MaybeRead, format = number) => {
+    const values = records.flatMap((record) => {
+      const value = read(record);
+      return value === undefined ? [] : [[record.step, value] as const];
+    });
+    const series: Series[] = [{ name: title, colour: "blue", values }];
+    return values.length === 0 ? [] : [linePlot({ title, note, steps, format, series })];
+  };
   const counts = (title: string, note: string, read: Read) =>
     records.some((record) => read(record) > 0)
       ? [barPlot({ title, note, steps, format: number, whole: true, parts: [line(title, "orange", read)] })]
@@ -35,29 +45,22 @@ export function plots({ steps: records, plan: { steps } }: ReportData): Html {
     line("other", "violet", otherSeconds),
   ];
   const cards = [
-    linePlot({
-      title: "Reward",
-      note: "Of each step's batch, sampled.",
-      steps,
-      format: number,
-      low: 0,
-      series: rewards(records, line),
-    }),
+    rewardPlot(data),
     linePlot({ title: "Tool use", note: "Of each step's batch.", ...share, series: [toolCalls, validCalls] }),
-    single(
+    ...single(
       "KL",
       "To the policy that reinforcement learning started from, nats a token.",
       (record) => record.kl,
     ),
-    single("Entropy", "Of the policy, nats a token.", (record) => record.entropy),
-    single(
+    ...single("Entropy", "Of the policy, nats a token.", (record) => record.entropy),
+    ...single(
       "Clip fraction",
       "Action tokens whose ratio was clipped.",
       (record) => record.clipFraction,
       shortPercent,
     ),
-    single("Value loss", "Of the value head.", (record) => record.valueLoss),
-    single("Gradient norm", "Before clipping.", (record) => record.gradientNorm),
+    ...single("Value loss", "Of the value head.", (record) => record.valueLoss),
+    ...single("Gradient norm", "Before clipping.", (record) => record.gradientNorm),
     barPlot({
       title: "Time by phase",
       note: "Wall-clock time of each step.",
@@ -66,8 +69,8 @@ export function plots({ steps: records, plan: { steps } }: ReportData): Html {
       total: "all",
       parts: phases,
     }),
-    single("Action tokens", "Mean of a trajectory.", (record) => record.actionLength),
-    single("Turns", "Mean of a trajectory.", (record) => record.turns),
+    ...single("Action tokens", "Mean of a trajectory.", (record) => record.actionLength),
+    ...single("Turns", "Mean of a trajectory.", (record) => record.turns),
     ...counts(
       "Left out",
       "Trajectories whose infrastructure failed; they train no step.",
@@ -79,23 +82,14 @@ export function plots({ steps: records, plan: { steps } }: ReportData): Html {
 `;
 }
 
-/** Mean reward and success rate; one line where they are the same at every step. */
-function rewards(
-  records: readonly StepRecord[],
-  line: (name: string, colour: Colour, read: Read) => Series,
-): Series[] {
-  const isSame = records.every((record) => Math.abs(record.rewardMean - record.successRate) < 1e-9);
-  if (isSame) return [line("mean reward and success rate", "blue", (record) => record.rewardMean)];
-  const success = line("success rate", "orange", (record) => record.successRate);
-  return [line("mean reward", "blue", (record) => record.rewardMean), { ...success, dashed: true }];
-}
-
 function facts(records: readonly StepRecord[]): string {
   const trained = records.reduce((total, record) => total + record.trajectories, 0);
   const leftOut = records.reduce((total, record) => total + record.leftOut, 0);
   const staleness = Math.max(...records.map((record) => record.staleness));
+  const reward = rewardFact(records);
   const gap = Math.max(...records.map((record) => record.logprobGap));
   return [
+    ...(reward === undefined ? [] : [reward]),
     `${counted(trained, "trajectory", "trajectories")} trained on, ${leftOut} left out (${percent(leftOut / (trained + leftOut || 1))})`,
     staleness === 0
       ? "staleness 0: every batch from the newest version"

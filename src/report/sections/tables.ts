@@ -5,7 +5,8 @@ import { type Html, html, nothing } from "../html.ts";
 
 const lastSteps = 12;
 
-type Column<Row> = readonly [title: string, cell: (row: Row) => string];
+/** A column; one that has no cell in any row is left out. */
+type Column<Row> = readonly [title: string, cell: (row: Row) => string | undefined];
 
 const stepColumns: Column<StepRecord>[] = [
   ["step", (row) => String(row.step)],
@@ -14,10 +15,10 @@ const stepColumns: Column<StepRecord>[] = [
   ["success", (row) => percent(row.successRate)],
   ["tool calls", (row) => percent(row.toolCallRate)],
   ["valid", (row) => percent(row.validCallRate)],
-  ["KL", (row) => number(row.kl)],
+  ["KL", (row) => optional(row.kl)],
   ["entropy", (row) => number(row.entropy)],
   ["clipped", (row) => percent(row.clipFraction)],
-  ["value loss", (row) => number(row.valueLoss)],
+  ["value loss", (row) => optional(row.valueLoss)],
   ["gradient", (row) => number(row.gradientNorm)],
   ["learning rate", (row) => number(row.learningRate)],
   ["log-prob. gap", (row) => number(row.logprobGap)],
@@ -30,6 +31,7 @@ const evaluationColumns: Column<EvaluationRecord>[] = [
   ["evaluation", (row) => row.name],
   ["version", (row) => String(row.policyVersion)],
   ["accuracy", (row) => percent(row.accuracy)],
+  ["reward", (row) => optional(row.rewardMean, (reward) => reward.toFixed(3))],
   ["tasks", (row) => grouped(row.tasks)],
   ["left out", (row) => String(row.leftOut)],
   ["tool calls", (row) => percent(row.toolCallRate)],
@@ -50,8 +52,15 @@ export function evaluationTable(evaluations: readonly EvaluationRecord[]): Html 
 }
 
 function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): Html {
-  const head = columns.map(([title]) => html`<th scope="col">${title}</th>`);
-  const body = rows.map((row) => html`<tr>${columns.map(([, cell]) => html`<td>${cell(row)}</td>`)}</tr>`);
+  const filled = columns.filter(([, cell]) => rows.some((row) => cell(row) !== undefined));
+  const head = filled.map(([title]) => html`<th scope="col">${title}</th>`);
+  const body = rows.map(
+    (row) => html`<tr>${filled.map(([, cell]) => html`<td>${cell(row) ?? "–"}</td>`)}</tr>`,
+  );
   return html`<div class="card scroll"><table><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table></div>
 `;
+}
+
+function optional(value: number | undefined, written = number): string | undefined {
+  return value === undefined ? undefined : written(value);
 }

@@ -18,6 +18,9 @@ export interface Area {
 /** The area of an ordinary plot. */
 export const smallArea: Area = { width: 560, height: 220, left: 58, right: 16, top: 10, bottom: 36 };
 
+/** The area of a plot over the whole width of the page. */
+export const wideArea: Area = { width: 1160, height: 300, left: 58, right: 16, top: 10, bottom: 36 };
+
 /** A plot's scales, and its grid and axes drawn. */
 export interface Frame {
   x: Scale;
@@ -54,15 +57,15 @@ export function frame(
 export function figure(options: {
   title: string;
   note?: string;
-  legend?: readonly { name: string; colour: Colour; dashed?: boolean }[];
+  legend?: readonly { name: string; colour: Colour; dashed?: boolean; faint?: boolean; dots?: boolean }[];
   area: Area;
   drawing: Html;
   wide?: boolean;
 }): Html {
   const { title, note = "", legend = [], area, drawing, wide = false } = options;
   const keys = legend.map(
-    ({ name, colour, dashed }) =>
-      html`<span class="key"><i class="${colour}${dashed ? " dashed" : ""}"></i>${name}</span>`,
+    ({ name, colour, dashed, faint, dots }) =>
+      html`<span class="key"><i class="${colour}${dashed ? " dashed" : ""}${faint ? " faint" : ""}${dots ? " dots" : ""}"></i>${name}</span>`,
   );
   const caption = html`<h3>${title}</h3><p>${note}</p><div class="legend">${keys}</div>`;
   return html`<figure class="card${wide ? " wide" : ""}"><figcaption>${caption}</figcaption>

@@ -1,5 +1,5 @@
 import { type Html, html, nothing } from "../html.ts";
-import { type Area, type Colour, figure, frame, smallArea } from "./frame.ts";
+import { type Area, type Colour, figure, frame, smallArea, wideArea } from "./frame.ts";
 import { type Scale, stepTicks, ticks } from "./scale.ts";
 import { box, disc, hint, segment } from "./shapes.ts";
 
@@ -8,6 +8,10 @@ export interface Series {
   name: string;
   colour: Colour;
   dashed?: boolean;
+  /** A pale line, for values whose smoothed line stands beside it. */
+  faint?: boolean;
+  /** Discs without a line. */
+  dots?: boolean;
   values: readonly (readonly [step: number, value: number])[];
 }
 
@@ -21,31 +25,39 @@ export interface LinePlot {
   /** Fixed ends of the y axis. */
   low?: number;
   high?: number;
-  /** The last step of the x axis. */
+  /** The first and the last step of the x axis; from 1 by default. */
+  from?: number;
   steps: number;
+  /** Over the whole width of the page. */
+  wide?: boolean;
 }
 
 /** A plot of values over the steps, with the values of a step shown where the pointer is. */
-export function linePlot({ title, note, series, format, low, high, steps }: LinePlot): Html {
+export function linePlot(plot: LinePlot): Html {
+  const { title, note, series, format, low, high, from = 1, steps, wide = false } = plot;
+  const area = wide ? wideArea : smallArea;
   const values = series.flatMap((one) => one.values.map(([, value]) => value)).filter(Number.isFinite);
   const bottom = low ?? Math.min(...values, 0);
   const yTicks = ticks(bottom, high ?? Math.max(...values, bottom), 4);
-  const last = Math.max(1, steps);
-  const xTicks = stepTicks(1, last, 8);
-  const { x, y, axes } = frame(smallArea, { xDomain: [1, last], xTicks, xLabel: "step", yTicks, format });
-  const drawing = html`${axes}${series.map((one) => path(one, x, y))}${hoverStrips(smallArea, { series, x, y, format })}`;
+  const last = Math.max(from + 1, steps);
+  const xTicks = stepTicks(from, last, wide ? 12 : 8);
+  const { x, y, axes } = frame(area, { xDomain: [from, last], xTicks, xLabel: "step", yTicks, format });
+  const lines = series.map((one) => path(one, x, y));
+  const drawing = html`${axes}${lines}${hoverStrips(area, { series, x, y, format })}`;
   const legend = series.length > 1 ? series : [];
-  return figure({ title, ...(note === undefined ? {} : { note }), legend, area: smallArea, drawing });
+  return figure({ title, ...(note === undefined ? {} : { note }), legend, area, drawing, wide });
 }
 
-/** The line of a series, and a dot on its last value. */
-export function path({ values, colour, dashed }: Series, x: Scale, y: Scale): Html {
+/** The line of a series and a dot on its last value, or its dots. */
+export function path({ values, colour, dashed, faint, dots }: Series, x: Scale, y: Scale): Html {
   const finite = values.filter(([, value]) => Number.isFinite(value));
   const last = finite.at(-1);
   if (last === undefined) return nothing;
+  if (dots) return html`${finite.map(([step, value]) => disc(`dot ${colour}`, [x(step), y(value)], 5))}`;
   const points = finite.map(([step, value]) => `${x(step)},${y(value)}`).join(" ");
-  const line = html`<polyline class="line ${colour}${dashed ? " dashed" : ""}" points="${points}"/>`;
-  return html`${line}${disc(`dot ${colour}`, [x(last[0]), y(last[1])], 3.5)}`;
+  const kind = `line ${colour}${dashed ? " dashed" : ""}${faint ? " faint" : ""}`;
+  const line = html`<polyline class="${kind}" points="${points}"/>`;
+  return faint ? line : html`${line}${disc(`dot ${colour}`, [x(last[0]), y(last[1])], 3.5)}`;
 }
 
 /** A strip for each step that shows a cross-hair, dots and the step's values while the pointer is in it. */

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import { batchFeeds, batchSequences } from "../../../src/learning/batch.ts";
-import type { ScoredTrajectory } from "../../../src/learning/experience.ts";
+import { supervisedObjective } from "../../../src/learning/supervised-objective.ts";
+import type { ScoredTrajectory } from "../../../src/learning/token-rewards.ts";
 import { createTrainer } from "../../../src/learning/trainer.ts";
-import { parametersOf } from "../../../src/learning/trainer-state.ts";
-import { gradientName, supervisedModel } from "../../../src/learning/training-graphs.ts";
+import { copyTrainerState } from "../../../src/learning/trainer-state.ts";
+import { gradientName, trainingModel } from "../../../src/learning/training-graphs.ts";
 import { gradients } from "../../../src/onnx/gradients.ts";
 import { createGraph } from "../../../src/onnx/graph.ts";
 import { gather } from "../../../src/onnx/indexing.ts";
@@ -16,13 +17,13 @@ import { noise } from "../onnx/finite-differences.ts";
 import { relativeError } from "../torch-fixtures.ts";
 import { ppoFixture } from "./ppo-fixture.ts";
 
-const { config, hyperparameters, trajectories, state, reference } = await ppoFixture();
+const { config, settings, trajectories, state, reference } = await ppoFixture();
 
 async function stateAfter(step: ScoredTrajectory[]) {
-  const trainer = createTrainer({ config, state, reference, hyperparameters, seed: 1 });
-  await trainer.ppoStep(step);
+  const trainer = createTrainer({ config, state: copyTrainerState(state), reference, settings, seed: 1 });
+  await trainer.policyGradientStep(step);
   await trainer.close();
-  return trainer.state();
+  return trainer.state;
 }
 
 test("what was recorded at observation tokens, or came after the last action, changes not one bit", async () => {
@@ -59,12 +60,17 @@ test("rows that predict observation tokens get a gradient of exactly zero", asyn
 });
 
 test("a batch's gradient is the sum of its sequences' own: padding has no part in it", async () => {
-  const session = await createSession(supervisedModel(config));
+  const session = await createSession(trainingModel({ config }, supervisedObjective).bytes);
   const gradientOf = async (sequences: ScoredTrajectory[]) => {
     const batch = batchSequences(sequences, config);
-    const outputs = await session.run({ ...Object.fromEntries(parametersOf(state)), ...batchFeeds(batch) });
-    const name = gradientName("model.layers.0.self_attn.k_proj.weight");
-    return outputs.floats(name).map((slope) => slope * batch.actions.length);
+    const actions = batch.actions.length;
+    const weights = { shape: [actions], data: new Float32Array(actions).fill(1) };
+    const outputs = await session.run({
+      ...Object.fromEntries(state.weights),
+      ...batchFeeds(batch),
+      weights,
+    });
+    return outputs.floats(gradientName("model.layers.0.self_attn.k_proj.weight"));
   };
   const together = await gradientOf(trajectories);
   const sum = new Float32Array(together.length);

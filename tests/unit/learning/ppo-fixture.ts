@@ -1,7 +1,8 @@
 import { expect } from "vitest";
-import type { ScoredTrajectory } from "../../../src/learning/experience.ts";
-import type { PpoHyperparameters } from "../../../src/learning/ppo-step.ts";
+import { algorithmPresets } from "../../../src/learning/algorithm.ts";
+import type { ScoredTrajectory } from "../../../src/learning/token-rewards.ts";
 import { freshTrainerState, type TrainerState } from "../../../src/learning/trainer-state.ts";
+import type { TrainingSettings } from "../../../src/learning/training-settings.ts";
 import type { ModelConfig } from "../../../src/models/model-config.ts";
 import type { Tensor } from "../../../src/models/safetensors.ts";
 import { relativeError, torchFixture, withPrefix } from "../torch-fixtures.ts";
@@ -9,14 +10,14 @@ import { relativeError, torchFixture, withPrefix } from "../torch-fixtures.ts";
 /** The PPO step of scripts/make-torch-fixtures.py. */
 export interface PpoFixture {
   config: ModelConfig;
-  hyperparameters: PpoHyperparameters;
+  settings: TrainingSettings;
   trajectories: ScoredTrajectory[];
   supervisedLoss: number;
   /** Loss terms and gradient norm of each of the three updates. */
   updates: Record<string, number>[];
   tensors: Map<string, Tensor>;
   state: TrainerState;
-  reference: Map<string, Tensor>;
+  reference: () => Promise<Map<string, Tensor>>;
 }
 
 export async function ppoFixture(): Promise<PpoFixture> {
@@ -24,17 +25,21 @@ export async function ppoFixture(): Promise<PpoFixture> {
   const before = withPrefix(tensors, "before.");
   const reference = withPrefix(tensors, "reference.");
   const isHead = ([name]: [string, Tensor]) => name.startsWith("value_head.");
-  const state = freshTrainerState(config, new Map([...before].filter((entry) => !isHead(entry))));
+  const state = freshTrainerState({ config }, new Map([...before].filter((entry) => !isHead(entry))));
   state.valueHead = new Map([...before].filter(isHead));
   return {
     config,
-    hyperparameters: json.settings as PpoHyperparameters,
+    settings: {
+      ...algorithmPresets.ppo,
+      ...{ decay: "none", decaySteps: 1, finalFraction: 0 },
+      ...(json.settings as Omit<TrainingSettings, "decay" | "decaySteps" | "finalFraction">),
+    },
     trajectories: json.trajectories as ScoredTrajectory[],
     supervisedLoss: json.supervisedLoss as number,
     updates: json.updates as Record<string, number>[],
     tensors,
     state,
-    reference,
+    reference: async () => reference,
   };
 }
 

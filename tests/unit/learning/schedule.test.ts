@@ -1,17 +1,21 @@
 import { expect, test } from "vitest";
-import { warmupThenConstant, warmupThenCosine } from "../../../src/learning/schedule.ts";
+import { learningRateAt } from "../../../src/learning/schedule.ts";
+
+const constant = { learningRate: 8, warmupSteps: 4, decay: "none", decaySteps: 1, finalFraction: 0 } as const;
 
 test("a learning rate rises linearly, and then stays", () => {
-  const rates = [0, 1, 2, 3, 4, 9].map((step) =>
-    warmupThenConstant({ learningRate: 8, warmupSteps: 4 }, step),
-  );
-  expect(rates).toEqual([2, 4, 6, 8, 8, 8]);
-  expect(warmupThenConstant({ learningRate: 8, warmupSteps: 0 }, 0)).toBe(8);
+  expect([0, 1, 2, 3, 4, 9].map((step) => learningRateAt(constant, step))).toEqual([2, 4, 6, 8, 8, 8]);
+  expect(learningRateAt({ ...constant, warmupSteps: 0 }, 0)).toBe(8);
 });
 
-test("a cosine schedule rises, and ends at its final fraction", () => {
-  const schedule = { learningRate: 1, warmupSteps: 2, steps: 100, finalFraction: 0.1 };
-  expect(warmupThenCosine(schedule, 0)).toBeCloseTo(0.5);
-  expect(warmupThenCosine(schedule, 50)).toBeCloseTo(0.55);
-  expect(warmupThenCosine(schedule, 100)).toBeCloseTo(0.1);
+test.each([
+  ["cosine", 0.1 + 0.9 * ((1 + Math.SQRT1_2) / 2)],
+  ["linear", 0.1 + 0.9 * 0.75],
+] as const)("a %s decay rises, and ends at its final fraction", (decay, quarter) => {
+  const schedule = { learningRate: 1, warmupSteps: 2, decay, decaySteps: 100, finalFraction: 0.1 };
+  expect(learningRateAt(schedule, 0)).toBeCloseTo(0.5);
+  expect(learningRateAt(schedule, 25)).toBeCloseTo(quarter);
+  expect(learningRateAt(schedule, 50)).toBeCloseTo(0.55);
+  expect(learningRateAt(schedule, 100)).toBeCloseTo(0.1);
+  expect(learningRateAt(schedule, 200)).toBeCloseTo(0.1);
 });

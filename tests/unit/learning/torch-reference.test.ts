@@ -1,54 +1,71 @@
 import { expect, test } from "vitest";
 import { batchFeeds, batchSequences } from "../../../src/learning/batch.ts";
+import { type Objective, objectiveInputShapes } from "../../../src/learning/objective.ts";
+import { policyObjective } from "../../../src/learning/policy-objective.ts";
+import { supervisedObjective } from "../../../src/learning/supervised-objective.ts";
 import { createTrainer } from "../../../src/learning/trainer.ts";
-import { parametersOf } from "../../../src/learning/trainer-state.ts";
-import { gradientName, ppoModel, supervisedModel } from "../../../src/learning/training-graphs.ts";
-import { createSession } from "../../../src/onnx/session.ts";
+import { copyTrainerState, parametersOf } from "../../../src/learning/trainer-state.ts";
+import { gradientName, trainingModel } from "../../../src/learning/training-graphs.ts";
+import { objectiveSettings } from "../../../src/learning/training-settings.ts";
+import { createSession, type Tensor } from "../../../src/onnx/session.ts";
 import { withPrefix } from "../torch-fixtures.ts";
 import { expectTensors, ppoFixture } from "./ppo-fixture.ts";
 
 const fixture = await ppoFixture();
-const { config, hyperparameters, trajectories, state, reference, updates } = fixture;
-const feeds = {
-  ...Object.fromEntries(parametersOf(state)),
-  ...batchFeeds(batchSequences(trajectories, config)),
-};
+const { config, settings, trajectories, state, reference, updates } = fixture;
+const batch = batchSequences(trajectories, config);
+const actions = batch.actions.length;
+
+/** The model's outputs for the fixture's weights and batch; `known` feeds the objective beside equal weights of tokens. */
+async function outputsOf(objective: Objective, known: Record<string, Tensor>) {
+  const model = trainingModel({ config }, objective);
+  const equal = { shape: [actions], data: new Float32Array(actions).fill(1 / actions) };
+  const inputs: Record<string, Tensor> = { weights: equal, policyWeights: equal, shares: equal, ...known };
+  const parameters = parametersOf(state);
+  const session = await createSession(model.bytes);
+  const outputs = await session.run({
+    ...Object.fromEntries(model.reads.map((name) => [name, parameters.get(name)!])),
+    ...batchFeeds(batch),
+    ...Object.fromEntries(Object.keys(objective.inputs).map((name) => [name, inputs[name]!])),
+  });
+  const gradients = new Map(model.trains.map((name) => [name, outputs.floats(gradientName(name))]));
+  await session.close();
+  return { outputs, gradients };
+}
 
 test("PPO's loss terms and every gradient are PyTorch's", async () => {
-  const session = await createSession(ppoModel(config, hyperparameters));
-  const { raw: _, ...targets } = Object.fromEntries(withPrefix(fixture.tensors, "then."));
-  const outputs = await session.run({ ...feeds, ...targets });
-  const { gradientNorm: __, ...terms } = updates[0]!;
+  const objective = policyObjective(objectiveSettings(settings));
+  const { outputs, gradients } = await outputsOf(objective, {
+    ...Object.fromEntries(withPrefix(fixture.tensors, "then.")),
+    klCoefficient: {
+      shape: objectiveInputShapes.scalar.map(Number),
+      data: Float32Array.of(settings.klCoefficient),
+    },
+  });
+  const { gradientNorm: _, ...terms } = updates[0]!;
   for (const [name, value] of Object.entries(terms)) {
     expect(Math.abs(outputs.floats(name)[0]! / value - 1), name).toBeLessThan(1e-4);
   }
-  const names = [...parametersOf(state).keys()];
-  const gradients = new Map(names.map((name) => [name, outputs.floats(gradientName(name))]));
   expectTensors(gradients, fixture, "gradient.");
-  await session.close();
 });
 
 test("the supervised loss and its gradients are PyTorch's", async () => {
-  const session = await createSession(supervisedModel(config));
-  const outputs = await session.run(feeds);
+  const { outputs, gradients } = await outputsOf(supervisedObjective, {});
   expect(outputs.floats("loss")[0]).toBeCloseTo(fixture.supervisedLoss, 4);
-  const names = [...state.weights.keys()];
-  const gradients = new Map(names.map((name) => [name, outputs.floats(gradientName(name))]));
   expectTensors(gradients, fixture, "supervised.");
-  await session.close();
 });
 
 test("a whole step, from recorded log-probabilities to three updates by AdamW, ends where PyTorch ends", async () => {
-  const trainer = createTrainer({ config, state, reference, hyperparameters, seed: 1 });
-  const metrics = await trainer.ppoStep(trajectories);
+  const trainer = createTrainer({ config, state: copyTrainerState(state), reference, settings, seed: 1 });
+  const metrics = await trainer.policyGradientStep(trajectories);
   expectTensors(
-    new Map([...parametersOf(trainer.state())].map(([name, { data }]) => [name, data])),
+    new Map([...parametersOf(trainer.state)].map(([name, { data }]) => [name, data])),
     fixture,
     "after.",
   );
   const mean = (name: string) => updates.reduce((sum, terms) => sum + terms[name]!, 0) / updates.length;
   for (const name of ["policyLoss", "valueLoss", "kl", "approximateKl", "entropy", "gradientNorm"] as const) {
-    expect(Math.abs(metrics[name] / mean(name) - 1), name).toBeLessThan(1e-4);
+    expect(Math.abs(metrics[name]! / mean(name) - 1), name).toBeLessThan(1e-4);
   }
   expect(metrics.clipFraction).toBeCloseTo(mean("clipFraction"), 6);
   expect(metrics.tokens).toBe(trajectories.flatMap(({ mask }) => mask).filter(Boolean).length);

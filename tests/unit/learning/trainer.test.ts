@@ -1,26 +1,32 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { ScoredTrajectory } from "../../../src/learning/experience.ts";
-import type { PpoHyperparameters } from "../../../src/learning/ppo-step.ts";
-import { createTrainer } from "../../../src/learning/trainer.ts";
-import { freshTrainerState, type TrainerState } from "../../../src/learning/trainer-state.ts";
+import { algorithmPresets, algorithms } from "../../../src/learning/algorithm.ts";
+import type { ScoredTrajectory } from "../../../src/learning/token-rewards.ts";
+import { createTrainer, type TrainerOptions } from "../../../src/learning/trainer.ts";
+import { copyTrainerState, freshTrainerState } from "../../../src/learning/trainer-state.ts";
+import type { TrainingSettings } from "../../../src/learning/training-settings.ts";
 import { modelConfig } from "../../../src/models/model-config.ts";
 import { randomModelWeights } from "../../../src/models/model-weights.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { ppoFixture } from "./ppo-fixture.ts";
 
 const fixture = await ppoFixture();
 const { config, trajectories, reference } = fixture;
-const hyperparameters: PpoHyperparameters = { ...fixture.hyperparameters, epochs: 2, minibatchSize: 2 };
+const failures = join(temporaryFolder(), "failures");
+const settings: TrainingSettings = { ...fixture.settings, epochs: 2, minibatchSize: 2 };
 
-function open(changes: { state?: TrainerState; seed?: number; hyperparameters?: PpoHyperparameters } = {}) {
-  return createTrainer({ config, reference, hyperparameters, state: fixture.state, seed: 1, ...changes });
+function open(changes: Partial<TrainerOptions> = {}) {
+  const state = copyTrainerState(changes.state ?? fixture.state);
+  return createTrainer({ config, reference, settings, seed: 1, ...changes, state });
 }
 
 test("the same seed gives the same weights bit by bit, another seed others", async () => {
   const states = [];
   for (const seed of [1, 1, 2]) {
     const trainer = open({ seed });
-    await trainer.ppoStep(trajectories);
-    states.push(trainer.state());
+    await trainer.policyGradientStep(trajectories);
+    states.push(trainer.state);
     await trainer.close();
   }
   expect(states[0]).toEqual(states[1]);
@@ -31,19 +37,29 @@ test("the same seed gives the same weights bit by bit, another seed others", asy
 test("a trainer restored from its state goes on as if it had never stopped", async () => {
   const first = open();
   await first.supervisedStep(trajectories, 1e-3);
-  await first.ppoStep(trajectories);
-  const second = open({ state: first.state() });
-  expect(await second.ppoStep(trajectories)).toEqual(await first.ppoStep(trajectories));
-  expect(second.state()).toEqual(first.state());
+  await first.policyGradientStep(trajectories);
+  const second = open({ state: first.state });
+  expect(await second.policyGradientStep(trajectories)).toEqual(await first.policyGradientStep(trajectories));
+  expect(second.state).toEqual(first.state);
   await first.close();
   await second.close();
 });
 
-test("a step that diverges half-way throws and changes nothing", async () => {
-  const trainer = open({ hyperparameters: { ...hyperparameters, learningRate: 1e30 } });
-  await expect(trainer.ppoStep(trajectories)).rejects.toMatchObject({ code: "TRAINING_NOT_FINITE" });
-  expect(trainer.state()).toEqual(fixture.state);
+test("a step that diverges throws, and saves the batch, which diverges again", async () => {
+  const diverging = { ...settings, learningRate: 1e30 };
+  const trainer = open({ settings: diverging, failures });
+  const error = await trainer.policyGradientStep(trajectories).catch((cause: unknown) => cause);
+  expect(error).toMatchObject({ code: "TRAINING_DIVERGED" });
   await trainer.close();
+
+  const file = join(failures, "policy-gradient-1.json");
+  expect(String(error)).toContain(file);
+  const saved = JSON.parse(await readFile(file, "utf8"));
+  expect(saved).toMatchObject({ batch: trajectories, settings: { ...diverging, seed: 1 } });
+  const replayed = open({ settings: saved.settings, seed: saved.settings.seed });
+  const again = await replayed.policyGradientStep(saved.batch).catch((cause: unknown) => cause);
+  expect(again).toMatchObject({ code: "TRAINING_NOT_FINITE", message: saved.error });
+  await replayed.close();
 });
 
 test("a supervised step on weights that are not finite throws and changes nothing", async () => {
@@ -55,7 +71,7 @@ test("a supervised step on weights that are not finite throws and changes nothin
   const state = { ...fixture.state, weights };
   const trainer = open({ state });
   await expect(trainer.supervisedStep(trajectories, 1e-3)).rejects.toThrow("Training stopped at update 1");
-  expect(trainer.state()).toEqual(state);
+  expect(trainer.state).toEqual(state);
   await trainer.close();
 });
 
@@ -63,21 +79,23 @@ test("trajectories that can't be trained on are refused; those without an action
   const trainer = open();
   const [first] = trajectories;
   const refused = async (change: Partial<ScoredTrajectory>, message: string) =>
-    expect(trainer.ppoStep([{ ...first!, ...change }])).rejects.toThrow(message);
+    expect(trainer.policyGradientStep([{ ...first!, ...change }])).rejects.toThrow(message);
   await refused({ logprobs: [0] }, "trajectory 0 has 12 tokens, but 1 log-probabilities");
   await refused({ reward: Number.NaN }, "trajectory 0 has the reward NaN");
   await refused({ logprobs: first!.tokens.map(() => 0.5) }, "the log-probability 0.5 at token 3");
   await refused({ mask: first!.tokens.map(() => 0) }, "none of its tokens carries loss");
   const silent = { ...first!, mask: first!.tokens.map(() => 0) };
   const alone = open();
-  expect(await trainer.ppoStep([...trajectories, silent])).toEqual(await alone.ppoStep(trajectories));
+  expect(await trainer.policyGradientStep([...trajectories, silent])).toEqual(
+    await alone.policyGradientStep(trajectories),
+  );
   await trainer.close();
   await alone.close();
 });
 
 test("recorded log-probabilities of the same weights agree, and the gap tells of others", async () => {
   const trainer = open();
-  expect((await trainer.ppoStep(trajectories)).logprobGap).toBeGreaterThan(0.1);
+  expect((await trainer.policyGradientStep(trajectories)).logprobGap).toBeGreaterThan(0.1);
   await trainer.close();
 });
 
@@ -91,8 +109,14 @@ const tiny = modelConfig({
 });
 
 test("supervised steps learn to copy a token over a distance", async () => {
-  const state = freshTrainerState(tiny, randomModelWeights(tiny, 1));
-  const trainer = createTrainer({ config: tiny, state, hyperparameters, seed: 1 });
+  const state = freshTrainerState({ config: tiny }, randomModelWeights(tiny, 1));
+  const trainer = createTrainer({
+    config: tiny,
+    state,
+    settings,
+    seed: 1,
+    reference: async () => state.weights,
+  });
   const sequences = Array.from({ length: 10 }, (_, at) => ({ tokens: [at, 10, 11, at], mask: [0, 0, 0, 1] }));
   const losses = [];
   for (let step = 0; step < 150; step++) losses.push((await trainer.supervisedStep(sequences, 1e-2)).loss);
@@ -101,23 +125,51 @@ test("supervised steps learn to copy a token over a distance", async () => {
   await trainer.close();
 });
 
-test("policy-gradient steps make rewarded actions likelier and teach the value head", async () => {
-  const settings = { ...hyperparameters, epochs: 1, minibatchSize: 12, learningRate: 3e-3, klCoefficient: 0 };
-  const state = freshTrainerState(tiny, randomModelWeights(tiny, 1));
-  const trainer = createTrainer({ config: tiny, state, hyperparameters: settings, seed: 1 });
-  // Every token once; only token 3 pays. Recorded as uniform, which the fresh policy nearly is.
+test.each(algorithms)("steps of %s make rewarded actions likelier", async (algorithm) => {
+  const rewarding = { ...settings, ...algorithmPresets[algorithm], epochs: 1, minibatchSize: 12 };
+  const initial = randomModelWeights(tiny, 1);
+  const trainer = createTrainer({
+    config: tiny,
+    state: copyTrainerState(freshTrainerState({ config: tiny }, initial)),
+    reference: async () => initial,
+    settings: { ...rewarding, learningRate: 3e-3, klCoefficient: 0, importanceCorrection: "token-truncate" },
+    seed: 1,
+  });
+  // Every token once; only token 3 pays. Recorded as uniform, which the correction makes good for.
   const step = Array.from({ length: 12 }, (_, token) => ({
     tokens: [5, token],
     mask: [0, 1],
     logprobs: [0, -Math.log(12)],
     reward: token === 3 ? 1 : 0,
+    group: "one",
   }));
   // A learning rate of zero makes a supervised step a measurement.
   const surprise = async () => (await trainer.supervisedStep([{ tokens: [5, 3], mask: [0, 1] }], 0)).loss;
   const before = await surprise();
   const losses = [];
-  for (let count = 0; count < 30; count++) losses.push((await trainer.ppoStep(step)).valueLoss);
+  for (let count = 0; count < 30; count++) losses.push((await trainer.policyGradientStep(step)).valueLoss);
   expect(await surprise()).toBeLessThan(before - 0.5);
-  expect(losses.at(-1)).toBeLessThan(losses[0]!);
+  if (algorithm === "ppo") expect(losses.at(-1)).toBeLessThan(losses[0]!);
+  else expect(losses).toEqual(Array(30).fill(undefined));
+  await trainer.close();
+});
+
+test("preference steps put the chosen answer ahead", async () => {
+  const initial = randomModelWeights(tiny, 1);
+  const state = copyTrainerState(freshTrainerState({ config: tiny }, initial));
+  const trainer = createTrainer({ config: tiny, state, settings, seed: 1, reference: async () => initial });
+  const answer = (...tokens: number[]) => ({
+    tokens: [5, 6, ...tokens],
+    mask: [0, 0, ...tokens.map(() => 1)],
+  });
+  const pairs = [
+    { chosen: answer(1, 2, 3), rejected: answer(4) },
+    { chosen: answer(7), rejected: answer(8, 9) },
+  ];
+  const steps = [];
+  for (let count = 0; count < 20; count++) steps.push(await trainer.preferenceStep(pairs, 3e-3));
+  expect(steps[0]).toMatchObject({ loss: expect.closeTo(Math.LN2, 5), margin: expect.closeTo(0, 5) });
+  expect(steps.at(-1)!.accuracy).toBe(1);
+  expect(steps.at(-1)!.loss).toBeLessThan(0.6);
   await trainer.close();
 });

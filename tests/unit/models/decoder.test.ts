@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { batchFeeds, batchSequences, type TokenSequence } from "../../../src/learning/batch.ts";
-import { freshTrainerState, parametersOf } from "../../../src/learning/trainer-state.ts";
-import { gradientName, supervisedModel } from "../../../src/learning/training-graphs.ts";
+import { supervisedObjective } from "../../../src/learning/supervised-objective.ts";
+import { gradientName, trainingModel } from "../../../src/learning/training-graphs.ts";
 import { decoderForward } from "../../../src/models/decoder.ts";
 import { languageModelHead } from "../../../src/models/decoder-blocks.ts";
 import { decoderInputs } from "../../../src/models/decoder-inputs.ts";
@@ -63,10 +63,13 @@ test.each(families)("%s: the logits of a ragged batch are those of transformers"
 test.each(families)("%s: loss and every gradient of a ragged batch are those of PyTorch", async (name) => {
   const { config, tensors, sequences, loss } = await family(name);
   const weights = new Map([...modelWeightShapes(config).keys()].map((key) => [key, tensors.get(key)!]));
-  const session = await createSession(supervisedModel(config), { threads: 1 });
+  const session = await createSession(trainingModel({ config }, supervisedObjective).bytes, { threads: 1 });
+  const batch = batchSequences(sequences, config);
+  const actions = batch.actions.length;
   const outputs = await session.run({
-    ...Object.fromEntries(parametersOf(freshTrainerState(config, weights))),
-    ...batchFeeds(batchSequences(sequences, config)),
+    ...Object.fromEntries(weights),
+    ...batchFeeds(batch),
+    weights: { shape: [actions], data: new Float32Array(actions).fill(1 / actions) },
   });
   await session.close();
   expect(outputs.floats("loss")[0]).toBeCloseTo(loss, 5);

@@ -44,8 +44,30 @@ test("shows the headline, every plot, trajectories before and after, and the las
   expect(text).toMatch(/Of 6 held-out tasks: \d newly solved/);
   expect(text).toMatch(/before reinforcement learning \(version 1\) .* after step 4 \(version 5\)/);
   expect(text).toContain("31 trajectories trained on, 1 left out");
-  expect(page).toMatch(/<title>step 3\nmean reward and success rate: [\d.]+<\/title>/);
+  expect(page).toMatch(/<title>step 3\nmean reward: [\d.]+<\/title>/);
   expect(page).toMatch(/<title>step 2\nrollout: 2\.5 s\ntrain: [\d.]+ s/);
+});
+
+test("draws the reward smoothed over the steps, with the held-out tasks where they were evaluated", async () => {
+  const page = await reportOf(await writeSampleRun({ steps: 12, evaluationEvery: 6 }));
+  expect(textOf(page)).toMatch(/mean reward [\d.]+ over the first 5 steps, [\d.]+ over the last 5/);
+  expect(page).toMatch(
+    /step 6\na step&#39;s mean reward: .*\nmean of the last 5 steps: .*\nheld-out tasks \(greedy\): /,
+  );
+  expect(page).toMatch(/<title>step 0\nheld-out tasks \(greedy\): [\d.]+<\/title>/);
+  expect(page.match(/<polyline class="line blue faint"/g)).toHaveLength(1);
+});
+
+test("leaves out what the trainer doesn't measure", async () => {
+  const run = await writeSampleRun();
+  const lines = (await readFile(run.folder.metrics, "utf8")).trim().split("\n");
+  const rows = lines.map((line) =>
+    JSON.stringify({ ...JSON.parse(line), kl: undefined, valueLoss: undefined }),
+  );
+  await writeWhole(run.folder.metrics, `${rows.join("\n")}\n`);
+  const page = await reportOf(run);
+  expect(page).toContain("<h3>Entropy</h3>");
+  expect(page).not.toMatch(/KL|[Vv]alue loss|NaN|undefined/);
 });
 
 test("loads nothing from anywhere and runs nothing", async () => {

@@ -1,0 +1,150 @@
+// Everything about cards, in one command: what works here, outputs compared with the CPU's, what falls back to the
+// CPU, and throughput side by side with PyTorch on the same card. Without a card it says so and compares what it can.
+// node benchmarks/gpu.ts --python venv/bin/python [--shapes smol-135m,qwen-0.5b] [--updates 10] [--json]
+import { execFile } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs, promisify } from "node:util";
+import { fetchCuda } from "../src/devices/cuda.ts";
+import type { Device } from "../src/devices/device.ts";
+import { loadLibrary } from "../src/devices/native-library.ts";
+import { isEverturnError } from "../src/errors/everturn-error.ts";
+import { gpuShapes, median, type ShapeName } from "./shapes.ts";
+import { writeWorkload } from "./train/workload.ts";
+
+const { values: options } = parseArgs({
+  options: {
+    python: { type: "string", default: process.env.EVERTURN_BENCHMARK_PYTHON ?? "python3" },
+    shapes: { type: "string", default: gpuShapes.join() },
+    updates: { type: "string", default: "10" },
+    json: { type: "boolean", default: false },
+  },
+});
+const here = import.meta.dirname;
+const runFile = promisify(execFile);
+
+/** What each device computes in, and PyTorch's counterpart. */
+const contests: readonly { device: Device; precision: string; peer: string }[] = [
+  { device: "cuda", precision: "float32", peer: "tf32" },
+  { device: "cuda", precision: "bfloat16", peer: "bfloat16" },
+  { device: "webgpu", precision: "float32", peer: "float32" },
+  { device: "webgpu", precision: "float16", peer: "bfloat16" },
+];
+
+interface Compared {
+  readonly difference: number;
+  readonly fallbacks: readonly (readonly [op: string, count: number])[];
+}
+
+/** A process's last line, which is JSON; or the last line of what it said when it failed. */
+async function child<Result>(command: string, args: string[], env = {}): Promise<Result | string> {
+  try {
+    const { stdout } = await runFile(command, args, { env: { ...process.env, ...env }, maxBuffer: 2 ** 26 });
+    return JSON.parse(stdout.trim().split("\n").at(-1) ?? "");
+  } catch (error) {
+    const said = error instanceof Error && "stderr" in error ? String(error.stderr) : String(error);
+    return (
+      said
+        .trim()
+        .split("\n")
+        .findLast((line) => /error|failed|can't/i.test(line)) ?? said.trim()
+    );
+  }
+}
+
+/** Whether a card seems to be there; fetches what CUDA needs if so. */
+async function findCards(): Promise<Device[]> {
+  const driver = loadLibrary("libcuda.so.1");
+  if (driver === undefined) {
+    console.log("NVIDIA driver: found");
+    await fetchCuda({ libraries: true }, console.log).catch((error: unknown) => {
+      if (!isEverturnError(error)) throw error;
+      console.log(error.message);
+    });
+  } else console.log(`NVIDIA driver: ${driver}`);
+  const found: Device[] = [];
+  for (const device of ["cuda", "webgpu"] as const) {
+    const obstacle = await child<{ reason: string } | null>(process.execPath, [
+      join(here, "gpu", "probe.ts"),
+      device,
+    ]);
+    console.log(
+      `${device}: ${obstacle === null ? "works" : typeof obstacle === "string" ? obstacle : obstacle.reason}`,
+    );
+    if (obstacle === null) found.push(device);
+  }
+  return found;
+}
+
+/** Outputs against the CPU's, in float32 proper: TF32 is switched off. */
+async function compare(device: Device, shape: ShapeName, software: boolean) {
+  const args = [join(here, "gpu", "compare.ts"), device, shape, ...(software ? ["swiftshader"] : [])];
+  const env = { NVIDIA_TF32_OVERRIDE: "0" };
+  const result = await child<Record<"train" | "decoding", Compared>>(process.execPath, args, env);
+  if (typeof result === "string") {
+    console.log(`${device} ${shape}: ${result}`);
+    return { device, shape, software, error: result };
+  }
+  for (const what of ["train", "decoding"] as const) {
+    const { difference, fallbacks } = result[what];
+    const list = fallbacks.map(([op, count]) => `${op} ${count}`).join(", ");
+    console.log(
+      `${device}${software ? " (SwiftShader)" : ""} ${shape}, ${what}: ${difference.toExponential(1)} from the CPU; off the device: ${list || "nothing"}`,
+    );
+  }
+  return { device, shape, software, ...result };
+}
+
+/** A training update's time on a card, ours and PyTorch's in turns. */
+async function contest(shape: ShapeName, devices: readonly Device[]) {
+  const folder = await mkdtemp(join(tmpdir(), "everturn-gpu-"));
+  await writeWorkload(folder, shape, false);
+  const rows = [];
+  for (const { device, precision, peer } of contests.filter((one) => devices.includes(one.device))) {
+    const arguments_ = [join(here, "train", "everturn.ts"), folder, options.updates, "2", device, precision];
+    const ours = await child<{ milliseconds: number[] }>(process.execPath, arguments_);
+    const peerFile = join(here, "peers", "gpu.py");
+    const theirs = await child<{ milliseconds: number[]; card: string }>(options.python, [
+      ...[peerFile, "train", folder, options.updates, peer],
+    ]);
+    const failed = [ours, theirs].find((side) => typeof side === "string");
+    if (typeof ours === "string" || typeof theirs === "string") {
+      console.log(`${shape} ${device} ${precision}: ${failed}`);
+      rows.push({ shape, device, precision, error: failed });
+      continue;
+    }
+    const least = [Math.min(...ours.milliseconds), Math.min(...theirs.milliseconds)] as const;
+    const middle = [median(ours.milliseconds), median(theirs.milliseconds)] as const;
+    const ratios = { min: least[0] / least[1], median: middle[0] / middle[1] };
+    console.log(
+      `${shape} ${device} ${precision}, PyTorch ${peer} on ${theirs.card}: ${middle[0].toFixed(1)} / ${middle[1].toFixed(1)} ms; ` +
+        `ratios ${ratios.min.toFixed(2)}, ${ratios.median.toFixed(2)} (bar 1)`,
+    );
+    rows.push({
+      shape,
+      device,
+      precision,
+      peer,
+      card: theirs.card,
+      ours: middle[0],
+      theirs: middle[1],
+      ratios,
+    });
+  }
+  await rm(folder, { recursive: true });
+  return rows;
+}
+
+const cards = await findCards();
+const comparisons = [];
+const rows = [];
+if (cards.length === 0) {
+  console.log("No card can be used here: nothing is timed. WebGPU runs on the processor, by SwiftShader.");
+  comparisons.push(await compare("webgpu", "tiny", true));
+}
+for (const shape of gpuShapes.filter((name) => options.shapes.split(",").includes(name))) {
+  for (const device of cards) comparisons.push(await compare(device, shape, false));
+  if (cards.length > 0) rows.push(...(await contest(shape, cards)));
+}
+if (options.json) console.log(JSON.stringify({ benchmark: "gpu", cards, comparisons, rows }));

@@ -1,0 +1,95 @@
+// One device against the CPU, in a process of its own: arguments: device, shape. Prints a line of JSON: the largest
+// difference of the gradients and of a decoding step's logits (over the largest number), and what ran off the device.
+import { devices } from "../../src/devices/device.ts";
+import { fallbacks, profileRun } from "../../src/devices/profile-run.ts";
+import { useSwiftShader } from "../../src/devices/swiftshader.ts";
+import { batchFeeds, batchSequences } from "../../src/learning/batch.ts";
+import { supervisedObjective } from "../../src/learning/supervised-objective.ts";
+import { gradientName, trainingModel } from "../../src/learning/training-graphs.ts";
+import { cachedDecoderGraph } from "../../src/models/cached-decoder-graph.ts";
+import { randomModelWeights } from "../../src/models/model-weights.ts";
+import { modelBytes } from "../../src/onnx/model-bytes.ts";
+import { createSession, type Tensor } from "../../src/onnx/session.ts";
+import { configs, gpuShapes, shapes } from "../shapes.ts";
+import { benchmarkBatch } from "../train/workload.ts";
+
+const [deviceName, shapeName, software] = process.argv.slice(2);
+const device = devices.find((name) => name === deviceName) ?? "cpu";
+const shape = [...shapes, ...gpuShapes].find((name) => name === shapeName) ?? "tiny";
+if (software === "swiftshader") await useSwiftShader();
+
+const config = configs[shape];
+const weights = randomModelWeights(config, 1);
+const sequences = benchmarkBatch(shape).slice(0, 4);
+
+type Feeds = Record<string, Tensor>;
+
+/** Runs a model on both; returns the largest relative difference of its float outputs, and the device's fallbacks. */
+async function compare(
+  bytesFor: (target: { device: typeof device }) => Uint8Array,
+  feeds: Feeds,
+  outputs: string[],
+) {
+  const run = async (on: typeof device) => {
+    const session = await createSession(bytesFor({ device: on }), { device: on });
+    const found = await session.run(feeds, outputs);
+    const floats = outputs.map((name) => found.floats(name));
+    await session.close();
+    return floats;
+  };
+  const expected = await run("cpu");
+  const actual = await run(device);
+  const difference = Math.max(
+    ...expected.map((numbers, index) => relativeDifference(actual[index]!, numbers)),
+  );
+  return { difference, fallbacks: fallbacks(await profileRun(bytesFor({ device }), feeds, device)) };
+}
+
+function relativeDifference(actual: Float32Array, expected: Float32Array): number {
+  let [gap, largest] = [0, 0];
+  for (let at = 0; at < expected.length; at++) {
+    gap = Math.max(gap, Math.abs(actual[at]! - expected[at]!));
+    largest = Math.max(largest, Math.abs(expected[at]!));
+  }
+  return gap / largest;
+}
+
+function trainStep() {
+  const batch = batchSequences(sequences, config);
+  const count = batch.targets.length;
+  const shares: Tensor = { shape: [count], data: new Float32Array(count).fill(1 / count) };
+  const feeds = { ...Object.fromEntries(weights), ...batchFeeds(batch), weights: shares };
+  const outputs = [...weights.keys()].map(gradientName);
+  return compare((target) => trainingModel({ config }, supervisedObjective, target).bytes, feeds, outputs);
+}
+
+/** One step of decoding: a token for each of four rows, after 15 remembered ones. */
+function decodingStep() {
+  const [rows, past] = [4, 15];
+  const int = (shape: number[], of: (at: number) => number): Tensor => ({
+    shape,
+    data: BigInt64Array.from({ length: shape.reduce((total, size) => total * size, 1) }, (_, at) =>
+      BigInt(of(at)),
+    ),
+  });
+  const cache = [rows, config.num_key_value_heads, past, config.head_dim];
+  const remembered = (seed: number): Tensor => ({
+    shape: cache,
+    data: Float32Array.from({ length: cache.reduce((total, size) => total * size, 1) }, (_, at) =>
+      Math.sin(at + seed),
+    ),
+  });
+  const layers = Array.from({ length: config.num_hidden_layers }, (_, layer) => layer);
+  const feeds: Feeds = {
+    tokens: int([rows, 1], (at) => at * 31),
+    positions: int([rows, 1], () => past),
+    last: int([rows], (at) => at),
+    pastMask: { shape: [rows, 1, 1, past], data: new Float32Array(rows * past) },
+    newMask: { shape: [1, 1], data: new Float32Array(1) },
+    ...Object.fromEntries(layers.map((layer) => [`pastKeys${layer}`, remembered(layer)])),
+    ...Object.fromEntries(layers.map((layer) => [`pastValues${layer}`, remembered(layer + 0.5)])),
+  };
+  return compare((target) => modelBytes(cachedDecoderGraph(config, weights), target), feeds, ["logits"]);
+}
+
+console.log(JSON.stringify({ device, shape, train: await trainStep(), decoding: await decodingStep() }));

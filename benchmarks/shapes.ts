@@ -1,0 +1,64 @@
+import { type ModelConfig, modelConfig } from "../src/models/model-config.ts";
+
+/** The sizes of models that benchmarks run. */
+export const shapes = ["tiny", "small", "smol-135m"] as const;
+
+/** Those for a card: SmolLM2-135M's and Qwen2.5-0.5B's. */
+export const gpuShapes = ["smol-135m", "qwen-0.5b"] as const;
+
+/** One of the sizes. */
+export type ShapeName = (typeof shapes)[number] | (typeof gpuShapes)[number];
+
+/** The configuration of each size: Llamas up to SmolLM2-135M, and Qwen2.5-0.5B. */
+export const configs: Readonly<Record<ShapeName, ModelConfig>> = {
+  tiny: modelConfig({
+    vocab_size: 512,
+    hidden_size: 64,
+    num_hidden_layers: 2,
+    num_attention_heads: 4,
+    num_key_value_heads: 2,
+    intermediate_size: 192,
+    max_position_embeddings: 512,
+    tie_word_embeddings: true,
+  }),
+  small: modelConfig({
+    vocab_size: 4096,
+    hidden_size: 256,
+    num_hidden_layers: 6,
+    num_attention_heads: 8,
+    num_key_value_heads: 4,
+    intermediate_size: 768,
+    max_position_embeddings: 512,
+    tie_word_embeddings: true,
+  }),
+  "smol-135m": modelConfig({
+    vocab_size: 49_152,
+    hidden_size: 576,
+    num_hidden_layers: 30,
+    num_attention_heads: 9,
+    num_key_value_heads: 3,
+    intermediate_size: 1536,
+    max_position_embeddings: 8192,
+    rope_theta: 100_000,
+    rms_norm_eps: 1e-5,
+    tie_word_embeddings: true,
+  }),
+  "qwen-0.5b": modelConfig({
+    model_type: "qwen2",
+    vocab_size: 151_936,
+    hidden_size: 896,
+    num_hidden_layers: 24,
+    num_attention_heads: 14,
+    num_key_value_heads: 2,
+    intermediate_size: 4864,
+    max_position_embeddings: 32_768,
+    rope_theta: 1_000_000,
+    rms_norm_eps: 1e-6,
+    tie_word_embeddings: true,
+  }),
+};
+
+/** Median of numbers; of an even count, the upper of the two in the middle. */
+export function median(numbers: readonly number[]): number {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
+}

@@ -1,0 +1,114 @@
+// One PPO update, side by side with PyTorch: time and peak memory, each side in a process of its own, in turns.
+// node benchmarks/train.ts --python venv/bin/python [--shapes tiny,small,smol-135m] [--modes full,lora]
+//   [--rounds 3] [--updates 5] [--threads 2] [--peers eager,loss-head,compile] [--json]
+import { execFile } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs, promisify } from "node:util";
+import { median, type ShapeName, shapes } from "./shapes.ts";
+import { writeWorkload } from "./train/workload.ts";
+
+/** What each kind of peer passes to peers/train.py. */
+const peerArguments: Readonly<Record<string, readonly string[]>> = {
+  eager: [],
+  "loss-head": ["--head", "loss"],
+  compile: ["--compile"],
+};
+
+/** The issue's bars: ours over PyTorch eager's. */
+const memoryBar = 0.8;
+const timeBar = (shape: ShapeName, mode: string) => (shape === "smol-135m" && mode === "full" ? 1 : 0.85);
+
+interface Measurement {
+  milliseconds: number[];
+  peakBytes: number;
+  loss: number;
+  gradientNorm: number;
+}
+
+const { values: options } = parseArgs({
+  options: {
+    python: { type: "string", default: process.env.EVERTURN_BENCHMARK_PYTHON ?? "python3" },
+    shapes: { type: "string", default: shapes.join() },
+    modes: { type: "string", default: "full,lora" },
+    peers: { type: "string", default: "eager" },
+    rounds: { type: "string", default: "3" },
+    updates: { type: "string", default: "5" },
+    threads: { type: "string", default: "2" },
+    json: { type: "boolean", default: false },
+  },
+});
+const peers = options.peers.split(",");
+const here = import.meta.dirname;
+const runFile = promisify(execFile);
+
+async function measure(command: string, args: string[], env: NodeJS.ProcessEnv = {}): Promise<Measurement> {
+  const { stdout } = await runFile(command, args, {
+    env: { ...process.env, ...env },
+    maxBuffer: 2 ** 26,
+  });
+  return JSON.parse(stdout.trim().split("\n").at(-1) ?? "");
+}
+
+/** As a trainer's worker runs: with huge pages for what ONNX Runtime gives back. */
+function everturn(folder: string): Promise<Measurement> {
+  const args = [join(here, "train", "everturn.ts"), folder, options.updates, options.threads];
+  return measure(process.execPath, args, { GLIBC_TUNABLES: "glibc.malloc.hugetlb=1" });
+}
+
+function torch(folder: string, peer: string): Promise<Measurement> {
+  const counts = ["--updates", options.updates, "--threads", options.threads];
+  const extra = peerArguments[peer] ?? [];
+  return measure(options.python, [join(here, "peers", "train.py"), folder, ...counts, ...extra]);
+}
+
+async function compare(shape: ShapeName, mode: string) {
+  const folder = await mkdtemp(join(tmpdir(), "everturn-train-"));
+  await writeWorkload(folder, shape, mode === "lora");
+  const ours: Measurement[] = [];
+  const theirs = new Map<string, Measurement[]>(peers.map((peer) => [peer, []]));
+  for (let round = 0; round < Number(options.rounds); round++) {
+    ours.push(await everturn(folder));
+    for (const peer of peers) theirs.get(peer)?.push(await torch(folder, peer));
+  }
+  await rm(folder, { recursive: true });
+  return [...theirs].map(([peer, measured]) => row(shape, mode, peer, summary(ours), summary(measured)));
+}
+
+function summary(measured: readonly Measurement[]) {
+  const times = measured.flatMap(({ milliseconds }) => milliseconds);
+  const { loss = Number.NaN, gradientNorm = Number.NaN } = measured[0] ?? {};
+  const peakBytes = median(measured.map((one) => one.peakBytes));
+  return { min: Math.min(...times), median: median(times), peakBytes, loss, gradientNorm };
+}
+
+type Summary = ReturnType<typeof summary>;
+
+function row(shape: ShapeName, mode: string, peer: string, ours: Summary, theirs: Summary) {
+  const ratios = {
+    min: ours.min / theirs.min,
+    median: ours.median / theirs.median,
+    memory: ours.peakBytes / theirs.peakBytes,
+  };
+  const apart = Math.max(
+    Math.abs(ours.loss - theirs.loss) / Math.max(1e-3, Math.abs(theirs.loss)),
+    Math.abs(ours.gradientNorm / theirs.gradientNorm - 1),
+  );
+  if (!(apart < 1e-3)) throw new Error(`${shape}, ${mode}: the two sides don't compute the same: ${apart}`);
+  const megabytes = (bytes: number) => (bytes / 1e6).toFixed(0);
+  console.log(
+    `${shape} ${mode}, PyTorch ${peer}: ${ours.min.toFixed(1)} / ${theirs.min.toFixed(1)} ms at least, ` +
+      `${ours.median.toFixed(1)} / ${theirs.median.toFixed(1)} ms median, ` +
+      `${megabytes(ours.peakBytes)} / ${megabytes(theirs.peakBytes)} MB; ` +
+      `ratios ${ratios.min.toFixed(2)}, ${ratios.median.toFixed(2)}, memory ${ratios.memory.toFixed(2)} ` +
+      `(bars ${timeBar(shape, mode)}, ${memoryBar})`,
+  );
+  return { shape, mode, peer, ours, theirs, ratios, bars: { time: timeBar(shape, mode), memory: memoryBar } };
+}
+
+const rows = [];
+for (const shape of shapes.filter((name) => options.shapes.split(",").includes(name))) {
+  for (const mode of options.modes.split(",")) rows.push(...(await compare(shape, mode)));
+}
+if (options.json) console.log(JSON.stringify({ benchmark: "train", rows }));

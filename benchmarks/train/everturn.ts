@@ -1,0 +1,64 @@
+// Everturn's side of benchmarks/train.ts and gpu.ts: what peers/train.py does, on this engine.
+// Arguments: folder, updates, threads, device, precision.
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { devices } from "../../src/devices/device.ts";
+import { policyObjective } from "../../src/learning/policy-objective.ts";
+import { freshTrainerState } from "../../src/learning/trainer-state.ts";
+import { createTrainingEngine } from "../../src/learning/training-engine.ts";
+import type { TrainedModel } from "../../src/learning/training-graphs.ts";
+import { readModelConfig } from "../../src/models/model-config-file.ts";
+import { readSafetensors } from "../../src/models/safetensors.ts";
+import { precisions } from "../../src/onnx/target.ts";
+import { type BenchmarkSequence, loraSettings } from "./workload.ts";
+
+const [folder = ".", updates = "1", threads = "2", device = "cpu", precision = "float32"] =
+  process.argv.slice(2);
+
+const config = await readModelConfig(join(folder, "config.json"));
+const weights = await readSafetensors(join(folder, "model.safetensors"));
+const model: TrainedModel = existsSync(join(folder, "lora.json"))
+  ? { config, lora: loraSettings }
+  : { config };
+const batch: BenchmarkSequence[] = JSON.parse(await readFile(join(folder, "batch.json"), "utf8"));
+const objective = policyObjective({ ratio: "token", clipLow: 0.2, clipHigh: 0.2, entropyCoefficient: 0 });
+const engine = createTrainingEngine({
+  ...model,
+  state: freshTrainerState(model, weights, 2),
+  threads: Number(threads),
+  device: devices.find((name) => name === device) ?? "cpu",
+  precision: precisions.find((name) => name === precision) ?? "float32",
+  gradientClip: 1,
+  weightDecay: 0.01,
+});
+
+const actions = batch.flatMap(({ mask }) => mask).filter(Boolean).length;
+const samples = batch.map((sequence) => {
+  const column = (of: (at: number) => number) =>
+    Float32Array.from(sequence.mask.flatMap((marked, at) => (marked === 1 ? [of(at)] : [])));
+  const share = column(() => 1 / actions);
+  return {
+    sequences: [sequence],
+    columns: {
+      weights: share,
+      policyWeights: share,
+      shares: share,
+      oldLogProbabilities: column((at) => sequence.logprobs[at] ?? 0),
+      advantages: column((at) => sequence.advantages[at] ?? 0),
+    },
+  };
+});
+
+const update = () => engine.update({ objective, samples, scalars: {}, learningRate: 1e-5 });
+const { loss, gradientNorm } = await update();
+await update();
+const milliseconds: number[] = [];
+for (let count = 0; count < Number(updates); count++) {
+  const start = performance.now();
+  await update();
+  milliseconds.push(performance.now() - start);
+}
+const peakBytes = 1024 * process.resourceUsage().maxRSS;
+await engine.close();
+console.log(JSON.stringify({ milliseconds, peakBytes, loss, gradientNorm }));

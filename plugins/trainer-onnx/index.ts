@@ -1,0 +1,91 @@
+import { join } from "node:path";
+import {
+  algorithmProblems,
+  createTrainer,
+  freshTrainerState,
+  learningRateAt,
+  loadLoss,
+  readModelConfig,
+  type TrainerPlugin,
+  type TrainerState,
+  type TrainingSettings,
+} from "everturn/plugin";
+import { readPolicy, writePolicy } from "./policy-files.ts";
+import { loraSettings, trainingSettings } from "./settings.ts";
+import { readTrainerState, writeTrainerState } from "./state-folder.ts";
+
+/** Policy-gradient algorithms and supervised steps on ONNX Runtime. */
+const plugin: TrainerPlugin = {
+  async open(folders, config, seed, lossPlugin) {
+    const model = {
+      config: await readModelConfig(join(folders.initial, "config.json")),
+      ...(config.lora !== undefined && { lora: loraSettings(config.lora) }),
+    };
+    const { reference, ...policy } = await readPolicy(folders, model.lora);
+    const state =
+      folders.state === undefined
+        ? startingState(model, policy, seed)
+        : await readTrainerState(folders.state, policy);
+    const loss = lossPlugin && (await loadLoss(lossPlugin));
+    const settings: TrainingSettings = {
+      ...trainingSettings(config),
+      ...(loss && { loss: (tokens) => loss(tokens, lossPlugin.config) }),
+    };
+    const trainer = createTrainer({
+      ...model,
+      state,
+      ...(reference && { reference }),
+      settings,
+      seed,
+      threads: Number(config.threads),
+      maxTokensPerRun: Number(config.maxTokensPerRun),
+      ...(folders.failures !== undefined && { failures: folders.failures }),
+    });
+    let supervisedSteps = state.updates;
+    return {
+      supervisedStep: (batch, { learningRate, steps }) =>
+        trainer.supervisedStep(batch, supervisedRate(learningRate, steps, supervisedSteps++)),
+      async policyGradientStep(trajectories) {
+        const { tokens: _, ...metrics } = await trainer.policyGradientStep(trajectories);
+        return metrics;
+      },
+      async save(policyFolder, stateFolder) {
+        await writePolicy(policyFolder, folders.initial, trainer.state, model.lora);
+        await writeTrainerState(stateFolder, trainer.state);
+      },
+      close: () => trainer.close(),
+    };
+  },
+
+  check(config, { groupSize }) {
+    const problems = algorithmProblems(trainingSettings(config), groupSize).map((problem) => {
+      const { key, reason, help } = problem;
+      if (config[key] !== undefined) return problem;
+      return { key: "algorithm", reason: `is ${config.algorithm}, whose ${key} ${reason}`, help };
+    });
+    if (config.decay === "none" || config.decaySteps !== undefined) return problems;
+    const help = "Add decaySteps, usually the pipeline's steps.";
+    return [...problems, { key: "decay", reason: `is ${config.decay}, but there is no decaySteps`, help }];
+  },
+};
+
+export default plugin;
+
+/** The warm start's learning rate: rising over the first 8 % of its steps, then a cosine down to 5 %. */
+function supervisedRate(learningRate: number, steps: number, step: number): number {
+  const warmupSteps = Math.round(0.08 * steps);
+  return learningRateAt(
+    { learningRate, warmupSteps, decay: "cosine", decaySteps: steps, finalFraction: 0.05 },
+    step,
+  );
+}
+
+/** A fresh value head and optimizer, with the policy's adapter if it has one. */
+function startingState(
+  model: Parameters<typeof freshTrainerState>[0],
+  { weights, adapter }: Pick<TrainerState, "weights" | "adapter">,
+  seed: number,
+): TrainerState {
+  const fresh = freshTrainerState(model, weights, seed);
+  return adapter.size > 0 ? { ...fresh, adapter } : fresh;
+}

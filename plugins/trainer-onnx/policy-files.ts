@@ -1,0 +1,62 @@
+import { existsSync } from "node:fs";
+import { join, relative } from "node:path";
+import {
+  adapterConfigFile,
+  type LoraSettings,
+  readAdapter,
+  readWeights,
+  type Tensor,
+  type TrainerFolders,
+  type TrainerState,
+  writeAdapterPolicyFolder,
+  writeNextPolicyFolder,
+} from "everturn/plugin";
+
+/** The policy that a trainer starts from. With LoRA the weights are version 0's. */
+interface StartingPolicy {
+  weights: Map<string, Tensor>;
+  /** Of a version that was trained with LoRA; else empty. */
+  adapter: Map<string, Tensor>;
+  /** Gives the reference's weights, or its adapter; none if it is version 0 itself without one. */
+  reference?: () => Promise<ReadonlyMap<string, Tensor>>;
+}
+
+export async function readPolicy(
+  { initial, policy, reference }: TrainerFolders,
+  lora: LoraSettings | undefined,
+): Promise<StartingPolicy> {
+  if (lora === undefined) {
+    const weights = await readWeights(policy);
+    return {
+      weights,
+      adapter: new Map(),
+      ...(reference !== undefined && { reference: () => readWeights(reference) }),
+    };
+  }
+  const adapterIn = async (folder: string) => (await readAdapter(folder)).tensors;
+  return {
+    weights: await readWeights(initial),
+    adapter: hasAdapter(policy) ? await adapterIn(policy) : new Map(),
+    ...(reference !== undefined && hasAdapter(reference) && { reference: () => adapterIn(reference) }),
+  };
+}
+
+/** Writes a version: its weights, or its adapter in PEFT's format, beside version 0's other files. */
+export async function writePolicy(
+  folder: string,
+  initial: string,
+  state: TrainerState,
+  lora: LoraSettings | undefined,
+): Promise<void> {
+  if (lora === undefined) return writeNextPolicyFolder(folder, initial, state.weights);
+  return writeAdapterPolicyFolder(
+    folder,
+    initial,
+    { ...lora, base: relative(folder, initial) },
+    state.adapter,
+  );
+}
+
+function hasAdapter(folder: string): boolean {
+  return existsSync(join(folder, adapterConfigFile));
+}

@@ -1,0 +1,20 @@
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import { importModel } from "../models/import-model.ts";
+import { knownModelNames } from "../models/known-models.ts";
+import { replaceFolder } from "../runs/replace-folder.ts";
+import { refuseUsedTarget } from "./used-target.ts";
+
+/** `everturn import <model> <folder>`: a model as a folder that policies start from. */
+export function registerImport(program: Command): void {
+  program
+    .command("import")
+    .description("write a model as Hugging Face's files with float32 weights, which Everturn trains")
+    .argument("<model>", `a GGUF file, a folder of Hugging Face's files, or ${knownModelNames.join(", ")}`)
+    .argument("<folder>", "where to write it; nothing is overwritten")
+    .action(async (model: string, folder: string) => {
+      await refuseUsedTarget(folder);
+      await replaceFolder(resolve(folder), (temporary) => importModel(model, temporary));
+      process.stdout.write(`${model} is in ${folder}\n`);
+    });
+}

@@ -1,0 +1,39 @@
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import { EverturnError } from "../errors/everturn-error.ts";
+import { findTrajectory } from "../report/find-trajectory.ts";
+import { openRun } from "../runs/open-runs.ts";
+import { replayHistory } from "../temporal/replay.ts";
+import { withRunClient } from "../temporal/run-client.ts";
+
+/** `everturn replay <trajectory>`: today's workflow code over a trajectory's recorded history. */
+export function registerReplay(program: Command): void {
+  program
+    .command("replay")
+    .description("run today's workflow code over a trajectory's history: is it still deterministic?")
+    .argument("<trajectory>", "its id, run/stage/task/sample, or an end of it that only one has")
+    .option("--runs <folder>", "where runs are kept", "runs")
+    .option("--temporal <path>", "Temporal CLI to start the dev server with")
+    .option("--json", "print one line of JSON", false)
+    .action(replay);
+}
+
+async function replay(
+  trajectory: string,
+  options: { runs: string; temporal?: string; json: boolean },
+): Promise<void> {
+  const runs = resolve(options.runs);
+  const { id, run } = await findTrajectory(runs, trajectory);
+  const { plan } = await openRun(runs, run);
+  const history = await withRunClient({ runs, run, temporal: options.temporal }, (client) =>
+    client.workflow.getHandle(id).fetchHistory(),
+  );
+  const events = history.events?.length ?? 0;
+  const result = await replayHistory(history, id, plan.loop);
+  if (options.json) process.stdout.write(`${JSON.stringify({ trajectory: id, events, ...result })}\n`);
+  if (!result.deterministic) {
+    throw new EverturnError("TRAJECTORY_NOT_DETERMINISTIC", { trajectory: id, reason: result.reason });
+  }
+  if (!options.json)
+    process.stdout.write(`${id}: ${events} events, replayed on today's code: deterministic\n`);
+}

@@ -1,0 +1,11 @@
+/** Where a model runs: the processor, an NVIDIA card by CUDA, or any card by WebGPU (over Vulkan on Linux). */
+export type Device = "cpu" | "cuda" | "webgpu";
+
+/** Every device, the default first. */
+export const devices: readonly Device[] = ["cpu", "cuda", "webgpu"];
+
+/** Why a device can't be used, and what to do about it. */
+export interface Obstacle {
+  readonly reason: string;
+  readonly hint: string;
+}

@@ -1,0 +1,12 @@
+import { runtimeWithCuda } from "./cuda.ts";
+import { loadLibrary } from "./native-library.ts";
+
+/**
+ * ONNX Runtime. Where the CUDA provider was fetched, its library is loaded from beside the provider, which must
+ * come before anything else loads it: import onnxruntime-node nowhere else.
+ */
+export async function loadRuntime(): Promise<typeof import("onnxruntime-node")> {
+  const library = runtimeWithCuda();
+  if (library !== undefined) loadLibrary(library);
+  return import("onnxruntime-node");
+}

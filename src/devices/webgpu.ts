@@ -1,0 +1,17 @@
+import type { Obstacle } from "./device.ts";
+import { loadLibrary } from "./native-library.ts";
+
+const builtFor = ["linux x64", "darwin x64", "darwin arm64", "win32 x64", "win32 arm64"];
+
+/** Loads what WebGPU needs, on Linux the Vulkan loader; returns what is missing, if anything is. */
+export function loadWebgpu(): Obstacle | undefined {
+  const machine = `${process.platform} ${process.arch}`;
+  if (!builtFor.includes(machine)) {
+    return { reason: `ONNX Runtime has no WebGPU for ${machine}`, hint: "Use `cpu`." };
+  }
+  if (process.platform !== "linux" || loadLibrary("libvulkan.so.1") === undefined) return undefined;
+  return {
+    reason: "there is no Vulkan loader (libvulkan.so.1)",
+    hint: "Install it (Debian and Ubuntu: `apt install libvulkan1`) beside the card's own driver.",
+  };
+}

@@ -1,0 +1,91 @@
+import type { AlgorithmSettings } from "./algorithm.ts";
+
+/** A setting that doesn't go with another one. */
+export interface SettingProblem {
+  /** The setting's name. */
+  key: string;
+  /** Such as "is 3, but …", without a full stop. */
+  reason: string;
+  /** What to do. */
+  help: string;
+}
+
+const credits: Readonly<Record<AlgorithmSettings["advantages"], readonly AlgorithmSettings["credit"][]>> = {
+  gae: ["token", "turn"],
+  "group-mean": ["trajectory", "turn"],
+  "leave-one-out": ["trajectory"],
+  return: ["token"],
+};
+
+/** What doesn't fit together in an algorithm's settings and the size of the groups that it is given. */
+export function algorithmProblems(settings: AlgorithmSettings, groupSize: number): SettingProblem[] {
+  const { advantages, normalization, credit, ratio, aggregation } = settings;
+  const needsGroups = advantages === "group-mean" || advantages === "leave-one-out";
+  const checks: [boolean, SettingProblem][] = [
+    [
+      needsGroups && groupSize < 2,
+      {
+        key: "advantages",
+        reason: `is ${advantages}, which compares the trajectories of a task, but rollout.groupSize is ${groupSize}`,
+        help: "Set rollout.groupSize to 2 or more (8 is usual), or take the algorithm ppo or reinforce++.",
+      },
+    ],
+    [
+      settings.leaveOutUniformGroups && groupSize < 2,
+      {
+        key: "leaveOutUniformGroups",
+        reason: `leaves out every group, as rollout.groupSize is ${groupSize}`,
+        help: "Set rollout.groupSize to 2 or more, or leave it false.",
+      },
+    ],
+    [
+      normalization === "group" && advantages !== "group-mean",
+      {
+        key: "normalization",
+        reason: `is group, but advantages is ${advantages}, which has no deviation within a group`,
+        help: "Use none or batch, or set advantages to group-mean.",
+      },
+    ],
+    [
+      !credits[advantages].includes(credit),
+      {
+        key: "credit",
+        reason: `is ${credit}, but advantages is ${advantages}, which credits by ${credits[advantages].join(" or ")}`,
+        help: `Use ${credits[advantages].join(" or ")}.`,
+      },
+    ],
+    [
+      ratio !== "token" && aggregation !== "sequence-mean",
+      {
+        key: "aggregation",
+        reason: `is ${aggregation}, which would count the ratio of a whole ${ratio} once for each of its tokens`,
+        help: "Use sequence-mean, or set ratio to token.",
+      },
+    ],
+    [
+      settings.klTarget !== undefined && settings.klCoefficient === 0,
+      {
+        key: "klCoefficient",
+        reason: "is 0, which a klTarget can't steer",
+        help: "Give it a value to start from, such as 0.01, or remove klTarget.",
+      },
+    ],
+    [
+      settings.importanceMinimum >= settings.importanceMaximum,
+      {
+        key: "importanceMinimum",
+        reason: `is ${settings.importanceMinimum}, not below importanceMaximum, ${settings.importanceMaximum}`,
+        help: "Lower it.",
+      },
+    ],
+    [
+      settings.overlongMaximum !== undefined && settings.overlongBuffer > settings.overlongMaximum,
+      {
+        key: "overlongBuffer",
+        reason: `is ${settings.overlongBuffer}, more than overlongMaximum, ${settings.overlongMaximum}`,
+        help: "Lower it.",
+      },
+    ],
+  ];
+  return checks.flatMap(([wrong, problem]) => (wrong ? [problem] : []));
+}

@@ -1,0 +1,131 @@
+import { EverturnError } from "../errors/everturn-error.ts";
+import { fromDevice, toDevice } from "../onnx/device-memory.ts";
+import { add } from "../onnx/elementwise.ts";
+import { createGraph } from "../onnx/graph.ts";
+import { modelBytes } from "../onnx/model-bytes.ts";
+import { createSession, type DeviceTensor, type Session, type Tensor } from "../onnx/session.ts";
+import { nextName, type OptimizerGraphSettings, optimizerModel } from "./optimizer-graph.ts";
+import { gradientName } from "./training-graphs.ts";
+
+/** Parameters and moments that stay in a card's memory from update to update. */
+export interface DeviceOptimizer {
+  /** The parameters as they are now, to feed to models on the same device. */
+  parameters(): ReadonlyMap<string, DeviceTensor>;
+  /**
+   * Adds a run's gradients, by parameter, to those of the next update, and takes their memory over. The session
+   * that made them stays open until this optimizer is closed.
+   */
+  add(gradients: ReadonlyMap<string, DeviceTensor>): Promise<void>;
+  /**
+   * An AdamW update of the parameters that gradients were added for; returns the gradients' norm before clipping.
+   * Throws TRAINING_NOT_FINITE, with nothing changed, if that is not finite.
+   */
+  update(rates: { learningRate: number; weightDecay: number; update: number }): Promise<number>;
+  /** Copies of parameters and moments (`first/…`, `second/…`) for the processor. */
+  read(): Promise<Map<string, Tensor>>;
+  close(): Promise<void>;
+}
+
+const device = "webgpu";
+
+/** Takes parameters and their moments to a WebGPU card (CUDA can't keep outputs of onnxruntime-node 1.30). */
+export async function createDeviceOptimizer(
+  parameters: ReadonlyMap<string, Tensor>,
+  moments: ReadonlyMap<string, Tensor>,
+  settings: OptimizerGraphSettings,
+): Promise<DeviceOptimizer> {
+  const { tensors: state, session: upload } = await toDevice(new Map([...parameters, ...moments]));
+  /** Models for the sets of parameters that are updated together, by their names. */
+  const opened = new Map<string, Promise<{ adder: Session; optimizer: Session }>>();
+  let sums = new Map<string, DeviceTensor>();
+
+  const sessions = (names: readonly string[]) => {
+    const key = names.join();
+    const shapes = new Map(names.map((name) => [name, state.get(name)!.shape]));
+    const opening = opened.get(key) ?? openSessions(shapes, settings);
+    opened.set(key, opening);
+    return opening;
+  };
+
+  return {
+    parameters: () => new Map([...parameters.keys()].map((name) => [name, state.get(name)!])),
+    async add(gradients) {
+      if (sums.size === 0) {
+        sums = new Map(gradients);
+        return;
+      }
+      const { adder } = await sessions([...sums.keys()]);
+      const more = [...gradients].map(([name, value]): [string, DeviceTensor] => [`more/${name}`, value]);
+      const outputs = await adder.run(Object.fromEntries([...sums, ...more]));
+      for (const tensor of [...sums.values(), ...gradients.values()]) tensor.dispose();
+      sums = new Map([...sums.keys()].map((name) => [name, outputs.deviceTensor(nextName(name))]));
+    },
+    async update(rates) {
+      const names = [...sums.keys()];
+      const { optimizer } = await sessions(names);
+      const tensors = names.flatMap(stateNames).map((name) => [name, state.get(name)!] as const);
+      const gradients = [...sums].map(([name, value]) => [gradientName(name), value] as const);
+      const feeds = { ...Object.fromEntries([...tensors, ...gradients]), ...rateTensors(rates, settings) };
+      const outputs = await optimizer.run(feeds);
+      for (const sum of sums.values()) sum.dispose();
+      sums = new Map();
+      const norm = outputs.floats("gradientNorm")[0]!;
+      for (const [name, value] of tensors) {
+        const next = outputs.deviceTensor(nextName(name));
+        (Number.isFinite(norm) ? value : next).dispose();
+        if (Number.isFinite(norm)) state.set(name, next);
+      }
+      if (Number.isFinite(norm)) return norm;
+      const quantity = "the gradient's norm";
+      throw new EverturnError("TRAINING_NOT_FINITE", { step: rates.update, quantity, value: norm });
+    },
+    read: () => fromDevice(state),
+    async close() {
+      for (const tensor of [...state.values(), ...sums.values()]) tensor.dispose();
+      for (const opening of opened.values()) {
+        const { adder, optimizer } = await opening;
+        await adder.close();
+        await optimizer.close();
+      }
+      await upload.close();
+    },
+  };
+}
+
+const stateNames = (name: string) => [name, `first/${name}`, `second/${name}`];
+
+async function openSessions(
+  shapes: ReadonlyMap<string, readonly number[]>,
+  settings: OptimizerGraphSettings,
+): Promise<{ adder: Session; optimizer: Session }> {
+  const names = [...shapes.keys()];
+  const updated = names.flatMap(stateNames).map(nextName);
+  return {
+    adder: await createSession(sumModel(shapes), { device, keptOnDevice: names.map(nextName) }),
+    optimizer: await createSession(optimizerModel(shapes, settings, { device }), {
+      device,
+      keptOnDevice: updated,
+    }),
+  };
+}
+
+function sumModel(shapes: ReadonlyMap<string, readonly number[]>): Uint8Array {
+  const graph = createGraph();
+  for (const [name, shape] of shapes) {
+    const sum = graph.input(name, "float32", shape);
+    graph.output(nextName(name), add(sum, graph.input(`more/${name}`, "float32", shape)));
+  }
+  return modelBytes(graph, { device });
+}
+
+function rateTensors(
+  { learningRate, weightDecay, update }: { learningRate: number; weightDecay: number; update: number },
+  { betas: [firstDecay, secondDecay] }: OptimizerGraphSettings,
+): Record<string, Tensor> {
+  const scalar = (value: number): Tensor => ({ shape: [], data: Float32Array.of(value) });
+  return {
+    stepSize: scalar(learningRate / (1 - firstDecay ** update)),
+    secondScale: scalar(1 / Math.sqrt(1 - secondDecay ** update)),
+    decay: scalar(learningRate * weightDecay),
+  };
+}

@@ -1,0 +1,42 @@
+import { largestLogRatio } from "./kl.ts";
+
+/**
+ * How trajectories that another policy sampled count (a sampler never agrees with the trainer to the last digit, and may
+ * be versions behind). Their weight is π_trainer / π_sampler, of a token or of a whole sequence (the product over its
+ * action tokens); `truncate` holds it at the maximum (truncated importance sampling, https://fengyao.notion.site/off-policy-rl),
+ * `mask` makes it 0 outside [minimum, maximum].
+ */
+export type ImportanceCorrection =
+  | "none"
+  | "token-truncate"
+  | "token-mask"
+  | "sequence-truncate"
+  | "sequence-mask";
+
+/** The range that weights are held to. */
+export interface ImportanceRange {
+  minimum: number;
+  maximum: number;
+}
+
+/** The weights of a sequence's action tokens, from log-probabilities under the trainer's weights and as sampled. */
+export function importanceWeights(
+  trainer: Float32Array,
+  sampler: Float32Array,
+  correction: ImportanceCorrection,
+  range: ImportanceRange,
+): Float32Array {
+  if (correction === "none") return new Float32Array(trainer.length).fill(1);
+  const logRatios = trainer.map((value, at) => value - sampler[at]!);
+  if (correction === "token-truncate" || correction === "token-mask") {
+    return logRatios.map((logRatio) => held(logRatio, correction === "token-mask", range));
+  }
+  const sum = logRatios.reduce((total, logRatio) => total + logRatio, 0);
+  return new Float32Array(trainer.length).fill(held(sum, correction === "sequence-mask", range));
+}
+
+function held(logRatio: number, masks: boolean, { minimum, maximum }: ImportanceRange): number {
+  const weight = Math.exp(Math.max(-largestLogRatio, Math.min(largestLogRatio, logRatio)));
+  if (masks) return weight < minimum || weight > maximum ? 0 : weight;
+  return Math.min(weight, maximum);
+}

@@ -1,0 +1,192 @@
+import { permutation } from "../random/permutation.ts";
+import { aggregationWeights } from "./aggregation.ts";
+import type { TrainingEngine, UpdateResult } from "./engine.ts";
+import {
+  checkTrajectories,
+  type Experience,
+  gatherExperience,
+  recordedLogProbabilities,
+  type TrajectoryScores,
+} from "./experience.ts";
+import { byGroup, hasRewardVariance } from "./group-advantages.ts";
+import { klEstimate } from "./kl.ts";
+import { nextKlCoefficient } from "./kl-controller.ts";
+import { joined, type Objective, type TrainingSample } from "./objective.ts";
+import { learningRateAt } from "./schedule.ts";
+import type { ScoredTrajectory } from "./token-rewards.ts";
+import type { TrainingSettings } from "./training-settings.ts";
+
+/** What a policy-gradient step measured: means over its updates, but for the last three. */
+export interface StepMetrics {
+  policyLoss: number;
+  /** With a value head alone. */
+  valueLoss?: number;
+  /** To the reference policy (nats a token, k3); with a KL term alone. */
+  kl?: number;
+  /** From the policy that sampled (nats a token, k3). */
+  approximateKl: number;
+  /** Nats a token: of the distribution if the loss has an entropy bonus, else estimated by −log p of what was sampled. */
+  entropy: number;
+  clipFraction: number;
+  /** Before clipping. */
+  gradientNorm: number;
+  learningRate: number;
+  /** Largest difference between recorded and recomputed log-probabilities. */
+  logprobGap: number;
+  /** Action tokens trained on. */
+  tokens: number;
+}
+
+/** What a step goes by. */
+export interface StepContext {
+  engine: TrainingEngine;
+  /** Of `settings`. */
+  objective: Objective;
+  settings: TrainingSettings;
+  /** Decides how trajectories are shuffled into minibatches. */
+  seed: number;
+}
+
+/** What a step changes beside weights and optimizer. */
+export interface StepState {
+  /** Policy-gradient steps so far. */
+  policyGradientSteps: number;
+  /** Where it is steered towards a target; default: that of the settings. */
+  klCoefficient?: number;
+}
+
+/** Trains on the trajectories of one step, and counts it in `state`. Throws TRAINING_BATCH_INVALID, TRAINING_NOT_FINITE. */
+export async function policyGradientStep(
+  context: StepContext,
+  state: StepState,
+  trajectories: readonly ScoredTrajectory[],
+): Promise<StepMetrics> {
+  const { settings, seed } = context;
+  checkTrajectories(trajectories);
+  const acting = trajectories.filter(({ mask }) => mask.includes(1));
+  const used = settings.leaveOutUniformGroups ? withVariance(acting) : acting;
+  const klCoefficient = state.klCoefficient ?? settings.klCoefficient;
+  const scores = await scoresBefore(context, used);
+  const experience = gatherExperience(used, scores, settings, klCoefficient);
+  const step = state.policyGradientSteps;
+  const learningRate = learningRateAt(settings, step);
+  const updates: UpdateResult[] = [];
+  let first: readonly number[] = [];
+  for (let epoch = 0; epoch < settings.epochs; epoch++) {
+    const order = permutation(experience.length, seed, `minibatches/${step}/${epoch}`);
+    for (let start = 0; start < order.length; start += settings.minibatchSize) {
+      const members = order.slice(start, start + settings.minibatchSize);
+      if (updates.length === 0) first = members;
+      const minibatch = members.map((index) => experience[index]!);
+      updates.push(await update(context, minibatch, klCoefficient, learningRate));
+    }
+  }
+  const metrics = metricsOf(used, scores, updates);
+  state.policyGradientSteps = step + 1;
+  if (settings.klTarget !== undefined && metrics.kl !== undefined) {
+    const target = { target: settings.klTarget, horizon: settings.klHorizon };
+    state.klCoefficient = nextKlCoefficient(klCoefficient, metrics.kl, used.length, target);
+  }
+  return {
+    ...metrics,
+    learningRate,
+    logprobGap: largestGap(used, scores, first, updates[0]),
+    tokens: experience.reduce((total, { actions }) => total + actions, 0),
+  };
+}
+
+function withVariance(trajectories: readonly ScoredTrajectory[]): ScoredTrajectory[] {
+  const groups = trajectories.map(({ group }, index) => group ?? `trajectory ${index}`);
+  return [...byGroup(trajectories, groups).values()]
+    .filter((members) => hasRewardVariance(members.map(({ reward }) => reward)))
+    .flat();
+}
+
+/** What the step wants to know of its trajectories under the weights that it begins with, and under the reference's. */
+async function scoresBefore(
+  { engine, objective, settings }: StepContext,
+  trajectories: readonly ScoredTrajectory[],
+): Promise<TrajectoryScores[]> {
+  const wantsPolicy = objective.wants.values || settings.importanceCorrection !== "none";
+  const wantsReference =
+    "referenceLogProbabilities" in objective.inputs ||
+    (settings.klIn === "reward" && settings.klCoefficient > 0);
+  if (trajectories.length === 0) return [];
+  const policy = wantsPolicy ? await engine.score(trajectories, "policy") : [];
+  const reference = wantsReference ? await engine.score(trajectories, "reference") : [];
+  return trajectories.map((_, index) => ({
+    ...policy[index],
+    ...(wantsReference && { referenceLogProbabilities: reference[index]!.logProbabilities }),
+  }));
+}
+
+async function update(
+  { engine, objective, settings }: StepContext,
+  minibatch: readonly Experience[],
+  klCoefficient: number,
+  learningRate: number,
+): Promise<UpdateResult> {
+  const counts = minibatch.map(({ actions }) => actions);
+  const weights = aggregationWeights(counts, settings.aggregation, settings.lengthConstant);
+  const shares = aggregationWeights(counts, "token-mean");
+  const samples = minibatch.map(({ sequence, columns, importance }, index): TrainingSample => {
+    const own = weights[index]!;
+    const policyWeights = own.map((weight, at) => weight * importance[at]!);
+    return {
+      sequences: [sequence],
+      columns: { ...columns, weights: own, policyWeights, shares: shares[index]! },
+    };
+  });
+  return engine.update({ objective, samples, scalars: { klCoefficient }, learningRate });
+}
+
+type Measured = Omit<StepMetrics, "learningRate" | "logprobGap" | "tokens">;
+
+function metricsOf(
+  trajectories: readonly ScoredTrajectory[],
+  scores: readonly TrajectoryScores[],
+  updates: readonly UpdateResult[],
+): Measured {
+  const mean = (of: (update: UpdateResult) => number | undefined): number =>
+    updates.reduce((sum, update) => sum + (of(update) ?? 0), 0) / Math.max(1, updates.length);
+  const term = (name: string) => mean(({ terms }) => terms[name]);
+  const has = (name: string) => updates.some(({ terms }) => name in terms);
+  const recorded = joined(trajectories.map(recordedLogProbabilities));
+  const kl = has("kl") ? term("kl") : klBefore(recorded, scores);
+  return {
+    policyLoss: term("policyLoss"),
+    ...(has("valueLoss") && { valueLoss: term("valueLoss") }),
+    ...(kl !== undefined && { kl }),
+    approximateKl: term("approximateKl"),
+    entropy: has("entropy") ? term("entropy") : -sum(recorded) / Math.max(1, recorded.length),
+    clipFraction: term("clipFraction"),
+    gradientNorm: mean(({ gradientNorm }) => gradientNorm),
+  };
+}
+
+/** The KL divergence of what was sampled to the reference, where the loss doesn't measure it. */
+function klBefore(recorded: Float32Array, scores: readonly TrajectoryScores[]): number | undefined {
+  const references = scores.flatMap(({ referenceLogProbabilities }) => referenceLogProbabilities ?? []);
+  if (references.length === 0) return undefined;
+  const reference = joined(references);
+  return sum(recorded.map((value, at) => klEstimate(reference[at]! - value, "k3"))) / recorded.length;
+}
+
+/** Over all trajectories if they were scored, else over those of the first update. */
+function largestGap(
+  trajectories: readonly ScoredTrajectory[],
+  scores: readonly TrajectoryScores[],
+  first: readonly number[],
+  update: UpdateResult | undefined,
+): number {
+  const scored = scores.flatMap(({ logProbabilities }) => logProbabilities ?? []);
+  const complete = scored.length === trajectories.length;
+  const compared = complete ? trajectories : first.map((index) => trajectories[index]!);
+  const recomputed = complete ? joined(scored) : (update?.logProbabilities ?? new Float32Array());
+  const recorded = joined(compared.map(recordedLogProbabilities));
+  return recorded.reduce((gap, value, at) => Math.max(gap, Math.abs(value - recomputed[at]!)), 0);
+}
+
+function sum(numbers: Float32Array): number {
+  return numbers.reduce((total, value) => total + value, 0);
+}

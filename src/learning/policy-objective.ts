@@ -1,0 +1,149 @@
+import { add, mul, sub } from "../onnx/elementwise.ts";
+import { createGraph, type FloatValue, graphError } from "../onnx/graph.ts";
+import { reduceSum } from "../onnx/reductions.ts";
+import { bounded, type KlEstimator, klEstimates } from "./kl.ts";
+import type { LossTensors } from "./loss-function.ts";
+import {
+  type Objective,
+  type ObjectiveInput,
+  type ObjectiveTerms,
+  objectiveInputShapes,
+  type PolicyOutputs,
+} from "./objective.ts";
+import {
+  type ClipSettings,
+  clippedLosses,
+  clippedValueLosses,
+  type PolicyLoss,
+  probabilityRatios,
+  type RatioLevel,
+  sampleReductions,
+} from "./policy-loss.ts";
+
+/** What a policy-gradient objective is made of. */
+export interface PolicyObjectiveSettings extends ClipSettings {
+  ratio: RatioLevel;
+  /** The value head's loss; none without one. */
+  value?: { coefficient: number; clip: number };
+  /** The estimator of the KL term, whose coefficient is the scalar input `klCoefficient`; none for no term. */
+  kl?: KlEstimator;
+  /** Weight of the entropy bonus; 0 for none. */
+  entropyCoefficient: number;
+  /** Takes the place of the clipped ratio. */
+  loss?: (tokens: LossTensors) => FloatValue;
+}
+
+function kindOf(input: string): ObjectiveInput {
+  if (input === "membership") return "membership";
+  return input === "klCoefficient" ? "scalar" : "token";
+}
+
+/**
+ * The objective of policy-gradient steps: policy loss + value loss + KL − entropy, each a sum over action tokens by
+ * `weights` (the policy loss by `policyWeights`, which hold the importance correction too). Terms: `policyLoss`,
+ * `approximateKl` (k3, from the policy that sampled), `clipFraction`, and where they are in use `valueLoss`, `kl` (k3, to
+ * the reference), `entropy`; all but the losses are means over tokens, by `shares`.
+ */
+export function policyObjective(settings: PolicyObjectiveSettings): Objective {
+  const read = readsOf(settings);
+  return {
+    inputs: Object.fromEntries(read.inputs.map((name) => [name, kindOf(name)])),
+    wants: { values: settings.value !== undefined, entropies: read.entropies },
+    build: (now, then) => buildPolicyObjective(settings, now, then),
+  };
+}
+
+/** Builds the objective once in a scratch graph, to see what it reads. */
+function readsOf(settings: PolicyObjectiveSettings): { inputs: string[]; entropies: boolean } {
+  const graph = createGraph();
+  const inputs = new Map<string, FloatValue>();
+  const output = (name: string) => graph.input(`now/${name}`, "float32", objectiveInputShapes.token);
+  const reads = { entropies: false };
+  const entropies = output("entropies");
+  const now = {
+    logProbabilities: output("logProbabilities"),
+    values: output("values"),
+    get entropies() {
+      reads.entropies = true;
+      return entropies;
+    },
+  };
+  buildPolicyObjective(settings, now, (name) => {
+    const input = inputs.get(name) ?? graph.input(name, "float32", objectiveInputShapes[kindOf(name)]);
+    inputs.set(name, input);
+    return input;
+  });
+  return { inputs: [...inputs.keys()], ...reads };
+}
+
+function buildPolicyObjective(
+  settings: PolicyObjectiveSettings,
+  now: PolicyOutputs,
+  then: (name: string) => FloatValue,
+): ObjectiveTerms {
+  const sum = (tokens: FloatValue, by: "weights" | "policyWeights" | "shares") =>
+    reduceSum(mul(tokens, then(by)));
+  const { losses, clipped } = policyLosses(settings, now, then);
+  const policyLoss = sum(losses, "policyWeights");
+  const logRatios = bounded(sub(now.logProbabilities, then("oldLogProbabilities")));
+  const terms: Record<string, FloatValue> = {
+    policyLoss,
+    approximateKl: sum(klEstimates(logRatios, "k3"), "shares"),
+  };
+  if (clipped) terms.clipFraction = sum(clipped, "shares");
+  let loss = policyLoss;
+  if (settings.value) {
+    const values = wanted(now.values, "values");
+    const { coefficient, clip } = settings.value;
+    terms.valueLoss = sum(clippedValueLosses(values, then("oldValues"), then("returns"), clip), "weights");
+    loss = add(loss, mul(terms.valueLoss, coefficient));
+  }
+  if (settings.kl) {
+    const away = bounded(sub(then("referenceLogProbabilities"), now.logProbabilities));
+    terms.kl = sum(klEstimates(away, "k3"), "shares");
+    loss = add(loss, mul(sum(klEstimates(away, settings.kl), "weights"), then("klCoefficient")));
+  }
+  if (settings.entropyCoefficient > 0) {
+    const entropies = wanted(now.entropies, "entropies");
+    terms.entropy = sum(entropies, "shares");
+    loss = sub(loss, mul(sum(entropies, "weights"), settings.entropyCoefficient));
+  }
+  return { loss, terms };
+}
+
+function policyLosses(
+  settings: PolicyObjectiveSettings,
+  now: PolicyOutputs,
+  then: (name: string) => FloatValue,
+): Pick<PolicyLoss, "losses"> & Partial<PolicyLoss> {
+  const reductions = () => sampleReductions(then("membership"), then("sampleShares"));
+  if (settings.loss) {
+    return {
+      losses: settings.loss({
+        logProbabilities: now.logProbabilities,
+        get oldLogProbabilities() {
+          return then("oldLogProbabilities");
+        },
+        get referenceLogProbabilities() {
+          return then("referenceLogProbabilities");
+        },
+        get advantages() {
+          return then("advantages");
+        },
+        get entropies() {
+          return wanted(now.entropies, "entropies");
+        },
+        sequenceSum: (tokens) => reductions().sum(tokens),
+        sequenceMean: (tokens) => reductions().mean(tokens),
+      }),
+    };
+  }
+  const logRatios = sub(now.logProbabilities, then("oldLogProbabilities"));
+  const ratios = probabilityRatios(logRatios, settings.ratio, reductions);
+  return clippedLosses(ratios, then("advantages"), settings);
+}
+
+function wanted(value: FloatValue | undefined, name: string): FloatValue {
+  if (value === undefined) throw graphError(`the objective wants ${name}, which the training graph lacks`);
+  return value;
+}

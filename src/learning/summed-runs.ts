@@ -1,0 +1,52 @@
+import type { Outputs } from "../onnx/session.ts";
+import { actionCount, joined, type TrainingSample } from "./objective.ts";
+import { gradientName, type TrainingModel } from "./training-graphs.ts";
+
+/** What the runs of one minibatch gave together. */
+export interface SummedRuns {
+  loss: number;
+  terms: Record<string, number>;
+  gradients: ReadonlyMap<string, Float32Array>;
+  /** Of the action tokens of all samples, in the order of the samples. */
+  logProbabilities: Float32Array;
+}
+
+/** Adds up what a training model gives for the samples of a minibatch, run by run. */
+export function sumRuns({ terms, trains }: TrainingModel, samples: readonly TrainingSample[]) {
+  const gradients = new Map<string, Float32Array>();
+  const scalars = new Map<string, number>();
+  const counts = samples.map(({ sequences }) => sequences.reduce((sum, one) => sum + actionCount(one), 0));
+  const logProbabilities: Float32Array[] = [];
+  return {
+    /** Adds the outputs of a run over some of the samples, given by their numbers. */
+    add(outputs: Outputs, run: readonly number[]): void {
+      for (const name of [...terms, "loss"]) {
+        scalars.set(name, (scalars.get(name) ?? 0) + outputs.floats(name)[0]!);
+      }
+      for (const name of trains) {
+        const gradient = outputs.floats(gradientName(name));
+        const sum = gradients.get(name);
+        if (sum) addTo(sum, gradient);
+        else gradients.set(name, gradient);
+      }
+      let start = 0;
+      for (const index of run) {
+        const end = start + counts[index]!;
+        logProbabilities[index] = outputs.floats("logProbabilities").subarray(start, end);
+        start = end;
+      }
+    },
+    total(): SummedRuns {
+      return {
+        loss: scalars.get("loss") ?? 0,
+        terms: Object.fromEntries(terms.map((name) => [name, scalars.get(name) ?? 0])),
+        gradients,
+        logProbabilities: joined(logProbabilities),
+      };
+    },
+  };
+}
+
+function addTo(sum: Float32Array, numbers: Float32Array): void {
+  for (let at = 0; at < sum.length; at++) sum[at]! += numbers[at]!;
+}

@@ -1,0 +1,13 @@
+import { mul, negate } from "../onnx/elementwise.ts";
+import { reduceSum } from "../onnx/reductions.ts";
+import type { Objective } from "./objective.ts";
+
+/** Supervised fine-tuning: the cross entropy (nats) of the marked tokens, summed by the token input `weights`. */
+export const supervisedObjective: Objective = {
+  inputs: { weights: "token" },
+  wants: { values: false, entropies: false },
+  build: ({ logProbabilities }, then) => ({
+    loss: negate(reduceSum(mul(logProbabilities, then("weights")))),
+    terms: {},
+  }),
+};

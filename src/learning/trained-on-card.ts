@@ -1,0 +1,55 @@
+import { toDevice } from "../onnx/device-memory.ts";
+import type { DeviceTensor, Outputs, Tensor } from "../onnx/session.ts";
+import { createDeviceOptimizer } from "./device-optimizer.ts";
+import { type TrainerState, trainedParameters } from "./trainer-state.ts";
+import { gradientName } from "./training-graphs.ts";
+import type { UpdateSettings } from "./update.ts";
+
+/** A trainer's parameters in the memory of a WebGPU card, where they are updated. */
+export interface TrainedOnCard {
+  /** All parameters as they are now. */
+  parameters(): ReadonlyMap<string, DeviceTensor>;
+  /** Adds the gradients of a run to those of the next update. */
+  add(outputs: Outputs, trains: readonly string[]): Promise<void>;
+  /** Updates the parameters; returns the gradient's norm before clipping. Throws TRAINING_NOT_FINITE. */
+  update(learningRate: number): Promise<number>;
+  /** Brings what was trained, and its moments, to the state. */
+  read(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Takes a state's tensors to the card; until `read`, only the count of updates changes in it. */
+export async function trainOnCard(
+  state: TrainerState,
+  settings: Omit<UpdateSettings, "learningRate">,
+): Promise<TrainedOnCard> {
+  const { gradientClip, weightDecay, betas = [0.9, 0.999] } = settings;
+  const trained = trainedParameters(state);
+  const frozen = new Map([...state.weights].filter(([name]) => !trained.has(name)));
+  const optimizer = await createDeviceOptimizer(trained, state.optimizer, { gradientClip, betas });
+  const still = frozen.size > 0 ? await toDevice(frozen) : undefined;
+  const take = (tensors: ReadonlyMap<string, Tensor>, into: Map<string, Tensor>) => {
+    for (const name of into.keys()) into.set(name, tensors.get(name) ?? into.get(name)!);
+  };
+
+  return {
+    parameters: () => new Map([...(still?.tensors ?? []), ...optimizer.parameters()]),
+    add: (outputs, trains) =>
+      optimizer.add(new Map(trains.map((name) => [name, outputs.deviceTensor(gradientName(name))]))),
+    async update(learningRate) {
+      const norm = await optimizer.update({ learningRate, weightDecay, update: state.updates + 1 });
+      state.updates++;
+      return norm;
+    },
+    async read() {
+      const tensors = await optimizer.read();
+      for (const part of [state.weights, state.adapter, state.valueHead, state.optimizer])
+        take(tensors, part);
+    },
+    async close() {
+      await optimizer.close();
+      for (const tensor of still?.tensors.values() ?? []) tensor.dispose();
+      await still?.session.close();
+    },
+  };
+}

@@ -1,0 +1,164 @@
+import type { Device } from "../devices/device.ts";
+import { EverturnError } from "../errors/everturn-error.ts";
+import type { Tensor } from "../models/safetensors.ts";
+import { createSession, type DeviceTensor, type Session } from "../onnx/session.ts";
+import type { Precision, Target } from "../onnx/target.ts";
+import { createAdamW } from "./adamw.ts";
+import { batchFeeds, batchSequences, checkSequences } from "./batch.ts";
+import type { TrainingEngine } from "./engine.ts";
+import { type Objective, objectiveFeeds } from "./objective.ts";
+import { scoreActions } from "./score-actions.ts";
+import { sumRuns } from "./summed-runs.ts";
+import { tokenRuns } from "./token-runs.ts";
+import { trainOnCard } from "./trained-on-card.ts";
+import { checkReference, checkTrainerState, parametersOf, type TrainerState } from "./trainer-state.ts";
+import {
+  gradientName,
+  type PolicyModel,
+  scoringModel,
+  type TrainedModel,
+  trainingModel,
+} from "./training-graphs.ts";
+import { applyUpdate, type UpdateSettings } from "./update.ts";
+
+/** What an engine works on, and how. */
+export interface TrainingEngineOptions extends TrainedModel, Omit<UpdateSettings, "learningRate"> {
+  /** Fresh (`freshTrainerState`) or saved. The engine takes it over and changes it in place. */
+  state: TrainerState;
+  /**
+   * Gives the weights that KL terms refer to (with an adapter: the adapter, over the same weights), when they are
+   * first wanted. Default: with an adapter the weights without one, else none.
+   */
+  reference?: () => Promise<ReadonlyMap<string, Tensor>>;
+  /** Threads an operator may use; default 2. */
+  threads?: number;
+  /** Where models run, and what their matrix products compute in; default float32 on the CPU. */
+  device?: Device;
+  precision?: Precision;
+  /** Tokens of one run of a model at most; a minibatch with more is split, its gradients summed. Default 8,192. */
+  maxTokensPerRun?: number;
+}
+
+/** An engine that can be saved and closed. */
+export interface OpenTrainingEngine extends TrainingEngine {
+  /** The state as it is now, not a copy: the next update changes it. */
+  readonly state: TrainerState;
+  /** Brings the state up to date where the device keeps it (WebGPU); call it before the state is saved. */
+  settle(): Promise<void>;
+  close(): Promise<void>;
+}
+
+type Parameters = ReadonlyMap<string, Tensor | DeviceTensor>;
+
+/** A model with its session. */
+interface Opened<Model extends PolicyModel> {
+  model: Model;
+  session: Session;
+}
+
+/** Makes an engine on ONNX Runtime. Throws MODEL_WEIGHTS_MISMATCH or TRAINING_STATE_INVALID if the state doesn't fit. */
+export function createTrainingEngine(options: TrainingEngineOptions): OpenTrainingEngine {
+  const { config, lora, state, threads = 2, maxTokensPerRun = 8192, device = "cpu" } = options;
+  const target: Target = { device, precision: options.precision ?? "float32" };
+  const trained: TrainedModel = lora ? { config, lora } : { config };
+  checkTrainerState(trained, state);
+  const optimizer = createAdamW();
+  const open = async <Model extends PolicyModel>(
+    model: Model,
+    keptOnDevice: readonly string[] = [],
+  ): Promise<Opened<Model>> => ({
+    model,
+    session: await createSession(model.bytes, { threads, device, keptOnDevice }),
+  });
+  /** Where the parameters are, if not in the state. */
+  const card = once(async () => (device === "webgpu" ? await trainOnCard(state, options) : undefined));
+  const policy = once(() => open(scoringModel(trained, { values: true }, target)));
+  const reference = once(async () => {
+    const weights = await referenceWeights(options);
+    const opened = await open(
+      scoringModel({ config, ...(lora && weights && { lora }) }, { values: false }, target),
+    );
+    const base: Parameters = (await card.get())?.parameters() ?? state.weights;
+    return { ...opened, weights: weights ?? base };
+  });
+  const openTraining = (objective: Objective) => {
+    const model = trainingModel(trained, objective, target);
+    return open(model, device === "webgpu" ? model.trains.map(gradientName) : []);
+  };
+  const trainings = new Map<Objective, ReturnType<typeof openTraining>>();
+
+  return {
+    state,
+    async score(sequences, weights) {
+      checkSequences(sequences, config);
+      if (weights === "policy") {
+        const { model, session } = await policy.get();
+        const parameters = select((await card.get())?.parameters() ?? parametersOf(state), model.reads);
+        return scoreActions({ config, session, values: true, maxTokensPerRun, parameters }, sequences);
+      }
+      const { model, session, weights: found } = await reference.get();
+      const parameters = select(new Map([...state.weights, ...found]), model.reads);
+      return scoreActions({ config, session, values: false, maxTokensPerRun, parameters }, sequences);
+    },
+    async update({ objective, samples, scalars, learningRate }) {
+      const onCard = await card.get();
+      const opening = trainings.get(objective) ?? openTraining(objective);
+      trainings.set(objective, opening);
+      const { model, session } = await opening;
+      const parameters = select(onCard?.parameters() ?? parametersOf(state), model.reads);
+      const sum = sumRuns(onCard ? { ...model, trains: [] } : model, samples);
+      const lengths = samples.map(({ sequences }) =>
+        sequences.reduce((total, { tokens }) => total + tokens.length, 0),
+      );
+      for (const run of tokenRuns(lengths, maxTokensPerRun)) {
+        const part = run.map((index) => samples[index]!);
+        const sequences = part.flatMap((sample) => sample.sequences);
+        const batch = batchFeeds(batchSequences(sequences, config));
+        const feeds = { ...parameters, ...batch, ...objectiveFeeds(objective, part, scalars) };
+        const outputs = await session.run(feeds);
+        sum.add(outputs, run);
+        await onCard?.add(outputs, model.trains);
+      }
+      const { gradients, ...measured } = sum.total();
+      if (onCard) return { ...measured, gradientNorm: await onCard.update(learningRate) };
+      const settings = { ...options, learningRate };
+      return { ...measured, gradientNorm: applyUpdate(optimizer, state, measured.loss, gradients, settings) };
+    },
+    async settle() {
+      await (await card.made())?.read();
+    },
+    async close() {
+      await (await card.made())?.close();
+      const opened = [policy.made(), reference.made(), ...trainings.values()];
+      for (const one of opened) await (await one)?.session.close();
+    },
+  };
+}
+
+async function referenceWeights(
+  options: TrainingEngineOptions,
+): Promise<ReadonlyMap<string, Tensor> | undefined> {
+  const weights = await options.reference?.();
+  if (weights) checkReference(options, weights);
+  else if (!options.lora) {
+    const reason = "a reference policy is wanted, but none was given";
+    throw new EverturnError("TRAINING_STATE_INVALID", { reason });
+  }
+  return weights;
+}
+
+function select(parameters: Parameters, names: readonly string[]): Record<string, Tensor | DeviceTensor> {
+  return Object.fromEntries(names.map((name) => [name, parameters.get(name)!]));
+}
+
+/** Makes a thing when it is first wanted. */
+function once<Thing>(make: () => Promise<Thing>) {
+  let made: Promise<Thing> | undefined;
+  return {
+    get: () => {
+      made ??= make();
+      return made;
+    },
+    made: () => made,
+  };
+}

@@ -1,0 +1,26 @@
+import type { FloatValue } from "../onnx/graph.ts";
+import type { AlgorithmSettings } from "./algorithm.ts";
+import type { LossTensors } from "./loss-function.ts";
+import type { PolicyObjectiveSettings } from "./policy-objective.ts";
+import type { LearningRateSchedule } from "./schedule.ts";
+import type { UpdateSettings } from "./update.ts";
+
+/** All numbers of a trainer's policy-gradient steps. The schedule counts those steps. */
+export interface TrainingSettings extends AlgorithmSettings, UpdateSettings, LearningRateSchedule {
+  /** Passes over a step's trajectories. */
+  epochs: number;
+  /** Trajectories of one update; the last minibatch of an epoch may be smaller. */
+  minibatchSize: number;
+  /** Takes the place of the clipped ratio. */
+  loss?: (tokens: LossTensors) => FloatValue;
+}
+
+/** What the objective of these settings is made of. */
+export function objectiveSettings(settings: TrainingSettings): PolicyObjectiveSettings {
+  const { advantages, valueCoefficient, valueClip, klIn, klCoefficient, klEstimator } = settings;
+  return {
+    ...settings,
+    ...(advantages === "gae" && { value: { coefficient: valueCoefficient, clip: valueClip } }),
+    ...(klIn === "loss" && klCoefficient > 0 && { kl: klEstimator }),
+  };
+}

@@ -1,0 +1,70 @@
+/** What an adapter_config.json says of a LoRA adapter (arXiv 2106.09685). */
+export interface AdapterConfig {
+  rank: number;
+  /** B A x is multiplied by alpha / rank. */
+  alpha: number;
+  /** What the names of the adapted modules end with, such as q_proj. */
+  targets: readonly string[];
+  /** Where the weights are that the adapter changes: a folder or a name, as PEFT keeps it. */
+  base: string;
+}
+
+/** Keys that may hold anything: none changes what a trained adapter computes, or they are read. */
+const free = new Set([
+  ...["peft_type", "r", "lora_alpha", "base_model_name_or_path", "target_modules", "exclude_modules"],
+  ...["auto_mapping", "inference_mode", "init_lora_weights", "loftq_config", "lora_dropout", "megatron_core"],
+  ...["peft_version", "qalora_group_size", "revision", "runtime_config", "task_type"],
+]);
+
+/** Reads an adapter_config.json; gives a text, the reason, for what is refused. Targets are those it names. */
+export function parseAdapterConfig(text: string): AdapterConfig | string {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return "adapter_config.json is not JSON";
+  }
+  if (typeof json !== "object" || json === null) return "adapter_config.json is not a JSON object";
+  const fields: Record<string, unknown> = { ...json };
+  const { peft_type: kind, r: rank, lora_alpha: alpha, target_modules: targets } = fields;
+  if (kind !== "LORA") return `peft_type is ${JSON.stringify(kind)}, not "LORA"`;
+  if (typeof rank !== "number" || !Number.isInteger(rank) || rank < 1)
+    return "r must be a whole number above 0";
+  if (typeof alpha !== "number") return "lora_alpha must be a number";
+  const refused = Object.entries(fields).find(([key, value]) => !free.has(key) && !isNeutral(value));
+  if (refused) return `${refused[0]} ${JSON.stringify(refused[1])} is not supported`;
+  const base = fields.base_model_name_or_path;
+  return {
+    rank,
+    alpha,
+    targets: Array.isArray(targets) ? targets.map(String) : [],
+    base: typeof base === "string" ? base : "",
+  };
+}
+
+/** The adapter_config.json of a LoRA adapter for PEFT. */
+export function adapterConfigJson({ rank, alpha, targets, base }: AdapterConfig): string {
+  const json = {
+    peft_type: "LORA",
+    task_type: "CAUSAL_LM",
+    base_model_name_or_path: base,
+    r: rank,
+    lora_alpha: alpha,
+    target_modules: targets,
+    lora_dropout: 0,
+    bias: "none",
+    fan_in_fan_out: false,
+    inference_mode: true,
+    init_lora_weights: true,
+    modules_to_save: null,
+    use_dora: false,
+    use_rslora: false,
+  };
+  return `${JSON.stringify(json, null, 2)}\n`;
+}
+
+/** Whether a value leaves its feature off, also that of a key that a later PEFT adds. */
+function isNeutral(value: unknown): boolean {
+  if (typeof value === "object" && value !== null) return Object.keys(value).length === 0;
+  return !value || value === "none";
+}

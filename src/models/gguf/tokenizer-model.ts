@@ -1,0 +1,98 @@
+import type { JsonObject, JsonValue } from "../../contracts/json.ts";
+import { unsupportedGguf } from "./config-metadata.ts";
+import type { GgufHeader } from "./header.ts";
+import { deriveMerges } from "./merges.ts";
+import { preTokenizers } from "./pre-tokenizers.ts";
+import { numbersAt, stringsAt, tokenTypes, type Vocabulary } from "./vocabulary.ts";
+
+/** The parts of tokenizer.json that say how a text becomes tokens. */
+export interface TokenizerModel {
+  normalizer: JsonObject | null;
+  pre_tokenizer: JsonObject | null;
+  decoder: JsonObject;
+  model: JsonObject;
+}
+
+const space = "▁";
+
+/** The model behind tokenizer.ggml.model: “gpt2” or “llama”. Throws GGUF_UNSUPPORTED for others. */
+export function tokenizerModel(
+  path: string,
+  metadata: GgufHeader["metadata"],
+  vocabulary: Vocabulary,
+): TokenizerModel {
+  const kind = metadata.get("tokenizer.ggml.model");
+  if (kind === "gpt2") return byteLevel(path, metadata, vocabulary);
+  if (kind === "llama") return sentencePiece(path, metadata, vocabulary);
+  throw unsupportedGguf(path, `tokenizer.ggml.model is ${JSON.stringify(kind)}; known are gpt2, llama`);
+}
+
+/** Byte-level BPE, as GPT-2 introduced it. */
+function byteLevel(path: string, metadata: GgufHeader["metadata"], { tokens }: Vocabulary): TokenizerModel {
+  const name = metadata.get("tokenizer.ggml.pre");
+  const known = preTokenizers.get(String(name));
+  if (known === undefined) {
+    const names = [...preTokenizers.keys()].join(", ");
+    throw unsupportedGguf(path, `tokenizer.ggml.pre is ${JSON.stringify(name)}; known are ${names}`);
+  }
+  const merges = stringsAt(path, metadata, "tokenizer.ggml.merges").map((merge) => merge.split(" "));
+  const broken = merges.find((pair) => pair.length !== 2);
+  if (broken) throw unsupportedGguf(path, `tokenizer.ggml.merges holds “${broken.join(" ")}”, not a pair`);
+  return {
+    normalizer: known.normalizer,
+    pre_tokenizer: known.preTokenizer,
+    decoder: { type: "ByteLevel", add_prefix_space: true, trim_offsets: true, use_regex: true },
+    model: bytePairs(tokens, merges, { ignore_merges: known.ignoreMerges }),
+  };
+}
+
+/** SentencePiece's BPE (Llama 2, Mistral, Gemma), with bytes for what no token spells. */
+function sentencePiece(
+  path: string,
+  metadata: GgufHeader["metadata"],
+  { tokens, types }: Vocabulary,
+): TokenizerModel {
+  const isGemma = metadata.get("general.architecture") === "gemma";
+  // Gemma's files spell runs of spaces with spaces, and its merges follow its order, not its scores.
+  const spelled = isGemma
+    ? tokens.map((token) => (/^ {2,}$/.test(token) ? space.repeat(token.length) : token))
+    : tokens;
+  const scores = isGemma ? [] : numbersAt(path, metadata, "tokenizer.ggml.scores", tokens.length);
+  const merges = deriveMerges(spelled, (token) => (isGemma ? token : -scores[token]!));
+  const prefixed = !isGemma && metadata.get("tokenizer.ggml.add_space_prefix") !== false;
+  const unknown = tokens[types.indexOf(tokenTypes.unknown)] ?? null;
+  const replace = (from: string, to: string) => ({ type: "Replace", pattern: { String: from }, content: to });
+  const strip = { type: "Strip", content: " ", start: 1, stop: 0 };
+  const decoders = [
+    replace(space, " "),
+    { type: "ByteFallback" },
+    { type: "Fuse" },
+    ...(prefixed ? [strip] : []),
+  ];
+  const scheme = prefixed ? "first" : "never";
+  return {
+    normalizer: isGemma ? replace(" ", space) : null,
+    pre_tokenizer: isGemma
+      ? { type: "Split", pattern: { String: " " }, behavior: "MergedWithPrevious", invert: false }
+      : { type: "Metaspace", replacement: space, prepend_scheme: scheme, split: false },
+    decoder: { type: "Sequence", decoders },
+    model: bytePairs(spelled, merges, { unk_token: unknown, fuse_unk: true, byte_fallback: true }),
+  };
+}
+
+function bytePairs(tokens: readonly string[], merges: string[][], options: JsonObject): JsonObject {
+  const vocab: Record<string, JsonValue> = Object.fromEntries(tokens.map((token, id) => [token, id]));
+  return {
+    type: "BPE",
+    dropout: null,
+    unk_token: null,
+    continuing_subword_prefix: null,
+    end_of_word_suffix: null,
+    fuse_unk: false,
+    byte_fallback: false,
+    ignore_merges: false,
+    ...options,
+    vocab,
+    merges,
+  };
+}

@@ -1,0 +1,56 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { EverturnError } from "../errors/everturn-error.ts";
+import { readWeights, writeWeights } from "./checkpoint.ts";
+import { configError, type ModelConfig } from "./model-config.ts";
+import { parseModelConfig, type SpecialTokenIds } from "./model-config-file.ts";
+import { checkModelWeights, modelWeightShapes } from "./model-weights.ts";
+import { copyTokenizerFiles, writeConfigFiles } from "./policy-folder.ts";
+import type { Tensor } from "./safetensors.ts";
+
+/**
+ * Writes the model in a folder of Hugging Face's files into another, as a policy: the weights as float32, config.json
+ * as it was understood, the tokenizer's files as they are. Throws MODEL_CONFIG_INVALID, TOKENIZER_INVALID,
+ * CHECKPOINT_INVALID, SAFETENSORS_INVALID and MODEL_WEIGHTS_MISMATCH.
+ */
+export async function importFolder(source: string, folder: string): Promise<void> {
+  const path = join(source, "config.json");
+  const text = await readFile(path, "utf8").catch((cause: unknown) => {
+    throw configError(`${path} can't be read`, cause);
+  });
+  const config = parseModelConfig(text, path);
+  const tokens = specialTokens(JSON.parse(text), path);
+  for (const name of ["tokenizer.json", "tokenizer_config.json"]) {
+    if (existsSync(join(source, name))) continue;
+    throw new EverturnError("TOKENIZER_INVALID", { folder: source, reason: `${name} is missing` });
+  }
+  const weights = modelWeights(config, await readWeights(source));
+  await copyTokenizerFiles(source, folder);
+  await writeConfigFiles(folder, config, tokens);
+  await writeWeights(folder, weights);
+}
+
+/** The weights that the configuration asks for, in its order; others are refused where they would change something. */
+function modelWeights(config: ModelConfig, weights: ReadonlyMap<string, Tensor>): Map<string, Tensor> {
+  checkModelWeights(config, weights);
+  const shapes = modelWeightShapes(config);
+  const isIdle = (name: string) => name === "lm_head.weight" || name.endsWith(".rotary_emb.inv_freq");
+  const surplus = [...weights.keys()].find((name) => !shapes.has(name) && !isIdle(name));
+  if (surplus !== undefined) {
+    const reason = `there is a tensor ${surplus}, which a ${config.model_type} model of this configuration lacks`;
+    throw new EverturnError("MODEL_WEIGHTS_MISMATCH", { reason });
+  }
+  return new Map([...shapes.keys()].map((name) => [name, weights.get(name)!]));
+}
+
+function specialTokens(json: Record<string, unknown>, path: string): SpecialTokenIds {
+  const id = (name: string) => {
+    const value = json[name];
+    return typeof value === "number" ? value : null;
+  };
+  const end = json.eos_token_id;
+  const ends = Array.isArray(end) ? end.filter((item) => typeof item === "number") : id("eos_token_id");
+  if (ends === null) throw configError(`${path}: eos_token_id must be a number, or a list of them`);
+  return { bos_token_id: id("bos_token_id"), eos_token_id: ends, pad_token_id: id("pad_token_id") };
+}

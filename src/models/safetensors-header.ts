@@ -1,0 +1,110 @@
+import type { FileHandle } from "node:fs/promises";
+import { EverturnError } from "../errors/everturn-error.ts";
+import { readFully } from "./file-bytes.ts";
+import { type FloatType, floatBytes, isFloatType } from "./float-types.ts";
+
+/** A tensor in a safetensors file: `begin` and `end` count bytes of the whole file. */
+export interface StoredTensor {
+  dtype: FloatType;
+  shape: number[];
+  begin: number;
+  end: number;
+}
+
+/**
+ * Reads and checks the header of a safetensors file. Throws SAFETENSORS_INVALID if the file is not one, is cut
+ * short, or holds another type than F32, F16 and BF16.
+ */
+export async function readSafetensorsHeader(
+  path: string,
+  file: FileHandle,
+): Promise<Map<string, StoredTensor>> {
+  const { size } = await file.stat();
+  const prefix = Buffer.alloc(8);
+  if (!(await readFully(file, prefix, 0))) {
+    throw invalidSafetensors(path, "it is shorter than the eight bytes of a header's length");
+  }
+  const length = prefix.readBigUInt64LE(0);
+  if (length > BigInt(size - 8)) {
+    throw invalidSafetensors(path, `its header of ${length} bytes runs past the end`);
+  }
+  const text = Buffer.alloc(Number(length));
+  if (!(await readFully(file, text, 8))) throw invalidSafetensors(path, "it was cut while it was read");
+  const start = 8 + text.length;
+  const tensors = new Map<string, StoredTensor>();
+  for (const [name, value] of Object.entries(parseObject(path, text.toString("utf8")))) {
+    if (name !== "__metadata__") tensors.set(name, checkEntry(path, name, value, start, size));
+  }
+  return tensors;
+}
+
+/** The bytes before the tensors' own: the header's length, and the header padded to a multiple of eight. */
+export function safetensorsHeader(
+  tensors: readonly { name: string; shape: readonly number[] }[],
+  dtype: FloatType,
+  metadata: Readonly<Record<string, string>>,
+): Buffer {
+  const header: Record<string, unknown> = { __metadata__: metadata };
+  let offset = 0;
+  for (const { name, shape } of tensors) {
+    const end = offset + valueCount(shape) * floatBytes[dtype];
+    header[name] = { dtype, shape, data_offsets: [offset, end] };
+    offset = end;
+  }
+  const json = Buffer.from(JSON.stringify(header));
+  const padded = Buffer.alloc(8 + Math.ceil(json.length / 8) * 8, " ");
+  padded.writeBigUInt64LE(BigInt(padded.length - 8), 0);
+  json.copy(padded, 8);
+  return padded;
+}
+
+/** How many values a tensor of `shape` has. */
+export function valueCount(shape: readonly number[]): number {
+  return shape.reduce((total, size) => total * size, 1);
+}
+
+/** The error SAFETENSORS_INVALID. */
+export function invalidSafetensors(path: string, reason: string): EverturnError {
+  return new EverturnError("SAFETENSORS_INVALID", { path, reason });
+}
+
+function parseObject(path: string, text: string): Record<string, unknown> {
+  let header: unknown;
+  try {
+    header = JSON.parse(text);
+  } catch {
+    throw invalidSafetensors(path, "its header is not JSON");
+  }
+  if (!isRecord(header)) throw invalidSafetensors(path, "its header is not a JSON object");
+  return header;
+}
+
+function checkEntry(path: string, name: string, value: unknown, start: number, size: number): StoredTensor {
+  if (!isRecord(value)) throw invalidSafetensors(path, `the entry of tensor ${name} is not an object`);
+  const { dtype, shape, data_offsets: offsets } = value;
+  if (typeof dtype !== "string" || !isCounts(shape) || !isCounts(offsets) || offsets.length !== 2) {
+    throw invalidSafetensors(path, `the entry of tensor ${name} lacks a dtype, a shape or its offsets`);
+  }
+  if (!isFloatType(dtype)) {
+    const known = Object.keys(floatBytes).join(", ");
+    throw invalidSafetensors(path, `tensor ${name} is ${dtype}; only ${known} can be read`);
+  }
+  const [first = 0, last = 0] = offsets;
+  const [begin, end] = [start + first, start + last];
+  if (end > size) throw invalidSafetensors(path, `tensor ${name} runs past the end of the file`);
+  if (end - begin !== valueCount(shape) * floatBytes[dtype]) {
+    throw invalidSafetensors(
+      path,
+      `tensor ${name} of shape [${shape}] does not fill its ${end - begin} bytes`,
+    );
+  }
+  return { dtype, shape, begin, end };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isCounts(value: unknown): value is number[] {
+  return Array.isArray(value) && value.every((item) => Number.isSafeInteger(item) && item >= 0);
+}

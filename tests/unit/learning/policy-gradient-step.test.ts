@@ -1,0 +1,91 @@
+import { expect, test } from "vitest";
+import { type Algorithm, algorithmPresets } from "../../../src/learning/algorithm.ts";
+import { nextKlCoefficient } from "../../../src/learning/kl-controller.ts";
+import type { ScoredTrajectory } from "../../../src/learning/token-rewards.ts";
+import { createTrainer } from "../../../src/learning/trainer.ts";
+import { copyTrainerState } from "../../../src/learning/trainer-state.ts";
+import type { TrainingSettings } from "../../../src/learning/training-settings.ts";
+import { ppoFixture } from "./ppo-fixture.ts";
+
+const fixture = await ppoFixture();
+const { config, reference } = fixture;
+const trajectories = fixture.trajectories.map((trajectory, index) => ({
+  ...trajectory,
+  group: `task ${index % 2}`,
+}));
+
+/** One step on the fixture's model. */
+async function step(
+  algorithm: Algorithm,
+  changes: Partial<TrainingSettings> = {},
+  batch: ScoredTrajectory[] = trajectories,
+) {
+  const settings = { ...fixture.settings, ...algorithmPresets[algorithm], epochs: 1, ...changes };
+  const trainer = createTrainer({
+    ...{ config, reference, settings, seed: 1 },
+    state: copyTrainerState(fixture.state),
+  });
+  try {
+    return { metrics: await trainer.policyGradientStep(batch), state: trainer.state };
+  } finally {
+    await trainer.close();
+  }
+}
+
+test("what an algorithm doesn't use is neither computed nor reported", async () => {
+  const { metrics } = await step("dr-grpo");
+  expect(metrics).not.toHaveProperty("kl");
+  expect(metrics).not.toHaveProperty("valueLoss");
+  const actions = trajectories.flatMap(({ logprobs, mask }) => logprobs.filter((_, at) => mask[at] === 1));
+  const surprise = -actions.reduce((sum, value) => sum + value, 0) / actions.length;
+  expect(metrics.entropy).toBeCloseTo(surprise, 4);
+  expect((await step("ppo")).metrics).toMatchObject({
+    kl: expect.any(Number),
+    valueLoss: expect.any(Number),
+  });
+  expect((await step("rloo")).metrics.kl).toBeGreaterThan(0);
+});
+
+test("without a scoring pass the gap is that of the first update", async () => {
+  const scored = await step("ppo");
+  const { metrics } = await step("dr-grpo", { minibatchSize: trajectories.length });
+  expect(metrics.logprobGap).toBeCloseTo(scored.metrics.logprobGap, 5);
+});
+
+test("groups whose rewards are all equal are left out", async () => {
+  const uniform = trajectories.map((one) => (one.group === "task 0" ? { ...one, reward: 1 } : one));
+  const { metrics } = await step("dapo", {}, uniform);
+  const left = uniform.filter(({ group }) => group === "task 1");
+  expect(metrics.tokens).toBe(left.flatMap(({ mask }) => mask.filter((marked) => marked === 1)).length);
+
+  const none = await step(
+    "dapo",
+    {},
+    trajectories.map((one) => ({ ...one, reward: 1 })),
+  );
+  expect(none.metrics).toMatchObject({ tokens: 0, policyLoss: 0, gradientNorm: 0, logprobGap: 0 });
+  expect(none.state).toEqual({ ...fixture.state, policyGradientSteps: 1 });
+});
+
+test("a KL coefficient with a target follows the KL divergence", async () => {
+  const { metrics, state } = await step("ppo", { klCoefficient: 0.05, klTarget: 1e-6, klHorizon: 60 });
+  const target = { target: 1e-6, horizon: 60 };
+  expect(state.klCoefficient).toBe(nextKlCoefficient(0.05, metrics.kl!, trajectories.length, target));
+  expect(state.klCoefficient).toBeCloseTo(0.05 * (1 + (0.2 * 6) / 60));
+  expect(nextKlCoefficient(1, 0.09, 100, { target: 0.1, horizon: 1000 })).toBeCloseTo(0.99);
+  expect(nextKlCoefficient(1, 0, 100, { target: 0.1, horizon: 1000 })).toBeCloseTo(0.98);
+  expect((await step("ppo")).state).not.toHaveProperty("klCoefficient");
+});
+
+test("a correction for another sampler uses the trainer's own log-probabilities as the old ones", async () => {
+  const { metrics } = await step("grpo", { importanceCorrection: "token-truncate", minibatchSize: 6 });
+  expect(metrics.approximateKl).toBeCloseTo(0, 6);
+  expect(metrics.clipFraction).toBe(0);
+});
+
+test("rewards of turns must fit the turns", async () => {
+  const [first] = trajectories;
+  const refused = (turnRewards: number[]) => step("ppo", {}, [{ ...first!, turnRewards }]);
+  await expect(refused([1])).rejects.toThrow("trajectory 0 has 2 turns, but 1 rewards of turns");
+  await expect(refused([1, Number.NaN])).rejects.toThrow("trajectory 0 has a turn with the reward NaN");
+});

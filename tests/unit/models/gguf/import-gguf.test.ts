@@ -1,0 +1,92 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { readWeights } from "../../../../src/models/checkpoint.ts";
+import { exportGguf } from "../../../../src/models/gguf/export-gguf.ts";
+import { importGguf } from "../../../../src/models/gguf/import-gguf.ts";
+import { parseModelConfig } from "../../../../src/models/model-config-file.ts";
+import type { Tensor } from "../../../../src/models/safetensors.ts";
+import { loadTokenizer } from "../../../../src/tokens/tokenizer.ts";
+import { temporaryFolder } from "../../../support/temporary-folder.ts";
+
+const fixtures = join(import.meta.dirname, "../../../fixtures/gguf");
+const work = temporaryFolder();
+
+/** What scripts/make-gguf-fixtures.py wrote of a model. */
+interface Expected {
+  config: Record<string, unknown>;
+  tensors: Record<string, string>;
+  encode: { text: string; tokens: number[] }[];
+}
+
+async function expectedOf(model: string): Promise<Expected> {
+  return JSON.parse(await readFile(join(fixtures, `${model}.json`), "utf8"));
+}
+
+async function importInto(file: string, name: string): Promise<string> {
+  const folder = join(work, name);
+  await mkdir(folder);
+  await importGguf(file, folder);
+  return folder;
+}
+
+function digests(weights: ReadonlyMap<string, Tensor>): Record<string, string> {
+  return Object.fromEntries(
+    [...weights].map(([name, { data }]) => [
+      name,
+      createHash("sha256").update(new Uint8Array(data.buffer)).digest("hex"),
+    ]),
+  );
+}
+
+describe.each(["llama3", "mistral", "nemo", "qwen2", "qwen3", "gemma"])("%s", (model) => {
+  let folder: string;
+  let expected: Expected;
+
+  beforeAll(async () => {
+    expected = await expectedOf(model);
+    folder = await importInto(join(fixtures, `${model}.gguf`), model);
+  });
+
+  test("its weights are those it was made from, by Hugging Face's names", async () => {
+    expect(digests(await readWeights(folder))).toEqual(expected.tensors);
+  });
+
+  test("its configuration is the one it was made from", async () => {
+    const read = parseModelConfig(await readFile(join(folder, "config.json"), "utf8"), "config.json");
+    const wanted = parseModelConfig(JSON.stringify(expected.config), model);
+    // GGUF knows Mistral as a Llama, and no width of random weights
+    expect(read).toEqual({ ...wanted, model_type: read.model_type, initializer_range: 0.02 });
+    expect(read.model_type).toBe(model === "mistral" ? "llama" : wanted.model_type);
+  });
+
+  test("its tokenizer gives transformers' ids", async () => {
+    const tokenizer = await loadTokenizer(folder);
+    for (const { text, tokens } of expected.encode)
+      expect([text, tokenizer.encode(text)]).toEqual([text, tokens]);
+    expect(tokenizer.endOfTurn).toEqual({ text: "<eos>", id: 2 });
+    expect(tokenizer.chatTemplate).toContain("{% for m in messages %}");
+  });
+
+  test.runIf(["llama3", "nemo", "qwen2", "qwen3"].includes(model))(
+    "written as GGUF again and imported, it is the same",
+    async () => {
+      const file = join(work, `${model}.gguf`);
+      await exportGguf(folder, await readWeights(folder), file, "F16");
+      const again = await importInto(file, `${model}-again`);
+      for (const name of ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"]) {
+        const [first, second] = await Promise.all([folder, again].map((path) => readFile(join(path, name))));
+        expect([name, second!.equals(first!)]).toEqual([name, true]);
+      }
+    },
+  );
+
+  test.runIf(["mistral", "gemma"].includes(model))("a SentencePiece vocabulary is not written", async () => {
+    const file = join(work, `${model}.gguf`);
+    const writing = exportGguf(folder, await readWeights(folder), file, "F32");
+    await expect(writing).rejects.toMatchObject({ code: "GGUF_EXPORT_FAILED" });
+    expect(existsSync(file)).toBe(false);
+  });
+});

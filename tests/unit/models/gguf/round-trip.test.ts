@@ -1,0 +1,101 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { readWeights } from "../../../../src/models/checkpoint.ts";
+import { configFromMetadata } from "../../../../src/models/gguf/config-metadata.ts";
+import { exportGguf } from "../../../../src/models/gguf/export-gguf.ts";
+import { readGgufHeader } from "../../../../src/models/gguf/header.ts";
+import { importGguf } from "../../../../src/models/gguf/import-gguf.ts";
+import type { GgufValue } from "../../../../src/models/gguf/value-types.ts";
+import { type ModelConfig, modelConfig } from "../../../../src/models/model-config.ts";
+import { readModelConfig } from "../../../../src/models/model-config-file.ts";
+import { randomModelWeights } from "../../../../src/models/model-weights.ts";
+import { parseRotaryScaling } from "../../../../src/models/parse-rotary-scaling.ts";
+import { writePolicyFolder } from "../../../../src/models/policy-folder.ts";
+import { temporaryFolder } from "../../../support/temporary-folder.ts";
+
+const tokenizer = join(import.meta.dirname, "../../tokens/fixtures/tokenizer");
+const work = temporaryFolder();
+const sizes = {
+  vocab_size: 350,
+  hidden_size: 16,
+  num_hidden_layers: 2,
+  num_attention_heads: 2,
+  num_key_value_heads: 1,
+  intermediate_size: 24,
+  max_position_embeddings: 64,
+};
+const all = ["sliding_attention", "sliding_attention"] as const;
+const yarn = { rope_type: "yarn", factor: 4, original_max_position_embeddings: 16 };
+const llama3 = {
+  rope_type: "llama3",
+  factor: 32,
+  low_freq_factor: 1,
+  high_freq_factor: 4,
+  original_max_position_embeddings: 8192,
+} as const;
+
+let count = 0;
+
+/** A random policy of a configuration, and its GGUF file. */
+async function exported(changes: Partial<ModelConfig>): Promise<{ folder: string; file: string }> {
+  const folder = join(work, `policy-${count++}`);
+  const config = modelConfig({ ...sizes, ...changes });
+  const tokens = { bos_token_id: null, eos_token_id: 2, pad_token_id: 0 };
+  const weights = randomModelWeights(config, 1);
+  await writePolicyFolder(folder, { config, weights, tokens, tokenizer });
+  await exportGguf(folder, weights, `${folder}.gguf`, "F32");
+  return { folder, file: `${folder}.gguf` };
+}
+
+test.each<[string, Partial<ModelConfig>]>([
+  ["linear scaling", { rope_scaling: { rope_type: "linear", factor: 2.5 } }],
+  ["YaRN", { rope_scaling: parseRotaryScaling(yarn, 64, "") }],
+  ["Llama 3's scaling", { rope_scaling: llama3, head_dim: 32, rope_theta: 500_000 }],
+  ["Mistral's window", { model_type: "mistral", sliding_window: 8, layer_types: all }],
+  ["biases of Llama", { attention_bias: true, mlp_bias: true }],
+  ["an odd epsilon and base", { rms_norm_eps: 3.3e-5, rope_theta: 12_345.678 }],
+  ["Gemma", { model_type: "gemma", tie_word_embeddings: true, head_dim: 8, hidden_act: "gelu_pytorch_tanh" }],
+])("%s survives GGUF", async (_, changes) => {
+  const { folder, file } = await exported(changes);
+  const back = `${folder}-back`;
+  await mkdir(back);
+  await importGguf(file, back);
+  expect(await readModelConfig(join(back, "config.json"))).toEqual(
+    await readModelConfig(join(folder, "config.json")),
+  );
+  const [before, after] = await Promise.all([readWeights(folder), readWeights(back)]);
+  expect([...after.keys()]).toEqual([...before.keys()]);
+  // Gemma's norms pass through 1 + weight
+  for (const [name, { data }] of before) {
+    const gap = data.reduce(
+      (most, value, at) => Math.max(most, Math.abs(value - after.get(name)!.data[at]!)),
+      0,
+    );
+    expect(gap).toBeLessThan(1e-6);
+  }
+});
+
+test.each<[string, Partial<ModelConfig>]>([
+  [
+    "only some of its layers",
+    { model_type: "mistral", sliding_window: 8, layer_types: ["full_attention", all[0]] },
+  ],
+  ["a qwen2 model with a sliding window", { model_type: "qwen2", sliding_window: 8, layer_types: all }],
+])("GGUF can't say: %s", async (reason, changes) => {
+  await expect(exported(changes)).rejects.toThrow(reason);
+});
+
+test.each<[string, string, GgufValue]>([
+  ["llama.expert_count is 8, not 0", "llama.expert_count", 8],
+  ["llama.rope.dimension_count is 4, not 8", "llama.rope.dimension_count", 4],
+  ["llama.attention.value_length is 16, not 8", "llama.attention.value_length", 16],
+  ["llama.attention.head_count_kv must be a number, but is [1,2]", "llama.attention.head_count_kv", [1, 2]],
+  ['rope_type "longrope" is not supported', "llama.rope.scaling.type", "longrope"],
+  ['general.architecture is "mamba"', "general.architecture", "mamba"],
+])("a model is refused where %s", async (reason, key, value) => {
+  const header = readGgufHeader((await exported({})).file);
+  header.metadata.set("llama.rope.scaling.factor", 2);
+  header.metadata.set(key, value);
+  expect(() => configFromMetadata("x.gguf", header)).toThrow(reason);
+});

@@ -1,0 +1,84 @@
+import { cp, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeEach, expect, test } from "vitest";
+import { readWeights, writeWeights } from "../../../src/models/checkpoint.ts";
+import { importModel } from "../../../src/models/import-model.ts";
+import { readModelConfig } from "../../../src/models/model-config-file.ts";
+import type { Tensor } from "../../../src/models/safetensors.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+
+const fixture = join(import.meta.dirname, "../sampling/fixtures/policy");
+const work = temporaryFolder();
+const source = join(work, "source");
+const target = join(work, "target");
+const weights = await readWeights(fixture);
+
+beforeEach(async () => {
+  for (const folder of [source, target]) await rm(folder, { recursive: true, force: true });
+  await cp(fixture, source, { recursive: true });
+});
+
+/** Changes keys of the source's config.json. */
+async function configure(change: Record<string, unknown>): Promise<void> {
+  const json = JSON.parse(await readFile(join(fixture, "config.json"), "utf8"));
+  await writeFile(join(source, "config.json"), JSON.stringify({ ...json, ...change }));
+}
+
+async function replaceWeights(changed: Map<string, Tensor>, options = {}): Promise<void> {
+  await rm(join(source, "model.safetensors"));
+  await writeWeights(source, changed, options);
+}
+
+test("a folder of Hugging Face's files becomes a policy with float32 weights", async () => {
+  await replaceWeights(weights, { dtype: "BF16", shardBytes: 20_000 });
+  await configure({ torch_dtype: "bfloat16", eos_token_id: [2, 0] });
+  await importModel(source, target);
+  expect(await readWeights(target)).toEqual(await readWeights(source));
+  expect(await readModelConfig(join(target, "config.json"))).toEqual(
+    await readModelConfig(join(source, "config.json")),
+  );
+  const written = JSON.parse(await readFile(join(target, "config.json"), "utf8"));
+  expect(written).toMatchObject({
+    torch_dtype: "float32",
+    eos_token_id: [2, 0],
+    architectures: ["LlamaForCausalLM"],
+  });
+  for (const name of ["tokenizer.json", "tokenizer_config.json"]) {
+    expect(await readFile(join(target, name), "utf8")).toBe(await readFile(join(fixture, name), "utf8"));
+  }
+});
+
+test("tensors that change nothing are left out, others refused", async () => {
+  const head = weights.get("model.embed_tokens.weight")!;
+  const frequencies = { shape: [2], data: new Float32Array(2) };
+  const idle = new Map(weights)
+    .set("lm_head.weight", head)
+    .set("model.layers.0.self_attn.rotary_emb.inv_freq", frequencies);
+  await replaceWeights(idle);
+  await importModel(source, target);
+  expect([...(await readWeights(target)).keys()].sort()).toEqual([...weights.keys()].sort());
+  await replaceWeights(new Map(weights).set("model.layers.0.self_attn.q_proj.bias", frequencies));
+  await expect(importModel(source, target)).rejects.toThrow(
+    "there is a tensor model.layers.0.self_attn.q_proj.bias",
+  );
+});
+
+test.each<[string, () => Promise<unknown>]>([
+  ["tokenizer.json is missing", () => rm(join(source, "tokenizer.json"))],
+  ["config.json can't be read", () => rm(join(source, "config.json"))],
+  ["there is neither model.safetensors nor", () => rm(join(source, "model.safetensors"))],
+  ["eos_token_id must be a number", () => configure({ eos_token_id: null })],
+  ['model_type is "gpt2"', () => configure({ model_type: "gpt2" })],
+  [
+    "layers.2.input_layernorm.weight should be [32], but is missing",
+    () => configure({ num_hidden_layers: 3 }),
+  ],
+])("refuses a folder when %s", async (reason, damage) => {
+  await damage();
+  await expect(importModel(source, target)).rejects.toThrow(reason);
+});
+
+test("a name that is neither there nor known is refused with those that are", async () => {
+  const importing = importModel(join(work, "nowhere"), target);
+  await expect(importing).rejects.toThrow("or one of the models known by name: smollm2-135m-instruct.");
+});

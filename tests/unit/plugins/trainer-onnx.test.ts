@@ -1,0 +1,135 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { algorithmPresets, type JsonObject, type Trainer, type TrainingTrajectory } from "everturn/plugin";
+import { expect, test } from "vitest";
+import policy from "../../../plugins/policy-onnx/index.ts";
+import manifest from "../../../plugins/trainer-onnx/everturn.plugin.json" with { type: "json" };
+import plugin from "../../../plugins/trainer-onnx/index.ts";
+import { createAjv } from "../../../src/validation/ajv.ts";
+import { tokenizerFolder } from "../../support/sample-plan.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+
+const folder = temporaryFolder();
+const at = (name: string) => join(folder, name);
+const initial = at("v0000");
+const architecture = {
+  ...{ hidden_size: 16, num_hidden_layers: 1, num_attention_heads: 2, intermediate_size: 24 },
+  max_position_embeddings: 16,
+};
+await policy.initialize(initial, { tokenizer: tokenizerFolder, architecture }, 1);
+
+/** A configuration of the plugin with the manifest's defaults. */
+function filled(changes: JsonObject): JsonObject {
+  const config = { minibatchSize: 2, learningRate: 1e-2, warmupSteps: 1, klCoefficient: 0.1, ...changes };
+  if (!createAjv().validate(manifest.config, config)) throw new Error("The configuration is not valid.");
+  return config;
+}
+const config = filled({});
+
+const demonstrations = [
+  { tokens: [5, 6, 7, 8], mask: [0, 0, 1, 1] },
+  { tokens: [5, 7, 9], mask: [0, 1, 1] },
+];
+const trajectories: TrainingTrajectory[] = [1, 0, 1, 0].map((reward, index) => ({
+  ...{ id: `run/step-0001/task-${index}/0`, group: `task-${index}`, reward },
+  tokens: [5, 6 + index, 9, 4],
+  mask: [0, 1, 0, 1],
+  logprobs: [0, -3, 0, -4],
+}));
+const supervised = { learningRate: 1e-2, steps: 4 };
+
+/** All bytes that a trainer saves, by file. */
+async function saved(trainer: Trainer, name: string): Promise<Map<string, Buffer>> {
+  await trainer.save(at(`${name}-policy`), at(`${name}-state`));
+  const files = [`${name}-policy`, `${name}-state`].flatMap((one) =>
+    readdirSync(at(one)).map(
+      (file) => [one.replace(name, ""), file, readFileSync(join(at(one), file))] as const,
+    ),
+  );
+  return new Map(files.map(([part, file, bytes]) => [`${part}/${file}`, bytes]));
+}
+
+test.each([
+  ["all weights", {}],
+  ["an adapter", { lora: { rank: 4 } }],
+  ["a steered KL coefficient", { klTarget: 0.01, klHorizon: 10 }],
+])(
+  "saved and opened again, with %s, it goes on bit by bit as if it had never stopped",
+  async (_, changes) => {
+    const config = filled(changes);
+    const warm = await plugin.open({ initial, policy: initial }, config, 1);
+    await warm.supervisedStep(demonstrations, supervised);
+    await saved(warm, "one");
+    const folders = { initial, policy: at("one-policy"), state: at("one-state") };
+    const resumed = await plugin.open(folders, config, 1);
+    expect(await resumed.supervisedStep(demonstrations, supervised)).toEqual(
+      await warm.supervisedStep(demonstrations, supervised),
+    );
+    expect(await saved(resumed, "resumed")).toEqual(await saved(warm, "warm"));
+    await warm.close();
+    await resumed.close();
+
+    const reference = at("warm-policy");
+    const trainer = await plugin.open({ initial, policy: reference, reference }, config, 1);
+    await trainer.policyGradientStep(trajectories);
+    await saved(trainer, "two");
+    const again = await plugin.open(
+      { initial, policy: at("two-policy"), state: at("two-state"), reference },
+      config,
+      1,
+    );
+    const metrics = await again.policyGradientStep(trajectories);
+    expect(metrics).toEqual(await trainer.policyGradientStep(trajectories));
+    expect(metrics.kl).toBeGreaterThan(0);
+    expect(await saved(again, "again")).toEqual(await saved(trainer, "three"));
+    await trainer.close();
+    await again.close();
+  },
+);
+
+test("a saved policy is a whole one: version 0's files with other weights", async () => {
+  const trainer = await plugin.open({ initial, policy: initial }, config, 1);
+  await trainer.supervisedStep(demonstrations, supervised);
+  await trainer.save(at("next"), at("next-state"));
+  expect(readdirSync(at("next")).sort()).toEqual(readdirSync(initial).sort());
+  const weights = (name: string) => readFileSync(join(at(name), "model.safetensors"));
+  expect(weights("next")).not.toEqual(weights("v0000"));
+  await trainer.close();
+});
+
+test("with LoRA a version holds an adapter in PEFT's format, and no weights", async () => {
+  const trainer = await plugin.open({ initial, policy: initial }, filled({ lora: { rank: 2 } }), 1);
+  await trainer.supervisedStep(demonstrations, supervised);
+  await trainer.save(at("adapter"), at("adapter-state"));
+  await trainer.close();
+  const files = readdirSync(at("adapter"));
+  expect(files).toEqual(
+    expect.arrayContaining(["adapter_config.json", "adapter_model.safetensors", "config.json"]),
+  );
+  expect(files).not.toContain("model.safetensors");
+  const peft: unknown = JSON.parse(readFileSync(join(at("adapter"), "adapter_config.json"), "utf8"));
+  expect(peft).toMatchObject({ r: 2, lora_alpha: 32, base_model_name_or_path: "../v0000" });
+});
+
+test("a configuration that doesn't go together is named key by key", () => {
+  const keys = (changes: JsonObject, groupSize = 8) =>
+    plugin.check?.(filled(changes), { groupSize, batchSize: 64 }).map(({ key }) => key);
+  expect(keys({})).toEqual([]);
+  for (const algorithm of manifest.config.properties.algorithm.enum) expect(keys({ algorithm })).toEqual([]);
+  expect(keys({ algorithm: "grpo" }, 1)).toEqual(["algorithm"]);
+  expect(keys({ algorithm: "dapo" }, 1)).toEqual(["algorithm", "algorithm"]);
+  expect(keys({ leaveOutUniformGroups: true }, 1)).toEqual(["leaveOutUniformGroups"]);
+  expect(keys({ algorithm: "rloo", aggregation: "token-mean" })).toEqual(["aggregation"]);
+  expect(keys({ algorithm: "grpo", credit: "token" })).toEqual(["credit"]);
+  expect(keys({ normalization: "group" })).toEqual(["normalization"]);
+  expect(keys({ klTarget: 0.1, klCoefficient: 0 })).toEqual(["klCoefficient"]);
+  expect(keys({ importanceMinimum: 2 })).toEqual(["importanceMinimum"]);
+  expect(keys({ overlongMaximum: 100 })).toEqual(["overlongBuffer"]);
+  expect(keys({ decay: "cosine" })).toEqual(["decay"]);
+});
+
+test("the manifest knows the algorithms, and every setting of theirs", () => {
+  const { properties } = manifest.config;
+  expect(properties.algorithm.enum).toEqual(Object.keys(algorithmPresets));
+  expect(Object.keys(properties)).toEqual(expect.arrayContaining(Object.keys(algorithmPresets.ppo)));
+});
