@@ -1,9 +1,10 @@
 import { openRun as openOneRun, openRuns } from "../src/runs/open-runs.ts";
 import { durable } from "../src/temporal/durable.ts";
 import { policyWorker } from "../src/temporal/policy-worker.ts";
+import type { Role } from "../src/temporal/queues.ts";
 import { toolWorker } from "../src/temporal/tool-worker.ts";
 import { trainerWorker } from "../src/temporal/trainer-worker.ts";
-import type { Role, RoleActivities } from "../src/temporal/worker.ts";
+import type { RoleActivities } from "../src/temporal/worker.ts";
 import { callTool } from "./call-tool.ts";
 import { generateTurn } from "./generate-turn.ts";
 import { initializePolicy } from "./initialize-policy.ts";

@@ -36,8 +36,9 @@ export function runSettings(plan: Plan): RunSettings {
 
 function toolBinding({ manifest, retry, timeout }: Plan["tools"][number]): ToolBinding[] {
   if (manifest.tool === undefined) return [];
-  const { name, description, parameters, stateful } = manifest.tool;
-  return [{ definition: { name, description, parameters }, retry, timeout, stateful: stateful ?? false }];
+  const { name, description, parameters, stateful = false } = manifest.tool;
+  const pure = !stateful && !Object.values(manifest.capabilities).includes(true);
+  return [{ definition: { name, description, parameters }, retry, timeout, stateful, pure }];
 }
 
 async function progressOf({ folder, plan }: OpenRun): Promise<TrainingProgress> {

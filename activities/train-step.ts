@@ -44,6 +44,7 @@ function foldersAt({ plan, folder }: OpenRun, version: number): TrainerFolders {
     initial: folder.policy(0),
     policy: folder.policy(version),
     reference: folder.policy(reference),
+    failures: join(folder.root, "failures"),
   };
   return version === reference ? base : { ...base, state: folder.trainer(version) };
 }

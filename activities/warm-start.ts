@@ -63,5 +63,6 @@ function positionOf(step: number): string {
 
 function foldersAt(folder: RunFolder, step: number): TrainerFolders {
   const initial = folder.policy(0);
-  return step === 0 ? { initial, policy: initial } : { initial, ...folder.warmStart(step) };
+  const both = { initial, failures: join(folder.root, "failures") };
+  return step === 0 ? { ...both, policy: initial } : { ...both, ...folder.warmStart(step) };
 }

@@ -28,6 +28,7 @@ export async function evaluation(input: EvaluationInput): Promise<EvaluationReco
     step: plan.step,
     policyVersion: plan.policyVersion,
     accuracy: mean(results.map((result) => Number(result.success))),
+    rewardMean: mean(results.map((result) => result.reward)),
     tasks: results.length,
     leftOut: results.filter((result) => result.outcome === "left-out").length,
     toolCallRate: mean(results.map((result) => Number(result.toolCalls > 0))),

@@ -1,4 +1,4 @@
-import { scheduleActivity } from "@temporalio/workflow";
+import { scheduleActivity, scheduleLocalActivity } from "@temporalio/workflow";
 import type { CallToolInput, CallToolResult } from "../src/contracts/activities.ts";
 import type { LoopContext, Observation } from "../src/contracts/loop.ts";
 import type { Message, ToolCall } from "../src/contracts/message.ts";
@@ -11,7 +11,7 @@ import type {
   TurnRecord,
 } from "../src/contracts/trajectory.ts";
 import { callSlots } from "./call-slots.ts";
-import { schedule } from "./schedule.ts";
+import { schedule, servesTools } from "./schedule.ts";
 import { summary } from "./transcript.ts";
 import { turnSpans } from "./turn-spans.ts";
 
@@ -102,12 +102,18 @@ export function openTrajectory(
   };
 
   function callTool(binding: ToolBinding, call: ToolCall, request: CallToolInput): Promise<CallToolResult> {
-    return scheduleActivity<CallToolResult>(call.name, [request], {
-      taskQueue: queues.tools,
+    const options = {
       startToCloseTimeout: binding.timeout,
-      heartbeatTimeout: Math.min(binding.timeout, 10_000),
       retry: binding.retry,
       summary: summary(JSON.stringify(call.arguments)),
+    };
+    if (binding.pure === true && servesTools(queues)) {
+      return scheduleLocalActivity<CallToolResult>(call.name, [request], options);
+    }
+    return scheduleActivity<CallToolResult>(call.name, [request], {
+      ...options,
+      taskQueue: queues.tools,
+      heartbeatTimeout: Math.min(binding.timeout, 10_000),
     });
   }
 

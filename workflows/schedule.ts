@@ -1,4 +1,4 @@
-import { type ActivityOptions, scheduleActivity } from "@temporalio/workflow";
+import { type ActivityOptions, scheduleActivity, scheduleLocalActivity } from "@temporalio/workflow";
 import type {
   PolicyActivities,
   RunActivities,
@@ -28,11 +28,15 @@ const roles: Record<keyof Activities, keyof Queues> = {
 /** A worker that is silent for longer loses its activity to another. */
 const heartbeatTimeout = "10s";
 
-const defaults: ActivityOptions = {
+const defaults = {
   startToCloseTimeout: "30 minutes",
-  heartbeatTimeout,
   retry: { initialInterval: "200ms", backoffCoefficient: 2, maximumInterval: "10s", maximumAttempts: 20 },
-};
+} as const;
+
+/** Whether the worker that runs the workflows also serves tools and rewards: what is quick is then done on the spot. */
+export function servesTools(queues: Queues): boolean {
+  return queues.tools === queues.orchestration;
+}
 
 /** Schedules one of Everturn's own activities on its queue; `summary` (at most 400 bytes) is shown in the UI. */
 export function schedule<Name extends keyof Activities>(
@@ -47,6 +51,10 @@ export function schedule(
   input: unknown,
   summary?: string,
 ): Promise<unknown> {
-  const options: ActivityOptions = { ...defaults, taskQueue: queues[roles[name]] };
-  return scheduleActivity(name, [input], summary === undefined ? options : { ...options, summary });
+  const options = { ...defaults, ...(summary === undefined ? {} : { summary }) };
+  if (name === "score-trajectory" && servesTools(queues)) {
+    return scheduleLocalActivity(name, [input], options);
+  }
+  const remote: ActivityOptions = { ...options, heartbeatTimeout, taskQueue: queues[roles[name]] };
+  return scheduleActivity(name, [input], remote);
 }

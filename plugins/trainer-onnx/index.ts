@@ -11,7 +11,7 @@ import {
   type TrainingSettings,
 } from "everturn/plugin";
 import { readPolicy, writePolicy } from "./policy-files.ts";
-import { loraSettings, trainingSettings } from "./settings.ts";
+import { loraSettings, targetOf, trainingSettings } from "./settings.ts";
 import { readTrainerState, writeTrainerState } from "./state-folder.ts";
 
 /** Policy-gradient algorithms and supervised steps on ONNX Runtime. */
@@ -37,6 +37,7 @@ const plugin: TrainerPlugin = {
       ...(reference && { reference }),
       settings,
       seed,
+      ...targetOf(config),
       threads: Number(config.threads),
       maxTokensPerRun: Number(config.maxTokensPerRun),
       ...(folders.failures !== undefined && { failures: folders.failures }),
@@ -50,6 +51,7 @@ const plugin: TrainerPlugin = {
         return metrics;
       },
       async save(policyFolder, stateFolder) {
+        await trainer.settle();
         await writePolicy(policyFolder, folders.initial, trainer.state, model.lora);
         await writeTrainerState(stateFolder, trainer.state);
       },

@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { Argument, type Command } from "commander";
 import { fetchCuda } from "../devices/cuda.ts";
 import { devices } from "../devices/device.ts";
 import { probeDevice } from "../devices/probe-device.ts";
@@ -12,9 +12,13 @@ export function registerDevices(program: Command): void {
   command
     .command("fetch")
     .description("download a device's libraries into the user's cache")
-    .argument("<device>", "cuda")
+    .addArgument(new Argument("<device>", "the only one with something to fetch").choices(["cuda"]))
     .option("--with-libraries", "also CUDA 13 and cuDNN 9 (1 GB), where the system has none")
-    .action(fetchDevice);
+    .action(async (_device: string, options: { withLibraries?: true }) => {
+      const libraries = options.withLibraries ?? false;
+      await fetchCuda({ libraries }, (line) => process.stdout.write(`${line}\n`));
+      await listDevices();
+    });
 }
 
 async function listDevices(): Promise<void> {
@@ -23,14 +27,4 @@ async function listDevices(): Promise<void> {
     const found = obstacle ? `no: ${obstacle.reason}. ${obstacle.hint}` : "yes";
     process.stdout.write(`${device.padEnd(8)}${found}\n`);
   }
-}
-
-async function fetchDevice(
-  device: string,
-  options: { withLibraries?: true },
-  command: Command,
-): Promise<void> {
-  if (device !== "cuda") command.error(`error: nothing is to be fetched for “${device}”, only for cuda`);
-  await fetchCuda({ libraries: options.withLibraries ?? false }, (line) => process.stdout.write(`${line}\n`));
-  await listDevices();
 }

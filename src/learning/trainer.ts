@@ -46,8 +46,10 @@ export interface PolicyTrainer {
   policyGradientStep(trajectories: readonly ScoredTrajectory[]): Promise<StepMetrics>;
   /** One update by direct preference optimization; the reference is the trainer's. */
   preferenceStep(pairs: readonly PreferencePair[], learningRate: number): Promise<PreferenceMetrics>;
-  /** All that is needed to go on from here; not a copy: the next update changes it. */
+  /** All that is needed to go on from here; not a copy: the next update changes it. Settle it before you save it. */
   readonly state: TrainerState;
+  /** Brings `state` up to date where a device keeps it. */
+  settle(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -93,6 +95,7 @@ export function createTrainer({
       saving(`preference-${state.updates + 1}`, pairs, () =>
         preferenceStep(engine, preferences, pairs, learningRate),
       ),
+    settle: () => engine.settle(),
     close: () => engine.close(),
   };
 }

@@ -26,6 +26,7 @@ export type {
   TrainingTrajectory,
 } from "../../contracts/trainer.ts";
 export type { Outcome, ToolCallRecord, TurnRecord } from "../../contracts/trajectory.ts";
+export { devices } from "../../devices/device.ts";
 export { algorithmPresets } from "../../learning/algorithm.ts";
 export { algorithmProblems } from "../../learning/algorithm-problems.ts";
 export type { LoraSettings } from "../../learning/lora.ts";
@@ -64,6 +65,7 @@ export {
   where,
 } from "../../onnx/elementwise.ts";
 export type { FloatValue } from "../../onnx/graph.ts";
+export { precisions } from "../../onnx/target.ts";
 export { createSampler } from "../../sampling/sampler.ts";
 export { createFraming } from "../../tokens/framing.ts";
 export { loadTokenizer } from "../../tokens/tokenizer.ts";

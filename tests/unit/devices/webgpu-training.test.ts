@@ -1,0 +1,95 @@
+import { beforeAll, expect, test } from "vitest";
+import { type NodeRun, profileRun } from "../../../src/devices/profile-run.ts";
+import { useSwiftShader } from "../../../src/devices/swiftshader.ts";
+import { batchFeeds, batchSequences, type TokenSequence } from "../../../src/learning/batch.ts";
+import { supervisedObjective } from "../../../src/learning/supervised-objective.ts";
+import {
+  copyTrainerState,
+  freshTrainerState,
+  type TrainerState,
+} from "../../../src/learning/trainer-state.ts";
+import { createTrainingEngine } from "../../../src/learning/training-engine.ts";
+import { gradientName, trainingModel } from "../../../src/learning/training-graphs.ts";
+import { modelWeightShapes } from "../../../src/models/model-weights.ts";
+import { createSession, type Tensor } from "../../../src/onnx/session.ts";
+import { relativeError, torchFixture } from "../torch-fixtures.ts";
+
+beforeAll(useSwiftShader);
+
+/** A tiny model of a family with a ragged batch. */
+async function tiny(name: string) {
+  const { config, json, tensors } = await torchFixture(name, "families");
+  const sequences = json.sequences as TokenSequence[];
+  const batch = batchSequences(sequences, config);
+  const count = batch.targets.length;
+  const weights: Tensor = { shape: [count], data: new Float32Array(count).fill(1 / count) };
+  const names = [...modelWeightShapes(config).keys()];
+  const parameters = new Map(names.map((weight) => [weight, tensors.get(weight)!]));
+  return { config, names, parameters, sequences, feeds: { ...batchFeeds(batch), weights } };
+}
+
+/** What ran on the processor although numbers went in or came out. */
+function copies(runs: readonly NodeRun[]) {
+  return runs.filter(({ op }) => op === "MemcpyToHost" || op === "FusedMatMul" || op === "LogSoftmax");
+}
+
+test.each(["qwen3", "gemma"])("%s: loss and gradients on WebGPU are those of the CPU", async (name) => {
+  const { config, names, parameters, feeds } = await tiny(name);
+  const all = { ...Object.fromEntries(parameters), ...feeds };
+  const processor = await createSession(trainingModel({ config }, supervisedObjective).bytes);
+  const model = trainingModel({ config }, supervisedObjective, { device: "webgpu" });
+  const card = await createSession(model.bytes, { device: "webgpu" });
+  const expected = await processor.run(all);
+  const actual = await card.run(all);
+  expect(actual.floats("loss")[0]).toBeCloseTo(expected.floats("loss")[0]!, 5);
+  for (const weight of names) {
+    const output = gradientName(weight);
+    expect(relativeError(actual.floats(output), expected.floats(output)), weight).toBeLessThan(1e-5);
+  }
+  expect(copies(await profileRun(model.bytes, all, "webgpu"))).toEqual([]);
+});
+
+test.each([
+  ["all weights", undefined],
+  ["an adapter", { rank: 2, alpha: 4, targets: ["q_proj", "down_proj"] }],
+] as const)("an engine that trains %s on the card ends up where the CPU's does", async (_, lora) => {
+  const { config, parameters, sequences } = await tiny("smollm2");
+  const model = lora ? { config, lora: { ...lora, targets: [...lora.targets] } } : { config };
+  const samples = sequences.map((sequence) => {
+    const count = sequence.mask.filter((marked) => marked === 1).length;
+    return { sequences: [sequence], columns: { weights: new Float32Array(count).fill(0.1) } };
+  });
+  const request = { objective: supervisedObjective, samples, scalars: {}, learningRate: 1e-3 };
+  const open = (device: "cpu" | "webgpu") =>
+    createTrainingEngine({
+      ...model,
+      state: copyTrainerState(freshTrainerState(model, parameters, 1)),
+      device,
+      gradientClip: 1,
+      weightDecay: 0.1,
+      // Less than a minibatch, so that gradients of several runs add up.
+      maxTokensPerRun: 12,
+    });
+  const [processor, card] = [open("cpu"), open("webgpu")];
+  for (let update = 1; update <= 3; update++) {
+    const expected = await processor.update(request);
+    const actual = await card.update(request);
+    expect(Math.abs(actual.loss / expected.loss - 1)).toBeLessThan(1e-5);
+    expect(Math.abs(actual.gradientNorm / expected.gradientNorm - 1)).toBeLessThan(1e-4);
+  }
+  const [expected, actual] = [
+    await processor.score(sequences, "policy"),
+    await card.score(sequences, "policy"),
+  ];
+  expected.forEach(({ logProbabilities }, index) => {
+    expect(relativeError(actual[index]!.logProbabilities, logProbabilities)).toBeLessThan(1e-5);
+  });
+  await card.settle();
+  expect(card.state.updates).toBe(3);
+  const ends = (state: TrainerState) => new Map([...state.weights, ...state.adapter]);
+  for (const [name, { data }] of ends(processor.state)) {
+    expect(relativeError(ends(card.state).get(name)!.data, data), name).toBeLessThan(1e-4);
+  }
+  await processor.close();
+  await card.close();
+});

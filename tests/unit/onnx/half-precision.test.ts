@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import { createGraph } from "../../../src/onnx/graph.ts";
+import { gemm } from "../../../src/onnx/linear-algebra.ts";
+import { modelBytes } from "../../../src/onnx/model-bytes.ts";
+import { softmax } from "../../../src/onnx/reductions.ts";
+import { createSession } from "../../../src/onnx/session.ts";
+import type { Precision } from "../../../src/onnx/target.ts";
+
+/** A product and its softmax, with the product in a precision. */
+async function run(precision: Precision) {
+  const graph = createGraph();
+  const product = gemm(graph.input("a", "float32", [1, 3]), graph.input("b", "float32", [3, 2]));
+  graph.output("product", product);
+  graph.output("softmax", softmax(product));
+  const session = await createSession(modelBytes(graph, { precision }));
+  const a = { shape: [1, 3], data: Float32Array.of(1.0009765625, 0.1, 3) };
+  const b = { shape: [3, 2], data: Float32Array.of(1, 0.30078125, 1, 1 / 3, 2 ** -12, 5) };
+  const outputs = await session.run({ a, b });
+  return { product: [...outputs.floats("product")], softmax: [...outputs.floats("softmax")] };
+}
+
+/** A number to so many significant bits, ties to even. */
+function rounded(value: number, bits: number): number {
+  const unit = 2 ** (Math.floor(Math.log2(Math.abs(value))) - bits + 1);
+  const steps = value / unit;
+  const down = Math.floor(steps);
+  const up = steps - down > 0.5 || (steps - down === 0.5 && down % 2 === 1);
+  return (up ? down + 1 : down) * unit;
+}
+
+test.each([
+  ["float16", 11],
+  ["bfloat16", 8],
+] as const)(
+  "%s products are of operands, and to results, of %i significant bits; the rest stays float32",
+  async (precision, bits) => {
+    const half = (value: number) => rounded(value, bits);
+    const [x, y, z] = [half(1.0009765625), half(0.1), half(3)];
+    const expected = [
+      half(x * 1 + y * 1 + z * half(2 ** -12)),
+      half(x * half(0.30078125) + y * half(1 / 3) + z * half(5)),
+    ];
+    const { product, softmax: shares } = await run(precision);
+    expect(product).toEqual(expected);
+    const exact = Math.exp(product[0]! - product[1]!) / (1 + Math.exp(product[0]! - product[1]!));
+    expect(shares[0]).toBeCloseTo(exact, 7);
+  },
+);
+
+test("float32 products are exact to float32", async () => {
+  const { product } = await run("float32");
+  expect(product[0]).toBeCloseTo(1.0009765625 + 0.1 + 3 * 2 ** -12, 6);
+});
