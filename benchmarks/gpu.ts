@@ -24,8 +24,19 @@ const { values: options } = parseArgs({
 const here = import.meta.dirname;
 const runFile = promisify(execFile);
 
+interface Contest {
+  readonly device: Device;
+  readonly precision: string;
+  readonly peer: string;
+}
+
+interface Times {
+  readonly milliseconds: readonly number[];
+  readonly card?: string;
+}
+
 /** What each device computes in, and PyTorch's counterpart. */
-const contests: readonly { device: Device; precision: string; peer: string }[] = [
+const contests: readonly Contest[] = [
   { device: "cuda", precision: "float32", peer: "tf32" },
   { device: "cuda", precision: "bfloat16", peer: "bfloat16" },
   { device: "webgpu", precision: "float32", peer: "float32" },
@@ -96,45 +107,51 @@ async function compare(device: Device, shape: ShapeName, software: boolean) {
   return { device, shape, software, ...result };
 }
 
-/** A training update's time on a card, ours and PyTorch's in turns. */
+/** Both sides' programs, and what they are given beside a folder and a count. */
+const works = {
+  train: { file: join(here, "train", "everturn.ts"), threads: ["2"] },
+  generate: { file: join(here, "gpu", "generate.ts"), threads: [] },
+} as const;
+
+/** Time of a training update, and of 64 tokens for every sequence, on a card: ours and PyTorch's in turns. */
 async function contest(shape: ShapeName, devices: readonly Device[]) {
   const folder = await mkdtemp(join(tmpdir(), "everturn-gpu-"));
   await writeWorkload(folder, shape, false);
   const rows = [];
-  for (const { device, precision, peer } of contests.filter((one) => devices.includes(one.device))) {
-    const arguments_ = [join(here, "train", "everturn.ts"), folder, options.updates, "2", device, precision];
-    const ours = await child<{ milliseconds: number[] }>(process.execPath, arguments_);
-    const peerFile = join(here, "peers", "gpu.py");
-    const theirs = await child<{ milliseconds: number[]; card: string }>(options.python, [
-      ...[peerFile, "train", folder, options.updates, peer],
-    ]);
-    const failed = [ours, theirs].find((side) => typeof side === "string");
-    if (typeof ours === "string" || typeof theirs === "string") {
-      console.log(`${shape} ${device} ${precision}: ${failed}`);
-      rows.push({ shape, device, precision, error: failed });
-      continue;
+  for (const what of ["train", "generate"] as const) {
+    for (const one of contests.filter(({ device }) => devices.includes(device))) {
+      rows.push(await measure(what, shape, folder, one));
     }
-    const least = [Math.min(...ours.milliseconds), Math.min(...theirs.milliseconds)] as const;
-    const middle = [median(ours.milliseconds), median(theirs.milliseconds)] as const;
-    const ratios = { min: least[0] / least[1], median: middle[0] / middle[1] };
-    console.log(
-      `${shape} ${device} ${precision}, PyTorch ${peer} on ${theirs.card}: ${middle[0].toFixed(1)} / ${middle[1].toFixed(1)} ms; ` +
-        `ratios ${ratios.min.toFixed(2)}, ${ratios.median.toFixed(2)} (bar 1)`,
-    );
-    rows.push({
-      shape,
-      device,
-      precision,
-      peer,
-      card: theirs.card,
-      ours: middle[0],
-      theirs: middle[1],
-      ratios,
-    });
   }
   await rm(folder, { recursive: true });
   return rows;
 }
+
+async function measure(what: keyof typeof works, shape: ShapeName, folder: string, one: Contest) {
+  const { device, precision, peer } = one;
+  const { file, threads } = works[what];
+  const count = options.updates;
+  const ours = await child<Times>(process.execPath, [file, folder, count, ...threads, device, precision]);
+  const peerFile = join(here, "peers", "gpu.py");
+  const theirs = await child<Times>(options.python, [peerFile, what, folder, count, peer]);
+  const title = `${shape} ${what}, ${device} ${precision}`;
+  if (typeof ours === "string" || typeof theirs === "string") {
+    const error = `ours: ${outcome(ours)}; theirs: ${outcome(theirs)}`;
+    console.log(`${title}: ${error}`);
+    return { what, shape, device, precision, error };
+  }
+  const least = [Math.min(...ours.milliseconds), Math.min(...theirs.milliseconds)] as const;
+  const middle = [median(ours.milliseconds), median(theirs.milliseconds)] as const;
+  const ratios = { min: least[0] / least[1], median: middle[0] / middle[1] };
+  console.log(
+    `${title}, PyTorch ${peer} on ${theirs.card}: ${middle[0].toFixed(1)} / ${middle[1].toFixed(1)} ms; ` +
+      `ratios ${ratios.min.toFixed(2)}, ${ratios.median.toFixed(2)} (bar 1)`,
+  );
+  const card = theirs.card ?? "";
+  return { what, shape, device, precision, peer, card, ours: middle[0], theirs: middle[1], ratios };
+}
+
+const outcome = (side: Times | string) => (typeof side === "string" ? side : "ran");
 
 const cards = await findCards();
 const comparisons = [];

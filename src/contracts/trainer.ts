@@ -71,20 +71,10 @@ export interface TrainerFolders {
   failures?: string;
 }
 
-/** A part of a trainer's configuration that doesn't go with the rest or with the rollout. */
-export interface TrainerProblem {
-  /** The key of the configuration. */
-  key: string;
-  /** Follows the key, such as "is 3, but …", without a full stop. */
-  reason: string;
-  /** What to do. */
-  help: string;
-}
-
 /** The default export of a trainer plugin. */
 export interface TrainerPlugin {
   /** `loss` is the loss plugin that the pipeline names, if it does. */
   open(folders: TrainerFolders, config: JsonObject, seed: number, loss?: ResolvedPlugin): Promise<Trainer>;
   /** What no schema can say of a configuration, asked before a run. */
-  check?(config: JsonObject, rollout: { groupSize: number; batchSize: number }): TrainerProblem[];
+  check?(config: JsonObject, rollout: { groupSize: number; batchSize: number }): ConfigurationProblem[];
 }

@@ -81,7 +81,7 @@ export async function policyGradientStep(
       updates.push(await update(context, minibatch, klCoefficient, learningRate));
     }
   }
-  const metrics = metricsOf(used, scores, updates);
+  const metrics = metricsOf(acting, used, scores, updates);
   state.policyGradientSteps = step + 1;
   if (settings.klTarget !== undefined && metrics.kl !== undefined) {
     const target = { target: settings.klTarget, horizon: settings.klHorizon };
@@ -143,7 +143,8 @@ async function update(
 type Measured = Omit<StepMetrics, "learningRate" | "logprobGap" | "tokens">;
 
 function metricsOf(
-  trajectories: readonly ScoredTrajectory[],
+  sampled: readonly ScoredTrajectory[],
+  used: readonly ScoredTrajectory[],
   scores: readonly TrajectoryScores[],
   updates: readonly UpdateResult[],
 ): Measured {
@@ -151,14 +152,14 @@ function metricsOf(
     updates.reduce((sum, update) => sum + (of(update) ?? 0), 0) / Math.max(1, updates.length);
   const term = (name: string) => mean(({ terms }) => terms[name]);
   const has = (name: string) => updates.some(({ terms }) => name in terms);
-  const recorded = joined(trajectories.map(recordedLogProbabilities));
-  const kl = has("kl") ? term("kl") : klBefore(recorded, scores);
+  const kl = has("kl") ? term("kl") : klBefore(joined(used.map(recordedLogProbabilities)), scores);
+  const recorded = joined(sampled.map(recordedLogProbabilities));
   return {
     policyLoss: term("policyLoss"),
     ...(has("valueLoss") && { valueLoss: term("valueLoss") }),
     ...(kl !== undefined && { kl }),
     approximateKl: term("approximateKl"),
-    entropy: has("entropy") ? term("entropy") : -sum(recorded) / Math.max(1, recorded.length),
+    entropy: has("entropy") ? term("entropy") : -sum(recorded) / recorded.length,
     clipFraction: term("clipFraction"),
     gradientNorm: mean(({ gradientNorm }) => gradientNorm),
   };

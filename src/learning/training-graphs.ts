@@ -75,6 +75,7 @@ function policyGraph({ config, lora }: TrainedModel, wants: Objective["wants"]):
 
 /** A model, and what it reads of a trainer's parameters. */
 export interface PolicyModel {
+  graph: Graph;
   bytes: Uint8Array;
   /** Weights, matrices of the adapter, and the value head, if it is wanted. */
   reads: string[];
@@ -89,7 +90,7 @@ export function scoringModel(
   const { graph, reads, outputs } = policyGraph(model, { ...wants, entropies: false });
   graph.output("logProbabilities", outputs.logProbabilities);
   if (outputs.values) graph.output("values", outputs.values);
-  return { bytes: modelBytes(graph, target), reads };
+  return { graph, bytes: modelBytes(graph, target), reads };
 }
 
 /** A model that computes gradients. */
@@ -121,5 +122,5 @@ export function trainingModel(model: TrainedModel, objective: Objective, target:
   trains.forEach((name, index) => {
     graph.output(gradientName(name), scale === 1 ? found[index]! : mul(found[index]!, 1 / scale));
   });
-  return { bytes: modelBytes(graph, target), reads, terms: Object.keys(terms), trains };
+  return { graph, bytes: modelBytes(graph, target), reads, terms: Object.keys(terms), trains };
 }

@@ -1,5 +1,6 @@
 import { modelBytes } from "../onnx/model-bytes.ts";
 import { createSession } from "../onnx/session.ts";
+import type { Target } from "../onnx/target.ts";
 import { cachedDecoderGraph } from "./cached-decoder-graph.ts";
 import type { ModelConfig } from "./model-config.ts";
 import { checkModelWeights } from "./model-weights.ts";
@@ -34,19 +35,26 @@ export async function createCachedDecoder(
   config: ModelConfig,
   weights: ReadonlyMap<string, Tensor>,
   threads: number,
+  target: Target = {},
 ): Promise<CachedDecoder> {
   checkModelWeights(config, weights);
   const { num_hidden_layers: layers, num_key_value_heads: keyValueHeads, head_dim: headSize } = config;
-  const session = await createSession(modelBytes(cachedDecoderGraph(config, weights)), { threads });
+  const model = modelBytes(cachedDecoderGraph(config, weights), target);
+  const session = await createSession(model, { threads, device: target.device ?? "cpu" });
   const layerNumbers = Array.from({ length: layers }, (_, layer) => layer);
-  const empty = layerNumbers.map(() => new Float32Array(0));
+  /** Nothing remembered: on WebGPU, which takes no empty tensors, one position that no row uses. */
+  const nothing = (rows: number): Past => {
+    const capacity = target.device === "webgpu" ? 1 : 0;
+    const empty = layerNumbers.map(() => new Float32Array(rows * keyValueHeads * capacity * headSize));
+    return { keys: empty, values: empty, capacity, lengths: Array.from({ length: rows }, () => 0) };
+  };
 
   return {
     layers,
     keyValueHeads,
     headSize,
     vocabularySize: config.vocab_size,
-    async run(tokens, past = { keys: empty, values: empty, capacity: 0, lengths: tokens.map(() => 0) }) {
+    async run(tokens, past = nothing(tokens.length)) {
       const rows = tokens.length;
       const length = Math.max(...tokens.map((row) => row.length));
       const pastShape = [rows, keyValueHeads, past.capacity, headSize];

@@ -4,11 +4,12 @@ import { geGlu, swiGlu } from "../onnx/gated-units.ts";
 import { type FloatValue, graphError, type IntValue } from "../onnx/graph.ts";
 import { gather } from "../onnx/indexing.ts";
 import { gemm, linear } from "../onnx/linear-algebra.ts";
-import { rmsNorm } from "../onnx/rms-norm.ts";
+import { fusedRmsNorm, rmsNorm } from "../onnx/rms-norm.ts";
 import { type RotaryTables, rotaryEmbedding } from "../onnx/rotary-embedding.ts";
-import { reshape } from "../onnx/shaping.ts";
+import { reshape, slice } from "../onnx/shaping.ts";
 import { families } from "./families.ts";
 import type { ModelConfig } from "./model-config.ts";
+import { modelWeightShapes } from "./model-weights.ts";
 
 /** A decoder inside a graph: its weights by Hugging Face's names, and its tables of rotations. */
 export interface DecoderModel {
@@ -16,6 +17,8 @@ export interface DecoderModel {
   weights: ReadonlyMap<string, FloatValue>;
   tables: RotaryTables;
   adapter?: DecoderAdapter;
+  /** For inference: the runtime's fused operators, which have no gradients. Default false. */
+  inference?: boolean;
 }
 
 /** LoRA (arXiv 2106.09685): modules with a pair get scale · (x Aᵀ) Bᵀ added to their output. */
@@ -70,8 +73,8 @@ export function decoderLayer(
   const mixed = add(select(hidden), project(attended, "self_attn.o_proj"));
   const before = norm(model, mixed, name("post_attention_layernorm"));
   const gated = model.config.hidden_act === "silu" ? swiGlu : geGlu;
-  const activated = gated(project(before, "mlp.gate_proj"), project(before, "mlp.up_proj"));
-  return add(mixed, project(activated, "mlp.down_proj"));
+  const [gate, up] = projections(model, before, name("mlp"), ["gate_proj", "up_proj"]);
+  return add(mixed, project(gated(gate!, up!), "mlp.down_proj"));
 }
 
 function attentionInputs(
@@ -81,23 +84,54 @@ function attentionInputs(
   positions: IntValue,
 ): AttentionInputs {
   const { queryKeyNorm } = families[model.config.model_type];
-  const module = (name: string) => `model.layers.${layer}.self_attn.${name}`;
-  const rotated = (name: string) => {
-    const projected = projection(model, normed, module(`${name}_proj`));
-    const ready = queryKeyNorm ? headNorm(model, projected, module(`${name}_norm`)) : projected;
+  const parent = `model.layers.${layer}.self_attn`;
+  const [q, k, v] = projections(model, normed, parent, ["q_proj", "k_proj", "v_proj"]);
+  const rotated = (projected: FloatValue, name: string) => {
+    const ready = queryKeyNorm ? headNorm(model, projected, `${parent}.${name}`) : projected;
     return rotate(model, ready, positions);
   };
-  return { queries: rotated("q"), keys: rotated("k"), values: projection(model, normed, module("v_proj")) };
+  return { queries: rotated(q!, "q_norm"), keys: rotated(k!, "k_norm"), values: v! };
+}
+
+/** The name of linear maps of the same input whose weights (and biases) lie one below the other as one. */
+export function joinedName(modules: readonly string[]): string {
+  return modules.join("+");
+}
+
+/** Linear maps of the same rows, with one product where the model has their weights joined. */
+function projections(
+  model: DecoderModel,
+  x: FloatValue,
+  parent: string,
+  modules: readonly string[],
+): FloatValue[] {
+  const names = modules.map((module) => `${parent}.${module}`);
+  const joined = `${parent}.${joinedName(modules)}`;
+  if (!model.weights.has(`${joined}.weight`)) return names.map((name) => projection(model, x, name));
+  const all = linear(x, weightOf(model, `${joined}.weight`), model.weights.get(`${joined}.bias`));
+  const shapes = modelWeightShapes(model.config);
+  let end = 0;
+  return names.map((name) => {
+    const start = end;
+    end += shapes.get(`${name}.weight`)![0]!;
+    return adapted(model, x, name, slice(all, 1, start, end));
+  });
 }
 
 /** A linear map with its bias and its adapter, if it has them. */
 function projection(model: DecoderModel, x: FloatValue, module: string): FloatValue {
   const weight = weightOf(model, `${module}.weight`);
-  const output = linear(x, weight, model.weights.get(`${module}.bias`));
+  return adapted(model, x, module, linear(x, weight, model.weights.get(`${module}.bias`)));
+}
+
+/** The output of a linear map with what its adapter adds. */
+function adapted(model: DecoderModel, x: FloatValue, module: string, output: FloatValue): FloatValue {
   const pair = model.adapter?.pairs.get(module);
   if (!model.adapter || !pair) return output;
-  const options = { transposeB: true, alpha: model.adapter.scale, plus: output };
-  return gemm(linear(x, pair.a), pair.b, options);
+  // Factors other than 1: with 1, the runtime multiplies a single row by another kernel, with other last bits.
+  const first = model.adapter.scale === 2 ? 4 : 2;
+  const inner = gemm(x, pair.a, { transposeB: true, alpha: first });
+  return gemm(inner, pair.b, { transposeB: true, alpha: model.adapter.scale / first, plus: output });
 }
 
 /** Each row is a sequence of its own to the runtime's operator, which wants sequences no longer than its tables. */
@@ -118,7 +152,8 @@ function headNorm(model: DecoderModel, x: FloatValue, module: string): FloatValu
 function norm(model: DecoderModel, x: FloatValue, module: string): FloatValue {
   const { model_type, rms_norm_eps } = model.config;
   const weight = weightOf(model, `${module}.weight`);
-  return rmsNorm(x, families[model_type].gemmaScaling ? add(weight, 1) : weight, rms_norm_eps);
+  const normalize = model.inference ? fusedRmsNorm : rmsNorm;
+  return normalize(x, families[model_type].gemmaScaling ? add(weight, 1) : weight, rms_norm_eps);
 }
 
 /** The final norm of rows [rows, hidden]. */

@@ -62,10 +62,12 @@ export const gradientRules: Readonly<Record<string, GradientRule>> = {
   },
   ReduceSum: (dy, step) => [spread(dy, step)],
   ReduceMean: (dy, step) => [div(spread(dy, step), reducedSize(step))],
-  Gather: (dy, { floats: [table], ints: [indices] }) => {
+  // Added to the sum so far: a table, such as embeddings tied to the head, may be the largest tensor of all.
+  Gather: (dy, { floats: [table], ints: [indices] }, [sum]) => {
     const updates = reshape(dy, [product(indices.shape), ...table.shape.slice(1)]);
     const column = reshape(indices, [product(indices.shape), ...table.shape.slice(1).map(() => 1)]);
-    return [scatterAdd(zerosLike(table), expand(column, updates.shape), updates, 0)];
+    const total = scatterAdd(sum ?? zerosLike(table), expand(column, updates.shape), updates, 0);
+    return [{ total }];
   },
   GatherElements: (dy, { floats: [a], ints: [indices] }) => [scatterAdd(zerosLike(a), indices, dy, -1)],
   Gemm: (dy, step) => {

@@ -16,12 +16,14 @@ export function gradients(loss: FloatValue, parameters: readonly FloatValue[]): 
     if (!dy) continue;
     const rule = gradientRules[step.op];
     if (!rule) throw graphError(`${step.op} has no gradient rule`);
-    const cotangents = rule(dy, step);
+    const before = step.floats.map((input) => sums.get(input));
+    const cotangents = rule(dy, step, before);
     step.floats.forEach((input, index) => {
       const cotangent = cotangents[index];
       if (!cotangent || !wanted[index]) return;
       const sum = sums.get(input);
-      sums.set(input, sum ? add(sum, cotangent) : cotangent);
+      if ("total" in cotangent) sums.set(input, cotangent.total);
+      else sums.set(input, sum ? add(sum, cotangent) : cotangent);
     });
   }
   return parameters.map((parameter) => {

@@ -43,10 +43,17 @@ export interface TapeEntry {
   readonly saved: readonly FloatValue[];
 }
 
-/** Constant data inside the model. */
+/** Constant data: inside the model, or in a file beside it. */
 export interface Initializer {
   readonly value: Value;
-  readonly data: Float32Array | BigInt64Array;
+  readonly data: Float32Array | BigInt64Array | StoredFloats;
+}
+
+/** Float32 numbers in a file of the folder that the session reads weights from; the offset counts bytes. */
+export interface StoredFloats {
+  readonly file: string;
+  readonly offset: number;
+  readonly byteLength: number;
 }
 
 interface OutputOf<Type extends DataType> {
@@ -65,6 +72,8 @@ export interface Graph {
   input<Type extends DataType>(name: string, dtype: Type, shape: Shape): Value<Type>;
   /** A float constant; equal scalars are one. */
   floats(data: readonly number[] | Float32Array, shape?: readonly number[]): FloatValue;
+  /** A float constant that stays in its file: it is mapped into memory, not copied through the model. */
+  stored(file: string, offset: number, shape: readonly number[]): FloatValue;
   /** A one-dimensional int64 constant (or a scalar with shape []); equal ones are one. */
   ints(data: readonly number[], shape?: readonly number[]): IntValue;
   /** A shape as an int64 tensor, sizes known only at run time included. */
@@ -202,6 +211,12 @@ export function createGraph(): Graph {
       const made = constant("float32", Float32Array.from(data), shape);
       constants.set(key, made);
       return made;
+    },
+    stored(file, offset, shape) {
+      const value: FloatValue = { name: `constant_${count++}`, dtype: "float32", shape, graph };
+      const byteLength = 4 * shape.reduce((total, size) => total * size, 1);
+      initializers.push({ value, data: { file, offset, byteLength } });
+      return value;
     },
     ints(data, shape = [data.length]) {
       const key = `int:${shape}:${data.join()}`;

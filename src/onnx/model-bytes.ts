@@ -1,10 +1,19 @@
 import { readFileSync } from "node:fs";
 import protobuf from "protobufjs";
+import { EverturnError } from "../errors/everturn-error.ts";
 import type { Shape } from "./dimensions.ts";
 import { elementTypes } from "./element-types.ts";
 import { forWebgpu } from "./for-webgpu.ts";
-import { type Attribute, type Graph, type GraphNode, graphError, type Value } from "./graph.ts";
+import {
+  type Attribute,
+  type Graph,
+  type GraphNode,
+  graphError,
+  type Initializer,
+  type Value,
+} from "./graph.ts";
 import { inHalfPrecision } from "./half-precision.ts";
+import { neededNodes } from "./needed-nodes.ts";
 import type { Target } from "./target.ts";
 
 const irVersion = 10;
@@ -19,7 +28,7 @@ const modelProto = schema.root.lookupType("onnx.ModelProto");
 
 /**
  * The graph as the bytes of an ONNX model (opset 21), written for a target: by default float32 on the CPU. Throws
- * ONNX_GRAPH_INVALID for a graph without outputs.
+ * ONNX_GRAPH_INVALID for a graph without outputs, DEVICE_UNAVAILABLE for bfloat16 on WebGPU.
  */
 export function modelBytes(graph: Graph, target: Target = {}): Uint8Array {
   if (graph.outputs.size === 0) throw graphError("the graph has no outputs");
@@ -53,7 +62,7 @@ export function modelBytes(graph: Graph, target: Target = {}): Uint8Array {
         name: value.name,
         data_type: elementTypes[value.dtype],
         dims: value.shape.map(Number),
-        raw_data: new Uint8Array(data.buffer, data.byteOffset, data.byteLength),
+        ...tensorData(data),
       })),
       input: graph.inputs.map((value) => valueInfo(value.name, value)),
       output: outputs.map(({ name, value }) => valueInfo(name, value)),
@@ -63,19 +72,20 @@ export function modelBytes(graph: Graph, target: Target = {}): Uint8Array {
 }
 
 function nodesFor({ device = "cpu", precision = "float32" }: Target, nodes: readonly GraphNode[]) {
+  if (device === "webgpu" && precision === "bfloat16") {
+    const hint = "Use the precision float16, or the device cuda.";
+    throw new EverturnError("DEVICE_UNAVAILABLE", { device, reason: "it has no bfloat16", hint });
+  }
   const typed = precision === "float32" ? nodes : inHalfPrecision(nodes, precision, device === "cpu");
   return device === "webgpu" ? forWebgpu(typed) : typed;
 }
 
-/** The nodes that the outputs depend on; differentiation leaves others behind. */
-function neededNodes(graph: Graph): GraphNode[] {
-  const needed = new Set<Value>(graph.outputs.values());
-  const nodes = graph.nodes.toReversed().filter((node) => {
-    if (!node.outputs.some((output) => needed.has(output))) return false;
-    for (const input of node.inputs) needed.add(input);
-    return true;
-  });
-  return nodes.reverse();
+function tensorData(data: Initializer["data"]) {
+  if (!("file" in data)) return { raw_data: new Uint8Array(data.buffer, data.byteOffset, data.byteLength) };
+  const { file, offset, byteLength } = data;
+  const entries = { location: file, offset: String(offset), length: String(byteLength) };
+  const external_data = Object.entries(entries).map(([key, value]) => ({ key, value }));
+  return { external_data, data_location: "EXTERNAL" };
 }
 
 function valueInfo(name: string, { dtype, shape }: Value) {

@@ -18,6 +18,12 @@ export function rmsNorm(x: FloatValue, weight: FloatValue, epsilon: number): Flo
   });
 }
 
+/** The same by the runtime's own operator: faster for inference, without a gradient rule. */
+export function fusedRmsNorm(x: FloatValue, weight: FloatValue, epsilon: number): FloatValue {
+  const attributes = { axis: -1, epsilon: { float: epsilon } };
+  return x.graph.emit("SimplifiedLayerNormalization", [x, weight], { dtype: "float32", shape: x.shape }, attributes);
+}
+
 /** With n = x · r: dx = r · (dn − n · mean(dn · n)), where dn = dy · weight; dweight = Σ dy · n. */
 export const rmsNormRule: GradientRule = (dy, { floats: [, weight], saved: [inverse, normalized] }) => {
   const dNormalized = mul(dy, weight);

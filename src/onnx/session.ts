@@ -35,6 +35,8 @@ export interface SessionOptions {
   device?: Device;
   /** Outputs that stay in the device's memory (only "webgpu" has this); default none. */
   keptOnDevice?: readonly string[];
+  /** The folder of the files that `graph.stored` names; they are mapped into memory. */
+  weightsFolder?: string;
 }
 
 /** A model ready to run. */
@@ -68,6 +70,8 @@ export async function createSession(model: Uint8Array, options: SessionOptions =
       if (missing.length > 0) throw runError(`the input ${missing.join(", ")} was not fed`);
       const unknown = Object.keys(feeds).filter((name) => !names.includes(name));
       if (unknown.length > 0) throw runError(`the model has no input ${unknown.join(", ")}`);
+      const empty = device === "webgpu" ? names.find((name) => feeds[name]?.shape.includes(0)) : undefined;
+      if (empty !== undefined) throw runError(`the input ${empty} is empty, which WebGPU can't take`);
       const runtimeFeeds = Object.fromEntries(
         names.map((name) => [name, runtimeTensor(runtime.Tensor, name, feeds[name]!)]),
       );
@@ -94,6 +98,9 @@ export function runtimeOptions(options: SessionOptions): InferenceSession.Sessio
     enableMemPattern: false,
     graphOptimizationLevel: "all",
     logSeverityLevel: 3,
+    ...(options.weightsFolder !== undefined && {
+      extra: { session: { model_external_initializers_file_folder_path: options.weightsFolder } },
+    }),
     ...(kept.length > 0 && {
       preferredOutputLocation: Object.fromEntries(kept.map((name) => [name, "gpu-buffer"] as const)),
     }),

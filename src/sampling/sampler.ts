@@ -2,6 +2,7 @@ import { EverturnError } from "../errors/everturn-error.ts";
 import { type CachedDecoder, createCachedDecoder } from "../models/cached-decoder.ts";
 import type { ModelConfig } from "../models/model-config.ts";
 import type { Tensor } from "../models/safetensors.ts";
+import type { Target } from "../onnx/target.ts";
 import { type Batch, createBatch } from "./batch.ts";
 import { createSequence, type Sample, type SampleRequest, type Sequence } from "./sequence.ts";
 
@@ -14,6 +15,8 @@ export type SamplerOptions = {
   stopTokens: readonly number[];
   /** Threads an operator may use. */
   threads: number;
+  /** Where the models run, and what their matrix products compute in; default float32 on the CPU. */
+  target?: Target;
 };
 
 /** Samples continuations of many contexts at once, of several versions of the weights. */
@@ -62,7 +65,7 @@ export function createSampler(options: SamplerOptions): Sampler {
   };
 
   const create = async (number: number, read: () => Promise<ReadonlyMap<string, Tensor>>) => {
-    const model = await createCachedDecoder(config, await read(), threads);
+    const model = await createCachedDecoder(config, await read(), threads, options.target);
     versions.set(number, { model, batch: createBatch(model, slots), waiting: [], open: new Set() });
     await letGo();
   };

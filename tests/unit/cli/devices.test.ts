@@ -3,10 +3,12 @@ import { registerDevices } from "../../../src/cli/devices.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { runCommand } from "./run-command.ts";
 
+const cache = temporaryFolder();
+
 afterEach(() => vi.unstubAllEnvs());
 
 test("lists every device: what works, and what is missing with the command that gets it", async () => {
-  vi.stubEnv("XDG_CACHE_HOME", temporaryFolder());
+  vi.stubEnv("XDG_CACHE_HOME", cache);
   const lines = (await runCommand(registerDevices, "devices")).split("\n");
   expect(lines[0]).toBe("cpu     yes");
   expect(lines[1]).toBe(

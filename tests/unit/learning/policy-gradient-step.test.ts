@@ -64,6 +64,7 @@ test("groups whose rewards are all equal are left out", async () => {
     trajectories.map((one) => ({ ...one, reward: 1 })),
   );
   expect(none.metrics).toMatchObject({ tokens: 0, policyLoss: 0, gradientNorm: 0, logprobGap: 0 });
+  expect(none.metrics.entropy).toBeGreaterThan(0);
   expect(none.state).toEqual({ ...fixture.state, policyGradientSteps: 1 });
 });
 

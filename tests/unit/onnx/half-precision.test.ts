@@ -51,3 +51,12 @@ test("float32 products are exact to float32", async () => {
   const { product } = await run("float32");
   expect(product[0]).toBeCloseTo(1.0009765625 + 0.1 + 3 * 2 ** -12, 6);
 });
+
+test("bfloat16 is refused for WebGPU, which has none", () => {
+  const graph = createGraph();
+  graph.output("same", graph.input("number", "float32", [1]));
+  const target = { device: "webgpu", precision: "bfloat16" } as const;
+  expect(() => modelBytes(graph, target)).toThrow(
+    "The device “webgpu” can't be used here: it has no bfloat16.",
+  );
+});

@@ -1,0 +1,77 @@
+import { factorsOf, type Shape } from "./dimensions.ts";
+import { type Graph, graphError, type Value } from "./graph.ts";
+import { neededNodes } from "./needed-nodes.ts";
+
+const elementBytes = { float32: 4, float16: 2, bfloat16: 2, int64: 8, bool: 1 } as const;
+
+/** Operators whose output is their first input's memory under another shape. */
+const views = new Set(["Reshape", "Unsqueeze", "Squeeze", "Identity"]);
+/** Operators that ONNX Runtime lets write over an input that nobody needs afterwards. */
+const inPlace = new Set([
+  "Add",
+  "Sub",
+  "Mul",
+  "Div",
+  "Exp",
+  "Sqrt",
+  "Neg",
+  "Sigmoid",
+  "Softmax",
+  "Clip",
+  "ScatterElements",
+]);
+
+/**
+ * The most bytes that a run of the graph holds at once beside its inputs and constants, for sizes of its named
+ * dimensions: what nodes made and somebody still needs, outputs to the end. Nodes are taken in the order in
+ * which they were written. What the runtime's allocator wastes is not in it.
+ */
+export function peakBytes(graph: Graph, sizes: Readonly<Record<string, number>>): number {
+  const nodes = neededNodes(graph);
+  const lastUse = new Map<Value, number>();
+  const storage = new Map<Value, Value>();
+  const stored = (value: Value): Value => storage.get(value) ?? value;
+  nodes.forEach((node, at) => {
+    const [first] = node.inputs;
+    if (first && views.has(node.op)) storage.set(node.outputs[0]!, stored(first));
+    for (const input of node.inputs) lastUse.set(stored(input), at);
+  });
+  for (const output of graph.outputs.values()) lastUse.set(stored(output), nodes.length);
+
+  const live = new Map<Value, number>();
+  let held = 0;
+  let peak = 0;
+  nodes.forEach((node, at) => {
+    const dying = node.inputs.map(stored).filter((value) => lastUse.get(value) === at && live.has(value));
+    for (const output of node.outputs) {
+      if (stored(output) !== output) continue;
+      const bytes = bytesOf(output, sizes);
+      const reused = inPlace.has(node.op) ? dying.find((value) => live.get(value) === bytes) : undefined;
+      if (reused) {
+        live.delete(reused);
+        held -= bytes;
+      }
+      live.set(output, bytes);
+      held += bytes;
+    }
+    peak = Math.max(peak, held);
+    for (const value of dying) {
+      held -= live.get(value) ?? 0;
+      live.delete(value);
+    }
+  });
+  return peak;
+}
+
+function bytesOf({ shape, dtype }: Value, sizes: Readonly<Record<string, number>>): number {
+  return elementCount(shape, sizes) * elementBytes[dtype];
+}
+
+function elementCount(shape: Shape, sizes: Readonly<Record<string, number>>): number {
+  const { coefficient, names } = factorsOf(shape);
+  return names.reduce((total, name) => {
+    const size = sizes[name];
+    if (size === undefined) throw graphError(`the dimension "${name}" was given no size`);
+    return total * size;
+  }, coefficient);
+}
