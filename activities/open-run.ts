@@ -26,6 +26,7 @@ export function runSettings(plan: Plan): RunSettings {
     batchSize: rollout.batchSize,
     groupSize: rollout.groupSize,
     concurrency: rollout.concurrency,
+    ...(rollout.dynamicSampling === undefined ? {} : { dynamicSampling: rollout.dynamicSampling }),
     sampling: { temperature: rollout.temperature, maxTokens: rollout.maxActionTokens },
     evaluationEvery: evaluation.every,
     evaluationTasks: evaluation.tasks,

@@ -7,7 +7,10 @@ import type { OpenRun } from "../src/runs/open-runs.ts";
 import { sharedPromises } from "../src/runs/shared-promises.ts";
 import { readTaskFile } from "../src/runs/task-file.ts";
 
-/** The tasks of a step (shuffled by the seed, no task twice in an epoch) or of an evaluation (in file order). */
+/**
+ * The tasks of a step (shuffled by the seed, no task twice in an epoch), those that replace some of them (from a
+ * shuffle of their own), or those of an evaluation (in file order).
+ */
 export function selectTasks(openRun: (run: string) => Promise<OpenRun>): RunActivities["select-tasks"] {
   const loaded = sharedPromises<Task[]>();
   function load(use: ResolvedPlugin): Promise<Task[]> {
@@ -15,7 +18,7 @@ export function selectTasks(openRun: (run: string) => Promise<OpenRun>): RunActi
     return loaded.get(key, async () => (await loadDataset(use)).load(use.config));
   }
 
-  return async ({ run, step, evaluation }) => {
+  return async ({ run, step, evaluation, replacement }) => {
     const { plan } = await openRun(run);
     if (step === undefined) {
       const file = evaluation?.taskFile;
@@ -24,8 +27,10 @@ export function selectTasks(openRun: (run: string) => Promise<OpenRun>): RunActi
     }
     const tasks = await load(plan.dataset.train);
     const size = plan.rollout.batchSize / plan.rollout.groupSize;
-    const drawn = { length: tasks.length, size, number: step - 1, seed: plan.seed, purpose: "tasks" };
-    return batchIndices(drawn).flatMap((index) => {
+    const purpose = replacement === undefined ? "tasks" : `tasks of round ${replacement.round}`;
+    const drawn = { length: tasks.length, size, number: step - 1, seed: plan.seed, purpose };
+    const indices = batchIndices(drawn).slice(0, replacement?.count);
+    return indices.flatMap((index) => {
       const task = tasks[index];
       return task === undefined ? [] : [{ id: taskId(index), task }];
     });

@@ -33,8 +33,8 @@ export function trainStep(worker: TrainerWorker) {
   };
 }
 
-async function load({ store }: OpenRun, { trajectory, head, reward, group }: BatchMember) {
-  return trainingTrajectory({ id: trajectory, reward, group }, await store.chain(head));
+async function load({ store }: OpenRun, { trajectory, head, ...member }: BatchMember) {
+  return trainingTrajectory({ id: trajectory, ...member }, await store.chain(head));
 }
 
 /** The first step starts the optimizer and the value head anew; the reference is the policy it starts from. */

@@ -9,8 +9,8 @@ const [folder = "", list = ""] = process.argv.slice(2);
 const tokens = list.split(",").map(Number);
 const config = await readModelConfig(join(folder, "config.json"));
 const weights = await readPolicyWeights(folder);
-const model = await createCachedDecoder(config, weights, 1);
-const { logits } = await model.run(tokens.map((_, index) => tokens.slice(0, index + 1)));
+const model = await createCachedDecoder(config, { tensors: weights }, { threads: 1 });
+const { logits } = await model.run({ tokens: tokens.map((_, index) => tokens.slice(0, index + 1)) });
 const rows = tokens.map((_, row) => [
   ...logits.subarray(row * config.vocab_size, (row + 1) * config.vocab_size),
 ]);

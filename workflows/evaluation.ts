@@ -17,7 +17,7 @@ export async function evaluation(input: EvaluationInput): Promise<EvaluationReco
     tools: plan.withoutTools === true ? [] : settings.tools,
   };
   const place = { run, stage: plan.name, step: plan.step, sample: 0 };
-  const inputs = selected.map((task) => trajectoryInput(task, place, plan.policyVersion, greedy, queues));
+  const inputs = selected.map((task) => trajectoryInput(task, place, plan.policyVersion, greedy, input));
   const progress = { done: 0, of: inputs.length };
   setHandler(stageProgress, () => progress);
   const results = await runTrajectories(inputs, settings.concurrency, (done) => {

@@ -11,7 +11,7 @@ import type {
   TurnRecord,
 } from "../src/contracts/trajectory.ts";
 import { callSlots } from "./call-slots.ts";
-import { schedule, servesTools } from "./schedule.ts";
+import { isServedHere, schedule } from "./schedule.ts";
 import { summary } from "./transcript.ts";
 import { turnSpans } from "./turn-spans.ts";
 
@@ -20,6 +20,10 @@ export interface OpenTrajectory {
   context: LoopContext;
   turns: TurnRecord[];
   state(): { turns: TurnRecord[]; head: SegmentRef | null; tokens: TokenCounts; toolReward: number };
+  /** What the tools of each turn gave. */
+  turnRewards(): number[];
+  /** Time that generating took, all turns together. */
+  generationSeconds(): number;
   /** Releases the tools that hold state for this trajectory. */
   release(): Promise<void>;
 }
@@ -39,7 +43,8 @@ export function openTrajectory(
   let slots = callSlots({ action: "", toolCalls: [] });
   let pending: Message[] = task.prompt;
   let head: SegmentRef | null = null;
-  let toolReward = 0;
+  let seconds = 0;
+  const turnRewards: number[] = [];
 
   function reserve(): { turn: number; call: number; record(call: ToolCallRecord): Observation } {
     const { call, fill } = slots.take();
@@ -62,17 +67,18 @@ export function openTrajectory(
       const first = turn === 1 ? { tools: definitions } : {};
       const generateTurn = { ...request, ...first };
       spans.begin(turn);
-      const result = await spans.within(() =>
-        schedule(queues, "generate-turn", generateTurn, `turn ${turn}`),
-      );
+      const options = { summary: `turn ${turn}`, isQuick: input.quickTurns ?? false };
+      const result = await spans.within(() => schedule(queues, "generate-turn", generateTurn, options));
       pending = [];
       head = result.head;
+      seconds += result.seconds;
       tokens.prompt += result.tokens.prompt;
       tokens.action += result.tokens.action;
       tokens.observation += result.tokens.observation;
       const done: TurnRecord = { action: result.action, toolCalls: [] };
       slots = callSlots(done);
       turns.push(done);
+      turnRewards.push(0);
       onTurn(turns);
       return { text: result.action, finishReason: result.finishReason };
     },
@@ -92,7 +98,7 @@ export function openTrajectory(
       const { observation, valid, attempts, reward } = await spans.within(() =>
         callTool(binding, call, request),
       );
-      toolReward += reward;
+      turnRewards[slot.turn - 1] = (turnRewards[slot.turn - 1] ?? 0) + reward;
       return slot.record({ tool: call.name, arguments: call.arguments, observation, valid, attempts });
     },
     reject: (call, reason) => reserve().record(refused("", call, reason)),
@@ -107,7 +113,7 @@ export function openTrajectory(
       retry: binding.retry,
       summary: summary(JSON.stringify(call.arguments)),
     };
-    if (binding.pure === true && servesTools(queues)) {
+    if (binding.pure === true && isServedHere("tools", queues)) {
       return scheduleLocalActivity<CallToolResult>(call.name, [request], options);
     }
     return scheduleActivity<CallToolResult>(call.name, [request], {
@@ -120,13 +126,19 @@ export function openTrajectory(
   return {
     context,
     turns,
-    state: () => ({ turns, head, tokens, toolReward }),
+    state: () => ({ turns, head, tokens, toolReward: sum(turnRewards) }),
+    turnRewards: () => turnRewards,
+    generationSeconds: () => seconds,
     release: async () => {
       spans.end();
       const stateful = [...used].filter((tool) => bindings.get(tool)?.stateful);
       if (stateful.length > 0) await schedule(queues, "release-tools", { place, tools: stateful });
     },
   };
+}
+
+function sum(values: number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }
 
 function refused(tool: string, call: ToolCallRecord["arguments"], observation: string): ToolCallRecord {

@@ -33,28 +33,33 @@ const defaults = {
   retry: { initialInterval: "200ms", backoffCoefficient: 2, maximumInterval: "10s", maximumAttempts: 20 },
 } as const;
 
-/** Whether the worker that runs the workflows also serves tools and rewards: what is quick is then done on the spot. */
-export function servesTools(queues: Queues): boolean {
-  return queues.tools === queues.orchestration;
+/** Whether the worker that runs the workflows also serves `role`: what is quick can then be done on the spot. */
+export function isServedHere(role: keyof Queues, queues: Queues): boolean {
+  return queues[role] === queues.orchestration;
 }
 
-/** Schedules one of Everturn's own activities on its queue; `summary` (at most 400 bytes) is shown in the UI. */
+interface ScheduleOptions {
+  /** At most 400 bytes, shown in the UI. */
+  summary?: string;
+  /** It takes less time than its way through the server: a local activity, if this worker serves its queue. */
+  isQuick?: boolean;
+}
+
+/** Schedules one of Everturn's own activities on its queue. */
 export function schedule<Name extends keyof Activities>(
   queues: Queues,
   name: Name,
   input: Parameters<Activities[Name]>[0],
-  summary?: string,
+  options?: ScheduleOptions,
 ): ReturnType<Activities[Name]>;
 export function schedule(
   queues: Queues,
   name: keyof Activities,
   input: unknown,
-  summary?: string,
+  { summary, isQuick = false }: ScheduleOptions = {},
 ): Promise<unknown> {
   const options = { ...defaults, ...(summary === undefined ? {} : { summary }) };
-  if (name === "score-trajectory" && servesTools(queues)) {
-    return scheduleLocalActivity(name, [input], options);
-  }
+  if (isQuick && isServedHere(roles[name], queues)) return scheduleLocalActivity(name, [input], options);
   const remote: ActivityOptions = { ...options, heartbeatTimeout, taskQueue: queues[roles[name]] };
   return scheduleActivity(name, [input], remote);
 }

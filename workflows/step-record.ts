@@ -1,39 +1,42 @@
 import type { TrainStepResult } from "../src/contracts/activities.ts";
 import type { StepRecord } from "../src/contracts/generated/step-record.ts";
 import type { StepInput } from "../src/contracts/run.ts";
-import type { TrajectoryResult } from "../src/contracts/trajectory.ts";
+import type { SampledBatch } from "./sample-batch.ts";
 
 /**
  * The step's line of `metrics.jsonl`. `clock` holds the times (ms) at which rollout began, training began,
- * publishing began, and all was done. Means are over the batch: trajectories left out are only counted.
+ * publishing began, and all was done. Means are over all trajectories that finished, those of groups without
+ * variance included; trajectories left out are only counted.
  */
 export function stepRecord(
   input: StepInput,
-  results: TrajectoryResult[],
+  sampled: Pick<SampledBatch, "results" | "groupsLeftOut"> & { batch: readonly unknown[] },
   trained: TrainStepResult,
   clock: number[],
 ): StepRecord {
-  const batch = results.filter((result) => result.outcome !== "left-out");
-  const calls = sum(batch.map((result) => result.toolCalls));
+  const { results, groupsLeftOut } = sampled;
+  const finished = results.filter((result) => result.outcome !== "left-out");
+  const calls = sum(finished.map((result) => result.toolCalls));
   const [start = 0, rolledOut = 0, trainedAt = 0, published = 0] = clock;
   return {
     step: input.step,
     policyVersion: trained.policyVersion,
-    staleness: Math.max(0, ...batch.map((result) => input.policyVersion - result.policyVersion)),
-    trajectories: batch.length,
-    leftOut: results.length - batch.length,
-    rewardMean: mean(batch.map((result) => result.reward)),
-    successRate: mean(batch.map((result) => Number(result.success))),
-    toolCallRate: mean(batch.map((result) => Number(result.toolCalls > 0))),
-    validCallRate: calls === 0 ? 1 : sum(batch.map((result) => result.validCalls)) / calls,
+    staleness: Math.max(0, ...finished.map((result) => input.policyVersion - result.policyVersion)),
+    trajectories: sampled.batch.length,
+    leftOut: results.length - finished.length,
+    ...(groupsLeftOut === undefined ? {} : { groupsLeftOut }),
+    rewardMean: mean(finished.map((result) => result.reward)),
+    successRate: mean(finished.map((result) => Number(result.success))),
+    toolCallRate: mean(finished.map((result) => Number(result.toolCalls > 0))),
+    validCallRate: calls === 0 ? 1 : sum(finished.map((result) => result.validCalls)) / calls,
     ...trained.metrics,
     tokens: {
-      prompt: sum(batch.map((result) => result.tokens.prompt)),
-      action: sum(batch.map((result) => result.tokens.action)),
-      observation: sum(batch.map((result) => result.tokens.observation)),
+      prompt: sum(finished.map((result) => result.tokens.prompt)),
+      action: sum(finished.map((result) => result.tokens.action)),
+      observation: sum(finished.map((result) => result.tokens.observation)),
     },
-    actionLength: mean(batch.map((result) => result.tokens.action)),
-    turns: mean(batch.map((result) => result.turns.length)),
+    actionLength: mean(finished.map((result) => result.tokens.action)),
+    turns: mean(finished.map((result) => result.turns.length)),
     seconds: {
       rollout: (rolledOut - start) / 1000,
       train: (trainedAt - rolledOut) / 1000,

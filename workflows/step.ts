@@ -1,49 +1,45 @@
-import { setHandler } from "@temporalio/workflow";
 import type { BatchMember } from "../src/contracts/activities.ts";
 import type { StepInput, StepResult } from "../src/contracts/run.ts";
-import type { TrajectoryResult } from "../src/contracts/trajectory.ts";
 import { failure } from "./failure.ts";
-import { stageProgress } from "./progress.ts";
-import { runTrajectories } from "./run-trajectories.ts";
+import type { SampledTrajectory } from "./group-variance.ts";
+import { sampleBatch } from "./sample-batch.ts";
 import { schedule } from "./schedule.ts";
-import { stepStage } from "./stages.ts";
 import { mean, stepRecord } from "./step-record.ts";
-import { samplesOf, trajectoryInput } from "./trajectory-input.ts";
 
 /** One policy-gradient step: a batch of trajectories, the update, the new version published, the step recorded. */
 export async function step(input: StepInput): Promise<StepResult> {
-  const { run, settings, policyVersion, queues } = input;
+  const { run, policyVersion, queues } = input;
   const clock = [Date.now()];
-  const selected = await schedule(queues, "select-tasks", { run, step: input.step });
-  const stage = stepStage(input.step);
-  const inputs = samplesOf(selected, settings.groupSize).map(({ selected: task, sample }) =>
-    trajectoryInput(task, { run, stage, step: input.step, sample }, policyVersion, settings, queues),
-  );
-  const progress = { done: 0, of: inputs.length };
-  setHandler(stageProgress, () => progress);
-  const results = await runTrajectories(inputs, settings.concurrency, (done) => {
-    progress.done = done;
-  });
+  const sampled = await sampleBatch(input);
   clock.push(Date.now());
-  const batch = results.flatMap((result, index) => member(result, inputs[index]?.place.task ?? ""));
+  const batch = sampled.batch.map(member);
   if (batch.length === 0) {
-    throw failure("BATCH_EMPTY", { run, step: input.step, reason: results[0]?.failure ?? "no tasks" });
+    throw failure("BATCH_EMPTY", {
+      run,
+      step: input.step,
+      reason: sampled.results[0]?.failure ?? "no tasks",
+    });
   }
   const trained = await schedule(queues, "train-step", { run, step: input.step, policyVersion, batch });
   clock.push(Date.now());
   await schedule(queues, "publish-policy", { run, policyVersion: trained.policyVersion });
   clock.push(Date.now());
-  const record = stepRecord(input, results, trained, clock);
+  const record = stepRecord(input, sampled, trained, clock);
   await schedule(queues, "record-step", { run, record });
   return {
     policyVersion: trained.policyVersion,
     trajectories: batch.length,
-    leftOut: results.length - batch.length,
+    leftOut: record.leftOut,
     rewardMean: mean(batch.map((one) => one.reward)),
+    turnSeconds: turnSeconds(sampled.batch),
   };
 }
 
-function member(result: TrajectoryResult, group: string): BatchMember[] {
-  if (result.outcome === "left-out" || result.head === null) return [];
-  return [{ trajectory: result.trajectory, head: result.head, reward: result.reward, group }];
+function turnSeconds(sampled: SampledTrajectory[]): number {
+  return mean(sampled.map(({ result }) => result.generationSeconds / Math.max(1, result.turns.length)));
+}
+
+function member({ group, head, result }: SampledTrajectory): BatchMember {
+  const { trajectory, reward, turnRewards } = result;
+  return { trajectory, head, reward, group, ...(turnRewards === undefined ? {} : { turnRewards }) };
 }

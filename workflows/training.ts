@@ -15,6 +15,9 @@ import { schedule } from "./schedule.ts";
 import { stageAttributes } from "./search-attributes.ts";
 import { evaluationStage, stepStage } from "./stages.ts";
 
+/** Turns that take less on average, in seconds, are generated without a way through the server. */
+const quickTurn = 2;
+
 /** Supervised steps in one activity: a worker that dies repeats no more than these. */
 const warmStartSlice = 25;
 
@@ -37,6 +40,7 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
     evaluations: state.evaluations,
   };
   setHandler(runProgress, () => progress);
+  const quickTurns = () => (state.turnSeconds ?? Number.POSITIVE_INFINITY) < quickTurn;
 
   async function evaluate(): Promise<void> {
     const { policyVersion } = state;
@@ -47,7 +51,7 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
     Object.assign(progress, { phase: "evaluate", policyVersion, child: `${run}/${name}` });
     const plan = { name, step, policyVersion, tasks };
     const record = await executeChild<(input: EvaluationInput) => Promise<EvaluationRecord>>("evaluation", {
-      args: [{ run, plan, settings, queues }],
+      args: [{ run, plan, settings, queues, quickTurns: quickTurns() }],
       workflowId: `${run}/${name}`,
       typedSearchAttributes: stageAttributes({ run, stage: name, step, policyVersion }),
       staticSummary: `held-out accuracy of policy version ${policyVersion}`,
@@ -59,7 +63,8 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
     for (let from = 0; from < settings.warmStartSteps; from += warmStartSlice) {
       const to = Math.min(from + warmStartSlice, settings.warmStartSteps);
       Object.assign(progress, { phase: "warm-start", done: from, of: settings.warmStartSteps });
-      await schedule(queues, "warm-start", { run, from, to }, `supervised steps ${from + 1}–${to}`);
+      const summary = `supervised steps ${from + 1}–${to}`;
+      await schedule(queues, "warm-start", { run, from, to }, { summary });
     }
     state.policyVersion = 1;
     await schedule(queues, "publish-policy", { run, policyVersion: 1 });
@@ -86,12 +91,13 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
     const stage = stepStage(step);
     Object.assign(progress, { phase: "step", step, policyVersion, child: `${run}/${stage}` });
     const result = await executeChild<(input: StepInput) => Promise<StepResult>>("step", {
-      args: [{ run, step, policyVersion, settings, queues }],
+      args: [{ run, step, policyVersion, settings, queues, quickTurns: quickTurns() }],
       workflowId: `${run}/${stage}`,
       typedSearchAttributes: stageAttributes({ run, stage, step, policyVersion }),
       staticSummary: `step ${step} from policy version ${policyVersion}`,
     });
     state.policyVersion = result.policyVersion;
+    state.turnSeconds = result.turnSeconds;
     state.trajectories += result.trajectories;
     state.nextStep = step + 1;
     if (isDue(step)) await evaluate();

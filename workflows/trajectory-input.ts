@@ -24,9 +24,9 @@ export function trajectoryInput(
   place: Omit<TrajectoryPlace, "id" | "task">,
   policyVersion: number,
   settings: Pick<RunSettings, "seed" | "sampling" | "loop" | "tools">,
-  queues: Queues,
+  { queues, quickTurns = false }: { queues: Queues; quickTurns?: boolean },
 ): TrajectoryInput {
   const { seed, sampling, loop, tools } = settings;
   const identified = { ...place, task: id, id: `${place.run}/${place.stage}/${id}/${place.sample}` };
-  return { place: identified, task, policyVersion, seed, sampling, loop, tools, queues };
+  return { place: identified, task, policyVersion, seed, sampling, loop, tools, queues, quickTurns };
 }

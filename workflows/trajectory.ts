@@ -41,7 +41,8 @@ async function finish(
   const { place, task, policyVersion, queues } = input;
   const answer = outcome === "answered" ? (open.turns.at(-1)?.action ?? "") : "";
   const finished = { place, task, policyVersion, outcome, answer, startedAt, ...open.state() };
-  const score = await schedule(queues, "score-trajectory", finished, summary(`${outcome}: ${answer}`));
+  const options = { summary: summary(`${outcome}: ${answer}`), isQuick: true };
+  const score = await schedule(queues, "score-trajectory", finished, options);
   return { ...resultOf(input, open, outcome), reward: score.reward, success: score.success };
 }
 
@@ -83,6 +84,7 @@ async function release(open: OpenTrajectory): Promise<void> {
 function resultOf(input: TrajectoryInput, open: OpenTrajectory, outcome: Outcome): TrajectoryResult {
   const { turns, head, tokens } = open.state();
   const calls = turns.flatMap((turn) => turn.toolCalls);
+  const turnRewards = open.turnRewards();
   return {
     trajectory: input.place.id,
     task: promptOf(input),
@@ -90,9 +92,11 @@ function resultOf(input: TrajectoryInput, open: OpenTrajectory, outcome: Outcome
     reward: 0,
     success: false,
     turns,
+    ...(turnRewards.some((reward) => reward !== 0) ? { turnRewards } : {}),
     head,
     policyVersion: input.policyVersion,
     tokens,
+    generationSeconds: open.generationSeconds(),
     toolCalls: calls.length,
     validCalls: calls.filter((call) => call.valid).length,
   };

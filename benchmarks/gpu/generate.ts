@@ -4,7 +4,6 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { devices } from "../../src/devices/device.ts";
 import { readModelConfig } from "../../src/models/model-config-file.ts";
-import { readSafetensors } from "../../src/models/safetensors.ts";
 import { precisions } from "../../src/onnx/target.ts";
 import { createSampler } from "../../src/sampling/sampler.ts";
 import type { BenchmarkSequence } from "../train/workload.ts";
@@ -20,9 +19,10 @@ const sampler = createSampler({
   slots: batch.length,
   stopTokens: [],
   threads: 2,
+  decode: () => "",
   target: { device, precision },
 });
-await sampler.load(0, () => readSafetensors(join(folder, "model.safetensors")));
+await sampler.load(0, folder);
 
 const generate = () =>
   Promise.all(

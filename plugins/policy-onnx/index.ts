@@ -1,51 +1,71 @@
-import { join } from "node:path";
+import { copyFile } from "node:fs/promises";
+import { isAbsolute, join } from "node:path";
 import {
+  beforeStopTexts,
   createFraming,
   createSampler,
+  devices,
+  importModel,
+  type JsonObject,
+  knownModelNames,
   loadTokenizer,
   type PolicyPlugin,
   parseModelConfig,
+  precisions,
   randomModelWeights,
   readModelConfig,
-  readSafetensors,
   writePolicyFolder,
 } from "everturn/plugin";
 
 /**
- * A Llama-style model in a folder of Hugging Face's formats. An action ends with the tokenizer's eos_token, which
- * is among its tokens but not in its text.
+ * A model in a folder of Hugging Face's formats: a pretrained one, or a Llama-style one with random weights. An action
+ * ends with the tokenizer's eos_token, which is among its tokens but not in its text.
  */
 const plugin: PolicyPlugin = {
-  async initialize(folder, { tokenizer: tokenizerFolder, architecture }, seed) {
-    const tokenizer = await loadTokenizer(String(tokenizerFolder));
-    const shape = { ...Object(architecture), model_type: "llama", vocab_size: tokenizer.vocabularySize };
-    const config = parseModelConfig(JSON.stringify(shape), "policy.config.architecture");
-    const idOf = (name: string) => tokenizer.idOf(tokenizer.specialTokens[name] ?? "");
-    const end = tokenizer.endOfTurn.id;
-    const tokens = {
-      bos_token_id: idOf("bos_token") ?? null,
-      eos_token_id: end,
-      pad_token_id: idOf("pad_token") ?? end,
-    };
-    const weights = randomModelWeights(config, seed);
-    await writePolicyFolder(folder, { config, weights, tokens, tokenizer: String(tokenizerFolder) });
+  async initialize(folder, config, seed) {
+    const { model, chatTemplate } = config;
+    await (model === undefined ? writeRandomModel(folder, config, seed) : importModel(String(model), folder));
+    if (chatTemplate !== undefined) await copyFile(String(chatTemplate), join(folder, "chat_template.jinja"));
   },
 
-  async open(folder, { slots, threads }) {
+  check({ model, tokenizer, architecture }) {
+    if (model === undefined) {
+      const missing = tokenizer === undefined ? "tokenizer" : "architecture";
+      if (tokenizer !== undefined && architecture !== undefined) return [];
+      const help = "Name a pretrained model, or give tokenizer and architecture for one with random weights.";
+      return [{ key: missing, reason: "is missing, and there is no model", help }];
+    }
+    if (tokenizer !== undefined || architecture !== undefined) {
+      const key = tokenizer === undefined ? "architecture" : "tokenizer";
+      return [{ key, reason: "is there, but model brings its own", help: "Remove one of the two." }];
+    }
+    if (isAbsolute(String(model)) || knownModelNames.includes(String(model))) return [];
+    const help = `Write ./${model} for a file or folder; known names: ${knownModelNames.join(", ")}.`;
+    return [{ key: "model", reason: `is ${model}, which is no known model's name`, help }];
+  },
+
+  async open(folder, { slots, threads, keyValueMemory, device, precision }) {
     const tokenizer = await loadTokenizer(folder);
     const end = tokenizer.endOfTurn.id;
     const sampler = createSampler({
       config: await readModelConfig(join(folder, "config.json")),
       slots: Number(slots ?? 64),
       threads: Number(threads ?? 1),
+      keyValueBytes: Number(keyValueMemory ?? 1024) * 2 ** 20,
       stopTokens: [end],
+      decode: tokenizer.decode,
+      target: {
+        device: devices.find((name) => name === device) ?? "cpu",
+        precision: precisions.find((name) => name === precision) ?? "float32",
+      },
     });
     return {
       ...createFraming(tokenizer),
-      load: (version, path) => sampler.load(version, () => readSafetensors(join(path, "model.safetensors"))),
+      load: (version, path) => sampler.load(version, path),
       async generate(request) {
         const sample = await sampler.generate(request);
-        return { ...sample, text: tokenizer.decode(sample.tokens.filter((token) => token !== end)) };
+        const text = tokenizer.decode(sample.tokens.filter((token) => token !== end));
+        return { ...sample, text: beforeStopTexts(text, request.sampling.stop ?? []) };
       },
       close: () => sampler.close(),
     };
@@ -53,3 +73,23 @@ const plugin: PolicyPlugin = {
 };
 
 export default plugin;
+
+async function writeRandomModel(folder: string, config: JsonObject, seed: number): Promise<void> {
+  const tokenizerFolder = String(config.tokenizer);
+  const tokenizer = await loadTokenizer(tokenizerFolder);
+  const shape = {
+    model_type: "llama",
+    ...Object(config.architecture),
+    vocab_size: tokenizer.vocabularySize,
+  };
+  const model = parseModelConfig(JSON.stringify(shape), "policy.config.architecture");
+  const idOf = (name: string) => tokenizer.idOf(tokenizer.specialTokens[name] ?? "");
+  const end = tokenizer.endOfTurn.id;
+  const tokens = {
+    bos_token_id: idOf("bos_token") ?? null,
+    eos_token_id: end,
+    pad_token_id: idOf("pad_token") ?? end,
+  };
+  const weights = randomModelWeights(model, seed);
+  await writePolicyFolder(folder, { config: model, weights, tokens, tokenizer: tokenizerFolder });
+}

@@ -85,6 +85,8 @@ export interface SelectTasksInput {
   run: string;
   /** A step's number, or the evaluation's plan. */
   step?: number;
+  /** Of a step with dynamic sampling: so many other tasks, from its second round on. */
+  replacement?: { round: number; count: number };
   evaluation?: EvaluationPlan;
 }
 
@@ -113,6 +115,8 @@ export interface BatchMember {
   trajectory: string;
   head: SegmentRef;
   reward: number;
+  /** What the tools of each turn added to the reward; absent if nothing. */
+  turnRewards?: number[];
   group: string;
 }
 

@@ -31,6 +31,9 @@ export interface ResolvedTrainer extends ResolvedPlugin {
   loss?: ResolvedPlugin;
 }
 
+/** Defaults filled in; what stands in `Off` is off if left out. */
+type Filled<Settings, Off extends keyof Settings> = Required<Omit<Settings, Off>> & Pick<Settings, Off>;
+
 /** A pipeline validated, defaults filled, plugins resolved, paths absolute; frozen as `plan.json` of the run. */
 export interface Plan {
   pipelineFile: string;
@@ -44,7 +47,7 @@ export interface Plan {
   reward: ResolvedPlugin;
   trainer: ResolvedTrainer;
   warmStart?: NonNullable<Pipeline["warmStart"]>;
-  rollout: Required<NonNullable<Pipeline["rollout"]>>;
+  rollout: Filled<NonNullable<Pipeline["rollout"]>, "dynamicSampling">;
   evaluation: Required<NonNullable<Pipeline["evaluation"]>>;
   checkpoints: Required<NonNullable<Pipeline["checkpoints"]>>;
 }

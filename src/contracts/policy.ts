@@ -1,3 +1,4 @@
+import type { ConfigurationProblem } from "./configuration-problem.ts";
 import type { JsonObject } from "./json.ts";
 import type { Message, ToolDefinition } from "./message.ts";
 
@@ -13,12 +14,25 @@ export interface MaskedTokens {
   mask: number[];
 }
 
-/** How actions are drawn. `temperature` 0 is greedy. */
+/** How actions are drawn: the repetition penalty first, then temperature, top-k, top-p, min-p. */
 export interface SamplingParameters {
+  /** 0 is greedy. */
   temperature: number;
+  /** Keeps the likeliest tokens whose probability reaches this. */
   topP?: number;
+  /** Keeps so many of the likeliest tokens. */
   topK?: number;
+  /** Keeps tokens at least this times as likely as the likeliest. */
+  minP?: number;
+  /** Divides the logits of tokens that the context holds; 1 changes nothing. */
+  repetitionPenalty?: number;
   maxTokens: number;
+  /** Texts that end an action. Their tokens stay, the action's text ends before them. */
+  stop?: string[];
+  /** Tokens that end an action, beside the policy's own. */
+  stopTokens?: number[];
+  /** "constrained": a tool call, once it begins, can only become one that its tool's schema accepts. Default "free". */
+  toolCalls?: "free" | "constrained";
 }
 
 /** Names a sample: the same key draws the same tokens, whatever else is in the batch. */
@@ -34,14 +48,19 @@ export interface GenerationRequest {
   version: number;
   sampling: SamplingParameters;
   key: SamplingKey;
+  /** The tools that may be called, for constrained tool calls. */
+  tools?: ToolDefinition[];
   signal?: AbortSignal;
 }
 
-/** A sampled action. `logprobs[i]` is the log-probability (nats, temperature 1) of `tokens[i]`. */
+/** A sampled action, with log-probabilities in nats. */
 export interface Generation {
   tokens: number[];
+  /** Of each token under the policy itself: temperature 1, the whole vocabulary. Training reads these. */
   logprobs: number[];
-  /** The action's text, without the stop token. */
+  /** Of each token under the distribution it was drawn from; 0 if it was simply the likeliest. */
+  samplingLogprobs: number[];
+  /** The action's text, without the stop token or stop text. */
   text: string;
   finishReason: "stop" | "length";
 }
@@ -66,4 +85,6 @@ export interface PolicyPlugin {
   initialize(folder: string, config: JsonObject, seed: number): Promise<void>;
   /** Opens the policy for generation and tokenization; `folder` holds any version (its tokenizer and config). */
   open(folder: string, config: JsonObject): Promise<Policy>;
+  /** What no schema can say of a configuration, asked before a run. */
+  check?(config: JsonObject): ConfigurationProblem[];
 }

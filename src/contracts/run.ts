@@ -40,6 +40,8 @@ export interface RunSettings {
   groupSize: number;
   /** Trajectories at once. */
   concurrency: number;
+  /** Groups without variance in their rewards are replaced, in at most so many rounds of sampling. */
+  dynamicSampling?: { maxRounds: number };
   sampling: SamplingParameters;
   evaluationEvery: number;
   evaluationTasks: number;
@@ -53,6 +55,8 @@ export interface TrainingProgress {
   policyVersion: number;
   evaluations: EvaluationRecord[];
   trajectories: number;
+  /** Mean time of a turn's generation in the last step; absent before the first. */
+  turnSeconds?: number;
 }
 
 /** What the training workflow is started with. */
@@ -95,6 +99,8 @@ export interface StepInput {
   policyVersion: number;
   settings: RunSettings;
   queues: Queues;
+  /** Turns take less time than their way through the server. */
+  quickTurns?: boolean;
 }
 
 /** What a step workflow returns to the training workflow. */
@@ -103,6 +109,8 @@ export interface StepResult {
   trajectories: number;
   leftOut: number;
   rewardMean: number;
+  /** Mean time of a turn's generation. */
+  turnSeconds: number;
 }
 
 /** Input of an evaluation workflow. */
@@ -111,6 +119,8 @@ export interface EvaluationInput {
   plan: EvaluationPlan;
   settings: RunSettings;
   queues: Queues;
+  /** Turns take less time than their way through the server. */
+  quickTurns?: boolean;
 }
 
 /** The names of a run's search attributes. */

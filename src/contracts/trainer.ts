@@ -1,3 +1,4 @@
+import type { ConfigurationProblem } from "./configuration-problem.ts";
 import type { JsonObject } from "./json.ts";
 import type { ResolvedPlugin } from "./plan.ts";
 import type { MaskedTokens } from "./policy.ts";

@@ -66,6 +66,8 @@ export interface TrajectoryInput {
   loop: { plugin: string; config: JsonObject };
   tools: ToolBinding[];
   queues: Queues;
+  /** Turns take less time than their way through the server. */
+  quickTurns?: boolean;
 }
 
 /** Task queues by worker role. */
@@ -91,10 +93,14 @@ export interface TrajectoryResult {
   reward: number;
   success: boolean;
   turns: TurnRecord[];
+  /** What the tools of each turn added to the reward; absent if nothing. */
+  turnRewards?: number[];
   /** The last segment; the chain of `previous` refs holds the whole trajectory, token by token. */
   head: SegmentRef | null;
   policyVersion: number;
   tokens: TokenCounts;
+  /** Time that generating took, all turns together. */
+  generationSeconds: number;
   toolCalls: number;
   validCalls: number;
   /** Why it was left out. */

@@ -195,6 +195,16 @@ export const errorTable = {
     retryable: true,
     help: "Load it before generating with it; versions long unused are let go.",
   },
+  TOOL_GRAMMAR_FAILED: {
+    message: "Calls of the tools {tools} can't be constrained: {reason}.",
+    retryable: false,
+    help: "Simplify the parameters' schema, or leave tool calls free: `toolCalls: free`.",
+  },
+  KEY_VALUE_MEMORY_TOO_SMALL: {
+    message: "An action needs {needed} for its keys and values, but the policy may use {available}.",
+    retryable: false,
+    help: "Raise `keyValueMemory` in the policy's configuration, or lower the tokens that an action may have.",
+  },
   POLICY_CLOSED: {
     message: "The policy was closed while it was generating.",
     retryable: true,
@@ -241,7 +251,7 @@ export const errorTable = {
   MODEL_CONFIG_INVALID: {
     message: "A model's configuration can't be used: {reason}.",
     retryable: false,
-    help: "Llama-style models (model_type llama, no biases, default RoPE) are supported.",
+    help: "docs/models.md lists the model families and what is supported of them.",
   },
   MODEL_WEIGHTS_MISMATCH: {
     message: "Weights don't fit the model's configuration: {reason}.",

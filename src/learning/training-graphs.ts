@@ -19,6 +19,8 @@ import { type Objective, objectiveInputShapes, type PolicyOutputs } from "./obje
 export interface TrainedModel {
   config: ModelConfig;
   lora?: LoraSettings;
+  /** Whether gradients keep only each layer's input and compute the layer again: less memory, a quarter more time. */
+  recompute?: boolean;
 }
 
 /** Gradients are computed of the loss times this in float16, whose smallest numbers they would else fall below. */
@@ -46,7 +48,7 @@ interface PolicyGraph {
 }
 
 /** What a TokenBatch feeds, and weights by their names, as inputs; values and entropies if they are wanted. */
-function policyGraph({ config, lora }: TrainedModel, wants: Objective["wants"]): PolicyGraph {
+function policyGraph({ config, lora, recompute }: TrainedModel, wants: Objective["wants"]): PolicyGraph {
   const graph = createGraph();
   const weights = weightInputs(graph, modelWeightShapes(config));
   const matrices = lora && weightInputs(graph, adapterShapes(config, lora));
@@ -57,7 +59,7 @@ function policyGraph({ config, lora }: TrainedModel, wants: Objective["wants"]):
     tables: rotaryTables(graph, config),
     ...(lora && matrices && { adapter: decoderAdapter(lora, matrices) }),
   };
-  const hidden = decoderForward(model, decoderInputs(graph));
+  const hidden = decoderForward(model, decoderInputs(graph), recompute);
   const targets = graph.input("targets", "int64", ["actions"]);
   const { logProbabilities, entropies } = tokenDistribution(languageModelHead(model, hidden), targets);
   const [valueWeight, valueBias] = [...valueHead.values()];

@@ -1,96 +1,92 @@
 import { product } from "../onnx/dimensions.ts";
-import { add } from "../onnx/elementwise.ts";
-import { createGraph, type FloatValue, type Graph, type IntValue } from "../onnx/graph.ts";
+import { createGraph, type FloatValue, type Graph } from "../onnx/graph.ts";
 import { gather } from "../onnx/indexing.ts";
-import { matMul } from "../onnx/linear-algebra.ts";
-import { softmax } from "../onnx/reductions.ts";
-import { concat, reshape, transpose } from "../onnx/shaping.ts";
+import { reshape } from "../onnx/shaping.ts";
+import { attendToPast, headInputs } from "./cached-attention.ts";
 import {
-  type AttentionInputs,
+  type DecoderAdapter,
   decoderLayer,
   embedTokens,
   finalNorm,
   languageModelHead,
 } from "./decoder-blocks.ts";
-import type { ModelConfig } from "./model-config.ts";
+import { type ModelConfig, windowOf } from "./model-config.ts";
+import { nextTokenOutputs } from "./next-token.ts";
 import { rotaryTables } from "./rotary-tables.ts";
 import type { Tensor } from "./safetensors.ts";
+import type { StoredTensor } from "./weight-sources.ts";
+
+/** Shapes of a LoRA adapter's matrices by their names (`….lora_A.weight` [rank, in], `….lora_B.weight` [out, rank]). */
+export interface AdapterShape {
+  /** alpha / rank. */
+  scale: number;
+  shapes: ReadonlyMap<string, readonly number[]>;
+}
 
 /**
- * The decoding graph, with the weights as its constants. Inputs: tokens and positions [batch, length]; last
- * [batch], the number in [batch · length] of each row's last token; pastKeys and pastValues of each layer
- * [batch, kv heads, past, head size]; pastMask [batch, 1, 1, past] and newMask [length, length], added to the
- * scores. Outputs: logits [batch, vocabulary], and keys and values of each layer for the new tokens alone.
+ * The decoding graph, with the weights as its constants and an adapter's matrices as inputs of their names. Inputs:
+ * tokens and positions [batch, length]; last [batch], the number in [batch · length] of each row's last token;
+ * pastKeys and pastValues of each layer [batch, kv heads, past, head size]; masks added to the scores, pastMask
+ * [batch, 1, 1, past] and newMask [length, length], for layers with a sliding window pastWindowMask
+ * [batch, 1, length, past] and newWindowMask. Outputs: keys and values of each layer for the new tokens alone, and
+ * those of `nextTokenOutputs`.
  */
-export function cachedDecoderGraph(config: ModelConfig, weights: ReadonlyMap<string, Tensor>): Graph {
+export function cachedDecoderGraph(
+  config: ModelConfig,
+  weights: ReadonlyMap<string, Tensor | StoredTensor>,
+  adapter?: AdapterShape,
+): Graph {
   const graph = createGraph();
+  const constant = (tensor: Tensor | StoredTensor): FloatValue =>
+    "file" in tensor
+      ? graph.stored(tensor.file, tensor.offset, tensor.shape)
+      : graph.floats(tensor.data, tensor.shape);
   const model = {
     config,
-    weights: new Map([...weights].map(([name, { data, shape }]) => [name, graph.floats(data, shape)])),
+    weights: new Map([...weights].map(([name, tensor]) => [name, constant(tensor)])),
     tables: rotaryTables(graph, config),
+    inference: true,
+    ...(adapter && { adapter: adapterInputs(graph, adapter) }),
   };
   const tokens = graph.input("tokens", "int64", ["batch", "length"]);
   const positions = graph.input("positions", "int64", ["batch", "length"]);
   const last = graph.input("last", "int64", ["batch"]);
-  const masks = {
-    past: graph.input("pastMask", "float32", ["batch", 1, 1, "past"]),
-    fresh: graph.input("newMask", "float32", ["length", "length"]),
-  };
-  const flat = [product(["batch", "length"])];
-  let hidden = embedTokens(model, reshape(tokens, flat));
-  const places = reshape(positions, flat);
+  const maskOf = masks(graph);
+  let hidden = embedTokens(model, reshape(tokens, [product(["batch", "length"])]));
   for (let layer = 0; layer < config.num_hidden_layers; layer++) {
-    hidden = decoderLayer(model, layer, hidden, places, (rows) => {
-      const inputs = byHead(rows, config);
-      graph.output(`keys${layer}`, inputs.keys);
-      graph.output(`values${layer}`, inputs.values);
+    hidden = decoderLayer(model, layer, hidden, (normed) => {
       const shape = ["batch", config.num_key_value_heads, "past", config.head_dim];
       const past = {
         keys: graph.input(`pastKeys${layer}`, "float32", shape),
         values: graph.input(`pastValues${layer}`, "float32", shape),
       };
-      return attendToBoth(inputs, past, masks, config);
+      const inputs = headInputs(model, layer, normed, positions);
+      graph.output(`keys${layer}`, inputs.keys);
+      graph.output(`values${layer}`, inputs.values);
+      return attendToPast(inputs, past, maskOf(windowOf(config, layer) !== undefined), config);
     });
   }
-  graph.output("logits", languageModelHead(model, finalNorm(model, gather(hidden, last))));
+  nextTokenOutputs(languageModelHead(model, finalNorm(model, gather(hidden, last))));
   return graph;
 }
 
-/** Queries [batch, kv heads, group · length, head size]; keys and values [batch, kv heads, length, head size]. */
-function byHead({ queries, keys, values }: AttentionInputs, config: ModelConfig): AttentionInputs {
-  const { num_attention_heads: heads, num_key_value_heads: groups, head_dim: size } = config;
-  const split = (x: FloatValue, count: number) =>
-    transpose(reshape(x, ["batch", "length", count, size]), [0, 2, 1, 3]);
-  return {
-    queries: reshape(split(queries, heads), ["batch", groups, product([heads / groups, "length"]), size]),
-    keys: split(keys, groups),
-    values: split(values, groups),
+/** The masks of layers without and with a sliding window, inputs made when a layer first asks for them. */
+function masks(graph: Graph): (windowed: boolean) => FloatValue {
+  const made = new Map<boolean, FloatValue>();
+  return (windowed) => {
+    const shape = ["batch", 1, "length", "total"];
+    const mask = made.get(windowed) ?? graph.input(windowed ? "windowMask" : "mask", "float32", shape);
+    made.set(windowed, mask);
+    return mask;
   };
 }
 
-/** Attention to past and new positions, joined only where it is small: in the scores, never in keys or values. */
-function attendToBoth(
-  { queries, keys, values }: AttentionInputs,
-  past: { keys: FloatValue; values: FloatValue },
-  masks: { past: FloatValue; fresh: FloatValue },
-  config: ModelConfig,
-): FloatValue {
-  const { graph } = queries;
-  const { num_attention_heads: heads, num_key_value_heads: groups, head_dim: size } = config;
-  const scores = (to: FloatValue, mask: FloatValue, count: string) => {
-    const products = matMul(queries, to, { transposeB: true, alpha: size ** -0.5 });
-    return add(reshape(products, ["batch", heads, "length", count]), mask);
-  };
-  const joined = [scores(past.keys, masks.past, "past"), scores(keys, masks.fresh, "length")] as const;
-  const all = softmax(concat(joined, -1, "total"));
-  const weigh = (from: IntValue, to: IntValue, what: FloatValue, count: string) => {
-    const shape = ["batch", heads, "length", count];
-    const part = graph.emit("Slice", [all, from, to, graph.ints([3])], { dtype: "float32", shape });
-    return matMul(reshape(part, ["batch", groups, product([heads / groups, "length"]), count]), what);
-  };
-  const middle = graph.emit("Shape", [past.keys], { dtype: "int64", shape: [1] }, { start: 2, end: 3 });
-  const end = graph.ints([Number.MAX_SAFE_INTEGER]);
-  const both = add(weigh(graph.ints([0]), middle, past.values, "past"), weigh(middle, end, values, "length"));
-  const merged = transpose(reshape(both, ["batch", heads, "length", size]), [0, 2, 1, 3]);
-  return reshape(merged, [product(["batch", "length"]), heads * size]);
+function adapterInputs(graph: Graph, { scale, shapes }: AdapterShape): DecoderAdapter {
+  const modules = [...shapes.keys()].filter((name) => name.endsWith(".lora_A.weight"));
+  const input = (name: string) => graph.input(name, "float32", shapes.get(name)!);
+  const pairs = modules.map((first) => {
+    const module = first.slice(0, -".lora_A.weight".length);
+    return [module, { a: input(first), b: input(`${module}.lora_B.weight`) }] as const;
+  });
+  return { scale, pairs: new Map(pairs) };
 }

@@ -87,6 +87,15 @@ function splitIntoShards(
   return shards;
 }
 
+/** The files of a model's folder that hold its weights. Throws CHECKPOINT_INVALID. */
+export async function weightFiles(folder: string): Promise<string[]> {
+  if (existsSync(join(folder, wholeFile))) return [wholeFile];
+  if (!existsSync(join(folder, indexFile))) {
+    throw invalid(folder, `there is neither ${wholeFile} nor ${indexFile}`);
+  }
+  return [...new Set((await readIndex(folder)).values())];
+}
+
 async function readIndex(folder: string): Promise<Map<string, string>> {
   let index: unknown;
   try {

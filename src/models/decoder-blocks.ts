@@ -6,7 +6,7 @@ import { gather } from "../onnx/indexing.ts";
 import { gemm, linear } from "../onnx/linear-algebra.ts";
 import { fusedRmsNorm, rmsNorm } from "../onnx/rms-norm.ts";
 import { type RotaryTables, rotaryEmbedding } from "../onnx/rotary-embedding.ts";
-import { reshape, slice } from "../onnx/shaping.ts";
+import { columns, reshape } from "../onnx/shaping.ts";
 import { families } from "./families.ts";
 import type { ModelConfig } from "./model-config.ts";
 import { modelWeightShapes } from "./model-weights.ts";
@@ -54,22 +54,21 @@ export function embedTokens(model: DecoderModel, tokens: IntValue): FloatValue {
 }
 
 /**
- * One decoder layer on rows [rows, hidden] at positions [rows]. `attend` does the attention itself, and returns what
- * has the shape of the queries. With `kept`, only these rows go on after it.
+ * One decoder layer on rows [rows, hidden]. `attend` does the attention of normed rows, and returns rows
+ * [rows, heads · head size]. With `kept`, only these rows go on after it.
  */
 export function decoderLayer(
   model: DecoderModel,
   layer: number,
   hidden: FloatValue,
-  positions: IntValue,
-  attend: (inputs: AttentionInputs) => FloatValue,
+  attend: (normed: FloatValue) => FloatValue,
   kept?: IntValue,
 ): FloatValue {
   const select = (x: FloatValue) => (kept ? gather(x, kept) : x);
   const name = (module: string) => `model.layers.${layer}.${module}`;
   const project = (x: FloatValue, module: string) => projection(model, x, name(module));
   const normed = norm(model, hidden, name("input_layernorm"));
-  const attended = select(attend(attentionInputs(model, layer, normed, positions)));
+  const attended = select(attend(normed));
   const mixed = add(select(hidden), project(attended, "self_attn.o_proj"));
   const before = norm(model, mixed, name("post_attention_layernorm"));
   const gated = model.config.hidden_act === "silu" ? swiGlu : geGlu;
@@ -77,7 +76,8 @@ export function decoderLayer(
   return add(mixed, project(gated(gate!, up!), "mlp.down_proj"));
 }
 
-function attentionInputs(
+/** What attention works on, from normed rows [rows, hidden] at positions [rows]. */
+export function attentionInputs(
   model: DecoderModel,
   layer: number,
   normed: FloatValue,
@@ -99,23 +99,34 @@ export function joinedName(modules: readonly string[]): string {
 }
 
 /** Linear maps of the same rows, with one product where the model has their weights joined. */
-function projections(
+export function projections(
   model: DecoderModel,
   x: FloatValue,
   parent: string,
   modules: readonly string[],
 ): FloatValue[] {
   const names = modules.map((module) => `${parent}.${module}`);
-  const joined = `${parent}.${joinedName(modules)}`;
-  if (!model.weights.has(`${joined}.weight`)) return names.map((name) => projection(model, x, name));
-  const all = linear(x, weightOf(model, `${joined}.weight`), model.weights.get(`${joined}.bias`));
+  const all = joinedProjection(model, x, parent, modules);
+  if (!all) return names.map((name) => projection(model, x, name));
   const shapes = modelWeightShapes(model.config);
   let end = 0;
   return names.map((name) => {
     const start = end;
     end += shapes.get(`${name}.weight`)![0]!;
-    return adapted(model, x, name, slice(all, 1, start, end));
+    return adapted(model, x, name, columns(all, start, end));
   });
+}
+
+/** The outputs of joined linear maps beside each other, without what adapters add; undefined if they aren't joined. */
+export function joinedProjection(
+  model: DecoderModel,
+  x: FloatValue,
+  parent: string,
+  modules: readonly string[],
+): FloatValue | undefined {
+  const name = `${parent}.${joinedName(modules)}`;
+  const weight = model.weights.get(`${name}.weight`);
+  return weight && linear(x, weight, model.weights.get(`${name}.bias`));
 }
 
 /** A linear map with its bias and its adapter, if it has them. */
@@ -149,7 +160,8 @@ function headNorm(model: DecoderModel, x: FloatValue, module: string): FloatValu
   return reshape(norm(model, reshape(x, [heads, size]), module), x.shape);
 }
 
-function norm(model: DecoderModel, x: FloatValue, module: string): FloatValue {
+/** RMSNorm of the last axis by a module's weight. */
+export function norm(model: DecoderModel, x: FloatValue, module: string): FloatValue {
   const { model_type, rms_norm_eps } = model.config;
   const weight = weightOf(model, `${module}.weight`);
   const normalize = model.inference ? fusedRmsNorm : rmsNorm;

@@ -1,10 +1,12 @@
 import { causalAttention, causalBias } from "../onnx/causal-attention.ts";
+import { checkpoint } from "../onnx/checkpoint.ts";
 import { product } from "../onnx/dimensions.ts";
 import type { FloatValue, IntValue } from "../onnx/graph.ts";
 import { type PaddedLayout, padRows, unpadRows } from "../onnx/padding.ts";
 import { reshape, transpose } from "../onnx/shaping.ts";
 import {
   type AttentionInputs,
+  attentionInputs,
   type DecoderModel,
   decoderLayer,
   embedTokens,
@@ -24,10 +26,14 @@ export interface DecoderInputs {
   actions: IntValue;
 }
 
-/** Final normed hidden states [actions, hidden] at the wanted rows alone. */
+/**
+ * Final normed hidden states [actions, hidden] at the wanted rows alone. With `recompute`, a backward pass keeps
+ * nothing of a layer but its input, and computes the layer again.
+ */
 export function decoderForward(
   model: DecoderModel,
   { tokens, positions, layout, actions }: DecoderInputs,
+  recompute = false,
 ): FloatValue {
   const { config } = model;
   const last = config.num_hidden_layers - 1;
@@ -35,14 +41,23 @@ export function decoderForward(
   let hidden = embedTokens(model, tokens);
   for (let layer = 0; layer <= last; layer++) {
     const window = windowOf(config, layer);
-    const attend = (inputs: AttentionInputs) => {
+    const attend = (normed: FloatValue) => {
+      const inputs = attentionInputs(model, layer, normed, positions);
       const bias = biases.get(window) ?? causalBias(tokens.graph, layout.index.shape[1]!, window);
       biases.set(window, bias);
       return attendInSequences(inputs, layout, bias, config);
     };
-    hidden = decoderLayer(model, layer, hidden, positions, attend, layer === last ? actions : undefined);
+    const input = hidden;
+    const forward = () => decoderLayer(model, layer, input, attend, layer === last ? actions : undefined);
+    hidden = recompute ? checkpoint([input, ...layerParameters(model, layer)], forward) : forward();
   }
   return finalNorm(model, hidden);
+}
+
+function layerParameters({ weights, adapter }: DecoderModel, layer: number): FloatValue[] {
+  const ofLayer = ([name]: [string, unknown]) => name.startsWith(`model.layers.${layer}.`);
+  const pairs = [...(adapter?.pairs ?? [])].filter(ofLayer).flatMap(([, { a, b }]) => [a, b]);
+  return [...[...weights].filter(ofLayer).map(([, weight]) => weight), ...pairs];
 }
 
 function attendInSequences(

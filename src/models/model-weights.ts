@@ -61,7 +61,10 @@ function constantOf(name: string, config: ModelConfig): number {
 }
 
 /** Throws MODEL_WEIGHTS_MISMATCH unless the weights are those that the configuration asks for. */
-export function checkModelWeights(config: ModelConfig, weights: ReadonlyMap<string, Tensor>): void {
+export function checkModelWeights(
+  config: ModelConfig,
+  weights: ReadonlyMap<string, { readonly shape: readonly number[] }>,
+): void {
   for (const [name, shape] of modelWeightShapes(config)) {
     const found = weights.get(name)?.shape;
     if (found?.join() === shape.join()) continue;

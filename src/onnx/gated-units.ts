@@ -4,18 +4,22 @@ import type { FloatValue } from "./graph.ts";
 
 /** gate · sigmoid(gate) · up, the activation of Llama's feed-forward block (arXiv 2002.05202). */
 export function swiGlu(gate: FloatValue, up: FloatValue): FloatValue {
-  return gate.graph.composite("SwiGlu", [gate, up], () => {
-    const openness = sigmoid(gate);
-    const activated = mul(gate, openness);
-    return { output: mul(activated, up), saved: [openness, activated] };
-  });
+  return gate.graph.composite("SwiGlu", [gate, up], () => ({
+    output: mul(mul(gate, sigmoid(gate)), up),
+    saved: [],
+  }));
 }
 
-/** The derivative of g · σ(g) is σ(g) + g · σ(g) · (1 − σ(g)). */
-export const swiGluRule: GradientRule = (dy, { floats: [, up], saved: [openness, activated] }) => [
-  mul(mul(dy, up), add(openness, mul(activated, sub(1, openness)))),
-  mul(dy, activated),
-];
+/**
+ * The derivative of g · σ(g) is σ(g) + g · σ(g) · (1 − σ(g)). What the forward pass had is computed again: cheap, and
+ * these are the largest tensors of a layer.
+ */
+export const swiGluRule: GradientRule = (dy, { floats: [gate, up] }) => {
+  const openness = sigmoid(gate);
+  const activated = mul(gate, openness);
+  const slope = add(openness, mul(activated, sub(1, openness)));
+  return [mul(mul(dy, up), slope), mul(dy, activated)];
+};
 
 /** gelu(gate) · up with the tanh approximation of GELU (arXiv 1606.08415), the activation of Gemma. */
 export function geGlu(gate: FloatValue, up: FloatValue): FloatValue {

@@ -106,7 +106,7 @@ function zerosLike(a: FloatValue): FloatValue {
 
 function reducedAxes({ op, ints: [axes] }: TapeEntry): number[] {
   const constant = axes.graph.initializers.find(({ value }) => value === axes);
-  if (!constant) throw graphError(`the axes of ${op} are not constant`);
+  if (!constant || "file" in constant.data) throw graphError(`the axes of ${op} are not constant`);
   return Array.from(constant.data, Number);
 }
 

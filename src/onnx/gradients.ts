@@ -1,4 +1,5 @@
 import { add } from "./elementwise.ts";
+import type { Cotangent, GradientRule } from "./gradient-rule.ts";
 import { gradientRules } from "./gradient-rules.ts";
 import { type FloatValue, graphError, type TapeEntry, type Value } from "./graph.ts";
 
@@ -9,15 +10,29 @@ import { type FloatValue, graphError, type TapeEntry, type Value } from "./graph
  */
 export function gradients(loss: FloatValue, parameters: readonly FloatValue[]): FloatValue[] {
   if (loss.shape.length !== 0) throw graphError(`the loss has the shape [${loss.shape.join(", ")}], not []`);
-  const steps = dependentSteps(loss.graph.tape, parameters);
-  const sums = new Map<Value, FloatValue>([[loss, loss.graph.floats([1])]]);
-  for (const { step, wanted } of steps.reverse()) {
+  const sums = backpropagate(loss.graph.tape, loss, loss.graph.floats([1]), parameters);
+  return parameters.map((parameter) => {
+    const gradient = sums.get(parameter);
+    if (!gradient) throw graphError(`the loss doesn't depend on ${parameter.name}`);
+    return gradient;
+  });
+}
+
+/** Takes the gradient of the last output of a tape back to `parameters`. */
+function backpropagate(
+  tape: readonly TapeEntry[],
+  last: FloatValue,
+  gradient: FloatValue,
+  parameters: readonly FloatValue[],
+): Map<Value, FloatValue> {
+  const sums = new Map<Value, FloatValue>([[last, gradient]]);
+  for (const { step, wanted } of dependentSteps(tape, parameters).reverse()) {
     const dy = sums.get(step.output);
     if (!dy) continue;
-    const rule = gradientRules[step.op];
-    if (!rule) throw graphError(`${step.op} has no gradient rule`);
     const before = step.floats.map((input) => sums.get(input));
-    const cotangents = rule(dy, step, before);
+    const cotangents = step.rebuild
+      ? rebuiltCotangents(dy, step, step.rebuild)
+      : ruleOf(step)(dy, step, before);
     step.floats.forEach((input, index) => {
       const cotangent = cotangents[index];
       if (!cotangent || !wanted[index]) return;
@@ -26,11 +41,22 @@ export function gradients(loss: FloatValue, parameters: readonly FloatValue[]): 
       else sums.set(input, sum ? add(sum, cotangent) : cotangent);
     });
   }
-  return parameters.map((parameter) => {
-    const gradient = sums.get(parameter);
-    if (!gradient) throw graphError(`the loss doesn't depend on ${parameter.name}`);
-    return gradient;
-  });
+  return sums;
+}
+
+function ruleOf({ op }: TapeEntry): GradientRule {
+  const rule = gradientRules[op];
+  if (!rule) throw graphError(`${op} has no gradient rule`);
+  return rule;
+}
+
+/** Computes a checkpointed step once more, and goes back through that. */
+function rebuiltCotangents(dy: FloatValue, step: TapeEntry, rebuild: () => FloatValue): Cotangent[] {
+  const { tape } = dy.graph;
+  const start = tape.length;
+  const output = rebuild();
+  const sums = backpropagate(tape.slice(start), output, dy, step.floats);
+  return step.floats.map((input) => sums.get(input));
 }
 
 /** The steps that depend on a parameter, and which of their inputs do. */

@@ -41,6 +41,7 @@ export interface TapeEntry {
   readonly output: FloatValue;
   readonly attributes: Attributes;
   readonly saved: readonly FloatValue[];
+  readonly rebuild?: (() => FloatValue) | undefined;
 }
 
 /** Constant data: inside the model, or in a file beside it. */
@@ -96,6 +97,8 @@ export interface Graph {
 export interface CompositeResult {
   readonly output: FloatValue;
   readonly saved: readonly FloatValue[];
+  /** Computes the output once more; differentiation then goes through that, and nothing need be kept. */
+  readonly rebuild?: () => FloatValue;
 }
 
 function isOf<Type extends DataType>(dtype: Type) {
@@ -184,12 +187,13 @@ export function createGraph(): Graph {
     output: FloatValue,
     attributes: Attributes,
     saved: readonly FloatValue[],
+    rebuild?: () => FloatValue,
   ) {
     if (hidden > 0) return;
     const floats = entryInputs.filter(isOf("float32"));
     const ints = entryInputs.filter(isOf("int64"));
     const bools = entryInputs.filter(isOf("bool"));
-    tape.push({ op, floats, ints, bools, output, attributes, saved });
+    tape.push({ op, floats, ints, bools, output, attributes, saved, rebuild });
   }
 
   const graph: Graph = {
@@ -248,9 +252,9 @@ export function createGraph(): Graph {
     },
     composite(op, compositeInputs, build) {
       hidden++;
-      const { output, saved } = build();
+      const { output, saved, rebuild } = build();
       hidden--;
-      record(op, compositeInputs, output, {}, saved);
+      record(op, compositeInputs, output, {}, saved, rebuild);
       return output;
     },
   };

@@ -33,6 +33,9 @@ const modelProto = schema.root.lookupType("onnx.ModelProto");
 export function modelBytes(graph: Graph, target: Target = {}): Uint8Array {
   if (graph.outputs.size === 0) throw graphError("the graph has no outputs");
   const outputs = [...graph.outputs].map(([name, value]) => ({ name, value }));
+  const nodes = nodesFor(target, neededNodes(graph));
+  const names = outputNames(graph, nodes);
+  const nameOf = ({ name }: Value) => names.get(name) ?? name;
   const message = modelProto.fromObject({
     ir_version: irVersion,
     producer_name: "everturn",
@@ -43,20 +46,17 @@ export function modelBytes(graph: Graph, target: Target = {}): Uint8Array {
     graph: {
       name: "everturn",
       node: [
-        ...nodesFor(target, neededNodes(graph)).map((node) => ({
+        ...nodes.map((node) => ({
           name: node.outputs[0]?.name ?? node.op,
           op_type: node.op,
           domain: node.domain,
-          input: node.inputs.map((value) => value.name),
-          output: node.outputs.map((value) => value.name),
+          input: node.inputs.map(nameOf),
+          output: node.outputs.map(nameOf),
           attribute: Object.entries(node.attributes).map(([name, value]) => attributeProto(name, value)),
         })),
-        ...outputs.map(({ name, value }) => ({
-          name,
-          op_type: "Identity",
-          input: [value.name],
-          output: [name],
-        })),
+        ...outputs
+          .filter(({ name, value }) => nameOf(value) !== name)
+          .map(({ name, value }) => ({ name, op_type: "Identity", input: [nameOf(value)], output: [name] })),
       ],
       initializer: graph.initializers.map(({ value, data }) => ({
         name: value.name,
@@ -69,6 +69,16 @@ export function modelBytes(graph: Graph, target: Target = {}): Uint8Array {
     },
   });
   return modelProto.encode(message).finish();
+}
+
+/** Outputs that a node makes are named there, so that they need no copy; by the value's own name. */
+function outputNames(graph: Graph, nodes: readonly GraphNode[]): Map<string, string> {
+  const made = new Set(nodes.flatMap(({ outputs }) => outputs.map(({ name }) => name)));
+  const names = new Map<string, string>();
+  for (const [name, value] of graph.outputs) {
+    if (made.has(value.name) && !names.has(value.name)) names.set(value.name, name);
+  }
+  return names;
 }
 
 function nodesFor({ device = "cpu", precision = "float32" }: Target, nodes: readonly GraphNode[]) {

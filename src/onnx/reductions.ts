@@ -1,5 +1,5 @@
 import { frontAxis, type Shape } from "./dimensions.ts";
-import type { FloatValue } from "./graph.ts";
+import type { FloatValue, IntValue } from "./graph.ts";
 
 function reduce(op: string, a: FloatValue, axes: readonly number[], keepDimensions: boolean): FloatValue {
   const fronts = axes.map((axis) => frontAxis(axis, a.shape.length));
@@ -20,6 +20,17 @@ export function reduceSum(a: FloatValue, axes = allAxes(a), keepDimensions = fal
 /** The mean over axes (default: all), which are dropped, or kept with size 1. */
 export function reduceMean(a: FloatValue, axes = allAxes(a), keepDimensions = false): FloatValue {
   return reduce("ReduceMean", a, axes, keepDimensions);
+}
+
+/** The largest number along the last axis, which is kept with size 1. No gradient rule. */
+export function reduceMax(a: FloatValue): FloatValue {
+  return reduce("ReduceMax", a, [-1], true);
+}
+
+/** The place of the largest number along the last axis, the first of equals. */
+export function argMax(a: FloatValue): IntValue {
+  const output = { dtype: "int64", shape: a.shape.slice(0, -1) } as const;
+  return a.graph.emit("ArgMax", [a], output, { axis: -1, keepdims: 0 });
 }
 
 /** e^a over the sum of e^a along the last axis. */

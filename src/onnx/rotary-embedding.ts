@@ -10,11 +10,11 @@ export interface RotaryTables {
 }
 
 /**
- * Rotates x [batch, length, heads · head size] by its positions [batch, length] (RoPE, arXiv 2104.09864), halves
- * of a head paired as Hugging Face does.
+ * Rotates x, [batch, length, heads · head size] or [batch, heads, length, head size], by its positions
+ * [batch, length] (RoPE, arXiv 2104.09864), halves of a head paired as Hugging Face does.
  */
 export function rotaryEmbedding(x: FloatValue, positions: IntValue, tables: RotaryTables): FloatValue {
-  if (x.shape.length !== 3) throw graphError("rotaryEmbedding wants [batch, length, heads · head size]");
+  if (x.shape.length < 3) throw graphError("rotaryEmbedding wants [batch, length, heads · head size]");
   const inputs = [x, positions, tables.cosines, tables.sines];
   return x.graph.emit("RotaryEmbedding", inputs, { dtype: "float32", shape: x.shape }, {}, runtimeDomain);
 }

@@ -97,6 +97,8 @@ export function runtimeOptions(options: SessionOptions): InferenceSession.Sessio
     interOpNumThreads: 1,
     enableMemPattern: false,
     graphOptimizationLevel: "all",
+    // What a gradient rule computes again must not be kept from the forward pass instead.
+    extra: { optimization: { disable_specified_optimizers: "CommonSubexpressionElimination" } },
     logSeverityLevel: 3,
     ...(options.weightsFolder !== undefined && {
       extra: { session: { model_external_initializers_file_folder_path: options.weightsFolder } },

@@ -6,11 +6,14 @@ export function reshape<Type extends DataType>(a: Value<Type>, shape: Shape): Va
   if (product(a.shape) !== product(shape)) {
     throw graphError(`[${a.shape.join(", ")}] can't be reshaped to [${shape.join(", ")}]`);
   }
+  // ONNX takes 0 for the size that the input has there, and -1 for one that follows from the others.
+  const sizes = shape.map((size, axis) =>
+    typeof size === "number" ? size : size === a.shape[axis] ? 0 : -1,
+  );
   const unknown = shape.filter((dimension) => typeof dimension === "string").length;
+  const inferred = unknown === 1 ? sizes.map((size) => (size === 0 ? -1 : size)) : sizes;
   const target =
-    unknown === 1
-      ? a.graph.ints(shape.map((dimension) => (typeof dimension === "number" ? dimension : -1)))
-      : a.graph.shapeTensor(shape);
+    inferred.filter((size) => size === -1).length <= 1 ? a.graph.ints(inferred) : a.graph.shapeTensor(shape);
   return a.graph.emit("Reshape", [a, target], { dtype: a.dtype, shape });
 }
 
@@ -38,6 +41,13 @@ export function concat<Type extends DataType>(
   if (size === undefined) throw graphError("name the dimension of a concat whose sizes are not numbers");
   const shape = first.shape.map((dimension, index) => (index === front ? size : dimension));
   return first.graph.emit("Concat", parts, { dtype: first.dtype, shape }, { axis: front });
+}
+
+/** What lies at `from` to `to` (excluded) along the second axis. No gradient rule. */
+export function columns(a: FloatValue, from: number, to: number): FloatValue {
+  const inputs = [a, a.graph.ints([from]), a.graph.ints([to]), a.graph.ints([1])];
+  const shape = a.shape.map((dimension, axis) => (axis === 1 ? to - from : dimension));
+  return a.graph.emit("Slice", inputs, { dtype: "float32", shape });
 }
 
 /** Repeats axes of size 1 up to a shape. */

@@ -1,3 +1,4 @@
+import type { ConfigurationProblem } from "../contracts/configuration-problem.ts";
 import type { Plan, ResolvedPlugin } from "../contracts/plan.ts";
 import { EverturnError, isEverturnError } from "../errors/everturn-error.ts";
 import {
@@ -19,7 +20,7 @@ import { readDemonstrations } from "./demonstrations.ts";
 export async function loadProblems(plan: Plan, document: SourceDocument): Promise<Problem[]> {
   const place = (pointer: Pointer) => placeOf(document, pointer, "value");
   const loads: [Place, Promise<unknown>][] = [
-    [place("/policy/plugin"), loadPolicy(plan.policy)],
+    [place("/policy/plugin"), checkPolicy(plan, document)],
     [place("/loop/plugin"), loadLoop(plan.loop)],
     [place("/reward/plugin"), loadReward(plan.reward)],
     [place("/trainer/plugin"), checkTrainer(plan, document)],
@@ -50,12 +51,20 @@ async function loadTasks(plugin: ResolvedPlugin, place: Place): Promise<void> {
   if (tasks.length === 0) throw new EverturnError("DATASET_EMPTY", { at: place.text });
 }
 
-/** Loads the trainer, and asks it what of its configuration doesn't go together. */
+async function checkPolicy({ policy }: Plan, document: SourceDocument): Promise<void> {
+  const plugin = await loadPolicy(policy);
+  refuse(plugin.check?.(structuredClone(policy.config)) ?? [], document, "/policy/config");
+}
+
 async function checkTrainer({ trainer, rollout }: Plan, document: SourceDocument): Promise<void> {
   const plugin = await loadTrainer(trainer);
-  const found = plugin.check?.(structuredClone(trainer.config), rollout) ?? [];
+  refuse(plugin.check?.(structuredClone(trainer.config), rollout) ?? [], document, "/trainer/config");
+}
+
+/** Throws what a plugin says of its own configuration, which is at `config` of the pipeline, if it says anything. */
+function refuse(found: readonly ConfigurationProblem[], document: SourceDocument, config: Pointer): void {
   const problems = found.map(({ key, reason, help }): Problem => {
-    const pointer = child("/trainer/config", key);
+    const pointer = child(config, key);
     const place = placeOf(document, pointer, "value");
     const params = { at: place.text, where: pathText(pointer), reason, hint: help };
     return { place, error: new EverturnError("WRONG_COMBINATION", params) };

@@ -1,104 +1,124 @@
 import type { CachedDecoder } from "../models/cached-decoder.ts";
-import { createKeyValueCache } from "./key-value-cache.ts";
+import type { Tensor } from "../models/safetensors.ts";
+import { createKeyValueCache, type KeyValueCache } from "./key-value-cache.ts";
+import { nextTokenOf, prepareAll, tempered, wantedBy } from "./next-tokens.ts";
+import type { PrefixStore } from "./prefix-store.ts";
+import { createPromptReader, type ReadPrompt } from "./prompt-reader.ts";
 import type { Sequence } from "./sequence.ts";
 
-/** Sequences that decode together under one version of the weights. */
-export type Batch = {
+/** Sequences that are read and decoded together under one version of the weights. */
+export interface Batch {
   /** How many sequences are in it. */
   size(): number;
-  /** Reads the contexts of new sequences and samples their first tokens. */
-  join(sequences: readonly Sequence[]): Promise<void>;
-  /** Samples one token for each sequence. */
+  /** Bytes of keys and values that it may come to hold, were `more` to join. */
+  bytes(more?: readonly Sequence[]): number;
+  /** Bytes that a sequence takes by itself, at most. */
+  bytesOf(sequence: Sequence): number;
+  /** Takes sequences in; their prompts are read in the next steps. */
+  join(sequences: readonly Sequence[]): void;
+  /** Reads a block of prompts, and samples one token for each sequence whose prompt has been read. */
   step(): Promise<void>;
-};
+  /** Gives back the memory of keys and values, if no sequence is left. */
+  rest(): void;
+}
 
-/** Tokens read in one run, padding included; bounds the memory of a run, and how long it holds the thread. */
-const tokensPerRun = 2048;
+/** What a batch is made of. */
+export interface BatchOptions {
+  model: CachedDecoder;
+  adapter?: ReadonlyMap<string, Tensor>;
+  store: PrefixStore;
+  /** Names the weights in the store. */
+  origin: string;
+}
 
-/** An empty batch for at most `rows` sequences. A run that fails fails its sequences, and only them. */
-export function createBatch(model: CachedDecoder, rows: number): Batch {
-  const { layers, keyValueHeads: heads, headSize, vocabularySize } = model;
-  const cache = createKeyValueCache({ rows, layers, heads, headSize });
-  const active: Sequence[] = [];
+/** An empty batch. A run that fails fails its sequences, and only them. */
+export function createBatch({ model, adapter, store, origin }: BatchOptions): Batch {
+  const { num_hidden_layers: layers, num_key_value_heads: heads, head_dim: headSize } = model.config;
+  const cache = createKeyValueCache({ layers, heads, headSize, step: model.capacityStep });
+  const reader = createPromptReader(model, adapter, store, origin);
+  let active: Sequence[] = [];
 
-  const advance = (sequences: readonly Sequence[], logits: Float32Array) => {
-    sequences.forEach((sequence, row) => {
-      sequence.advance(logits.subarray(row * vocabularySize, (row + 1) * vocabularySize));
-    });
-  };
-
-  const read = async (sequences: readonly Sequence[]) => {
-    const output = await model.run(sequences.map((sequence) => sequence.prompt));
-    advance(sequences, output.logits);
-    const staying = sequences.filter((sequence) => !sequence.done);
-    cache.resize(longest([...active, ...staying], (sequence) => sequence.length || sequence.prompt.length));
-    for (const sequence of staying) {
-      const count = sequence.prompt.length;
-      cache.write(active.length, 0, output, {
-        row: sequences.indexOf(sequence),
-        length: output.length,
-        count,
-      });
-      sequence.length = count;
-      active.push(sequence);
-    }
-  };
-
-  /** Frees the rows of sequences that are done, filling each hole with the last row. */
+  /** Frees the rows of sequences that are done, filling each hole with a last row, and makes room for one token more. */
   const compact = () => {
-    for (let row = active.length - 1; row >= 0; row--) {
-      if (!active[row]!.done) continue;
-      const last = active.pop()!;
-      if (row === active.length) continue;
-      cache.move(active.length, row);
-      active[row] = last;
-    }
+    const rows = [...active.keys()].filter((row) => !active[row]!.done);
+    const last = rows.filter((row) => row >= rows.length);
+    const order = Array.from(rows, (_, row) => (active[row]!.done ? last.pop()! : row));
+    active = order.map((row) => active[row]!);
+    cache.arrange(order, longest(active) + 1);
+  };
+
+  const enter = (prompts: readonly ReadPrompt[], from: KeyValueCache) => {
+    const joining = prompts.flatMap(({ row, sequences }) =>
+      sequences.filter(({ done }) => !done).map((sequence) => ({ row, sequence })),
+    );
+    if (joining.length === 0) return;
+    const first = active.length;
+    const order = [...active.keys(), ...joining.map(() => -1)];
+    active = [...active, ...joining.map(({ sequence }) => sequence)];
+    cache.arrange(order, longest(active) + 1);
+    const kept = from.view(0, from.rows());
+    joining.forEach(({ row, sequence }, index) => {
+      cache.write(first + index, 0, kept, { row, length: from.capacity(), count: sequence.length });
+    });
   };
 
   const decode = async () => {
-    compact();
-    cache.resize(active.length === 0 ? 0 : longest(active, (sequence) => sequence.length) + 1);
+    if (active.some(({ done }) => done)) compact();
     if (active.length === 0) return;
-    const lengths = active.map((sequence) => sequence.length);
-    const past = { ...cache.view(active.length), capacity: cache.capacity(), lengths };
-    const latest = active.map((sequence) => [sequence.tokens.at(-1)!]);
-    const output = await model.run(latest, past);
-    active.forEach((sequence, row) => {
+    cache.arrange([...active.keys()], longest(active) + 1);
+    const sequences = [...active];
+    const past = {
+      ...cache.view(0, sequences.length),
+      capacity: cache.capacity(),
+      lengths: sequences.map(({ length }) => length),
+    };
+    const [output] = await Promise.all([
+      model.run({
+        tokens: sequences.map(({ tokens }) => [tokens.at(-1)!]),
+        past,
+        wanted: wantedBy(sequences),
+        inverseTemperatures: tempered(sequences),
+        ...(adapter && { adapter }),
+      }),
+      prepareAll(sequences),
+    ]);
+    sequences.forEach((sequence, row) => {
       cache.write(row, sequence.length, output, { row, length: 1, count: 1 });
       sequence.length++;
+      sequence.advance(nextTokenOf(output, row, model.config.vocab_size));
     });
-    advance(active, output.logits);
-    compact();
   };
+
+  const bytesOfPlaces = (places: number) =>
+    places * layers * heads * headSize * 2 * Float32Array.BYTES_PER_ELEMENT;
 
   return {
-    size: () => active.length,
-    async join(sequences) {
-      for (const part of partsOf(sequences)) await guarded(part, () => read(part));
+    bytesOf: ({ room, prompt }) => bytesOfPlaces(room + prompt.length),
+    size: () => active.filter(({ done }) => !done).length + reader.sequences().length,
+    rest() {
+      if (active.every(({ done }) => done)) compact();
     },
-    step: () => guarded(active, decode),
+    bytes(more = []) {
+      const sequences = [...active, ...reader.sequences(), ...more];
+      const room = Math.max(0, ...sequences.map((sequence) => sequence.room));
+      const { rows, positions } = reader.extent();
+      const prompts = more.map(({ prompt }) => prompt.length);
+      return bytesOfPlaces(sequences.length * room + (rows + more.length) * Math.max(positions, ...prompts));
+    },
+    join(sequences) {
+      for (const sequence of sequences) reader.add(sequence);
+    },
+    async step() {
+      await reader.step(enter);
+      try {
+        await decode();
+      } catch (error) {
+        for (const sequence of active) sequence.fail(error);
+      }
+    },
   };
 }
 
-async function guarded(sequences: readonly Sequence[], run: () => Promise<void>): Promise<void> {
-  try {
-    await run();
-  } catch (error) {
-    for (const sequence of sequences) sequence.fail(error);
-  }
-}
-
-/** Sequences of similar length together, so that little is padded. */
-function partsOf(sequences: readonly Sequence[]): Sequence[][] {
-  const parts: Sequence[][] = [];
-  for (const sequence of sequences.toSorted((a, b) => a.prompt.length - b.prompt.length)) {
-    const part = parts.at(-1);
-    if (part && (part.length + 1) * sequence.prompt.length <= tokensPerRun) part.push(sequence);
-    else parts.push([sequence]);
-  }
-  return parts;
-}
-
-function longest(sequences: readonly Sequence[], lengthOf: (sequence: Sequence) => number): number {
-  return sequences.reduce((length, sequence) => Math.max(length, lengthOf(sequence)), 0);
+function longest(sequences: readonly Sequence[]): number {
+  return sequences.reduce((length, sequence) => Math.max(length, sequence.length), 0);
 }

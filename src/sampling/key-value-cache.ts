@@ -1,79 +1,109 @@
 import type { KeyValues } from "../models/cached-decoder.ts";
 
 /** Keys and values of all layers for rows of sequences; layer by layer one array, [rows, heads, capacity, size]. */
-export type KeyValueCache = {
-  /** Positions that each row has room for now; a multiple of 32. */
+export interface KeyValueCache {
+  /** Rows that there is room for now. */
+  rows(): number;
+  /** Positions that each row has room for now. */
   capacity(): number;
-  /** Makes room for `positions` a row, or gives room back when less than half is needed. */
-  resize(positions: number): void;
-  /** Arrays of the first `rows` rows, without copying, one a layer: keys and values. */
-  view(rows: number): KeyValues;
-  /** Stores positions of fresh keys and values ([rows, heads, length, size] each) in a row. */
-  write(row: number, at: number, fresh: KeyValues, from: FreshRows): void;
-  /** Copies row `from` over row `to`. */
-  move(from: number, to: number): void;
-};
+  /**
+   * Makes row i what row from[i] was (−1: anything), with room for `positions`. Where there is room already, only
+   * rows that change their place are copied; room that is more than twice what is needed is given back.
+   */
+  arrange(from: readonly number[], positions: number): void;
+  /** Arrays of rows `start` to `end` (excluded), without copying, one a layer: keys and values. */
+  view(start: number, end: number): KeyValues;
+  /** Stores the first `count` positions of a row of other keys and values, [rows, heads, length, size] each. */
+  write(row: number, at: number, other: KeyValues, from: FreshRow): void;
+}
 
-/** Which part of fresh keys and values to take: `count` positions from the start of `row`, of `length` in all. */
-type FreshRows = { row: number; length: number; count: number };
-
-/** Capacities are multiples of this, so that growing by a token rarely copies the cache. */
-const step = 32;
-
-/** An empty cache for at most `rows` sequences. */
-export function createKeyValueCache(shape: {
-  rows: number;
+/** What a cache holds. */
+export interface CacheShape {
   layers: number;
   heads: number;
   headSize: number;
-}): KeyValueCache {
-  const { rows, layers, heads, headSize } = shape;
-  let capacity = 0;
-  const allocate = () =>
-    Array.from({ length: layers }, () => new Float32Array(rows * heads * capacity * headSize));
-  let arrays: KeyValues = { keys: allocate(), values: allocate() };
+  /** Capacities are multiples of this. */
+  step: number;
+}
 
-  const pairs = (other: KeyValues): [Float32Array, Float32Array][] => [
-    ...arrays.keys.map((array, layer): [Float32Array, Float32Array] => [array, other.keys[layer]!]),
-    ...arrays.values.map((array, layer): [Float32Array, Float32Array] => [array, other.values[layer]!]),
-  ];
+/** Which part of other keys and values to take. */
+export interface FreshRow {
+  row: number;
+  length: number;
+  count: number;
+}
+
+/** An empty cache. */
+export function createKeyValueCache({ layers, heads, headSize, step }: CacheShape): KeyValueCache {
+  let capacity = 0;
+  let rows = 0;
+  let all = allocate();
+
+  /** Keys of all layers, then values. */
+  function allocate(): Float32Array[] {
+    return Array.from({ length: 2 * layers }, () => new Float32Array(rows * heads * capacity * headSize));
+  }
+
+  const copyInto = (from: Float32Array, fromCapacity: number, order: readonly number[], to: Float32Array) => {
+    const kept = Math.min(fromCapacity, capacity) * headSize;
+    order.forEach((row, target) => {
+      for (let head = 0; row >= 0 && head < heads; head++) {
+        const start = (row * heads + head) * fromCapacity * headSize;
+        to.set(from.subarray(start, start + kept), (target * heads + head) * capacity * headSize);
+      }
+    });
+  };
 
   return {
+    rows: () => rows,
     capacity: () => capacity,
-    resize(positions) {
+    arrange(from, positions) {
       const wanted = Math.ceil(positions / step) * step;
-      if (wanted <= capacity && wanted > capacity / 2) return;
-      const oldStride = capacity * headSize;
-      const kept = Math.min(capacity, wanted) * headSize;
-      capacity = wanted;
-      const old = arrays;
-      arrays = { keys: allocate(), values: allocate() };
-      for (const [to, from] of pairs(old)) {
-        for (let block = 0; block < rows * heads; block++) {
-          const start = block * oldStride;
-          to.set(from.subarray(start, start + kept), block * capacity * headSize);
+      const keepsCapacity = wanted <= capacity && wanted > capacity / 2;
+      const keepsRows = from.length <= rows && from.length > rows / 4;
+      const moved = [...from.keys()].filter((row) => from[row]! >= 0 && from[row] !== row);
+      if (keepsCapacity && keepsRows && !moved.some((row) => from.includes(row))) {
+        const size = heads * capacity * headSize;
+        for (const array of all) {
+          for (const row of moved) array.copyWithin(row * size, from[row]! * size, (from[row]! + 1) * size);
         }
+        return;
       }
+      const old = { all, capacity };
+      if (!keepsCapacity) capacity = wanted;
+      if (!keepsRows) rows = from.length < rows ? from.length : Math.max(from.length, Math.ceil(1.5 * rows));
+      all = allocate();
+      all.forEach((to, index) => {
+        copyInto(old.all[index]!, old.capacity, from, to);
+      });
     },
-    view(count) {
-      const size = count * heads * capacity * headSize;
-      const cut = (array: Float32Array) => array.subarray(0, size);
-      return { keys: arrays.keys.map(cut), values: arrays.values.map(cut) };
+    view(start, end) {
+      const row = heads * capacity * headSize;
+      const cut = all.map((array) => array.subarray(start * row, end * row));
+      return { keys: cut.slice(0, layers), values: cut.slice(layers) };
     },
-    write(row, at, fresh, { row: freshRow, length, count }) {
-      for (const [to, from] of pairs(fresh)) {
+    write(row, at, { keys, values }, { row: otherRow, length, count }) {
+      for (let index = 0; index < all.length; index++) {
+        const to = all[index]!;
+        const from = index < layers ? keys[index]! : values[index - layers]!;
         for (let head = 0; head < heads; head++) {
-          const start = (freshRow * heads + head) * length * headSize;
+          const source = (otherRow * heads + head) * length * headSize;
           const target = ((row * heads + head) * capacity + at) * headSize;
-          to.set(from.subarray(start, start + count * headSize), target);
+          copyNumbers(from, source, to, target, count * headSize);
         }
-      }
-    },
-    move(from, to) {
-      const size = heads * capacity * headSize;
-      for (const array of [...arrays.keys, ...arrays.values]) {
-        array.copyWithin(to * size, from * size, (from + 1) * size);
       }
     },
   };
+}
+
+/** Few numbers are copied faster one by one than through a view. */
+function copyNumbers(
+  from: Float32Array,
+  source: number,
+  to: Float32Array,
+  target: number,
+  count: number,
+): void {
+  if (count > 128) to.set(from.subarray(source, source + count), target);
+  else for (let i = 0; i < count; i++) to[target + i] = from[source + i]!;
 }

@@ -1,77 +1,121 @@
 import { EverturnError } from "../errors/everturn-error.ts";
+import type { NextTokenOutput } from "../models/cached-decoder.ts";
+import { keepLikeliest, keepsAll, type LikeliestOptions } from "./keep-likeliest.ts";
 
-/** How one token is drawn. `temperature` 0 takes the likeliest; `topK` and `topP` keep only the likeliest. */
-export type TokenSampling = { temperature: number; topK?: number; topP?: number };
+/** How one token is drawn. `temperature` 0 takes the likeliest. */
+export interface TokenSampling extends LikeliestOptions {
+  temperature: number;
+  /** Logits of tokens that the context holds are divided by this, or multiplied if negative (arXiv 1909.05858). */
+  repetitionPenalty?: number;
+}
+
+/** What the model says of the next token. */
+export interface NextToken {
+  likeliest: number;
+  /** log Σ e^(l − largest l). */
+  normalizer: number;
+  /** e^((l − largest l) / temperature), for drawing freely. */
+  weights: Float32Array;
+  /** For drawing under restrictions. */
+  logits: Float32Array;
+}
+
+/** What the context and a grammar do to the choice. */
+export interface Restrictions {
+  /** Tokens that the context holds. */
+  seen: Set<number>;
+  /** A bit for each token, 32 to a number, lowest first: 1 where the grammar allows it. */
+  allowed?: Int32Array;
+}
+
+/** A token, with log-probabilities in nats. */
+export interface DrawnToken {
+  token: number;
+  /** Under the model's own distribution: temperature 1, the whole vocabulary. */
+  logprob: number;
+  /** Under the distribution that it was drawn from; 0 if it was simply the likeliest. */
+  samplingLogprob: number;
+}
+
+/** What must be fetched of the model to draw so. */
+export function wantedOutputs(sampling: TokenSampling, restricted: boolean): NextTokenOutput[] {
+  if (restricted) return ["choice", "logits"];
+  return sampling.temperature === 0 ? ["choice"] : ["choice", "weights"];
+}
 
 /**
- * Draws a token from a row of logits by inverting the cumulative distribution at `uniform` (in [0, 1)).
- * Temperature comes first, then top-k, then top-p (the smallest set whose probability reaches it; ties by id).
- * `logprob` is the log-softmax (nats) of the untouched logits at the token, not the probability under which it
- * was drawn: training computes its ratios at temperature 1 over the whole vocabulary.
- * Fails with LOGITS_NOT_FINITE when the policy's numbers have broken down.
+ * Draws a token by inverting the cumulative distribution at `uniform` (in [0, 1)). The repetition penalty comes
+ * first, then a grammar, temperature, top-k, top-p and min-p. Fails with LOGITS_NOT_FINITE when the policy's numbers
+ * have broken down.
  */
 export function sampleToken(
-  logits: Float32Array,
+  next: NextToken,
   sampling: TokenSampling,
   uniform: number,
-): { token: number; logprob: number } {
-  const best = indexOfLargest(logits);
+  restrictions?: Restrictions,
+): DrawnToken {
   const { temperature } = sampling;
-  const weights = weigh(logits, logits[best]!, 1);
-  const logTotal = Math.log(sum(weights));
-  const tempered =
-    temperature === 0 || temperature === 1 ? weights : weigh(logits, logits[best]!, temperature);
-  const token = temperature === 0 ? best : draw(tempered, sampling, uniform);
-  const logprob = logits[token]! - logits[best]! - logTotal;
-  if (!Number.isFinite(logprob)) throw new EverturnError("LOGITS_NOT_FINITE", { token });
-  return { token, logprob };
+  if (restrictions) {
+    const logits = restricted(next.logits, sampling.repetitionPenalty ?? 1, restrictions);
+    const best = indexOfLargest(logits);
+    const drawn =
+      temperature === 0
+        ? { token: best, samplingLogprob: 0 }
+        : draw(weigh(logits, logits[best]!, temperature), sampling, uniform);
+    const largest = next.logits[next.likeliest]!;
+    return checked({ ...drawn, logprob: next.logits[drawn.token]! - largest - next.normalizer });
+  }
+  if (temperature === 0)
+    return checked({ token: next.likeliest, logprob: -next.normalizer, samplingLogprob: 0 });
+  const drawn = draw(next.weights, sampling, uniform);
+  const centered = temperature * Math.log(next.weights[drawn.token]!);
+  return checked({ ...drawn, logprob: centered - next.normalizer });
 }
 
-function draw(
-  weights: Float64Array,
-  { topK = weights.length, topP = 1 }: TokenSampling,
-  uniform: number,
-): number {
-  if (topK < weights.length || topP < 1) keepLikeliest(weights, topK, topP);
-  const target = uniform * sum(weights);
+function draw(weights: Float32Array, sampling: TokenSampling, uniform: number): Omit<DrawnToken, "logprob"> {
+  const tokens = keepsAll(sampling) ? undefined : keepLikeliest(weights, sampling);
+  const count = tokens?.length ?? weights.length;
+  let total = 0;
+  for (let at = 0; at < count; at++) total += weights[tokens ? tokens[at]! : at]!;
+  const target = uniform * total;
   let reached = 0;
   let token = 0;
-  for (let i = 0; i < weights.length; i++) {
-    if (weights[i] === 0) continue;
-    reached += weights[i]!;
-    token = i;
+  for (let at = 0; at < count; at++) {
+    const candidate = tokens ? tokens[at]! : at;
+    const weight = weights[candidate]!;
+    if (weight === 0) continue;
+    reached += weight;
+    token = candidate;
     if (reached > target) break;
   }
-  return token;
+  return { token, samplingLogprob: Math.log(weights[token]! / total) };
 }
 
-/** Probabilities at a temperature, up to a factor. */
-function weigh(logits: Float32Array, largest: number, temperature: number): Float64Array {
-  const weights = new Float64Array(logits.length);
-  for (let i = 0; i < logits.length; i++) weights[i] = Math.exp((logits[i]! - largest) / temperature);
-  return weights;
-}
-
-/** Zeroes the weights outside top-k and top-p. */
-function keepLikeliest(weights: Float64Array, topK: number, topP: number): void {
-  const order = Uint32Array.from(weights.keys()).sort((a, b) => weights[b]! - weights[a]! || a - b);
-  const candidates = order.subarray(0, topK);
-  let mass = 0;
-  for (const token of candidates) mass += weights[token]!;
-  let kept = 0;
-  let count = 0;
-  for (const token of candidates) {
-    kept += weights[token]!;
-    count++;
-    if (kept >= topP * mass) break;
+/** Logits after the repetition penalty, −∞ where the grammar forbids a token. */
+function restricted(logits: Float32Array, penalty: number, { seen, allowed }: Restrictions): Float32Array {
+  const changed = logits.slice();
+  if (penalty !== 1) {
+    for (const token of seen) {
+      const logit = changed[token]!;
+      changed[token] = logit > 0 ? logit / penalty : logit * penalty;
+    }
   }
-  for (const token of order.subarray(count)) weights[token] = 0;
+  if (allowed) {
+    for (let token = 0; token < changed.length; token++) {
+      if (((allowed[token >>> 5]! >>> (token & 31)) & 1) === 0) changed[token] = Number.NEGATIVE_INFINITY;
+    }
+  }
+  return changed;
 }
 
-function sum(values: Float64Array): number {
-  let total = 0;
-  for (const value of values) total += value;
-  return total;
+function weigh(logits: Float32Array, largest: number, temperature: number): Float32Array {
+  return logits.map((logit) => Math.exp((logit - largest) / temperature));
+}
+
+function checked(drawn: DrawnToken): DrawnToken {
+  const finite = Number.isFinite(drawn.logprob) && Number.isFinite(drawn.samplingLogprob);
+  if (!finite) throw new EverturnError("LOGITS_NOT_FINITE", { token: drawn.token });
+  return drawn;
 }
 
 function indexOfLargest(values: Float32Array): number {

@@ -1,54 +1,73 @@
 import { EverturnError } from "../errors/everturn-error.ts";
-import { type CachedDecoder, createCachedDecoder } from "../models/cached-decoder.ts";
 import type { ModelConfig } from "../models/model-config.ts";
-import type { Tensor } from "../models/safetensors.ts";
 import type { Target } from "../onnx/target.ts";
 import { type Batch, createBatch } from "./batch.ts";
+import { createDecoders, type DecoderLease } from "./decoders.ts";
+import { createPrefixStore } from "./prefix-store.ts";
 import { createSequence, type Sample, type SampleRequest, type Sequence } from "./sequence.ts";
 
 /** What a sampler is made of. */
-export type SamplerOptions = {
+export interface SamplerOptions {
   config: ModelConfig;
   /** Sequences that decode together; others wait. */
   slots: number;
   /** Tokens that end a continuation. */
   stopTokens: readonly number[];
+  /** The text of tokens, to find stop texts in. */
+  decode: (tokens: readonly number[]) => string;
   /** Threads an operator may use. */
   threads: number;
+  /** Bytes that keys and values may take, of sequences under way and of prompts kept; default 1 GiB. */
+  keyValueBytes?: number;
   /** Where the models run, and what their matrix products compute in; default float32 on the CPU. */
   target?: Target;
-};
+}
 
 /** Samples continuations of many contexts at once, of several versions of the weights. */
-export type Sampler = {
-  /** Makes a version ready; `read` is called only when it isn't. Versions long unused are let go. */
-  load(version: number, read: () => Promise<ReadonlyMap<string, Tensor>>): Promise<void>;
+export interface Sampler {
+  /**
+   * Makes the version in a folder ready, weights or a LoRA adapter (adapters of the same base share its weights).
+   * Versions long unused are let go.
+   */
+  load(version: number, folder: string): Promise<void>;
   /**
    * Samples a continuation. A context that fills max_position_embeddings gives none, with finishReason "length".
-   * Fails with POLICY_VERSION_NOT_LOADED, or TOKENS_INVALID for ids outside the vocabulary.
+   * Fails with POLICY_VERSION_NOT_LOADED, TOKENS_INVALID for ids outside the vocabulary, or
+   * KEY_VALUE_MEMORY_TOO_SMALL for a request that can't fit by itself.
    */
   generate(request: SampleRequest): Promise<Sample>;
   /** Fails what is under way and frees the models. */
   close(): Promise<void>;
-};
+}
 
-type Version = { model: CachedDecoder; batch: Batch; waiting: Sequence[]; open: Set<Sequence> };
+interface Version {
+  decoder: DecoderLease;
+  batch: Batch;
+  waiting: Sequence[];
+  open: Set<Sequence>;
+}
 
 /** Versions kept ready: the newest, and those that evaluations or late trajectories still ask for. */
 const versionsKept = 3;
 
+/** Milliseconds without requests after which the memory of keys and values is given back. */
+const restAfter = 1000;
+
 /**
- * A sampler with continuous batching: between two steps, waiting requests join and finished ones leave. What a
- * request samples depends on its context, weights and key alone, not on who shares its batch (on x64 its
- * log-probabilities are equal to the last bit).
+ * A sampler with continuous batching: between two steps, waiting requests join as long as there are slots and memory,
+ * and finished ones leave. What a request samples depends on its context, weights and key alone, not on who shares
+ * its batch, nor on what was kept of earlier prompts (on x64 its log-probabilities are equal to the last bit).
  */
 export function createSampler(options: SamplerOptions): Sampler {
-  const { config, slots, threads } = options;
+  const { config, slots, threads, target, keyValueBytes = 2 ** 30 } = options;
   const stopTokens = new Set(options.stopTokens);
+  const decoders = createDecoders(config, { threads, ...(target && { target }) });
+  const store = createPrefixStore();
   /** By recency of use, the latest last. */
   const versions = new Map<number, Version>();
   const loading = new Map<number, Promise<void>>();
   let working = false;
+  let resting: NodeJS.Timeout | undefined;
 
   const touch = (number: number): Version | undefined => {
     const version = versions.get(number);
@@ -60,35 +79,56 @@ export function createSampler(options: SamplerOptions): Sampler {
     const idle = [...versions].slice(0, -1).filter(([, version]) => version.open.size === 0);
     for (const [number, version] of idle.slice(0, Math.max(0, versions.size - versionsKept))) {
       versions.delete(number);
-      await version.model.close();
+      await version.decoder.release();
     }
   };
 
-  const create = async (number: number, read: () => Promise<ReadonlyMap<string, Tensor>>) => {
-    const model = await createCachedDecoder(config, await read(), threads, options.target);
-    versions.set(number, { model, batch: createBatch(model, slots), waiting: [], open: new Set() });
+  const create = async (number: number, folder: string) => {
+    const decoder = await decoders.open(folder);
+    const { model, adapter } = decoder;
+    const batch = createBatch({ model, store, origin: `version ${number}`, ...(adapter && { adapter }) });
+    versions.set(number, { decoder, batch, waiting: [], open: new Set() });
     await letGo();
+  };
+
+  /** The waiting sequences that there is room for, first come first served. */
+  const admitted = ({ waiting, batch }: Version, others: number, taken: number): Sequence[] => {
+    const joining: Sequence[] = [];
+    while (waiting.length > 0 && taken + joining.length < slots) {
+      const next = waiting[0]!;
+      const fits = others + batch.bytes([...joining, next]) <= keyValueBytes;
+      if (!next.done && !fits) break;
+      waiting.shift();
+      if (!next.done) joining.push(next);
+    }
+    return joining;
   };
 
   const work = async () => {
     working = true;
+    clearTimeout(resting);
     for (;;) {
       await new Promise((resolve) => setImmediate(resolve));
       const busy = [...versions.values()].filter((version) => version.open.size > 0);
       if (busy.length === 0) break;
-      for (const { waiting, batch } of busy) {
-        const taken = busy.reduce((total, version) => total + version.batch.size(), 0);
-        await batch.join(waiting.splice(0, slots - taken).filter((sequence) => !sequence.done));
-        await batch.step();
+      for (const version of busy) {
+        const taken = busy.reduce((total, { batch }) => total + batch.size(), 0);
+        const bytes = busy.reduce((total, { batch }) => total + batch.bytes(), 0);
+        version.batch.join(admitted(version, bytes - version.batch.bytes(), taken));
+        store.limit(keyValueBytes - busy.reduce((total, { batch }) => total + batch.bytes(), 0));
+        await version.batch.step();
       }
     }
     working = false;
+    resting = setTimeout(() => {
+      for (const { batch } of versions.values()) batch.rest();
+    }, restAfter).unref();
   };
 
   return {
-    async load(number, read) {
+    async load(number, folder) {
       if (touch(number)) return;
-      const pending = loading.get(number) ?? create(number, read).finally(() => loading.delete(number));
+      const pending = loading.get(number) ?? create(number, folder).finally(() => loading.delete(number));
       loading.set(number, pending);
       await pending;
     },
@@ -97,12 +137,19 @@ export function createSampler(options: SamplerOptions): Sampler {
       const limit = Math.min(sampling.maxTokens, config.max_position_embeddings - tokens.length);
       checkTokens(tokens, config.vocab_size);
       signal?.throwIfAborted();
-      if (limit < 1) return { tokens: [], logprobs: [], finishReason: "length" };
+      if (limit < 1) return { tokens: [], logprobs: [], samplingLogprobs: [], finishReason: "length" };
       const version = touch(request.version);
       if (!version) throw new EverturnError("POLICY_VERSION_NOT_LOADED", { version: request.version });
       return new Promise((finish, fail) => {
         const settled = (sequence: Sequence) => version.open.delete(sequence);
-        const sequence = createSequence(request, { limit, stopTokens }, { settled, finish, fail });
+        const limits = { limit, stopTokens, decode: options.decode };
+        const sequence = createSequence(request, limits, { settled, finish, fail });
+        const needed = version.batch.bytesOf(sequence);
+        if (needed > keyValueBytes) {
+          const sizes = { needed: mebibytes(needed), available: mebibytes(keyValueBytes) };
+          sequence.fail(new EverturnError("KEY_VALUE_MEMORY_TOO_SMALL", sizes));
+          return;
+        }
         version.open.add(sequence);
         version.waiting.push(sequence);
         if (!working) void work();
@@ -114,9 +161,13 @@ export function createSampler(options: SamplerOptions): Sampler {
       for (const { open } of all) {
         for (const sequence of [...open]) sequence.fail(new EverturnError("POLICY_CLOSED", {}));
       }
-      for (const { model } of all) await model.close();
+      for (const { decoder } of all) await decoder.release();
     },
   };
+}
+
+function mebibytes(bytes: number): string {
+  return `${Math.ceil(bytes / 2 ** 20)} MiB`;
 }
 
 function checkTokens(tokens: readonly number[], vocabulary: number): void {

@@ -1,71 +1,122 @@
 import type { SamplingKey, SamplingParameters } from "../contracts/policy.ts";
+import type { NextTokenOutput } from "../models/cached-decoder.ts";
 import { createUniformStream } from "../random/uniform-stream.ts";
-import { sampleToken } from "./sample-token.ts";
+import { type NextToken, type Restrictions, sampleToken, wantedOutputs } from "./sample-token.ts";
+import { stopTexts } from "./stop-texts.ts";
+import type { TokenConstraint } from "./token-constraint.ts";
 
 /** One continuation to sample. */
-export type SampleRequest = {
+export interface SampleRequest {
   /** The whole context, token by token. */
   tokens: number[];
   version: number;
   sampling: SamplingParameters;
   key: SamplingKey;
+  /** What a grammar allows; the sequence disposes of it. */
+  constraint?: TokenConstraint;
   /** Aborting takes the request out of the batch; its promise rejects with the signal's reason. */
   signal?: AbortSignal;
-};
+}
 
-/** What was sampled, the stop token included; `logprobs[i]` (nats, temperature 1) belongs to `tokens[i]`. */
-export type Sample = { tokens: number[]; logprobs: number[]; finishReason: "stop" | "length" };
+/** What was sampled, the stop token included, with log-probabilities as `Generation` has them. */
+export interface Sample {
+  tokens: number[];
+  logprobs: number[];
+  samplingLogprobs: number[];
+  finishReason: "stop" | "length";
+}
 
 /** A request on its way: in the queue, then in a row of a batch. */
-export type Sequence = {
+export interface Sequence {
   readonly prompt: readonly number[];
-  readonly tokens: number[];
+  readonly tokens: readonly number[];
+  /** Positions that it may fill: prompt and continuation. */
+  readonly room: number;
+  /** What it wants to know of the next token. */
+  readonly wanted: readonly NextTokenOutput[];
+  readonly temperature: number;
   /** Positions whose keys and values are in the cache. */
   length: number;
   /** Finished, failed or aborted: its row is free. */
   done: boolean;
-  /** Samples the next token from the logits after the last one; finishes at a stop token or the limit. */
-  advance(logits: Float32Array): void;
+  /** Finds out what the grammar allows next; to be awaited before `advance`. Undefined without a grammar. */
+  prepare?: () => Promise<void>;
+  /** Samples the next token; finishes at a stop or the limit. */
+  advance(next: NextToken): void;
   fail(error: unknown): void;
-};
+}
 
 /** What becomes of a sequence: one of `finish` and `fail` is called, once, and `settled` before it. */
-export type SequenceHandlers = {
+export interface SequenceHandlers {
   settled(sequence: Sequence): void;
   finish(sample: Sample): void;
   fail(error: unknown): void;
-};
+}
 
-/** Starts a sequence that may sample `limit` tokens. */
+/** When a sequence ends. */
+export interface SequenceLimits {
+  /** Tokens it may sample. */
+  limit: number;
+  stopTokens: ReadonlySet<number>;
+  /** The text of tokens, to find stop texts in. */
+  decode: (tokens: readonly number[]) => string;
+}
+
+/** Starts a sequence. */
 export function createSequence(
   request: SampleRequest,
-  limits: { limit: number; stopTokens: ReadonlySet<number> },
+  limits: SequenceLimits,
   handlers: SequenceHandlers,
 ): Sequence {
+  const { sampling, constraint, signal } = request;
   const uniform = createUniformStream(request.key);
-  const tokens: number[] = [];
-  const logprobs: number[] = [];
-  const abort = () => sequence.fail(request.signal?.reason);
+  const stopTokens = new Set([...limits.stopTokens, ...(sampling.stopTokens ?? [])]);
+  const stops = stopTexts(sampling.stop ?? [], limits.decode);
+  const penalized = (sampling.repetitionPenalty ?? 1) !== 1;
+  const restrictions: Restrictions | undefined =
+    penalized || constraint ? { seen: new Set(penalized ? request.tokens : []) } : undefined;
+  const sample: Sample = { tokens: [], logprobs: [], samplingLogprobs: [], finishReason: "length" };
+  const abort = () => sequence.fail(signal?.reason);
   const settle = () => {
     sequence.done = true;
-    request.signal?.removeEventListener("abort", abort);
+    signal?.removeEventListener("abort", abort);
+    constraint?.dispose();
     handlers.settled(sequence);
   };
+
+  const take = (next: NextToken) => {
+    const drawn = sampleToken(next, sampling, uniform(sample.tokens.length), restrictions);
+    sample.tokens.push(drawn.token);
+    sample.logprobs.push(drawn.logprob);
+    sample.samplingLogprobs.push(drawn.samplingLogprob);
+    if (penalized) restrictions?.seen.add(drawn.token);
+    const stopped = stopTokens.has(drawn.token) || stops(sample.tokens);
+    if (!stopped && sample.tokens.length < limits.limit) {
+      constraint?.accept(drawn.token);
+      return;
+    }
+    settle();
+    handlers.finish({ ...sample, finishReason: stopped ? "stop" : "length" });
+  };
+
   const sequence: Sequence = {
     prompt: request.tokens,
-    tokens,
+    tokens: sample.tokens,
+    room: request.tokens.length + limits.limit,
+    wanted: wantedOutputs(sampling, restrictions !== undefined),
+    temperature: sampling.temperature,
     length: 0,
     done: false,
-    advance(logits) {
+    ...(constraint &&
+      restrictions && {
+        async prepare() {
+          if (!sequence.done) restrictions.allowed = await constraint.allowed();
+        },
+      }),
+    advance(next) {
       if (sequence.done) return;
       try {
-        const { token, logprob } = sampleToken(logits, request.sampling, uniform(tokens.length));
-        tokens.push(token);
-        logprobs.push(logprob);
-        const stopped = limits.stopTokens.has(token);
-        if (!stopped && tokens.length < limits.limit) return;
-        settle();
-        handlers.finish({ tokens, logprobs, finishReason: stopped ? "stop" : "length" });
+        take(next);
       } catch (error) {
         sequence.fail(error);
       }
@@ -76,6 +127,6 @@ export function createSequence(
       handlers.fail(error);
     },
   };
-  request.signal?.addEventListener("abort", abort);
+  signal?.addEventListener("abort", abort);
   return sequence;
 }

@@ -13,8 +13,11 @@ export interface RoleActivities {
   close(): Promise<void>;
 }
 
-/** Of a worker that runs workflows: a step starts all its trajectories at once, and each task should find a poller. */
-const workflowTasks = { maxConcurrentWorkflowTaskExecutions: 100, maxConcurrentWorkflowTaskPolls: 50 };
+/**
+ * Of a worker that runs workflows: a step starts all its trajectories at once, and each task should find a poller. A
+ * trajectory of quick turns is one task from its first turn to its last: as many as trajectories may run at once.
+ */
+const workflowTasks = { maxConcurrentWorkflowTaskExecutions: 1000, maxConcurrentWorkflowTaskPolls: 50 };
 
 /**
  * Runs a worker of `role` for `run` until `ended` resolves, with the activities of all roles that share its queue;
@@ -38,13 +41,15 @@ export async function runWorker(options: {
   const made = await Promise.all(served.map((one) => options.makeActivities(one, runs, run)));
   const connection = await connectWorker(location);
   try {
+    const concurrency = Math.max(...made.map((one) => one.concurrency));
     const worker = await Worker.create({
       connection,
       namespace: location.namespace,
       taskQueue: queues[role],
       identity: `${role}@${process.pid}`,
       activities: Object.assign({}, ...made.map(({ activities }) => activities)),
-      maxConcurrentActivityTaskExecutions: Math.max(...made.map(({ concurrency }) => concurrency)),
+      maxConcurrentActivityTaskExecutions: concurrency,
+      maxConcurrentLocalActivityExecutions: concurrency,
       plugins: options.plugins,
       shutdownGraceTime: "2s",
       ...(served.includes("orchestration")

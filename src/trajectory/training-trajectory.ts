@@ -4,9 +4,10 @@ import type { TrainingTrajectory } from "../contracts/trainer.ts";
 /**
  * Joins a trajectory's segments into flat token arrays: mask 1 and a log-probability for action tokens only. They end
  * with the last action token: what follows trains nothing, and may be an observation that the model has no room for.
+ * A turn without tokens (there was no room for an action) has no place in `turnRewards`.
  */
 export function trainingTrajectory(
-  identity: { id: string; group: string; reward: number },
+  identity: Pick<TrainingTrajectory, "id" | "group" | "reward" | "turnRewards">,
   segments: Segment[],
 ): TrainingTrajectory {
   const tokens: number[] = [];
@@ -21,8 +22,11 @@ export function trainingTrajectory(
     });
   }
   const end = mask.lastIndexOf(1) + 1;
+  const { turnRewards, ...identified } = identity;
+  const turns = segments.filter(({ origin, tokens }) => origin === "action" && tokens.length > 0).length;
   return {
-    ...identity,
+    ...identified,
+    ...(turnRewards === undefined ? {} : { turnRewards: turnRewards.slice(0, turns) }),
     ...{ tokens: tokens.slice(0, end), mask: mask.slice(0, end), logprobs: logprobs.slice(0, end) },
   };
 }

@@ -5,12 +5,12 @@ import { nearest } from "./nearest.ts";
 import { displayPath } from "./place.ts";
 
 /** What `"x-path"` may ask for. */
-type PathKind = "file" | "folder";
+type PathKind = "file" | "folder" | "path or name";
 
 /**
  * An ajv that reports every error, fills defaults, and refuses schemas with unknown keywords.
- * With `baseFolder`, `"x-path": "file" | "folder"` makes a path absolute and checks that it exists; without, the
- * keyword is an annotation.
+ * With `baseFolder`, `"x-path": "file" | "folder"` makes a path absolute and checks that it exists, and
+ * `"path or name"` does so where the text begins with ./, ../ or /; without, the keyword is an annotation.
  */
 export function createAjv(baseFolder?: string): Ajv {
   const ajv = new Ajv({
@@ -23,7 +23,7 @@ export function createAjv(baseFolder?: string): Ajv {
     strictTuples: false,
     strictRequired: false,
   });
-  const schema = { enum: ["file", "folder"] };
+  const schema = { enum: ["file", "folder", "path or name"] };
   if (baseFolder === undefined) return ajv.addKeyword({ keyword: "x-path", metaSchema: schema });
   const validate = pathValidator(baseFolder);
   return ajv.addKeyword({ keyword: "x-path", type: "string", modifying: true, metaSchema: schema, validate });
@@ -31,9 +31,13 @@ export function createAjv(baseFolder?: string): Ajv {
 
 function pathValidator(baseFolder: string): SchemaValidateFunction {
   const validate: SchemaValidateFunction = (kind: PathKind, path: string, _schema, context) => {
+    if (kind === "path or name" && !/^\.{0,2}\//.test(path)) return true;
     const absolute = resolve(baseFolder, path);
     const found = statSync(absolute, { throwIfNoEntry: false });
-    if (kind === "file" ? found?.isFile() : found?.isDirectory()) {
+    if (
+      found !== undefined &&
+      (kind === "file" ? found.isFile() : kind !== "folder" || found.isDirectory())
+    ) {
       if (context !== undefined) context.parentData[context.parentDataProperty] = absolute;
       return true;
     }

@@ -10,7 +10,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const runs = temporaryFolder();
 const pipeline = join(import.meta.dirname, "..", "pipelines", "small.yaml");
-const roles = ["orchestration", "policy", "tools", "trainer"];
+const processes = ["orchestration", "trainer"];
 let collector: Collector;
 let traced: string;
 
@@ -59,7 +59,7 @@ test("the run is one trace, of which no process loses the end", () => {
     "StartWorkflow:training",
   ]);
   const services = new Set(work.map(({ service }) => service));
-  expect(services).toEqual(new Set(["cli", ...roles].map((name) => `everturn-${name}`)));
+  expect(services).toEqual(new Set(["cli", ...processes].map((name) => `everturn-${name}`)));
 });
 
 test("metrics tell how long activities took, how many tokens there were, and what trajectories earned", () => {

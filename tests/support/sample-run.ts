@@ -135,7 +135,8 @@ function sampleStep(
   const input = { run: run.id, step, policyVersion: policyVersion - 1, queues, settings: settingsOf(run) };
   const train = 3000 + 1000 * noise;
   const seconds = { policyVersion, metrics, seconds: train / 1000 };
-  return stepRecord(input, results, seconds, [0, 2500, 2500 + train, 2700 + train]);
+  const batch = results.filter(({ outcome }) => outcome !== "left-out");
+  return stepRecord(input, { results, batch }, seconds, [0, 2500, 2500 + train, 2700 + train]);
 }
 
 function settingsOf({ plan }: OpenRun) {

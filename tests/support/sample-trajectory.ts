@@ -130,6 +130,7 @@ export async function writeTrajectory(
   return {
     ...{ trajectory: place.id, task: task.prompt.at(-1)?.content ?? "", turns, head, policyVersion, tokens },
     ...{ outcome, reward: ending.reward, success, ...failure },
+    generationSeconds: turns.length * 0.1,
     toolCalls: calls.length,
     validCalls: calls.filter((call) => call.valid).length,
   };

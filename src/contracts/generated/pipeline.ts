@@ -86,6 +86,15 @@ export interface Pipeline {
      * How many trajectories run at the same time.
      */
     concurrency: number;
+    /**
+     * DAPO's: tasks whose trajectories all earn the same teach nothing, and are replaced by others within the step. Off if left out.
+     */
+    dynamicSampling?: {
+      /**
+       * Rounds of sampling in a step, the first one included. After them the step trains on the tasks it has.
+       */
+      maxRounds: number;
+    };
   };
   /**
    * Greedy evaluations on the validation tasks. One is always made before the first step and after the last.

@@ -25,7 +25,11 @@ export interface StepRecord {
    */
   leftOut: number;
   /**
-   * Over the batch.
+   * Tasks that train nothing, because their trajectories all earned the same. Absent without dynamic sampling.
+   */
+  groupsLeftOut?: number;
+  /**
+   * Over the trajectories that finished.
    */
   rewardMean: number;
   /**

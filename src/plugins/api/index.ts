@@ -1,4 +1,5 @@
 // The public plugin API: all that a plugin may import of Everturn.
+export type { ConfigurationProblem } from "../../contracts/configuration-problem.ts";
 export type { DatasetPlugin } from "../../contracts/dataset.ts";
 export type { Task } from "../../contracts/generated/task.ts";
 export type { JsonObject, JsonValue } from "../../contracts/json.ts";
@@ -37,6 +38,8 @@ export { freshTrainerState, type TrainerState } from "../../learning/trainer-sta
 export type { TrainingSettings } from "../../learning/training-settings.ts";
 export { adapterConfigFile, readAdapter } from "../../models/adapter-folder.ts";
 export { readWeights } from "../../models/checkpoint.ts";
+export { importModel } from "../../models/import-model.ts";
+export { knownModelNames } from "../../models/known-models.ts";
 export type { ModelConfig } from "../../models/model-config.ts";
 export { parseModelConfig, readModelConfig } from "../../models/model-config-file.ts";
 export { randomModelWeights } from "../../models/model-weights.ts";
@@ -45,6 +48,7 @@ export {
   writeNextPolicyFolder,
   writePolicyFolder,
 } from "../../models/policy-folder.ts";
+export { readPolicyWeights } from "../../models/policy-weights.ts";
 export { readSafetensors, type Tensor, writeSafetensors } from "../../models/safetensors.ts";
 export {
   add,
@@ -67,6 +71,7 @@ export {
 export type { FloatValue } from "../../onnx/graph.ts";
 export { precisions } from "../../onnx/target.ts";
 export { createSampler } from "../../sampling/sampler.ts";
+export { beforeStopTexts } from "../../sampling/stop-texts.ts";
 export { createFraming } from "../../tokens/framing.ts";
 export { loadTokenizer } from "../../tokens/tokenizer.ts";
 export { loadLoss } from "../registry.ts";

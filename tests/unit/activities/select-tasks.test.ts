@@ -23,6 +23,14 @@ test("a step has one task for each group, by the run's seed, in any process", as
   expect(await select({ run, step: 1 })).not.toEqual(tasks);
 });
 
+test("tasks that replace others come from an order of their own, as many as are asked for", async () => {
+  const replacement = { round: 2, count: 3 };
+  const tasks = await select({ run, step: 2, replacement });
+  expect(tasks).toHaveLength(3);
+  expect(await select({ run, step: 2, replacement })).toEqual(tasks);
+  expect(tasks).not.toEqual((await select({ run, step: 2 })).slice(0, 3));
+});
+
 test("an evaluation has the first tasks of the validation set, in order", async () => {
   const tasks = await select({ run, evaluation: { ...evaluation, tasks: 4 } });
   expect(tasks.map(({ id }) => id)).toEqual(["task-00000", "task-00001", "task-00002", "task-00003"]);

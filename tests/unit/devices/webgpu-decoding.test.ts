@@ -20,17 +20,20 @@ test("a prompt and the token after it give the CPU's logits, keys and values on 
   });
   const weights = randomModelWeights(config, 1);
   const [processor, card] = [
-    await createCachedDecoder(config, weights, 2),
-    await createCachedDecoder(config, weights, 2, { device: "webgpu" }),
+    await createCachedDecoder(config, { tensors: weights }, { threads: 2 }),
+    await createCachedDecoder(config, { tensors: weights }, { threads: 2, target: { device: "webgpu" } }),
   ];
-  const prompts = [
-    [3, 14, 15, 9, 26],
-    [27, 18, 28, 18, 28],
-  ];
+  const prompts = {
+    tokens: [
+      [3, 14, 15, 9, 26],
+      [27, 18, 28, 18, 28],
+    ],
+  };
   const prompt = { expected: await processor.run(prompts), actual: await card.run(prompts) };
   const { keys, values } = prompt.expected;
   const past = { keys, values, capacity: 5, lengths: [5, 5] };
-  const next = { expected: await processor.run([[4], [5]], past), actual: await card.run([[4], [5]], past) };
+  const after = { tokens: [[4], [5]], past };
+  const next = { expected: await processor.run(after), actual: await card.run(after) };
   for (const { expected, actual } of [prompt, next]) {
     expect(relativeError(actual.logits, expected.logits)).toBeLessThan(1e-5);
     for (const layer of [0, 1]) {

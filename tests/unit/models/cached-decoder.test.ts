@@ -56,17 +56,18 @@ async function trainingLogProbabilities(config: ModelConfig, weights: Map<string
 
 /** Reads all sequences in parts of `part` tokens with a cache; returns the logits after each part's last token. */
 async function readInParts(config: ModelConfig, weights: Map<string, Tensor>, part: number) {
-  const model = await createCachedDecoder(config, weights, 2);
+  const model = await createCachedDecoder(config, { tensors: weights }, { threads: 2 });
   models.push(model);
-  const { layers, keyValueHeads: heads, headSize } = model;
-  const cache = createKeyValueCache({ rows: 4, layers, heads, headSize });
+  const { num_hidden_layers: layers, num_key_value_heads: heads, head_dim: headSize } = config;
+  const cache = createKeyValueCache({ layers, heads, headSize, step: model.capacityStep });
   const found: { row: number; at: number; logits: Float32Array }[] = [];
   for (let start = 0; start < 64; start += part) {
-    cache.resize(start + part);
+    cache.arrange([0, 1, 2, 3], start + part);
     const lengths = sequences.map((sequence) => Math.min(start, sequence.length));
     const fresh = sequences.map((sequence) => sequence.slice(start, start + part));
     const padded = fresh.map((tokens) => (tokens.length === 0 ? [0] : tokens));
-    const output = await model.run(padded, { ...cache.view(4), capacity: cache.capacity(), lengths });
+    const past = { ...cache.view(0, 4), capacity: cache.capacity(), lengths };
+    const output = await model.run({ tokens: padded, past });
     fresh.forEach(({ length: count }, row) => {
       if (count === 0) return;
       cache.write(row, start, output, { row, length: output.length, count });
@@ -96,7 +97,7 @@ test.each([
 test("refuses weights that are not those of the configuration", async () => {
   const config = modelConfig(shape);
   const weights = randomModelWeights({ ...config, intermediate_size: 40 }, 3);
-  await expect(createCachedDecoder(config, weights, 1)).rejects.toThrow(
+  await expect(createCachedDecoder(config, { tensors: weights }, { threads: 1 })).rejects.toThrow(
     "mlp.gate_proj.weight should be [48, 32]",
   );
 });

@@ -18,7 +18,10 @@ test("runs that begin in the same second get folders of their own, with the plan
 
 test("on a server that it joined a run has queues of its own", async () => {
   const own = await readRunFile(runs, await createRun(plan, runs, undefined, false));
-  expect(own).toMatchObject({ namespace: "default", queues: { tools: "tools" } });
+  expect(own).toMatchObject({
+    namespace: "default",
+    queues: { policy: "rollout", tools: "rollout", trainer: "trainer" },
+  });
   expect(own.address).toBeUndefined();
   const server = { address: "temporal.example:7233", namespace: "training" };
   const run = await createRun(plan, runs, server, true);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { createKeyValueCache } from "../../../src/sampling/key-value-cache.ts";
+import { createKeyValueCache, type KeyValueCache } from "../../../src/sampling/key-value-cache.ts";
 
-const shape = { rows: 3, layers: 2, heads: 2, headSize: 2 };
+const shape = { layers: 2, heads: 2, headSize: 2, step: 32 };
 
 /** Keys and values of one row, `length` positions; each number tells its layer, head, position and index. */
 function fresh(length: number, offset: number) {
@@ -15,35 +15,47 @@ function fresh(length: number, offset: number) {
 }
 
 /** The first `count` positions of a row and head of a layer's keys. */
-function keysOf(cache: ReturnType<typeof createKeyValueCache>, row: number, head: number, count: number) {
-  const start = (row * 2 + head) * cache.capacity() * 2;
-  return [...cache.view(3).keys[1]!.subarray(start, start + count * 2)];
+function keysOf(cache: KeyValueCache, row: number, head: number, count: number) {
+  const start = head * cache.capacity() * 2;
+  return [...cache.view(row, row + 1).keys[1]!.subarray(start, start + count * 2)];
 }
 
 test("keeps positions while it grows, shrinks and moves rows", () => {
   const cache = createKeyValueCache(shape);
-  expect(cache.view(3).keys[0]).toHaveLength(0);
-  cache.resize(3);
+  expect(cache.view(0, 0).keys[0]).toHaveLength(0);
+  cache.arrange([-1, -1, -1], 3);
   expect(cache.capacity()).toBe(32);
   cache.write(1, 0, fresh(4, 0), { row: 0, length: 4, count: 3 });
-  cache.resize(200);
+  cache.arrange([0, 1, 2], 200);
   cache.write(1, 3, fresh(1, 500), { row: 0, length: 1, count: 1 });
   const expected = [21000, 21001, 21010, 21011, 21020, 21021, 21500, 21501];
   expect(cache.capacity()).toBe(224);
   expect(keysOf(cache, 1, 1, 4)).toEqual(expected);
-  cache.move(1, 0);
-  cache.resize(113);
+  cache.arrange([1, -1], 200);
+  cache.arrange([0, 1], 113);
   expect(cache.capacity()).toBe(224);
-  cache.resize(4);
+  cache.arrange([0, 1], 4);
   expect(cache.capacity()).toBe(32);
   expect(keysOf(cache, 0, 1, 4)).toEqual(expected);
 });
 
-test("a view holds the first rows, without copying", () => {
+test("rows change places with each other", () => {
   const cache = createKeyValueCache(shape);
-  cache.resize(1);
-  const view = cache.view(2);
+  cache.arrange([-1, -1, -1], 1);
+  for (const row of [0, 1, 2]) {
+    cache.write(row, 0, fresh(1, row), { row: 0, length: 1, count: 1 });
+  }
+  cache.arrange([1, 2, 0], 1);
+  expect([0, 1, 2].map((row) => keysOf(cache, row, 0, 1)[0])).toEqual([20001, 20002, 20000]);
+  cache.arrange([], 0);
+  expect([cache.rows(), cache.capacity()]).toEqual([0, 0]);
+});
+
+test("a view holds its rows, without copying", () => {
+  const cache = createKeyValueCache(shape);
+  cache.arrange([-1, -1, -1], 1);
+  const view = cache.view(1, 3);
   expect(view.values[0]).toHaveLength(2 * 2 * 32 * 2);
   cache.write(1, 0, fresh(1, 7), { row: 0, length: 1, count: 1 });
-  expect(view.values[0]![2 * 32 * 2]).toBe(30007);
+  expect(view.values[0]![0]).toBe(30007);
 });

@@ -1,59 +1,138 @@
 import { expect, test } from "vitest";
 import { createUniformStream } from "../../../src/random/uniform-stream.ts";
-import { sampleToken, type TokenSampling } from "../../../src/sampling/sample-token.ts";
+import {
+  type NextToken,
+  type Restrictions,
+  sampleToken,
+  type TokenSampling,
+} from "../../../src/sampling/sample-token.ts";
+import { chiSquared } from "./chi-squared.ts";
 
 const probabilities = [0.05, 0.4, 0.1, 0.25, 0.2];
 const logits = Float32Array.from(probabilities, (probability) => Math.log(probability) + 3);
 const uniform = createUniformStream({ seed: 5, trajectory: "t", turn: 0 });
 
-function frequencies(sampling: TokenSampling, draws = 20_000): number[] {
-  const counts = probabilities.map(() => 0);
-  for (let i = 0; i < draws; i++) counts[sampleToken(logits, sampling, uniform(i)).token]! += 1 / draws;
-  return counts;
+/** What the decoding graph says of logits. */
+function nextToken(values: Float32Array, temperature: number): NextToken {
+  const largest = Math.max(...values);
+  return {
+    likeliest: values.indexOf(largest),
+    normalizer: Math.log(values.reduce((total, logit) => total + Math.exp(logit - largest), 0)),
+    weights: values.map((logit) => Math.exp((logit - largest) / (temperature || 1))),
+    logits: values,
+  };
 }
 
-function expectFrequencies(sampling: TokenSampling, expected: number[]): void {
-  frequencies(sampling).forEach((frequency, token) => {
-    expect(Math.abs(frequency - expected[token]!)).toBeLessThan(expected[token] === 0 ? 1e-12 : 0.012);
+function counts(
+  values: Float32Array,
+  sampling: TokenSampling,
+  restrictions?: Restrictions,
+  draws = 20_000,
+): number[] {
+  const found = Array.from(values, () => 0);
+  const next = nextToken(values, sampling.temperature);
+  for (let i = 0; i < draws; i++) {
+    found[sampleToken(next, sampling, uniform(i), restrictions).token]!++;
+  }
+  return found;
+}
+
+/** Draws pass a chi-squared test, and what should never come never comes. */
+function expectDistribution(sampling: TokenSampling, weights: number[], restrictions?: Restrictions): void {
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const expected = weights.map((weight) => weight / total);
+  const found = counts(logits, sampling, restrictions);
+  expected.forEach((probability, token) => {
+    if (probability === 0) expect(found[token]).toBe(0);
   });
+  if (expected.some((probability) => probability === 1)) return;
+  const { statistic, limit } = chiSquared(found, expected);
+  expect(statistic).toBeLessThan(limit);
 }
 
 test("draws tokens as often as the softmax says", () => {
-  expectFrequencies({ temperature: 1 }, probabilities);
+  expectDistribution({ temperature: 1 }, probabilities);
 });
 
 test("temperature sharpens, and 0 takes the likeliest", () => {
-  const squares = probabilities.map((probability) => probability ** 2);
-  const total = squares.reduce((sum, square) => sum + square, 0);
-  expectFrequencies(
+  expectDistribution(
     { temperature: 0.5 },
-    squares.map((square) => square / total),
+    probabilities.map((probability) => probability ** 2),
   );
-  expectFrequencies({ temperature: 0 }, [0, 1, 0, 0, 0]);
+  expectDistribution({ temperature: 0 }, [0, 1, 0, 0, 0]);
 });
 
-test("top-k and top-p keep the likeliest, top-p of what top-k left", () => {
-  expectFrequencies({ temperature: 1, topK: 2 }, [0, 0.4 / 0.65, 0, 0.25 / 0.65, 0]);
-  expectFrequencies({ temperature: 1, topP: 0.7 }, [0, 0.4 / 0.85, 0, 0.25 / 0.85, 0.2 / 0.85]);
-  expectFrequencies({ temperature: 1, topK: 2, topP: 0.6 }, [0, 1, 0, 0, 0]);
-  expectFrequencies({ temperature: 1, topK: 1 }, [0, 1, 0, 0, 0]);
+test("top-k, top-p and min-p keep the likeliest, top-p of what top-k left", () => {
+  expectDistribution({ temperature: 1, topK: 2 }, [0, 0.4, 0, 0.25, 0]);
+  expectDistribution({ temperature: 1, topP: 0.7 }, [0, 0.4, 0, 0.25, 0.2]);
+  expectDistribution({ temperature: 1, topK: 2, topP: 0.6 }, [0, 1, 0, 0, 0]);
+  expectDistribution({ temperature: 1, topK: 1 }, [0, 1, 0, 0, 0]);
+  expectDistribution({ temperature: 1, minP: 0.5 }, [0, 0.4, 0, 0.25, 0.2]);
+  expectDistribution({ temperature: 1, minP: 0.5, topP: 0.65 }, [0, 0.4, 0, 0.25, 0]);
+  expectDistribution({ temperature: 2, minP: 0.9 }, [0, 1, 0, 0, 0]);
+  expectDistribution({ temperature: 1, minP: 0.9, topK: 4 }, [0, 1, 0, 0, 0]);
 });
 
-test("the log-probability is that of the untouched logits, whatever the sampling", () => {
+test("in a long tail, the likeliest are found as by sorting everything", () => {
+  const tail = Float32Array.from({ length: 3000 }, (_, token) => -0.01 * ((token * 1237) % 3000));
+  const sorted = [...tail.keys()].sort((a, b) => tail[b]! - tail[a]!);
+  const weights = tail.map((logit) => Math.exp(logit));
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  for (const topP of [0.5, 0.999, 0.999999]) {
+    let size = 0;
+    for (let mass = 0; mass < topP * total; size++) mass += weights[sorted[size]!]!;
+    const next = nextToken(tail, 1);
+    const last = sampleToken(next, { temperature: 1, topP }, 1 - 2 ** -53).token;
+    expect(Math.abs(sorted.indexOf(last) + 1 - size)).toBeLessThanOrEqual(1);
+  }
+  const found = counts(tail, { temperature: 1, topK: 2000 }, undefined, 1000);
+  expect(found.filter((count) => count > 0).length).toBeLessThanOrEqual(2000);
+  expect(sorted.slice(2000).every((token) => found[token] === 0)).toBe(true);
+});
+
+test("a repetition penalty makes what was seen less likely, whatever its sign", () => {
+  const values = Float32Array.of(2, -1, 1, 0.5);
+  const sampling = { temperature: 1, repetitionPenalty: 2 };
+  const penalized = [1, -2, 1, 0.5].map(Math.exp);
+  const total = penalized.reduce((sum, weight) => sum + weight, 0);
+  const restrictions = { seen: new Set([0, 1]) };
+  const { statistic, limit } = chiSquared(
+    counts(values, sampling, restrictions),
+    penalized.map((weight) => weight / total),
+  );
+  expect(statistic).toBeLessThan(limit);
+  const greedy = { temperature: 0, repetitionPenalty: 4 };
+  expect(sampleToken(nextToken(values, 0), greedy, 0, restrictions).token).toBe(2);
+});
+
+test("a grammar's tokens are the only ones drawn, from what is left of the distribution", () => {
+  const restrictions = { seen: new Set<number>(), allowed: Int32Array.of(0b10101) };
+  expectDistribution({ temperature: 1 }, [0.05, 0, 0.1, 0, 0.2], restrictions);
+  const greedy = sampleToken(nextToken(logits, 0), { temperature: 0 }, 0, restrictions);
+  expect(greedy).toMatchObject({ token: 4, samplingLogprob: 0 });
+  expect(greedy.logprob).toBeCloseTo(Math.log(0.2), 5);
+});
+
+test("the log-probability is that of the untouched logits; the sampling's own is that of the draw", () => {
   for (const sampling of [{ temperature: 0 }, { temperature: 0.3, topK: 2 }, { temperature: 1 }]) {
+    const next = nextToken(logits, sampling.temperature);
     for (let i = 0; i < 20; i++) {
-      const { token, logprob } = sampleToken(logits, sampling, uniform(i));
+      const { token, logprob } = sampleToken(next, sampling, uniform(i));
       expect(logprob).toBeCloseTo(Math.log(probabilities[token]!), 6);
     }
   }
+  const shaped = sampleToken(nextToken(logits, 1), { temperature: 1, topK: 2 }, 0);
+  expect(shaped.samplingLogprob).toBeCloseTo(Math.log(0.4 / 0.65), 6);
 });
 
 test("the ends of the interval draw a possible token", () => {
   const impossible = Float32Array.of(Number.NEGATIVE_INFINITY, 0, 0, Number.NEGATIVE_INFINITY);
-  expect(sampleToken(impossible, { temperature: 1 }, 0).token).toBe(1);
-  expect(sampleToken(impossible, { temperature: 1 }, 1 - 2 ** -53).token).toBe(2);
+  const next = nextToken(impossible, 1);
+  expect(sampleToken(next, { temperature: 1 }, 0).token).toBe(1);
+  expect(sampleToken(next, { temperature: 1 }, 1 - 2 ** -53).token).toBe(2);
 });
 
 test("refuses logits that are no numbers", () => {
-  expect(() => sampleToken(Float32Array.of(0, Number.NaN), { temperature: 1 }, 0.5)).toThrow("not finite");
+  const next = nextToken(Float32Array.of(0, Number.NaN), 1);
+  expect(() => sampleToken(next, { temperature: 1 }, 0.5)).toThrow("not finite");
 });

@@ -3,26 +3,35 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { readModelConfig } from "../../../src/models/model-config-file.ts";
 import { readSafetensors } from "../../../src/models/safetensors.ts";
-import { createSampler, type Sampler } from "../../../src/sampling/sampler.ts";
+import { createSampler, type Sampler, type SamplerOptions } from "../../../src/sampling/sampler.ts";
 import type { Sample, SampleRequest } from "../../../src/sampling/sequence.ts";
+import { modelFolder } from "./policy-folders.ts";
 
 type GreedyCase = { prompt: number[]; tokens: number[]; logprobs: number[] };
 
 const folder = join(import.meta.dirname, "fixtures");
 const { cases }: { cases: GreedyCase[] } = JSON.parse(await readFile(join(folder, "greedy.json"), "utf8"));
 const weights = await readSafetensors(join(folder, "policy/model.safetensors"));
-const config = await readModelConfig(join(folder, "policy/config.json"));
+const policy = join(folder, "policy");
+const config = await readModelConfig(join(policy, "config.json"));
 
 const opened: Sampler[] = [];
 afterAll(async () => {
   for (const sampler of opened) await sampler.close();
 });
 
-async function open(slots: number, maxLength = 128): Promise<Sampler> {
+async function open(slots: number, maxLength = 128, options: Partial<SamplerOptions> = {}): Promise<Sampler> {
   const sized = { ...config, max_position_embeddings: maxLength };
-  const sampler = createSampler({ config: sized, slots, stopTokens: [2], threads: 2 });
+  const sampler = createSampler({
+    config: sized,
+    slots,
+    stopTokens: [2],
+    threads: 2,
+    decode: (tokens) => tokens.map((token) => `<${token}>`).join(""),
+    ...options,
+  });
   opened.push(sampler);
-  await sampler.load(0, async () => weights);
+  await sampler.load(0, policy);
   return sampler;
 }
 
@@ -83,31 +92,24 @@ test("requests keep to the version they name, old and new at the same time", asy
     [...weights].map(([name, { shape, data }]) => [name, { shape, data: data.map((x) => x / 2) }]),
   );
   const before = sampler.generate(greedy(cases[1]!.prompt));
-  let reads = 0;
-  const read = async () => {
-    reads++;
-    return halved;
-  };
-  await Promise.all([sampler.load(1, read), sampler.load(1, read)]);
+  const other = await modelFolder(config, halved);
+  await Promise.all([sampler.load(1, other), sampler.load(1, other)]);
   const after = await sampler.generate({ ...greedy(cases[1]!.prompt), version: 1 });
-  expect(reads).toBe(1);
   expect((await before).tokens).toEqual(cases[1]!.tokens);
   expect(after.tokens).not.toEqual(cases[1]!.tokens);
 });
 
 test("versions long unused are let go", async () => {
   const sampler = await open(2);
-  for (const version of [1, 2, 3]) await sampler.load(version, async () => weights);
+  for (const version of [1, 2, 3]) await sampler.load(version, policy);
   await expect(sampler.generate(greedy([5]))).rejects.toThrow("Version 0 of the policy is not loaded");
   expect((await sampler.generate({ ...greedy([5]), version: 1 })).tokens.length).toBeGreaterThan(0);
 });
 
 test("a version that can't be read is no version, and may be tried again", async () => {
   const sampler = await open(1);
-  await expect(sampler.load(1, () => Promise.reject(new Error("no such file")))).rejects.toThrow(
-    "no such file",
-  );
-  await sampler.load(1, async () => weights);
+  await expect(sampler.load(1, join(folder, "nowhere"))).rejects.toThrow("neither model.safetensors nor");
+  await sampler.load(1, policy);
   expect((await sampler.generate({ ...greedy([5]), version: 1 })).tokens.length).toBeGreaterThan(0);
 });
 
@@ -132,7 +134,7 @@ test("a context ends at the longest length", async () => {
   const cut = await sampler.generate(greedy(prompt));
   expect(cut).toMatchObject({ tokens: tokens.slice(0, 3), finishReason: "length" });
   const full = await sampler.generate(greedy([...prompt, ...tokens]));
-  expect(full).toEqual({ tokens: [], logprobs: [], finishReason: "length" });
+  expect(full).toEqual({ tokens: [], logprobs: [], samplingLogprobs: [], finishReason: "length" });
 });
 
 test("refuses an empty context and ids outside the vocabulary", async () => {
@@ -145,7 +147,7 @@ test("a policy whose numbers broke down fails its requests, and says so", async 
   const sampler = await open(2);
   const norm = "model.norm.weight";
   const broken = new Map(weights).set(norm, { shape: [32], data: new Float32Array(32).fill(Number.NaN) });
-  await sampler.load(1, async () => broken);
+  await sampler.load(1, await modelFolder(config, broken));
   await expect(sampler.generate({ ...sampled(0), version: 1 })).rejects.toThrow("not finite");
   expect((await sampler.generate(greedy(cases[0]!.prompt))).tokens).toEqual(cases[0]!.tokens);
 });
@@ -157,4 +159,51 @@ test("closing fails what is under way", async () => {
   );
   await sampler.close();
   await Promise.all(samples);
+});
+
+test("a stop text ends an action, wherever its tokens lie", async () => {
+  const { prompt, tokens } = cases[1]!;
+  const sampler = await open(2);
+  const request = greedy(prompt);
+  const stop = [`${tokens[2]}><${tokens[3]}`];
+  const sample = await sampler.generate({ ...request, sampling: { ...request.sampling, stop } });
+  expect(sample).toMatchObject({ tokens: tokens.slice(0, 4), finishReason: "stop" });
+});
+
+test("a stop token of the request ends an action", async () => {
+  const { prompt, tokens } = cases[1]!;
+  const sampler = await open(2);
+  const request = greedy(prompt);
+  const sample = await sampler.generate({
+    ...request,
+    sampling: { ...request.sampling, stopTokens: [tokens[2]!] },
+  });
+  expect(sample).toMatchObject({ tokens: tokens.slice(0, 3), finishReason: "stop" });
+});
+
+test("the sampling's own log-probabilities stand beside the model's", async () => {
+  const sampler = await open(2);
+  const request = sampled(3);
+  const plain = await sampler.generate(request);
+  plain.logprobs.forEach((logprob, at) => {
+    expect(plain.samplingLogprobs[at]).toBeCloseTo(logprob, 5);
+  });
+  const sampling = { temperature: 0.5, topK: 5, repetitionPenalty: 1.2, maxTokens: 10 };
+  const shaped = await sampler.generate({ ...request, sampling });
+  shaped.logprobs.forEach((logprob, at) => {
+    expect(shaped.samplingLogprobs[at]).toBeGreaterThan(logprob);
+  });
+  expect(
+    (await sampler.generate(greedy(request.tokens))).samplingLogprobs.every((logprob) => logprob === 0),
+  ).toBe(true);
+});
+
+test("requests wait for memory, and one that can never have it is refused", async () => {
+  const bytesPerToken = 2 * 4 * config.num_hidden_layers * config.num_key_value_heads * config.head_dim;
+  const sampler = await open(32, 128, { keyValueBytes: 200 * bytesPerToken });
+  const samples = await Promise.all(cases.map(({ prompt }) => sampler.generate(greedy(prompt))));
+  expect(samples.map(({ tokens }) => tokens)).toEqual(cases.map(({ tokens }) => tokens));
+  const request = { ...greedy(Array.from({ length: 90 }, () => 5)) };
+  const long = { ...request, sampling: { temperature: 0, maxTokens: 30 } };
+  await expect(sampler.generate(long)).rejects.toThrow("for its keys and values");
 });

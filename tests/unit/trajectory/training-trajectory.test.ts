@@ -26,6 +26,12 @@ test("is trained on exactly what was sampled: loss and log-probabilities on acti
   });
 });
 
+test("has a reward for each turn that has tokens", () => {
+  const turnRewards = [0.25, 0];
+  expect(trainingTrajectory({ ...identity, turnRewards }, segments).turnRewards).toEqual(turnRewards);
+  expect(trainingTrajectory({ ...identity, turnRewards }, segments.slice(0, 3)).turnRewards).toEqual([0.25]);
+});
+
 test("an action without its log-probabilities is not a number, which the trainer refuses", () => {
   const [prompt, action] = segments;
   if (prompt === undefined || action === undefined) throw new Error("no segments");

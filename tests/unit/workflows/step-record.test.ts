@@ -22,7 +22,7 @@ function result(changes: Partial<TrajectoryResult>): TrajectoryResult {
   return {
     ...{ trajectory: "run/step-0003/task-00000/0", task: "1 + 1", outcome: "answered", reward: 0 },
     ...{ success: false, turns: [], head: "a", policyVersion: 5, toolCalls: 0, validCalls: 0 },
-    tokens: { prompt: 10, action: 4, observation: 0 },
+    ...{ tokens: { prompt: 10, action: 4, observation: 0 }, generationSeconds: 0.1 },
     ...changes,
   };
 }
@@ -39,8 +39,13 @@ const results = [
   }),
 ];
 
-test("means are over the batch; a trajectory left out is only counted", () => {
-  const record = stepRecord(input, results, trained, [1000, 3500, 5500, 5750]);
+test("means are over what finished; a trajectory left out is only counted", () => {
+  const record = stepRecord(
+    input,
+    { results, batch: results.slice(0, 2) },
+    trained,
+    [1000, 3500, 5500, 5750],
+  );
   expect(record).toMatchObject({
     ...{ step: 3, policyVersion: 6, staleness: 1, trajectories: 2, leftOut: 1 },
     ...{ rewardMean: 0.75, successRate: 0.5, toolCallRate: 0.5, validCallRate: 0.5, turns: 1.5 },
@@ -52,5 +57,12 @@ test("means are over the batch; a trajectory left out is only counted", () => {
 });
 
 test("without a tool call none was wrong", () => {
-  expect(stepRecord(input, results.slice(1), trained, [0, 1, 2, 3]).validCallRate).toBe(1);
+  const sampled = { results: results.slice(1), batch: results.slice(1, 2) };
+  expect(stepRecord(input, sampled, trained, [0, 1, 2, 3]).validCallRate).toBe(1);
+});
+
+test("groups without variance count in the means, but not among the trajectories trained on", () => {
+  const sampled = { results, batch: results.slice(0, 1), groupsLeftOut: 1 };
+  const record = stepRecord(input, sampled, trained, [0, 1, 2, 3]);
+  expect(record).toMatchObject({ trajectories: 1, leftOut: 1, groupsLeftOut: 1, rewardMean: 0.75 });
 });

@@ -15,10 +15,10 @@ test("a trajectory's id tells its place: run, stage, task, sample", () => {
     loop: { plugin: "loop-tool-agent", config: {} },
   };
   const queues = { orchestration: "o", policy: "p", tools: "t", trainer: "r" };
-  const input = trajectoryInput(selected("task-00005"), place, 4, settings, queues);
+  const input = trajectoryInput(selected("task-00005"), place, 4, settings, { queues });
   expect(input).toEqual({
     place: { ...place, task: "task-00005", id: "run/step-0002/task-00005/3" },
-    ...{ task, policyVersion: 4, queues, ...settings },
+    ...{ task, policyVersion: 4, queues, quickTurns: false, ...settings },
   });
 });
 

@@ -1,0 +1,152 @@
+// A step of reinforcement learning with a tool, whole and by phase, side by side with TRL's GRPOTrainer: the same
+// policy, tasks and batch, step by step in turns. Ours goes through Temporal, every turn journalled; theirs does not.
+// node benchmarks/main-job.ts --python venv/bin/python [--model tiny|smollm2] [--steps 6] [--batch 64]
+//   [--tasks FILE] [--action-tokens 40] [--warm-steps 200] [--threads 2] [--json]
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { type Engines, openEngines } from "./main-job/engines.ts";
+import { type JobOptions, planJob } from "./main-job/job.ts";
+import { type OwnRun, openOwnRun, type StepTimes } from "./main-job/own-run.ts";
+import { type PeerStep, startPeer } from "./main-job/peer.ts";
+import { median } from "./shapes.ts";
+
+/** The issue's bars on our rate over TRL's. */
+const bars = { tiny: 0.6, smollm2: 2 };
+
+const { values } = parseArgs({
+  options: {
+    python: { type: "string", default: process.env.EVERTURN_BENCHMARK_PYTHON ?? "python3" },
+    model: { type: "string", default: "tiny" },
+    steps: { type: "string", default: "6" },
+    batch: { type: "string", default: "64" },
+    tasks: { type: "string" },
+    "action-tokens": { type: "string", default: "40" },
+    "warm-steps": { type: "string", default: "200" },
+    threads: { type: "string", default: "2" },
+    json: { type: "boolean", default: false },
+  },
+});
+
+const options: JobOptions = {
+  model: values.model === "smollm2" ? "smollm2" : "tiny",
+  batchSize: Number(values.batch),
+  groupSize: 8,
+  actionTokens: Number(values["action-tokens"]),
+  warmSteps: Number(values["warm-steps"]),
+  threads: Number(values.threads),
+  ...(values.tasks === undefined ? {} : { tasks: values.tasks }),
+};
+
+interface Round extends StepTimes {
+  generation: number;
+  training: number;
+  theirs: PeerStep;
+}
+
+async function rounds(folder: string, count: number): Promise<Round[]> {
+  const plan = await planJob(options, folder);
+  const own = await openOwnRun(plan, join(folder, "runs"));
+  try {
+    const tasks = await own.tasks(count);
+    const { python } = values;
+    const peer = await startPeer({ python, folder, plan, options, policy: own.first, tasks, steps: count });
+    const engines = await openEngines(own);
+    try {
+      const measured: Round[] = [];
+      for (let round = 0; round < count; round++) {
+        measured.push(await oneRound(own, engines, peer));
+        describe(round, measured[round]);
+      }
+      return measured;
+    } finally {
+      await engines.close();
+      await peer.close();
+    }
+  } finally {
+    await own.close();
+  }
+}
+
+async function oneRound(own: OwnRun, engines: Engines, peer: { step(): Promise<PeerStep> }): Promise<Round> {
+  const step = await own.step();
+  const theirs = await peer.step();
+  const generation = await engines.generate(step.number, step.policyVersion);
+  const training = await engines.train(step.number);
+  return { ...step, generation, training, theirs };
+}
+
+function describe(round: number, measured: Round | undefined): void {
+  if (measured === undefined) return;
+  const { theirs } = measured;
+  const seconds = (value: number) => value.toFixed(2);
+  console.log(
+    `step ${round + 1}: ${seconds(measured.total)} s (rollout ${seconds(measured.rollout)}, train ${seconds(measured.train)}, ` +
+      `publish ${seconds(measured.publish)}, record ${seconds(measured.record)}, rest ${seconds(measured.rest)}; ` +
+      `alone: generation ${seconds(measured.generation)}, training ${seconds(measured.training)}), ` +
+      `${measured.actionTokens.toFixed(0)} action tokens, ${measured.turns.toFixed(1)} turns, reward ${measured.reward.toFixed(2)} | ` +
+      `TRL ${seconds(theirs.total)} s (rollout ${seconds(theirs.rollout)} of it generation ${seconds(theirs.generation)}, ` +
+      `train ${seconds(theirs.train)}), ${theirs.completionTokens.toFixed(0)} completion tokens, reward ${theirs.reward.toFixed(2)}`,
+  );
+}
+
+function summary(measured: readonly number[]) {
+  return { min: Math.min(...measured), median: median(measured) };
+}
+
+/** Of both sides: seconds, and `ours` over `theirs` (for a rate: theirs over ours), of minima and of medians. */
+function compared(ours: readonly number[], theirs: readonly number[], isRate: boolean) {
+  const [own, peer] = [summary(ours), summary(theirs)];
+  const ratio = (a: number, b: number) => (isRate ? b / a : a / b);
+  return {
+    ours: own,
+    theirs: peer,
+    ratio: { min: ratio(own.min, peer.min), median: ratio(own.median, peer.median) },
+  };
+}
+
+const folder = await mkdtemp(join(tmpdir(), "everturn-main-job-"));
+try {
+  const [, ...measured] = await rounds(folder, Number(values.steps) + 1); // the first warms both sides up
+  const of = (pick: (round: Round) => number) => measured.map(pick);
+  const result = {
+    rate: compared(
+      of((round) => round.total),
+      of((round) => round.theirs.total),
+      true,
+    ),
+    generation: compared(
+      of((round) => round.generation),
+      of((round) => round.theirs.generation),
+      false,
+    ),
+    training: compared(
+      of((round) => round.training),
+      of((round) => round.theirs.train),
+      false,
+    ),
+  };
+  const phases = {
+    rollout: summary(of((round) => round.rollout)),
+    train: summary(of((round) => round.train)),
+    publish: summary(of((round) => round.publish)),
+    record: summary(of((round) => round.record)),
+    rest: summary(of((round) => round.rest)),
+  };
+  const trajectoriesPerSecond = {
+    ours: options.batchSize / result.rate.ours.median,
+    theirs: options.batchSize / result.rate.theirs.median,
+  };
+  console.log(
+    `${options.model}: ${trajectoriesPerSecond.ours.toFixed(1)} trajectories a second, TRL ${trajectoriesPerSecond.theirs.toFixed(1)}: ` +
+      `rate ${result.rate.ratio.min.toFixed(2)} (minima), ${result.rate.ratio.median.toFixed(2)} (medians), bar ${bars[options.model]}; ` +
+      `time of generation alone ${result.generation.ratio.min.toFixed(2)}, of training alone ${result.training.ratio.min.toFixed(2)} of TRL's`,
+  );
+  if (values.json) {
+    const line = { benchmark: "main-job", model: options.model, bar: bars[options.model], ...result, phases };
+    console.log(JSON.stringify({ ...line, trajectoriesPerSecond }));
+  }
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,88 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { selectTasks } from "../../activities/select-tasks.ts";
+import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
+import type { Message } from "../../src/contracts/message.ts";
+import type { TrainingTrajectory } from "../../src/contracts/trainer.ts";
+import { loadPolicy, loadTrainer } from "../../src/plugins/registry.ts";
+import { readRecord } from "../../src/runs/files.ts";
+import { trainingTrajectory } from "../../src/trajectory/training-trajectory.ts";
+import type { OwnRun } from "./own-run.ts";
+
+/** The run's policy and trainer in this process, without Temporal: seconds of a step's generation and training alone. */
+export interface Engines {
+  /** Generates the turns of a step's trajectories again, tokens and all, as in the run; tools' answers are read. */
+  generate(step: number, policyVersion: number): Promise<number>;
+  /** Trains on what the step sampled. */
+  train(step: number): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** Opens the policy and the trainer at the version that the run started from. */
+export async function openEngines(own: OwnRun): Promise<Engines> {
+  const { plan, folder, id: run } = own;
+  const policy = await (await loadPolicy(plan.policy)).open(folder.policy(0), plan.policy.config);
+  const folders = { initial: folder.policy(0), policy: own.first, reference: own.first };
+  const plugin = await loadTrainer(plan.trainer);
+  const trainer = await plugin.open(folders, plan.trainer.config, plan.seed, plan.trainer.loss);
+  const definitions = plan.tools.flatMap(({ manifest }) =>
+    manifest.tool === undefined ? [] : [manifest.tool],
+  );
+  const select = selectTasks(async () => own);
+  const { temperature, maxActionTokens } = plan.rollout;
+  const sampling = { temperature, maxTokens: maxActionTokens };
+
+  async function again(record: TrajectoryRecord, version: number): Promise<void> {
+    const trajectory = `${record.stage}/${record.taskId}/${record.sample}`;
+    const prompt = policy.framePrompt(record.task.prompt, definitions);
+    const tokens = [...prompt.tokens];
+    for (const [index, { toolCalls }] of record.turns.entries()) {
+      const key = { seed: plan.seed, trajectory, turn: index + 1 };
+      const action = await policy.generate({ tokens: [...tokens], version, sampling, key });
+      const messages = toolCalls.map(({ tool, observation }): Message => {
+        return { role: "tool", name: tool, content: observation };
+      });
+      tokens.push(...action.tokens, ...(messages.length > 0 ? policy.frameObservation(messages).tokens : []));
+    }
+  }
+
+  async function records(step: number): Promise<TrajectoryRecord[]> {
+    const stage = `step-${String(step).padStart(4, "0")}`;
+    const tasks = new Set((await select({ run, step })).map(({ id }) => id));
+    const found: TrajectoryRecord[] = [];
+    for (const task of tasks) {
+      const samples = readdirSync(join(folder.trajectory({ stage, task, sample: 0 }), ".."));
+      for (const sample of samples) {
+        const path = join(folder.trajectory({ stage, task, sample: Number(sample) }), "trajectory.json");
+        const record = await readRecord<TrajectoryRecord>(path);
+        if (record !== undefined) found.push(record);
+      }
+    }
+    return found;
+  }
+
+  return {
+    generate: async (step, version) => {
+      const made = await records(step);
+      await policy.load(version, folder.policy(version));
+      return timed(() => Promise.all(made.map((record) => again(record, version))));
+    },
+    train: async (step) => {
+      const trajectories: TrainingTrajectory[] = [];
+      for (const { id, taskId: group, reward, head } of await records(step)) {
+        trajectories.push(trainingTrajectory({ id, group, reward }, await own.store.chain(head)));
+      }
+      return timed(() => trainer.policyGradientStep(trajectories));
+    },
+    close: async () => {
+      await policy.close();
+      await trainer.close();
+    },
+  };
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const started = performance.now();
+  await work();
+  return (performance.now() - started) / 1000;
+}

@@ -1,0 +1,85 @@
+import { runSettings } from "../../activities/open-run.ts";
+import { selectTasks } from "../../activities/select-tasks.ts";
+import type { SelectedTask } from "../../src/contracts/activities.ts";
+import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
+import type { Plan } from "../../src/contracts/plan.ts";
+import type { StepInput, StepResult } from "../../src/contracts/run.ts";
+import { createRun } from "../../src/runs/create-run.ts";
+import { readLines } from "../../src/runs/files.ts";
+import { type OpenRun, openRun } from "../../src/runs/open-runs.ts";
+import { openSession } from "../../src/temporal/session.ts";
+import { finishTraining, startTraining } from "../../src/temporal/training-handle.ts";
+
+/** Seconds of a step: its record's phases, writing the record, and all else from start to result. */
+export interface StepTimes {
+  number: number;
+  /** The version that it began with. */
+  policyVersion: number;
+  total: number;
+  rollout: number;
+  train: number;
+  publish: number;
+  record: number;
+  rest: number;
+  actionTokens: number;
+  turns: number;
+  reward: number;
+}
+
+/** A run of our own, through Temporal: server and workers as `everturn run` has them. */
+export interface OwnRun extends OpenRun {
+  /** The folder of the version that both sides start from. */
+  first: string;
+  step(): Promise<StepTimes>;
+  /** The tasks of the next `steps` steps, step after step. */
+  tasks(steps: number): Promise<SelectedTask[]>;
+  close(): Promise<void>;
+}
+
+/** Creates a run in `runs` and does its warm start and first step. */
+export async function openOwnRun(plan: Plan, runs: string): Promise<OwnRun> {
+  const run = await createRun(plan, runs, undefined, false);
+  const session = await openSession({ runs, run, temporal: undefined });
+  const opened = await openRun(runs, run);
+  const { folder } = opened;
+  const training = finishTraining(session, await startTraining(session));
+  const { policyVersion: reached } = await Promise.race([training, session.failed]);
+  const settings = runSettings(plan);
+  let [number, policyVersion, quickTurns] = [1, reached, false];
+
+  async function step(): Promise<StepTimes> {
+    number += 1;
+    const { queues, client } = session;
+    const input: StepInput = { run, step: number, policyVersion, settings, queues, quickTurns };
+    const workflow = { workflowId: `${run}/step-${number}`, taskQueue: queues.orchestration };
+    const started = performance.now();
+    const stepping: Promise<StepResult> = client.workflow.execute("step", { ...workflow, args: [input] });
+    const result = await Promise.race([stepping, session.failed]);
+    const total = (performance.now() - started) / 1000;
+    const record = (await readLines<StepRecord>(folder.metrics)).at(-1);
+    if (record?.step !== number) throw new Error(`step ${number} left no record`);
+    const { rollout, train, publish } = record.seconds;
+    const times = { rollout, train, publish, record: total - record.seconds.total };
+    const before = policyVersion;
+    policyVersion = result.policyVersion;
+    quickTurns = result.turnSeconds < 2; // as workflows/training.ts has it
+    return {
+      ...times,
+      ...{ number, policyVersion: before, total },
+      rest: record.seconds.total - rollout - train - publish,
+      actionTokens: record.actionLength,
+      turns: record.turns,
+      reward: record.rewardMean,
+    };
+  }
+
+  async function tasks(steps: number): Promise<SelectedTask[]> {
+    const select = selectTasks(async () => opened);
+    const selected: SelectedTask[] = [];
+    for (let next = 1; next <= steps; next++) selected.push(...(await select({ run, step: number + next })));
+    return selected;
+  }
+
+  const first = folder.policy(plan.warmStart === undefined ? 0 : 1);
+  return { ...opened, first, step, tasks, close: session.close };
+}

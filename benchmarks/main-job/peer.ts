@@ -1,0 +1,71 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { SelectedTask } from "../../src/contracts/activities.ts";
+import type { Plan } from "../../src/contracts/plan.ts";
+import { type JobOptions, lora } from "./job.ts";
+
+/** Seconds of a step of TRL's trainer. `rollout` is generation and tools; `generation` is within it. */
+export interface PeerStep {
+  total: number;
+  rollout: number;
+  generation: number;
+  score: number;
+  train: number;
+  completionTokens: number;
+  toolCalls: number;
+  reward: number;
+}
+
+/** Starts peers/main_job.py and waits until it is ready for its first step. */
+export async function startPeer(options: {
+  python: string;
+  folder: string;
+  plan: Plan;
+  options: JobOptions;
+  policy: string;
+  tasks: SelectedTask[];
+  steps: number;
+}): Promise<{ step(): Promise<PeerStep>; close(): Promise<void> }> {
+  const { plan, policy, tasks, steps, options: job } = options;
+  const settings = {
+    model: policy,
+    tasks: tasks.map(({ task }) => ({ prompt: task.prompt, ground_truth: task.reward_model.ground_truth })),
+    ...{ steps, groupSize: job.groupSize, batchSize: job.batchSize, threads: job.threads },
+    maxActionTokens: plan.rollout.maxActionTokens,
+    maxTurns: Number(plan.loop.config.maxTurns),
+    temperature: plan.rollout.temperature,
+    learningRate: Number(plan.trainer.config.learningRate),
+    output: join(options.folder, "trl"),
+    ...(job.model === "smollm2" ? { lora, chatTemplate: String(plan.policy.config.chatTemplate) } : {}),
+  };
+  const file = join(options.folder, "peer.json");
+  await writeFile(file, JSON.stringify(settings));
+  const script = join(import.meta.dirname, "..", "peers", "main_job.py");
+  const child = spawn(options.python, [script, file], { stdio: ["pipe", "pipe", "pipe"] });
+  let errors = "";
+  child.stderr.on("data", (text) => {
+    errors = `${errors}${text}`.slice(-4000);
+  });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const answer = async (): Promise<string> => {
+    const { value, done } = await lines.next();
+    if (done) throw new Error(`the peer ended: ${errors}`);
+    return value;
+  };
+  await answer();
+  return {
+    step: async () => {
+      child.stdin.write("step\n");
+      return JSON.parse(await answer());
+    },
+    close: async () => {
+      const ended = once(child, "exit");
+      child.stdin.end();
+      child.kill();
+      if (child.exitCode === null) await ended;
+    },
+  };
+}

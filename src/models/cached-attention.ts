@@ -1,0 +1,89 @@
+import { product } from "../onnx/dimensions.ts";
+import { add } from "../onnx/elementwise.ts";
+import type { FloatValue, IntValue } from "../onnx/graph.ts";
+import { matMul } from "../onnx/linear-algebra.ts";
+import { softmax } from "../onnx/reductions.ts";
+import { rotaryEmbedding } from "../onnx/rotary-embedding.ts";
+import { columns, concat, reshape, transpose } from "../onnx/shaping.ts";
+import { type DecoderModel, joinedProjection, norm, projections } from "./decoder-blocks.ts";
+import { families } from "./families.ts";
+import type { ModelConfig } from "./model-config.ts";
+
+/** Keys and values of one layer, [batch, kv heads, positions, head size]. */
+interface LayerKeyValues {
+  keys: FloatValue;
+  values: FloatValue;
+}
+
+/** The queries of new tokens, [batch, heads, length, head size], their keys and their values. */
+export interface HeadInputs extends LayerKeyValues {
+  queries: FloatValue;
+}
+
+const modules = ["q_proj", "k_proj", "v_proj"];
+
+/** What attention works on, head by head, from normed rows [batch · length, hidden] at positions [batch, length]. */
+export function headInputs(
+  model: DecoderModel,
+  layer: number,
+  normed: FloatValue,
+  positions: IntValue,
+): HeadInputs {
+  const { num_attention_heads: heads, num_key_value_heads: groups, head_dim: size } = model.config;
+  const { queryKeyNorm } = families[model.config.model_type];
+  const parent = `model.layers.${layer}.self_attn`;
+  const split = (x: FloatValue, count: number) => reshape(x, ["batch", "length", count, size]);
+  const swapped = (x: FloatValue) => transpose(x, [0, 2, 1, 3]);
+  const rotated = (x: FloatValue) => rotaryEmbedding(x, positions, model.tables);
+
+  const together =
+    queryKeyNorm || model.adapter ? undefined : joinedProjection(model, normed, parent, modules);
+  if (together) {
+    const all = swapped(split(together, heads + 2 * groups));
+    const both = rotated(columns(all, 0, heads + groups));
+    return {
+      queries: columns(both, 0, heads),
+      keys: columns(both, heads, heads + groups),
+      values: columns(all, heads + groups, heads + 2 * groups),
+    };
+  }
+  const [q, k, v] = projections(model, normed, parent, modules);
+  const prepared = (x: FloatValue, count: number, name: string) => {
+    const parts = split(x, count);
+    return rotated(swapped(queryKeyNorm ? norm(model, parts, `${parent}.${name}`) : parts));
+  };
+  return {
+    queries: prepared(q!, heads, "q_norm"),
+    keys: prepared(k!, groups, "k_norm"),
+    values: swapped(split(v!, groups)),
+  };
+}
+
+/**
+ * Attention of new tokens to remembered positions and to each other: rows [batch · length, heads · head size]. The
+ * two are joined only where it is small: in the scores, never in keys or values. The mask
+ * [batch, 1, length, past + length] is added to the scores.
+ */
+export function attendToPast(
+  { queries, keys, values }: HeadInputs,
+  past: LayerKeyValues,
+  mask: FloatValue,
+  { num_attention_heads: heads, num_key_value_heads: groups, head_dim: size }: ModelConfig,
+): FloatValue {
+  const { graph } = queries;
+  const rows = product([heads / groups, "length"]);
+  const grouped = reshape(queries, ["batch", groups, rows, size]);
+  const scores = (to: FloatValue) => matMul(grouped, to, { transposeB: true, alpha: size ** -0.5 });
+  const joined = concat([scores(past.keys), scores(keys)], -1, "total");
+  const all = softmax(add(reshape(joined, ["batch", heads, "length", "total"]), mask));
+  const weights = reshape(all, ["batch", groups, rows, "total"]);
+  const weigh = (from: IntValue, to: IntValue, what: FloatValue, count: string) => {
+    const output = { dtype: "float32", shape: ["batch", groups, rows, count] } as const;
+    return matMul(graph.emit("Slice", [weights, from, to, graph.ints([3])], output), what);
+  };
+  const middle = graph.emit("Shape", [past.keys], { dtype: "int64", shape: [1] }, { start: 2, end: 3 });
+  const end = graph.ints([Number.MAX_SAFE_INTEGER]);
+  const both = add(weigh(graph.ints([0]), middle, past.values, "past"), weigh(middle, end, values, "length"));
+  const merged = transpose(reshape(both, ["batch", heads, "length", size]), [0, 2, 1, 3]);
+  return reshape(merged, [product(["batch", "length"]), heads * size]);
+}

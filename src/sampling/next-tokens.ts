@@ -1,0 +1,31 @@
+import type { DecoderOutput, NextTokenOutput } from "../models/cached-decoder.ts";
+import type { NextToken } from "./sample-token.ts";
+import type { Sequence } from "./sequence.ts";
+
+/** What any of the sequences wants to know of its next token. */
+export function wantedBy(sequences: readonly Sequence[]): NextTokenOutput[] {
+  return [...new Set(sequences.flatMap(({ wanted }) => wanted))];
+}
+
+/** 1 / temperature for each row; 1 where there is none to divide by. */
+export function tempered(sequences: readonly (Sequence | undefined)[]): Float32Array {
+  return Float32Array.from(sequences, (sequence) => 1 / (sequence?.temperature || 1));
+}
+
+/** Has the grammars of sequences find out what may come next. */
+export async function prepareAll(sequences: readonly Sequence[]): Promise<void> {
+  await Promise.all(
+    sequences.map((sequence) => sequence.prepare?.().catch((error: unknown) => sequence.fail(error))),
+  );
+}
+
+/** What a run says of the next token of a row. */
+export function nextTokenOf(output: DecoderOutput, row: number, vocabulary: number): NextToken {
+  const cut = (array: Float32Array) => array.subarray(row * vocabulary, (row + 1) * vocabulary);
+  return {
+    likeliest: Number(output.likeliest[row]),
+    normalizer: -Math.log(output.certainties[row]!),
+    weights: cut(output.weights),
+    logits: cut(output.logits),
+  };
+}

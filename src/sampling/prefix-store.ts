@@ -1,0 +1,71 @@
+import { createHash } from "node:crypto";
+import type { KeyValues } from "../models/cached-decoder.ts";
+
+/** Tokens of a block: prompts are read, and their keys and values kept, block by block. */
+export const blockLength = 64;
+
+/** Keys and values of blocks of prompts, by all tokens up to their end; the least recently used go first. */
+export interface PrefixStore {
+  /** The blocks from the start of `keys` that are kept. */
+  find(keys: readonly string[]): KeyValues[];
+  /** Keeps a block, [1, heads, blockLength, size] a layer. */
+  keep(key: string, block: KeyValues): void;
+  /** How many bytes it may hold from now on. */
+  limit(bytes: number): void;
+}
+
+/** A store without blocks, that may hold none until its limit is set. */
+export function createPrefixStore(): PrefixStore {
+  /** By recency of use, the latest last. */
+  const blocks = new Map<string, KeyValues>();
+  let limit = 0;
+  let held = 0;
+
+  const shrink = () => {
+    for (const [key, block] of blocks) {
+      if (held <= limit) return;
+      blocks.delete(key);
+      held -= bytesOf(block);
+    }
+  };
+
+  return {
+    find(keys) {
+      const found: KeyValues[] = [];
+      for (const key of keys) {
+        const block = blocks.get(key);
+        if (!block) break;
+        blocks.delete(key);
+        blocks.set(key, block);
+        found.push(block);
+      }
+      return found;
+    },
+    keep(key, block) {
+      if (blocks.has(key)) return;
+      blocks.set(key, block);
+      held += bytesOf(block);
+      shrink();
+    },
+    limit(bytes) {
+      limit = bytes;
+      shrink();
+    },
+  };
+}
+
+/** A name for each whole block of `tokens`, which stands for `origin` and all tokens up to the block's end. */
+export function blockKeys(origin: string, tokens: readonly number[]): string[] {
+  const keys: string[] = [];
+  let key = origin;
+  for (let end = blockLength; end <= tokens.length; end += blockLength) {
+    const block = Int32Array.from(tokens.slice(end - blockLength, end));
+    key = createHash("sha256").update(key).update(block).digest("base64");
+    keys.push(key);
+  }
+  return keys;
+}
+
+function bytesOf({ keys, values }: KeyValues): number {
+  return [...keys, ...values].reduce((total, { byteLength }) => total + byteLength, 0);
+}

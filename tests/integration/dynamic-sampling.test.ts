@@ -1,0 +1,160 @@
+import { join } from "node:path";
+import { Client, Connection } from "@temporalio/client";
+import { NativeConnection, Worker } from "@temporalio/worker";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type {
+  GenerateTurnInput,
+  ScoreTrajectoryInput,
+  SelectTasksInput,
+  TrainStepInput,
+} from "../../src/contracts/activities.ts";
+import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
+import type { StepInput } from "../../src/contracts/run.ts";
+import { type DevServer, startDevServer } from "../../src/temporal/dev-server.ts";
+import { registerSearchAttributes } from "../../src/temporal/search-attributes.ts";
+import { findServerBinary } from "../../src/temporal/server-binary.ts";
+import { bundleWorkflows } from "../../src/temporal/workflow-bundle.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const folder = temporaryFolder();
+const queue = "steps";
+let server: DevServer;
+let connection: Connection;
+let native: NativeConnection;
+let client: Client;
+let worker: Worker;
+let ended: Promise<void>;
+
+/** What each task's two samples earn. */
+const rewards: Record<string, [number, number]> = {
+  varied: [0, 1],
+  solved: [1, 1],
+  unsolved: [0, 0],
+  late: [1, 0],
+};
+let rounds: string[][] = [];
+const trained: TrainStepInput[] = [];
+const records: StepRecord[] = [];
+
+const metrics = { approximateKl: 0, entropy: 0, clipFraction: 0, policyLoss: 0 };
+const activities = {
+  "select-tasks": async ({ replacement }: SelectTasksInput) => {
+    const tasks = rounds[(replacement?.round ?? 1) - 1] ?? [];
+    const asked = tasks.slice(0, replacement?.count);
+    return asked.map((id) => ({
+      id,
+      task: {
+        ...{ data_source: "test", prompt: [{ role: "user", content: id }] },
+        reward_model: { ground_truth: "" },
+      },
+    }));
+  },
+  "generate-turn": async ({ turn }: GenerateTurnInput) => {
+    const call = '<tool_call>{"name": "hint", "arguments": {}}</tool_call>';
+    return {
+      ...{ action: turn === 1 ? call : "done", finishReason: "stop", head: "a".repeat(64), policyVersion: 0 },
+      ...{ tokens: { prompt: 1, action: 1, observation: 0 }, seconds: 0 },
+    };
+  },
+  hint: async () => ({ observation: "none", valid: true, reward: 0.5, attempts: 1, seconds: 0 }),
+  "score-trajectory": async ({ place }: ScoreTrajectoryInput) => ({
+    ...{ reward: rewards[place.task]?.[place.sample] ?? 0, success: false },
+  }),
+  "train-step": async (input: TrainStepInput) => {
+    trained.push(input);
+    return { policyVersion: 1, metrics, seconds: 0 };
+  },
+  "publish-policy": async () => ({ seconds: 0 }),
+  "record-step": async ({ record }: { record: StepRecord }) => void records.push(record),
+};
+
+beforeAll(async () => {
+  const workflow = join(import.meta.dirname, "../../plugins/loop-tool-agent/workflow.ts");
+  const bundle = join(folder, "workflows.js");
+  const paths = { database: join(folder, "server.db"), log: join(folder, "server.log") };
+  [server] = await Promise.all([
+    startDevServer({ binary: await findServerBinary(), ...paths }),
+    bundleWorkflows(bundle, { name: "loop-tool-agent", workflow }, false),
+  ]);
+  const { address } = server;
+  connection = await Connection.connect({ address });
+  native = await NativeConnection.connect({ address });
+  await registerSearchAttributes(connection, { address, namespace: "default", isOwn: true });
+  client = new Client({ connection });
+  worker = await Worker.create({
+    ...{ connection: native, taskQueue: queue, activities },
+    workflowBundle: { codePath: bundle },
+  });
+  ended = worker.run();
+});
+afterAll(async () => {
+  worker.shutdown();
+  await ended;
+  await native.close();
+  await connection.close();
+  await server.stop();
+});
+
+async function step(number: number, maxRounds: number): Promise<TrainStepInput> {
+  const tool = {
+    definition: { name: "hint", description: "Hints.", parameters: {} },
+    retry: { maximumAttempts: 1, initialInterval: 100, backoffCoefficient: 1, maximumInterval: 100 },
+    ...{ timeout: 5000, stateful: false, pure: true },
+  };
+  const input: StepInput = {
+    ...{ run: "run", step: number, policyVersion: 0 },
+    queues: { orchestration: queue, policy: queue, tools: queue, trainer: queue },
+    settings: {
+      ...{ seed: 1, steps: 1, warmStartSteps: 0, batchSize: 4, groupSize: 2, concurrency: 4 },
+      ...{ dynamicSampling: { maxRounds }, sampling: { temperature: 1, maxTokens: 8 }, tools: [tool] },
+      ...{ evaluationEvery: 1, evaluationTasks: 1 },
+      loop: { plugin: "loop-tool-agent", config: { maxTurns: 2 } },
+    },
+  };
+  const workflow = { workflowId: `run/step-${number}`, taskQueue: queue };
+  await client.workflow.execute("step", { ...workflow, args: [input] });
+  const last = trained.at(-1);
+  if (last === undefined) throw new Error("the step did not train");
+  return last;
+}
+
+const members = ({ batch }: TrainStepInput) => batch.map(({ group, reward }) => [group, reward]);
+
+test("tasks whose trajectories all earn the same are replaced until there are enough", async () => {
+  rounds = [["varied", "solved"], ["unsolved"], ["late"]];
+  const { batch } = await step(1, 5);
+  expect(batch.map(({ group, reward }) => [group, reward])).toEqual([
+    ["varied", 0],
+    ["varied", 1],
+    ["late", 1],
+    ["late", 0],
+  ]);
+  expect(records.at(-1)).toMatchObject({ trajectories: 4, groupsLeftOut: 2, rewardMean: 0.5 });
+});
+
+test("after the last round the step trains on what it has, on all of it if nothing differs", async () => {
+  rounds = [["varied", "solved"], ["unsolved"], ["late"]];
+  expect(members(await step(2, 2)).map(([group]) => group)).toEqual(["varied", "varied"]);
+  rounds = [["solved", "unsolved"], ["solved", "unsolved"], []];
+  expect(members(await step(3, 2))).toHaveLength(4);
+  expect(records.at(-1)).toMatchObject({ groupsLeftOut: 4 });
+});
+
+test("what a tool adds to the reward is told turn by turn", () => {
+  expect(trained[0]?.batch[0]?.turnRewards).toEqual([0.5, 0]);
+});
+
+test("a tool that only computes is called, and the trajectory scored, where the workflow runs", async () => {
+  const handle = client.workflow.getHandle("run/step-0001/varied/0");
+  const { events } = await handle.fetchHistory();
+  const scheduled = events?.flatMap(
+    ({ activityTaskScheduledEventAttributes }) =>
+      activityTaskScheduledEventAttributes?.activityType?.name ?? [],
+  );
+  expect(scheduled).toEqual(["generate-turn", "generate-turn"]);
+  const markers = events?.filter(({ markerRecordedEventAttributes }) => markerRecordedEventAttributes);
+  const summaries = markers?.map(({ userMetadata }) =>
+    Buffer.from(userMetadata?.summary?.data ?? []).toString(),
+  );
+  expect(summaries).toEqual(['"{}"', '"answered: done"']);
+});

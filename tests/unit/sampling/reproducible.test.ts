@@ -1,0 +1,81 @@
+import { afterAll, expect, test } from "vitest";
+import { type ModelConfig, modelConfig } from "../../../src/models/model-config.ts";
+import { randomModelWeights } from "../../../src/models/model-weights.ts";
+import { createSampler, type Sampler } from "../../../src/sampling/sampler.ts";
+import type { Sample } from "../../../src/sampling/sequence.ts";
+import { modelFolder } from "./policy-folders.ts";
+
+const shape = {
+  vocab_size: 50,
+  hidden_size: 32,
+  num_hidden_layers: 2,
+  num_attention_heads: 4,
+  intermediate_size: 48,
+  max_position_embeddings: 512,
+  initializer_range: 0.3,
+};
+const models: [string, ModelConfig][] = [
+  ["grouped heads", modelConfig({ ...shape, num_key_value_heads: 2 })],
+  ["a key-value head a head", modelConfig(shape)],
+  [
+    "a window",
+    modelConfig({
+      ...shape,
+      model_type: "mistral",
+      sliding_window: 20,
+      layer_types: ["sliding_attention", "full_attention"],
+    }),
+  ],
+  ["heads of 256", modelConfig({ ...shape, model_type: "gemma", num_key_value_heads: 2, head_dim: 256 })],
+];
+const opened: Sampler[] = [];
+afterAll(async () => {
+  for (const sampler of opened) await sampler.close();
+});
+
+async function open(config: ModelConfig, folder: string, slots: number): Promise<Sampler> {
+  const sampler = createSampler({ config, slots, stopTokens: [], threads: 2, decode: () => "" });
+  opened.push(sampler);
+  await sampler.load(0, folder);
+  return sampler;
+}
+
+/** Prompts of 1 to 300 tokens; groups of three have the same one. */
+function promptOf(trajectory: number): number[] {
+  const group = Math.floor(trajectory / 3);
+  const length = [1, 63, 64, 65, 130, 300][group % 6]!;
+  return Array.from({ length }, (_, at) => (7 * at * at + 13 * at + 29 * group) % 50);
+}
+
+/** Five turns; each goes on from the one before, with an observation between. */
+async function trajectory(sampler: () => Promise<Sampler>, index: number): Promise<Sample[]> {
+  const turns: Sample[] = [];
+  let tokens = promptOf(index);
+  for (let turn = 0; turn < 5; turn++) {
+    const sampling =
+      index % 2 ? { temperature: 0.8, topP: 0.9, maxTokens: 6 + turn } : { temperature: 1, maxTokens: 20 };
+    const key = { seed: 3, trajectory: `t${index}`, turn };
+    const sample = await (await sampler()).generate({ tokens, version: 0, sampling, key });
+    turns.push(sample);
+    tokens = [...tokens, ...sample.tokens, ...promptOf(index + turn).slice(0, 9)];
+  }
+  return turns;
+}
+
+test.each(models)("%s: turns are the same alone, crowded, and after a crash", async (_, config) => {
+  const folder = await modelFolder(config, randomModelWeights(config, 3));
+  const crowded = await open(config, folder, 32);
+  const indices = Array.from({ length: 18 }, (_, index) => index);
+  const together = await Promise.all(
+    indices.map(async (index) => {
+      await new Promise((resolve) => setTimeout(resolve, (index * 5) % 11));
+      return trajectory(async () => crowded, index);
+    }),
+  );
+  for (const index of [0, 4, 8, 9, 13, 17]) {
+    // A sampler of its own for every turn remembers nothing.
+    const alone = await trajectory(() => open(config, folder, 1), index);
+    expect(alone.map(({ tokens }) => tokens)).toEqual(together[index]!.map(({ tokens }) => tokens));
+    if (process.arch === "x64") expect(alone).toEqual(together[index]);
+  }
+});
