@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { GenerateTurnInput, GenerateTurnResult } from "../src/contracts/activities.ts";
+import type { Generation } from "../src/contracts/policy.ts";
 import { instruments } from "../src/telemetry/instruments.ts";
 import type { PolicyWorker } from "../src/temporal/policy-worker.ts";
 import { once } from "../src/trajectory/journal.ts";
@@ -12,7 +13,7 @@ export function generateTurn(worker: PolicyWorker) {
   const counted = instruments().tokens;
   return async (input: GenerateTurnInput, signal: AbortSignal): Promise<GenerateTurnResult> => {
     const { place, turn, policyVersion, sampling, seed } = input;
-    const { folder, store } = await worker.openRun(place.run);
+    const { folder, store, plan } = await worker.openRun(place.run);
     const file = join(folder.trajectory(place), `turn-${turn}.json`);
     return once(file, async () => {
       const started = performance.now();
@@ -32,13 +33,17 @@ export function generateTurn(worker: PolicyWorker) {
       const tokens = [...before.flatMap((segment) => segment.tokens), ...framed.tokens];
       // Without the run's id: the same seed draws the same run.
       const key = { seed, trajectory: `${place.stage}/${place.task}/${place.sample}`, turn };
-      const action = await policy.generate({ tokens, version: policyVersion, sampling, key, signal });
+      const tools = plan.tools.flatMap(({ manifest }) => manifest.tool ?? []);
+      const action = await policy.generate({ tokens, version: policyVersion, sampling, key, tools, signal });
       const head = await store.put({
         previous: added,
         origin: "action",
         text: action.text,
         tokens: action.tokens,
         logprobs: action.logprobs,
+        ...(sampling.temperature > 0 && isDrawnElsewhere(action)
+          ? { samplingLogprobs: action.samplingLogprobs }
+          : {}),
         policyVersion,
       });
       const appended = framed.tokens.length;
@@ -58,4 +63,9 @@ export function generateTurn(worker: PolicyWorker) {
       };
     });
   };
+}
+
+/** Whether an action was drawn from another distribution than the model's own, beyond rounding. */
+function isDrawnElsewhere({ logprobs, samplingLogprobs }: Generation): boolean {
+  return samplingLogprobs.some((logprob, index) => Math.abs(logprob - (logprobs[index] ?? 0)) > 1e-5);
 }

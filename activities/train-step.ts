@@ -11,7 +11,8 @@ import { trainingTrajectory } from "../src/trajectory/training-trajectory.ts";
 export function trainStep(worker: TrainerWorker) {
   return async ({ run, step, policyVersion, batch }: TrainStepInput): Promise<TrainStepResult> => {
     const opened = await worker.openRun(run);
-    const { folder } = opened;
+    const { folder, plan } = opened;
+    const temperature = plan.rollout.temperature || 1; // greedy actions are seen at temperature 1
     const next = policyVersion + 1;
     return once(join(folder.root, "steps", `train-${step}.json`), async () => {
       const started = performance.now();
@@ -23,7 +24,7 @@ export function trainStep(worker: TrainerWorker) {
         to: `policy ${next}`,
         folders: foldersAt(opened, policyVersion),
         work: async (trainer) => {
-          const metrics = await trainer.policyGradientStep(trajectories);
+          const metrics = await trainer.policyGradientStep(trajectories, { temperature });
           await saveTrainer(trainer, folder.policy(next), folder.trainer(next));
           return metrics;
         },

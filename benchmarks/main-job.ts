@@ -3,7 +3,7 @@
 // node benchmarks/main-job.ts --python venv/bin/python [--model tiny|smollm2] [--steps 6] [--batch 64]
 //   [--tasks FILE] [--action-tokens 40] [--warm-steps 200] [--threads 2] [--json]
 import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { type Engines, openEngines } from "./main-job/engines.ts";
@@ -106,6 +106,9 @@ function compared(ours: readonly number[], theirs: readonly number[], isRate: bo
   };
 }
 
+// PyTorch's threads wait for each other: on cores that others use as well its step takes ten times as long, ours twice.
+const [load = 0] = loadavg();
+if (load > 0.5) console.warn(`the machine is not idle (load ${load.toFixed(1)}): the ratios will not hold`);
 const folder = await mkdtemp(join(tmpdir(), "everturn-main-job-"));
 try {
   const [, ...measured] = await rounds(folder, Number(values.steps) + 1); // the first warms both sides up
@@ -144,7 +147,14 @@ try {
       `time of generation alone ${result.generation.ratio.min.toFixed(2)}, of training alone ${result.training.ratio.min.toFixed(2)} of TRL's`,
   );
   if (values.json) {
-    const line = { benchmark: "main-job", model: options.model, bar: bars[options.model], ...result, phases };
+    const line = {
+      benchmark: "main-job",
+      model: options.model,
+      load,
+      bar: bars[options.model],
+      ...result,
+      phases,
+    };
     console.log(JSON.stringify({ ...line, trajectoriesPerSecond }));
   }
 } finally {

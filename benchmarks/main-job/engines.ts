@@ -72,7 +72,7 @@ export async function openEngines(own: OwnRun): Promise<Engines> {
       for (const { id, taskId: group, reward, head } of await records(step)) {
         trajectories.push(trainingTrajectory({ id, group, reward }, await own.store.chain(head)));
       }
-      return timed(() => trainer.policyGradientStep(trajectories));
+      return timed(() => trainer.policyGradientStep(trajectories, { temperature: 1 }));
     },
     close: async () => {
       await policy.close();

@@ -7,6 +7,8 @@ A request is {"prompts": [[id, ...], ...], "limits": [n, ...], "sampled": bool};
 """
 
 import json
+import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -56,13 +58,14 @@ def transformers_generator(folder, threads):
 
 def genai_generator(folder, threads, work):
     """Builds the ONNX model of the same weights with onnxruntime-genai's own builder (float32, CPU)."""
+    import numpy as np
     import onnxruntime_genai as og
-    from onnxruntime_genai.models.builder import create_model
 
     if not (Path(work) / "genai_config.json").exists():
-        create_model("", folder, work, "fp32", "cpu", str(Path(work) / "cache"))
+        builder = [sys.executable, "-m", "onnxruntime_genai.models.builder", "-i", folder, "-o", work]
+        builder += ["-p", "fp32", "-e", "cpu", "-c", str(Path(work) / "cache")]
+        subprocess.run(builder, check=True, stdout=sys.stderr, env=os.environ | {"HF_HUB_OFFLINE": "1"})
         config = json.loads((Path(work) / "genai_config.json").read_text())
-        config["model"]["eos_token_id"] = config["model"]["vocab_size"] + 1
         options = config["model"]["decoder"]["session_options"]
         options["intra_op_num_threads"] = threads
         (Path(work) / "genai_config.json").write_text(json.dumps(config))
@@ -75,6 +78,7 @@ def genai_generator(folder, threads, work):
         params.set_search_options(
             batch_size=len(prompts),
             max_length=length + most,
+            min_length=length + most,
             do_sample=sampled,
             temperature=1.0,
             top_p=1.0,
@@ -82,9 +86,7 @@ def genai_generator(folder, threads, work):
             past_present_share_buffer=True,
         )
         generator = og.Generator(model, params)
-        # All prompts of one batch in genai must be of one length or padded on the left with its pad token.
-        import numpy as np
-
+        # genai wants all prompts of a batch of one length, padded with its pad token on the left.
         ids = np.full((len(prompts), length), pad, dtype=np.int32)
         for row, prompt in enumerate(prompts):
             ids[row, length - len(prompt) :] = prompt

@@ -4,6 +4,7 @@ import {
   beforeStopTexts,
   createFraming,
   createSampler,
+  createToolCallGrammar,
   devices,
   importModel,
   type JsonObject,
@@ -14,6 +15,10 @@ import {
   precisions,
   randomModelWeights,
   readModelConfig,
+  readVocabulary,
+  type SamplingParameters,
+  type ToolCallGrammar,
+  type ToolDefinition,
   writePolicyFolder,
 } from "everturn/plugin";
 
@@ -44,11 +49,12 @@ const plugin: PolicyPlugin = {
     return [{ key: "model", reason: `is ${model}, which is no known model's name`, help }];
   },
 
-  async open(folder, { slots, threads, keyValueMemory, device, precision }) {
+  async open(folder, { slots, threads, keyValueMemory, device, precision, sampling: usual }) {
     const tokenizer = await loadTokenizer(folder);
     const end = tokenizer.endOfTurn.id;
+    const config = await readModelConfig(join(folder, "config.json"));
     const sampler = createSampler({
-      config: await readModelConfig(join(folder, "config.json")),
+      config,
       slots: Number(slots ?? 64),
       threads: Number(threads ?? 1),
       keyValueBytes: Number(keyValueMemory ?? 1024) * 2 ** 20,
@@ -59,13 +65,23 @@ const plugin: PolicyPlugin = {
         precision: precisions.find((name) => name === precision) ?? "float32",
       },
     });
+    let grammar: Promise<ToolCallGrammar> | undefined;
+    const constraintFor = async (tools: readonly ToolDefinition[]) => {
+      grammar ??= readVocabulary(folder).then((vocabulary) =>
+        createToolCallGrammar(vocabulary, config.vocab_size, [end]),
+      );
+      return (await grammar)(tools);
+    };
     return {
       ...createFraming(tokenizer),
       load: (version, path) => sampler.load(version, path),
-      async generate(request) {
-        const sample = await sampler.generate(request);
+      async generate({ tools = [], ...request }) {
+        const sampling: SamplingParameters = { ...Object(usual), ...request.sampling };
+        const constrained = sampling.toolCalls === "constrained" && tools.length > 0;
+        const constraint = constrained ? { constraint: await constraintFor(tools) } : {};
+        const sample = await sampler.generate({ ...request, sampling, ...constraint });
         const text = tokenizer.decode(sample.tokens.filter((token) => token !== end));
-        return { ...sample, text: beforeStopTexts(text, request.sampling.stop ?? []) };
+        return { ...sample, text: beforeStopTexts(text, sampling.stop ?? []) };
       },
       close: () => sampler.close(),
     };

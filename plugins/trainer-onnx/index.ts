@@ -46,8 +46,8 @@ const plugin: TrainerPlugin = {
     return {
       supervisedStep: (batch, { learningRate, steps }) =>
         trainer.supervisedStep(batch, supervisedRate(learningRate, steps, supervisedSteps++)),
-      async policyGradientStep(trajectories) {
-        const { tokens: _, ...metrics } = await trainer.policyGradientStep(trajectories);
+      async policyGradientStep(trajectories, { temperature }) {
+        const { tokens: _, ...metrics } = await trainer.policyGradientStep(trajectories, temperature);
         return metrics;
       },
       async save(policyFolder, stateFolder) {

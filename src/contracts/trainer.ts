@@ -54,7 +54,10 @@ export interface SupervisedSettings {
 /** A trainer at work: owns weights, value head and optimizer state. */
 export interface Trainer {
   supervisedStep(batch: MaskedTokens[], settings: SupervisedSettings): Promise<SupervisedMetrics>;
-  policyGradientStep(trajectories: TrainingTrajectory[]): Promise<PolicyGradientMetrics>;
+  policyGradientStep(
+    trajectories: TrainingTrajectory[],
+    settings: { temperature: number },
+  ): Promise<PolicyGradientMetrics>;
   /** Writes the policy (Hugging Face's formats) and the trainer's own state, each into its folder. */
   save(policyFolder: string, stateFolder: string): Promise<void>;
   close(): Promise<void>;

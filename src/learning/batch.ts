@@ -74,8 +74,8 @@ export function batchSequences(sequences: readonly TokenSequence[], config: Mode
   return { ...result, actions: BigInt64Array.from(actions), targets: BigInt64Array.from(targets) };
 }
 
-/** A batch under the names that the training models' inputs have. */
-export function batchFeeds(batch: TokenBatch): Record<string, Tensor> {
+/** A batch under the names that the training models' inputs have; logits are divided by the temperature. */
+export function batchFeeds(batch: TokenBatch, temperature = 1): Record<string, Tensor> {
   const rows = [batch.tokens.length];
   const padded = [batch.batch, batch.length];
   const actions = [batch.actions.length];
@@ -87,6 +87,7 @@ export function batchFeeds(batch: TokenBatch): Record<string, Tensor> {
     present: { shape: padded, data: batch.present },
     actions: { shape: actions, data: batch.actions },
     targets: { shape: actions, data: batch.targets },
+    inverseTemperature: { shape: [], data: Float32Array.of(1 / temperature) },
   };
 }
 /** Where the action tokens of a sequence are. */

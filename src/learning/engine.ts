@@ -10,6 +10,8 @@ export interface UpdateRequest {
   /** The objective's scalar inputs. */
   scalars: Readonly<Record<string, number>>;
   learningRate: number;
+  /** Logits are divided by this before anything is made of them; default 1. */
+  temperature?: number;
 }
 
 /** What an update measured, with the weights as they were before it. */
@@ -26,7 +28,11 @@ export interface UpdateResult {
 /** What the steps of an algorithm need of the models, weights and optimizer behind them. */
 export interface TrainingEngine {
   /** What the policy, or the reference policy, says of the action tokens of each sequence. Values are the policy's alone. */
-  score(sequences: readonly TokenSequence[], weights: "policy" | "reference"): Promise<ActionScores[]>;
+  score(
+    sequences: readonly TokenSequence[],
+    weights: "policy" | "reference",
+    temperature?: number,
+  ): Promise<ActionScores[]>;
   /** Throws TRAINING_NOT_FINITE, with nothing changed by this update, for a loss or gradient that is not finite. */
   update(request: UpdateRequest): Promise<UpdateResult>;
 }

@@ -45,6 +45,8 @@ export interface StepContext {
   settings: TrainingSettings;
   /** Decides how trajectories are shuffled into minibatches. */
   seed: number;
+  /** That the trajectories were sampled at. */
+  temperature: number;
 }
 
 /** What a step changes beside weights and optimizer. */
@@ -104,7 +106,7 @@ function withVariance(trajectories: readonly ScoredTrajectory[]): ScoredTrajecto
 
 /** What the step wants to know of its trajectories under the weights that it begins with, and under the reference's. */
 async function scoresBefore(
-  { engine, objective, settings }: StepContext,
+  { engine, objective, settings, temperature }: StepContext,
   trajectories: readonly ScoredTrajectory[],
 ): Promise<TrajectoryScores[]> {
   const wantsPolicy = objective.wants.values || settings.importanceCorrection !== "none";
@@ -112,8 +114,8 @@ async function scoresBefore(
     "referenceLogProbabilities" in objective.inputs ||
     (settings.klIn === "reward" && settings.klCoefficient > 0);
   if (trajectories.length === 0) return [];
-  const policy = wantsPolicy ? await engine.score(trajectories, "policy") : [];
-  const reference = wantsReference ? await engine.score(trajectories, "reference") : [];
+  const policy = wantsPolicy ? await engine.score(trajectories, "policy", temperature) : [];
+  const reference = wantsReference ? await engine.score(trajectories, "reference", temperature) : [];
   return trajectories.map((_, index) => ({
     ...policy[index],
     ...(wantsReference && { referenceLogProbabilities: reference[index]!.logProbabilities }),
@@ -121,7 +123,7 @@ async function scoresBefore(
 }
 
 async function update(
-  { engine, objective, settings }: StepContext,
+  { engine, objective, settings, temperature }: StepContext,
   minibatch: readonly Experience[],
   klCoefficient: number,
   learningRate: number,
@@ -137,7 +139,7 @@ async function update(
       columns: { ...columns, weights: own, policyWeights, shares: shares[index]! },
     };
   });
-  return engine.update({ objective, samples, scalars: { klCoefficient }, learningRate });
+  return engine.update({ objective, samples, scalars: { klCoefficient }, learningRate, temperature });
 }
 
 type Measured = Omit<StepMetrics, "learningRate" | "logprobGap" | "tokens">;

@@ -6,7 +6,7 @@ import { tokenRuns } from "./token-runs.ts";
 
 /** What a model says of the action tokens of one sequence, in order. */
 export interface ActionScores {
-  /** Nats, at temperature 1. */
+  /** Nats. */
   logProbabilities: Float32Array;
   /** Empty if the model has no value head. */
   values: Float32Array;
@@ -19,20 +19,22 @@ export interface Scoring {
   /** What the model reads beside the batch. */
   parameters: Readonly<Record<string, Tensor | DeviceTensor>>;
   values: boolean;
+  temperature: number;
   /** Tokens of one run at most. */
   maxTokensPerRun: number;
 }
 
 /** Runs a scoring model over sequences that each have an action token. */
 export async function scoreActions(
-  { config, session, parameters, values, maxTokensPerRun }: Scoring,
+  { config, session, parameters, values, temperature, maxTokensPerRun }: Scoring,
   sequences: readonly TokenSequence[],
 ): Promise<ActionScores[]> {
   const scores: ActionScores[] = [];
   const lengths = sequences.map(({ tokens }) => tokens.length);
   for (const run of tokenRuns(lengths, maxTokensPerRun)) {
     const part = run.map((index) => sequences[index]!);
-    const outputs = await session.run({ ...parameters, ...batchFeeds(batchSequences(part, config)) });
+    const batch = batchFeeds(batchSequences(part, config), temperature);
+    const outputs = await session.run({ ...parameters, ...batch });
     let start = 0;
     for (const index of run) {
       const end = start + actionCount(sequences[index]!);

@@ -1,3 +1,4 @@
+import { release } from "../onnx/release.ts";
 import type { Outputs } from "../onnx/session.ts";
 import { actionCount, joined, type TrainingSample } from "./objective.ts";
 import { gradientName, type TrainingModel } from "./training-graphs.ts";
@@ -26,8 +27,12 @@ export function sumRuns({ terms, trains }: TrainingModel, samples: readonly Trai
       for (const name of trains) {
         const gradient = outputs.floats(gradientName(name));
         const sum = gradients.get(name);
-        if (sum) addTo(sum, gradient);
-        else gradients.set(name, gradient);
+        if (sum) {
+          addTo(sum, gradient);
+          release(gradient);
+        } else {
+          gradients.set(name, gradient);
+        }
       }
       let start = 0;
       for (const index of run) {

@@ -42,8 +42,8 @@ export interface SupervisedStepMetrics {
 export interface PolicyTrainer {
   /** One update on the marked tokens. */
   supervisedStep(sequences: readonly TokenSequence[], learningRate: number): Promise<SupervisedStepMetrics>;
-  /** One step of the algorithm on finished trajectories. */
-  policyGradientStep(trajectories: readonly ScoredTrajectory[]): Promise<StepMetrics>;
+  /** One step of the algorithm on finished trajectories, sampled at a temperature (default 1): what is trained is the policy at it. */
+  policyGradientStep(trajectories: readonly ScoredTrajectory[], temperature?: number): Promise<StepMetrics>;
   /** One update by direct preference optimization; the reference is the trainer's. */
   preferenceStep(pairs: readonly PreferencePair[], learningRate: number): Promise<PreferenceMetrics>;
   /** All that is needed to go on from here; not a copy: the next update changes it. Settle it before you save it. */
@@ -85,10 +85,10 @@ export function createTrainer({
       const { loss, gradientNorm } = await saving(name, sequences, () => engine.update(request));
       return { loss, gradientNorm, learningRate, tokens: counts.reduce((sum, count) => sum + count, 0) };
     },
-    async policyGradientStep(trajectories) {
+    async policyGradientStep(trajectories, temperature = 1) {
       checkSequences(trajectories, options.config);
       const name = `policy-gradient-${state.policyGradientSteps + 1}`;
-      const context = { engine, objective, settings, seed };
+      const context = { engine, objective, settings, seed, temperature };
       return saving(name, trajectories, () => policyGradientStep(context, state, trajectories));
     },
     preferenceStep: (pairs, learningRate) =>

@@ -1,6 +1,7 @@
 import type { Device } from "../devices/device.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import type { Tensor } from "../models/safetensors.ts";
+import { release } from "../onnx/release.ts";
 import { createSession, type DeviceTensor, type Session } from "../onnx/session.ts";
 import type { Precision, Target } from "../onnx/target.ts";
 import { createAdamW } from "./adamw.ts";
@@ -35,7 +36,7 @@ export interface TrainingEngineOptions extends TrainedModel, Omit<UpdateSettings
   /** Where models run, and what their matrix products compute in; default float32 on the CPU. */
   device?: Device;
   precision?: Precision;
-  /** Tokens of one run of a model at most; a minibatch with more is split, its gradients summed. Default 8,192. */
+  /** Tokens of one run of a model at most; a minibatch with more is split, its gradients summed. Default 1,024. */
   maxTokensPerRun?: number;
 }
 
@@ -58,7 +59,7 @@ interface Opened<Model extends PolicyModel> {
 
 /** Makes an engine on ONNX Runtime. Throws MODEL_WEIGHTS_MISMATCH or TRAINING_STATE_INVALID if the state doesn't fit. */
 export function createTrainingEngine(options: TrainingEngineOptions): OpenTrainingEngine {
-  const { config, lora, state, threads = 2, maxTokensPerRun = 8192, device = "cpu" } = options;
+  const { config, lora, state, threads = 2, maxTokensPerRun = 1024, device = "cpu" } = options;
   const target: Target = { device, precision: options.precision ?? "float32" };
   const trained: TrainedModel = lora ? { config, lora } : { config };
   checkTrainerState(trained, state);
@@ -89,18 +90,20 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
 
   return {
     state,
-    async score(sequences, weights) {
+    async score(sequences, weights, temperature = 1) {
       checkSequences(sequences, config);
       if (weights === "policy") {
         const { model, session } = await policy.get();
         const parameters = select((await card.get())?.parameters() ?? parametersOf(state), model.reads);
-        return scoreActions({ config, session, values: true, maxTokensPerRun, parameters }, sequences);
+        const scoring = { config, session, values: true, temperature, maxTokensPerRun, parameters };
+        return scoreActions(scoring, sequences);
       }
       const { model, session, weights: found } = await reference.get();
       const parameters = select(new Map([...state.weights, ...found]), model.reads);
-      return scoreActions({ config, session, values: false, maxTokensPerRun, parameters }, sequences);
+      const scoring = { config, session, values: false, temperature, maxTokensPerRun, parameters };
+      return scoreActions(scoring, sequences);
     },
-    async update({ objective, samples, scalars, learningRate }) {
+    async update({ objective, samples, scalars, learningRate, temperature = 1 }) {
       const onCard = await card.get();
       const opening = trainings.get(objective) ?? openTraining(objective);
       trainings.set(objective, opening);
@@ -113,7 +116,7 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
       for (const run of tokenRuns(lengths, maxTokensPerRun)) {
         const part = run.map((index) => samples[index]!);
         const sequences = part.flatMap((sample) => sample.sequences);
-        const batch = batchFeeds(batchSequences(sequences, config));
+        const batch = batchFeeds(batchSequences(sequences, config), temperature);
         const feeds = { ...parameters, ...batch, ...objectiveFeeds(objective, part, scalars) };
         const outputs = await session.run(feeds);
         sum.add(outputs, run);
@@ -122,7 +125,9 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
       const { gradients, ...measured } = sum.total();
       if (onCard) return { ...measured, gradientNorm: await onCard.update(learningRate) };
       const settings = { ...options, learningRate };
-      return { ...measured, gradientNorm: applyUpdate(optimizer, state, measured.loss, gradients, settings) };
+      const gradientNorm = applyUpdate(optimizer, state, measured.loss, gradients, settings);
+      for (const gradient of gradients.values()) release(gradient);
+      return { ...measured, gradientNorm };
     },
     async settle() {
       await (await card.made())?.read();

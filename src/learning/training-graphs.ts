@@ -47,7 +47,7 @@ interface PolicyGraph {
   outputs: PolicyOutputs;
 }
 
-/** What a TokenBatch feeds, and weights by their names, as inputs; values and entropies if they are wanted. */
+/** What a TokenBatch feeds, the inverse temperature, and weights by their names, as inputs; values and entropies if they are wanted. */
 function policyGraph({ config, lora, recompute }: TrainedModel, wants: Objective["wants"]): PolicyGraph {
   const graph = createGraph();
   const weights = weightInputs(graph, modelWeightShapes(config));
@@ -61,7 +61,9 @@ function policyGraph({ config, lora, recompute }: TrainedModel, wants: Objective
   };
   const hidden = decoderForward(model, decoderInputs(graph), recompute);
   const targets = graph.input("targets", "int64", ["actions"]);
-  const { logProbabilities, entropies } = tokenDistribution(languageModelHead(model, hidden), targets);
+  // Cheaper than dividing the logits, which are many more numbers.
+  const tempered = mul(hidden, graph.input("inverseTemperature", "float32", []));
+  const { logProbabilities, entropies } = tokenDistribution(languageModelHead(model, tempered), targets);
   const [valueWeight, valueBias] = [...valueHead.values()];
   return {
     graph,

@@ -37,6 +37,8 @@ export interface SessionOptions {
   keptOnDevice?: readonly string[];
   /** The folder of the files that `graph.stored` names; they are mapped into memory. */
   weightsFolder?: string;
+  /** Whether the processor's memory of one operator's numbers is kept for the next ones': faster, but more of it; default true. */
+  keepsMemory?: boolean;
 }
 
 /** A model ready to run. */
@@ -97,12 +99,15 @@ export function runtimeOptions(options: SessionOptions): InferenceSession.Sessio
     interOpNumThreads: 1,
     enableMemPattern: false,
     graphOptimizationLevel: "all",
-    // What a gradient rule computes again must not be kept from the forward pass instead.
-    extra: { optimization: { disable_specified_optimizers: "CommonSubexpressionElimination" } },
+    enableCpuMemArena: options.keepsMemory ?? true,
     logSeverityLevel: 3,
-    ...(options.weightsFolder !== undefined && {
-      extra: { session: { model_external_initializers_file_folder_path: options.weightsFolder } },
-    }),
+    extra: {
+      // What a gradient rule computes again must not be kept from the forward pass instead.
+      optimization: { disable_specified_optimizers: "CommonSubexpressionElimination" },
+      ...(options.weightsFolder !== undefined && {
+        session: { model_external_initializers_file_folder_path: options.weightsFolder },
+      }),
+    },
     ...(kept.length > 0 && {
       preferredOutputLocation: Object.fromEntries(kept.map((name) => [name, "gpu-buffer"] as const)),
     }),

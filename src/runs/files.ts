@@ -24,7 +24,7 @@ export async function writeWhole(path: string, content: string): Promise<void> {
 
 /**
  * Like writeWhole, but the first writer wins: false if the file was there already. Synchronous, like readRecord: a
- * turn writes several small files, and a way through the thread pool costs ten times what the page cache does.
+ * turn writes several small files, and ways through the thread pool would double what they cost.
  */
 export async function writeOnce(path: string, content: string): Promise<boolean> {
   const temporary = `${path}.${randomUUID()}.tmp`;

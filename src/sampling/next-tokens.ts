@@ -4,7 +4,9 @@ import type { Sequence } from "./sequence.ts";
 
 /** What any of the sequences wants to know of its next token. */
 export function wantedBy(sequences: readonly Sequence[]): NextTokenOutput[] {
-  return [...new Set(sequences.flatMap(({ wanted }) => wanted))];
+  const wanted = new Set<NextTokenOutput>();
+  for (const sequence of sequences) for (const output of sequence.wanted) wanted.add(output);
+  return [...wanted];
 }
 
 /** 1 / temperature for each row; 1 where there is none to divide by. */
@@ -14,9 +16,9 @@ export function tempered(sequences: readonly (Sequence | undefined)[]): Float32A
 
 /** Has the grammars of sequences find out what may come next. */
 export async function prepareAll(sequences: readonly Sequence[]): Promise<void> {
-  await Promise.all(
-    sequences.map((sequence) => sequence.prepare?.().catch((error: unknown) => sequence.fail(error))),
-  );
+  for (const sequence of sequences) {
+    if (sequence.prepare) await sequence.prepare().catch((error: unknown) => sequence.fail(error));
+  }
 }
 
 /** What a run says of the next token of a row. */

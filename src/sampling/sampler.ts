@@ -104,6 +104,19 @@ export function createSampler(options: SamplerOptions): Sampler {
     return joining;
   };
 
+  const join = (version: Version, busy: readonly Version[]) => {
+    const sum = (of: (batch: Batch) => number) => busy.reduce((total, { batch }) => total + of(batch), 0);
+    const others = sum((batch) => batch.bytes()) - version.batch.bytes();
+    version.batch.join(
+      admitted(
+        version,
+        others,
+        sum((batch) => batch.size()),
+      ),
+    );
+    store.limit(keyValueBytes - sum((batch) => batch.bytes()));
+  };
+
   const work = async () => {
     working = true;
     clearTimeout(resting);
@@ -112,10 +125,7 @@ export function createSampler(options: SamplerOptions): Sampler {
       const busy = [...versions.values()].filter((version) => version.open.size > 0);
       if (busy.length === 0) break;
       for (const version of busy) {
-        const taken = busy.reduce((total, { batch }) => total + batch.size(), 0);
-        const bytes = busy.reduce((total, { batch }) => total + batch.bytes(), 0);
-        version.batch.join(admitted(version, bytes - version.batch.bytes(), taken));
-        store.limit(keyValueBytes - busy.reduce((total, { batch }) => total + batch.bytes(), 0));
+        if (version.waiting.length > 0) join(version, busy);
         await version.batch.step();
       }
     }

@@ -29,6 +29,12 @@ export interface Segment {
    */
   logprobs?: number[];
   /**
+   * Of an action's tokens in the distribution they were drawn from (temperature, top-p and the like), where it is another one.
+   *
+   * Items: At most 0.
+   */
+  samplingLogprobs?: number[];
+  /**
    * The policy version that sampled the action.
    */
   policyVersion?: number;

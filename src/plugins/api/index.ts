@@ -48,7 +48,6 @@ export {
   writeNextPolicyFolder,
   writePolicyFolder,
 } from "../../models/policy-folder.ts";
-export { readPolicyWeights } from "../../models/policy-weights.ts";
 export { readSafetensors, type Tensor, writeSafetensors } from "../../models/safetensors.ts";
 export {
   add,
@@ -72,7 +71,9 @@ export type { FloatValue } from "../../onnx/graph.ts";
 export { precisions } from "../../onnx/target.ts";
 export { createSampler } from "../../sampling/sampler.ts";
 export { beforeStopTexts } from "../../sampling/stop-texts.ts";
+export { createToolCallGrammar, type ToolCallGrammar } from "../../sampling/tool-call-grammar.ts";
 export { createFraming } from "../../tokens/framing.ts";
 export { loadTokenizer } from "../../tokens/tokenizer.ts";
+export { readVocabulary } from "../../tokens/vocabulary.ts";
 export { loadLoss } from "../registry.ts";
 export { parseTasks } from "../tasks.ts";

@@ -27,7 +27,7 @@ test("a pipeline's own loss takes the place of the clipped ratio", async () => {
     const plan = await loadPlan(pipeline, { overrides: [...overrides, ...more] });
     const { config, loss } = plan.trainer;
     const opened = await trainer.open({ initial, policy: initial }, config, 1, loss);
-    const metrics = await opened.policyGradientStep(trajectories);
+    const metrics = await opened.policyGradientStep(trajectories, { temperature: 1 });
     await opened.close();
     return metrics;
   };

@@ -71,15 +71,15 @@ test.each([
 
     const reference = at("warm-policy");
     const trainer = await plugin.open({ initial, policy: reference, reference }, config, 1);
-    await trainer.policyGradientStep(trajectories);
+    await trainer.policyGradientStep(trajectories, { temperature: 1 });
     await saved(trainer, "two");
     const again = await plugin.open(
       { initial, policy: at("two-policy"), state: at("two-state"), reference },
       config,
       1,
     );
-    const metrics = await again.policyGradientStep(trajectories);
-    expect(metrics).toEqual(await trainer.policyGradientStep(trajectories));
+    const metrics = await again.policyGradientStep(trajectories, { temperature: 1 });
+    expect(metrics).toEqual(await trainer.policyGradientStep(trajectories, { temperature: 1 }));
     expect(metrics.kl).toBeGreaterThan(0);
     expect(await saved(again, "again")).toEqual(await saved(trainer, "three"));
     await trainer.close();

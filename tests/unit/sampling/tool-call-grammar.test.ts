@@ -40,7 +40,7 @@ test("text is free, and so is what comes after a call", async () => {
 
 test("a call that has begun names a tool that there is, with arguments of its schema", async () => {
   const begun = '<tool_call>\n{"name": "calculator", "arguments": ';
-  expect((await allowedPart('<tool_call>\n{"name": "shell", "arguments": ')).length).toBeLessThan(22);
+  expect(await allowedPart('<tool_call>\n{"name": "shell", "arguments": ')).toBe('<tool_call>\n{"name": "');
   expect(await allowedPart(`${begun}{"other": 1}}`)).not.toContain("other");
   expect(await allowedPart(`${begun}{"expression": 12}}`)).not.toContain("12");
   expect(await allowedPart(`${begun}{"expression": "12"}<|im_end|>`)).toBe(`${begun}{"expression": "12"}`);

@@ -52,3 +52,10 @@ test("ends with the last action: an observation that left no room for another on
     logprobs: [],
   });
 });
+
+test("what was drawn at another temperature has the log-probabilities it was drawn with", () => {
+  const tempered = segments.map((segment, at) =>
+    at === 1 ? { ...segment, samplingLogprobs: [-0.75, -0.5] } : segment,
+  );
+  expect(trainingTrajectory(identity, tempered).logprobs).toEqual([0, 0, -0.75, -0.5, 0, -0.125]);
+});

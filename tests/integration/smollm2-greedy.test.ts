@@ -1,0 +1,39 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { cacheFolder } from "../../src/fetch/cache-folder.ts";
+import { cachedFolder } from "../../src/fetch/cached-folder.ts";
+import { importModel } from "../../src/models/import-model.ts";
+import { readModelConfig } from "../../src/models/model-config-file.ts";
+import { createSampler } from "../../src/sampling/sampler.ts";
+
+type GreedyCase = { prompt: number[]; tokens: number[]; logprobs: number[] };
+
+const path = new URL("../fixtures/smollm2/greedy.json", import.meta.url);
+const cases: GreedyCase[] = JSON.parse(await readFile(path, "utf8"));
+const endOfTurn = 2;
+
+test("SmolLM2, imported from its GGUF, gives transformers' greedy continuations of 50 prompts", async () => {
+  const folder = await cachedFolder(join(cacheFolder(), "models", "smollm2-135m-instruct"), (made) =>
+    importModel("smollm2-135m-instruct", made),
+  );
+  const config = await readModelConfig(join(folder, "config.json"));
+  const sampler = createSampler({ config, slots: 16, stopTokens: [endOfTurn], threads: 2, decode: () => "" });
+  await sampler.load(0, folder);
+  const samples = await Promise.all(
+    cases.map(({ prompt }, index) =>
+      sampler.generate({
+        tokens: prompt,
+        version: 0,
+        sampling: { temperature: 0, maxTokens: 32 },
+        key: { seed: 1, trajectory: `t${index}`, turn: 0 },
+      }),
+    ),
+  );
+  await sampler.close();
+  expect(samples.map(({ tokens }) => tokens)).toEqual(cases.map(({ tokens }) => tokens));
+  const gaps = samples.flatMap(({ logprobs }, index) =>
+    logprobs.map((logprob, at) => Math.abs(logprob - cases[index]!.logprobs[at]!)),
+  );
+  expect(Math.max(...gaps)).toBeLessThan(1e-4);
+}, 300_000);

@@ -1,0 +1,83 @@
+import { mkdir, mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { adapterShapes } from "../../../src/learning/lora.ts";
+import { writeAdapter } from "../../../src/models/adapter-folder.ts";
+import { mergeAdapter } from "../../../src/models/merge-adapter.ts";
+import { modelConfig } from "../../../src/models/model-config.ts";
+import { randomModelWeights } from "../../../src/models/model-weights.ts";
+import type { Tensor } from "../../../src/models/safetensors.ts";
+import { createSampler } from "../../../src/sampling/sampler.ts";
+import { modelFolder } from "./policy-folders.ts";
+
+const config = modelConfig({
+  vocab_size: 50,
+  hidden_size: 32,
+  num_hidden_layers: 2,
+  num_attention_heads: 4,
+  num_key_value_heads: 2,
+  intermediate_size: 48,
+  max_position_embeddings: 256,
+  initializer_range: 0.3,
+});
+const weights = randomModelWeights(config, 3);
+const base = await modelFolder(config, weights);
+const root = await mkdtemp(join(tmpdir(), "everturn-adapters-"));
+const sampler = createSampler({ config, slots: 16, stopTokens: [], threads: 2, decode: () => "" });
+afterAll(() => sampler.close());
+
+/** An adapter whose two matrices are far from zero. */
+async function adapter(name: string, alpha: number, seed: number) {
+  const settings = { rank: 4, alpha, targets: ["q_proj", "v_proj", "down_proj"] };
+  const tensors = new Map<string, Tensor>();
+  for (const [key, shape] of adapterShapes(config, settings)) {
+    const data = Float32Array.from(
+      { length: shape[0]! * shape[1]! },
+      (_, at) => 0.2 * Math.sin(seed + at * 1.7),
+    );
+    tensors.set(key, { shape, data });
+  }
+  const folder = join(root, name);
+  await mkdir(folder);
+  const settingsWithBase = { ...settings, base };
+  await writeAdapter(folder, settingsWithBase, tensors);
+  return { folder, merged: mergeAdapter(weights, { config: settingsWithBase, tensors }) };
+}
+
+const request = (version: number, index: number) => ({
+  tokens: Array.from({ length: 5 + 9 * index }, (_, at) => (at * at + 3 * index) % 50),
+  version,
+  sampling: { temperature: 0, maxTokens: 12 },
+  key: { seed: 1, trajectory: `t${index}`, turn: 0 },
+});
+
+// alpha 4: a factor of 1; alpha 8: of 2. Both would take another kernel for a single row.
+test.each([4, 8, 6])(
+  "an adapter of alpha %i samples as its merged weights do, alone and together",
+  async (alpha) => {
+    const { folder, merged } = await adapter(`alpha-${alpha}`, alpha, alpha);
+    await sampler.load(alpha, folder);
+    await sampler.load(alpha + 100, await modelFolder(config, merged));
+    const indices = [0, 1, 2, 3, 4, 5, 6, 7];
+    const together = await Promise.all(indices.map((index) => sampler.generate(request(alpha, index))));
+    for (const index of indices) {
+      const expected = await sampler.generate(request(alpha + 100, index));
+      expect(together[index]!.tokens).toEqual(expected.tokens);
+      expected.logprobs.forEach((logprob, at) => {
+        expect(together[index]!.logprobs[at]).toBeCloseTo(logprob, 4);
+      });
+      const alone = await sampler.generate(request(alpha, index));
+      if (process.arch === "x64") expect(alone).toEqual(together[index]);
+    }
+  },
+);
+
+test("versions with other adapters sample at the same time, each with its own", async () => {
+  const first = await adapter("first", 4, 1);
+  const second = await adapter("second", 4, 2);
+  await sampler.load(1, first.folder);
+  await sampler.load(2, second.folder);
+  const [a, b] = await Promise.all([sampler.generate(request(1, 5)), sampler.generate(request(2, 5))]);
+  expect(a.tokens).not.toEqual(b.tokens);
+});
