@@ -59,9 +59,9 @@ interface Opened<Model extends PolicyModel> {
 
 /** Makes an engine on ONNX Runtime. Throws MODEL_WEIGHTS_MISMATCH or TRAINING_STATE_INVALID if the state doesn't fit. */
 export function createTrainingEngine(options: TrainingEngineOptions): OpenTrainingEngine {
-  const { config, lora, state, threads = 2, maxTokensPerRun = 1024, device = "cpu" } = options;
+  const { config, lora, recompute = false, state, threads = 2, maxTokensPerRun = 1024, device = "cpu" } = options;
   const target: Target = { device, precision: options.precision ?? "float32" };
-  const trained: TrainedModel = lora ? { config, lora } : { config };
+  const trained: TrainedModel = { config, recompute, ...(lora && { lora }) };
   checkTrainerState(trained, state);
   const optimizer = createAdamW();
   const open = async <Model extends PolicyModel>(
@@ -69,7 +69,7 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
     keptOnDevice: readonly string[] = [],
   ): Promise<Opened<Model>> => ({
     model,
-    session: await createSession(model.bytes, { threads, device, keptOnDevice }),
+    session: await createSession(model.bytes, { threads, device, keptOnDevice, keepsMemory: process.env.KEEP !== "0" }),
   });
   /** Where the parameters are, if not in the state. */
   const card = once(async () => (device === "webgpu" ? await trainOnCard(state, options) : undefined));

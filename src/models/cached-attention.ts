@@ -1,4 +1,4 @@
-import { product } from "../onnx/dimensions.ts";
+import { type Dimension, product } from "../onnx/dimensions.ts";
 import { add } from "../onnx/elementwise.ts";
 import type { FloatValue, IntValue } from "../onnx/graph.ts";
 import { matMul } from "../onnx/linear-algebra.ts";
@@ -49,14 +49,21 @@ export function headInputs(
   }
   const [q, k, v] = projections(model, normed, parent, modules);
   const prepared = (x: FloatValue, count: number, name: string) => {
-    const parts = split(x, count);
-    return rotated(swapped(queryKeyNorm ? norm(model, parts, `${parent}.${name}`) : parts));
+    const parts = byHead(x, count);
+    return rotated(queryKeyNorm ? norm(model, parts, `${parent}.${name}`) : parts);
   };
   return {
     queries: prepared(q!, heads, "q_norm"),
     keys: prepared(k!, groups, "k_norm"),
-    values: swapped(split(v!, groups)),
+    values: byHead(v!, groups),
   };
+}
+
+/** Rows as [batch, heads, length, head size], from a shape [batch, length, heads, head size]; cheaper for one token. */
+function headsFirst(x: FloatValue, shape: readonly [Dimension, Dimension, number, number]): FloatValue {
+  const [batch, length, heads, size] = shape;
+  if (length === 1) return reshape(x, [batch, heads, length, size]);
+  return transpose(reshape(x, shape), [0, 2, 1, 3]);
 }
 
 /**
@@ -71,19 +78,23 @@ export function attendToPast(
   { num_attention_heads: heads, num_key_value_heads: groups, head_dim: size }: ModelConfig,
 ): FloatValue {
   const { graph } = queries;
-  const rows = product([heads / groups, "length"]);
+  const length = mask.shape[2]!;
+  const rows = product([heads / groups, length]);
   const grouped = reshape(queries, ["batch", groups, rows, size]);
   const scores = (to: FloatValue) => matMul(grouped, to, { transposeB: true, alpha: size ** -0.5 });
   const joined = concat([scores(past.keys), scores(keys)], -1, "total");
-  const all = softmax(add(reshape(joined, ["batch", heads, "length", "total"]), mask));
-  const weights = reshape(all, ["batch", groups, rows, "total"]);
-  const weigh = (from: IntValue, to: IntValue, what: FloatValue, count: string) => {
+  const weights =
+    length === 1
+      ? softmax(add(joined, mask))
+      : reshape(softmax(add(reshape(joined, ["batch", heads, length, "total"]), mask)), joined.shape);
+  const weigh = (from: IntValue, to: IntValue, what: FloatValue, count: Dimension) => {
     const output = { dtype: "float32", shape: ["batch", groups, rows, count] } as const;
     return matMul(graph.emit("Slice", [weights, from, to, graph.ints([3])], output), what);
   };
   const middle = graph.emit("Shape", [past.keys], { dtype: "int64", shape: [1] }, { start: 2, end: 3 });
   const end = graph.ints([Number.MAX_SAFE_INTEGER]);
-  const both = add(weigh(graph.ints([0]), middle, past.values, "past"), weigh(middle, end, values, "length"));
-  const merged = transpose(reshape(both, ["batch", heads, "length", size]), [0, 2, 1, 3]);
-  return reshape(merged, [product(["batch", "length"]), heads * size]);
+  const both = add(weigh(graph.ints([0]), middle, past.values, "past"), weigh(middle, end, values, length));
+  if (length === 1) return reshape(both, ["batch", heads * size]);
+  const merged = transpose(reshape(both, ["batch", heads, length, size]), [0, 2, 1, 3]);
+  return reshape(merged, [product(["batch", length]), heads * size]);
 }

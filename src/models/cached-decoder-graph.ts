@@ -1,4 +1,4 @@
-import { product } from "../onnx/dimensions.ts";
+import { type Dimension, product } from "../onnx/dimensions.ts";
 import { createGraph, type FloatValue, type Graph } from "../onnx/graph.ts";
 import { gather } from "../onnx/indexing.ts";
 import { reshape } from "../onnx/shaping.ts";
@@ -34,7 +34,7 @@ export interface AdapterShape {
 export function cachedDecoderGraph(
   config: ModelConfig,
   weights: ReadonlyMap<string, Tensor | StoredTensor>,
-  adapter?: AdapterShape,
+  { adapter, length = "length" }: { adapter?: AdapterShape | undefined; length?: Dimension } = {},
 ): Graph {
   const graph = createGraph();
   const constant = (tensor: Tensor | StoredTensor): FloatValue =>
@@ -48,11 +48,11 @@ export function cachedDecoderGraph(
     inference: true,
     ...(adapter && { adapter: adapterInputs(graph, adapter) }),
   };
-  const tokens = graph.input("tokens", "int64", ["batch", "length"]);
-  const positions = graph.input("positions", "int64", ["batch", "length"]);
+  const tokens = graph.input("tokens", "int64", ["batch", length]);
+  const positions = graph.input("positions", "int64", ["batch", length]);
   const last = graph.input("last", "int64", ["batch"]);
-  const maskOf = masks(graph);
-  let hidden = embedTokens(model, reshape(tokens, [product(["batch", "length"])]));
+  const maskOf = masks(graph, length);
+  let hidden = embedTokens(model, reshape(tokens, [product(["batch", length])]));
   for (let layer = 0; layer < config.num_hidden_layers; layer++) {
     hidden = decoderLayer(model, layer, hidden, (normed) => {
       const shape = ["batch", config.num_key_value_heads, "past", config.head_dim];
@@ -71,10 +71,10 @@ export function cachedDecoderGraph(
 }
 
 /** The masks of layers without and with a sliding window, inputs made when a layer first asks for them. */
-function masks(graph: Graph): (windowed: boolean) => FloatValue {
+function masks(graph: Graph, length: Dimension): (windowed: boolean) => FloatValue {
   const made = new Map<boolean, FloatValue>();
   return (windowed) => {
-    const shape = ["batch", 1, "length", "total"];
+    const shape = ["batch", 1, length, "total"];
     const mask = made.get(windowed) ?? graph.input(windowed ? "windowMask" : "mask", "float32", shape);
     made.set(windowed, mask);
     return mask;

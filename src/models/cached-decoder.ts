@@ -1,5 +1,5 @@
 import { modelBytes } from "../onnx/model-bytes.ts";
-import { createSession } from "../onnx/session.ts";
+import { createSession, type Session } from "../onnx/session.ts";
 import type { Target } from "../onnx/target.ts";
 import { type AdapterShape, cachedDecoderGraph } from "./cached-decoder-graph.ts";
 import { decoderFeeds } from "./decoder-feeds.ts";
@@ -80,13 +80,19 @@ export async function createCachedDecoder(
   checkModelWeights(config, sources.tensors);
   const layers = Array.from({ length: config.num_hidden_layers }, (_, layer) => layer);
   const cacheNames = layers.flatMap((layer) => [`keys${layer}`, `values${layer}`]);
-  const graph = cachedDecoderGraph(config, joinedIfRead(config, sources), adapter);
-  const inputs = new Set(graph.inputs.map(({ name }) => name));
-  const session = await createSession(modelBytes(graph, target), {
-    threads,
-    device: target.device ?? "cpu",
-    ...(sources.folder !== undefined && { weightsFolder: sources.folder }),
-  });
+  const weights = joinedIfRead(config, sources);
+  const open = async (length?: number): Promise<OpenGraph> => {
+    const graph = cachedDecoderGraph(config, weights, { adapter, ...(length !== undefined && { length }) });
+    const session = await createSession(modelBytes(graph, target), {
+      threads,
+      device: target.device ?? "cpu",
+      ...(sources.folder !== undefined && { weightsFolder: sources.folder }),
+    });
+    return { session, inputs: new Set(graph.inputs.map(({ name }) => name)) };
+  };
+  const several = await open();
+  // A small model has another copy, for decoding alone.
+  const single = sources.folder === undefined ? await open(1) : several;
   const empty = new Float32Array(0);
 
   return {
@@ -95,6 +101,7 @@ export async function createCachedDecoder(
     async run({ tokens, adapter: matrices, inverseTemperatures, wanted = ["logits"], ...run }) {
       const rows = tokens.length;
       const length = run.length ?? Math.max(...tokens.map((row) => row.length));
+      const { session, inputs } = length === 1 ? single : several;
       const remembered = run.past ?? nothing(config, rows, target.device === "webgpu" ? 1 : 0);
       const feeds = decoderFeeds(config, tokens, length, remembered, inputs);
       feeds.inverseTemperatures = {
@@ -118,8 +125,16 @@ export async function createCachedDecoder(
         weights: floats("weights"),
       };
     },
-    close: () => session.close(),
+    async close() {
+      await several.session.close();
+      if (single !== several) await single.session.close();
+    },
   };
+}
+
+interface OpenGraph {
+  session: Session;
+  inputs: ReadonlySet<string>;
 }
 
 /** Small models, whose weights were read, have those of the same input joined. */

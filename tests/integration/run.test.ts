@@ -98,3 +98,11 @@ test("resuming a run that has ended says so again, and does nothing twice", asyn
   expect(lastLine(stdout)).toMatchObject({ run: result.run, steps: 3, accuracyAfter: result.accuracyAfter });
   expect(await readLines(runFolder(runs, result.run).metrics)).toHaveLength(3);
 });
+
+test("replay runs today's workflow code over a trajectory's history", async () => {
+  const listed = await everturn("trajectories", result.run, "--runs", runs, "--stage", "step-0001", "--json");
+  const [first] = lastLine<{ trajectories: { id: string }[] }>(listed.stdout).trajectories;
+  const replayed = await everturn("replay", first?.id ?? "", "--runs", runs, "--json");
+  expect(replayed.code, replayed.stderr).toBe(0);
+  expect(lastLine(replayed.stdout)).toMatchObject({ trajectory: first?.id, deterministic: true });
+});
