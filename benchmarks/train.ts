@@ -6,6 +6,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs, promisify } from "node:util";
+import { trainingEnvironment } from "../src/onnx/allocator.ts";
 import { median, type ShapeName, shapes } from "./shapes.ts";
 import { writeWorkload } from "./train/workload.ts";
 
@@ -43,18 +44,15 @@ const peers = options.peers.split(",");
 const here = import.meta.dirname;
 const runFile = promisify(execFile);
 
-async function measure(command: string, args: string[], env: NodeJS.ProcessEnv = {}): Promise<Measurement> {
-  const { stdout } = await runFile(command, args, {
-    env: { ...process.env, ...env },
-    maxBuffer: 2 ** 26,
-  });
+async function measure(command: string, args: string[], env = process.env): Promise<Measurement> {
+  const { stdout } = await runFile(command, args, { env, maxBuffer: 2 ** 26 });
   return JSON.parse(stdout.trim().split("\n").at(-1) ?? "");
 }
 
-/** As a trainer's worker runs: with huge pages for what ONNX Runtime gives back. */
+/** As a trainer's worker runs. */
 function everturn(folder: string): Promise<Measurement> {
   const args = [join(here, "train", "everturn.ts"), folder, options.updates, options.threads];
-  return measure(process.execPath, args, { GLIBC_TUNABLES: "glibc.malloc.hugetlb=1" });
+  return measure(process.execPath, args, trainingEnvironment(process.env));
 }
 
 function torch(folder: string, peer: string): Promise<Measurement> {

@@ -40,6 +40,7 @@ const plugin: TrainerPlugin = {
       ...targetOf(config),
       threads: Number(config.threads),
       maxTokensPerRun: Number(config.maxTokensPerRun),
+      recompute: config.recompute === true,
       ...(folders.failures !== undefined && { failures: folders.failures }),
     });
     let supervisedSteps = state.updates;

@@ -200,6 +200,12 @@ export const errorTable = {
     retryable: false,
     help: "Simplify the parameters' schema, or leave tool calls free: `toolCalls: free`.",
   },
+  SAMPLING_MEMORY_SHORT: {
+    message:
+      "Sampling needs {weights} of weights and {keyValues} of keys and values, but only {available} are free.",
+    retryable: true,
+    help: "Lower `keyValueMemory` or `slots` in the policy's configuration, free memory, or take a smaller model.",
+  },
   KEY_VALUE_MEMORY_TOO_SMALL: {
     message: "An action needs {needed} for its keys and values, but the policy may use {available}.",
     retryable: false,
@@ -262,6 +268,12 @@ export const errorTable = {
     message: "A batch can't be trained on: {reason}.",
     retryable: false,
     help: "Nothing was updated. Check the trajectory's tokens, mask and log-probabilities.",
+  },
+  TRAINING_MEMORY_SHORT: {
+    message:
+      "Training on {tokens} tokens at once needs about {needed} MB more memory, but {available} MB are available.",
+    retryable: false,
+    help: "Lower the trainer's maxTokensPerRun, train an adapter (lora) instead of all weights, or end other programs.",
   },
   TRAINING_NOT_FINITE: {
     message: "Training stopped at update {step}: {quantity} is {value}.",

@@ -33,6 +33,9 @@ export interface TrainingEngine {
     weights: "policy" | "reference",
     temperature?: number,
   ): Promise<ActionScores[]>;
-  /** Throws TRAINING_NOT_FINITE, with nothing changed by this update, for a loss or gradient that is not finite. */
+  /**
+   * Throws TRAINING_NOT_FINITE, with nothing changed by this update, for a loss or gradient that is not finite, and
+   * TRAINING_MEMORY_SHORT before a run that needs more memory than there is.
+   */
   update(request: UpdateRequest): Promise<UpdateResult>;
 }

@@ -7,12 +7,19 @@ import type { Precision, Target } from "../onnx/target.ts";
 import { createAdamW } from "./adamw.ts";
 import { batchFeeds, batchSequences, checkSequences } from "./batch.ts";
 import type { TrainingEngine } from "./engine.ts";
+import { createMemoryCheck } from "./memory-check.ts";
 import { type Objective, objectiveFeeds } from "./objective.ts";
 import { scoreActions } from "./score-actions.ts";
 import { sumRuns } from "./summed-runs.ts";
 import { tokenRuns } from "./token-runs.ts";
 import { trainOnCard } from "./trained-on-card.ts";
-import { checkReference, checkTrainerState, parametersOf, type TrainerState } from "./trainer-state.ts";
+import {
+  checkReference,
+  checkTrainerState,
+  parametersOf,
+  type TrainerState,
+  trainedParameters,
+} from "./trainer-state.ts";
 import {
   gradientName,
   type PolicyModel,
@@ -51,6 +58,12 @@ export interface OpenTrainingEngine extends TrainingEngine {
 
 type Parameters = ReadonlyMap<string, Tensor | DeviceTensor>;
 
+/**
+ * Bytes of gradients from which on the runtime keeps no memory between operators: slower by a third, but what is kept
+ * would be as much as half of the gradients again.
+ */
+const largeGradients = 256e6;
+
 /** A model with its session. */
 interface Opened<Model extends PolicyModel> {
   model: Model;
@@ -59,17 +72,28 @@ interface Opened<Model extends PolicyModel> {
 
 /** Makes an engine on ONNX Runtime. Throws MODEL_WEIGHTS_MISMATCH or TRAINING_STATE_INVALID if the state doesn't fit. */
 export function createTrainingEngine(options: TrainingEngineOptions): OpenTrainingEngine {
-  const { config, lora, recompute = false, state, threads = 2, maxTokensPerRun = 1024, device = "cpu" } = options;
+  const {
+    config,
+    lora,
+    recompute = false,
+    state,
+    threads = 2,
+    maxTokensPerRun = 1024,
+    device = "cpu",
+  } = options;
   const target: Target = { device, precision: options.precision ?? "float32" };
   const trained: TrainedModel = { config, recompute, ...(lora && { lora }) };
   checkTrainerState(trained, state);
   const optimizer = createAdamW();
+  const gradientBytes = byteLength(trainedParameters(state).values());
+  const keepsMemory = gradientBytes < largeGradients;
+  const checkMemory = createMemoryCheck();
   const open = async <Model extends PolicyModel>(
     model: Model,
     keptOnDevice: readonly string[] = [],
   ): Promise<Opened<Model>> => ({
     model,
-    session: await createSession(model.bytes, { threads, device, keptOnDevice, keepsMemory: process.env.KEEP !== "0" }),
+    session: await createSession(model.bytes, { threads, device, keptOnDevice, keepsMemory }),
   });
   /** Where the parameters are, if not in the state. */
   const card = once(async () => (device === "webgpu" ? await trainOnCard(state, options) : undefined));
@@ -116,8 +140,12 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
       for (const run of tokenRuns(lengths, maxTokensPerRun)) {
         const part = run.map((index) => samples[index]!);
         const sequences = part.flatMap((sample) => sample.sequences);
-        const batch = batchFeeds(batchSequences(sequences, config), temperature);
-        const feeds = { ...parameters, ...batch, ...objectiveFeeds(objective, part, scalars) };
+        const batch = batchSequences(sequences, config);
+        const moments = state.updates === 0 ? 2 * gradientBytes : 0;
+        const besideBytes = gradientBytes + moments;
+        if (device === "cpu") checkMemory({ graph: model.graph, batch, samples: part.length, besideBytes });
+        const given = objectiveFeeds(objective, part, scalars);
+        const feeds = { ...parameters, ...batchFeeds(batch, temperature), ...given };
         const outputs = await session.run(feeds);
         sum.add(outputs, run);
         await onCard?.add(outputs, model.trains);
@@ -150,6 +178,10 @@ async function referenceWeights(
     throw new EverturnError("TRAINING_STATE_INVALID", { reason });
   }
   return weights;
+}
+
+function byteLength(tensors: Iterable<Tensor>): number {
+  return Array.from(tensors, ({ data }) => data.byteLength).reduce((total, bytes) => total + bytes, 0);
 }
 
 function select(parameters: Parameters, names: readonly string[]): Record<string, Tensor | DeviceTensor> {

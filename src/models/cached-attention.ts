@@ -32,14 +32,14 @@ export function headInputs(
   const { num_attention_heads: heads, num_key_value_heads: groups, head_dim: size } = model.config;
   const { queryKeyNorm } = families[model.config.model_type];
   const parent = `model.layers.${layer}.self_attn`;
-  const split = (x: FloatValue, count: number) => reshape(x, ["batch", "length", count, size]);
-  const swapped = (x: FloatValue) => transpose(x, [0, 2, 1, 3]);
+  const length = positions.shape[1]!;
+  const byHead = (x: FloatValue, count: number) => headsFirst(x, ["batch", length, count, size]);
   const rotated = (x: FloatValue) => rotaryEmbedding(x, positions, model.tables);
 
   const together =
     queryKeyNorm || model.adapter ? undefined : joinedProjection(model, normed, parent, modules);
   if (together) {
-    const all = swapped(split(together, heads + 2 * groups));
+    const all = byHead(together, heads + 2 * groups);
     const both = rotated(columns(all, 0, heads + groups));
     return {
       queries: columns(both, 0, heads),

@@ -1,6 +1,7 @@
 import type { CachedDecoder } from "../models/cached-decoder.ts";
 import type { Tensor } from "../models/safetensors.ts";
 import { createKeyValueCache, type KeyValueCache } from "./key-value-cache.ts";
+import { bytesOfPosition } from "./memory-check.ts";
 import { nextTokenOf, prepareAll, tempered, wantedBy } from "./next-tokens.ts";
 import type { PrefixStore } from "./prefix-store.ts";
 import { createPromptReader, type ReadPrompt } from "./prompt-reader.ts";
@@ -12,8 +13,6 @@ export interface Batch {
   size(): number;
   /** Bytes of keys and values that it may come to hold, were `more` to join. */
   bytes(more?: readonly Sequence[]): number;
-  /** Bytes that a sequence takes by itself, at most. */
-  bytesOf(sequence: Sequence): number;
   /** Takes sequences in; their prompts are read in the next steps. */
   join(sequences: readonly Sequence[]): void;
   /** Reads a block of prompts, and samples one token for each sequence whose prompt has been read. */
@@ -89,11 +88,9 @@ export function createBatch({ model, adapter, store, origin }: BatchOptions): Ba
     });
   };
 
-  const bytesOfPlaces = (places: number) =>
-    places * layers * heads * headSize * 2 * Float32Array.BYTES_PER_ELEMENT;
+  const bytesOfPlaces = (places: number) => places * bytesOfPosition(model.config);
 
   return {
-    bytesOf: ({ room, prompt }) => bytesOfPlaces(room + prompt.length),
     size: () => active.filter(({ done }) => !done).length + reader.sequences().length,
     rest() {
       if (active.every(({ done }) => done)) compact();

@@ -44,14 +44,14 @@ export function wantedOutputs(sampling: TokenSampling, restricted: boolean): Nex
 }
 
 /**
- * Draws a token by inverting the cumulative distribution at `uniform` (in [0, 1)). The repetition penalty comes
+ * Draws a token by inverting the cumulative distribution at `uniform()` (in [0, 1)). The repetition penalty comes
  * first, then a grammar, temperature, top-k, top-p and min-p. Fails with LOGITS_NOT_FINITE when the policy's numbers
  * have broken down.
  */
 export function sampleToken(
   next: NextToken,
   sampling: TokenSampling,
-  uniform: number,
+  uniform: () => number,
   restrictions?: Restrictions,
 ): DrawnToken {
   const { temperature } = sampling;
@@ -61,13 +61,13 @@ export function sampleToken(
     const drawn =
       temperature === 0
         ? { token: best, samplingLogprob: 0 }
-        : draw(weigh(logits, logits[best]!, temperature), sampling, uniform);
+        : draw(weigh(logits, logits[best]!, temperature), sampling, uniform());
     const largest = next.logits[next.likeliest]!;
     return checked({ ...drawn, logprob: next.logits[drawn.token]! - largest - next.normalizer });
   }
   if (temperature === 0)
     return checked({ token: next.likeliest, logprob: -next.normalizer, samplingLogprob: 0 });
-  const drawn = draw(next.weights, sampling, uniform);
+  const drawn = draw(next.weights, sampling, uniform());
   const centered = temperature * Math.log(next.weights[drawn.token]!);
   return checked({ ...drawn, logprob: centered - next.normalizer });
 }

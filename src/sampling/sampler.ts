@@ -3,6 +3,7 @@ import type { ModelConfig } from "../models/model-config.ts";
 import type { Target } from "../onnx/target.ts";
 import { type Batch, createBatch } from "./batch.ts";
 import { createDecoders, type DecoderLease } from "./decoders.ts";
+import { bytesOfPosition, checkMemory, mebibytes, planMemory } from "./memory-check.ts";
 import { createPrefixStore } from "./prefix-store.ts";
 import { createSequence, type Sample, type SampleRequest, type Sequence } from "./sequence.ts";
 
@@ -27,7 +28,7 @@ export interface SamplerOptions {
 export interface Sampler {
   /**
    * Makes the version in a folder ready, weights or a LoRA adapter (adapters of the same base share its weights).
-   * Versions long unused are let go.
+   * Versions long unused are let go. Fails with SAMPLING_MEMORY_SHORT if the first version can't fit.
    */
   load(version: number, folder: string): Promise<void>;
   /**
@@ -84,6 +85,7 @@ export function createSampler(options: SamplerOptions): Sampler {
   };
 
   const create = async (number: number, folder: string) => {
+    if (versions.size === 0) checkMemory(planMemory(config, slots, keyValueBytes));
     const decoder = await decoders.open(folder);
     const { model, adapter } = decoder;
     const batch = createBatch({ model, store, origin: `version ${number}`, ...(adapter && { adapter }) });
@@ -135,6 +137,29 @@ export function createSampler(options: SamplerOptions): Sampler {
     }, restAfter).unref();
   };
 
+  const sample = async (request: SampleRequest): Promise<Sample> => {
+    const { tokens, sampling, signal } = request;
+    const limit = Math.min(sampling.maxTokens, config.max_position_embeddings - tokens.length);
+    checkTokens(tokens, config.vocab_size);
+    signal?.throwIfAborted();
+    if (limit < 1) return { tokens: [], logprobs: [], samplingLogprobs: [], finishReason: "length" };
+    const version = touch(request.version);
+    if (!version) throw new EverturnError("POLICY_VERSION_NOT_LOADED", { version: request.version });
+    const needed = (2 * tokens.length + limit) * bytesOfPosition(config);
+    if (needed > keyValueBytes) {
+      const sizes = { needed: mebibytes(needed), available: mebibytes(keyValueBytes) };
+      throw new EverturnError("KEY_VALUE_MEMORY_TOO_SMALL", sizes);
+    }
+    return new Promise((finish, fail) => {
+      const settled = (sequence: Sequence) => version.open.delete(sequence);
+      const limits = { limit, stopTokens, decode: options.decode };
+      const sequence = createSequence(request, limits, { settled, finish, fail });
+      version.open.add(sequence);
+      version.waiting.push(sequence);
+      if (!working) void work();
+    });
+  };
+
   return {
     async load(number, folder) {
       if (touch(number)) return;
@@ -143,27 +168,11 @@ export function createSampler(options: SamplerOptions): Sampler {
       await pending;
     },
     async generate(request) {
-      const { tokens, sampling, signal } = request;
-      const limit = Math.min(sampling.maxTokens, config.max_position_embeddings - tokens.length);
-      checkTokens(tokens, config.vocab_size);
-      signal?.throwIfAborted();
-      if (limit < 1) return { tokens: [], logprobs: [], samplingLogprobs: [], finishReason: "length" };
-      const version = touch(request.version);
-      if (!version) throw new EverturnError("POLICY_VERSION_NOT_LOADED", { version: request.version });
-      return new Promise((finish, fail) => {
-        const settled = (sequence: Sequence) => version.open.delete(sequence);
-        const limits = { limit, stopTokens, decode: options.decode };
-        const sequence = createSequence(request, limits, { settled, finish, fail });
-        const needed = version.batch.bytesOf(sequence);
-        if (needed > keyValueBytes) {
-          const sizes = { needed: mebibytes(needed), available: mebibytes(keyValueBytes) };
-          sequence.fail(new EverturnError("KEY_VALUE_MEMORY_TOO_SMALL", sizes));
-          return;
-        }
-        version.open.add(sequence);
-        version.waiting.push(sequence);
-        if (!working) void work();
-      });
+      try {
+        return await sample(request);
+      } finally {
+        request.constraint?.dispose();
+      }
     },
     async close() {
       const all = [...versions.values()];
@@ -174,10 +183,6 @@ export function createSampler(options: SamplerOptions): Sampler {
       for (const { decoder } of all) await decoder.release();
     },
   };
-}
-
-function mebibytes(bytes: number): string {
-  return `${Math.ceil(bytes / 2 ** 20)} MiB`;
 }
 
 function checkTokens(tokens: readonly number[], vocabulary: number): void {

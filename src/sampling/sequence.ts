@@ -12,7 +12,7 @@ export interface SampleRequest {
   version: number;
   sampling: SamplingParameters;
   key: SamplingKey;
-  /** What a grammar allows; the sequence disposes of it. */
+  /** What a grammar allows; disposed of when the sample is there. */
   constraint?: TokenConstraint;
   /** Aborting takes the request out of the batch; its promise rejects with the signal's reason. */
   signal?: AbortSignal;
@@ -80,12 +80,11 @@ export function createSequence(
   const settle = () => {
     sequence.done = true;
     signal?.removeEventListener("abort", abort);
-    constraint?.dispose();
     handlers.settled(sequence);
   };
 
   const take = (next: NextToken) => {
-    const drawn = sampleToken(next, sampling, uniform(sample.tokens.length), restrictions);
+    const drawn = sampleToken(next, sampling, () => uniform(sample.tokens.length), restrictions);
     sample.tokens.push(drawn.token);
     sample.logprobs.push(drawn.logprob);
     sample.samplingLogprobs.push(drawn.samplingLogprob);

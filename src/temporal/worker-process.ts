@@ -4,6 +4,7 @@ import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { trainingEnvironment } from "../onnx/allocator.ts";
 import { runFolder } from "../runs/run-folder.ts";
 import type { Role } from "./queues.ts";
 
@@ -32,6 +33,7 @@ export async function startWorkerProcess(
   if (queuePrefix !== "") options.push("--queue-prefix", queuePrefix);
   const child = spawn(process.execPath, ["--import", preload, main, "worker", ...options], {
     stdio: ["ignore", output, output, "ipc"],
+    env: role === "trainer" ? trainingEnvironment(process.env) : process.env,
   });
   closeSync(output);
   let stopping = false;

@@ -43,7 +43,11 @@ async function trainingLogProbabilities(config: ModelConfig, weights: Map<string
   graph.output("logprobs", logSoftmax(languageModelHead(model, decoderForward(model, decoderInputs(graph)))));
   const session = await createSession(modelBytes(graph));
   const whole = sequences.map((tokens) => ({ tokens: [...tokens, 0], mask: [0, ...tokens.map(() => 1)] }));
-  const { targets: _, ...feeds } = batchFeeds(batchSequences(whole, config));
+  const {
+    targets: _,
+    inverseTemperature: _temperature,
+    ...feeds
+  } = batchFeeds(batchSequences(whole, config));
   const outputs = await session.run({ ...Object.fromEntries(weights), ...feeds });
   const logprobs = outputs.floats("logprobs").slice();
   await session.close();

@@ -40,7 +40,11 @@ async function logitsOf(
     tokens: [...tokens, 0],
     mask: [0, ...tokens.map(() => 1)],
   }));
-  const { targets: _, ...feeds } = batchFeeds(batchSequences(whole, config));
+  const {
+    targets: _,
+    inverseTemperature: _temperature,
+    ...feeds
+  } = batchFeeds(batchSequences(whole, config));
   const named = [...modelWeightShapes(config).keys()].map((name) => [name, weights.get(name)!]);
   const outputs = await session.run({ ...Object.fromEntries(named), ...feeds });
   await session.close();

@@ -32,7 +32,7 @@ function counts(
   const found = Array.from(values, () => 0);
   const next = nextToken(values, sampling.temperature);
   for (let i = 0; i < draws; i++) {
-    found[sampleToken(next, sampling, uniform(i), restrictions).token]!++;
+    found[sampleToken(next, sampling, () => uniform(i), restrictions).token]!++;
   }
   return found;
 }
@@ -82,7 +82,7 @@ test("in a long tail, the likeliest are found as by sorting everything", () => {
     let size = 0;
     for (let mass = 0; mass < topP * total; size++) mass += weights[sorted[size]!]!;
     const next = nextToken(tail, 1);
-    const last = sampleToken(next, { temperature: 1, topP }, 1 - 2 ** -53).token;
+    const last = sampleToken(next, { temperature: 1, topP }, () => 1 - 2 ** -53).token;
     expect(Math.abs(sorted.indexOf(last) + 1 - size)).toBeLessThanOrEqual(1);
   }
   const found = counts(tail, { temperature: 1, topK: 2000 }, undefined, 1000);
@@ -102,13 +102,13 @@ test("a repetition penalty makes what was seen less likely, whatever its sign", 
   );
   expect(statistic).toBeLessThan(limit);
   const greedy = { temperature: 0, repetitionPenalty: 4 };
-  expect(sampleToken(nextToken(values, 0), greedy, 0, restrictions).token).toBe(2);
+  expect(sampleToken(nextToken(values, 0), greedy, () => 0, restrictions).token).toBe(2);
 });
 
 test("a grammar's tokens are the only ones drawn, from what is left of the distribution", () => {
   const restrictions = { seen: new Set<number>(), allowed: Int32Array.of(0b10101) };
   expectDistribution({ temperature: 1 }, [0.05, 0, 0.1, 0, 0.2], restrictions);
-  const greedy = sampleToken(nextToken(logits, 0), { temperature: 0 }, 0, restrictions);
+  const greedy = sampleToken(nextToken(logits, 0), { temperature: 0 }, () => 0, restrictions);
   expect(greedy).toMatchObject({ token: 4, samplingLogprob: 0 });
   expect(greedy.logprob).toBeCloseTo(Math.log(0.2), 5);
 });
@@ -117,22 +117,22 @@ test("the log-probability is that of the untouched logits; the sampling's own is
   for (const sampling of [{ temperature: 0 }, { temperature: 0.3, topK: 2 }, { temperature: 1 }]) {
     const next = nextToken(logits, sampling.temperature);
     for (let i = 0; i < 20; i++) {
-      const { token, logprob } = sampleToken(next, sampling, uniform(i));
+      const { token, logprob } = sampleToken(next, sampling, () => uniform(i));
       expect(logprob).toBeCloseTo(Math.log(probabilities[token]!), 6);
     }
   }
-  const shaped = sampleToken(nextToken(logits, 1), { temperature: 1, topK: 2 }, 0);
+  const shaped = sampleToken(nextToken(logits, 1), { temperature: 1, topK: 2 }, () => 0);
   expect(shaped.samplingLogprob).toBeCloseTo(Math.log(0.4 / 0.65), 6);
 });
 
 test("the ends of the interval draw a possible token", () => {
   const impossible = Float32Array.of(Number.NEGATIVE_INFINITY, 0, 0, Number.NEGATIVE_INFINITY);
   const next = nextToken(impossible, 1);
-  expect(sampleToken(next, { temperature: 1 }, 0).token).toBe(1);
-  expect(sampleToken(next, { temperature: 1 }, 1 - 2 ** -53).token).toBe(2);
+  expect(sampleToken(next, { temperature: 1 }, () => 0).token).toBe(1);
+  expect(sampleToken(next, { temperature: 1 }, () => 1 - 2 ** -53).token).toBe(2);
 });
 
 test("refuses logits that are no numbers", () => {
   const next = nextToken(Float32Array.of(0, Number.NaN), 1);
-  expect(() => sampleToken(next, { temperature: 1 }, 0.5)).toThrow("not finite");
+  expect(() => sampleToken(next, { temperature: 1 }, () => 0.5)).toThrow("not finite");
 });

@@ -5,6 +5,7 @@ import { readModelConfig } from "../../../src/models/model-config-file.ts";
 import { readSafetensors } from "../../../src/models/safetensors.ts";
 import { createSampler, type Sampler, type SamplerOptions } from "../../../src/sampling/sampler.ts";
 import type { Sample, SampleRequest } from "../../../src/sampling/sequence.ts";
+import type { TokenConstraint } from "../../../src/sampling/token-constraint.ts";
 import { modelFolder } from "./policy-folders.ts";
 
 type GreedyCase = { prompt: number[]; tokens: number[]; logprobs: number[] };
@@ -206,4 +207,23 @@ test("requests wait for memory, and one that can never have it is refused", asyn
   const request = { ...greedy(Array.from({ length: 90 }, () => 5)) };
   const long = { ...request, sampling: { temperature: 0, maxTokens: 30 } };
   await expect(sampler.generate(long)).rejects.toThrow("for its keys and values");
+});
+
+test("a constraint decides what may come, alone and beside free sequences, and is disposed of", async () => {
+  const sampler = await open(4);
+  const taken: number[] = [];
+  let disposed = 0;
+  const even: TokenConstraint = {
+    allowed: async () => new Int32Array(Math.ceil(config.vocab_size / 32)).fill(0x55555555),
+    accept: (token) => void taken.push(token),
+    dispose: () => void disposed++,
+  };
+  const [bound, free] = await Promise.all([
+    sampler.generate({ ...sampled(3), constraint: even }),
+    sampler.generate(sampled(3)),
+  ]);
+  expect(bound.tokens.every((token) => token % 2 === 0)).toBe(true);
+  expect(bound.tokens.slice(0, taken.length)).toEqual(taken);
+  expect(free.tokens.some((token) => token % 2 === 1)).toBe(true);
+  expect(disposed).toBe(1);
 });

@@ -1,0 +1,153 @@
+// Generation, side by side with transformers and onnxruntime-genai: end-to-end time from prompts to the last token,
+// each side in a process of its own, in turns.
+// node benchmarks/generate.ts --python venv/bin/python [--shapes tiny,small] [--batches 1,8,32] [--rounds 5]
+//   [--peers transformers,genai] [--threads 2] [--json]
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { formatModelConfig } from "../src/models/model-config-file.ts";
+import { randomModelWeights } from "../src/models/model-weights.ts";
+import { copyTokenizerFiles } from "../src/models/policy-folder.ts";
+import { writeSafetensors } from "../src/models/safetensors.ts";
+import { type GenerateAnswer, type GenerateRequest, type Side, startSide } from "./generate/side.ts";
+import { generateRequest, observation, spreads } from "./generate/workload.ts";
+import { configs, median, type ShapeName, shapes } from "./shapes.ts";
+
+const { values: options } = parseArgs({
+  options: {
+    python: { type: "string", default: process.env.EVERTURN_BENCHMARK_PYTHON ?? "python3" },
+    shapes: { type: "string", default: "tiny,small" },
+    batches: { type: "string", default: "1,8,32" },
+    peers: { type: "string", default: "transformers,genai" },
+    rounds: { type: "string", default: "5" },
+    threads: { type: "string", default: "2" },
+    json: { type: "boolean", default: false },
+  },
+});
+const here = import.meta.dirname;
+const rounds = Number(options.rounds);
+/** The issue's bars: ours over transformers', and over genai's. */
+const barOf = (shape: ShapeName, peer: string) => (peer === "genai" ? 1 : shape === "tiny" ? 0.25 : 0.4);
+
+type Sides = ReadonlyMap<string, Side>;
+
+async function startSides(shape: ShapeName, folder: string): Promise<Sides> {
+  const config = configs[shape];
+  const tokens = { bos_token_id: null, eos_token_id: 2, pad_token_id: 0 };
+  await copyTokenizerFiles(join(here, "../pipelines/calculator/tokenizer"), folder); // genai's builder wants one
+  await writeFile(join(folder, "config.json"), formatModelConfig(config, tokens));
+  // A large deviation: what a model chooses hangs on its context, and ties are rare.
+  const weights = randomModelWeights({ ...config, initializer_range: 0.2 }, 1);
+  await writeSafetensors(join(folder, "model.safetensors"), weights);
+  const sides = new Map<string, Side>();
+  const everturn = join(here, "generate", "everturn.ts");
+  const commands: [string, string, string[]][] = [
+    ["everturn", process.execPath, [everturn, folder, options.threads]],
+    ...options.peers.split(",").map((peer): [string, string, string[]] => {
+      const script = join(here, "peers", "generate.py");
+      return [peer, options.python, [script, peer, folder, options.threads, join(folder, "genai")]];
+    }),
+  ];
+  for (const [name, command, args] of commands) {
+    const side = await startSide(name, command, args);
+    if (side) sides.set(name, side);
+  }
+  return sides;
+}
+
+/** Has every side do the same, round after round; the first round is not counted. */
+async function inTurns(
+  sides: Sides,
+  names: readonly string[],
+  task: (side: Side) => Promise<GenerateAnswer>,
+) {
+  const seconds = new Map<string, number[]>(names.map((name) => [name, []]));
+  const tokens = new Map<string, number[][]>();
+  for (let round = 0; round <= rounds; round++) {
+    for (const name of names) {
+      const answer = await task(sides.get(name)!);
+      if (round > 0) seconds.get(name)!.push(answer.seconds);
+      tokens.set(name, answer.tokens);
+    }
+  }
+  return { seconds, tokens };
+}
+
+/** Five turns of trajectories: each goes on from the one before, with what a tool answered between. */
+async function trajectories(shape: ShapeName, side: Side): Promise<GenerateAnswer> {
+  const first = generateRequest(shape, 8, "unequal prompts");
+  const limits = first.prompts.map(() => 24);
+  let contexts = first.prompts;
+  let seconds = 0;
+  for (let turn = 0; turn < 5; turn++) {
+    const answer = await side.generate({ prompts: contexts, limits, sampled: false });
+    seconds += answer.seconds;
+    contexts = contexts.map((context, row) => [
+      ...context,
+      ...answer.tokens[row]!,
+      ...observation(shape, row, turn),
+    ]);
+  }
+  return { seconds, tokens: contexts };
+}
+
+async function compare(
+  shape: ShapeName,
+  sides: Sides,
+  what: object,
+  names: string[],
+  task: (side: Side) => Promise<GenerateAnswer>,
+) {
+  const { seconds, tokens } = await inTurns(sides, names, task);
+  const ours = seconds.get("everturn")!;
+  return names
+    .filter((name) => name !== "everturn")
+    .map((peer) => {
+      const theirs = seconds.get(peer)!;
+      const ratios = {
+        min: Math.min(...ours) / Math.min(...theirs),
+        median: median(ours) / median(theirs),
+      };
+      const equal = tokens
+        .get("everturn")!
+        .filter((row, at) => row.join() === tokens.get(peer)![at]!.join()).length;
+      const row = { shape, ...what, peer, ours, theirs, ratios, bar: barOf(shape, peer), equal };
+      const milliseconds = (times: number[]) => (1000 * Math.min(...times)).toFixed(1);
+      console.log(
+        `${[shape, ...Object.values(what)].join(", ")}, ${peer}: ${milliseconds(ours)} / ${milliseconds(theirs)} ms at least; ` +
+          `ratios ${ratios.min.toFixed(2)}, ${ratios.median.toFixed(2)} (bar ${row.bar}); ` +
+          `equal rows ${equal} of ${tokens.get(peer)!.length}`,
+      );
+      return row;
+    });
+}
+
+async function compareShape(shape: ShapeName) {
+  const folder = await mkdtemp(join(tmpdir(), "everturn-generate-"));
+  const sides = await startSides(shape, folder);
+  // On the CPU, genai continues prompts that it had to pad wrongly: it is compared where all are of one length.
+  const padding = [...sides.keys()].filter((name) => name !== "genai");
+  const rows = [];
+  for (const batch of options.batches.split(",").map(Number)) {
+    for (const spread of spreads) {
+      for (const sampled of [false, true]) {
+        const request: GenerateRequest = { ...generateRequest(shape, batch, spread), sampled };
+        const what = { batch: `batch ${batch}`, spread, drawn: sampled ? "sampled" : "greedy" };
+        const names = spread === "equal" ? [...sides.keys()] : padding;
+        rows.push(...(await compare(shape, sides, what, names, (side) => side.generate(request))));
+      }
+    }
+  }
+  const what = { batch: "batch 8", spread: "five turns", drawn: "greedy" };
+  rows.push(...(await compare(shape, sides, what, padding, (side) => trajectories(shape, side))));
+  for (const side of sides.values()) side.close();
+  await rm(folder, { recursive: true });
+  return rows;
+}
+
+const rows = [];
+for (const shape of shapes.filter((name) => options.shapes.split(",").includes(name))) {
+  rows.push(...(await compareShape(shape)));
+}
+if (options.json) console.log(JSON.stringify({ benchmark: "generate", rows }));

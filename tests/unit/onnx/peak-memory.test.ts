@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import { checkpoint } from "../../../src/onnx/checkpoint.ts";
+import { exp, sigmoid } from "../../../src/onnx/elementwise.ts";
+import { gradients } from "../../../src/onnx/gradients.ts";
+import { createGraph, type FloatValue } from "../../../src/onnx/graph.ts";
+import { linear } from "../../../src/onnx/linear-algebra.ts";
+import { peakBytes } from "../../../src/onnx/peak-memory.ts";
+import { reduceSum } from "../../../src/onnx/reductions.ts";
+
+test("what is held at once: a value until its last use, outputs to the end, results over operands where allowed", () => {
+  const graph = createGraph();
+  const x = graph.input("x", "float32", ["rows", 8]);
+  const weight = graph.input("weight", "float32", [16, 8]);
+  const wide = linear(x, weight); // 64 bytes a row
+  const activated = sigmoid(exp(wide)); // in place
+  graph.output("y", reduceSum(activated, [1])); // 4 bytes a row
+  expect(peakBytes(graph, { rows: 10 })).toBe(680);
+  graph.output("wide", wide);
+  expect(peakBytes(graph, { rows: 10 })).toBe(1320);
+  expect(() => peakBytes(graph, {})).toThrow('the dimension "rows" was given no size');
+});
+
+test("checkpoints keep their inputs alone", () => {
+  const peak = (kept: boolean) => {
+    const graph = createGraph();
+    const weights = Array.from({ length: 8 }, (_, at) => graph.input(`w${at}`, "float32", [16, 16]));
+    const layer = (x: FloatValue, weight: FloatValue) => exp(sigmoid(exp(sigmoid(linear(x, weight)))));
+    let x = graph.input("x", "float32", ["rows", 16]);
+    for (const weight of weights) {
+      const input = x;
+      x = kept ? layer(input, weight) : checkpoint([input, weight], () => layer(input, weight));
+    }
+    gradients(reduceSum(x), weights).forEach((gradient, at) => {
+      graph.output(`dw${at}`, gradient);
+    });
+    return peakBytes(graph, { rows: 1000 });
+  };
+  expect(peak(false)).toBeLessThan(peak(true) / 2);
+});

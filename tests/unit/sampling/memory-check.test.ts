@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { modelConfig } from "../../../src/models/model-config.ts";
+import { bytesOfPosition, checkMemory, planMemory } from "../../../src/sampling/memory-check.ts";
+
+const config = modelConfig({
+  vocab_size: 1000,
+  hidden_size: 64,
+  num_hidden_layers: 2,
+  num_attention_heads: 4,
+  num_key_value_heads: 2,
+  intermediate_size: 128,
+  max_position_embeddings: 256,
+});
+
+test("a plan holds the weights twice, and keys and values up to their limit", () => {
+  expect(bytesOfPosition(config)).toBe(2 * 2 * 2 * 16 * 4);
+  const weights = 2 * 4 * (2 * 1000 * 64 + 64 + 2 * (2 * 64 + 2 * 64 * 64 + 2 * 32 * 64 + 3 * 64 * 128));
+  expect(planMemory(config, 8, 2 ** 40)).toEqual({ weights, keyValues: 8 * 256 * 512 });
+  expect(planMemory(config, 8, 1000)).toEqual({ weights, keyValues: 1000 });
+});
+
+test("a plan that exceeds what is available is refused, with its parts", () => {
+  const plan = { weights: 3 * 2 ** 20, keyValues: 2 ** 20 };
+  expect(() => checkMemory(plan, 4 * 2 ** 20)).not.toThrow();
+  expect(() => checkMemory(plan, 2 ** 20)).toThrow("3 MiB of weights and 1 MiB of keys and values");
+});
