@@ -95,7 +95,6 @@ const dynamicConfiguration = [
   "system.enableActivityEagerExecution=true", // an activity of the workflow's own worker skips the task queue
   "matching.numTaskqueueReadPartitions=1", // and tasks that don't find their poller at once …
   "matching.numTaskqueueWritePartitions=1",
-  "system.forceSearchAttributesCacheRefreshOnRead=false", // the server would read them again for every record
 ];
 
 /** Of two servers that start on one port at once, one ends a moment later: what answers may be the other one. */
