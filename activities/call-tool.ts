@@ -2,8 +2,14 @@ import { join } from "node:path";
 import { Context } from "@temporalio/activity";
 import type { CallToolInput, CallToolResult } from "../src/contracts/activities.ts";
 import type { ToolResponse } from "../src/contracts/tool.ts";
-import { EverturnError, isEverturnError } from "../src/errors/everturn-error.ts";
+import { EverturnError } from "../src/errors/everturn-error.ts";
+import type { Report } from "../src/temporal/durable.ts";
 import type { ToolWorker } from "../src/temporal/tool-worker.ts";
+import { addCallFailure, callFailures, clearCallFailures } from "../src/tools/call-failures.ts";
+import type { InstanceAnswer } from "../src/tools/instances.ts";
+import type { OpenTool } from "../src/tools/open-tool.ts";
+import type { RecordedCall } from "../src/tools/recorded-calls.ts";
+import { toolFailure } from "../src/tools/tool-failure.ts";
 import { once } from "../src/trajectory/journal.ts";
 
 /** A longer observation is cut, so that no answer of a tool fills the context or the history. */
@@ -12,43 +18,98 @@ const observationLimit = 8_000;
 /**
  * Calls `tool` for a trajectory. Arguments that break its schema are answered with an observation that says what is
  * wrong. Journalled by trajectory, turn and call: a call whose result was recorded is never made again.
- * Throws TOOL_FAILED when the tool itself throws, which Temporal retries; TOOL_STATE_LOST.
+ * Throws TOOL_FAILED and TOOL_TIMED_OUT, which Temporal retries; TOOL_GAVE_UP when the tool's attempts are spent;
+ * TOOL_HOST_DOWN, TOOL_STATE_LOST, TOOL_LEASE_TAKEN, TOOL_NOT_RECORDED.
  */
 export function callTool(worker: ToolWorker, tool: string) {
-  return async (input: CallToolInput, signal: AbortSignal): Promise<CallToolResult> => {
+  return async (input: CallToolInput, signal: AbortSignal, report: Report): Promise<CallToolResult> => {
     const { place, turn, call } = input;
     const { folder } = await worker.openRun(place.run);
     const file = join(folder.trajectory(place), `turn-${turn}-call-${call}.json`);
-    return once(file, async () => {
-      const started = performance.now();
-      const { attempt } = Context.current().info;
-      const opened = await worker.tool(place.run, tool);
-      const problem = opened.validate(input.arguments);
-      const response: ToolResponse =
-        problem === undefined ? await execute() : { text: `error: ${problem}`, error: true };
-      return {
-        observation: shortened(response.text),
-        valid: problem === undefined,
-        reward: response.reward ?? 0,
-        attempts: attempt,
-        seconds: (performance.now() - started) / 1000,
-      };
-
-      async function execute(): Promise<ToolResponse> {
-        const key = `${place.id}/${turn}/${call}`;
-        const { config } = opened;
-        try {
-          const state = await worker.instance(place, input.task, tool, input.continues ?? false);
-          const execution = { instance: place.id, key, attempt, config, signal };
-          return await opened.plugin.execute(input.arguments, execution, state);
-        } catch (error) {
-          if (isEverturnError(error)) throw error;
-          const reason = error instanceof Error ? error.message : String(error);
-          throw new EverturnError("TOOL_FAILED", { tool, reason }, { cause: error });
-        }
-      }
+    const opened = await worker.tool(tool);
+    return worker.inTurn(file, async () => {
+      let made: RecordedCall | undefined;
+      const recorded = await once(file, async () => {
+        made = await answered(opened, file);
+        return made;
+      });
+      // Another worker was first: what it did is what counts, and this instance has done it in its own way.
+      if (made !== undefined && made !== recorded) await worker.instances.forget(place, opened);
+      const { observation, valid, reward, attempts, seconds } = recorded;
+      return { observation, valid, reward, attempts, seconds };
     });
+
+    async function answered(opened: OpenTool, file: string): Promise<RecordedCall> {
+      const problem = opened.validate(input.arguments);
+      const { approval } = input;
+      const said = { tool, arguments: input.arguments, ...(approval === undefined ? {} : { approval }) };
+      if (problem !== undefined) {
+        return {
+          ...said,
+          observation: `error: ${problem}`,
+          valid: false,
+          reward: 0,
+          attempts: 1,
+          seconds: 0,
+        };
+      }
+      if (input.recordings !== undefined) {
+        const { stage, task, sample } = place;
+        const journal = folder.trajectory(place);
+        const asked = { stage, task, sample, turn, call, tool, journal, arguments: input.arguments };
+        return worker.recordings(input.recordings)(asked);
+      }
+      const failures = await callFailures(file);
+      let started = performance.now();
+      const options = { slots: opened.slots, signal, onWait: report };
+      try {
+        const { answer, snapshot } = await opened.host.call(() => {
+          started = performance.now();
+          return executed(opened);
+        }, options);
+        return {
+          ...said,
+          observation: shortened(answer.text),
+          valid: true,
+          reward: answer.reward ?? 0,
+          attempts: failures.length + 1,
+          seconds: (performance.now() - started) / 1000,
+          ...(snapshot === undefined ? {} : { snapshot }),
+        };
+      } catch (error) {
+        throw afterFailure(opened, file, failures.length + 1, error);
+      }
+    }
+
+    async function executed(opened: OpenTool): Promise<InstanceAnswer<ToolResponse>> {
+      const { plugin, config } = opened;
+      const key = `${place.id}/${turn}/${call}`;
+      const { attempt } = Context.current().info;
+      const execution = { instance: place.id, key, config, attempt };
+      const execute = (state: unknown) =>
+        opened.attempt(
+          (own) => plugin.execute(input.arguments, { ...execution, signal: own, isReplay: false }, state),
+          signal,
+        );
+      if (plugin.create === undefined) return { answer: await execute(undefined) };
+      const { continues = false } = input;
+      const needed = { place, turn, call, attempt, task: input.task, tool: opened, continues, signal };
+      return worker.instances.use(needed, execute);
+    }
   };
+}
+
+/** Counts a failure of the tool; what to throw: the failure, or that it was the last one. */
+function afterFailure(tool: OpenTool, file: string, failures: number, error: unknown): unknown {
+  const failure = toolFailure(error);
+  if (failure === undefined) return error;
+  const { attempt } = Context.current().info;
+  addCallFailure(file, { at: new Date().toISOString(), attempt, ...failure });
+  if (failures < tool.maximumAttempts) return error;
+  clearCallFailures(file);
+  const times = failures === 1 ? "once" : `${failures} times`;
+  const { reason } = failure;
+  return new EverturnError("TOOL_GAVE_UP", { tool: tool.name, times, reason }, { cause: error });
 }
 
 function shortened(text: string): string {

@@ -1,9 +1,12 @@
-import { join } from "node:path";
 import type { GenerateTurnInput, GenerateTurnResult } from "../src/contracts/activities.ts";
 import type { Generation } from "../src/contracts/policy.ts";
+import { toolDefinitions } from "../src/pipeline/tool-definitions.ts";
+import { newestPolicy } from "../src/runs/newest-policy.ts";
+import type { RunFolder } from "../src/runs/run-folder.ts";
 import { instruments } from "../src/telemetry/instruments.ts";
 import type { PolicyWorker } from "../src/temporal/policy-worker.ts";
 import { once } from "../src/trajectory/journal.ts";
+import { recordRefused, turnFile } from "../src/trajectory/turn-journal.ts";
 
 /**
  * Appends what came since the last action (the prompt, or observations) and generates the next action after it.
@@ -12,17 +15,19 @@ import { once } from "../src/trajectory/journal.ts";
 export function generateTurn(worker: PolicyWorker) {
   const counted = instruments().tokens;
   return async (input: GenerateTurnInput, signal: AbortSignal): Promise<GenerateTurnResult> => {
-    const { place, turn, policyVersion, sampling, seed } = input;
+    const { place, turn, sampling, seed } = input;
     const { folder, store, plan } = await worker.openRun(place.run);
-    const file = join(folder.trajectory(place), `turn-${turn}.json`);
-    return once(file, async () => {
+    const journal = folder.trajectory(place);
+    return once(turnFile(journal, turn), async () => {
+      await recordRefused(journal, input.refused);
       const started = performance.now();
-      const policy = await worker.policy(place.run, policyVersion);
+      const policyVersion = await versionFor(input, folder);
+      const policy = await worker.policy(place.run, policyVersion, input.policyFolder);
       const isFirst = input.head === null;
       const framed = isFirst
         ? policy.framePrompt(input.messages, input.tools ?? [])
         : policy.frameObservation(input.messages);
-      const before = await store.chain(input.head);
+      const before = await worker.contexts.get(store, input.head);
       const origin = isFirst ? "prompt" : "observation";
       const added = await store.put({
         previous: input.head,
@@ -30,11 +35,16 @@ export function generateTurn(worker: PolicyWorker) {
         text: framed.text,
         tokens: framed.tokens,
       });
-      const tokens = [...before.flatMap((segment) => segment.tokens), ...framed.tokens];
+      const tokens = before.concat(framed.tokens);
       // Without the run's id: the same seed draws the same run.
       const key = { seed, trajectory: `${place.stage}/${place.task}/${place.sample}`, turn };
-      const tools = plan.tools.flatMap(({ manifest }) => manifest.tool ?? []);
-      const action = await policy.generate({ tokens, version: policyVersion, sampling, key, tools, signal });
+      const maxTokens = Math.min(
+        sampling.maxTokens,
+        (input.tokenLimit ?? Number.POSITIVE_INFINITY) - tokens.length,
+      );
+      const request = { tokens, version: policyVersion, sampling: { ...sampling, maxTokens }, key, signal };
+      const action =
+        maxTokens < 1 ? noAction : await policy.generate({ ...request, tools: toolDefinitions(plan) });
       const head = await store.put({
         previous: added,
         origin: "action",
@@ -46,6 +56,7 @@ export function generateTurn(worker: PolicyWorker) {
           : {}),
         policyVersion,
       });
+      worker.contexts.set(head, tokens.concat(action.tokens), input.head);
       const appended = framed.tokens.length;
       counted.add(appended, { origin });
       counted.add(action.tokens.length, { origin: "action" });
@@ -60,9 +71,28 @@ export function generateTurn(worker: PolicyWorker) {
           observation: isFirst ? 0 : appended,
         },
         seconds: (performance.now() - started) / 1000,
+        ...(input.said === undefined ? {} : { said: input.said }),
       };
     });
   };
+}
+
+/** Where the trajectory has no room for a token more. */
+const noAction: Generation = {
+  tokens: [],
+  logprobs: [],
+  samplingLogprobs: [],
+  text: "",
+  finishReason: "length",
+};
+
+/** The version that generates: the trajectory's own, or the newest that has been published since. */
+async function versionFor(
+  { newest, policyVersion }: Pick<GenerateTurnInput, "newest" | "policyVersion">,
+  folder: RunFolder,
+): Promise<number> {
+  if (newest !== true) return policyVersion;
+  return Math.max(policyVersion, (await newestPolicy(folder)) ?? policyVersion);
 }
 
 /** Whether an action was drawn from another distribution than the model's own, beyond rounding. */

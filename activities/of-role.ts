@@ -1,4 +1,5 @@
 import { openRun as openOneRun, openRuns } from "../src/runs/open-runs.ts";
+import { runTasks } from "../src/runs/run-tasks.ts";
 import { durable } from "../src/temporal/durable.ts";
 import { policyWorker } from "../src/temporal/policy-worker.ts";
 import type { Role } from "../src/temporal/queues.ts";
@@ -6,8 +7,11 @@ import { toolWorker } from "../src/temporal/tool-worker.ts";
 import { trainerWorker } from "../src/temporal/trainer-worker.ts";
 import type { RoleActivities } from "../src/temporal/worker.ts";
 import { callTool } from "./call-tool.ts";
+import { drawTasks } from "./draw-tasks.ts";
+import { frameMessage } from "./frame-message.ts";
 import { generateTurn } from "./generate-turn.ts";
 import { initializePolicy } from "./initialize-policy.ts";
+import { loadTasks } from "./load-tasks.ts";
 import { openRunActivity } from "./open-run.ts";
 import { publishPolicy } from "./publish-policy.ts";
 import { recordEvaluation } from "./record-evaluation.ts";
@@ -35,9 +39,12 @@ export async function activitiesOf(role: Role, runs: string, run: string): Promi
 
 function orchestration(runs: string): RoleActivities {
   const openRun = openRuns(runs);
+  const tasks = runTasks();
   const activities = {
     "open-run": durable(openRunActivity(openRun)),
-    "select-tasks": durable(selectTasks(openRun)),
+    "select-tasks": durable(selectTasks(openRun, tasks)),
+    "draw-tasks": durable(drawTasks(openRun, tasks)),
+    "load-tasks": durable(loadTasks(openRun, tasks)),
     "record-left-out": durable(recordLeftOut(openRun)),
     "record-step": durable(recordStep(openRun)),
     "record-evaluation": durable(recordEvaluation(openRun)),
@@ -50,13 +57,15 @@ function policy(runs: string): RoleActivities {
   const activities = {
     "initialize-policy": durable(initializePolicy(worker)),
     "generate-turn": durable(generateTurn(worker)),
+    "frame-message": durable(frameMessage(worker)),
     "publish-policy": durable(publishPolicy(worker)),
   };
   return { activities, concurrency: 256, close: worker.close };
 }
 
 async function tools(runs: string, run: string): Promise<RoleActivities> {
-  const worker = toolWorker(runs);
+  const worker = toolWorker(runs, run);
+  await worker.start();
   const { plan } = await openOneRun(runs, run);
   const names = plan.tools.flatMap(({ manifest }) =>
     manifest.tool === undefined ? [] : [manifest.tool.name],

@@ -5,14 +5,19 @@ import type { StepRecord } from "../src/contracts/generated/step-record.ts";
 import type { Plan } from "../src/contracts/plan.ts";
 import type { EvaluationRecord, RunSettings, TrainingProgress } from "../src/contracts/run.ts";
 import type { ToolBinding } from "../src/contracts/trajectory.ts";
+import { trajectoryLimits } from "../src/pipeline/trajectory-limits.ts";
 import { readLines, readRecord } from "../src/runs/files.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
+import { rolloutProgress } from "../src/runs/rollout-progress.ts";
 
 /** Tells the training workflow what to do, and how far the run has come on disk. */
 export function openRunActivity(openRun: (run: string) => Promise<OpenRun>): RunActivities["open-run"] {
   return async ({ run }) => {
     const opened = await openRun(run);
-    return { settings: runSettings(opened.plan), progress: await progressOf(opened) };
+    const progress = await progressOf(opened);
+    const settings = runSettings(opened.plan);
+    if ((settings.staleness ?? 0) === 0) return { settings, progress };
+    return { settings, progress: { ...progress, rollout: await rolloutProgress(opened, progress) } };
   };
 }
 
@@ -27,19 +32,32 @@ export function runSettings(plan: Plan): RunSettings {
     groupSize: rollout.groupSize,
     concurrency: rollout.concurrency,
     ...(rollout.dynamicSampling === undefined ? {} : { dynamicSampling: rollout.dynamicSampling }),
+    staleness: rollout.staleness,
+    minGroup: rollout.minGroup ?? Math.min(2, rollout.groupSize),
+    maxInfrastructureFailures: rollout.maxInfrastructureFailures,
     sampling: { temperature: rollout.temperature, maxTokens: rollout.maxActionTokens },
+    limits: trajectoryLimits(rollout.limits),
     evaluationEvery: evaluation.every,
     evaluationTasks: evaluation.tasks,
     loop: { plugin: loop.name, config: loop.config },
-    tools: plan.tools.flatMap(toolBinding),
+    tools: plan.tools.flatMap((tool) => toolBinding(tool, rollout.toolRecordings)),
   };
 }
 
-function toolBinding({ manifest, retry, timeout }: Plan["tools"][number]): ToolBinding[] {
+function toolBinding(tool: Plan["tools"][number], recordings: string | undefined): ToolBinding[] {
+  const { manifest, retry, timeout, approval } = tool;
   if (manifest.tool === undefined) return [];
-  const { name, description, parameters, stateful = false } = manifest.tool;
-  const pure = !stateful && !Object.values(manifest.capabilities).includes(true);
-  return [{ definition: { name, description, parameters }, retry, timeout, stateful, pure }];
+  const { name, description, parameters, stateful = false, recovery = "fail" } = manifest.tool;
+  const computes = !stateful && !Object.values(manifest.capabilities).includes(true);
+  return [
+    {
+      ...{ definition: { name, description, parameters }, retry, timeout, stateful },
+      pure: computes || recordings !== undefined,
+      ...(stateful ? { recovery } : {}),
+      ...(recordings === undefined ? {} : { recordings }),
+      ...(approval === undefined ? {} : { approval }),
+    },
+  ];
 }
 
 async function progressOf({ folder, plan }: OpenRun): Promise<TrainingProgress> {

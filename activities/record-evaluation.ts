@@ -1,13 +1,15 @@
 import type { RunActivities } from "../src/contracts/activities.ts";
-import { writeWhole } from "../src/runs/files.ts";
+import { writeOnce } from "../src/runs/files.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
+import { patiently } from "../src/runs/patiently.ts";
 
-/** Writes an evaluation's result into the run folder. */
+/** Writes an evaluation's result into the run folder, once: what an attempt that came first wrote stands. */
 export function recordEvaluation(
   openRun: (run: string) => Promise<OpenRun>,
 ): RunActivities["record-evaluation"] {
   return async ({ run, record }) => {
     const { folder } = await openRun(run);
-    await writeWhole(folder.evaluation(record.name), `${JSON.stringify(record, null, 2)}\n`);
+    const content = `${JSON.stringify(record, null, 2)}\n`;
+    await patiently(() => writeOnce(folder.evaluation(record.name), content, { flush: true }));
   };
 }

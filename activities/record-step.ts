@@ -1,25 +1,31 @@
 import { rm } from "node:fs/promises";
 import type { RunActivities } from "../src/contracts/activities.ts";
 import type { StepRecord } from "../src/contracts/generated/step-record.ts";
-import { appendLine, readLines } from "../src/runs/files.ts";
+import { isKept } from "../src/ledger/kept-versions.ts";
+import { putLine, readLines } from "../src/runs/files.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
+import { patiently } from "../src/runs/patiently.ts";
+import { once } from "../src/trajectory/journal.ts";
 
-/** Versions kept beside the checkpoints: the newest ones, which a resumed run may start from. */
-const newest = 3;
-
-/** Adds the step's line to `metrics.jsonl`, once, and deletes the version that is neither a checkpoint nor new. */
+/**
+ * Adds the step's line to `metrics.jsonl`, once and in the order of the steps, and deletes versions that are neither
+ * checkpoints nor new.
+ */
 export function recordStep(openRun: (run: string) => Promise<OpenRun>): RunActivities["record-step"] {
   return async ({ run, record }) => {
     const { folder, plan } = await openRun(run);
+    const { step } = record;
+    const first = await once(folder.recordedStep(step), async () => record, { flush: true });
     const lines = await readLines<StepRecord>(folder.metrics);
-    if (!lines.some((line) => line.step === record.step)) {
-      await appendLine(folder.metrics, JSON.stringify(record));
+    if (!lines.some((line) => line.step === step)) {
+      const isBefore = (line: StepRecord) => line.step < step;
+      await patiently(() => putLine<StepRecord>(folder.metrics, JSON.stringify(first), isBefore));
     }
-    const old = record.policyVersion - newest;
-    const first = plan.warmStart === undefined ? 0 : 1;
-    const isCheckpoint = old <= first || (old - first) % plan.checkpoints.every === 0;
-    if (isCheckpoint) return;
-    for (const path of [folder.policy(old), folder.trainer(old)])
-      await rm(path, { recursive: true, force: true });
+    const { policyVersion } = first;
+    for (let version = policyVersion - 1; version >= 0 && version > policyVersion - 5; version--) {
+      if (isKept(plan, version, policyVersion)) continue;
+      for (const path of [folder.policy(version), folder.trainer(version)])
+        await rm(path, { recursive: true, force: true });
+    }
   };
 }

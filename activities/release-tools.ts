@@ -4,6 +4,6 @@ import type { ToolWorker } from "../src/temporal/tool-worker.ts";
 /** Releases a finished trajectory's tool instances, each once. */
 export function releaseTools(worker: ToolWorker): ToolActivities["release-tools"] {
   return async ({ place, tools }) => {
-    for (const tool of tools) await worker.release(place, tool);
+    for (const name of tools) await worker.instances.release(place, await worker.tool(name));
   };
 }

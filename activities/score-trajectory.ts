@@ -7,6 +7,7 @@ import { EverturnError } from "../src/errors/everturn-error.ts";
 import { readRecord } from "../src/runs/files.ts";
 import { instruments } from "../src/telemetry/instruments.ts";
 import type { ToolWorker } from "../src/temporal/tool-worker.ts";
+import { readEnded } from "../src/trajectory/ended-trajectory.ts";
 import { once } from "../src/trajectory/journal.ts";
 import { trajectoryRecord } from "../src/trajectory/trajectory-record.ts";
 
@@ -18,20 +19,23 @@ import { trajectoryRecord } from "../src/trajectory/trajectory-record.ts";
 export function scoreTrajectory(worker: ToolWorker) {
   const rewards = instruments().reward;
   return async (input: ScoreTrajectoryInput): Promise<Score> => {
-    const { place, task, turns, outcome, answer } = input;
+    const { place, task, outcome } = input;
     const { folder, plan } = await worker.openRun(place.run);
     const file = join(folder.trajectory(place), "trajectory.json");
     const before = await readRecord<TrajectoryRecord>(file);
     if (before?.outcome === "left-out") await rm(file, { force: true });
     const record = await once<TrajectoryRecord>(file, async () => {
       const reward = await worker.reward(place.run);
+      const ended = await readEnded(folder.trajectory(place), input);
+      const { turns } = ended;
+      const answer = outcome === "answered" ? (turns.at(-1)?.action ?? "") : "";
       const score = await reward.score({ task, turns, outcome, answer, config: plan.reward.config });
-      const total = score.reward + input.toolReward;
+      const total = score.reward + ended.toolReward;
       if (!Number.isFinite(total)) {
         throw new EverturnError("REWARD_INVALID", { trajectory: place.id, reward: String(total) });
       }
       rewards.record(total, { outcome });
-      return trajectoryRecord(input, { outcome, answer, reward: total, success: score.success });
+      return trajectoryRecord(input, ended, { outcome, answer, reward: total, success: score.success });
     });
     return { reward: record.reward, success: record.success };
   };

@@ -1,42 +1,46 @@
-import type { RunActivities } from "../src/contracts/activities.ts";
-import type { Task } from "../src/contracts/generated/task.ts";
-import type { ResolvedPlugin } from "../src/contracts/plan.ts";
-import { loadDataset } from "../src/plugins/registry.ts";
-import { batchIndices } from "../src/runs/batch-indices.ts";
+import type { RunActivities, SelectedTask } from "../src/contracts/activities.ts";
+import { reserve } from "../src/ledger/reservations.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
-import { sharedPromises } from "../src/runs/shared-promises.ts";
+import { type RunTasks, stepIndices, taskId } from "../src/runs/run-tasks.ts";
 import { readTaskFile } from "../src/runs/task-file.ts";
 
 /**
- * The tasks of a step (shuffled by the seed, no task twice in an epoch), those that replace some of them (from a
- * shuffle of their own), or those of an evaluation (in file order).
+ * The tasks of a step, those that replace some of them, or those of an evaluation (in file order), with their
+ * trajectories reserved in the ledger.
  */
-export function selectTasks(openRun: (run: string) => Promise<OpenRun>): RunActivities["select-tasks"] {
-  const loaded = sharedPromises<Task[]>();
-  function load(use: ResolvedPlugin): Promise<Task[]> {
-    const key = JSON.stringify([use.entry, use.config]);
-    return loaded.get(key, async () => (await loadDataset(use)).load(use.config));
-  }
-
-  return async ({ run, step, evaluation, replacement }) => {
-    const { plan } = await openRun(run);
+export function selectTasks(
+  openRun: (run: string) => Promise<OpenRun>,
+  tasks: RunTasks,
+): RunActivities["select-tasks"] {
+  return async ({ run, step, stage, evaluation, replacement }) => {
+    const { plan, folder } = await openRun(run);
     if (step === undefined) {
       const file = evaluation?.taskFile;
-      const tasks = file === undefined ? await load(plan.dataset.validation) : await readTaskFile(file);
-      return tasks.slice(0, evaluation?.tasks).map((task, index) => ({ id: taskId(index), task }));
+      const all = file === undefined ? await tasks.validation(plan) : await readTaskFile(file);
+      const selected = all.slice(0, evaluation?.tasks).map((task, row) => ({ id: taskId(row), task }));
+      const groups = selected.map(({ id }) => ({ task: id, samples: [0] }));
+      if (evaluation !== undefined) await reserve(folder, { stage: evaluation.name, groups });
+      return selected;
     }
-    const tasks = await load(plan.dataset.train);
-    const size = plan.rollout.batchSize / plan.rollout.groupSize;
-    const purpose = replacement === undefined ? "tasks" : `tasks of round ${replacement.round}`;
-    const drawn = { length: tasks.length, size, number: step - 1, seed: plan.seed, purpose };
-    const indices = batchIndices(drawn).slice(0, replacement?.count);
-    return indices.flatMap((index) => {
-      const task = tasks[index];
+    const all = await tasks.training(plan);
+    const indices = stepIndices(plan, all.length, step, replacement);
+    const selected = indices.flatMap((index): SelectedTask[] => {
+      const task = all[index];
       return task === undefined ? [] : [{ id: taskId(index), task }];
     });
+    if (stage !== undefined) {
+      const ids = selected.map(({ id }) => id);
+      const groups = reservedGroups(ids, plan.rollout.groupSize, replacement?.drawn ?? []);
+      await reserve(folder, { stage, round: replacement?.round ?? 1, groups });
+    }
+    return selected;
   };
 }
 
-function taskId(row: number): string {
-  return `task-${String(row).padStart(5, "0")}`;
+/** A task that was drawn before goes on counting its samples. */
+function reservedGroups(ids: string[], groupSize: number, before: string[]) {
+  return ids.map((task, index) => {
+    const drawn = [...before, ...ids.slice(0, index)].filter((other) => other === task).length;
+    return { task, samples: Array.from({ length: groupSize }, (_, sample) => drawn * groupSize + sample) };
+  });
 }

@@ -1,51 +1,84 @@
 import { join } from "node:path";
 import type { BatchMember, TrainStepInput, TrainStepResult } from "../src/contracts/activities.ts";
-import type { TrainerFolders } from "../src/contracts/trainer.ts";
+import type { TrajectoryRecord } from "../src/contracts/generated/trajectory.ts";
+import type { TrainedStep } from "../src/contracts/ledger.ts";
+import type { TrainerFolders, TrainingTrajectory } from "../src/contracts/trainer.ts";
+import { firstVersion } from "../src/ledger/kept-versions.ts";
+import { commit, committed } from "../src/runs/commit.ts";
+import { readRecord } from "../src/runs/files.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
-import { saveTrainer } from "../src/runs/save-trainer.ts";
 import type { TrainerWorker } from "../src/temporal/trainer-worker.ts";
-import { once } from "../src/trajectory/journal.ts";
 import { trainingTrajectory } from "../src/trajectory/training-trajectory.ts";
+import { trajectoryOf } from "../src/trajectory/trajectory-of.ts";
 
-/** A policy-gradient step on a batch of finished trajectories: writes the next policy version. Done once a step. */
+/**
+ * A policy-gradient step on a batch of finished trajectories: writes the next policy version, and with it what became
+ * of each trajectory. Done once a step: the record is the commit. Throws ATTEMPT_SUPERSEDED.
+ */
 export function trainStep(worker: TrainerWorker) {
-  return async ({ run, step, policyVersion, batch }: TrainStepInput): Promise<TrainStepResult> => {
+  return async (input: TrainStepInput): Promise<TrainStepResult> => {
+    const { run, step, policyVersion, batch, leftOut = [] } = input;
     const opened = await worker.openRun(run);
     const { folder, plan } = opened;
-    const temperature = plan.rollout.temperature || 1; // greedy actions are seen at temperature 1
     const next = policyVersion + 1;
-    return once(join(folder.root, "steps", `train-${step}.json`), async () => {
-      const started = performance.now();
-      const loaded = await Promise.all(batch.map((member) => load(opened, member)));
-      const trajectories = loaded.filter(({ tokens }) => tokens.length > 0); // others had no room for an action
-      const metrics = await worker.train({
-        run,
-        from: `policy ${policyVersion}`,
-        to: `policy ${next}`,
-        folders: foldersAt(opened, policyVersion),
-        work: async (trainer) => {
-          const metrics = await trainer.policyGradientStep(trajectories, { temperature });
-          await saveTrainer(trainer, folder.policy(next), folder.trainer(next));
-          return metrics;
-        },
-      });
-      return { policyVersion: next, metrics, seconds: (performance.now() - started) / 1000 };
+    const file = folder.trainedStep(step);
+    const targets = [folder.trainer(next), folder.policy(next)];
+    const recorded = await committed<TrainedStep>(file, targets);
+    if (recorded !== undefined) return resultOf(recorded);
+    const temperature = plan.rollout.temperature || 1; // greedy actions are seen at temperature 1
+    const started = performance.now();
+    const loaded = await Promise.all(batch.map((member) => load(opened, member)));
+    const trajectories = loaded.filter(({ tokens }) => tokens.length > 0); // others had no room for an action
+    return worker.train({
+      run,
+      from: `policy ${policyVersion}`,
+      to: `policy ${next}`,
+      folders: foldersAt(opened, policyVersion),
+      work: async (trainer) => {
+        const metrics = await trainer.policyGradientStep(trajectories, { temperature });
+        const done = await commit<TrainedStep>(
+          file,
+          targets,
+          ([state = "", policy = ""]) => trainer.save(policy, state),
+          () => ({
+            ...{ step, from: policyVersion, policyVersion: next, metrics },
+            trajectories: batch.map(({ trajectory, head, reward, group }) => ({
+              ...{ trajectory, head, reward, group },
+            })),
+            leftOut,
+            seconds: (performance.now() - started) / 1000,
+          }),
+        );
+        return resultOf(done);
+      },
     });
   };
 }
 
-async function load({ store }: OpenRun, { trajectory, head, ...member }: BatchMember) {
-  return trainingTrajectory({ id: trajectory, ...member }, await store.chain(head));
+function resultOf({ policyVersion, metrics, seconds }: TrainedStep): TrainStepResult {
+  return { policyVersion, metrics, seconds };
+}
+
+async function load(run: OpenRun, member: BatchMember): Promise<TrainingTrajectory> {
+  const { trajectory, head, reward, group } = member;
+  const turnRewards = member.turnRewards ?? (await recordedTurnRewards(run, trajectory));
+  const identity = { id: trajectory, reward, group, ...(turnRewards === undefined ? {} : { turnRewards }) };
+  return trainingTrajectory(identity, await run.store.chain(head));
+}
+
+async function recordedTurnRewards({ folder }: OpenRun, trajectory: string): Promise<number[] | undefined> {
+  const file = join(folder.trajectory(trajectoryOf(trajectory)), "trajectory.json");
+  return (await readRecord<TrajectoryRecord>(file))?.turnRewards;
 }
 
 /** The first step starts the optimizer and the value head anew; the reference is the policy it starts from. */
 function foldersAt({ plan, folder }: OpenRun, version: number): TrainerFolders {
-  const reference = plan.warmStart === undefined ? 0 : 1;
+  const reference = firstVersion(plan);
   const base = {
     initial: folder.policy(0),
     policy: folder.policy(version),
     reference: folder.policy(reference),
-    failures: join(folder.root, "failures"),
+    failures: folder.failures,
   };
   return version === reference ? base : { ...base, state: folder.trainer(version) };
 }

@@ -4,13 +4,21 @@ import { join } from "node:path";
 import { createCachedDecoder } from "../src/models/cached-decoder.ts";
 import { readModelConfig } from "../src/models/model-config-file.ts";
 import { readPolicyWeights } from "../src/models/policy-weights.ts";
+import { createKeyValueCache } from "../src/sampling/key-value-cache.ts";
 
 const [folder = "", list = ""] = process.argv.slice(2);
 const tokens = list.split(",").map(Number);
 const config = await readModelConfig(join(folder, "config.json"));
 const weights = await readPolicyWeights(folder);
 const model = await createCachedDecoder(config, { tensors: weights }, { threads: 1 });
-const { logits } = await model.run({ tokens: tokens.map((_, index) => tokens.slice(0, index + 1)) });
+const { num_hidden_layers: layers, num_key_value_heads: heads, head_dim: headSize } = config;
+const cache = createKeyValueCache({ layers, heads, headSize, step: model.capacityStep });
+cache.arrange(
+  tokens.map(() => -1),
+  tokens.length,
+);
+const past = { ...cache.view(0, tokens.length), capacity: cache.capacity(), lengths: tokens.map(() => 0) };
+const { logits } = await model.run({ tokens: tokens.map((_, index) => tokens.slice(0, index + 1)), past });
 const rows = tokens.map((_, row) => [
   ...logits.subarray(row * config.vocab_size, (row + 1) * config.vocab_size),
 ]);

@@ -20,8 +20,8 @@ export async function evaluation(input: EvaluationInput): Promise<EvaluationReco
   const inputs = selected.map((task) => trajectoryInput(task, place, plan.policyVersion, greedy, input));
   const progress = { done: 0, of: inputs.length };
   setHandler(stageProgress, () => progress);
-  const results = await runTrajectories(inputs, settings.concurrency, (done) => {
-    progress.done = done;
+  const results = await runTrajectories(inputs, settings.concurrency, () => {
+    progress.done += 1;
   });
   const record: EvaluationRecord = {
     name: plan.name,

@@ -5,5 +5,6 @@ import type { ErrorCode } from "../src/errors/table.ts";
 /** A failure of the table that ends the workflow; a plain Error would retry the workflow task for ever. */
 export function failure<Code extends ErrorCode>(code: Code, params: ErrorParams<Code>): ApplicationFailure {
   const error = new EverturnError(code, params);
-  return ApplicationFailure.create({ type: code, message: error.message, nonRetryable: !error.retryable });
+  const { message, retryable } = error;
+  return ApplicationFailure.create({ type: code, message, nonRetryable: !retryable, details: [params] });
 }

@@ -1,151 +1,141 @@
-import { scheduleActivity, scheduleLocalActivity } from "@temporalio/workflow";
-import type { CallToolInput, CallToolResult } from "../src/contracts/activities.ts";
-import type { LoopContext, Observation } from "../src/contracts/loop.ts";
-import type { Message, ToolCall } from "../src/contracts/message.ts";
+import { isCancellation } from "@temporalio/workflow";
+import type { AgentLoop } from "../src/contracts/loop.ts";
 import type {
-  SegmentRef,
-  TokenCounts,
-  ToolBinding,
-  ToolCallRecord,
+  Outcome,
   TrajectoryInput,
+  TrajectoryProgress,
   TurnRecord,
 } from "../src/contracts/trajectory.ts";
-import { callSlots } from "./call-slots.ts";
-import { isServedHere, schedule } from "./schedule.ts";
-import { summary } from "./transcript.ts";
+import { failure } from "./failure.ts";
+import { historyBound } from "./history-bound.ts";
+import { openTurn } from "./open-turn.ts";
+import { type LiveOrders, type OrderedTrajectory, takeOrders } from "./orders.ts";
+import { schedule } from "./schedule.ts";
+import { cutTurn } from "./shown-turns.ts";
+import { reachedLimit, turnTime } from "./stop-rules.ts";
+import { cut, transcript } from "./transcript.ts";
+import { type TurnClock, turnClock } from "./turn-clock.ts";
 import { turnSpans } from "./turn-spans.ts";
 
-/** A trajectory under way: what its agent loop may do, and what has come of it. */
+/** A trajectory under way. */
 export interface OpenTrajectory {
-  context: LoopContext;
-  turns: TurnRecord[];
-  state(): { turns: TurnRecord[]; head: SegmentRef | null; tokens: TokenCounts; toolReward: number };
-  /** What the tools of each turn gave. */
-  turnRewards(): number[];
-  /** Time that generating took, all turns together. */
-  generationSeconds(): number;
+  /** The orders that people give it. */
+  orders: LiveOrders;
+  /** What has come of it: what it carries when it continues as new. */
+  progress: TrajectoryProgress;
+  clock: TurnClock;
+  /** Takes the next turn. Says how the trajectory ended, by its loop or by a limit, or "continue". */
+  takeTurn(loop: AgentLoop): Promise<Outcome | "continue">;
+  /** Whether its history has grown so long that it should continue as new. */
+  isHistoryLong(): boolean;
+  /** The newest action's text. */
+  lastAction(): string;
   /** Releases the tools that hold state for this trajectory. */
   release(): Promise<void>;
 }
 
-/** Opens a trajectory; `onTurn` is told after every action and observation. */
-export function openTrajectory(
-  input: TrajectoryInput,
-  onTurn: (turns: TurnRecord[]) => void,
-): OpenTrajectory {
-  const { place, task, queues } = input;
-  const turns: TurnRecord[] = [];
-  const tokens: TokenCounts = { prompt: 0, action: 0, observation: 0 };
-  const used = new Set<string>();
-  const bindings = new Map(input.tools.map((tool) => [tool.definition.name, tool]));
-  const definitions = input.tools.map((tool) => tool.definition);
+/** Opens a trajectory where it stands; `show` is told its transcript at first, and after every action and observation. */
+export function openTrajectory(input: TrajectoryInput, show: (transcript: string) => void): OpenTrajectory {
+  const { place, queues, limits = {} } = input;
+  const progress = input.progress ?? begun(input);
+  const clock = turnClock(progress.heldMs);
   const spans = turnSpans();
-  let slots = callSlots({ action: "", toolCalls: [] });
-  let pending: Message[] = task.prompt;
-  let head: SegmentRef | null = null;
-  let seconds = 0;
-  const turnRewards: number[] = [];
+  const history = historyBound();
+  const prompt = promptOf(input);
+  let current: TurnRecord | undefined;
+  const orders = takeOrders(
+    {
+      id: place.id,
+      view: () => viewOf(input, progress, current),
+      check: (message) => schedule(queues, "frame-message", { run: place.run, message }),
+      onChange,
+    },
+    progress.orders,
+  );
+  let lastAction = "";
+  onChange();
 
-  function reserve(): { turn: number; call: number; record(call: ToolCallRecord): Observation } {
-    const { call, fill } = slots.take();
-    const record = (done: ToolCallRecord) => {
-      fill(done);
-      onTurn(turns);
-      return { tool: done.tool, text: done.observation, valid: done.valid };
-    };
-    return { turn: turns.length, call, record };
+  function onChange(): void {
+    const shown = current === undefined ? undefined : cutTurn(current);
+    show(transcript(prompt, progress, shown, orders.status()));
   }
 
-  const context: LoopContext = {
-    task,
-    tools: definitions,
-    config: input.loop.config,
-    generate: async () => {
-      const turn = turns.length + 1;
-      const { policyVersion, sampling, seed } = input;
-      const request = { place, turn, policyVersion, head, messages: pending, sampling, seed };
-      const first = turn === 1 ? { tools: definitions } : {};
-      const generateTurn = { ...request, ...first };
-      spans.begin(turn);
-      const options = { summary: `turn ${turn}`, isQuick: input.quickTurns ?? false };
-      const result = await spans.within(() => schedule(queues, "generate-turn", generateTurn, options));
-      pending = [];
-      head = result.head;
-      seconds += result.seconds;
-      tokens.prompt += result.tokens.prompt;
-      tokens.action += result.tokens.action;
-      tokens.observation += result.tokens.observation;
-      const done: TurnRecord = { action: result.action, toolCalls: [] };
-      slots = callSlots(done);
-      turns.push(done);
-      turnRewards.push(0);
-      onTurn(turns);
-      return { text: result.action, finishReason: result.finishReason };
-    },
-    callTool: async (call) => {
-      const slot = reserve();
-      const binding = bindings.get(call.name);
-      if (binding === undefined) {
-        return slot.record(refused(call.name, call.arguments, unknownTool(call.name, [...bindings.keys()])));
-      }
-      const executed = turns.flatMap((turn) => turn.toolCalls.filter((done) => done.valid));
-      const continues = binding.stateful && executed.some((done) => done.tool === call.name);
-      used.add(call.name);
-      const request = {
-        ...{ place, task, turn: slot.turn, call: slot.call, arguments: call.arguments },
-        ...(continues ? { continues } : {}),
-      };
-      const { observation, valid, attempts, reward } = await spans.within(() =>
-        callTool(binding, call, request),
-      );
-      turnRewards[slot.turn - 1] = (turnRewards[slot.turn - 1] ?? 0) + reward;
-      return slot.record({ tool: call.name, arguments: call.arguments, observation, valid, attempts });
-    },
-    reject: (call, reason) => reserve().record(refused("", call, reason)),
-    append: (observations) => {
-      pending = observations.map(({ tool, text }) => ({ role: "tool", name: tool, content: text }));
-    },
-  };
-
-  function callTool(binding: ToolBinding, call: ToolCall, request: CallToolInput): Promise<CallToolResult> {
-    const options = {
-      startToCloseTimeout: binding.timeout,
-      retry: binding.retry,
-      summary: summary(JSON.stringify(call.arguments)),
-    };
-    if (binding.pure === true && isServedHere("tools", queues)) {
-      return scheduleLocalActivity<CallToolResult>(call.name, [request], options);
-    }
-    return scheduleActivity<CallToolResult>(call.name, [request], {
-      ...options,
-      taskQueue: queues.tools,
-      heartbeatTimeout: Math.min(binding.timeout, 10_000),
+  async function takeTurn(loop: AgentLoop): Promise<Outcome | "continue"> {
+    if (orders.isPaused()) await clock.hold(orders.gate);
+    const turn = openTurn(input, progress, { spans, orders, clock }, (record) => {
+      lastAction = record.action;
+      current = record;
+      onChange();
     });
+    try {
+      const limit = turnTime(limits, progress, Date.now());
+      const ended = await clock.within(limit, () => loop(turn.context));
+      if (ended === "time-limit") await turn.settled();
+      if (ended !== "continue" && !goesOn(ended, turn.context.turn)) return ended;
+    } catch (error) {
+      if (isCancellation(error)) await turn.settled();
+      throw error;
+    } finally {
+      history.add(turn.close());
+      current = undefined;
+      progress.heldMs = clock.heldMs();
+      progress.orders = orders.carried();
+    }
+    if (progress.turns < turn.context.turn) {
+      const { plugin } = input.loop;
+      throw failure("LOOP_TURN_INVALID", { loop: plugin, turn: turn.context.turn, count: "no action" });
+    }
+    return reachedLimit(limits, progress, Date.now()) ?? "continue";
+  }
+
+  /** An answer ends nothing if a person said something meanwhile, or if the turn is a fork's and has a next one. */
+  function goesOn(outcome: Outcome, turn: number): boolean {
+    return outcome === "answered" && (orders.hasMessages() || turn <= (input.origin?.turns ?? 0));
   }
 
   return {
-    context,
-    turns,
-    state: () => ({ turns, head, tokens, toolReward: sum(turnRewards) }),
-    turnRewards: () => turnRewards,
-    generationSeconds: () => seconds,
+    ...{ progress, orders },
+    clock,
+    takeTurn,
+    isHistoryLong: history.isReached,
+    lastAction: () => lastAction,
     release: async () => {
       spans.end();
-      const stateful = [...used].filter((tool) => bindings.get(tool)?.stateful);
-      if (stateful.length > 0) await schedule(queues, "release-tools", { place, tools: stateful });
+      const stateful = input.tools.filter((tool) => tool.stateful).map((tool) => tool.definition.name);
+      const tools = progress.toolsUsed.filter((tool) => stateful.includes(tool));
+      if (tools.length > 0) await schedule(queues, "release-tools", { place, tools });
     },
   };
 }
 
-function sum(values: number[]): number {
-  return values.reduce((total, value) => total + value, 0);
+/** The task as its user words it, cut at a bound. */
+export function promptOf({ task }: TrajectoryInput): string {
+  return cut(task.prompt.at(-1)?.content ?? "", 2_000);
 }
 
-function refused(tool: string, call: ToolCallRecord["arguments"], observation: string): ToolCallRecord {
-  return { tool, arguments: call, observation, valid: false, attempts: 0 };
+/** What orders and their answers say of the trajectory. */
+function viewOf(
+  { task }: TrajectoryInput,
+  { turns, tokens, head, shown }: TrajectoryProgress,
+  current: TurnRecord | undefined,
+): ReturnType<OrderedTrajectory["view"]> {
+  const newest = current === undefined ? shown.newest : [...shown.newest, cutTurn(current)];
+  const firstOf = turns - newest.length + 1;
+  const numbered = [
+    ...shown.first.map((turn, index) => ({ number: index + 1, ...turn })),
+    ...newest.map((turn, index) => ({ number: firstOf + index, ...turn })),
+  ];
+  return { turn: turns, tokens, head, prompt: task.prompt, turns: numbered };
 }
 
-function unknownTool(name: string, available: string[]): string {
-  const list = available.length > 0 ? `Available tools: ${available.join(", ")}.` : "No tools are available.";
-  return `error: there is no tool ${name}. ${list}`;
+function begun({ task }: TrajectoryInput): TrajectoryProgress {
+  return {
+    ...{ startedAt: Date.now(), heldMs: 0, turns: 0, head: null, generationSeconds: 0 },
+    tokens: { prompt: 0, action: 0, observation: 0 },
+    policyVersions: null,
+    pending: [...task.prompt],
+    ...{ toolCalls: 0, validCalls: 0, invalidInARow: 0, refused: [], toolsUsed: [], toolsHolding: [] },
+    loopState: {},
+    shown: { first: [], newest: [] },
+  };
 }

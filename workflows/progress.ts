@@ -1,4 +1,5 @@
-import { defineQuery } from "@temporalio/workflow";
+import { defineQuery, defineSignal } from "@temporalio/workflow";
+import type { TrajectoriesEnded } from "../src/contracts/rollout.ts";
 import type { RunProgress } from "../src/contracts/run.ts";
 
 /** Asks the training workflow where the run is. */
@@ -6,3 +7,6 @@ export const runProgress = defineQuery<RunProgress>("progress");
 
 /** Asks a step or an evaluation how many of its trajectories have finished. */
 export const stageProgress = defineQuery<{ done: number; of: number }>("progress");
+
+/** Tells the training workflow of an asynchronous run which trajectories have ended. */
+export const trajectoriesEnded = defineSignal<[TrajectoriesEnded]>("trajectories-ended");

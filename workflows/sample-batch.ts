@@ -1,69 +1,88 @@
 import { setHandler } from "@temporalio/workflow";
-import type { SelectedTask } from "../src/contracts/activities.ts";
+import type { EndedGroup, GroupPlace } from "../src/contracts/rollout.ts";
 import type { StepInput } from "../src/contracts/run.ts";
-import type { TrajectoryResult } from "../src/contracts/trajectory.ts";
-import { type SampledTrajectory, withVariance } from "./group-variance.ts";
+import { reasonToReplace, roundsOf } from "./ended-groups.ts";
+import { tooManyFailures } from "./failure-share.ts";
 import { stageProgress } from "./progress.ts";
+import { groupsOf, runShards, shardSize } from "./run-shards.ts";
 import { runTrajectories } from "./run-trajectories.ts";
 import { schedule } from "./schedule.ts";
 import { stepStage } from "./stages.ts";
-import { samplesOf, trajectoryInput } from "./trajectory-input.ts";
-
-/** A step's trajectories. */
-export interface SampledBatch {
-  /** All of them, those left out included. */
-  results: TrajectoryResult[];
-  /** Those that the step trains on. */
-  batch: SampledTrajectory[];
-  /** Groups that train nothing because their rewards are all the same; undefined without dynamic sampling. */
-  groupsLeftOut?: number;
-}
+import { summarize } from "./summarize.ts";
+import { groupPlaces, inputsOf } from "./trajectory-input.ts";
 
 /**
- * Runs a step's trajectories. With dynamic sampling (DAPO, arXiv:2503.14476, section 3.2) tasks whose rewards are all
- * the same are replaced by others, up to `maxRounds` rounds; then the step trains on what it has.
+ * Rolls out a synchronous step. Groups that lost too many members to infrastructure are replaced by other tasks, and
+ * with dynamic sampling (DAPO, arXiv:2503.14476, section 3.2) those whose rewards are all the same, in at most so
+ * many rounds; then the step trains on what it has. Throws TOO_MANY_FAILURES, BATCH_EMPTY.
  */
-export async function sampleBatch(input: StepInput): Promise<SampledBatch> {
-  const { run, step, settings, policyVersion, queues } = input;
-  const { groupSize, concurrency, dynamicSampling } = settings;
-  const place = { run, stage: stepStage(step), step };
+export async function sampleBatch(input: StepInput): Promise<EndedGroup[]> {
+  const { run, step, settings, queues } = input;
   const progress = { done: 0, of: 0 };
   setHandler(stageProgress, () => progress);
-  const selected: SelectedTask[] = [];
-  const results: TrajectoryResult[] = [];
-  const sampled: SampledTrajectory[][] = [];
+  const isLarge = settings.batchSize > shardSize;
+  const drawn: string[] = [];
+  const groups: EndedGroup[] = [];
 
-  async function sampleRound(tasks: SelectedTask[]): Promise<void> {
-    selected.push(...tasks);
-    const fresh = samplesOf(selected, groupSize).slice(results.length);
-    const inputs = fresh.map(({ selected: task, sample }) =>
-      trajectoryInput(task, { ...place, sample }, policyVersion, settings, input),
-    );
-    const before = progress.done;
-    progress.of += inputs.length;
-    const ended = await runTrajectories(inputs, concurrency, (done) => {
-      progress.done = before + done;
+  /** The groups of a round, by the tasks that all rounds so far drew. */
+  function places(tasks: string[], round: number): GroupPlace[] {
+    const known = drawn.length;
+    drawn.push(...tasks);
+    const fresh = groupPlaces(step, drawn, settings.groupSize).slice(known);
+    return round === 1 ? fresh : fresh.map((place) => ({ ...place, round }));
+  }
+
+  async function sampleRound(round: number, count?: number): Promise<void> {
+    const replacement = count === undefined ? {} : { replacement: { round, count, drawn: [...drawn] } };
+    const ended = isLarge ? await inParts(replacement, round) : await directly(replacement, round);
+    groups.push(...ended);
+    const results = groups.flatMap((group) => group.results);
+    const failed = tooManyFailures(input, results, settings.maxInfrastructureFailures);
+    if (failed !== undefined) throw failed;
+  }
+
+  async function directly(replacement: object, round: number): Promise<EndedGroup[]> {
+    const selected = await schedule(queues, "select-tasks", {
+      run,
+      step,
+      stage: stepStage(step),
+      ...replacement,
     });
-    results.push(...ended);
-    for (let first = 0; first < ended.length; first += groupSize) {
-      const group = fresh[first]?.selected.id ?? "";
-      sampled.push(ended.slice(first, first + groupSize).flatMap((result) => finished(result, group)));
-    }
+    const fresh = places(
+      selected.map(({ id }) => id),
+      round,
+    );
+    const inputs = fresh.flatMap((place, index) => {
+      const task = selected[index];
+      return task === undefined ? [] : inputsOf(place, task, input);
+    });
+    progress.of += inputs.length;
+    const results = await runTrajectories(inputs, settings.concurrency, () => {
+      progress.done += 1;
+    });
+    return groupsOf(fresh, results.map(summarize));
   }
 
-  await sampleRound(await schedule(queues, "select-tasks", { run, step }));
-  if (dynamicSampling === undefined) return { results, batch: sampled.flat() };
-  const wanted = sampled.length;
-  for (let round = 2; round <= dynamicSampling.maxRounds; round++) {
-    const count = wanted - withVariance(sampled).length;
+  async function inParts(replacement: object, round: number): Promise<EndedGroup[]> {
+    const fresh = places(await schedule(queues, "draw-tasks", { run, step, ...replacement }), round);
+    progress.of += fresh.length * settings.groupSize;
+    return runShards(input, fresh, (results) => {
+      progress.done += results.length;
+    });
+  }
+
+  const kept = () => groups.filter((group) => reasonToReplace(group, settings) === undefined);
+  await sampleRound(1);
+  const wanted = groups.length;
+  for (let round = 2; round <= roundsOf(settings); round++) {
+    const count = wanted - kept().length;
     if (count === 0) break;
-    await sampleRound(await schedule(queues, "select-tasks", { run, step, replacement: { round, count } }));
+    await sampleRound(round, count);
   }
-  const varied = withVariance(sampled);
-  const batch = (varied.length > 0 ? varied : sampled.slice(0, wanted)).flat();
-  return { results, batch, groupsLeftOut: sampled.length - varied.length };
-}
-
-function finished(result: TrajectoryResult, group: string): SampledTrajectory[] {
-  return result.outcome === "left-out" || result.head === null ? [] : [{ group, result, head: result.head }];
+  // If every group should be replaced, the step trains on those that it drew first.
+  const first = new Set(kept().length > 0 ? [] : groups.slice(0, wanted));
+  return groups.map((group) => {
+    const leftOut = first.has(group) ? undefined : (reasonToReplace(group, settings) ?? undefined);
+    return leftOut === undefined ? group : { ...group, leftOut };
+  });
 }

@@ -13,6 +13,7 @@ type Activities = PolicyActivities & ToolActivities & TrainerActivities & RunAct
 const roles: Record<keyof Activities, keyof Queues> = {
   "initialize-policy": "policy",
   "generate-turn": "policy",
+  "frame-message": "policy",
   "publish-policy": "policy",
   "score-trajectory": "tools",
   "release-tools": "tools",
@@ -20,13 +21,15 @@ const roles: Record<keyof Activities, keyof Queues> = {
   "train-step": "trainer",
   "open-run": "orchestration",
   "select-tasks": "orchestration",
+  "draw-tasks": "orchestration",
+  "load-tasks": "orchestration",
   "record-left-out": "orchestration",
   "record-step": "orchestration",
   "record-evaluation": "orchestration",
 };
 
 /** A worker that is silent for longer loses its activity to another. */
-const heartbeatTimeout = "10s";
+export const heartbeatTimeout = "10s";
 
 const defaults = {
   startToCloseTimeout: "30 minutes",

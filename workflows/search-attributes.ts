@@ -16,6 +16,7 @@ const task = defineSearchAttributeKey(name("EverturnTask"), "KEYWORD");
 const outcome = defineSearchAttributeKey(name("EverturnOutcome"), "KEYWORD");
 const reward = defineSearchAttributeKey(name("EverturnReward"), "DOUBLE");
 const tools = defineSearchAttributeKey(name("EverturnTools"), "KEYWORD_LIST");
+const waiting = defineSearchAttributeKey(name("EverturnWaiting"), "KEYWORD");
 
 /** What a trajectory can be searched by from its start. */
 export function startAttributes({ place, policyVersion: version }: TrajectoryInput): TypedSearchAttributes {
@@ -40,12 +41,15 @@ export function stageAttributes(place: { run: string; stage: string; step: numbe
 }
 
 /** Adds what is known at a trajectory's end: outcome, reward, tools used (not names that the model made up). */
-export function describeEnd(result: TrajectoryResult): void {
-  const made = result.turns.flatMap((turn) => turn.toolCalls.filter((call) => call.attempts > 0));
-  const used = new Set(made.map((call) => call.tool));
+export function describeEnd(result: TrajectoryResult, toolsUsed: string[]): void {
   upsertSearchAttributes([
     { key: outcome, value: result.outcome },
     { key: reward, value: result.reward },
-    { key: tools, value: [...used] },
+    { key: tools, value: toolsUsed },
   ]);
+}
+
+/** What a live trajectory waits for a person to do; null while it waits for nobody. */
+export function describeWaiting(reason: "approval" | "paused" | null): void {
+  upsertSearchAttributes([{ key: waiting, value: reason }]);
 }

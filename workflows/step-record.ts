@@ -1,30 +1,48 @@
 import type { TrainStepResult } from "../src/contracts/activities.ts";
 import type { StepRecord } from "../src/contracts/generated/step-record.ts";
+import type { EndedGroup } from "../src/contracts/rollout.ts";
 import type { StepInput } from "../src/contracts/run.ts";
-import type { SampledBatch } from "./sample-batch.ts";
+import { batchOf, reasonToReplace } from "./ended-groups.ts";
+import { failuresByReason } from "./failure-share.ts";
+
+/** Reasons that a record counts on their own; the rest are rare. */
+const reasonsKept = 8;
 
 /**
  * The step's line of `metrics.jsonl`. `clock` holds the times (ms) at which rollout began, training began,
- * publishing began, and all was done. Means are over all trajectories that finished, those of groups without
- * variance included; trajectories left out are only counted.
+ * publishing began, and all was done. Means are over all trajectories that finished, those of groups that train
+ * nothing included; trajectories left out are only counted. Staleness is that of the batch.
  */
 export function stepRecord(
-  input: StepInput,
-  sampled: Pick<SampledBatch, "results" | "groupsLeftOut"> & { batch: readonly unknown[] },
+  input: Pick<StepInput, "step" | "policyVersion" | "settings">,
+  groups: EndedGroup[],
   trained: TrainStepResult,
   clock: number[],
 ): StepRecord {
-  const { results, groupsLeftOut } = sampled;
+  const results = groups.flatMap((group) => group.results);
   const finished = results.filter((result) => result.outcome !== "left-out");
+  const leftOut = results.length - finished.length;
   const calls = sum(finished.map((result) => result.toolCalls));
   const [start = 0, rolledOut = 0, trainedAt = 0, published = 0] = clock;
+  const batch = batchOf(groups);
+  const staleness = batch.map(({ result }) => input.policyVersion - result.policyVersion);
+  const replaced = groups.map((group) => reasonToReplace(group, input.settings));
+  const lost = replaced.filter((reason) => reason === "lost").length;
   return {
     step: input.step,
     policyVersion: trained.policyVersion,
-    staleness: Math.max(0, ...finished.map((result) => input.policyVersion - result.policyVersion)),
-    trajectories: sampled.batch.length,
-    leftOut: results.length - finished.length,
-    ...(groupsLeftOut === undefined ? {} : { groupsLeftOut }),
+    staleness: Math.max(0, ...staleness),
+    stalenessMean: mean(staleness),
+    trajectories: batch.length,
+    leftOut,
+    leftOutShare: results.length === 0 ? 0 : leftOut / results.length,
+    ...(leftOut === 0
+      ? {}
+      : { leftOutReasons: Object.fromEntries(failuresByReason(results).slice(0, reasonsKept)) }),
+    ...(lost === 0 ? {} : { groupsLost: lost }),
+    ...(input.settings.dynamicSampling === undefined
+      ? {}
+      : { groupsLeftOut: replaced.filter((reason) => reason !== undefined).length }),
     rewardMean: mean(finished.map((result) => result.reward)),
     successRate: mean(finished.map((result) => Number(result.success))),
     toolCallRate: mean(finished.map((result) => Number(result.toolCalls > 0))),
@@ -36,7 +54,7 @@ export function stepRecord(
       observation: sum(finished.map((result) => result.tokens.observation)),
     },
     actionLength: mean(finished.map((result) => result.tokens.action)),
-    turns: mean(finished.map((result) => result.turns.length)),
+    turns: mean(finished.map((result) => result.turns)),
     seconds: {
       rollout: (rolledOut - start) / 1000,
       train: (trainedAt - rolledOut) / 1000,

@@ -1,4 +1,4 @@
-import { continueAsNew, executeChild, setHandler, workflowInfo } from "@temporalio/workflow";
+import { executeChild, setHandler, workflowInfo } from "@temporalio/workflow";
 import type { OpenRunResult } from "../src/contracts/activities.ts";
 import type {
   EvaluationInput,
@@ -10,6 +10,8 @@ import type {
   TrainingProgress,
   TrainingResult,
 } from "../src/contracts/run.ts";
+import { type AsynchronousRollout, asynchronousRollout, emptyRollout } from "./asynchronous-rollout.ts";
+import { continueOnCurrentCode, shouldContinueAsNew } from "./continue-as-new.ts";
 import { runProgress } from "./progress.ts";
 import { schedule } from "./schedule.ts";
 import { stageAttributes } from "./search-attributes.ts";
@@ -39,7 +41,11 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
     of: 0,
     evaluations: state.evaluations,
   };
-  setHandler(runProgress, () => progress);
+  setHandler(runProgress, () => ({
+    ...progress,
+    ...(progress.phase === "step" ? rollout?.progress() : {}),
+  }));
+  let rollout: AsynchronousRollout | undefined;
   const quickTurns = () => (state.turnSeconds ?? Number.POSITIVE_INFINITY) < quickTurn;
 
   async function evaluate(): Promise<void> {
@@ -85,13 +91,28 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
 
   if (state.nextStep > 1 && isDue(state.nextStep - 1)) await evaluate(); // the workflow before was lost in it
 
-  while (state.nextStep <= settings.steps) {
+  if ((settings.staleness ?? 0) > 0) {
+    state.rollout ??= emptyRollout();
+    const training = workflowInfo().firstExecutionRunId;
+    rollout = asynchronousRollout({ run, queues, settings, training, state, quickTurns }, state.rollout);
+  }
+
+  async function rolledOut(from: AsynchronousRollout): Promise<Pick<StepInput, "rolledOut">> {
+    const since = Date.now();
+    const { nextStep: step, policyVersion } = state;
+    delete progress.child;
+    Object.assign(progress, { phase: "step", step, policyVersion });
+    return { rolledOut: { groups: await from.nextStep(), since } };
+  }
+
+  async function takeStep(): Promise<void> {
+    const batch = rollout === undefined ? {} : await rolledOut(rollout);
     const step = state.nextStep;
     const { policyVersion } = state;
     const stage = stepStage(step);
     Object.assign(progress, { phase: "step", step, policyVersion, child: `${run}/${stage}` });
     const result = await executeChild<(input: StepInput) => Promise<StepResult>>("step", {
-      args: [{ run, step, policyVersion, settings, queues, quickTurns: quickTurns() }],
+      args: [{ run, step, policyVersion, settings, queues, quickTurns: quickTurns(), ...batch }],
       workflowId: `${run}/${stage}`,
       typedSearchAttributes: stageAttributes({ run, stage, step, policyVersion }),
       staticSummary: `step ${step} from policy version ${policyVersion}`,
@@ -100,11 +121,19 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
     state.turnSeconds = result.turnSeconds;
     state.trajectories += result.trajectories;
     state.nextStep = step + 1;
-    if (isDue(step)) await evaluate();
-    if (workflowInfo().continueAsNewSuggested && state.nextStep <= settings.steps) {
-      await continueAsNew<typeof training>({ run, queues, progress: state });
+    rollout?.trained();
+  }
+
+  // Asynchronous rollouts go on while an evaluation is made; staleness bounds them as ever.
+  while (state.nextStep <= settings.steps) {
+    await takeStep();
+    if (isDue(state.nextStep - 1)) await evaluate();
+    if (shouldContinueAsNew() && state.nextStep <= settings.steps) {
+      await rollout?.close();
+      await continueOnCurrentCode<typeof training>({ run, queues, progress: state });
     }
   }
+  await rollout?.close();
   progress.phase = "done";
   return trainingResult(run, state, settings.warmStartSteps > 0);
 }

@@ -1,21 +1,48 @@
 import type { SelectedTask } from "../src/contracts/activities.ts";
+import type { GroupPlace } from "../src/contracts/rollout.ts";
 import type { RunSettings } from "../src/contracts/run.ts";
 import type { Queues, TrajectoryInput, TrajectoryPlace } from "../src/contracts/trajectory.ts";
+import { stepStage } from "./stages.ts";
 
 /**
- * The tasks of a step, each with the numbers of its `groupSize` samples. A task that was drawn twice (the step spans
- * two epochs) goes on counting, so that no two trajectories share an id.
+ * The groups of a step: its tasks, each with the numbers of its `groupSize` samples. A task that was drawn twice (the
+ * step spans two epochs) goes on counting, so that no two trajectories share an id.
  */
-export function samplesOf(
-  selected: SelectedTask[],
-  groupSize: number,
-): { selected: SelectedTask; sample: number }[] {
+export function groupPlaces(step: number, tasks: string[], groupSize: number): GroupPlace[] {
   const drawn = new Map<string, number>();
-  return selected.flatMap((one) => {
-    const first = drawn.get(one.id) ?? 0;
-    drawn.set(one.id, first + groupSize);
-    return Array.from({ length: groupSize }, (_, index) => ({ selected: one, sample: first + index }));
+  return tasks.map((task) => {
+    const first = drawn.get(task) ?? 0;
+    drawn.set(task, first + groupSize);
+    return {
+      step,
+      stage: stepStage(step),
+      task,
+      samples: Array.from({ length: groupSize }, (_, index) => first + index),
+    };
   });
+}
+
+/** How a group's trajectories are generated. */
+interface Generation {
+  run: string;
+  policyVersion: number;
+  settings: Pick<RunSettings, "seed" | "sampling" | "loop" | "tools" | "limits">;
+  queues: Queues;
+  quickTurns?: boolean;
+  newest?: boolean;
+}
+
+/** The inputs of a group's trajectories. */
+export function inputsOf(
+  group: GroupPlace,
+  selected: SelectedTask,
+  generation: Generation,
+): TrajectoryInput[] {
+  const { run, policyVersion, settings } = generation;
+  const place = { run, stage: group.stage, step: group.step };
+  return group.samples.map((sample) =>
+    trajectoryInput(selected, { ...place, sample }, policyVersion, settings, generation),
+  );
 }
 
 /** The input of one trajectory of a step or an evaluation. */
@@ -23,10 +50,14 @@ export function trajectoryInput(
   { id, task }: SelectedTask,
   place: Omit<TrajectoryPlace, "id" | "task">,
   policyVersion: number,
-  settings: Pick<RunSettings, "seed" | "sampling" | "loop" | "tools">,
-  { queues, quickTurns = false }: { queues: Queues; quickTurns?: boolean },
+  settings: Pick<RunSettings, "seed" | "sampling" | "loop" | "tools" | "limits">,
+  { queues, quickTurns = false, newest = false }: { queues: Queues; quickTurns?: boolean; newest?: boolean },
 ): TrajectoryInput {
-  const { seed, sampling, loop, tools } = settings;
+  const { seed, sampling, loop, tools, limits } = settings;
   const identified = { ...place, task: id, id: `${place.run}/${place.stage}/${id}/${place.sample}` };
-  return { place: identified, task, policyVersion, seed, sampling, loop, tools, queues, quickTurns };
+  return {
+    ...{ place: identified, task, policyVersion, seed, sampling, loop, tools, queues, quickTurns },
+    ...(limits === undefined ? {} : { limits }),
+    ...(newest ? { newest } : {}),
+  };
 }

@@ -1,48 +1,79 @@
-import { ActivityFailure, isCancellation, log, rootCause, setCurrentDetails } from "@temporalio/workflow";
+import {
+  ActivityFailure,
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  isCancellation,
+  log,
+  rootCause,
+  setCurrentDetails,
+} from "@temporalio/workflow";
+import type { EndedTrajectory } from "../src/contracts/activities.ts";
 import type { AgentLoop } from "../src/contracts/loop.ts";
 import type { Outcome, TrajectoryInput, TrajectoryResult } from "../src/contracts/trajectory.ts";
 import { failure } from "./failure.ts";
-import { type OpenTrajectory, openTrajectory } from "./open-trajectory.ts";
+import { type OpenTrajectory, openTrajectory, promptOf } from "./open-trajectory.ts";
 import { schedule } from "./schedule.ts";
 import { describeEnd } from "./search-attributes.ts";
-import { summary, transcript } from "./transcript.ts";
+import { summary } from "./transcript.ts";
 
 /**
- * The trajectory workflow, given the agent loops of the bundle by plugin name: turns of the loop, then the score.
- * A failure of the infrastructure past its retries, or of the loop itself, ends it as `left-out`; it never fails its
- * step.
+ * The trajectory workflow, given the agent loops of the bundle by plugin name: turns of the loop, then the score. It
+ * continues as new between two turns when its history has grown long.
+ * A failure of the infrastructure past its retries, or of the loop itself, ends it as `left-out`, and so does its
+ * cancellation; it never fails its step.
  */
 export function trajectoryWorkflow(loops: Record<string, AgentLoop>) {
   return async function trajectory(input: TrajectoryInput): Promise<TrajectoryResult> {
     const loop = loops[input.loop.plugin];
     if (loop === undefined) throw failure("LOOP_NOT_BUNDLED", { loop: input.loop.plugin });
-    const startedAt = Date.now();
-    const open = openTrajectory(input, (turns) => setCurrentDetails(transcript(promptOf(input), turns)));
-    let result: TrajectoryResult;
+    const open = openTrajectory(input, setCurrentDetails);
+    let result: TrajectoryResult | undefined;
     try {
-      const outcome = await loop(open.context);
-      result = await finish(input, open, outcome, startedAt);
+      const outcome = await open.orders.scope.run(() => takeTurns(input, open, loop));
+      if (outcome !== "continue") result = await finish(input, open, outcome);
     } catch (error) {
-      if (isCancellation(error) || !(error instanceof Error)) throw error;
-      result = await leftOut(input, open, failureText(input, error), startedAt);
+      if (!(error instanceof Error)) throw error;
+      result = await CancellationScope.nonCancellable(() =>
+        leftOut(input, open, failureText(input, open, error)),
+      );
     }
-    await release(open);
-    describeEnd(result);
+    if (result === undefined) {
+      await condition(allHandlersFinished);
+      open.progress.orders = open.orders.carried();
+      return continueAsNew({ ...input, progress: open.progress });
+    }
+    await CancellationScope.nonCancellable(() => release(open));
+    await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
+    describeEnd(result, open.progress.toolsUsed);
     return result;
   };
+}
+
+/** Takes turns until one ends the trajectory, or until its history has grown long: "continue". */
+async function takeTurns(
+  input: TrajectoryInput,
+  open: OpenTrajectory,
+  loop: AgentLoop,
+): Promise<Outcome | "continue"> {
+  for (;;) {
+    const outcome = await open.takeTurn(loop);
+    if (outcome !== "continue") return outcome;
+    if (input.limits !== undefined && open.isHistoryLong()) return "continue"; // those of 0.2 never did
+  }
 }
 
 async function finish(
   input: TrajectoryInput,
   open: OpenTrajectory,
   outcome: Outcome,
-  startedAt: number,
 ): Promise<TrajectoryResult> {
-  const { place, task, policyVersion, queues } = input;
-  const answer = outcome === "answered" ? (open.turns.at(-1)?.action ?? "") : "";
-  const finished = { place, task, policyVersion, outcome, answer, startedAt, ...open.state() };
-  const options = { summary: summary(`${outcome}: ${answer}`), isQuick: true };
-  const score = await schedule(queues, "score-trajectory", finished, options);
+  open.orders.close();
+  if (open.progress.head === null) return leftOut(input, open, `${outcome}: before its first action`);
+  const said = outcome === "answered" ? open.lastAction() : "";
+  const options = { summary: summary(`${outcome}: ${said}`), isQuick: true };
+  const score = await schedule(input.queues, "score-trajectory", { ...ended(input, open), outcome }, options);
   return { ...resultOf(input, open, outcome), reward: score.reward, success: score.success };
 }
 
@@ -50,23 +81,16 @@ async function leftOut(
   input: TrajectoryInput,
   open: OpenTrajectory,
   reason: string,
-  startedAt: number,
 ): Promise<TrajectoryResult> {
-  const { place, task, policyVersion, queues } = input;
-  const { toolReward: _, ...reached } = open.state();
-  await schedule(queues, "record-left-out", {
-    place,
-    task,
-    policyVersion,
-    startedAt,
-    failure: reason,
-    ...reached,
-  });
+  open.orders.close();
+  await schedule(input.queues, "record-left-out", { ...ended(input, open), failure: reason });
   return { ...resultOf(input, open, "left-out"), failure: reason };
 }
 
 /** A plain error of the loop would retry the workflow task for ever: its code is frozen with the run. */
-function failureText(input: TrajectoryInput, error: Error): string {
+function failureText(input: TrajectoryInput, { orders }: OpenTrajectory, error: Error): string {
+  const reason = orders.cancelled();
+  if (isCancellation(error)) return reason === undefined ? "cancelled" : `cancelled: ${reason}`;
   if (error instanceof ActivityFailure) return `${error.activityType}: ${rootCause(error) ?? error.message}`;
   return `${input.loop.plugin}: ${error.message}`;
 }
@@ -76,32 +100,31 @@ async function release(open: OpenTrajectory): Promise<void> {
   try {
     await open.release();
   } catch (error) {
-    if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
+    if (!(error instanceof ActivityFailure)) throw error;
     log.warn("a tool was not released", { reason: rootCause(error) ?? error.message });
   }
 }
 
-function resultOf(input: TrajectoryInput, open: OpenTrajectory, outcome: Outcome): TrajectoryResult {
-  const { turns, head, tokens } = open.state();
-  const calls = turns.flatMap((turn) => turn.toolCalls);
-  const turnRewards = open.turnRewards();
+function ended(input: TrajectoryInput, { progress }: OpenTrajectory): EndedTrajectory {
+  const { place, task, policyVersion, origin } = input;
+  const { turns, head, tokens, startedAt, refused } = progress;
   return {
-    trajectory: input.place.id,
-    task: promptOf(input),
-    outcome,
-    reward: 0,
-    success: false,
-    turns,
-    ...(turnRewards.some((reward) => reward !== 0) ? { turnRewards } : {}),
-    head,
-    policyVersion: input.policyVersion,
-    tokens,
-    generationSeconds: open.generationSeconds(),
-    toolCalls: calls.length,
-    validCalls: calls.filter((call) => call.valid).length,
+    ...{ place, task, policyVersion, turns, head, tokens, startedAt },
+    ...(refused.length === 0 ? {} : { refused }),
+    ...(origin === undefined ? {} : { origin }),
   };
 }
 
-function promptOf(input: TrajectoryInput): string {
-  return input.task.prompt.at(-1)?.content ?? "";
+function resultOf(input: TrajectoryInput, { progress }: OpenTrajectory, outcome: Outcome): TrajectoryResult {
+  const { turns, head, tokens, generationSeconds, toolCalls, validCalls, shown } = progress;
+  const versions = progress.policyVersions ?? { oldest: input.policyVersion, newest: input.policyVersion };
+  return {
+    ...{ trajectory: input.place.id, task: promptOf(input), outcome, reward: 0, success: false },
+    turns: [...shown.first, ...shown.newest],
+    turnCount: turns,
+    head,
+    policyVersion: versions.oldest,
+    newestPolicyVersion: versions.newest,
+    ...{ tokens, generationSeconds, toolCalls, validCalls },
+  };
 }

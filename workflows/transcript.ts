@@ -1,4 +1,5 @@
-import type { TurnRecord } from "../src/contracts/trajectory.ts";
+import type { TrajectoryStatus } from "../src/contracts/orders.ts";
+import type { TrajectoryProgress, TurnRecord } from "../src/contracts/trajectory.ts";
 
 /** Temporal shows at most this many bytes of a workflow's details. */
 const detailsLimit = 20_000;
@@ -23,19 +24,44 @@ export function summary(text: string): string {
   return cut(text.replace(/\s+/g, " ").trim(), summaryLimit);
 }
 
-/** The conversation so far as Markdown, for the workflow's details in the UI. */
-export function transcript(prompt: string, turns: TurnRecord[]): string {
-  const lines = [`**task** ${prompt}`];
-  turns.forEach((turn, index) => {
-    lines.push("", `**turn ${index + 1}**`, fenced(turn.action));
-    for (const call of turn.toolCalls) {
-      lines.push(
-        `${call.valid ? "tool" : "refused call of"} \`${call.tool}\` answered`,
-        fenced(call.observation),
-      );
-    }
-  });
+/** The conversation so far as Markdown, for the workflow's details in the UI; `current` is the turn under way. */
+export function transcript(
+  prompt: string,
+  { turns, shown: { first, newest } }: Pick<TrajectoryProgress, "turns" | "shown">,
+  current?: TurnRecord,
+  status?: TrajectoryStatus,
+): string {
+  const kept = current === undefined ? newest : [...newest, current];
+  const before = turns - kept.length;
+  const left = before - first.length;
+  const lines = [
+    ...(status === undefined ? [] : waitLines(status)),
+    `**task** ${prompt}`,
+    ...first.flatMap((turn, index) => turnLines(turn, index + 1)),
+    ...(left > 0 ? ["", `*${left} turns are left out here; they are in the run's folder.*`] : []),
+    ...kept.flatMap((turn, index) => turnLines(turn, before + index + 1)),
+  ];
   return cut(lines.join("\n"), detailsLimit);
+}
+
+/** What a live trajectory waits for, and how a person answers. */
+function waitLines({ state, reason, waiting }: TrajectoryStatus): string[] {
+  if (state === "running" || state === "ended") return [];
+  const why = reason === undefined ? "" : `: ${reason}`;
+  if (waiting.length === 0) return [`**${state}**${why}`, ""];
+  const calls = waiting.flatMap(({ call, tool, arguments: given }) => [
+    `**call ${call} waits for approval**: \`${tool}\``,
+    fenced(JSON.stringify(given)),
+  ]);
+  return [...calls, 'send the update `approve` or `deny` with `{"call": …, "reason": …}`', ""];
+}
+
+function turnLines({ action, toolCalls }: TurnRecord, number: number): string[] {
+  const calls = toolCalls.flatMap(({ tool, valid, observation }) => [
+    `${valid ? "tool" : "refused call of"} \`${tool}\` answered`,
+    fenced(observation),
+  ]);
+  return ["", `**turn ${number}**`, fenced(action), ...calls];
 }
 
 /** A code block; its fence is longer than any in the text, so that no text ends it. */

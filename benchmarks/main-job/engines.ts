@@ -6,6 +6,7 @@ import type { Message } from "../../src/contracts/message.ts";
 import type { TrainingTrajectory } from "../../src/contracts/trainer.ts";
 import { loadPolicy, loadTrainer } from "../../src/plugins/registry.ts";
 import { readRecord } from "../../src/runs/files.ts";
+import { runTasks } from "../../src/runs/run-tasks.ts";
 import { trainingTrajectory } from "../../src/trajectory/training-trajectory.ts";
 import type { OwnRun } from "./own-run.ts";
 
@@ -28,7 +29,7 @@ export async function openEngines(own: OwnRun): Promise<Engines> {
   const definitions = plan.tools.flatMap(({ manifest }) =>
     manifest.tool === undefined ? [] : [manifest.tool],
   );
-  const select = selectTasks(async () => own);
+  const select = selectTasks(async () => own, runTasks());
   const { temperature, maxActionTokens } = plan.rollout;
   const sampling = { temperature, maxTokens: maxActionTokens };
 

@@ -7,6 +7,7 @@ import type { StepInput, StepResult } from "../../src/contracts/run.ts";
 import { createRun } from "../../src/runs/create-run.ts";
 import { readLines } from "../../src/runs/files.ts";
 import { type OpenRun, openRun } from "../../src/runs/open-runs.ts";
+import { runTasks } from "../../src/runs/run-tasks.ts";
 import { openSession } from "../../src/temporal/session.ts";
 import { finishTraining, startTraining } from "../../src/temporal/training-handle.ts";
 
@@ -74,7 +75,7 @@ export async function openOwnRun(plan: Plan, runs: string): Promise<OwnRun> {
   }
 
   async function tasks(steps: number): Promise<SelectedTask[]> {
-    const select = selectTasks(async () => opened);
+    const select = selectTasks(async () => opened, runTasks());
     const selected: SelectedTask[] = [];
     for (let next = 1; next <= steps; next++) selected.push(...(await select({ run, step: number + next })));
     return selected;

@@ -60,12 +60,18 @@ const plugin: TrainerPlugin = {
     };
   },
 
-  check(config, { groupSize }) {
-    const problems = algorithmProblems(trainingSettings(config), groupSize).map((problem) => {
+  check(config, { groupSize, staleness }) {
+    const settings = trainingSettings(config);
+    const problems = algorithmProblems(settings, groupSize).map((problem) => {
       const { key, reason, help } = problem;
       if (config[key] !== undefined) return problem;
       return { key: "algorithm", reason: `is ${config.algorithm}, whose ${key} ${reason}`, help };
     });
+    if (staleness > 0 && settings.importanceCorrection === "none") {
+      const reason = `is none, but rollout.staleness is ${staleness}: what older versions sampled would count as the newest one's`;
+      const help = "Set it to token-truncate or sequence-truncate, or rollout.staleness to 0.";
+      problems.push({ key: "importanceCorrection", reason, help });
+    }
     if (config.decay === "none" || config.decaySteps !== undefined) return problems;
     const help = "Add decaySteps, usually the pipeline's steps.";
     return [...problems, { key: "decay", reason: `is ${config.decay}, but there is no decaySteps`, help }];

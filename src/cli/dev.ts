@@ -15,7 +15,8 @@ export function registerDev(program: Command): void {
     .option("--temporal <path>", "Temporal CLI to start the dev server with")
     .action(async (run: string, options: { runs: string; temporal?: string }) => {
       const { runs, temporal } = options;
-      await withSession({ runs: resolve(runs), run, temporal }, (session) => {
+      const note = (text: string) => void process.stderr.write(`${text}\n`);
+      await withSession({ runs: resolve(runs), run, temporal, note }, (session) => {
         process.stdout.write(`${hints(session)}\nCtrl-C ends it\n`);
         return session.failed;
       });

@@ -45,7 +45,10 @@ async function evaluate(run: string, options: Options): Promise<void> {
   const plan = await evaluationPlan(opened, options);
   const workflowId = `${run}/${plan.name}`;
   const record = await withSession(
-    { runs, run, temporal: options.temporal, queuePrefix: `${workflowId}/` },
+    {
+      ...{ runs, run, temporal: options.temporal, queuePrefix: `${workflowId}/` },
+      note: (text) => void process.stderr.write(`${text}\n`),
+    },
     (session) => evaluateIn(session, opened, plan, workflowId),
     (session) => terminate(session, workflowId),
   );

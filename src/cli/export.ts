@@ -2,8 +2,7 @@ import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { exportModel } from "../models/export-model.ts";
 import type { FloatType } from "../models/float-types.ts";
-import { replaceFolder } from "../runs/replace-folder.ts";
-import { refuseUsedTarget } from "./used-target.ts";
+import { refuseUsedTarget, writeNewFolder } from "./used-target.ts";
 
 const dtypes = new Map<string, FloatType>([
   ["float32", "F32"],
@@ -38,6 +37,6 @@ async function exportPolicy(policy: string, target: string, options: Options): P
   const wanted = { ...rest, dtype: dtypes.get(dtype) ?? "F32" };
   const path = resolve(target);
   if (target.endsWith(".gguf")) await exportModel(policy, path, wanted);
-  else await replaceFolder(path, (temporary) => exportModel(policy, temporary, wanted));
+  else await writeNewFolder(path, (temporary) => exportModel(policy, temporary, wanted));
   process.stdout.write(`${policy} is in ${target}\n`);
 }

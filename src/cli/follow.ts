@@ -3,25 +3,34 @@ import type { WorkflowHandle } from "@temporalio/client";
 import type { StepRecord } from "../contracts/generated/step-record.ts";
 import type { RunProgress } from "../contracts/run.ts";
 import { readLines } from "../runs/files.ts";
+import { waitingCount } from "../temporal/live-trajectories.ts";
 import type { RunSession } from "../temporal/session.ts";
+import type { HostChange } from "../tools/breaker.ts";
+import { hostLine } from "./host-line.ts";
 import type { createView } from "./live-view.ts";
 
 const interval = 1000;
 
 /** Shows a run's progress as it happens: asks the training workflow every second, and reads new metrics lines. */
 export function follow(
-  { folder, client }: RunSession,
+  { run, folder, client }: RunSession,
   handle: WorkflowHandle,
   view: ReturnType<typeof createView>,
 ): { stop(): Promise<void> } {
   const stopping = new AbortController();
   let shown: number | undefined;
+  let isTold = false;
+  let hostChanges: number | undefined;
 
   async function showRecords(): Promise<void> {
     const records = await readLines<StepRecord>(folder.metrics);
     shown ??= Math.max(0, records.length - 1); // a resumed run does not print its past
     for (const record of records.slice(shown)) view.record(record);
     shown = records.length;
+    const changes = await readLines<HostChange>(folder.hosts);
+    hostChanges ??= changes.length;
+    for (const change of changes.slice(hostChanges)) view.note(hostLine(change));
+    hostChanges = changes.length;
   }
 
   async function showProgress(): Promise<void> {
@@ -30,7 +39,11 @@ export function follow(
       progress.child === undefined
         ? undefined
         : await client.workflow.getHandle(progress.child).query<{ done: number; of: number }>("progress");
-    if (!stopping.signal.aborted) view.progress(progress, child);
+    const waiting = await waitingCount(client, run);
+    if (stopping.signal.aborted) return;
+    if (waiting > 0 && !isTold) view.note(`trajectories wait for a person: everturn approvals ${run}`);
+    isTold ||= waiting > 0;
+    view.progress(progress, child, waiting);
   }
 
   const { signal } = stopping;

@@ -2,8 +2,7 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { importModel } from "../models/import-model.ts";
 import { knownModelNames } from "../models/known-models.ts";
-import { replaceFolder } from "../runs/replace-folder.ts";
-import { refuseUsedTarget } from "./used-target.ts";
+import { refuseUsedTarget, writeNewFolder } from "./used-target.ts";
 
 /** `everturn import <model> <folder>`: a model as a folder that policies start from. */
 export function registerImport(program: Command): void {
@@ -14,7 +13,7 @@ export function registerImport(program: Command): void {
     .argument("<folder>", "where to write it; nothing is overwritten")
     .action(async (model: string, folder: string) => {
       await refuseUsedTarget(folder);
-      await replaceFolder(resolve(folder), (temporary) => importModel(model, temporary));
+      await writeNewFolder(resolve(folder), (temporary) => importModel(model, temporary));
       process.stdout.write(`${model} is in ${folder}\n`);
     });
 }

@@ -9,8 +9,11 @@ export type ViewStream = NodeJS.WritableStream & { isTTY?: boolean; columns?: nu
 
 /** Shows a run to a person while it works. */
 export interface RunView {
-  /** Where the run is; `child` counts the trajectories of the step or evaluation under way. */
-  progress(progress: RunProgress, child?: { done: number; of: number }): void;
+  /**
+   * Where the run is; `child` counts the trajectories of the step or evaluation under way, `waiting` those that wait
+   * for a person.
+   */
+  progress(progress: RunProgress, child?: { done: number; of: number }, waiting?: number): void;
   /** A finished step. */
   record(record: StepRecord): void;
   /** A line that stays. */

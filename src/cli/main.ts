@@ -3,17 +3,21 @@ import { Command } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import { isEverturnError } from "../errors/everturn-error.ts";
 import { isSystemError } from "../runs/files.ts";
+import { registerApprovals } from "./approvals.ts";
 import { registerDev } from "./dev.ts";
 import { registerDevices } from "./devices.ts";
 import { registerEvaluate } from "./evaluate.ts";
 import { registerExport } from "./export.ts";
+import { registerFork } from "./fork.ts";
 import { registerImport } from "./import.ts";
+import { registerLedger } from "./ledger.ts";
 import { registerReplay } from "./replay.ts";
 import { registerReport } from "./report.ts";
 import { registerResume } from "./resume.ts";
 import { registerRun } from "./run.ts";
 import { registerShow } from "./show.ts";
 import { registerTrajectories } from "./trajectories.ts";
+import { registerTrajectory } from "./trajectory.ts";
 import { registerValidate } from "./validate.ts";
 import { registerWorker } from "./worker.ts";
 
@@ -30,6 +34,10 @@ for (const register of [
   registerValidate,
   registerTrajectories,
   registerShow,
+  registerTrajectory,
+  registerApprovals,
+  registerLedger,
+  registerFork,
   registerReplay,
   registerReport,
   registerImport,

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from "commander";
+import type { JsonObject } from "../contracts/json.ts";
 
 /** Collects the values of an option that may be repeated. */
 export function collect(value: string, before: string[]): string[] {
@@ -23,4 +24,20 @@ export function positiveCount(value: string): number {
   const parsed = count(value);
   if (parsed === 0) throw new InvalidArgumentError("It must be at least 1.");
   return parsed;
+}
+
+/** An option's value as a JSON object. */
+export function jsonObject(value: string): JsonObject {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(value);
+  } catch (error) {
+    throw new InvalidArgumentError(`It is not JSON: ${error instanceof Error ? error.message : error}.`);
+  }
+  if (isJsonObject(parsed)) return parsed;
+  throw new InvalidArgumentError('It is not a JSON object, such as {"expression": "1 + 1"}.');
+}
+
+function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

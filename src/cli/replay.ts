@@ -2,11 +2,12 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { findTrajectory } from "../report/find-trajectory.ts";
+import { counted } from "../report/format.ts";
 import { openRun } from "../runs/open-runs.ts";
-import { replayHistory } from "../temporal/replay.ts";
+import { historiesOf, replayHistories } from "../temporal/replay.ts";
 import { withRunClient } from "../temporal/run-client.ts";
 
-/** `everturn replay <trajectory>`: today's workflow code over a trajectory's recorded history. */
+/** `everturn replay <trajectory>`: today's workflow code over a trajectory's recorded history, all parts of it. */
 export function registerReplay(program: Command): void {
   program
     .command("replay")
@@ -25,15 +26,17 @@ async function replay(
   const runs = resolve(options.runs);
   const { id, run } = await findTrajectory(runs, trajectory);
   const { plan } = await openRun(runs, run);
-  const history = await withRunClient({ runs, run, temporal: options.temporal }, (client) =>
-    client.workflow.getHandle(id).fetchHistory(),
+  const histories = await withRunClient({ runs, run, temporal: options.temporal }, (client) =>
+    historiesOf(client, id),
   );
-  const events = history.events?.length ?? 0;
-  const result = await replayHistory(history, id, plan.loop);
-  if (options.json) process.stdout.write(`${JSON.stringify({ trajectory: id, events, ...result })}\n`);
+  const events = histories.reduce((total, history) => total + (history.events?.length ?? 0), 0);
+  const size = { events, histories: histories.length };
+  const result = await replayHistories(histories, id, plan.loop);
+  if (options.json) process.stdout.write(`${JSON.stringify({ trajectory: id, ...size, ...result })}\n`);
   if (!result.deterministic) {
     throw new EverturnError("TRAJECTORY_NOT_DETERMINISTIC", { trajectory: id, reason: result.reason });
   }
-  if (!options.json)
-    process.stdout.write(`${id}: ${events} events, replayed on today's code: deterministic\n`);
+  if (options.json) return;
+  const of = histories.length > 1 ? ` of ${counted(histories.length, "history", "histories")}` : "";
+  process.stdout.write(`${id}: ${events} events${of}, replayed on today's code: deterministic\n`);
 }

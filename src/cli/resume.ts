@@ -3,6 +3,13 @@ import type { Command } from "commander";
 import { openRun } from "../runs/open-runs.ts";
 import { train } from "./train.ts";
 
+interface Options {
+  runs: string;
+  temporal?: string;
+  upgrade: boolean;
+  json: boolean;
+}
+
 /** `everturn resume <run>`: goes on after everything was killed. */
 export function registerResume(program: Command): void {
   program
@@ -11,10 +18,15 @@ export function registerResume(program: Command): void {
     .argument("<run>", "the run's id")
     .option("--runs <folder>", "where runs are kept", "runs")
     .option("--temporal <path>", "Temporal CLI to start the dev server with")
+    .option(
+      "--upgrade",
+      "go on with today's workflow code: what is under way ends on the code it began with",
+      false,
+    )
     .option("--json", "end with one line of JSON on standard output", false)
-    .action(async (run: string, options: { runs: string; temporal?: string; json: boolean }) => {
+    .action(async (run: string, options: Options) => {
       const runs = resolve(options.runs);
       await openRun(runs, run);
-      await train({ runs, run, temporal: options.temporal, json: options.json });
+      await train({ ...options, runs, run, temporal: options.temporal });
     });
 }

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { loadPlan } from "../pipeline/load-plan.ts";
-import { createRun } from "../runs/create-run.ts";
+import { createRun, workerLayouts } from "../runs/create-run.ts";
 import { telemetryIsOn } from "../telemetry/telemetry.ts";
 import { locationFromEnvironment } from "../temporal/client.ts";
 import { collect } from "./option-values.ts";
@@ -12,6 +12,7 @@ interface Options {
   address?: string;
   namespace?: string;
   temporal?: string;
+  workers?: (typeof workerLayouts)[number];
   set: string[];
   plugins: string[];
   json: boolean;
@@ -27,6 +28,12 @@ export function registerRun(program: Command): void {
     .option("--address <host:port>", "join this Temporal server instead of starting one")
     .option("--namespace <name>", "namespace on the joined server")
     .option("--temporal <path>", "Temporal CLI to start the dev server with")
+    .addOption(
+      new Option(
+        "--workers <layout>",
+        "one process for rollouts and one for the trainer, or one for each role; default: separate on a joined server",
+      ).choices(workerLayouts),
+    )
     .option(
       "--set <key=value>",
       "override a value of the pipeline, such as steps=5 (repeatable)",
@@ -38,7 +45,7 @@ export function registerRun(program: Command): void {
     .action(async (pipeline: string, options: Options) => {
       const plan = await loadPlan(pipeline, { overrides: options.set, pluginFolders: options.plugins });
       const runs = resolve(options.runs);
-      const run = await createRun(plan, runs, joinedServer(options), telemetryIsOn());
+      const run = await createRun(plan, runs, joinedServer(options), telemetryIsOn(), options.workers);
       await train({ runs, run, temporal: options.temporal, json: options.json });
     });
 }

@@ -23,7 +23,7 @@ export function screenView(stream: ViewStream, clock: () => number = () => perfo
   const paint = paintFor(stream);
   const started = clock();
   const records: StepRecord[] = [];
-  let latest: { progress: RunProgress; child: { done: number; of: number } | undefined } | undefined;
+  let latest: Latest | undefined;
   let drawn = 0;
   let isOpen = true;
   const restore = () => stream.write(showCursor);
@@ -39,7 +39,7 @@ export function screenView(stream: ViewStream, clock: () => number = () => perfo
   function draw(): void {
     if (!isOpen || latest === undefined) return;
     const width = Math.max(20, (stream.columns ?? 80) - 1);
-    const spans = screenLines(latest.progress, latest.child, records, (clock() - started) / 1000);
+    const spans = screenLines(latest, records, (clock() - started) / 1000);
     const text = spans.map((one) => `${line(one, paint, width)}\n`).join("");
     stream.write(erase() + text);
     drawn = spans.length;
@@ -53,8 +53,8 @@ export function screenView(stream: ViewStream, clock: () => number = () => perfo
   }
 
   return {
-    progress: (progress, child) => {
-      latest = { progress, child };
+    progress: (progress, child, waiting = 0) => {
+      latest = { progress, child, waiting };
       draw();
     },
     record: (record) => {
@@ -74,10 +74,16 @@ export function screenView(stream: ViewStream, clock: () => number = () => perfo
   };
 }
 
+/** What the view was told last. */
+interface Latest {
+  progress: RunProgress;
+  child: { done: number; of: number } | undefined;
+  waiting: number;
+}
+
 /** What the live view shows, line by line. */
 function screenLines(
-  progress: RunProgress,
-  child: { done: number; of: number } | undefined,
+  { progress, child, waiting }: Latest,
   records: readonly StepRecord[],
   elapsed: number,
 ): Span[][] {
@@ -86,7 +92,8 @@ function screenLines(
   const unit = inTrajectories ? "trajectories" : "steps";
   const bar: Span[] = of === 0 ? [] : [["cyan", progressBar(done, of, barWidth)], ` ${done}/${of} ${unit}`];
   const last = records.at(-1);
-  const lines: Span[][] = [[["bold", phaseText(progress).padEnd(30)], ...bar]];
+  const held: Span[] = waiting === 0 ? [] : [["yellow", `  ${waiting} waiting for a person`]];
+  const lines: Span[][] = [[["bold", phaseText(progress).padEnd(30)], ...bar, ...held]];
   const shown = Math.max(progress.step, last?.step ?? 0);
   lines.push([
     `step ${shown}/${progress.steps}  `,

@@ -14,9 +14,10 @@ export async function train(options: {
   runs: string;
   run: string;
   temporal: string | undefined;
+  upgrade?: boolean;
   json: boolean;
 }): Promise<void> {
-  const { runs, run, temporal, json } = options;
+  const { runs, run, temporal, upgrade = false, json } = options;
   const { root, report } = runFolder(runs, run);
   const started = Date.now();
   const view = createView({ json });
@@ -24,7 +25,9 @@ export async function train(options: {
     const { plan } = await openRun(runs, run);
     view.note(capabilityLine(plan));
     view.note(`run ${run}: starting Temporal and the workers`);
-    const result = await withSession({ runs, run, temporal }, (session) => trainIn(session, view));
+    const result = await withSession({ runs, run, temporal, upgrade, note: view.note }, (session) =>
+      trainIn(session, view),
+    );
     if (result === "interrupted") {
       view.note(`interrupted; nothing that was finished is lost: everturn resume ${run}`);
       process.exitCode = 130;

@@ -1,4 +1,5 @@
 import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
+import type { Approval } from "../contracts/orders.ts";
 import { counted, duration } from "../report/format.ts";
 import type { TokenRow } from "../report/token-rows.ts";
 import type { CallDetail, TrajectoryDetail, TurnDetail } from "../report/trajectory-detail.ts";
@@ -9,13 +10,20 @@ import { tableLines } from "./table.ts";
 export function trajectoryText(detail: TrajectoryDetail, paint: Paint, tokens?: readonly TokenRow[]): string {
   const prompt = detail.record?.task.prompt.map(({ role, content }) => `${role}: ${content}`).join("\n");
   const sections = [
-    [paint("bold", detail.id), headline(detail)].join("\n"),
+    [paint("bold", detail.id), headline(detail), ...originLines(detail)].join("\n"),
     [paint("cyan", "prompt"), indented(prompt ?? detail.segments[0]?.text ?? "")].join("\n"),
     ...detail.turns.map((turn, index) => turnText(turn, index, detail.record, paint)),
     ending(detail.record, paint),
     ...(tokens === undefined ? [] : [tokenTable(tokens)]),
   ];
   return `${sections.join("\n\n")}\n`;
+}
+
+function originLines({ record }: TrajectoryDetail): string[] {
+  if (record?.origin === undefined) return [];
+  const { trajectory, turns, temperature, seed, policyFolder } = record.origin;
+  const policy = policyFolder === undefined ? "" : `, policy ${policyFolder}`;
+  return [`fork of ${trajectory} after turn ${turns}: temperature ${temperature}, seed ${seed}${policy}`];
 }
 
 function headline({ record, turns, tokens }: TrajectoryDetail): string {
@@ -48,24 +56,39 @@ function turnText(
   ];
   return [
     `${paint("bold", `turn ${index + 1}`)}  ${paint("dim", facts.join(" · "))}`,
+    ...saidLines(turn, paint),
     paint("green", "action"),
     indented(turn.action),
     ...turn.toolCalls.flatMap((call) => callLines(call, paint)),
   ].join("\n");
 }
 
-function callLines(call: CallDetail, paint: Paint): string[] {
+/** What people said before a turn's action. */
+export function saidLines({ said = [] }: Pick<TurnDetail, "said">, paint: Paint): string[] {
+  return said.flatMap(({ role, content }) => [paint("cyan", `said as ${role}`), indented(content)]);
+}
+
+const approvals: Record<Approval["decision"], string> = {
+  approved: "approved by a person",
+  edited: "edited by a person",
+  denied: "denied by a person",
+  "timed-out": "not approved in time",
+};
+
+/** A tool call with what came back. */
+export function callLines(call: CallDetail, paint: Paint): string[] {
   const written =
     typeof call.arguments === "object"
       ? JSON.stringify(call.arguments)
       : (call.arguments ?? "(as in the action)");
   const validity = call.valid ? paint("dim", "valid") : paint("red", "not valid");
+  const approval = call.approval === undefined ? "" : `, ${approvals[call.approval]}`;
   const attempts =
     call.attempts > 1
       ? paint("yellow", counted(call.attempts, "attempt"))
       : counted(call.attempts, "attempt");
   return [
-    `${paint("magenta", "tool call")}  ${visible(`${call.tool ?? ""} ${written}`).trim()}  ${validity}, ${attempts}`,
+    `${paint("magenta", "tool call")}  ${visible(`${call.tool ?? ""} ${written}`).trim()}  ${validity}, ${attempts}${approval}`,
     paint("magenta", "observation"),
     indented(call.observation),
   ];
@@ -103,6 +126,7 @@ function tokenTable(rows: readonly TokenRow[]): string {
   return tableLines(columns, cells).join("\n");
 }
 
-function indented(text: string): string {
+/** Text set apart from what is said about it. */
+export function indented(text: string): string {
   return visible(text).replace(/^/gm, "  ");
 }

@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { isSystemError } from "../runs/files.ts";
+import { folderOnce } from "../runs/folder-once.ts";
 
 /** Throws TARGET_NOT_EMPTY unless `path` is free: nothing there, or an empty folder. */
 export async function refuseUsedTarget(path: string): Promise<void> {
@@ -11,4 +12,9 @@ export async function refuseUsedTarget(path: string): Promise<void> {
     if (!isSystemError(error, "ENOTDIR")) throw error;
   }
   throw new EverturnError("TARGET_NOT_EMPTY", { path });
+}
+
+/** Writes a new folder, whole or not at all. Throws TARGET_NOT_EMPTY if one has come to be there meanwhile. */
+export async function writeNewFolder(path: string, fill: (folder: string) => Promise<void>): Promise<void> {
+  if (!(await folderOnce(path, fill))) throw new EverturnError("TARGET_NOT_EMPTY", { path });
 }

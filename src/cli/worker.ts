@@ -5,7 +5,7 @@ import type { RunFile } from "../contracts/run.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { readRunFile } from "../runs/open-runs.ts";
 import { runFolder } from "../runs/run-folder.ts";
-import { readSession } from "../runs/session-file.ts";
+import { sessionAddress } from "../runs/session-file.ts";
 import { startTelemetry } from "../telemetry/telemetry.ts";
 import { prefixed, type Role, roles } from "../temporal/queues.ts";
 import { runWorker } from "../temporal/worker.ts";
@@ -47,8 +47,10 @@ async function work(options: Options): Promise<void> {
       location: { address, namespace: file.namespace, isOwn: file.address === undefined },
       queues: prefixed(options.queuePrefix ?? "", file.queues),
       makeActivities: activitiesOf,
+      deployment: options.queuePrefix === undefined ? options.run : undefined,
       plugins: telemetry.plugins,
       ended: Promise.race([disconnected, interrupted.promise.then(() => {})]),
+      onProgress: () => process.send?.("progress"),
       onReady: () => {
         process.send?.("ready");
         process.stdout.write(`${options.role} worker of ${options.run} polls ${address}\n`);
@@ -63,7 +65,7 @@ async function work(options: Options): Promise<void> {
 
 /** The server that the run joined, or its own if it is up. */
 async function addressOf({ run, address }: RunFile, runs: string): Promise<string> {
-  const known = address ?? (await readSession(runFolder(runs, run)))?.address;
+  const known = address ?? (await sessionAddress(runFolder(runs, run)));
   if (known === undefined) throw new EverturnError("RUN_HAS_NO_SERVER", { run });
   return known;
 }

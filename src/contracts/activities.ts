@@ -1,11 +1,23 @@
 import type { StepRecord } from "./generated/step-record.ts";
 import type { Task } from "./generated/task.ts";
+import type { LeftOutTrajectory } from "./ledger.ts";
 import type { Message, ToolCall, ToolDefinition } from "./message.ts";
+import type { Approval, SpokenMessage } from "./orders.ts";
 import type { SamplingParameters } from "./policy.ts";
 import type { Score } from "./reward.ts";
+import type { GroupPlace } from "./rollout.ts";
 import type { EvaluationPlan, EvaluationRecord, RunSettings, TrainingProgress } from "./run.ts";
 import type { PolicyGradientMetrics } from "./trainer.ts";
-import type { Outcome, SegmentRef, TokenCounts, TrajectoryPlace, TurnRecord } from "./trajectory.ts";
+import type {
+  Outcome,
+  RefusedCall,
+  SegmentRef,
+  TokenCounts,
+  ToolCallRecord,
+  TrajectoryOrigin,
+  TrajectoryPlace,
+  TurnRecord,
+} from "./trajectory.ts";
 
 /** Asks for the next action of a trajectory. A turn carries what it adds: a prompt, or observations. */
 export interface GenerateTurnInput {
@@ -20,6 +32,16 @@ export interface GenerateTurnInput {
   tools?: ToolDefinition[];
   sampling: SamplingParameters;
   seed: number;
+  /** The newest published version generates, at least `policyVersion`. */
+  newest?: boolean;
+  /** Tokens that the trajectory may come to have, all turns together. */
+  tokenLimit?: number;
+  /** Calls of the turn before that the journal does not hold yet. */
+  refused?: RefusedCall[];
+  /** Those of `messages` that people said, for the journal. */
+  said?: SpokenMessage[];
+  /** A policy that is none of the run's versions generates. */
+  policyFolder?: string;
 }
 
 /** The action, and where its segment lies. */
@@ -30,6 +52,19 @@ export interface GenerateTurnResult {
   policyVersion: number;
   tokens: TokenCounts;
   seconds: number;
+  /** What people said before the action. */
+  said?: SpokenMessage[];
+}
+
+/** A message that a person wants to add to a trajectory. */
+export interface FrameMessageInput {
+  run: string;
+  message: SpokenMessage;
+}
+
+/** How many tokens it will be. */
+export interface FrameMessageResult {
+  tokens: number;
 }
 
 /** A tool call of a trajectory. The activity's type is the tool's name. */
@@ -41,6 +76,10 @@ export interface CallToolInput {
   arguments: ToolCall["arguments"];
   /** The tool holds state from an earlier call of the trajectory. Default false. */
   continues?: boolean;
+  /** Folder of the run whose recorded results answer the call; the tool is called if absent. */
+  recordings?: string;
+  /** A person approved the call, perhaps with other arguments. */
+  approval?: Approval["decision"];
 }
 
 /** What the tool answered. `valid` is false where the arguments break the tool's schema. */
@@ -52,24 +91,36 @@ export interface CallToolResult {
   seconds: number;
 }
 
-/** A finished trajectory to score and to record. */
-export interface ScoreTrajectoryInput {
+/** A tool call as the journal holds it. Those of 0.2 lack the tool and its arguments. */
+export type CallEntry = CallToolResult & Partial<Pick<ToolCallRecord, "tool" | "arguments" | "approval">>;
+
+/** A trajectory that has ended. */
+export interface EndedTrajectory {
   place: TrajectoryPlace;
   task: Task;
-  turns: TurnRecord[];
-  outcome: Outcome;
-  answer: string;
+  /** How many turns the journal holds of it; runs of 0.2 send the turns themselves. */
+  turns: number | TurnRecord[];
   head: SegmentRef | null;
+  /** The version that it was started with. */
   policyVersion: number;
   tokens: TokenCounts;
-  /** Rewards that tools gave, added to the score. */
-  toolReward: number;
   /** When the trajectory began, milliseconds since 1970. */
   startedAt: number;
+  /** Calls of its last turn that the journal does not hold yet. */
+  refused?: RefusedCall[];
+  /** Of a fork. */
+  origin?: TrajectoryOrigin;
+}
+
+/** A finished trajectory to score and to record. */
+export interface ScoreTrajectoryInput extends EndedTrajectory {
+  outcome: Outcome;
+  /** Of runs of 0.2: rewards that tools gave. Later ones are in the journal. */
+  toolReward?: number;
 }
 
 /** A trajectory that its infrastructure ended, to record. */
-export interface RecordLeftOutInput extends Omit<ScoreTrajectoryInput, "answer" | "outcome" | "toolReward"> {
+export interface RecordLeftOutInput extends EndedTrajectory {
   failure: string;
 }
 
@@ -85,15 +136,39 @@ export interface SelectTasksInput {
   run: string;
   /** A step's number, or the evaluation's plan. */
   step?: number;
-  /** Of a step with dynamic sampling: so many other tasks, from its second round on. */
-  replacement?: { round: number; count: number };
+  /** The step's name; absent in runs of 0.1, whose ledger has no reservations. */
+  stage?: string;
+  /** Of a step that replaces groups: other tasks, from its second round on. */
+  replacement?: Replacement;
   evaluation?: EvaluationPlan;
+}
+
+/** Tasks that take the place of others in a step. */
+export interface Replacement {
+  /** Rounds of sampling are counted from 1: the tasks that the step began with. */
+  round: number;
+  count: number;
+  /** The ids of the tasks of all rounds before. */
+  drawn: string[];
 }
 
 /** A task and its id in its data set. */
 export interface SelectedTask {
   id: string;
   task: Task;
+}
+
+/** Asks for the ids of a step's tasks. */
+export interface DrawTasksInput {
+  run: string;
+  step: number;
+  replacement?: Replacement;
+}
+
+/** Asks for the tasks of groups that are about to start. */
+export interface LoadTasksInput {
+  run: string;
+  groups: GroupPlace[];
 }
 
 /** Supervised steps `from` to `to` (excluded) of the warm start; the last slice publishes version 1. */
@@ -115,7 +190,7 @@ export interface BatchMember {
   trajectory: string;
   head: SegmentRef;
   reward: number;
-  /** What the tools of each turn added to the reward; absent if nothing. */
+  /** Of runs of 0.2: what the tools of each turn added to the reward. Later ones are in its record. */
   turnRewards?: number[];
   group: string;
 }
@@ -126,6 +201,8 @@ export interface TrainStepInput {
   step: number;
   policyVersion: number;
   batch: BatchMember[];
+  /** Trajectories that the step was offered and does not train on. Absent in histories before 0.3. */
+  leftOut?: LeftOutTrajectory[];
 }
 
 /** The new version and its metrics. */
@@ -157,6 +234,7 @@ export interface RecordEvaluationInput {
 export interface PolicyActivities {
   "initialize-policy"(input: { run: string }): Promise<{ policyVersion: number }>;
   "generate-turn"(input: GenerateTurnInput): Promise<GenerateTurnResult>;
+  "frame-message"(input: FrameMessageInput): Promise<FrameMessageResult>;
   "publish-policy"(input: PublishPolicyInput): Promise<{ seconds: number }>;
 }
 
@@ -176,6 +254,8 @@ export interface TrainerActivities {
 export interface RunActivities {
   "open-run"(input: { run: string }): Promise<OpenRunResult>;
   "select-tasks"(input: SelectTasksInput): Promise<SelectedTask[]>;
+  "draw-tasks"(input: DrawTasksInput): Promise<string[]>;
+  "load-tasks"(input: LoadTasksInput): Promise<SelectedTask[]>;
   "record-left-out"(input: RecordLeftOutInput): Promise<void>;
   "record-step"(input: RecordStepInput): Promise<void>;
   "record-evaluation"(input: RecordEvaluationInput): Promise<void>;

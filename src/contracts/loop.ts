@@ -17,12 +17,16 @@ export interface Observation {
   valid: boolean;
 }
 
-/** What an agent loop can do inside a trajectory workflow. Each of these is durable. */
+/** What an agent loop can do in a turn of a trajectory workflow. Each of these is durable. */
 export interface LoopContext {
   task: Task;
   tools: ToolDefinition[];
   config: JsonObject;
-  /** Generates the next action after everything appended so far. */
+  /** The turn's number, from 1. */
+  turn: number;
+  /** The loop's own notes, `{}` at first: kept from turn to turn, and in every history, so keep them small. */
+  state: JsonObject;
+  /** Generates the turn's action after everything appended so far; once a turn. */
   generate(): Promise<Action>;
   /** Calls a tool; an unknown tool or bad arguments are answered with an observation that says so. */
   callTool(call: ToolCall): Promise<Observation>;
@@ -32,5 +36,8 @@ export interface LoopContext {
   append(observations: Observation[]): void;
 }
 
-/** The `./workflow` entry of a loop plugin: deterministic code, run inside the trajectory workflow. */
-export type AgentLoop = (context: LoopContext) => Promise<Outcome>;
+/**
+ * The `./workflow` entry of a loop plugin: one turn, deterministic code that runs inside the trajectory workflow. It
+ * says how the trajectory ended, or "continue": then it is called for the next turn.
+ */
+export type AgentLoop = (context: LoopContext) => Promise<Outcome | "continue">;

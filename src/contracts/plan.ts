@@ -20,10 +20,29 @@ export interface ResolvedLoop extends ResolvedPlugin {
   workflow: string;
 }
 
-/** A tool with the retry policy and time-out in force (manifest, overridden by the pipeline), in milliseconds. */
+/** A tool with what is in force of manifest and pipeline, which goes first; times in milliseconds. */
 export interface ResolvedTool extends ResolvedPlugin {
   retry: RetrySettings;
   timeout: number;
+  /** Each call waits until a person decides about it, `timeout` milliseconds at most. */
+  approval?: { timeout?: number };
+  /** Calls at once in a worker; no limit if absent. */
+  concurrency?: number;
+  /** Absent in plans of 0.2: the tool's name. */
+  host?: string;
+}
+
+/** A host of tools; times in milliseconds. */
+export interface HostSettings {
+  /** Calls at once in a worker, of all tools on the host; no limit if absent. */
+  concurrency?: number;
+  /** Failures in a row that pause it. */
+  failures: number;
+  /** The first pause; each one that a failing probe ends is followed by one of twice the length, up to the longest. */
+  pause: number;
+  longestPause: number;
+  /** How long calls wait for it in all. */
+  patience: number;
 }
 
 /** A trainer may bring a loss of the user's. */
@@ -43,11 +62,16 @@ export interface Plan {
   policy: ResolvedPlugin;
   dataset: { train: ResolvedPlugin; validation: ResolvedPlugin };
   tools: ResolvedTool[];
+  /** Hosts of tools that the pipeline says something of. Absent in plans of 0.2. */
+  hosts?: Record<string, HostSettings>;
   loop: ResolvedLoop;
   reward: ResolvedPlugin;
   trainer: ResolvedTrainer;
   warmStart?: NonNullable<Pipeline["warmStart"]>;
-  rollout: Filled<NonNullable<Pipeline["rollout"]>, "dynamicSampling">;
+  rollout: Filled<
+    NonNullable<Pipeline["rollout"]>,
+    "dynamicSampling" | "toolRecordings" | "minGroup" | "limits"
+  >;
   evaluation: Required<NonNullable<Pipeline["evaluation"]>>;
   checkpoints: Required<NonNullable<Pipeline["checkpoints"]>>;
 }

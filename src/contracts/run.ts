@@ -1,6 +1,7 @@
 import type { JsonObject } from "./json.ts";
 import type { SamplingParameters } from "./policy.ts";
-import type { Queues, ToolBinding } from "./trajectory.ts";
+import type { EndedGroup, RolloutProgress } from "./rollout.ts";
+import type { Queues, ToolBinding, TrajectoryLimits } from "./trajectory.ts";
 
 /** An evaluation on held-out tasks, greedy. */
 export interface EvaluationPlan {
@@ -42,7 +43,15 @@ export interface RunSettings {
   concurrency: number;
   /** Groups without variance in their rewards are replaced, in at most so many rounds of sampling. */
   dynamicSampling?: { maxRounds: number };
+  /** Versions that a trajectory may be behind the step that trains on it. Absent or 0: steps are synchronous. */
+  staleness?: number;
+  /** A group with fewer finished trajectories is replaced. Absent in runs of 0.1: any number is enough. */
+  minGroup?: number;
+  /** The share of a step's trajectories that infrastructure may fail before the run stops. Absent in runs of 0.1. */
+  maxInfrastructureFailures?: number;
   sampling: SamplingParameters;
+  /** Absent in runs of 0.2. */
+  limits?: TrajectoryLimits;
   evaluationEvery: number;
   evaluationTasks: number;
   loop: { plugin: string; config: JsonObject };
@@ -57,6 +66,8 @@ export interface TrainingProgress {
   trajectories: number;
   /** Mean time of a turn's generation in the last step; absent before the first. */
   turnSeconds?: number;
+  /** Of an asynchronous run: its groups. */
+  rollout?: RolloutProgress;
 }
 
 /** What the training workflow is started with. */
@@ -101,6 +112,8 @@ export interface StepInput {
   queues: Queues;
   /** Turns take less time than their way through the server. */
   quickTurns?: boolean;
+  /** Of an asynchronous run: the groups that it takes, and since when it waited for them (milliseconds since 1970). */
+  rolledOut?: { groups: EndedGroup[]; since: number };
 }
 
 /** What a step workflow returns to the training workflow. */
@@ -132,7 +145,8 @@ export type SearchAttributeName =
   | "EverturnTask"
   | "EverturnOutcome"
   | "EverturnReward"
-  | "EverturnTools";
+  | "EverturnTools"
+  | "EverturnWaiting";
 
 /** Where a run's server is and how its queues are named: `run.json` of the run folder. */
 export interface RunFile {

@@ -1,5 +1,5 @@
 import type { Task } from "./generated/task.ts";
-import type { JsonObject } from "./json.ts";
+import type { JsonObject, JsonValue } from "./json.ts";
 
 /** What a tool answers. `error` marks a failure of the model (bad expression, wrong code): it is an observation. */
 export interface ToolResponse {
@@ -15,6 +15,11 @@ export interface ToolCreation {
   instance: string;
   task: Task;
   config: JsonObject;
+  /**
+   * Notes what `reap` needs to free the instance if this worker dies: a process, a sandbox's id. To be called as soon
+   * as there is something to free; the last one counts.
+   */
+  hold(handle: JsonValue): void;
 }
 
 /** What a tool is told at each call. `key` is the call's idempotency key: the same in each attempt. */
@@ -23,13 +28,16 @@ export interface ToolExecution {
   key: string;
   attempt: number;
   config: JsonObject;
+  /** Aborted at the tool's time-out, and when nobody waits for the answer any longer. */
   signal: AbortSignal;
+  /** The call was answered before, and is made again to recover the instance's state; its answer is dropped. */
+  isReplay: boolean;
 }
 
 /**
  * The default export of a tool plugin, with verl's lifecycle: an instance is created at a trajectory's first call,
- * executed for each call, and released once at the trajectory's end.
- * A throw means that the tool's infrastructure failed: Temporal retries it under the manifest's policy.
+ * executed for each call, one after the other, and released once at the trajectory's end.
+ * A throw means that the tool's infrastructure failed: it is retried under the manifest's policy.
  * A failure that the model caused is a response with `error: true`.
  */
 export interface ToolPlugin<State = undefined> {
@@ -40,4 +48,12 @@ export interface ToolPlugin<State = undefined> {
     state: State,
   ): Promise<ToolResponse> | ToolResponse;
   release?(state: State): Promise<void> | void;
+  /** For `recovery: snapshot`: the state after a call, as bytes. */
+  snapshot?(state: State): Promise<Uint8Array> | Uint8Array;
+  /** For `recovery: snapshot`: a new instance with the state of a snapshot. */
+  restore?(snapshot: Uint8Array, creation: ToolCreation): Promise<State> | State;
+  /** Frees what the worker of an instance left when it died, by its handle. May be called more than once. */
+  reap?(handle: JsonValue, config: JsonObject): Promise<void> | void;
+  /** Whether the tool's host works again: throws if it does not. Without it, one of the calls that wait is tried. */
+  probe?(config: JsonObject): Promise<void> | void;
 }

@@ -80,5 +80,8 @@ export interface TrainerPlugin {
   /** `loss` is the loss plugin that the pipeline names, if it does. */
   open(folders: TrainerFolders, config: JsonObject, seed: number, loss?: ResolvedPlugin): Promise<Trainer>;
   /** What no schema can say of a configuration, asked before a run. */
-  check?(config: JsonObject, rollout: { groupSize: number; batchSize: number }): ConfigurationProblem[];
+  check?(
+    config: JsonObject,
+    rollout: { groupSize: number; batchSize: number; staleness: number },
+  ): ConfigurationProblem[];
 }

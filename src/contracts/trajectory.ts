@@ -1,10 +1,14 @@
 import type { Task } from "./generated/task.ts";
 import type { JsonObject } from "./json.ts";
-import type { ToolDefinition } from "./message.ts";
+import type { Message, ToolDefinition } from "./message.ts";
+import type { Approval, CarriedOrders, SpokenMessage } from "./orders.ts";
 import type { SamplingParameters } from "./policy.ts";
 
-/** How a trajectory ended. `left-out`: its infrastructure failed past its budget, it trains no step. */
-export type Outcome = "answered" | "turn-limit" | "token-limit" | "left-out";
+/**
+ * How a trajectory ended. A limit is a failure of the model: it is scored as it is. `left-out`: its infrastructure
+ * failed past its budget, it trains no step.
+ */
+export type Outcome = "answered" | "turn-limit" | "token-limit" | "time-limit" | "invalid-limit" | "left-out";
 
 /** The content address (SHA-256, hex) of a segment in the trajectory store. */
 export type SegmentRef = string;
@@ -16,12 +20,27 @@ export interface ToolCallRecord {
   observation: string;
   valid: boolean;
   attempts: number;
+  /** What became of a call that waited for approval. */
+  approval?: Approval["decision"];
 }
 
 /** A turn as a person reads it. */
 export interface TurnRecord {
   action: string;
   toolCalls: ToolCallRecord[];
+  /** What people said before the action. */
+  said?: SpokenMessage[];
+}
+
+/** A call that no tool was asked for: unreadable, or of a tool that there is not. */
+export interface RefusedCall {
+  turn: number;
+  call: number;
+  tool: string;
+  arguments: ToolCallRecord["arguments"];
+  observation: string;
+  /** The tool was not asked because a person denied the call, or nobody approved it in time. */
+  approval?: Approval["decision"];
 }
 
 /** Retry policy of a tool's activity, in milliseconds. */
@@ -40,8 +59,14 @@ export interface ToolBinding {
   timeout: number;
   /** The tool holds state that must be released at the trajectory's end. */
   stateful: boolean;
+  /** What becomes of that state when its worker dies. Absent in runs of 0.2, and where there is no state. */
+  recovery?: "snapshot" | "replay" | "fail";
+  /** Folder of the run whose recorded results answer the calls; the tool is called if absent. */
+  recordings?: string;
   /** The tool only computes: no network, files, processes or state. Absent in runs of 0.1. */
   pure?: boolean;
+  /** Each call waits until a person decides about it, `timeout` milliseconds at most. */
+  approval?: { timeout?: number };
 }
 
 /** The place of a trajectory in its run. */
@@ -56,6 +81,68 @@ export interface TrajectoryPlace {
   sample: number;
 }
 
+/** What ends a trajectory before its loop does; what is absent has no bound. Times in milliseconds. */
+export interface TrajectoryLimits {
+  turns?: number;
+  /** Tokens of the whole trajectory: prompt, actions and observations. */
+  tokens?: number;
+  /** Of one turn: its generation and its tool calls. */
+  turnTime?: number;
+  time?: number;
+  /** Calls in a row that were not valid. */
+  invalidCalls?: number;
+}
+
+/** The first turns of a trajectory and its newest ones, cut at a bound. */
+export interface ShownTurns {
+  first: TurnRecord[];
+  newest: TurnRecord[];
+}
+
+/**
+ * What has come of a trajectory: counts and references, of a size that does not grow with its turns. A trajectory
+ * carries it when it continues as new; the turns themselves are in the run's folder.
+ */
+export interface TrajectoryProgress {
+  /** Milliseconds since 1970. */
+  startedAt: number;
+  /** Milliseconds that count for no limit: a person held the trajectory. */
+  heldMs: number;
+  /** Actions generated so far. */
+  turns: number;
+  head: SegmentRef | null;
+  tokens: TokenCounts;
+  generationSeconds: number;
+  /** The oldest and the newest version that generated a turn; null before the first. */
+  policyVersions: { oldest: number; newest: number } | null;
+  /** What the next action follows: the prompt, then observations. */
+  pending: Message[];
+  toolCalls: number;
+  validCalls: number;
+  /** How many of the newest calls, in a row, were not valid. */
+  invalidInARow: number;
+  /** Calls that the journal does not hold yet: the next activity writes them down. */
+  refused: RefusedCall[];
+  /** Tools that were called, and those of them that hold state. */
+  toolsUsed: string[];
+  toolsHolding: string[];
+  /** The agent loop's own notes. */
+  loopState: JsonObject;
+  /** What people ordered; absent in runs of 0.2. */
+  orders?: CarriedOrders;
+  shown: ShownTurns;
+}
+
+/** Where a fork comes from: the first `turns` turns of another trajectory, answered from the copy of its journal. */
+export interface TrajectoryOrigin {
+  trajectory: string;
+  turns: number;
+  temperature: number;
+  seed: number;
+  /** A policy that is none of the run's versions generates its own turns. */
+  policyFolder?: string;
+}
+
 /** What the trajectory workflow is started with. */
 export interface TrajectoryInput {
   place: TrajectoryPlace;
@@ -68,6 +155,16 @@ export interface TrajectoryInput {
   queues: Queues;
   /** Turns take less time than their way through the server. */
   quickTurns?: boolean;
+  /** Each turn is generated by the newest version; default: all by `policyVersion`. */
+  newest?: boolean;
+  /** Absent in runs of 0.2. */
+  limits?: TrajectoryLimits;
+  /** From where it goes on; absent at its start. */
+  progress?: TrajectoryProgress;
+  /** Of a fork. */
+  origin?: TrajectoryOrigin;
+  /** Of a fork: what people said to the original before the first turn that the fork takes itself. */
+  said?: SpokenMessage[];
 }
 
 /** Task queues by worker role. */
@@ -85,19 +182,22 @@ export interface TokenCounts {
   observation: number;
 }
 
-/** What the trajectory workflow returns; the turns are cut at a bound, so that the UI shows them. */
+/** What the trajectory workflow returns: of a size that does not grow with its turns. */
 export interface TrajectoryResult {
   trajectory: string;
   task: string;
   outcome: Outcome;
   reward: number;
   success: boolean;
+  /** The first turns and the newest ones, cut at a bound, so that the UI shows them. */
   turns: TurnRecord[];
-  /** What the tools of each turn added to the reward; absent if nothing. */
-  turnRewards?: number[];
+  /** How many turns there were. */
+  turnCount: number;
   /** The last segment; the chain of `previous` refs holds the whole trajectory, token by token. */
   head: SegmentRef | null;
+  /** The oldest version that generated a turn, and the newest. */
   policyVersion: number;
+  newestPolicyVersion: number;
   tokens: TokenCounts;
   /** Time that generating took, all turns together. */
   generationSeconds: number;

@@ -307,6 +307,11 @@ export const errorTable = {
     retryable: true,
     help: "Its log is {log}.",
   },
+  TEMPORAL_SERVER_ENDED: {
+    message: "The run's Temporal server ended {times} ({reason}). Its log {log} ends with:\n{lines}",
+    retryable: true,
+    help: "Nothing that was finished is lost: correct the cause (where another program has taken its port, a new start takes another one), then `everturn resume {run}`.",
+  },
   TEMPORAL_UNREACHABLE: {
     message: "No Temporal server answers at {address}: {reason}.",
     retryable: true,
@@ -332,6 +337,11 @@ export const errorTable = {
     retryable: false,
     help: "A loop's workflow file may import types and pure code, but no Node modules and no packages that use them.",
   },
+  TEMPORAL_TOO_OLD: {
+    message: "The Temporal server at {address} knows no worker deployments: {reason}.",
+    retryable: false,
+    help: "Use Temporal 1.32 or later: by its worker versioning a run's workflows end on the code they began with.",
+  },
   NO_FREE_PORT: {
     message: "No port of 127.0.0.1 is free ({preferred} was tried first).",
     retryable: true,
@@ -340,6 +350,11 @@ export const errorTable = {
 
   // Runs
   RUN_NOT_FOUND: { message: "There is no run {run} in {folder}.", retryable: false, help: "{hint}" },
+  RUN_NOT_UPGRADABLE: {
+    message: "The run in {folder} was begun by Everturn 0.2 or earlier: its workflows have no version.",
+    retryable: false,
+    help: "Resume it without --upgrade: it goes on with the workflow code it began with.",
+  },
   POLICY_NOT_FOUND: {
     message: "The run {run} has no policy version {version}.",
     retryable: false,
@@ -376,9 +391,14 @@ export const errorTable = {
     help: "Nothing that was finished is lost: correct the cause, then `everturn resume {run}`.",
   },
   WORKER_ENDED: {
-    message: "The {role} worker ended unexpectedly ({reason}).",
+    message: "The {role} worker ended {times} ({reason}). Its log {log} ends with:\n{lines}",
     retryable: true,
-    help: "Its log is {log}; `everturn resume {run}` goes on from here.",
+    help: "Nothing that was finished is lost: correct the cause, then `everturn resume {run}`.",
+  },
+  WORKER_OUT_OF_MEMORY: {
+    message: "The {role} worker ran out of memory {times}: {reason}. Its log {log} ends with:\n{lines}",
+    retryable: true,
+    help: "Nothing that was finished is lost. Give it more (a full heap: NODE_OPTIONS=--max-old-space-size=<MiB>; else: memory for the machine or container) or let it hold less (rollout.concurrency, policy.config.slots and keyValueMemory, the trainer's minibatchSize), then `everturn resume {run}`.",
   },
   TRAJECTORY_NOT_DETERMINISTIC: {
     message:
@@ -396,6 +416,41 @@ export const errorTable = {
     retryable: false,
     help: "Write more of the id: {matches}.",
   },
+  TRAJECTORY_NOT_LIVE: {
+    message: "The trajectory {trajectory} takes no orders: {reason}.",
+    retryable: false,
+    help: "`everturn show {trajectory}` prints it; `everturn fork` starts another one from its turns.",
+  },
+  ORDER_REFUSED: {
+    message: "The trajectory {trajectory} refuses the order {order}: {reason}.",
+    retryable: false,
+    help: "",
+  },
+  ORDER_UNANSWERED: {
+    message: "No worker took the order {order} for {trajectory} within {seconds} s.",
+    retryable: true,
+    help: "Nothing has happened; send it again when the run's workers are up.",
+  },
+  MESSAGE_NOT_FRAMED: {
+    message: "The policy's chat template has no place for a {role} message between two actions: {reason}.",
+    retryable: false,
+    help: "Say it in another role.",
+  },
+  TURN_NOT_FORKABLE: {
+    message: "The trajectory {trajectory} can't be forked after turn {turn}: it has {turns}.",
+    retryable: false,
+    help: "--turn says how many of its turns the fork keeps: 0 keeps its prompt alone, {last} is the most.",
+  },
+  TRAJECTORY_UNDER_WAY: {
+    message: "The trajectory {trajectory} is under way.",
+    retryable: true,
+    help: "Fork it when it has ended.",
+  },
+  FORK_FAILED: {
+    message: "The fork {fork} failed: {reason}.",
+    retryable: true,
+    help: "Correct the cause and fork again; the trajectory it came from is as it was.",
+  },
   SEGMENT_MISSING: {
     message: "The segment {ref} is not in the trajectory store {folder}.",
     retryable: true,
@@ -412,16 +467,73 @@ export const errorTable = {
     help: "The file was changed or cut; restore it from a copy, or delete it to have it made again.",
   },
 
+  DISK_FULL: {
+    message: "{file} can't be written: the disk is full.{wanted} {free} are free.",
+    retryable: true,
+    help: "Make room on that disk: what waits to be written then goes on by itself. If the run has stopped, `everturn resume` it; nothing that was finished is lost.",
+  },
+  STORE_NOT_WRITABLE: {
+    message: "{file} can't be written: {reason}.",
+    retryable: true,
+    help: "Make the run's folder writable: what waits to be written then goes on by itself. If the run has stopped, `everturn resume` it; nothing that was finished is lost.",
+  },
+  STORAGE_STALLED: {
+    message: "The run {run} stopped: nothing could be written for {minutes} minutes. {reason}",
+    retryable: true,
+    help: "Then `everturn resume {run}`.",
+  },
+  ATTEMPT_SUPERSEDED: {
+    message: "{file} was written by another attempt, which came first.",
+    retryable: true,
+    help: "Nothing is lost: what the first one wrote stands, and this one's work is dropped.",
+  },
+  LEDGER_BROKEN: {
+    message: "The ledger of {run} doesn't hold, {count}:\n{findings}",
+    retryable: false,
+    help: "docs/durability.md says what each of these means. Restore the files named here from a copy, or go on from a whole version of the policy.",
+  },
+
   // Trajectories and steps
   TOOL_FAILED: {
     message: "The tool {tool} failed: {reason}.",
     retryable: true,
     help: "It is retried under the tool's retry policy; if it keeps failing, look at the tool's host.",
   },
+  TOOL_TIMED_OUT: {
+    message: "The tool {tool} did not answer within {seconds} s.",
+    retryable: true,
+    help: "It is retried under the tool's retry policy; if it keeps timing out, raise tools[].timeout or look at the tool's host.",
+  },
+  TOOL_GAVE_UP: {
+    message: "The tool {tool} failed {times}, the last time because: {reason}.",
+    retryable: false,
+    help: "The trajectory is left out of its step and counted. Mend the tool's host, or raise tools[].retry.maximumAttempts.",
+  },
+  TOOL_HOST_DOWN: {
+    message: "The tools' host {host} has been down for longer than {seconds} s: {reason}.",
+    retryable: false,
+    help: "The trajectory is left out of its step and counted. Mend the host, or raise hosts.{host}.patience.",
+  },
   TOOL_STATE_LOST: {
     message: "The tool {tool} lost the state of {trajectory} with its worker.",
     retryable: false,
-    help: "The trajectory is left out of its step and counted.",
+    help: "The trajectory is left out of its step and counted. A tool keeps its state where its manifest says recovery: snapshot or replay (docs/tools.md).",
+  },
+  TOOL_HELD_ELSEWHERE: {
+    message: "The worker {worker} holds the state of {tool} for {trajectory}.",
+    retryable: true,
+    help: "The call is tried again until that worker gets it, or is gone.",
+  },
+  TOOL_LEASE_TAKEN: {
+    message: "Another worker took over the state that {tool} holds for {trajectory}.",
+    retryable: true,
+    help: "Nothing is lost: the call goes on from there.",
+  },
+  TOOL_NOT_RECORDED: {
+    message:
+      "{recordings} has no result of {tool} for task {task} with the arguments {arguments} (occurrence {occurrence}).",
+    retryable: false,
+    help: "The trajectory is left out of its step and counted. Record more trajectories of the task, or let the tools be called: leave out rollout.toolRecordings.",
   },
   REWARD_INVALID: {
     message: "The reward of {trajectory} is {reward}, which is not a number to train on.",
@@ -433,10 +545,26 @@ export const errorTable = {
     retryable: false,
     help: "Mend the failing tool or reward host, then `everturn resume {run}`.",
   },
+  TOO_MANY_FAILURES: {
+    message:
+      "Infrastructure failed {count} of {of} trajectories of step {step}, more than rollout.maxInfrastructureFailures ({share}) allows. {times} of them: {reason}.",
+    retryable: false,
+    help: "Mend what fails, then `everturn resume {run}`: what has finished is kept, and what was left out is tried again.",
+  },
+  ROLLOUT_LOST: {
+    message: "The workflow {shard}, which rolled out groups of {run}, ended without them: {reason}.",
+    retryable: false,
+    help: "`everturn resume {run}` starts them again; turns and calls that finished are not repeated.",
+  },
   LOOP_NOT_BUNDLED: {
     message: "This orchestration worker has no agent loop {loop}.",
     retryable: true,
     help: "Start the worker with the run's own plan: `everturn worker --run RUN --role orchestration`.",
+  },
+  LOOP_TURN_INVALID: {
+    message: "Turn {turn} of the agent loop {loop} has {count}.",
+    retryable: false,
+    help: 'An agent loop is one turn: call context.generate() once, and return "continue" for the next turn.',
   },
 } as const satisfies Record<string, ErrorEntry>;
 

@@ -3,6 +3,7 @@ import type { Pipeline, ToolUse } from "../contracts/generated/pipeline.ts";
 import type { Plan, ResolvedLoop, ResolvedPlugin, ResolvedTool } from "../contracts/plan.ts";
 import { child, type Pointer } from "../validation/pointer.ts";
 import { parseDuration } from "./duration.ts";
+import { hostSettings } from "./host-settings.ts";
 
 /** The plan of a valid pipeline whose plugins are all resolved. */
 export function assemblePlan(
@@ -15,7 +16,7 @@ export function assemblePlan(
     if (plugin === undefined) throw new Error(`No plugin was resolved for ${pointer}.`);
     return plugin;
   };
-  const { name, seed, steps, warmStart, rollout, evaluation, checkpoints } = pipeline;
+  const { name, seed, steps, hosts, warmStart, rollout, evaluation, checkpoints } = pipeline;
   return structuredClone({
     pipelineFile,
     name,
@@ -24,6 +25,7 @@ export function assemblePlan(
     policy: at("/policy"),
     dataset: { train: at("/dataset/train"), validation: at("/dataset/validation") },
     tools: pipeline.tools.map((use, index) => resolvedTool(at(child("/tools", index)), use)),
+    hosts: Object.fromEntries(Object.entries(hosts).map(([host, limits]) => [host, hostSettings(limits)])),
     loop: resolvedLoop(at("/loop")),
     reward: at("/reward"),
     trainer: {
@@ -41,11 +43,12 @@ function resolvedLoop(plugin: ResolvedPlugin): ResolvedLoop {
   return { ...plugin, workflow: join(plugin.folder, plugin.manifest.workflow ?? "") };
 }
 
-/** What the pipeline says about retries and time-out goes before what the manifest says. */
+/** What the pipeline says of how a tool is called goes before what the manifest says. */
 function resolvedTool(plugin: ResolvedPlugin, use: ToolUse): ResolvedTool {
   const { tool } = plugin.manifest;
   if (tool === undefined) throw new Error(`The tool plugin ${plugin.name} has no tool block.`);
   const retry = { ...tool.retry, ...use.retry };
+  const concurrency = use.concurrency ?? tool.concurrency;
   return {
     ...plugin,
     retry: {
@@ -55,5 +58,13 @@ function resolvedTool(plugin: ResolvedPlugin, use: ToolUse): ResolvedTool {
       maximumInterval: parseDuration(retry.maximumInterval),
     },
     timeout: parseDuration(use.timeout ?? tool.timeout),
+    ...approvalOf(use),
+    ...(concurrency === undefined ? {} : { concurrency }),
+    host: use.host ?? tool.host ?? tool.name,
   };
+}
+
+function approvalOf({ approval, approvalTimeout }: ToolUse): Pick<ResolvedTool, "approval"> {
+  if (approval === undefined) return {};
+  return { approval: approvalTimeout === undefined ? {} : { timeout: parseDuration(approvalTimeout) } };
 }

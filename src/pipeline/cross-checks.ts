@@ -7,9 +7,15 @@ import { placeOf, type SourceDocument } from "../validation/source-document.ts";
 
 type Plugins = ReadonlyMap<Pointer, ResolvedPlugin>;
 
-/** What no schema can say: batch sizes that must divide each other, and tools with one name. */
+/** What no schema can say: batch sizes that must divide each other, groups too small, tools with one name, hosts of no tool. */
 export function crossChecks(document: SourceDocument, plugins: Plugins): Problem[] {
-  return [...batchProblems(document, plugins), ...toolNameProblems(document, plugins)];
+  return [
+    ...batchProblems(document, plugins),
+    ...smallestGroupProblems(document),
+    ...toolNameProblems(document, plugins),
+    ...hostProblems(document, plugins),
+    ...approvalProblems(document),
+  ];
 }
 
 function batchProblems(document: SourceDocument, plugins: Plugins): Problem[] {
@@ -30,6 +36,18 @@ function batchProblems(document: SourceDocument, plugins: Plugins): Problem[] {
     const params = { at: place.text, where: pathText(pointer), value, divisorName, divisor, nearest };
     return [{ place, error: new EverturnError("BATCH_NOT_DIVISIBLE", params) }];
   });
+}
+
+function smallestGroupProblems(document: SourceDocument): Problem[] {
+  const pointer = "/rollout/minGroup";
+  const value = valueAt(document.value, pointer);
+  const groupSize = valueAt(document.value, "/rollout/groupSize");
+  if (!isCount(value) || !isCount(groupSize) || value <= groupSize) return [];
+  const place = placeOf(document, pointer, "value");
+  const reason = `is ${value}, but rollout.groupSize is ${groupSize}: every group would be replaced`;
+  const hint = `Set it to ${groupSize} or less.`;
+  const params = { at: place.text, where: pathText(pointer), reason, hint };
+  return [{ place, error: new EverturnError("WRONG_COMBINATION", params) }];
 }
 
 function isCount(value: unknown): value is number {
@@ -58,5 +76,41 @@ function toolNameProblems(document: SourceDocument, plugins: Plugins): Problem[]
     if (other === undefined) return [];
     const place = placeOf(document, child(pointer, "plugin"), "value");
     return [{ place, error: new EverturnError("DUPLICATE_TOOL", { at: place.text, plugin, tool, other }) }];
+  });
+}
+
+function hostProblems(document: SourceDocument, plugins: Plugins): Problem[] {
+  const hosts = valueAt(document.value, "/hosts");
+  if (typeof hosts !== "object" || hosts === null) return [];
+  const known = [...plugins].flatMap(
+    ([
+      pointer,
+      {
+        manifest: { tool },
+      },
+    ]) => {
+      const named = valueAt(document.value, child(pointer, "host"));
+      return tool === undefined ? [] : [typeof named === "string" ? named : (tool.host ?? tool.name)];
+    },
+  );
+  const unknown = Object.keys(hosts).filter((host) => !known.includes(host));
+  return unknown.map((key) => {
+    const place = placeOf(document, child("/hosts", key), "key");
+    const hint = `The tools' hosts are: ${known.join(", ") || "none"}.`;
+    return { place, error: new EverturnError("UNKNOWN_KEY", { at: place.text, key, where: "hosts", hint }) };
+  });
+}
+
+/** A time to approve says nothing where no approval is asked for. */
+function approvalProblems(document: SourceDocument): Problem[] {
+  const tools = valueAt(document.value, "/tools");
+  return (Array.isArray(tools) ? tools : []).flatMap((_, index) => {
+    const pointer = child(child("/tools", index), "approvalTimeout");
+    const approval = valueAt(document.value, child(child("/tools", index), "approval"));
+    if (valueAt(document.value, pointer) === undefined || approval !== undefined) return [];
+    const place = placeOf(document, pointer, "key");
+    const reason = "is there, but the tool's calls need no approval";
+    const params = { at: place.text, where: pathText(pointer), reason, hint: "Add `approval: required`." };
+    return [{ place, error: new EverturnError("WRONG_COMBINATION", params) }];
   });
 }

@@ -32,8 +32,12 @@ const signatures: Partial<Record<Kind, string>> = {
 
 /** Imports a tool plugin. Throws PLUGIN_ENTRY_FAILED, PLUGIN_EXPORT_INVALID, as the others here do. */
 export async function loadTool(plugin: ResolvedPlugin): Promise<ToolPlugin<unknown>> {
-  const functions =
-    plugin.manifest.tool?.stateful === true ? ["execute", "create", "release"] : required.tool;
+  const { stateful = false, recovery } = plugin.manifest.tool ?? {};
+  const functions = [
+    ...required.tool,
+    ...(stateful ? ["create", "release"] : []),
+    ...(recovery === "snapshot" ? ["snapshot", "restore"] : []),
+  ];
   return load(plugin, (value): value is ToolPlugin<unknown> => hasAll(value, functions), functions);
 }
 

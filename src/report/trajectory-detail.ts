@@ -1,21 +1,22 @@
-import { readdir } from "node:fs/promises";
-import { join } from "node:path";
-import type { CallToolResult, GenerateTurnResult } from "../contracts/activities.ts";
+import type { CallEntry, GenerateTurnResult } from "../contracts/activities.ts";
 import type { Segment } from "../contracts/generated/segment.ts";
 import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
+import type { SpokenMessage } from "../contracts/orders.ts";
 import type { TokenCounts, ToolCallRecord } from "../contracts/trajectory.ts";
-import { readRecord } from "../runs/files.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
+import { readTurns, type TurnEntry } from "../trajectory/turn-journal.ts";
 import { readTrajectoryRecord, type TrajectoryFile } from "./trajectory-files.ts";
 
-/** A tool call to show; while the trajectory is under way its tool and arguments stand in the action only. */
+/** A tool call to show; under way in a run of 0.2, its tool and arguments stand in the action only. */
 export type CallDetail = Omit<ToolCallRecord, "tool" | "arguments"> & Partial<ToolCallRecord>;
 
 /** A turn to show. What only the turn's own file holds is absent if that file is. */
 export interface TurnDetail {
   action: string;
   toolCalls: CallDetail[];
-  generated?: Omit<GenerateTurnResult, "action">;
+  /** What people said before the action. */
+  said?: SpokenMessage[];
+  generated?: Omit<GenerateTurnResult, "action" | "said">;
 }
 
 /** A trajectory to show, finished or as far as it is. */
@@ -35,48 +36,30 @@ export async function readTrajectory(
 ): Promise<TrajectoryDetail> {
   const { id } = file;
   const record = await readTrajectoryRecord(folder, file);
-  const generated = await readTurns(folder.trajectory(file));
+  const entries = await readTurns(folder.trajectory(file));
   if (record === undefined) {
-    const turns = await Promise.all(
-      generated.map(async (turn, index) =>
-        turnUnderWay(turn, await readCalls(folder.trajectory(file), index + 1)),
-      ),
-    );
-    const tokens = generated
-      .map((turn) => turn.tokens)
+    const tokens = entries
+      .map(({ generated }) => generated.tokens)
       .reduce(sumOf, { prompt: 0, action: 0, observation: 0 });
-    return { id, turns, tokens, segments: await store.chain(generated.at(-1)?.head ?? null) };
+    const segments = await store.chain(entries.at(-1)?.generated.head ?? null);
+    return { id, turns: entries.map(turnUnderWay), tokens, segments };
   }
-  const turns = record.turns.map((turn, index) => ({ ...turn, ...detailsOf(generated[index]) }));
+  const turns = record.turns.map((turn, index) => ({ ...turn, ...detailsOf(entries[index]?.generated) }));
   return { id, record, turns, tokens: record.tokens, segments: await store.chain(record.head) };
 }
 
-async function readTurns(folder: string): Promise<GenerateTurnResult[]> {
-  const turns: GenerateTurnResult[] = [];
-  for (;;) {
-    const turn = await readRecord<GenerateTurnResult>(join(folder, `turn-${turns.length + 1}.json`));
-    if (turn === undefined) return turns;
-    turns.push(turn);
-  }
+function turnUnderWay({ generated, calls }: TurnEntry): TurnDetail {
+  return { action: generated.action, toolCalls: calls.map(callUnderWay), ...detailsOf(generated) };
 }
 
-async function readCalls(folder: string, turn: number): Promise<CallToolResult[]> {
-  const pattern = new RegExp(`^turn-${turn}-call-(\\d+)\\.json$`);
-  const numbers = (await readdir(folder)).flatMap((name) => pattern.exec(name)?.[1] ?? []).map(Number);
-  const paths = numbers.sort((a, b) => a - b).map((call) => join(folder, `turn-${turn}-call-${call}.json`));
-  const calls = await Promise.all(paths.map((path) => readRecord<CallToolResult>(path)));
-  return calls.filter((call) => call !== undefined);
+function callUnderWay({ reward: _, seconds: __, ...call }: CallEntry): CallDetail {
+  return call;
 }
 
-function turnUnderWay(turn: GenerateTurnResult, calls: CallToolResult[]): TurnDetail {
-  const toolCalls = calls.map(({ observation, valid, attempts }) => ({ observation, valid, attempts }));
-  return { action: turn.action, toolCalls, ...detailsOf(turn) };
-}
-
-function detailsOf(turn: GenerateTurnResult | undefined): Pick<TurnDetail, "generated"> {
+function detailsOf(turn: GenerateTurnResult | undefined): Pick<TurnDetail, "generated" | "said"> {
   if (turn === undefined) return {};
-  const { action: _, ...generated } = turn;
-  return { generated };
+  const { action: _, said, ...generated } = turn;
+  return { generated, ...(said === undefined ? {} : { said }) };
 }
 
 function sumOf(a: TokenCounts, b: TokenCounts): TokenCounts {

@@ -5,12 +5,20 @@ import { prefixed, separateQueues, sharedQueues } from "../temporal/queues.ts";
 import { isSystemError, writeWhole } from "./files.ts";
 import { runFolder } from "./run-folder.ts";
 
-/** Makes the folder of a new run, with its plan frozen in it; returns the run's id, `<pipeline>-<date>-<time>`. */
+/** How a run's roles are spread over worker processes. */
+export const workerLayouts = ["shared", "separate"] as const;
+
+/**
+ * Makes the folder of a new run, with its plan frozen in it; returns the run's id, `<pipeline>-<date>-<time>`.
+ * `workers`: one process for all roles but the trainer, or one for each role; by default shared with a server of its
+ * own and separate on a joined one, where workers may come from other machines.
+ */
 export async function createRun(
   plan: Plan,
   runs: string,
   server: { address: string; namespace: string } | undefined,
   telemetry: boolean,
+  workers: (typeof workerLayouts)[number] = server === undefined ? "shared" : "separate",
 ): Promise<string> {
   await mkdir(runs, { recursive: true });
   const run = await newRun(plan.name, runs);
@@ -19,7 +27,7 @@ export async function createRun(
     run,
     createdAt: new Date().toISOString(),
     namespace: server?.namespace ?? "default",
-    queues: server === undefined ? sharedQueues : prefixed(`${run}/`, separateQueues),
+    queues: prefixed(server === undefined ? "" : `${run}/`, queuesOf[workers]),
     telemetry,
     ...(server === undefined ? {} : { address: server.address }),
   };
@@ -27,6 +35,8 @@ export async function createRun(
   await writeWhole(folder.run, `${JSON.stringify(file, null, 2)}\n`);
   return run;
 }
+
+const queuesOf = { shared: sharedQueues, separate: separateQueues };
 
 /** Makes the folder itself, so that of two runs that begin in the same second each gets its own. */
 async function newRun(name: string, runs: string): Promise<string> {

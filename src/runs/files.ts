@@ -1,52 +1,90 @@
-import { randomUUID } from "node:crypto";
-import { existsSync, linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { mkdir, open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { storageError } from "./storage-errors.ts";
+import { temporaryName } from "./temporary-name.ts";
 
 /** Whether `error` is the operating system's error `code`, such as ENOENT. */
 export function isSystemError(error: unknown, code: string): boolean {
   return error instanceof Error && "code" in error && error.code === code;
 }
 
-/** Writes a whole file or nothing: a temporary file beside it, then a rename. */
+/** Writes a whole file or nothing: a temporary file beside it, then a rename. Throws DISK_FULL, STORE_NOT_WRITABLE. */
 export async function writeWhole(path: string, content: string): Promise<void> {
-  const temporary = `${path}.${randomUUID()}.tmp`;
-  await mkdir(dirname(path), { recursive: true });
+  const temporary = temporaryName(path);
   try {
+    await mkdir(dirname(path), { recursive: true });
     await writeFile(temporary, content);
     await rename(temporary, path);
   } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
+    await rm(temporary, { force: true }).catch(() => {}); // the first error says more; what is left is swept later
+    throw storageError(error, path, Buffer.byteLength(content));
   }
 }
 
 /**
- * Like writeWhole, but the first writer wins: false if the file was there already. Synchronous, like readRecord: a
- * turn writes several small files, and ways through the thread pool would double what they cost.
+ * Like writeWhole, but the first writer wins: false if the file was there already. With `flush` it survives a power
+ * failure once this returns. Synchronous, like readRecord: a turn writes several small files, and ways through the
+ * thread pool would double what they cost. Throws DISK_FULL, STORE_NOT_WRITABLE.
  */
-export async function writeOnce(path: string, content: string): Promise<boolean> {
-  const temporary = `${path}.${randomUUID()}.tmp`;
-  writeMakingFolder(temporary, content);
+export async function writeOnce(
+  path: string,
+  content: string | Uint8Array,
+  { flush = false }: { flush?: boolean } = {},
+): Promise<boolean> {
+  const temporary = temporaryName(path);
   try {
+    writeMakingFolder(temporary, content, flush);
     linkSync(temporary, path);
+    if (flush) flushFolder(dirname(path));
     return true;
   } catch (error) {
     if (isSystemError(error, "EEXIST")) return false;
-    throw error;
+    throw storageError(error, path, Buffer.byteLength(content));
   } finally {
-    unlinkSync(temporary);
+    remove(temporary);
   }
 }
 
-function writeMakingFolder(path: string, content: string): void {
+function writeMakingFolder(path: string, content: string | Uint8Array, flush: boolean): void {
   try {
-    writeFileSync(path, content);
+    writeFileSync(path, content, { flush });
   } catch (error) {
     if (!isSystemError(error, "ENOENT")) throw error;
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, content);
+    writeFileSync(path, content, { flush });
+  }
+}
+
+/** What can't be removed now (a store that became read-only) is swept later. */
+function remove(temporary: string): void {
+  try {
+    rmSync(temporary, { force: true });
+  } catch {
+    // the write's own error says why
+  }
+}
+
+/** Makes the names in a folder survive a power failure. Windows flushes no folders. */
+export function flushFolder(folder: string): void {
+  if (process.platform === "win32") return;
+  const descriptor = openSync(folder, "r");
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
   }
 }
 
@@ -61,21 +99,34 @@ export async function readRecord<T>(path: string): Promise<T | undefined> {
   }
 }
 
-/** Appends `line` to a file of lines; a torn last line (a writer was killed) is cut off first. */
-export async function appendLine(path: string, line: string): Promise<void> {
-  const file = await open(path, "a+");
+/**
+ * Writes a line of a file of lines, and flushes it. Its place is after the lines that `isBefore` holds for, which are
+ * the file's first. Writers that race write the same bytes to the same place, so a late one changes nothing; what a
+ * killed writer left torn is written over. Throws DISK_FULL, STORE_NOT_WRITABLE.
+ */
+export async function putLine<T>(path: string, line: string, isBefore: (line: T) => boolean): Promise<void> {
+  const before = (await wholeLines(path)).filter((text) => isBefore(parsedLine<T>(path, text)));
+  const position = before.reduce((total, text) => total + Buffer.byteLength(text) + 1, 0);
   try {
-    const text = await file.readFile("utf8");
-    const whole = text.lastIndexOf("\n") + 1;
-    if (whole < text.length) await file.truncate(Buffer.byteLength(text.slice(0, whole)));
-    await file.write(`${line}\n`);
-  } finally {
-    await file.close();
+    await mkdir(dirname(path), { recursive: true });
+    const file = await open(path, constants.O_RDWR | constants.O_CREAT);
+    try {
+      await file.write(`${line}\n`, position);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    throw storageError(error, path, Buffer.byteLength(line) + 1);
   }
 }
 
 /** Reads a file of JSON lines that Everturn wrote; a torn last line is left out. None if there is no file. */
 export async function readLines<T>(path: string): Promise<T[]> {
+  return (await wholeLines(path)).map((line) => parsedLine<T>(path, line));
+}
+
+async function wholeLines(path: string): Promise<string[]> {
   let text: string;
   try {
     text = await readFile(path, "utf8");
@@ -83,12 +134,15 @@ export async function readLines<T>(path: string): Promise<T[]> {
     if (isSystemError(error, "ENOENT")) return [];
     throw error;
   }
-  const whole = text
+  return text
     .slice(0, text.lastIndexOf("\n") + 1)
     .split("\n")
     .filter(Boolean);
+}
+
+function parsedLine<T>(path: string, line: string): T {
   try {
-    return whole.map((line) => JSON.parse(line));
+    return JSON.parse(line);
   } catch (error) {
     throw new EverturnError("RECORD_CORRUPT", { file: path, reason: String(error) });
   }

@@ -9,11 +9,28 @@ export interface RunFolder {
   metrics: string;
   report: string;
   database: string;
-  /** The run's workflow code, bundled. */
+  /** The run's workflow code, bundled, by build. */
+  builds: string;
+  /** The workflow code of a run that Everturn 0.2 or earlier began. */
   workflows: string;
   /** Who works on the run now. */
   session: string;
   store: string;
+  /** Which worker holds which tool's instance. */
+  leases: string;
+  /** States of tools' instances, by content. */
+  snapshots: string;
+  /** A line for each time a tool's host was paused or resumed. */
+  hosts: string;
+  /** Reservations: which trajectories were admitted. */
+  ledger: string;
+  /** Batches of steps whose loss or gradient was not finite. */
+  failures: string;
+  /** What a step trained on, and what it left out. */
+  trainedStep(step: number): string;
+  /** The line of `metrics.jsonl` that a step has. */
+  recordedStep(step: number): string;
+  warmStartSlice(from: number, to: number): string;
   log(name: string): string;
   policy(version: number): string;
   trainer(version: number): string;
@@ -32,9 +49,18 @@ export function runFolder(runs: string, run: string): RunFolder {
     metrics: join(root, "metrics.jsonl"),
     report: join(root, "report.html"),
     database: join(root, "temporal.db"),
+    builds: join(root, "workflows"),
     workflows: join(root, "workflows.js"),
     session: join(root, "session.json"),
     store: join(root, "trajectories", "segments"),
+    leases: join(root, "leases"),
+    snapshots: join(root, "snapshots"),
+    hosts: join(root, "hosts.jsonl"),
+    ledger: join(root, "ledger"),
+    failures: join(root, "failures"),
+    trainedStep: (step) => join(root, "steps", `train-${step}.json`),
+    recordedStep: (step) => join(root, "steps", `record-${step}.json`),
+    warmStartSlice: (from, to) => join(root, "warm-start", `steps-${from}-${to}.json`),
     log: (name) => join(root, "logs", `${name}.log`),
     policy: (version) => join(root, "policies", `v${padded(version)}`),
     trainer: (version) => join(root, "trainer", `v${padded(version)}`),

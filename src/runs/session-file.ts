@@ -1,8 +1,7 @@
-import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { commandOf } from "./command-of.ts";
 import { isSystemError, readRecord, writeOnce, writeWhole } from "./files.ts";
 import type { RunFolder } from "./run-folder.ts";
 
@@ -41,6 +40,12 @@ export function readSession(folder: RunFolder): Promise<Session | undefined> {
   return readRecord<Session>(folder.session);
 }
 
+/** Where the run's own server is, if the process that started it still works on the run. */
+export async function sessionAddress(folder: RunFolder): Promise<string | undefined> {
+  const session = await readSession(folder);
+  return session !== undefined && commandOf(session.pid) !== "" ? session.address : undefined;
+}
+
 /** Says that this process works on the run. */
 export async function writeSession(folder: RunFolder, session: Session): Promise<void> {
   await writeWhole(folder.session, JSON.stringify(session));
@@ -49,25 +54,6 @@ export async function writeSession(folder: RunFolder, session: Session): Promise
 /** Says that nobody works on the run any more. */
 export async function clearSession(folder: RunFolder): Promise<void> {
   await rm(folder.session, { force: true });
-}
-
-/** The command line of a process; "" if there is none. Process ids are used again, so a pid alone says little. */
-function commandOf(pid: number): string {
-  if (existsSync("/proc/self/cmdline")) return linuxCommandOf(pid);
-  const { status, stdout } = spawnSync("ps", ["-ww", "-o", "stat=,command=", "-p", String(pid)], {
-    encoding: "utf8",
-  });
-  const isZombie = stdout?.trimStart().startsWith("Z") ?? true;
-  return status === 0 && !isZombie ? stdout : "";
-}
-
-/** Containers often have no `ps`. A zombie has no command line. */
-function linuxCommandOf(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
-  } catch {
-    return ""; // there is no such process
-  }
 }
 
 async function end(pid: number): Promise<void> {

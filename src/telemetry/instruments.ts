@@ -13,6 +13,10 @@ export function instruments() {
       unit: "{token}",
       description: "Tokens by origin: prompt, action, observation.",
     }),
+    hostPauses: meter.createCounter("everturn.tool.host.pauses", {
+      unit: "{pause}",
+      description: "How often a tool's host was paused because it kept failing, by host.",
+    }),
     reward: meter.createHistogram("everturn.trajectory.reward", {
       description: "Reward of finished trajectories, by outcome.",
     }),

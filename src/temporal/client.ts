@@ -27,24 +27,31 @@ export function locationFromEnvironment(): Pick<ServerLocation, "address" | "nam
   return address === undefined ? undefined : { address, namespace: namespace ?? "default" };
 }
 
-/** Milliseconds before a call that failed is tried again, at most; and how often it is tried. */
+/** Milliseconds before a call that failed is tried again, at most; and how often it is tried: for half a minute. */
 const retries = { pause: 500, attempts: 60 };
+
+/** gRPC's status code UNAVAILABLE. */
+const unavailable = 14;
 
 /**
  * Connects a client; TLS and keys come from the environment. When `closing` aborts, calls that fail are tried no more,
- * and `close` closes the connection. Throws TEMPORAL_UNREACHABLE.
+ * and `close` closes the connection. With `outlastsOutages` a call waits for a server that went away as long as it
+ * takes. Throws TEMPORAL_UNREACHABLE.
  */
 export async function connectClient(
   location: ServerLocation,
   plugins: ClientPlugin[],
   closing: AbortSignal,
+  { outlastsOutages = false } = {},
 ): Promise<{ client: Client; connection: Connection; close(): Promise<void> }> {
   const { address, namespace } = location;
   const settings = connectionSettings(location);
   const { delayFunction } = defaultGrpcRetryOptions();
   const retry = makeGrpcRetryInterceptor({
     retryableDecider: (attempt, status) =>
-      !closing.aborted && attempt < retries.attempts && isRetryableError(status),
+      !closing.aborted &&
+      isRetryableError(status) &&
+      (attempt < retries.attempts || (outlastsOutages && status.code === unavailable)),
     delayFunction: (attempt, status) => Math.min(retries.pause, delayFunction(attempt, status)),
   });
   // The SDK tries again from a timer: on a closed connection that would throw where nobody catches it.

@@ -4,7 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Connection } from "@temporalio/client";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { freePort } from "./free-port.ts";
-import { type ServerLog, serverLog } from "./server-log.ts";
+import { type Ending, endingOf, kernelKills } from "./process-ending.ts";
+import { type ProcessLog, processLog } from "./process-log.ts";
 
 /** A Temporal dev server of our own. */
 export interface DevServer {
@@ -13,22 +14,33 @@ export interface DevServer {
   /** URL of its web UI. */
   ui: string;
   pid: number;
+  ports: Ports;
   /** Resolves when the process has ended. */
-  ended: Promise<void>;
+  ended: Promise<Ending>;
   /** Ends it: SIGTERM, and SIGKILL after five seconds. */
   stop(): Promise<void>;
+}
+
+/** Where a server and its UI listen. */
+interface Ports {
+  server: number;
+  ui: number;
 }
 
 interface Options {
   binary: string;
   database: string;
   log: string;
+  /** These and no others; absent: the usual ones if they are free, else any. */
+  ports?: Ports;
+  /** Gives up the start. */
+  stopping?: AbortSignal;
   /** Told the process id at once, so that a server whose starter is killed can be found. */
   onSpawn?: (pid: number) => Promise<void>;
 }
 
 /** The ports of Temporal's server and UI that people know. */
-const usual = { server: 7233, ui: 8233 };
+const usual: Ports = { server: 7233, ui: 8233 };
 const any = 0;
 
 /**
@@ -38,38 +50,46 @@ const any = 0;
  * minute.
  */
 export async function startDevServer(options: Options): Promise<DevServer> {
-  const log = serverLog(options.log);
+  const log = processLog(options.log);
+  if (options.ports !== undefined) return startOn(options.ports, options, log);
   try {
-    return await startOn(usual, options, log);
+    return await startOn(await freePorts(usual), options, log);
   } catch (error) {
     if (!log.text().includes("address already in use")) throw error;
-    return startOn({ server: any, ui: any }, options, log); // another server was starting on the same ports
+    return startOn(await freePorts({ server: any, ui: any }), options, log); // another server took the same ports
   }
 }
 
-async function startOn(ports: typeof usual, options: Options, log: ServerLog): Promise<DevServer> {
-  const port = await freePort(ports.server);
-  const uiPort = await freePort(ports.ui);
+async function freePorts({ server, ui }: Ports): Promise<Ports> {
+  return { server: await freePort(server), ui: await freePort(ui) };
+}
+
+async function startOn(ports: Ports, options: Options, log: ProcessLog): Promise<DevServer> {
   const output = openSync(options.log, "a");
-  const child = spawn(options.binary, serverArguments(options.database, port, uiPort), {
+  const killsBefore = kernelKills();
+  const child = spawn(options.binary, serverArguments(options.database, ports), {
     stdio: ["ignore", output, output],
     env: { GOGC: "400", ...process.env }, // it collects garbage a quarter as often: memory for time
   });
   closeSync(output);
-  const address = `127.0.0.1:${port}`;
-  const ended = new Promise<void>((resolve) => {
-    child.once("exit", () => resolve());
+  const ended = new Promise<Ending>((resolve) => {
+    const tell = (code: number | null, signal: NodeJS.Signals | null) => {
+      const kernelKilled = kernelKills() > killsBefore;
+      resolve(endingOf({ code, signal, output: log.text(), lines: log.tail(), kernelKilled }));
+    };
+    child.once("exit", tell);
     child.once("error", (error) => {
       log.note(error.message);
-      resolve();
+      tell(null, null);
     });
   });
   if (child.pid !== undefined) await options.onSpawn?.(child.pid);
-  await waitUntilReady(port, child, log);
+  await waitUntilReady(ports.server, child, log, options.stopping);
   return {
-    address,
-    ui: `http://127.0.0.1:${uiPort}`,
+    address: `127.0.0.1:${ports.server}`,
+    ui: `http://127.0.0.1:${ports.ui}`,
     pid: child.pid ?? -1,
+    ports,
     ended,
     stop: async () => {
       child.kill("SIGTERM");
@@ -80,10 +100,10 @@ async function startOn(ports: typeof usual, options: Options, log: ServerLog): P
   };
 }
 
-function serverArguments(database: string, port: number, uiPort: number): string[] {
+function serverArguments(database: string, ports: Ports): string[] {
   return [
     ...["server", "start-dev", "--ip", "127.0.0.1", "--ui-ip", "127.0.0.1", "--log-level", "error"],
-    ...["--port", String(port), "--ui-port", String(uiPort), "--db-filename", database],
+    ...["--port", String(ports.server), "--ui-port", String(ports.ui), "--db-filename", database],
     ...["--sqlite-pragma", "journal_mode=WAL", "--sqlite-pragma", "synchronous=NORMAL"],
     ...dynamicConfiguration.flatMap((value) => ["--dynamic-config-value", value]),
   ];
@@ -101,18 +121,24 @@ const dynamicConfiguration = [
 const settling = 2000;
 
 /** Waits until the server answers, and either says that it listens or has outlived a conflict over its port. */
-async function waitUntilReady(port: number, child: ChildProcess, log: ServerLog): Promise<void> {
+async function waitUntilReady(
+  port: number,
+  child: ChildProcess,
+  log: ProcessLog,
+  stopping: AbortSignal | undefined,
+): Promise<void> {
   const deadline = Date.now() + 60_000;
   const listens = new RegExp(`Server: +\\S+:${port}\\b`);
   let answeredAt: number | undefined;
-  while (Date.now() < deadline && isAlive(child)) {
+  while (Date.now() < deadline && isAlive(child) && stopping?.aborted !== true) {
     if (await answers(`127.0.0.1:${port}`)) answeredAt ??= Date.now();
     const hasSettled = answeredAt !== undefined && Date.now() - answeredAt > settling;
     if (answeredAt !== undefined && isAlive(child) && (hasSettled || listens.test(log.text()))) return;
     await sleep(100);
   }
+  const reason = child.signalCode ?? log.reason();
   child.kill("SIGKILL");
-  throw new EverturnError("TEMPORAL_SERVER_FAILED", { log: log.path, reason: log.reason() });
+  throw new EverturnError("TEMPORAL_SERVER_FAILED", { log: log.path, reason });
 }
 
 function isAlive(child: ChildProcess): boolean {

@@ -5,21 +5,30 @@ import { instruments } from "../telemetry/instruments.ts";
 
 const heartbeatInterval = 2000;
 
+/** Says what an activity waits for; undefined when it waits no longer. */
+export type Report = (waiting: string | undefined) => void;
+
 /**
  * Makes an activity of a function: it heartbeats while it works, so that a dead worker is noticed, and its errors
- * of the table become failures whose type is their code. `work` gets the signal that the activity was cancelled.
+ * of the table become failures whose type is their code. `work` gets the signal that the activity was cancelled, and
+ * `report` to say what it waits for, which stands in its heartbeats.
  */
 export function durable<Input, Result>(
-  work: (input: Input, signal: AbortSignal) => Promise<Result>,
+  work: (input: Input, signal: AbortSignal, report: Report) => Promise<Result>,
 ): (input: Input) => Promise<Result> {
   const { activitySeconds } = instruments();
   return async (input) => {
     const context = Context.current();
     const started = performance.now();
     let outcome = "completed";
-    const timer = setInterval(() => context.heartbeat(), heartbeatInterval);
+    let reported: string | undefined;
+    const timer = setInterval(() => context.heartbeat(reported), heartbeatInterval);
+    const report: Report = (text) => {
+      if (text !== undefined && text !== reported) context.heartbeat(text);
+      reported = text;
+    };
     try {
-      return await work(input, context.cancellationSignal);
+      return await work(input, context.cancellationSignal, report);
     } catch (error) {
       outcome = "failed";
       throw isEverturnError(error) ? failureOf(error) : error;

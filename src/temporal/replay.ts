@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Client } from "@temporalio/client";
 import type { temporal } from "@temporalio/proto";
 import { DefaultLogger, Runtime, Worker } from "@temporalio/worker";
 import { DeterminismViolationError } from "@temporalio/workflow";
@@ -11,22 +12,40 @@ import { bundleWorkflows } from "./workflow-bundle.ts";
 /** Whether workflow code makes the commands that a history holds, and if not, where it parts from it. */
 export type Replay = { deterministic: true } | { deterministic: false; reason: string };
 
-/** Runs today's workflow code, with the run's agent loop, over a recorded history. Nothing is called again. */
-export async function replayHistory(
-  history: temporal.api.history.v1.IHistory,
+type History = temporal.api.history.v1.IHistory;
+
+/** The histories of a workflow, the first one first: a long one has continued as new, each time with another. */
+export async function historiesOf({ workflow }: Client, workflowId: string): Promise<History[]> {
+  const histories = [await workflow.getHandle(workflowId).fetchHistory()];
+  for (;;) {
+    const started = histories[0]?.events?.[0]?.workflowExecutionStartedEventAttributes;
+    const before = started?.continuedExecutionRunId;
+    if (before === undefined || before === null || before === "") return histories;
+    histories.unshift(await workflow.getHandle(workflowId, before).fetchHistory());
+  }
+}
+
+/** Runs today's workflow code, with the run's agent loop, over recorded histories. Nothing is called again. */
+export async function replayHistories(
+  histories: readonly History[],
   workflowId: string,
   loop: Pick<ResolvedLoop, "name" | "workflow">,
 ): Promise<Replay> {
   const folder = await mkdtemp(join(tmpdir(), "everturn-replay-"));
+  let replayed = 0;
   try {
     const codePath = join(folder, "workflows.js");
     await bundleWorkflows(codePath, loop, false);
     Runtime.install({ logger: new DefaultLogger("ERROR") });
-    await Worker.runReplayHistory({ workflowBundle: { codePath } }, history, workflowId);
+    for (const history of histories) {
+      await Worker.runReplayHistory({ workflowBundle: { codePath } }, history, workflowId);
+      replayed += 1;
+    }
     return { deterministic: true };
   } catch (error) {
-    if (error instanceof DeterminismViolationError) return { deterministic: false, reason: reasonOf(error) };
-    throw error;
+    if (!(error instanceof DeterminismViolationError)) throw error;
+    const which = histories.length > 1 ? `history ${replayed + 1} of ${histories.length}: ` : "";
+    return { deterministic: false, reason: which + reasonOf(error) };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -1,13 +1,11 @@
-import { mkdir } from "node:fs/promises";
-import { dirname } from "node:path";
 import type { Client } from "@temporalio/client";
 import type { RunFile } from "../contracts/run.ts";
+import { EverturnError } from "../errors/everturn-error.ts";
 import { readRunFile } from "../runs/open-runs.ts";
-import { type RunFolder, runFolder } from "../runs/run-folder.ts";
-import { claimRun, clearSession, readSession, writeSession } from "../runs/session-file.ts";
+import { runFolder } from "../runs/run-folder.ts";
+import { claimRun, clearSession, sessionAddress, writeSession } from "../runs/session-file.ts";
 import { connectClient } from "./client.ts";
-import { startDevServer } from "./dev-server.ts";
-import { findServerBinary } from "./server-binary.ts";
+import { startOwnServer } from "./own-server.ts";
 
 /**
  * Does `work` with a client of a run's server: the one that is up, or the run's own, started for it without workers.
@@ -20,16 +18,11 @@ export async function withRunClient<Result>(
   const { runs, run } = options;
   const file = await readRunFile(runs, run);
   const folder = runFolder(runs, run);
-  const address = file.address ?? (await addressOfSession(folder));
+  const address = file.address ?? (await sessionAddress(folder));
   if (address !== undefined) return connected(file, address, work);
   await claimRun(run, folder);
   try {
-    const log = folder.log("temporal");
-    await mkdir(dirname(log), { recursive: true });
-    const server = await startDevServer({
-      binary: await findServerBinary(options.temporal),
-      database: folder.database,
-      log,
+    const server = await startOwnServer(folder, options.temporal, {
       onSpawn: (pid) => writeSession(folder, { pid: process.pid, server: pid }),
     });
     try {
@@ -42,16 +35,18 @@ export async function withRunClient<Result>(
   }
 }
 
-/** Where the run's own server is, if a process works on the run now. */
-async function addressOfSession(folder: RunFolder): Promise<string | undefined> {
-  const session = await readSession(folder);
-  if (session === undefined) return undefined;
-  try {
-    process.kill(session.pid, 0);
-    return session.address;
-  } catch {
-    return undefined; // it was killed
-  }
+/**
+ * Does `work` with a client of a run's server, which must be up: a live trajectory needs workers too.
+ * Throws RUN_NOT_FOUND, RUN_HAS_NO_SERVER, TEMPORAL_UNREACHABLE.
+ */
+export async function withLiveRun<Result>(
+  { runs, run }: { runs: string; run: string },
+  work: (client: Client) => Promise<Result>,
+): Promise<Result> {
+  const file = await readRunFile(runs, run);
+  const address = file.address ?? (await sessionAddress(runFolder(runs, run)));
+  if (address === undefined) throw new EverturnError("RUN_HAS_NO_SERVER", { run });
+  return connected(file, address, work);
 }
 
 async function connected<Result>(

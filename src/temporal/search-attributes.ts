@@ -20,6 +20,7 @@ const types: Record<SearchAttributeName, proto.temporal.api.enums.v1.IndexedValu
   EverturnOutcome: INDEXED_VALUE_TYPE_KEYWORD,
   EverturnReward: INDEXED_VALUE_TYPE_DOUBLE,
   EverturnTools: INDEXED_VALUE_TYPE_KEYWORD_LIST,
+  EverturnWaiting: INDEXED_VALUE_TYPE_KEYWORD,
 };
 
 /**

@@ -1,21 +1,19 @@
-import { existsSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
-import { dirname } from "node:path";
 import type { Client } from "@temporalio/client";
-import type { RunFile } from "../contracts/run.ts";
 import type { Queues } from "../contracts/trajectory.ts";
-import { EverturnError } from "../errors/everturn-error.ts";
 import { openRun, readRunFile } from "../runs/open-runs.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
 import { claimRun, clearSession, writeSession } from "../runs/session-file.ts";
+import { sweepRun, sweptLine } from "../runs/sweep.ts";
 import { startTelemetry } from "../telemetry/telemetry.ts";
 import { connectClient, type ServerLocation } from "./client.ts";
-import { type DevServer, startDevServer } from "./dev-server.ts";
-import { prefixed, rolesToStart } from "./queues.ts";
+import { makeCurrent } from "./deployment.ts";
+import { prefixed } from "./queues.ts";
 import { registerSearchAttributes } from "./search-attributes.ts";
-import { findServerBinary } from "./server-binary.ts";
-import { startWorkerProcess, type WorkerProcess } from "./worker-process.ts";
-import { bundleWorkflows } from "./workflow-bundle.ts";
+import { watchServer } from "./server-watch.ts";
+import { storageTrouble } from "./storage-trouble.ts";
+import { type SupervisedServer, superviseServer } from "./supervised-server.ts";
+import { superviseWorkers } from "./supervised-workers.ts";
+import { prepareBuilds } from "./workflow-builds.ts";
 
 /** A run with its server and workers up. */
 export interface RunSession {
@@ -27,7 +25,7 @@ export interface RunSession {
   queues: Queues;
   /** URL of the Temporal UI of the run's own server. */
   ui: string | undefined;
-  /** Rejects when the server or a worker ends by itself. */
+  /** Rejects when the server or a worker ends again and again: WORKER_ENDED, TEMPORAL_SERVER_ENDED and the like. */
   failed: Promise<never>;
   /** Aborts when the session closes: long polls are given up. */
   closing: AbortSignal;
@@ -36,111 +34,90 @@ export interface RunSession {
 
 /**
  * Brings up all that works on a run: its dev server (or a connection to the server it joined), its search attributes,
- * and a worker process for each queue. `queuePrefix` gives the workers queues of their own, so that they leave the
- * run's training workflow alone.
+ * and a worker process for each queue. What ends by itself is started again, and `note` is told; a server that
+ * doesn't answer is waited for. `queuePrefix` gives the workers queues of their own, so that they leave the run's
+ * training workflow alone.
  */
 export async function openSession(options: {
   runs: string;
   run: string;
   temporal: string | undefined;
   queuePrefix?: string;
+  /** Today's workflow code becomes current: what is under way ends on its own, the training workflow moves on. */
+  upgrade?: boolean;
+  note?: (text: string) => void;
 }): Promise<RunSession> {
-  const { runs, run } = options;
+  const { runs, run, note = () => {} } = options;
   const file = await readRunFile(runs, run);
   const { folder, plan } = await openRun(runs, run);
   await claimRun(run, folder);
+  const swept = sweptLine(await sweepRun(folder));
+  if (swept !== undefined) note(swept);
   const telemetry = startTelemetry("cli", file.telemetry);
   const started: { stop(): Promise<void> }[] = [telemetry];
   const controller = new AbortController();
   const close = async () => {
     controller.abort();
     for (const part of started.reverse()) await part.stop();
+    await sweepRun(folder);
     await clearSession(folder);
   };
   try {
-    const bundling = existsSync(folder.workflows)
-      ? Promise.resolve()
-      : bundleWorkflows(folder.workflows, plan.loop, file.telemetry);
+    const { upgrade = false } = options;
+    const bundling = prepareBuilds(folder, plan.loop, { telemetry: file.telemetry, upgrade });
     bundling.catch(() => {}); // it may fail while the server starts, before it is awaited
-    const server = await serverOf(file, folder, options.temporal);
-    if (server.own !== undefined) started.push(server.own);
-    await bundling;
-    const { address } = server;
-    const own = server.own === undefined ? {} : { server: server.own.pid };
-    await writeSession(folder, { pid: process.pid, address, ...own });
-    const location: ServerLocation = {
-      address,
-      namespace: file.namespace,
-      isOwn: server.own !== undefined,
-    };
-    const connected = await connectClient(location, telemetry.plugins, controller.signal);
+    let finished = 0;
+    const progress = () => finished;
+    let own: SupervisedServer | undefined;
+    if (file.address === undefined) {
+      own = await superviseServer({ run, folder, temporal: options.temporal, progress, note });
+      started.push(own);
+    } else {
+      await writeSession(folder, { pid: process.pid, address: file.address });
+    }
+    const builds = await bundling;
+    const build = builds.at(-1);
+    if (upgrade)
+      note(
+        `workflow code ${build} is current; what is under way ends on ${builds.slice(0, -1).join(", ") || "it"}`,
+      );
+    const address = file.address ?? own?.address ?? "";
+    const location: ServerLocation = { address, namespace: file.namespace, isOwn: own !== undefined };
+    const outlastsOutages = true;
+    const connected = await connectClient(location, telemetry.plugins, controller.signal, {
+      outlastsOutages,
+    });
     started.push({ stop: connected.close });
     const { client, connection } = connected;
     await registerSearchAttributes(connection, location);
+    const watch = watchServer(connection, address, note);
+    started.push(watch);
     const queuePrefix = options.queuePrefix ?? "";
     const queues = prefixed(queuePrefix, file.queues);
-    const workers = await startWorkers(queues, { runs, run, address, queuePrefix });
-    started.push({ stop: async () => void (await Promise.all(workers.map((worker) => worker.stop()))) });
-    const ends = [
-      ...workers.map((worker) => worker.failed),
-      ...(server.own ? [serverEnd(server.own, folder)] : []),
-    ];
-    const failed = Promise.race(ends);
-    failed.catch(() => {});
+    if (build !== undefined && queuePrefix === "") await makeCurrent(client, location, run, build);
+    const trouble = storageTrouble(run);
+    started.push(trouble);
+    const workers = await superviseWorkers(queues, {
+      ...{ runs, run, address, queuePrefix, progress, note },
+      onProgress: () => void finished++,
+      onNotice: (notice) => {
+        note(notice.notice);
+        trouble.hear(notice);
+      },
+      isServerUp: () => own?.isUp() ?? watch.isUp(),
+      untilServerAnswers: async () => void (await connection.workflowService.getSystemInfo({})),
+    });
+    started.push(workers);
+    const failed = Promise.race([workers.failed, trouble.failed, ...(own === undefined ? [] : [own.failed])]);
+    failed.catch(() => {}); // told by whoever waits for it
     return {
-      run,
-      folder,
-      client,
-      address,
+      ...{ run, folder, client, address, queues, failed, close },
       namespace: file.namespace,
-      queues,
-      ui: server.own?.ui,
-      failed,
+      ui: own?.ui,
       closing: controller.signal,
-      close,
     };
   } catch (error) {
     await close();
     throw error;
   }
-}
-
-async function serverOf(
-  file: RunFile,
-  folder: RunFolder,
-  temporal: string | undefined,
-): Promise<{ address: string; own?: DevServer }> {
-  if (file.address !== undefined) return { address: file.address };
-  const log = folder.log("temporal");
-  await mkdir(dirname(log), { recursive: true });
-  const own = await startDevServer({
-    binary: await findServerBinary(temporal),
-    database: folder.database,
-    log,
-    onSpawn: (server) => writeSession(folder, { pid: process.pid, server }),
-  });
-  return { address: own.address, own };
-}
-
-async function startWorkers(
-  queues: Queues,
-  options: { runs: string; run: string; address: string; queuePrefix: string },
-): Promise<WorkerProcess[]> {
-  const starting = rolesToStart(queues).map((role) => startWorkerProcess(role, options));
-  const settled = await Promise.allSettled(starting);
-  const workers = settled.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
-  const failure = settled.find((result) => result.status === "rejected");
-  if (failure !== undefined) {
-    await Promise.all(workers.map((worker) => worker.stop()));
-    throw failure.reason;
-  }
-  return workers;
-}
-
-async function serverEnd(server: DevServer, folder: RunFolder): Promise<never> {
-  await server.ended;
-  throw new EverturnError("TEMPORAL_SERVER_FAILED", {
-    log: folder.log("temporal"),
-    reason: "it ended by itself",
-  });
 }

@@ -1,91 +1,124 @@
-import type { Task } from "../contracts/generated/task.ts";
-import type { JsonObject } from "../contracts/json.ts";
-import type { ResolvedTool } from "../contracts/plan.ts";
+import { randomUUID } from "node:crypto";
+import { appendFileSync } from "node:fs";
+import type { Plan, ResolvedTool } from "../contracts/plan.ts";
 import type { RewardPlugin } from "../contracts/reward.ts";
-import type { ToolPlugin } from "../contracts/tool.ts";
-import type { TrajectoryPlace } from "../contracts/trajectory.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { settingsOfHost } from "../pipeline/host-settings.ts";
 import { loadReward, loadTool } from "../plugins/registry.ts";
-import { argumentsValidator } from "../plugins/validate-arguments.ts";
 import { type OpenRun, openRuns } from "../runs/open-runs.ts";
+import { runFolder } from "../runs/run-folder.ts";
 import { sharedPromises } from "../runs/shared-promises.ts";
+import { instruments } from "../telemetry/instruments.ts";
+import type { HostChange } from "../tools/breaker.ts";
+import { createHost, type ToolHost } from "../tools/host.ts";
+import { holdInstances, type Instances } from "../tools/instances.ts";
+import { openLeases } from "../tools/leases.ts";
+import { oneAtATime } from "../tools/one-at-a-time.ts";
+import { type OpenTool, openTool } from "../tools/open-tool.ts";
+import { processIdentity } from "../tools/process-identity.ts";
+import { openRecordings } from "../tools/recordings.ts";
 
-/** A tool of a run, ready to be called. */
-export interface OpenTool {
-  plugin: ToolPlugin<unknown>;
-  config: JsonObject;
-  /** What is wrong with the model's arguments, said to the model; undefined if nothing is. */
-  validate(parameters: JsonObject): string | undefined;
-}
-
-/** What the activities of the queue `tools` share in a worker: open runs, their tools, and the tools' instances. */
+/** What the activities of the queue `tools` share in a worker: the run, its tools, their hosts and instances. */
 export interface ToolWorker {
   openRun(run: string): Promise<OpenRun>;
-  tool(run: string, name: string): Promise<OpenTool>;
-  /**
-   * The instance that `tool` made for this trajectory at its first call. Throws TOOL_STATE_LOST if the call
-   * `continues` from an earlier one whose instance this worker does not hold.
-   */
-  instance(place: TrajectoryPlace, task: Task, tool: string, continues: boolean): Promise<unknown>;
-  release(place: TrajectoryPlace, tool: string): Promise<void>;
+  tool(name: string): Promise<OpenTool>;
+  instances: Instances;
+  /** The results that an earlier run recorded. */
+  recordings(folder: string): ReturnType<typeof openRecordings>;
+  /** Does `work` after what was asked for with the same key: attempts at one call never overlap in a worker. */
+  inTurn<T>(key: string, work: () => Promise<T>): Promise<T>;
   reward(run: string): Promise<RewardPlugin>;
+  /** Frees what dead workers left; from then on renews its own leases and looks for others that nobody holds. */
+  start(): Promise<void>;
   /** Releases every instance that is still held. */
   close(): Promise<void>;
 }
 
-/** A tool worker over the runs in the folder `runs`. */
-export function toolWorker(runs: string): ToolWorker {
+/** Between two looks at the leases, ms. */
+const leaseInterval = 5000;
+
+/** A tool worker for `run` in the folder `runs`. */
+export function toolWorker(runs: string, run: string): ToolWorker {
+  const folder = runFolder(runs, run);
   const openRun = openRuns(runs);
   const tools = sharedPromises<OpenTool>();
-  const instances = new Map<string, { plugin: ToolPlugin<unknown>; state: Promise<unknown> }>();
+  const hosts = new Map<string, ToolHost>();
+  const recordings = new Map<string, ReturnType<typeof openRecordings>>();
+  const { hostPauses } = instruments();
+  let ticking: NodeJS.Timeout | undefined;
+  let tick: Promise<void> = Promise.resolve();
 
-  function tool(run: string, name: string): Promise<OpenTool> {
-    const key = `${run}/${name}`;
-    return tools.get(key, () => openTool(run, name));
+  const owner = processIdentity(process.pid);
+  if (owner === undefined) throw new Error("This process does not see itself among the running ones.");
+  const leases = openLeases(folder.leases, randomUUID(), owner);
+  const instances = holdInstances(folder, leases, tool, log);
+
+  function tool(name: string): Promise<OpenTool> {
+    return tools.get(name, async () => {
+      const { plan } = await openRun(run);
+      const resolved = toolOf(plan, name);
+      return openTool(resolved, await loadTool(resolved), hostOf(plan, resolved.host ?? name));
+    });
   }
 
-  async function openTool(run: string, name: string): Promise<OpenTool> {
-    const { plan } = await openRun(run);
-    const resolved = toolOf(plan.tools, name);
-    const plugin = await loadTool(resolved);
-    const validate = argumentsValidator(resolved.manifest.tool?.parameters ?? {});
-    return { plugin, config: resolved.config, validate };
+  function hostOf(plan: Plan, name: string): ToolHost {
+    const host = hosts.get(name) ?? createHost(name, settingsOfHost(plan, name), onChange);
+    hosts.set(name, host);
+    return host;
   }
 
-  async function release(key: string): Promise<void> {
-    const held = instances.get(key);
-    await held?.plugin.release?.(await held.state);
-    instances.delete(key);
+  function onChange(change: HostChange): void {
+    if (change.state === "paused") hostPauses.add(1, { host: change.host });
+    const line = { at: new Date().toISOString(), ...change };
+    appendFileSync(folder.hosts, `${JSON.stringify(line)}\n`);
+    log(
+      `the tools' host ${change.host} is ${change.state} after ${change.seconds.toFixed(1)} s ${change.reason}`,
+    );
+  }
+
+  async function lookAtLeases(): Promise<void> {
+    try {
+      await instances.renew();
+      await instances.reap();
+    } catch (error) {
+      log(`leases: ${error instanceof Error ? error.message : error}`); // the next look may fare better
+    }
   }
 
   return {
     openRun,
     tool,
-    instance: async (place, task, name, continues) => {
-      const { plugin, config } = await tool(place.run, name);
-      if (plugin.create === undefined) return undefined;
-      const key = `${place.id}/${name}`;
-      const held = instances.get(key);
-      if (held !== undefined) return held.state;
-      if (continues) throw new EverturnError("TOOL_STATE_LOST", { tool: name, trajectory: place.id });
-      const create = async () => plugin.create?.({ instance: place.id, task, config });
-      const state = create();
-      instances.set(key, { plugin, state });
-      state.catch(() => instances.delete(key));
-      return state;
+    instances,
+    recordings: (earlier) => {
+      const known = recordings.get(earlier) ?? openRecordings(earlier);
+      recordings.set(earlier, known);
+      return known;
     },
-    release: (place, name) => release(`${place.id}/${name}`),
-    reward: async (run) => loadReward((await openRun(run)).plan.reward),
+    inTurn: oneAtATime(),
+    reward: async (of) => loadReward((await openRun(of)).plan.reward),
+    start: async () => {
+      await lookAtLeases();
+      ticking = setInterval(() => {
+        tick = tick.then(lookAtLeases);
+      }, leaseInterval);
+    },
     close: async () => {
-      await Promise.allSettled([...instances.keys()].map(release));
+      clearInterval(ticking);
+      await tick;
+      for (const { breaker } of hosts.values()) breaker.close();
+      await instances.close();
     },
   };
 }
 
-function toolOf(tools: ResolvedTool[], name: string): ResolvedTool {
+function toolOf({ tools }: Plan, name: string): ResolvedTool {
   const found = tools.find((tool) => tool.manifest.tool?.name === name);
   if (found === undefined) {
     throw new EverturnError("TOOL_FAILED", { tool: name, reason: "the run's plan has no such tool" });
   }
   return found;
+}
+
+function log(text: string): void {
+  process.stderr.write(`${text}\n`);
 }

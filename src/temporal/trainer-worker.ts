@@ -1,6 +1,7 @@
 import type { MaskedTokens } from "../contracts/policy.ts";
 import type { Trainer, TrainerFolders } from "../contracts/trainer.ts";
 import { readDemonstrations } from "../pipeline/demonstrations.ts";
+import { toolDefinitions } from "../pipeline/tool-definitions.ts";
 import { loadPolicy, loadTrainer } from "../plugins/registry.ts";
 import { type OpenRun, openRuns } from "../runs/open-runs.ts";
 import { sharedPromises } from "../runs/shared-promises.ts";
@@ -40,9 +41,7 @@ export function trainerWorker(runs: string): TrainerWorker {
     const { plan, folder } = await openRun(run);
     if (plan.warmStart === undefined) return [];
     const policy = await (await loadPolicy(plan.policy)).open(folder.policy(0), plan.policy.config);
-    const definitions = plan.tools.flatMap(({ manifest }) =>
-      manifest.tool === undefined ? [] : [manifest.tool],
-    );
+    const definitions = toolDefinitions(plan);
     try {
       const rows = await readDemonstrations(plan.warmStart.demonstrations);
       return rows.map((row) => policy.frameDemonstration(row.messages, definitions));

@@ -5,7 +5,10 @@ import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { trainingEnvironment } from "../onnx/allocator.ts";
+import type { StorageNotice } from "../runs/patiently.ts";
 import { runFolder } from "../runs/run-folder.ts";
+import { type Ending, endingOf, kernelKills } from "./process-ending.ts";
+import { processLog } from "./process-log.ts";
 import type { Role } from "./queues.ts";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -14,47 +17,81 @@ const preload = pathToFileURL(join(here, "workflow-thread.ts")).href;
 
 /** A worker in a process of its own. */
 export interface WorkerProcess {
-  role: Role;
   pid: number;
-  /** Rejects with WORKER_ENDED if the process ends before it was told to. */
-  failed: Promise<never>;
-  stop(): Promise<void>;
+  /** Resolves when the process ends, told to or not. */
+  ended: Promise<Ending>;
+  /** Asks it to end and kills it after ten seconds; after one where `isServerUp` says that it can tell nobody. */
+  stop(isServerUp?: () => boolean): Promise<void>;
 }
 
-/** Starts `everturn worker` for a role and waits until it polls its queue. Its output goes to the run's logs. */
+/** Milliseconds that a worker has to end in. */
+const grace = { server: 10_000, noServer: 1000 };
+
+/**
+ * Starts `everturn worker` for a role and waits until it polls its queue. Its output goes to the run's logs.
+ * `onProgress` is told when it has finished activities, `onNotice` what the user should know. Throws WORKER_ENDED and WORKER_OUT_OF_MEMORY if it ends before
+ * it polls, also because `stopping` aborted.
+ */
 export async function startWorkerProcess(
   role: Role,
-  { runs, run, address, queuePrefix }: { runs: string; run: string; address: string; queuePrefix: string },
+  options: { runs: string; run: string; address: string; queuePrefix: string },
+  told: { onProgress?: () => void; onNotice?: (notice: StorageNotice) => void; stopping?: AbortSignal } = {},
 ): Promise<WorkerProcess> {
-  const log = runFolder(runs, run).log(role);
-  mkdirSync(dirname(log), { recursive: true });
-  const output = openSync(log, "a");
-  const options = ["--role", role, "--run", run, "--runs", runs, "--address", address];
-  if (queuePrefix !== "") options.push("--queue-prefix", queuePrefix);
-  const child = spawn(process.execPath, ["--import", preload, main, "worker", ...options], {
+  const { runs, run, address, queuePrefix } = options;
+  const { onProgress, onNotice, stopping } = told;
+  const path = runFolder(runs, run).log(role);
+  mkdirSync(dirname(path), { recursive: true });
+  const log = processLog(path);
+  const output = openSync(path, "a");
+  const parameters = ["--role", role, "--run", run, "--runs", runs, "--address", address];
+  if (queuePrefix !== "") parameters.push("--queue-prefix", queuePrefix);
+  const killsBefore = kernelKills();
+  const flags = ["--max-semi-space-size=64", "--import", preload]; // MiB: short-lived objects are collected less often
+  const child = spawn(process.execPath, [...flags, main, "worker", ...parameters], {
     stdio: ["ignore", output, output, "ipc"],
     env: role === "trainer" ? trainingEnvironment(process.env) : process.env,
   });
   closeSync(output);
-  let stopping = false;
-  const failed = new Promise<never>((_, reject) => {
-    child.once("exit", (code, signal) => {
-      const reason = signal ?? `exit code ${code}`;
-      if (!stopping) reject(new EverturnError("WORKER_ENDED", { role, run, log, reason }));
-    });
+  const ended = once(child, "exit").then(([code, signal]): Ending => {
+    const kernelKilled = kernelKills() > killsBefore;
+    return endingOf({ code, signal, output: log.text(), lines: log.tail(), kernelKilled });
   });
-  failed.catch(() => {});
-  await Promise.race([once(child, "message"), failed]);
-  return { role, pid: child.pid ?? -1, failed, stop };
+  const kill = () => child.kill("SIGKILL");
+  stopping?.addEventListener("abort", kill, { once: true });
+  const ending = await Promise.race([once(child, "message").then(() => undefined), ended]);
+  stopping?.removeEventListener("abort", kill);
+  if (ending !== undefined) throw workerEnded({ role, run, log: path, ending, times: "before it worked" });
+  child.on("message", (message) => {
+    if (message === "progress") onProgress?.();
+    else if (isNotice(message)) onNotice?.(message);
+  });
+  return { pid: child.pid ?? -1, ended, stop };
 
-  /** Asks the worker to end by closing its channel; kills it after ten seconds. */
-  async function stop(): Promise<void> {
-    stopping = true;
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, "exit");
+  /** Asks the worker to end by closing its channel. */
+  async function stop(isServerUp = () => true): Promise<void> {
     if (child.connected) child.disconnect();
-    const killer = setTimeout(() => child.kill("SIGKILL"), 10_000);
+    const asked = performance.now();
+    const killer = setInterval(() => {
+      if (performance.now() - asked > (isServerUp() ? grace.server : grace.noServer)) kill();
+    }, 100);
     await ended;
-    clearTimeout(killer);
+    clearInterval(killer);
   }
+}
+
+/** The error that says how a worker ended, and what to do about it. */
+export function workerEnded(options: {
+  role: Role;
+  run: string;
+  log: string;
+  ending: Ending;
+  times: string;
+}): EverturnError {
+  const { role, run, log, times, ending } = options;
+  const params = { role, run, log, times, reason: ending.reason, lines: ending.lines };
+  return new EverturnError(ending.outOfMemory ? "WORKER_OUT_OF_MEMORY" : "WORKER_ENDED", params);
+}
+
+function isNotice(message: unknown): message is StorageNotice {
+  return typeof message === "object" && message !== null && "notice" in message && "over" in message;
 }

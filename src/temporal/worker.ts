@@ -1,8 +1,15 @@
-import { TransportError, Worker, type WorkerPlugin } from "@temporalio/worker";
+import {
+  type ActivityInterceptorsFactory,
+  TransportError,
+  Worker,
+  type WorkerOptions,
+  type WorkerPlugin,
+} from "@temporalio/worker";
 import type { Queues } from "../contracts/trajectory.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { openRun } from "../runs/open-runs.ts";
 import { connectWorker, reasonOf, type ServerLocation } from "./client.ts";
+import { workflowOptions } from "./deployment.ts";
 import { type Role, rolesBeside } from "./queues.ts";
 
 /** The activities of a role, and how to end what they hold. */
@@ -22,7 +29,7 @@ const workflowTasks = { maxConcurrentWorkflowTaskExecutions: 1000, maxConcurrent
 /**
  * Runs a worker of `role` for `run` until `ended` resolves, with the activities of all roles that share its queue;
  * the one with orchestration also runs the workflows.
- * `onReady` is called when it polls. Throws TEMPORAL_UNREACHABLE, TEMPORAL_REFUSED.
+ * `onReady` is called when it polls, `onProgress` when activities have finished, at most once a second. Throws TEMPORAL_UNREACHABLE, TEMPORAL_REFUSED.
  */
 export async function runWorker(options: {
   role: Role;
@@ -32,8 +39,11 @@ export async function runWorker(options: {
   queues: Queues;
   makeActivities: (role: Role, runs: string, run: string) => Promise<RoleActivities>;
   plugins: WorkerPlugin[];
+  /** The worker deployment whose builds its workflows run on; absent for queues of a prefix. */
+  deployment: string | undefined;
   ended: Promise<void>;
   onReady: () => void;
+  onProgress: () => void;
 }): Promise<void> {
   const { role, runs, run, location, queues } = options;
   const { folder } = await openRun(runs, run);
@@ -42,7 +52,7 @@ export async function runWorker(options: {
   const connection = await connectWorker(location);
   try {
     const concurrency = Math.max(...made.map((one) => one.concurrency));
-    const worker = await Worker.create({
+    const common: WorkerOptions = {
       connection,
       namespace: location.namespace,
       taskQueue: queues[role],
@@ -51,13 +61,16 @@ export async function runWorker(options: {
       maxConcurrentActivityTaskExecutions: concurrency,
       maxConcurrentLocalActivityExecutions: concurrency,
       plugins: options.plugins,
+      interceptors: { activity: [tellProgress(options.onProgress)] },
       shutdownGraceTime: "2s",
-      ...(served.includes("orchestration")
-        ? { workflowBundle: { codePath: folder.workflows }, ...workflowTasks }
-        : {}),
-    });
+      ...(served.includes("orchestration") ? workflowTasks : {}),
+    };
+    const builds = served.includes("orchestration")
+      ? await workflowOptions(connection, location.namespace, folder, options.deployment)
+      : [{}];
+    const workers = await Promise.all(builds.map((build) => Worker.create({ ...common, ...build })));
     options.onReady();
-    await worker.runUntil(options.ended);
+    await runTogether(workers, options.ended);
   } catch (error) {
     if (!(error instanceof TransportError)) throw error;
     const { address, namespace } = location;
@@ -66,4 +79,33 @@ export async function runWorker(options: {
     await connection.close();
     for (const one of made) await one.close();
   }
+}
+
+/** Runs workers until `ended` resolves, or one of them fails. */
+async function runTogether(workers: Worker[], ended: Promise<void>): Promise<void> {
+  const running = workers.map((worker) => worker.run());
+  await Promise.race([ended, ...running]).catch(() => {}); // it is thrown when all have ended
+  for (const worker of workers) if (worker.getState() === "RUNNING") worker.shutdown();
+  await Promise.allSettled(running);
+  await Promise.all(running);
+}
+
+/** Milliseconds between two reports of progress, at least. */
+const reportInterval = 1000;
+
+/** Calls `tell` when an activity has finished. */
+function tellProgress(tell: () => void): ActivityInterceptorsFactory {
+  let told = Number.NEGATIVE_INFINITY;
+  return () => ({
+    inbound: {
+      execute: async (input, next) => {
+        const result = await next(input);
+        if (performance.now() - told > reportInterval) {
+          told = performance.now();
+          tell();
+        }
+        return result;
+      },
+    },
+  });
 }

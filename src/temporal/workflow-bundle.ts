@@ -48,6 +48,7 @@ function bundleEntry(loop: Pick<ResolvedLoop, "name" | "workflow">): string {
     `import loop from ${JSON.stringify(loop.workflow)};`,
     `import { trajectoryWorkflow } from ${path("trajectory.ts")};`,
     `export { evaluation } from ${path("evaluation.ts")};`,
+    `export { shard } from ${path("shard.ts")};`,
     `export { step } from ${path("step.ts")};`,
     `export { training } from ${path("training.ts")};`,
     `export const trajectory = trajectoryWorkflow({ ${JSON.stringify(loop.name)}: loop });`,

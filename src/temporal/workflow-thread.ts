@@ -1,5 +1,5 @@
-import { type Context, type RunningScriptOptions, Script } from "node:vm";
 import { promiseHooks } from "node:v8";
+import { type Context, type RunningScriptOptions, Script } from "node:vm";
 import { isMainThread } from "node:worker_threads";
 
 /**

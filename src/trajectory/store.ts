@@ -5,9 +5,11 @@ import type { Segment } from "../contracts/generated/segment.ts";
 import type { SegmentRef } from "../contracts/trajectory.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { isSystemError, writeOnce } from "../runs/files.ts";
+import { patiently } from "../runs/patiently.ts";
 
 /** Segments by content address. A segment names the one before it, so a ref stands for a whole trajectory. */
 export interface SegmentStore {
+  /** Waits where the disk is full (`patiently`). Throws DISK_FULL, STORE_NOT_WRITABLE. */
   put(segment: Segment): Promise<SegmentRef>;
   /** Throws SEGMENT_MISSING, SEGMENT_CORRUPT. */
   get(ref: SegmentRef): Promise<Segment>;
@@ -15,22 +17,32 @@ export interface SegmentStore {
   chain(head: SegmentRef | null): Promise<Segment[]>;
 }
 
-const cacheSize = 4096;
+/** Tokens of the segments that stay in memory. */
+const cacheTokens = 2 ** 20;
 
 /** Opens the store in `folder`; recent segments stay in memory. */
 export function openStore(folder: string): SegmentStore {
   const recent = new Map<SegmentRef, Segment>();
-  const remember = (ref: SegmentRef, segment: Segment) => {
+  let held = 0;
+  const forget = (ref: SegmentRef) => {
+    held -= recent.get(ref)?.tokens.length ?? 0;
     recent.delete(ref);
+  };
+  const remember = (ref: SegmentRef, segment: Segment) => {
+    forget(ref);
     recent.set(ref, segment);
-    if (recent.size > cacheSize) recent.delete(recent.keys().next().value ?? ref);
+    held += segment.tokens.length;
+    for (const oldest of recent.keys()) {
+      if (held <= cacheTokens) return;
+      forget(oldest);
+    }
   };
   const pathOf = (ref: SegmentRef) => join(folder, ref.slice(0, 2), `${ref}.json`);
 
   async function put(segment: Segment): Promise<SegmentRef> {
     const content = JSON.stringify(segment);
     const ref = sha256(content);
-    if (!recent.has(ref)) await writeOnce(pathOf(ref), content);
+    if (!recent.has(ref)) await patiently(() => writeOnce(pathOf(ref), content));
     remember(ref, segment);
     return ref;
   }

@@ -1,5 +1,6 @@
-import type { ScoreTrajectoryInput } from "../contracts/activities.ts";
+import type { EndedTrajectory } from "../contracts/activities.ts";
 import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
+import type { EndedTurns } from "./ended-trajectory.ts";
 
 /** How a trajectory ended. */
 export type Ending = Pick<TrajectoryRecord, "outcome" | "reward" | "success"> &
@@ -7,19 +8,17 @@ export type Ending = Pick<TrajectoryRecord, "outcome" | "reward" | "success"> &
 
 /** The record of a finished trajectory, as it is kept in the trajectory store. */
 export function trajectoryRecord(
-  input: Pick<
-    ScoreTrajectoryInput,
-    "place" | "task" | "turns" | "policyVersion" | "head" | "tokens" | "startedAt"
-  >,
+  ended: Pick<EndedTrajectory, "place" | "task" | "head" | "tokens" | "startedAt" | "origin">,
+  { turns, policyVersions, turnRewards }: Pick<EndedTurns, "turns" | "policyVersions"> & Partial<EndedTurns>,
   ending: Ending,
 ): TrajectoryRecord {
-  const { place, task, turns, policyVersion, head, tokens, startedAt } = input;
+  const { place, task, head, tokens, startedAt, origin } = ended;
   const { id, run, stage, step, sample } = place;
   return {
-    ...{ id, run, stage, step, sample, taskId: place.task, task, head, tokens },
-    policyVersions: turns.map(() => policyVersion),
-    turns,
+    ...{ id, run, stage, step, sample, taskId: place.task, task, head, tokens, policyVersions, turns },
+    ...(turnRewards === undefined ? {} : { turnRewards }),
     ...ending,
+    ...(origin === undefined ? {} : { origin }),
     startedAt: new Date(startedAt).toISOString(),
     seconds: (Date.now() - startedAt) / 1000,
   };

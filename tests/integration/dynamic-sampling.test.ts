@@ -140,10 +140,6 @@ test("after the last round the step trains on what it has, on all of it if nothi
   expect(records.at(-1)).toMatchObject({ groupsLeftOut: 4 });
 });
 
-test("what a tool adds to the reward is told turn by turn", () => {
-  expect(trained[0]?.batch[0]?.turnRewards).toEqual([0.5, 0]);
-});
-
 test("a tool that only computes is called, and the trajectory scored, where the workflow runs", async () => {
   const handle = client.workflow.getHandle("run/step-0001/varied/0");
   const { events } = await handle.fetchHistory();

@@ -3,6 +3,7 @@ import { Worker } from "@temporalio/worker";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runFolder } from "../../src/runs/run-folder.ts";
 import { startTelemetry } from "../../src/telemetry/telemetry.ts";
+import { bundleOf, readBuilds } from "../../src/temporal/workflow-builds.ts";
 import { type CollectedSpan, type Collector, startCollector } from "../support/collector.ts";
 import { lastLine, startWith } from "../support/command.ts";
 import { historiesOf } from "../support/histories.ts";
@@ -90,8 +91,9 @@ test("a run replays from its history, with telemetry and without", async () => {
     const histories = await historiesOf(folder);
     expect(histories).toHaveLength(1 + 3 + 1 + 8 + 3 * 2);
     const { plugins } = startTelemetry("replay", isOn);
+    const [build = ""] = await readBuilds(folder);
     const replay = Worker.runReplayHistories(
-      { workflowBundle: { codePath: folder.workflows }, plugins },
+      { workflowBundle: { codePath: bundleOf(folder, build) }, plugins },
       histories,
     );
     for await (const { workflowId, error } of replay) expect(error, workflowId).toBeUndefined();

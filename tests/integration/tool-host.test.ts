@@ -1,19 +1,22 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Client, Connection } from "@temporalio/client";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
 import { readLines } from "../../src/runs/files.ts";
 import { runFolder } from "../../src/runs/run-folder.ts";
+import type { HostChange } from "../../src/tools/breaker.ts";
 import { everturn, lastLine, start } from "../support/command.ts";
 
 const runs = mkdtempSync(join(tmpdir(), "everturn-tool-host-"));
-const pipeline = join(import.meta.dirname, "..", "pipelines", "small.yaml");
-const plugin = join(import.meta.dirname, "..", "plugins", "tool-hosted");
+const pipeline = join(import.meta.dirname, "..", "pipelines", "tools.yaml");
 const calls = new Map<string, number>();
 let answer: (key: string, attempt: number) => { status: number; text: string };
 let server: Server;
@@ -34,27 +37,47 @@ beforeEach(async () => {
 afterEach(() => new Promise((closed) => server.close(closed)));
 afterAll(() => rm(runs, { recursive: true, force: true }));
 
-/** One step of 16 trajectories whose calculator is our host. */
+/** The options for a run of one step of 16 trajectories whose calculator is the host at `port`. */
+function overrides(port: number, ...more: string[]): string[] {
+  const url = `tools.0.config.url=http://127.0.0.1:${port}`;
+  return [url, ...more].flatMap((setting) => ["--set", setting]);
+}
+
+/** One step with our host, which is never paused. */
 async function runOneStep() {
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
-  const url = `http://127.0.0.1:${port}`;
-  const settings = [
-    `tools.0.plugin=${plugin}`,
-    `tools.0.config.url=${url}`,
-    "steps=1",
-    "evaluation.every=100",
-  ];
-  const overrides = settings.flatMap((setting) => ["--set", setting]);
-  const { code, stdout, stderr } = await everturn("run", pipeline, "--runs", runs, "--json", ...overrides);
+  const options = overrides(port, "hosts.calculator.failures=1000");
+  const { code, stdout, stderr } = await everturn("run", pipeline, "--runs", runs, "--json", ...options);
   expect(code, stderr).toBe(0);
+  return resultOf(stdout);
+}
+
+async function resultOf(stdout: string) {
   const { run } = lastLine<{ run: string }>(stdout);
   const folder = runFolder(runs, run);
   const [step] = await readLines<StepRecord>(folder.metrics);
   const stage = join(folder.root, "trajectories", "step-0001");
   const files = readdirSync(stage).map((task) => join(stage, task, "0", "trajectory.json"));
   const trajectories = files.map((file): TrajectoryRecord => JSON.parse(readFileSync(file, "utf8")));
-  return { run, step, trajectories };
+  return { run, folder, step, trajectories };
+}
+
+function newestRun(): string {
+  return (
+    readdirSync(runs)
+      .filter((name) => name.startsWith("tools-"))
+      .sort()
+      .at(-1) ?? ""
+  );
+}
+
+/** A calculator's host in a process of its own. */
+async function startHost(log: string, port = 0): Promise<{ port: number; kill(): void }> {
+  const file = join(import.meta.dirname, "..", "support", "calculator-host.ts");
+  const child = spawn(process.execPath, [file, log, String(port)], { stdio: ["ignore", "pipe", "inherit"] });
+  const [line] = await once(child.stdout, "data");
+  return { port: Number(line), kill: () => void child.kill("SIGKILL") };
 }
 
 /** The history of a trajectory, from the run's server. */
@@ -96,9 +119,41 @@ test("a host that never answers one trajectory: that one is left out of the batc
     return key === cursed ? { status: 500, text: "broken" } : { status: 200, text: "42" };
   };
   const { step, trajectories } = await runOneStep();
-  expect(step).toMatchObject({ trajectories: 15, leftOut: 1 });
+  expect(step).toMatchObject({ leftOut: 1 });
   expect(calls.get(cursed ?? ""), "attempts, as the manifest allows").toBe(4);
   const leftOut = trajectories.filter((trajectory) => trajectory.outcome === "left-out");
   expect(leftOut).toHaveLength(1);
   expect(leftOut[0]?.failure).toContain("the calculator's host answered 500");
+});
+
+test("a host that is killed and started again: its calls wait, spend no attempt, and none is left out", async () => {
+  const log = join(runs, "host.log");
+  let host = await startHost(log);
+  const options = [
+    ...overrides(host.port, "hosts.calculator.failures=3"),
+    "--set",
+    "hosts.calculator.pause=200ms",
+  ];
+  const command = start("run", pipeline, "--runs", runs, ...options);
+  const answered = () =>
+    readFileSync(log, "utf8")
+      .split("\n")
+      .filter((key) => key.includes("/step-0001/"));
+  await vi.waitUntil(() => answered().length > 0, { timeout: 60_000, interval: 5 });
+  host.kill();
+  await vi.waitUntil(() => command.stdout().includes("its calls wait"), { timeout: 30_000 });
+  await sleep(3000);
+  host = await startHost(log, host.port);
+  const { code, stderr, stdout } = await command.end();
+  host.kill();
+  expect(code, stderr).toBe(0);
+  expect(stdout).toMatch(/the tools' host calculator works again after \d/);
+  const { folder, step, trajectories } = await resultOf(JSON.stringify({ run: newestRun() }));
+  expect(step).toMatchObject({ trajectories: 16, leftOut: 0 });
+  const changes = await readLines<HostChange>(folder.hosts);
+  expect(changes.map(({ state }) => state)).toEqual(["paused", "resumed"]);
+  const attempts = trajectories.flatMap(({ turns }) =>
+    turns.flatMap(({ toolCalls }) => toolCalls.map((call) => call.attempts)),
+  );
+  expect(Math.max(...attempts), "3 s of outage cost a call its first attempt at most").toBeLessThanOrEqual(2);
 });

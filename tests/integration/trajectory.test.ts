@@ -1,11 +1,22 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Context } from "@temporalio/activity";
 import { Client, Connection } from "@temporalio/client";
 import { ApplicationFailure } from "@temporalio/common";
 import { NativeConnection, Worker } from "@temporalio/worker";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { CallToolInput, GenerateTurnInput, RecordLeftOutInput } from "../../src/contracts/activities.ts";
-import type { ToolBinding, TrajectoryInput, TrajectoryResult } from "../../src/contracts/trajectory.ts";
+import type {
+  CallToolInput,
+  GenerateTurnInput,
+  RecordLeftOutInput,
+  ScoreTrajectoryInput,
+} from "../../src/contracts/activities.ts";
+import type {
+  ToolBinding,
+  TrajectoryInput,
+  TrajectoryLimits,
+  TrajectoryResult,
+} from "../../src/contracts/trajectory.ts";
 import { type DevServer, startDevServer } from "../../src/temporal/dev-server.ts";
 import { registerSearchAttributes } from "../../src/temporal/search-attributes.ts";
 import { findServerBinary } from "../../src/temporal/server-binary.ts";
@@ -20,6 +31,9 @@ const calculator: ToolBinding = {
   ...{ timeout: 5000, stateful: true },
 };
 
+const call = (expression: string) =>
+  `<tool_call>{"name": "calculator", "arguments": {"expression": "${expression}"}}</tool_call>`;
+
 /** What the policy writes, turn by turn; told by the task's prompt. */
 const actions: Record<string, string[]> = {
   parallel: [
@@ -30,6 +44,12 @@ const actions: Record<string, string[]> = {
     "Answer: 3",
   ],
   throwing: ["throw"],
+  twice: ["generate twice"],
+  slow: ["slow"],
+  "cancelled tool": [call("fast"), call("never"), "Answer: 3"],
+  "slow tool": [call("slow"), call("never"), "Answer: 3"],
+  invalid: [call("fast"), "<tool_call>calculator(1)</tool_call>", "<tool_call>{}</tool_call>", "Answer: 3"],
+  long: [call("fast"), call("fast"), call("fast"), "Answer: 3"],
 };
 
 let server: DevServer;
@@ -39,28 +59,46 @@ let client: Client;
 let worker: Worker;
 let ended: Promise<void>;
 const leftOut: string[] = [];
+/** Activities that were under way when they were cancelled. */
+const cancelled: string[] = [];
+const scored: ScoreTrajectoryInput[] = [];
 
 const activities = {
-  "generate-turn": async ({ messages, turn, place }: GenerateTurnInput) => ({
-    ...{
-      action: actions[place.task]?.[turn - 1],
-      finishReason: "stop",
-      head: "a".repeat(64),
-      policyVersion: 0,
-    },
-    ...{ tokens: { prompt: messages.length, action: 1, observation: 0 }, seconds: 0 },
-  }),
+  "generate-turn": async ({ messages, turn, place }: GenerateTurnInput) => {
+    const action = actions[place.task]?.[turn - 1];
+    if (action === "slow") await untilCancelled("generate-turn");
+    return {
+      ...{ action, finishReason: "stop", head: "a".repeat(64), policyVersion: 4 + turn },
+      ...{ tokens: { prompt: messages.length, action: 1, observation: 0 }, seconds: 0 },
+    };
+  },
   calculator: async (input: CallToolInput) => {
     const expression = typeof input.arguments === "object" ? input.arguments.expression : "";
+    if (expression === "never") await untilCancelled("calculator");
     if (expression === "slow") await new Promise((resolve) => setTimeout(resolve, 500));
     return { observation: `${expression} ${input.call}`, valid: true, reward: 0, attempts: 1, seconds: 0 };
   },
-  "score-trajectory": async () => ({ reward: 1, success: true }),
+  "score-trajectory": async (input: ScoreTrajectoryInput) => {
+    scored.push(input);
+    return { reward: 1, success: true };
+  },
   "record-left-out": async ({ failure }: RecordLeftOutInput) => void leftOut.push(failure),
   "release-tools": async () => {
     throw ApplicationFailure.nonRetryable("the sandbox does not answer", "Sandbox");
   },
 };
+
+/** As `durable` does it: cancellation comes with a heartbeat. */
+async function untilCancelled(activity: string): Promise<void> {
+  const context = Context.current();
+  const beats = setInterval(() => context.heartbeat(), 100);
+  try {
+    await context.cancelled;
+  } finally {
+    clearInterval(beats);
+    cancelled.push(activity);
+  }
+}
 
 beforeAll(async () => {
   const loop = join(folder, "loop.ts");
@@ -68,7 +106,11 @@ beforeAll(async () => {
   writeFileSync(
     loop,
     `import toolAgent from ${JSON.stringify(toolAgent)};
-export default (context) => {
+export default async (context) => {
+  if (context.task.prompt[0].content === "twice") {
+    await context.generate();
+    await context.generate();
+  }
   if (context.task.prompt[0].content === "throwing") throw new TypeError("the loop is wrong");
   return toolAgent(context);
 };`,
@@ -98,7 +140,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-function run(task: string): Promise<TrajectoryResult> {
+function run(task: string, limits?: TrajectoryLimits): Promise<TrajectoryResult> {
   const place = { id: `run/step-0001/${task}/0`, run: "run", stage: "step-0001", step: 1, task, sample: 0 };
   const input: TrajectoryInput = {
     place,
@@ -108,7 +150,8 @@ function run(task: string): Promise<TrajectoryResult> {
       reward_model: { ground_truth: "3" },
     },
     ...{ policyVersion: 0, seed: 1, sampling: { temperature: 1, maxTokens: 8 } },
-    loop: { plugin: "loop-test", config: { maxTurns: 3 } },
+    loop: { plugin: "loop-test", config: { maxTurns: 5 } },
+    ...(limits === undefined ? {} : { limits }),
     ...{ tools: [calculator], queues: { orchestration: queue, policy: queue, tools: queue, trainer: queue } },
   };
   return client.workflow.execute("trajectory", { workflowId: place.id, taskQueue: queue, args: [input] });
@@ -144,4 +187,49 @@ test("a loop that throws ends its trajectory as left out, instead of trying for 
     failure: "loop-test: the loop is wrong",
   });
   expect(leftOut).toEqual(["loop-test: the loop is wrong"]);
+});
+
+test("a loop that generates twice in a turn is told apart from a policy that fails", async () => {
+  const { failure } = await run("twice");
+  expect(failure).toContain("Turn 1 of the agent loop loop-test has a second action.");
+});
+
+test("a turn that takes too long is cancelled; without an action there is nothing to train on", async () => {
+  const result = await run("slow", { turnTime: 300 });
+  expect(result).toMatchObject({ outcome: "left-out", failure: "time-limit: before its first action" });
+  await expect.poll(() => cancelled.splice(0), { timeout: 15_000 }).toEqual(["generate-turn"]);
+});
+
+test("a trajectory that takes too long is cancelled in its tool, and scored as it is", async () => {
+  const result = await run("slow tool", { time: 2000, turnTime: 60_000 });
+  expect(result).toMatchObject({ outcome: "time-limit", turnCount: 2, reward: 1, toolCalls: 1 });
+  expect(result).toMatchObject({ policyVersion: 5, newestPolicyVersion: 6 });
+  expect(cancelled.splice(0)).toEqual(["calculator"]);
+});
+
+test("calls in a row that are not valid end a trajectory, and the score gets those that no activity wrote down", async () => {
+  const result = await run("invalid", { invalidCalls: 2 });
+  expect(result).toMatchObject({ outcome: "invalid-limit", turnCount: 3, toolCalls: 3, validCalls: 1 });
+  expect(scored.at(-1)).toMatchObject({ turns: 3, outcome: "invalid-limit" });
+  expect(scored.at(-1)?.refused).toMatchObject([{ turn: 3, call: 0, tool: "" }]);
+  expect(await run("long", { invalidCalls: 2 })).toMatchObject({ outcome: "answered", turnCount: 4 });
+});
+
+test("turns and tokens of a trajectory are bounded", async () => {
+  const short = await run("long", { turns: 2 });
+  expect(short).toMatchObject({ outcome: "turn-limit", turnCount: 2, toolCalls: 2, reward: 1 });
+  expect(await run("long", { tokens: 5 })).toMatchObject({ outcome: "token-limit", turnCount: 3 });
+});
+
+test("a trajectory that is cancelled is left out, with what it holds released", async () => {
+  const working = run("cancelled tool", {});
+  const handle = client.workflow.getHandle("run/step-0001/cancelled tool/0");
+  const reached = async () => (await handle.describe().catch(() => undefined))?.historyLength;
+  await expect.poll(reached, { timeout: 10_000 }).toBeGreaterThan(20);
+  await handle.cancel();
+  expect(await working).toMatchObject({ outcome: "left-out", failure: "cancelled", turnCount: 2 });
+  expect(leftOut).toContain("cancelled");
+  const { events } = await handle.fetchHistory();
+  const scheduled = events?.map((event) => event.activityTaskScheduledEventAttributes?.activityType?.name);
+  expect(scheduled?.filter(Boolean).slice(-2)).toEqual(["record-left-out", "release-tools"]);
 });

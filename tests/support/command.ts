@@ -9,6 +9,8 @@ export interface RunningCommand {
   child: ChildProcess;
   /** All of its output so far. */
   stdout(): string;
+  /** All of its errors and, with `--json`, its progress so far. */
+  stderr(): string;
   /** Waits for its end. */
   end(): Promise<{ code: number | null; stdout: string; stderr: string }>;
   /** SIGKILL for the whole process group: the CLI, its workers, and the Temporal server. */
@@ -35,6 +37,7 @@ export function startWith(env: Record<string, string>, ...parameters: string[]):
   return {
     child,
     stdout: () => stdout,
+    stderr: () => stderr,
     end: async () => {
       const [code] = await exit;
       return { code, stdout, stderr };

@@ -1,18 +1,33 @@
-import { Client, Connection, type HistoryAndWorkflowId } from "@temporalio/client";
+import { Client, Connection } from "@temporalio/client";
+import type { temporal } from "@temporalio/proto";
 import type { RunFolder } from "../../src/runs/run-folder.ts";
 import { startDevServer } from "../../src/temporal/dev-server.ts";
 import { findServerBinary } from "../../src/temporal/server-binary.ts";
 
-/** The histories of a run's workflows, read from the database of its own server; the run must have ended. */
-export async function historiesOf(folder: RunFolder): Promise<HistoryAndWorkflowId[]> {
+/** The history of one execution of a workflow. */
+export interface RecordedHistory {
+  workflowId: string;
+  history: temporal.api.history.v1.IHistory;
+}
+
+/**
+ * The histories of a run's workflows, the newest first, read from the database of its own server; the run must have
+ * ended.
+ */
+export async function historiesOf(folder: RunFolder): Promise<RecordedHistory[]> {
   const { database } = folder;
   const log = folder.log("histories");
   const server = await startDevServer({ binary: await findServerBinary(), database, log });
   try {
     const connection = await Connection.connect({ address: server.address });
-    const histories: HistoryAndWorkflowId[] = [];
+    const histories: RecordedHistory[] = [];
     const client = new Client({ connection });
-    for await (const history of client.workflow.list().intoHistories()) histories.push(history);
+    for await (const { workflowId, runId } of client.workflow.list()) {
+      histories.push({
+        workflowId,
+        history: await client.workflow.getHandle(workflowId, runId).fetchHistory(),
+      });
+    }
     await connection.close();
     return histories;
   } finally {

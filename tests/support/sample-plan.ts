@@ -45,7 +45,10 @@ export function samplePlan({ steps, batchSize, tasks, warmStart, evaluationEvery
     reward: plugin("reward-exact-match", "reward", {}),
     trainer: plugin("trainer-onnx", "trainer", { learningRate: 1e-4, minibatchSize: batchSize }),
     ...(warmStart ? { warmStart: { ...settings, learningRate: 1e-3 } } : {}),
-    rollout: { batchSize, groupSize: 1, temperature: 1, maxActionTokens: 48, concurrency: batchSize },
+    rollout: {
+      ...{ batchSize, groupSize: 1, temperature: 1, maxActionTokens: 48, concurrency: batchSize },
+      ...{ staleness: 0, maxInfrastructureFailures: 0.5 },
+    },
     evaluation: { every: evaluationEvery, tasks },
     checkpoints: { every: 20 },
   };

@@ -6,12 +6,13 @@ import type { Task } from "../../src/contracts/generated/task.ts";
 import type { EvaluationRecord, RunFile } from "../../src/contracts/run.ts";
 import type { TrajectoryResult } from "../../src/contracts/trajectory.ts";
 import { createUniformStream } from "../../src/random/uniform-stream.ts";
-import { appendLine, writeWhole } from "../../src/runs/files.ts";
+import { putLine, writeWhole } from "../../src/runs/files.ts";
 import { type OpenRun, openRun } from "../../src/runs/open-runs.ts";
 import { runFolder } from "../../src/runs/run-folder.ts";
 import { createFraming } from "../../src/tokens/framing.ts";
 import { loadTokenizer } from "../../src/tokens/tokenizer.ts";
 import { mean, stepRecord } from "../../workflows/step-record.ts";
+import { summarize } from "../../workflows/summarize.ts";
 import { type SampleOptions, samplePlan, tokenizerFolder, validationFile } from "./sample-plan.ts";
 import { type Course, writeTrajectory } from "./sample-trajectory.ts";
 
@@ -102,10 +103,8 @@ export async function writeSampleRun(
         await write(stage, step, 1000 + step * settings.batchSize + index, first + step - 1, course),
       );
     }
-    await appendLine(
-      folder.metrics,
-      JSON.stringify(sampleStep(run, step, first + step, results, uniform(drawn++))),
-    );
+    const record = sampleStep(run, step, first + step, results, uniform(drawn++));
+    await putLine(folder.metrics, JSON.stringify(record), () => true);
     if (step % settings.evaluationEvery === 0 || step === settings.steps) await evaluate(first + step, step);
   }
   const next = `step-${String(settings.steps + 1).padStart(4, "0")}`;
@@ -135,8 +134,8 @@ function sampleStep(
   const input = { run: run.id, step, policyVersion: policyVersion - 1, queues, settings: settingsOf(run) };
   const train = 3000 + 1000 * noise;
   const seconds = { policyVersion, metrics, seconds: train / 1000 };
-  const batch = results.filter(({ outcome }) => outcome !== "left-out");
-  return stepRecord(input, { results, batch }, seconds, [0, 2500, 2500 + train, 2700 + train]);
+  const groups = results.map((result) => ({ group: result.trajectory, results: [summarize(result)] }));
+  return stepRecord(input, groups, seconds, [0, 2500, 2500 + train, 2700 + train]);
 }
 
 function settingsOf({ plan }: OpenRun) {

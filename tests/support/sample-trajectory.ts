@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { CallToolResult, GenerateTurnResult } from "../../src/contracts/activities.ts";
+import type { CallEntry, GenerateTurnResult } from "../../src/contracts/activities.ts";
 import type { Task } from "../../src/contracts/generated/task.ts";
 import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
 import type { ToolDefinition } from "../../src/contracts/message.ts";
@@ -79,9 +79,16 @@ export async function writeTrajectory(
   async function answer(call: ToolCallRecord): Promise<void> {
     const { observation, valid, attempts } = call;
     turns.at(-1)?.toolCalls.push(call);
-    if (attempts === 0) return; // the loop refuses such a call without an activity
-    const result = { observation, valid, reward: 0, attempts, seconds: 0.01 };
-    await once<CallToolResult>(join(folder, `turn-${turns.length}-call-0.json`), async () => result);
+    const result = {
+      tool: call.tool,
+      arguments: call.arguments,
+      observation,
+      valid,
+      reward: 0,
+      attempts,
+      seconds: 0.01,
+    };
+    await once<CallEntry>(join(folder, `turn-${turns.length}-call-0.json`), async () => result);
   }
 
   const truth = task.reward_model.ground_truth;
@@ -120,7 +127,8 @@ export async function writeTrajectory(
   if (course !== "under way") {
     await once<TrajectoryRecord>(join(folder, "trajectory.json"), async () => ({
       ...trajectoryRecord(
-        { place, task, turns, policyVersion, head, tokens, startedAt },
+        { place, task, head, tokens, startedAt },
+        { turns, policyVersions: turns.map(() => policyVersion) },
         { ...ending, ...failure },
       ),
       seconds: turns.length * 0.2,
@@ -129,6 +137,7 @@ export async function writeTrajectory(
   const calls = turns.flatMap((turn) => turn.toolCalls);
   return {
     ...{ trajectory: place.id, task: task.prompt.at(-1)?.content ?? "", turns, head, policyVersion, tokens },
+    ...{ turnCount: turns.length, newestPolicyVersion: policyVersion },
     ...{ outcome, reward: ending.reward, success, ...failure },
     generationSeconds: turns.length * 0.1,
     toolCalls: calls.length,

@@ -81,6 +81,18 @@ export interface ToolManifest {
    */
   stateful: boolean;
   /**
+   * What becomes of a trajectory's state when its worker dies: snapshot restores the one taken after the last call, replay makes the recorded calls again, in order, in a new instance; fail, which is also in force if left out, leaves the trajectory out.
+   */
+  recovery?: "snapshot" | "replay" | "fail";
+  /**
+   * How many calls of the tool a worker makes at once; the others wait in line. No limit of its own if left out.
+   */
+  concurrency?: number;
+  /**
+   * Names what the calls depend on. Tools that name the same host share its limit, and wait together while it is down. The tool's own name if left out.
+   */
+  host?: string;
+  /**
    * How a call is retried when the tool's infrastructure fails.
    */
   retry: {

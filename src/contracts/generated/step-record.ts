@@ -13,9 +13,13 @@ export interface StepRecord {
    */
   policyVersion: number;
   /**
-   * How many versions behind the oldest trajectory was.
+   * How many versions the oldest trajectory of the batch was behind the policy that it trained: from its oldest action on.
    */
   staleness: number;
+  /**
+   * The same, the mean over the trajectories of the batch. Absent in runs of 0.1.
+   */
+  stalenessMean?: number;
   /**
    * Trajectories in the batch.
    */
@@ -25,7 +29,21 @@ export interface StepRecord {
    */
   leftOut: number;
   /**
-   * Tasks that train nothing, because their trajectories all earned the same. Absent without dynamic sampling.
+   * The share of the step's trajectories whose infrastructure failed. Absent in runs of 0.1.
+   */
+  leftOutShare?: number;
+  /**
+   * How many trajectories were left out by reason: the commonest ones. Absent if none was.
+   */
+  leftOutReasons?: {
+    [k: string]: number;
+  };
+  /**
+   * Groups that train nothing, because fewer than rollout.minGroup of their trajectories finished. Absent if there is none.
+   */
+  groupsLost?: number;
+  /**
+   * Groups that train nothing, because their trajectories all earned the same or too few finished. Absent without dynamic sampling.
    */
   groupsLeftOut?: number;
   /**

@@ -40,11 +40,17 @@ export interface TrajectoryRecord {
   /**
    * How it ended; left-out: its infrastructure failed past its budget and it trained no step.
    */
-  outcome: "answered" | "turn-limit" | "token-limit" | "left-out";
+  outcome: "answered" | "turn-limit" | "token-limit" | "time-limit" | "invalid-limit" | "left-out";
   /**
    * The reward manager's score and the tools' rewards.
    */
   reward: number;
+  /**
+   * What the tools of each turn added to the reward; absent if nothing.
+   *
+   * Items: All tools of the turn together.
+   */
+  turnRewards?: number[];
   /**
    * Whether the reward manager counts it as solved.
    */
@@ -79,6 +85,31 @@ export interface TrajectoryRecord {
     observation: number;
   };
   /**
+   * Of a fork: where it comes from. It trains no step.
+   */
+  origin?: {
+    /**
+     * The id of the trajectory whose first turns it has.
+     */
+    trajectory: string;
+    /**
+     * How many turns it has of that one, byte for byte.
+     */
+    turns: number;
+    /**
+     * Sampling temperature of its own turns.
+     */
+    temperature: number;
+    /**
+     * Seed of its own turns.
+     */
+    seed: number;
+    /**
+     * The policy that generated its own turns, if it is none of the run's versions.
+     */
+    policyFolder?: string;
+  };
+  /**
    * Why it was left out.
    */
   failure?: string;
@@ -99,6 +130,21 @@ export interface TurnEntry {
    * What the policy wrote.
    */
   action: string;
+  /**
+   * What people said before the action; nothing if left out.
+   *
+   * Items: A message that a person added.
+   */
+  said?: {
+    /**
+     * Who it is from, for the model.
+     */
+    role: "user" | "system";
+    /**
+     * Its text.
+     */
+    content: string;
+  }[];
   /**
    * In the order the policy wrote them.
    */
@@ -124,6 +170,10 @@ export interface ToolCallEntry {
    * Whether the call could be read, named a tool, and fitted its parameters.
    */
   valid: boolean;
+  /**
+   * What became of a call that waited for approval: made as it was, made with other arguments, or not made because a person said no or nobody said anything.
+   */
+  approval?: "approved" | "edited" | "denied" | "timed-out";
   /**
    * How often the call was tried.
    */

@@ -3,27 +3,29 @@ import { expect, test } from "vitest";
 import { callTool } from "../../../activities/call-tool.ts";
 import type { CallToolInput, CallToolResult } from "../../../src/contracts/activities.ts";
 import type { JsonObject } from "../../../src/contracts/json.ts";
+import type { ResolvedTool } from "../../../src/contracts/plan.ts";
 import type { ToolPlugin } from "../../../src/contracts/tool.ts";
-import { argumentsValidator } from "../../../src/plugins/validate-arguments.ts";
+import { settingsOfHost } from "../../../src/pipeline/host-settings.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
 import { toolWorker } from "../../../src/temporal/tool-worker.ts";
+import { createHost } from "../../../src/tools/host.ts";
+import { openTool } from "../../../src/tools/open-tool.ts";
 import { samplePlan } from "../../support/sample-plan.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const runs = temporaryFolder();
 const plan = samplePlan({ steps: 1, batchSize: 8, tasks: 2, warmStart: false, evaluationEvery: 1 });
 const run = await createRun(plan, runs, undefined, false);
-const validate = argumentsValidator({
-  type: "object",
-  required: ["expression"],
-  properties: { expression: { type: "string" } },
-});
+const [tool] = plan.tools;
+if (tool?.manifest.tool === undefined) throw new Error("the sample plan has no tool");
+const { manifest } = tool;
 
 /** The activity's result for a call of `execute`, as attempt 2. */
 function call(
   task: string,
   execute: ToolPlugin<unknown>["execute"],
   parameters: JsonObject = { expression: "1 + 2" },
+  options: Partial<ResolvedTool> = {},
 ): Promise<CallToolResult> {
   const stage = "step-0001";
   const input: CallToolInput = {
@@ -31,12 +33,12 @@ function call(
     task: { data_source: "test", prompt: [], reward_model: { ground_truth: "" } },
     ...{ turn: 1, call: 0, arguments: parameters },
   };
-  const worker = {
-    ...toolWorker(runs),
-    tool: async () => ({ plugin: { execute }, config: { digits: 3 }, validate }),
-  };
+  const resolved = { ...tool, ...options, manifest, config: { digits: 3 } };
+  const host = createHost("calculator", settingsOfHost(plan, "calculator"), () => {});
+  const worker = { ...toolWorker(runs, run), tool: async () => openTool(resolved, { execute }, host) };
   const environment = new MockActivityEnvironment({ attempt: 2 });
-  return environment.run(() => callTool(worker, "calculator")(input, new AbortController().signal));
+  const { signal } = new AbortController();
+  return environment.run(() => callTool(worker, "calculator")(input, signal, () => {}));
 }
 
 test("the tool gets the call's key, which is the same in each attempt, and its configuration", async () => {
@@ -45,7 +47,7 @@ test("the tool gets the call's key, which is the same in each attempt, and its c
     reward: 0.5,
   }));
   const key = `${run}/step-0001/task-00000/0/1/0`;
-  expect(result).toMatchObject({ valid: true, reward: 0.5, attempts: 2 });
+  expect(result).toMatchObject({ valid: true, reward: 0.5, attempts: 1 });
   expect(JSON.parse(result.observation)).toEqual([{ expression: "1 + 2" }, key, 2, { digits: 3 }]);
 });
 
@@ -79,4 +81,30 @@ test("a tool that throws is a failure of infrastructure, to be tried again", asy
 test("an answer without end is cut, and says so", async () => {
   const { observation } = await call("task-00004", () => ({ text: "x".repeat(10_000) }));
   expect(observation).toBe(`${"x".repeat(8000)}\n[2000 characters cut]`);
+});
+
+test("a tool that ignores its signal does not hold its call for longer than the time-out", async () => {
+  let aborted: unknown;
+  const hanging = call(
+    "task-00005",
+    (_, { signal }) => {
+      signal.addEventListener("abort", () => (aborted = signal.reason));
+      return new Promise(() => {});
+    },
+    { expression: "1" },
+    { timeout: 50 },
+  );
+  await expect(hanging).rejects.toMatchObject({ code: "TOOL_TIMED_OUT", retryable: true });
+  expect(aborted).toMatchObject({ code: "TOOL_TIMED_OUT" });
+});
+
+test("a tool's attempts are counted by its failures, over all workers; when they are spent the call ends", async () => {
+  const retry = { maximumAttempts: 3, initialInterval: 1, backoffCoefficient: 1, maximumInterval: 1 };
+  const failing = () =>
+    call("task-00006", () => Promise.reject(new Error("the host is down")), { expression: "1" }, { retry });
+  await expect(failing()).rejects.toMatchObject({ code: "TOOL_FAILED" });
+  await expect(failing()).rejects.toMatchObject({ code: "TOOL_FAILED" });
+  await expect(failing()).rejects.toMatchObject({ code: "TOOL_GAVE_UP", retryable: false });
+  const begunAgain = call("task-00006", () => ({ text: "3" }), { expression: "1" }, { retry });
+  expect(await begunAgain).toMatchObject({ observation: "3", attempts: 1 });
 });

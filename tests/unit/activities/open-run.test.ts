@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { openRunActivity } from "../../../activities/open-run.ts";
 import type { EvaluationRecord } from "../../../src/contracts/run.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
-import { appendLine, writeWhole } from "../../../src/runs/files.ts";
+import { putLine, writeWhole } from "../../../src/runs/files.ts";
 import { openRun } from "../../../src/runs/open-runs.ts";
 import { samplePlan } from "../../support/sample-plan.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
@@ -18,7 +18,7 @@ async function progressAfter(steps: number, evaluated: number[], warmStart = tru
   const first = warmStart ? 1 : 0;
   for (let step = 1; step <= steps; step++) {
     const record = { step, policyVersion: first + step, trajectories: step === 2 ? 7 : 8 };
-    await appendLine(folder.metrics, JSON.stringify(record));
+    await putLine(folder.metrics, JSON.stringify(record), () => true);
   }
   for (const version of evaluated) {
     const name = `evaluation-v${String(version).padStart(4, "0")}`;

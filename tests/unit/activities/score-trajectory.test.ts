@@ -27,7 +27,6 @@ function finished(task: string): ScoreTrajectoryInput {
     ...{
       turns: [{ action: "2", toolCalls: [] }],
       outcome: "answered",
-      answer: "2",
       head: "a",
       policyVersion: 0,
     },
@@ -36,7 +35,7 @@ function finished(task: string): ScoreTrajectoryInput {
 }
 
 function scored(input: ScoreTrajectoryInput, score: () => Score) {
-  return scoreTrajectory({ ...toolWorker(runs), reward: async () => ({ score }) })(input);
+  return scoreTrajectory({ ...toolWorker(runs, run), reward: async () => ({ score }) })(input);
 }
 
 test("a trajectory is scored once, with what its tools add", async () => {

@@ -5,6 +5,7 @@ import { selectTasks } from "../../../activities/select-tasks.ts";
 import { loadPlan } from "../../../src/pipeline/load-plan.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
 import { openRun } from "../../../src/runs/open-runs.ts";
+import { runTasks } from "../../../src/runs/run-tasks.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const runs = temporaryFolder();
@@ -13,18 +14,18 @@ const plan = await loadPlan(pipeline, {
   overrides: ["dataset.train.config.limit=10", "dataset.validation.config.limit=6", "rollout.groupSize=2"],
 });
 const run = await createRun(plan, runs, undefined, false);
-const select = selectTasks((id) => openRun(runs, id));
+const select = selectTasks((id) => openRun(runs, id), runTasks());
 const evaluation = { name: "evaluation-v0000", step: 0, policyVersion: 0 };
 
 test("a step has one task for each group, by the run's seed, in any process", async () => {
   const tasks = await select({ run, step: 2 });
   expect(tasks).toHaveLength(8);
-  expect(await selectTasks((id) => openRun(runs, id))({ run, step: 2 })).toEqual(tasks);
+  expect(await selectTasks((id) => openRun(runs, id), runTasks())({ run, step: 2 })).toEqual(tasks);
   expect(await select({ run, step: 1 })).not.toEqual(tasks);
 });
 
 test("tasks that replace others come from an order of their own, as many as are asked for", async () => {
-  const replacement = { round: 2, count: 3 };
+  const replacement = { round: 2, count: 3, drawn: [] };
   const tasks = await select({ run, step: 2, replacement });
   expect(tasks).toHaveLength(3);
   expect(await select({ run, step: 2, replacement })).toEqual(tasks);

@@ -112,11 +112,13 @@ test("with LoRA a version holds an adapter in PEFT's format, and no weights", as
 });
 
 test("a configuration that doesn't go together is named key by key", () => {
-  const keys = (changes: JsonObject, groupSize = 8) =>
-    plugin.check?.(filled(changes), { groupSize, batchSize: 64 }).map(({ key }) => key);
+  const keys = (changes: JsonObject, groupSize = 8, staleness = 0) =>
+    plugin.check?.(filled(changes), { groupSize, batchSize: 64, staleness }).map(({ key }) => key);
   expect(keys({})).toEqual([]);
   for (const algorithm of manifest.config.properties.algorithm.enum) expect(keys({ algorithm })).toEqual([]);
   expect(keys({ algorithm: "grpo" }, 1)).toEqual(["algorithm"]);
+  expect(keys({}, 8, 1)).toEqual(["importanceCorrection"]);
+  expect(keys({ importanceCorrection: "token-truncate" }, 8, 1)).toEqual([]);
   expect(keys({ algorithm: "dapo" }, 1)).toEqual(["algorithm", "algorithm"]);
   expect(keys({ leaveOutUniformGroups: true }, 1)).toEqual(["leaveOutUniformGroups"]);
   expect(keys({ algorithm: "rloo", aggregation: "token-mean" })).toEqual(["aggregation"]);

@@ -1,10 +1,12 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Task } from "../../../src/contracts/generated/task.ts";
+import type { JsonObject } from "../../../src/contracts/json.ts";
 import type { TrajectoryPlace } from "../../../src/contracts/trajectory.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
-import { toolWorker } from "../../../src/temporal/tool-worker.ts";
+import { runFolder } from "../../../src/runs/run-folder.ts";
+import { type ToolWorker, toolWorker } from "../../../src/temporal/tool-worker.ts";
 import { samplePlan } from "../../support/sample-plan.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
@@ -20,57 +22,149 @@ export default {
     if (instance.includes("unlucky") && unlucky.push(1) === 1) throw new Error("no room");
     return ["created for " + instance];
   },
-  execute: () => ({ text: "" }),
+  execute: ({ expression }, { isReplay }, state) => {
+    state.push((isReplay ? "again " : "") + expression);
+    return { text: expression };
+  },
   release: (state) => void state.push("released"),
+  snapshot: (state) => Buffer.from(JSON.stringify(state)),
+  restore: (bytes) => [...JSON.parse(Buffer.from(bytes).toString()), "restored"],
 };`,
 );
 
 const plan = samplePlan({ steps: 1, batchSize: 8, tasks: 2, warmStart: false, evaluationEvery: 1 });
 const [calculator] = plan.tools;
-if (calculator?.manifest.tool === undefined) throw new Error("the sample plan has no tool");
-const manifest = { ...calculator.manifest, tool: { ...calculator.manifest.tool, stateful: true } };
-const run = await createRun({ ...plan, tools: [{ ...calculator, entry, manifest }] }, runs, undefined, false);
+const block = calculator?.manifest.tool;
+if (calculator === undefined || block === undefined) throw new Error("the sample plan has no tool");
+const tools = (["fail", "replay", "snapshot"] as const).map((recovery) => {
+  const manifest = { ...calculator.manifest, tool: { ...block, name: recovery, stateful: true, recovery } };
+  return { ...calculator, entry, manifest };
+});
+const run = await createRun({ ...plan, tools }, runs, undefined, false);
+const folder = runFolder(runs, run);
 
 const task: Task = { data_source: "test", prompt: [], reward_model: { ground_truth: "" } };
+const { signal } = new AbortController();
 const place = (name: string): TrajectoryPlace => ({
   ...{ id: name, run, stage: "step-0001", step: 1, task: name, sample: 0 },
 });
 
+/** The instance's state when a worker calls it. */
+async function held(worker: ToolWorker, name: string, toolName: string, turn = 1): Promise<unknown> {
+  const tool = await worker.tool(toolName);
+  const call = { place: place(name), task, tool, turn, call: 0, attempt: 1, continues: false, signal };
+  const { answer } = await worker.instances.use(call, async (state) => state);
+  return answer;
+}
+
+/** A call as its activity makes it, with what it records. */
+async function call(
+  worker: ToolWorker,
+  name: string,
+  toolName: string,
+  turn: number,
+  attempt = 1,
+): Promise<unknown> {
+  const tool = await worker.tool(toolName);
+  const parameters: JsonObject = { expression: `turn ${turn}` };
+  const needed = { place: place(name), task, tool, turn, call: 0, attempt, continues: turn > 1, signal };
+  const execution = { instance: name, key: `${name}/${turn}/0`, attempt, config: {}, signal };
+  const { answer, snapshot } = await worker.instances.use(needed, async (state) => {
+    const { text } = await tool.plugin.execute(parameters, { ...execution, isReplay: false }, state);
+    return { text, state };
+  });
+  const recorded = { tool: toolName, arguments: parameters, observation: answer.text, valid: true };
+  const file = join(folder.trajectory(place(name)), `turn-${turn}-call-0.json`);
+  mkdirSync(folder.trajectory(place(name)), { recursive: true });
+  writeFileSync(file, JSON.stringify({ ...recorded, reward: 0, attempts: 1, seconds: 0, snapshot }));
+  return answer.state;
+}
+
 test("a tool has one instance for each trajectory, released once", async () => {
-  const worker = toolWorker(runs);
-  const [first, same] = await Promise.all([
-    worker.instance(place("a"), task, "calculator", false),
-    worker.instance(place("a"), task, "calculator", false),
-  ]);
+  const worker = toolWorker(runs, run);
+  const [first, same] = await Promise.all([held(worker, "a", "fail"), held(worker, "a", "fail")]);
   expect(same).toBe(first);
-  expect(await worker.instance(place("a"), task, "calculator", true)).toBe(first);
-  expect(await worker.instance(place("b"), task, "calculator", false)).toEqual(["created for b"]);
-  await worker.release(place("a"), "calculator");
-  await worker.release(place("a"), "calculator");
+  expect(await held(worker, "b", "fail")).toEqual(["created for b"]);
+  const tool = await worker.tool("fail");
+  await worker.instances.release(place("a"), tool);
+  await worker.instances.release(place("a"), tool);
   expect(first).toEqual(["created for a", "released"]);
+  await worker.close();
+  expect(readdirSync(folder.leases)).toEqual([]);
 });
 
-test("state that died with its worker is not made up anew: the call fails visibly", async () => {
-  await expect(toolWorker(runs).instance(place("a"), task, "calculator", true)).rejects.toMatchObject({
-    code: "TOOL_STATE_LOST",
-    retryable: false,
+test("recovery fail: state that is nowhere any more is not made up anew, the call fails visibly", async () => {
+  const [one, other] = [toolWorker(runs, run), toolWorker(runs, run)];
+  await call(one, "c", "fail", 1);
+  const elsewhere = { code: "TOOL_HELD_ELSEWHERE", retryable: true };
+  await expect(call(other, "c", "fail", 2, 20)).rejects.toMatchObject(elsewhere);
+  await one.close();
+  const lost = { code: "TOOL_STATE_LOST", retryable: false };
+  await expect(call(other, "c", "fail", 2)).rejects.toMatchObject(lost);
+});
+
+test("recovery replay: another worker takes the lease over and makes the recorded calls again, in order", async () => {
+  const [one, other] = [toolWorker(runs, run), toolWorker(runs, run)];
+  const before = await call(one, "d", "replay", 1);
+  await call(one, "d", "replay", 2);
+  await expect(call(other, "d", "replay", 3, 8)).rejects.toMatchObject({ code: "TOOL_HELD_ELSEWHERE" });
+  const after = await call(other, "d", "replay", 3, 9);
+  expect(after).toEqual(["created for d", "again turn 1", "again turn 2", "turn 3"]);
+  await one.instances.renew();
+  expect(before).toEqual(["created for d", "turn 1", "turn 2", "released"]);
+  expect(readdirSync(folder.leases).filter((file) => file.includes("~d~"))).toEqual([
+    "step-0001~d~0~replay~2.json",
+  ]);
+  await other.close();
+});
+
+test("recovery snapshot: another worker restores the state after the last recorded call", async () => {
+  const [one, other] = [toolWorker(runs, run), toolWorker(runs, run)];
+  await call(one, "e", "snapshot", 1);
+  await call(one, "e", "snapshot", 2);
+  const after = await call(other, "e", "snapshot", 3, 9);
+  expect(after).toEqual(["created for e", "turn 1", "turn 2", "restored", "turn 3"]);
+  await expect(call(one, "e", "snapshot", 4, 9)).resolves.toContain("restored");
+  await Promise.all([one.close(), other.close()]);
+});
+
+test("a call that fails half-way is made again on the state before it", async () => {
+  const worker = toolWorker(runs, run);
+  await call(worker, "f", "replay", 1);
+  const tool = await worker.tool("replay");
+  const broken = { place: place("f"), task, tool, turn: 2, call: 0, attempt: 1, continues: true, signal };
+  const failing = worker.instances.use(broken, async (state) => {
+    if (Array.isArray(state)) state.push("half of turn 2");
+    throw new Error("the host is down");
   });
+  await expect(failing).rejects.toThrow("the host is down");
+  expect(await call(worker, "f", "replay", 2)).toEqual(["created for f", "again turn 1", "turn 2"]);
+  await worker.close();
 });
 
 test("an instance that could not be made is tried again", async () => {
-  const worker = toolWorker(runs);
-  await expect(worker.instance(place("unlucky"), task, "calculator", false)).rejects.toThrow("no room");
-  expect(await worker.instance(place("unlucky"), task, "calculator", false)).toEqual(["created for unlucky"]);
+  const worker = toolWorker(runs, run);
+  await expect(held(worker, "unlucky", "fail")).rejects.toThrow("no room");
+  expect(await held(worker, "unlucky", "fail")).toEqual(["created for unlucky"]);
+  await worker.close();
+});
+
+test("what a finished trajectory left is let go, also when nobody asks for its release", async () => {
+  const worker = toolWorker(runs, run);
+  const state = await call(worker, "g", "replay", 1);
+  await worker.instances.renew();
+  expect(state).toEqual(["created for g", "turn 1"]);
+  writeFileSync(join(folder.trajectory(place("g")), "trajectory.json"), "{}");
+  await worker.instances.renew();
+  expect(state).toEqual(["created for g", "turn 1", "released"]);
 });
 
 test("a worker that ends releases what it still holds", async () => {
-  const worker = toolWorker(runs);
-  const held = await Promise.all(
-    ["a", "b"].map((name) => worker.instance(place(name), task, "calculator", false)),
-  );
+  const worker = toolWorker(runs, run);
+  const states = await Promise.all(["h", "i"].map((name) => held(worker, name, "fail")));
   await worker.close();
-  expect(held).toEqual([
-    ["created for a", "released"],
-    ["created for b", "released"],
+  expect(states).toEqual([
+    ["created for h", "released"],
+    ["created for i", "released"],
   ]);
 });

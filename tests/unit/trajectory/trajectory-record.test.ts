@@ -18,18 +18,22 @@ const input = {
     prompt: [{ role: "user" as const, content: "1 + 1 =" }],
     reward_model: { ground_truth: "2" },
   },
-  turns: [
-    { action: "call", toolCalls: [] },
-    { action: "2", toolCalls: [] },
-  ],
-  policyVersion: 4,
   head: "a".repeat(64),
   tokens: { prompt: 3, action: 4, observation: 2 },
   startedAt: Date.UTC(2026, 0, 2),
 };
 
+const turns = [
+  { action: "call", toolCalls: [] },
+  { action: "2", toolCalls: [] },
+];
+
 test("says where the trajectory belongs, what sampled each turn, and how it ended; as its schema says", () => {
-  const record = trajectoryRecord(input, { outcome: "answered", answer: "2", reward: 1, success: true });
+  const record = trajectoryRecord(
+    input,
+    { turns, policyVersions: [4, 5], turnRewards: [0.5, 0] },
+    { outcome: "answered", answer: "2", reward: 1, success: true },
+  );
   expect(record).toMatchObject({
     ...{
       id: "r/step-0002/task-00007/1",
@@ -39,13 +43,21 @@ test("says where the trajectory belongs, what sampled each turn, and how it ende
       taskId: "task-00007",
       sample: 1,
     },
-    ...{ policyVersions: [4, 4], outcome: "answered", answer: "2", reward: 1, success: true },
+    ...{
+      policyVersions: [4, 5],
+      turnRewards: [0.5, 0],
+      outcome: "answered",
+      answer: "2",
+      reward: 1,
+      success: true,
+    },
     startedAt: "2026-01-02T00:00:00.000Z",
   });
   const validate = createAjv().addSchema(taskSchema).compile(trajectorySchema);
   expect(validate(record), JSON.stringify(validate.errors)).toBe(true);
   const leftOut = trajectoryRecord(
-    { ...input, turns: [], head: null },
+    { ...input, head: null },
+    { turns: [], policyVersions: [] },
     { outcome: "left-out", reward: 0, success: false, failure: "calculator: the host is down" },
   );
   expect(validate(leftOut), JSON.stringify(validate.errors)).toBe(true);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import stepRecordSchema from "../../../schemas/step-record.schema.json" with { type: "json" };
+import type { EndedGroup, TrajectorySummary } from "../../../src/contracts/rollout.ts";
 import type { StepInput } from "../../../src/contracts/run.ts";
-import type { TrajectoryResult } from "../../../src/contracts/trajectory.ts";
 import { createAjv } from "../../../src/validation/ajv.ts";
 import { stepRecord } from "../../../workflows/step-record.ts";
 
@@ -18,36 +18,31 @@ const metrics = {
 };
 const trained = { policyVersion: 6, metrics, seconds: 2 };
 
-function result(changes: Partial<TrajectoryResult>): TrajectoryResult {
+function result(changes: Partial<TrajectorySummary>): TrajectorySummary {
   return {
-    ...{ trajectory: "run/step-0003/task-00000/0", task: "1 + 1", outcome: "answered", reward: 0 },
-    ...{ success: false, turns: [], head: "a", policyVersion: 5, toolCalls: 0, validCalls: 0 },
+    ...{ trajectory: "run/step-0003/task-00000/0", outcome: "answered", reward: 0 },
+    ...{ success: false, turns: 0, head: "a", policyVersion: 5, newestPolicyVersion: 5 },
     ...{ tokens: { prompt: 10, action: 4, observation: 0 }, generationSeconds: 0.1 },
-    ...changes,
+    ...{ toolCalls: 0, validCalls: 0, ...changes },
   };
 }
 
-const turn = { action: "2", toolCalls: [] };
-const results = [
-  result({ reward: 1, success: true, toolCalls: 2, validCalls: 1, turns: [turn, turn], policyVersion: 4 }),
-  result({ reward: 0.5, tokens: { prompt: 12, action: 8, observation: 3 }, turns: [turn] }),
-  result({
-    outcome: "left-out",
-    reward: 9,
-    toolCalls: 5,
-    tokens: { prompt: 99, action: 99, observation: 99 },
-  }),
-];
+const first = result({
+  ...{ reward: 1, success: true, toolCalls: 2, validCalls: 1, turns: 2, policyVersion: 4 },
+});
+const second = result({ reward: 0.5, tokens: { prompt: 12, action: 8, observation: 3 }, turns: 1 });
+const failed = result({
+  ...{ outcome: "left-out", reward: 9, toolCalls: 5, failure: "calculator: the host is down" },
+  tokens: { prompt: 99, action: 99, observation: 99 },
+});
+const clock = [1000, 3500, 5500, 5750];
 
-test("means are over what finished; a trajectory left out is only counted", () => {
-  const record = stepRecord(
-    input,
-    { results, batch: results.slice(0, 2) },
-    trained,
-    [1000, 3500, 5500, 5750],
-  );
+test("means are over what finished; a trajectory left out is only counted, with its reason", () => {
+  const groups = [{ group: "a", results: [first, second, failed] }];
+  const record = stepRecord(input, groups, trained, clock);
   expect(record).toMatchObject({
-    ...{ step: 3, policyVersion: 6, staleness: 1, trajectories: 2, leftOut: 1 },
+    ...{ step: 3, policyVersion: 6, staleness: 1, stalenessMean: 0.5, trajectories: 2, leftOut: 1 },
+    ...{ leftOutShare: 1 / 3, leftOutReasons: { "calculator: the host is down": 1 } },
     ...{ rewardMean: 0.75, successRate: 0.5, toolCallRate: 0.5, validCallRate: 0.5, turns: 1.5 },
     ...{ tokens: { prompt: 22, action: 12, observation: 3 }, actionLength: 6, kl: 0.1 },
     seconds: { rollout: 2.5, train: 2, publish: 0.25, total: 4.75 },
@@ -57,12 +52,17 @@ test("means are over what finished; a trajectory left out is only counted", () =
 });
 
 test("without a tool call none was wrong", () => {
-  const sampled = { results: results.slice(1), batch: results.slice(1, 2) };
-  expect(stepRecord(input, sampled, trained, [0, 1, 2, 3]).validCallRate).toBe(1);
+  expect(stepRecord(input, [{ group: "b", results: [second] }], trained, clock).validCallRate).toBe(1);
 });
 
-test("groups without variance count in the means, but not among the trajectories trained on", () => {
-  const sampled = { results, batch: results.slice(0, 1), groupsLeftOut: 1 };
-  const record = stepRecord(input, sampled, trained, [0, 1, 2, 3]);
-  expect(record).toMatchObject({ trajectories: 1, leftOut: 1, groupsLeftOut: 1, rewardMean: 0.75 });
+test("groups that train nothing count in the means, but not among the trajectories trained on", () => {
+  const groups: EndedGroup[] = [
+    { group: "a", results: [first, second] },
+    { group: "b", results: [second, second], leftOut: "uniform" },
+    { group: "c", results: [first, failed], leftOut: "lost" },
+  ];
+  const strict = { ...settings, minGroup: 2, dynamicSampling: { maxRounds: 2 } };
+  const record = stepRecord({ ...input, settings: strict }, groups, trained, clock);
+  expect(record).toMatchObject({ trajectories: 2, leftOut: 1, groupsLeftOut: 2, groupsLost: 1 });
+  expect(record.rewardMean).toBe(0.7);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { samplesOf, trajectoryInput } from "../../../workflows/trajectory-input.ts";
+import { groupPlaces, trajectoryInput } from "../../../workflows/trajectory-input.ts";
 
 const task = {
   data_source: "test",
@@ -23,20 +23,15 @@ test("a trajectory's id tells its place: run, stage, task, sample", () => {
 });
 
 test("each task of a step has its group of samples", () => {
-  const samples = samplesOf([selected("a"), selected("b")], 2).map(({ selected: { id }, sample }) => [
-    id,
-    sample,
-  ]);
-  expect(samples).toEqual([
-    ["a", 0],
-    ["a", 1],
-    ["b", 0],
-    ["b", 1],
+  expect(groupPlaces(3, ["a", "b"], 2)).toEqual([
+    { step: 3, stage: "step-0003", task: "a", samples: [0, 1] },
+    { step: 3, stage: "step-0003", task: "b", samples: [0, 1] },
   ]);
 });
 
 test("a task drawn twice in a step gets other samples, so that no two trajectories share an id", () => {
-  const twice = samplesOf([selected("a"), selected("b"), selected("a")], 2);
-  const places = twice.map(({ selected: { id }, sample }) => `${id}/${sample}`);
+  const places = groupPlaces(1, ["a", "b", "a"], 2).flatMap(({ task, samples }) =>
+    samples.map((sample) => `${task}/${sample}`),
+  );
   expect(places).toEqual(["a/0", "a/1", "b/0", "b/1", "a/2", "a/3"]);
 });

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
+import type { TurnRecord } from "../../../src/contracts/trajectory.ts";
 import { cut, summary, transcript } from "../../../workflows/transcript.ts";
 
+const open = (turns: TurnRecord[]) => ({ turns: turns.length, shown: { first: turns, newest: [] } });
 const bytes = (text: string) => Buffer.byteLength(text);
 
 test("text is cut between characters, to bytes, with an ellipsis", () => {
@@ -26,7 +28,7 @@ test("a transcript reads like a chat, within what Temporal shows, quickly also w
     { action: '<tool_call>{"name": "calculator"}</tool_call>', toolCalls: [{ tool: "calculator", ...call }] },
     { action: "Answer: 3", toolCalls: [] },
   ];
-  expect(transcript("1 + 2 =", turns)).toMatchInlineSnapshot(`
+  expect(transcript("1 + 2 =", open(turns))).toMatchInlineSnapshot(`
     "**task** 1 + 2 =
 
     **turn 1**
@@ -45,11 +47,11 @@ test("a transcript reads like a chat, within what Temporal shows, quickly also w
   `);
   const long = Array.from({ length: 20 }, () => ({ action: "語".repeat(20_000), toolCalls: [] }));
   const started = performance.now();
-  expect(bytes(transcript("?", long))).toBeLessThanOrEqual(20_000);
+  expect(bytes(transcript("?", open(long)))).toBeLessThanOrEqual(20_000);
   expect(performance.now() - started).toBeLessThan(1000);
 });
 
 test("text of a model stays inside its block", () => {
-  const text = transcript("?", [{ action: "```\n# not a heading\n````", toolCalls: [] }]);
+  const text = transcript("?", open([{ action: "```\n# not a heading\n````", toolCalls: [] }]));
   expect(text).toContain("`````\n```\n# not a heading\n````\n`````");
 });

@@ -1,0 +1,26 @@
+import type { FrameMessageInput, FrameMessageResult } from "../src/contracts/activities.ts";
+import { EverturnError } from "../src/errors/everturn-error.ts";
+import type { PolicyWorker } from "../src/temporal/policy-worker.ts";
+
+/**
+ * Frames a message that a person adds to a trajectory, to see whether the policy's chat template writes it between
+ * two actions: some leave a system message out, others refuse it. Throws MESSAGE_NOT_FRAMED.
+ */
+export function frameMessage(worker: PolicyWorker) {
+  return async ({ run, message }: FrameMessageInput): Promise<FrameMessageResult> => {
+    const { role, content } = message;
+    const { frameObservation } = await worker.framing(run);
+    const framed = attempt();
+    if (framed.text.includes(content.trim())) return { tokens: framed.tokens.length };
+    throw new EverturnError("MESSAGE_NOT_FRAMED", { role, reason: "it leaves the message out" });
+
+    function attempt() {
+      try {
+        return frameObservation([message]);
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        throw new EverturnError("MESSAGE_NOT_FRAMED", { role, reason }, { cause: error });
+      }
+    }
+  };
+}

@@ -1,0 +1,74 @@
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
+import { loadPlan } from "../../src/pipeline/load-plan.ts";
+import { createRun } from "../../src/runs/create-run.ts";
+import { readLines } from "../../src/runs/files.ts";
+import { openSession } from "../../src/temporal/session.ts";
+import { startTraining } from "../../src/temporal/training-handle.ts";
+
+/** What rollouts are made of. Times in seconds. */
+export interface Shape {
+  turns: number;
+  slots: number;
+  generation: number;
+  /** Of the tool's times: median, and standard deviation of the logarithm. */
+  tool: { median: number; sigma: number };
+  /** Of a step. */
+  training: number;
+  batch: number;
+  concurrency: number;
+}
+
+/** How fast a run went. */
+export interface Rate {
+  /** Trajectories trained on, per second. */
+  rate: number;
+  staleness: number;
+  seconds: number;
+}
+
+/**
+ * Runs `skipped` steps and then `measured` ones, and ends the run there, as long runs go on: an asynchronous run's
+ * first steps fill the pipeline and its last ones would drain it.
+ */
+export async function measureRate(
+  runs: string,
+  shape: Shape,
+  staleness: number,
+  { skipped, measured }: { skipped: number; measured: number },
+): Promise<Rate> {
+  const plan = await loadPlan(join(import.meta.dirname, "pipeline.yaml"), {
+    overrides: [
+      ...[`policy.config.slots=${shape.slots}`, `policy.config.seconds=${shape.generation}`],
+      ...[`tools.0.config.median=${shape.tool.median}`, `tools.0.config.sigma=${shape.tool.sigma}`],
+      ...[`loop.config.turns=${shape.turns}`, `trainer.config.seconds=${shape.training}`],
+      ...[`rollout.batchSize=${shape.batch}`, `rollout.concurrency=${shape.concurrency}`],
+      `rollout.staleness=${staleness}`,
+    ],
+  });
+  const run = await createRun(plan, runs, undefined, false);
+  const session = await openSession({ runs, run, temporal: undefined });
+  try {
+    await startTraining(session);
+    const times: number[] = [];
+    let records: StepRecord[] = [];
+    while (records.length < skipped + measured) {
+      records = await Promise.race([readLines<StepRecord>(session.folder.metrics), session.failed]);
+      while (times.length < records.length) times.push(performance.now() / 1000);
+      await sleep(20);
+    }
+    const first = records[0]?.seconds.total ?? 0;
+    const from = skipped === 0 ? (times[0] ?? 0) - first : (times[skipped - 1] ?? 0);
+    const seconds = (times[skipped + measured - 1] ?? 0) - from;
+    const window = records.slice(skipped, skipped + measured);
+    const trajectories = window.reduce((sum, record) => sum + record.trajectories, 0);
+    return {
+      rate: trajectories / seconds,
+      staleness: Math.max(...window.map((record) => record.staleness)),
+      seconds,
+    };
+  } finally {
+    await session.close();
+  }
+}

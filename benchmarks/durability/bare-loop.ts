@@ -1,0 +1,59 @@
+import { parseToolCalls } from "../../plugins/loop-tool-agent/parse-tool-calls.ts";
+import type { Task } from "../../src/contracts/generated/task.ts";
+import type { Message } from "../../src/contracts/message.ts";
+import type { Plan } from "../../src/contracts/plan.ts";
+import type { Policy } from "../../src/contracts/policy.ts";
+import type { TurnRecord } from "../../src/contracts/trajectory.ts";
+import { toolDefinitions } from "../../src/pipeline/tool-definitions.ts";
+import { loadPolicy, loadReward, loadTool } from "../../src/plugins/registry.ts";
+
+/** What a program without durability does: the plan's policy, tools and reward in a loop, all of it in memory. */
+export interface BareLoop {
+  /** A trajectory of the conversation that `sample` picks; the number of its turns. */
+  run(task: Task, sample: number): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** Opens the plan's plugins on the policy in `folder`. */
+export async function openBareLoop(plan: Plan, folder: string): Promise<BareLoop> {
+  const policy: Policy = await (await loadPolicy(plan.policy)).open(folder, plan.policy.config);
+  await policy.load(0, folder);
+  const definitions = toolDefinitions(plan);
+  const reward = await loadReward(plan.reward);
+  const [resolved] = plan.tools;
+  if (resolved === undefined) throw new Error("the plan has no tool");
+  const tool = await loadTool(resolved);
+  const sampling = { temperature: 0, maxTokens: plan.rollout.maxActionTokens };
+
+  async function run(task: Task, sample: number): Promise<number> {
+    const id = `bare/task/${sample}`;
+    let tokens: number[] = [];
+    let pending: Message[] = task.prompt;
+    const turns: TurnRecord[] = [];
+    for (let turn = 1; ; turn++) {
+      const framed = turn === 1 ? policy.framePrompt(pending, definitions) : policy.frameObservation(pending);
+      const key = { seed: plan.seed, trajectory: id, turn };
+      tokens = [...tokens, ...framed.tokens];
+      const action = await policy.generate({ tokens, version: 0, sampling, key, tools: definitions });
+      tokens = [...tokens, ...action.tokens];
+      turns.push({ action: action.text, toolCalls: [] });
+      const calls = parseToolCalls(action.text);
+      if (calls.length === 0) {
+        const { config } = plan.reward;
+        await reward.score({ task, turns, outcome: "answered", answer: action.text, config });
+        return turn;
+      }
+      pending = await Promise.all(calls.map((call, index) => observe(call, `${id}/${turn}/${index}`)));
+    }
+  }
+
+  async function observe(call: ReturnType<typeof parseToolCalls>[number], key: string): Promise<Message> {
+    if (call.problem !== undefined) return { role: "tool", content: call.problem };
+    const execution = { instance: key, key, attempt: 1, config: resolved?.config ?? {} };
+    const { signal } = new AbortController();
+    const { text } = await tool.execute(call.arguments, { ...execution, signal, isReplay: false }, undefined);
+    return { role: "tool", name: call.name, content: text };
+  }
+
+  return { run, close: () => policy.close() };
+}

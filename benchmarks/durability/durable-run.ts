@@ -1,0 +1,175 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { runSettings } from "../../activities/open-run.ts";
+import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
+import type { Task } from "../../src/contracts/generated/task.ts";
+import type { Plan } from "../../src/contracts/plan.ts";
+import type { EvaluationInput, EvaluationRecord, StepInput } from "../../src/contracts/run.ts";
+import type { TrajectoryInput, TrajectoryPlace, TrajectoryResult } from "../../src/contracts/trajectory.ts";
+import { loadPlan } from "../../src/pipeline/load-plan.ts";
+import { loadPolicy } from "../../src/plugins/registry.ts";
+import { createRun } from "../../src/runs/create-run.ts";
+import { readLines } from "../../src/runs/files.ts";
+import { runFolder } from "../../src/runs/run-folder.ts";
+import { openSession, type RunSession } from "../../src/temporal/session.ts";
+import { trajectoryInput } from "../../workflows/trajectory-input.ts";
+
+/** What a run of scripted trajectories is made of. */
+export interface ScriptedRun {
+  /** The turns of each conversation; a trajectory's sample number picks one. */
+  turns: number[];
+  /** Of each generation. */
+  seconds: number;
+  /** Trajectories of a step, all of them at once. */
+  batchSize: number;
+  /** What the policy says before each call of a tool; default nothing. */
+  thought?: string;
+}
+
+/** By workflow type: executions, and events and bytes of the longest history. */
+export type Histories = Record<string, { executions: number; events: number; bytes: number }>;
+
+/** A run with its own server and workers, as `everturn run` has them. */
+export interface DurableRun {
+  plan: Plan;
+  /** The policy that both sides open. */
+  policy: string;
+  /** Evaluates `count` tasks at once, of the first conversation; seconds from start to result. */
+  evaluate(count: number): Promise<number>;
+  /** A step of the whole batch; seconds of its rollout. */
+  step(): Promise<number>;
+  /** One trajectory of a conversation; seconds from start to result. */
+  trajectory(conversation: number): Promise<number>;
+  /** The places of the trajectories so far that were no part of a step or an evaluation. */
+  places: TrajectoryPlace[];
+  session: RunSession;
+  /** The executions of the newest step or trajectory by workflow type, with the largest history of each. */
+  histories(): Promise<Histories>;
+  close(): Promise<void>;
+}
+
+const pipeline = join(import.meta.dirname, "pipeline.yaml");
+
+/** Turns that take less, in seconds, are made where the workflow runs: as workflows/training.ts has it. */
+const quickTurn = 2;
+
+/** Tasks that say nothing: as many as a step needs. */
+export function tasksOf(count: number): Task[] {
+  return Array.from({ length: count }, (_, index) => ({
+    ...{ data_source: "scripted", prompt: [{ role: "user", content: `Task ${index}.` }] },
+    reward_model: { ground_truth: "1" },
+  }));
+}
+
+/** A conversation that calls the calculator in each turn but the last. */
+function conversation(turns: number, thought: string): string[] {
+  const call = `${thought}<tool_call>{"name":"calculator","arguments":{"expression":"12 + 34 * 5"}}</tool_call>`;
+  return [...Array.from({ length: turns - 1 }, () => call), "1"];
+}
+
+/** Creates a run in `folder` and brings up what works on it. */
+export async function openDurableRun(
+  folder: string,
+  { turns, seconds, batchSize, thought = "" }: ScriptedRun,
+): Promise<DurableRun> {
+  const file = join(folder, `tasks-${batchSize}.jsonl`);
+  await writeFile(
+    file,
+    tasksOf(batchSize)
+      .map((task) => `${JSON.stringify(task)}\n`)
+      .join(""),
+  );
+  const plan = await loadPlan(pipeline, {
+    overrides: [
+      `policy.config.conversations=${JSON.stringify(turns.map((count) => conversation(count, thought)))}`,
+      ...[
+        `policy.config.seconds=${seconds}`,
+        `rollout.batchSize=${batchSize}`,
+        `rollout.concurrency=${batchSize}`,
+      ],
+      ...[`dataset.train.config.path=${file}`, `dataset.validation.config.path=${file}`],
+    ],
+  });
+  const run = await createRun(plan, folder, undefined, false);
+  const paths = runFolder(folder, run);
+  await (await loadPolicy(plan.policy)).initialize(paths.policy(0), plan.policy.config, plan.seed);
+  const session = await openSession({ runs: folder, run, temporal: undefined });
+  const { client, queues } = session;
+  const settings = runSettings(plan);
+  const common = { run, settings, queues, quickTurns: seconds < quickTurn };
+  const places: TrajectoryPlace[] = [];
+  let number = 0;
+  let newest = "";
+
+  async function timed<Input, Result>(type: string, place: string, input: Input): Promise<[number, Result]> {
+    const options = { workflowId: `${run}/${place}`, taskQueue: queues.orchestration, args: [input] };
+    newest = place;
+    const started = performance.now();
+    const working: Promise<Result> = client.workflow.execute(type, options);
+    const result = await Promise.race([working, session.failed]);
+    return [(performance.now() - started) / 1000, result];
+  }
+
+  async function evaluate(count: number): Promise<number> {
+    const name = `evaluation-${++number}`;
+    const input = { ...common, plan: { name, step: 0, policyVersion: 0, tasks: count } };
+    const [took, record] = await timed<EvaluationInput, EvaluationRecord>("evaluation", name, input);
+    if (record.accuracy !== 1) throw new Error(`${count * (1 - record.accuracy)} trajectories went wrong`);
+    return took;
+  }
+
+  async function step(): Promise<number> {
+    const input = { ...common, step: ++number, policyVersion: 0 };
+    await timed<StepInput, unknown>("step", `step-${number}`, input);
+    const record = (await readLines<StepRecord>(paths.metrics)).at(-1);
+    if (record?.trajectories !== batchSize) throw new Error(`step ${number} trained on less than its batch`);
+    return record.seconds.rollout;
+  }
+
+  async function trajectory(sample: number): Promise<number> {
+    const [task] = tasksOf(1);
+    if (task === undefined) throw new Error("there is no task");
+    const stage = `alone-${++number}`;
+    const input = trajectoryInput(
+      { id: "task-00000", task },
+      { run, stage, step: 0, sample },
+      0,
+      settings,
+      common,
+    );
+    places.push(input.place);
+    const place = `${stage}/task-00000/${sample}`;
+    const [took, result] = await timed<TrajectoryInput, TrajectoryResult>("trajectory", place, input);
+    if (result.outcome !== "answered")
+      throw new Error(`a trajectory ended as ${result.outcome}: ${result.failure}`);
+    return took;
+  }
+
+  async function histories(): Promise<Histories> {
+    await sleep(2000); // closed workflows are listed a moment later
+    const found: Histories = {};
+    const query = `WorkflowId STARTS_WITH '${run}/${newest}'`;
+    for await (const { type, historyLength, historySize = 0 } of client.workflow.list({ query })) {
+      const known = found[type] ?? { executions: 0, events: 0, bytes: 0 };
+      found[type] = {
+        executions: known.executions + 1,
+        events: Math.max(known.events, historyLength),
+        bytes: Math.max(known.bytes, historySize),
+      };
+    }
+    return found;
+  }
+
+  return {
+    histories,
+    plan,
+    policy: paths.policy(0),
+    evaluate,
+    step,
+    trajectory,
+    places,
+    session,
+    close: session.close,
+  };
+}

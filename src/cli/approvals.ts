@@ -1,0 +1,45 @@
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import { askTranscript, liveTrajectories } from "../temporal/live-trajectories.ts";
+import { withLiveRun } from "../temporal/run-client.ts";
+import { visible } from "./spans.ts";
+import { tableLines } from "./table.ts";
+
+/** `everturn approvals <run>`: the tool calls of a run that wait for approval. */
+export function registerApprovals(program: Command): void {
+  program
+    .command("approvals")
+    .description("list the tool calls of a run that wait for approval")
+    .argument("<run>", "the run's id")
+    .option("--runs <folder>", "where runs are kept", "runs")
+    .option("--json", "print one line of JSON", false)
+    .action(approvals);
+}
+
+async function approvals(run: string, { runs, json }: { runs: string; json: boolean }): Promise<void> {
+  const calls = await withLiveRun({ runs: resolve(runs), run }, async (client) => {
+    const ids = await liveTrajectories(client, run, true);
+    const statuses = await Promise.all(ids.map((id) => askTranscript(client, id)));
+    return statuses.flatMap(({ waiting }, index) =>
+      waiting.map((call) => ({ trajectory: ids[index] ?? "", ...call })),
+    );
+  });
+  if (json) {
+    process.stdout.write(`${JSON.stringify({ calls })}\n`);
+    return;
+  }
+  if (calls.length === 0) {
+    process.stdout.write("No tool call waits for approval.\n");
+    return;
+  }
+  const columns = ["trajectory", "call", "tool", "arguments", "since"].map((title) => ({ title }));
+  const cells = calls.map(({ trajectory, call, tool, arguments: given, since }) => [
+    trajectory,
+    call,
+    tool,
+    visible(JSON.stringify(given)),
+    since.slice(11, 19),
+  ]);
+  const hint = `everturn trajectory approve|deny <trajectory> decides; approve takes --arguments`;
+  process.stdout.write(`${[...tableLines(columns, cells), "", hint].join("\n")}\n`);
+}

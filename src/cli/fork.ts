@@ -1,0 +1,137 @@
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
+import type { TrajectoryInput, TrajectoryResult } from "../contracts/trajectory.ts";
+import { EverturnError } from "../errors/everturn-error.ts";
+import { findTrajectory } from "../report/find-trajectory.ts";
+import { readTrajectoryRecord } from "../report/trajectory-files.ts";
+import { takeForkStage } from "../runs/fork-stage.ts";
+import { openRun } from "../runs/open-runs.ts";
+import type { RunSession } from "../temporal/session.ts";
+import { startTrajectory } from "../temporal/start-trajectory.ts";
+import { workflowResult } from "../temporal/workflow-result.ts";
+import { copyTurns } from "../trajectory/copy-turns.ts";
+import { type ForkPlan, type ForkRequest, forkInputs, forkPlan } from "./fork-plan.ts";
+import { count, decimal, positiveCount } from "./option-values.ts";
+import { tableLines } from "./table.ts";
+import { withSession } from "./with-session.ts";
+
+interface Options extends ForkRequest {
+  count: number;
+  runs: string;
+  temporal?: string;
+  json: boolean;
+}
+
+/** `everturn fork <trajectory> --turn k`: other trajectories from its first k turns; nothing of them is done again. */
+export function registerFork(program: Command): void {
+  program
+    .command("fork")
+    .description(
+      "start trajectories from the first turns of another one, byte for byte, calling nothing again",
+    )
+    .argument("<trajectory>", "its id, run/stage/task/sample, or an end of it that only one has")
+    .requiredOption("--turn <number>", "how many of its turns are kept; 0 keeps its prompt alone", count)
+    .option("--policy <version or folder>", "what generates the other turns; default: as before")
+    .option("--temperature <number>", "default: as before", decimal)
+    .option("--seed <number>", "default: the run's", count)
+    .option("--count <number>", "how many trajectories", positiveCount, 1)
+    .option("--runs <folder>", "where runs are kept", "runs")
+    .option("--temporal <path>", "Temporal CLI to start the dev server with")
+    .option("--json", "end with one line of JSON on standard output", false)
+    .action(fork);
+}
+
+async function fork(trajectory: string, options: Options): Promise<void> {
+  const runs = resolve(options.runs);
+  const found = await findTrajectory(runs, trajectory);
+  const opened = await openRun(runs, found.run);
+  const record = await readTrajectoryRecord(opened.folder, found);
+  if (record === undefined) throw new EverturnError("TRAJECTORY_UNDER_WAY", { trajectory: found.id });
+  const plan = await forkPlan(opened, record, options);
+  const { folder, id: run } = opened;
+  const note = (text: string) => void process.stderr.write(`${text}\n`);
+  const waits = opened.plan.tools.some(({ approval }) => approval !== undefined);
+  if (waits) note(`tool calls may wait for approval: everturn approvals ${run}`);
+  const stage = await takeForkStage(folder);
+  const place = { stage, task: record.taskId };
+  const from = folder.trajectory({ ...found });
+  for (let sample = 0; sample < options.count; sample++) {
+    await copyTurns(from, folder.trajectory({ ...place, sample }), plan.origin.turns);
+  }
+  let inputs: TrajectoryInput[] = [];
+  const results = await withSession(
+    { runs, run, temporal: options.temporal, queuePrefix: `${run}/${stage}/`, note },
+    (session) => {
+      inputs = forkInputs(opened, plan, { stage, count: options.count, queues: session.queues });
+      return Promise.all(inputs.map((input) => forkIn(session, input)));
+    },
+    (session) => terminate(session, inputs),
+  );
+  if (results === "interrupted") {
+    note("interrupted");
+    process.exitCode = 130;
+    return;
+  }
+  process.stdout.write(
+    options.json ? `${JSON.stringify(forkJson(stage, plan, results))}\n` : forkText(stage, plan, results),
+  );
+}
+
+async function forkIn(session: RunSession, input: TrajectoryInput): Promise<TrajectoryResult> {
+  const handle = await startTrajectory(session, input);
+  const failed = (reason: string) => new EverturnError("FORK_FAILED", { fork: input.place.id, reason });
+  return workflowResult(session, handle, failed);
+}
+
+/** Nobody will work on these queues again, so the workflows would stay under way for ever. */
+async function terminate({ client }: RunSession, inputs: TrajectoryInput[]): Promise<void> {
+  const terminating = inputs.map(({ place }) =>
+    client.withDeadline(Date.now() + 2000, () =>
+      client.workflow.getHandle(place.id).terminate("interrupted"),
+    ),
+  );
+  await Promise.allSettled(terminating); // one had not started or has ended, or the server is gone already
+}
+
+function forkJson(stage: string, { record, policyVersion, origin }: ForkPlan, results: TrajectoryResult[]) {
+  return {
+    ...{ fork: stage, origin, policyVersion, original: rowOf(record, record.turns.length) },
+    trajectories: results.map((result) => rowOf({ ...result, id: result.trajectory }, result.turnCount)),
+    rewardMean: meanReward(results),
+  };
+}
+
+function rowOf(
+  { id, outcome, reward, success }: Pick<TrajectoryRecord, "id" | "outcome" | "reward" | "success">,
+  turns: number,
+) {
+  return { trajectory: id, outcome, reward, success, turns };
+}
+
+function forkText(stage: string, plan: ForkPlan, results: TrajectoryResult[]): string {
+  const { record, origin, policyVersion } = plan;
+  const { original, trajectories, rewardMean } = forkJson(stage, plan, results);
+  const columns = [
+    ...[{ title: "trajectory" }, { title: "outcome" }],
+    ...["reward", "turns"].map((title) => ({ title, align: "right" as const })),
+  ];
+  const cells = [original, ...trajectories].map(({ trajectory, outcome, reward, turns }) => [
+    trajectory,
+    outcome,
+    reward.toFixed(2),
+    String(turns),
+  ]);
+  const policy = origin.policyFolder ?? `policy version ${policyVersion}`;
+  return `${[
+    `${stage}: ${record.id} after turn ${origin.turns}, ${policy}, temperature ${origin.temperature}`,
+    ...tableLines(columns, cells),
+    ...(results.length > 1
+      ? [`mean reward ${rewardMean.toFixed(2)}, original ${record.reward.toFixed(2)}`]
+      : []),
+  ].join("\n")}\n`;
+}
+
+function meanReward(results: TrajectoryResult[]): number {
+  return results.reduce((total, { reward }) => total + reward, 0) / results.length;
+}

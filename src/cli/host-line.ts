@@ -1,0 +1,14 @@
+import { duration } from "../report/format.ts";
+import type { HostChange } from "../tools/breaker.ts";
+
+/** One line for a tools' host that was paused, works again, or is given up. */
+export function hostLine({ host, state, reason, seconds }: HostChange): string {
+  switch (state) {
+    case "paused":
+      return `the tools' host ${host} keeps failing; its calls wait: ${reason}`;
+    case "resumed":
+      return `the tools' host ${host} works again after ${duration(seconds)}`;
+    case "down":
+      return `the tools' host ${host} is down for ${duration(seconds)}; calls that wait for it fail: ${reason}`;
+  }
+}

@@ -1,0 +1,95 @@
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import type { LedgerEntry } from "../contracts/ledger.ts";
+import { EverturnError } from "../errors/everturn-error.ts";
+import { type Ledger, readLedger } from "../ledger/ledger.ts";
+import { openRun } from "../runs/open-runs.ts";
+import { positiveCount } from "./option-values.ts";
+import { visible } from "./spans.ts";
+import { tableLines } from "./table.ts";
+
+interface Options {
+  runs: string;
+  step?: number;
+  json: boolean;
+}
+
+/** `everturn ledger <run>`: what became of each trajectory, checked against the run's files; no server is needed. */
+export function registerLedger(program: Command): void {
+  program
+    .command("ledger")
+    .description("show what became of each trajectory of a run, and check it against the store")
+    .argument("<run>", "the run's id")
+    .option("--step <number>", "only this step, with a line for each trajectory", positiveCount)
+    .option("--runs <folder>", "where runs are kept", "runs")
+    .option("--json", "print one line of JSON, with all trajectories", false)
+    .action(ledger);
+}
+
+async function ledger(run: string, { runs, step, json }: Options): Promise<void> {
+  const opened = await openRun(resolve(runs), run);
+  const stage = step === undefined ? undefined : `step-${String(step).padStart(4, "0")}`;
+  const read = await readLedger(opened, stage);
+  process.stdout.write(json ? `${JSON.stringify(read)}\n` : text(read, step !== undefined));
+  const { findings } = read;
+  if (findings.length === 0) return;
+  throw new EverturnError("LEDGER_BROKEN", {
+    run,
+    count: findings.length === 1 ? "1 finding" : `${findings.length} findings`,
+    findings: shortened(findings.map(({ check, subject, problem }) => `${check}: ${subject}: ${problem}`)),
+  });
+}
+
+/** So many lines of one kind are shown; --json has all. */
+const longest = 50;
+
+function shortened(lines: readonly string[]): string {
+  const more = lines.length - longest;
+  return [...lines.slice(0, longest), ...(more > 0 ? [`… and ${more} more; --json shows all`] : [])].join(
+    "\n",
+  );
+}
+
+function text({ stages, entries, findings, unchecked }: Ledger, withRows: boolean): string {
+  const right = (title: string) => ({ title, align: "right" as const });
+  const columns = [
+    { title: "stage" },
+    ...["version", "reserved", "under way", "finished", "trained", "left out"].map(right),
+  ];
+  const table = stages.map((stage) => [
+    visible(stage.stage),
+    stage.policyVersion === undefined ? "" : `v${stage.policyVersion}`,
+    ...[stage.reserved, stage.underWay, stage.finished, stage.trained, stage["left out"]].map(String),
+  ]);
+  const exceptions = entries.filter(({ state }) => state === "left out").map(exceptionLine);
+  const holds = findings.length === 0 ? ["The ledger holds."] : [];
+  const parts = [
+    tableLines(columns, table),
+    exceptions.length > 0 ? ["", "left out:", shortened(exceptions)] : [],
+    withRows ? ["", ...rows(entries)] : [],
+    unchecked.length > 0 ? ["", "not checked:", ...unchecked] : [],
+    ["", ...holds],
+  ];
+  return `${parts.flat().join("\n").trimEnd()}\n`;
+}
+
+function exceptionLine({ trajectory, reason = "", step }: LedgerEntry): string {
+  const by = step === undefined ? "" : ` (step ${step})`;
+  return `  ${visible(trajectory)}${by}: ${visible(reason)}`;
+}
+
+function rows(entries: readonly LedgerEntry[]): string[] {
+  const columns = [
+    { title: "trajectory" },
+    { title: "state" },
+    { title: "step", align: "right" as const },
+    { title: "reward", align: "right" as const },
+  ];
+  const cells = entries.map(({ trajectory, state, step, reward }) => [
+    visible(trajectory),
+    state,
+    step === undefined ? "" : String(step),
+    reward === undefined ? "" : reward.toFixed(2),
+  ]);
+  return tableLines(columns, cells);
+}

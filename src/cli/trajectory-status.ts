@@ -1,0 +1,22 @@
+import type { TrajectoryStatus, WaitingCall } from "../contracts/orders.ts";
+import { counted } from "../report/format.ts";
+import { visible } from "./spans.ts";
+
+/** Where a live trajectory is, in a line; calls that wait follow on lines of their own. */
+export function statusText(status: TrajectoryStatus): string {
+  const { state, turn, tokens, waiting, reason, messages } = status;
+  const total = tokens.prompt + tokens.action + tokens.observation;
+  const facts = [
+    reason === undefined ? state : `${state} (${visible(reason)})`,
+    turn === 0 ? "before the first turn" : `turn ${turn}`,
+    counted(total, "token"),
+    ...(status.willPause === true ? ["will pause after this turn"] : []),
+    ...(messages.length === 0 ? [] : [`${counted(messages.length, "message")} for the next action`]),
+  ];
+  return [facts.join(" · "), ...waiting.map((call) => `  ${callText(call)}`)].join("\n");
+}
+
+/** A tool call that waits for approval. */
+export function callText({ call, tool, arguments: given }: WaitingCall): string {
+  return `call ${call}: ${visible(`${tool} ${JSON.stringify(given)}`)}`;
+}

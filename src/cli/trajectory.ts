@@ -1,0 +1,26 @@
+import type { Command } from "commander";
+import { registerApprove } from "./trajectory/approve.ts";
+import { registerCancel } from "./trajectory/cancel.ts";
+import { registerDeny } from "./trajectory/deny.ts";
+import { registerPause } from "./trajectory/pause.ts";
+import { registerResumeTrajectory } from "./trajectory/resume.ts";
+import { registerSay } from "./trajectory/say.ts";
+import { registerTranscript } from "./trajectory/transcript.ts";
+
+/** `everturn trajectory …`: orders to a live trajectory. */
+export function registerTrajectory(program: Command): void {
+  const parent = program
+    .command("trajectory")
+    .description("watch a live trajectory and give it orders: pause, approve, say, cancel …");
+  for (const register of [
+    registerTranscript,
+    registerPause,
+    registerResumeTrajectory,
+    registerApprove,
+    registerDeny,
+    registerSay,
+    registerCancel,
+  ]) {
+    register(parent);
+  }
+}

@@ -1,0 +1,46 @@
+import { resolve } from "node:path";
+import type { Client } from "@temporalio/client";
+import type { Command } from "commander";
+import type { JsonObject } from "../../contracts/json.ts";
+import { EverturnError } from "../../errors/everturn-error.ts";
+import { argumentsValidator } from "../../plugins/validate-arguments.ts";
+import { openRun } from "../../runs/open-runs.ts";
+import { askTranscript } from "../../temporal/live-trajectories.ts";
+import { type LiveOptions, liveCommand, order } from "../live-trajectory.ts";
+import { jsonObject } from "../option-values.ts";
+
+interface Options extends LiveOptions {
+  call?: string;
+  arguments?: JsonObject;
+}
+
+/** `everturn trajectory approve <trajectory>`: makes a call that waits, with other arguments if given. */
+export function registerApprove(parent: Command): void {
+  liveCommand(parent, "approve", "make a tool call that waits for approval")
+    .option("--call <turn/call>", "which, such as 2/0; may be left out if one waits")
+    .option("--arguments <json>", "call with these arguments in place of the model's", jsonObject)
+    .action(approve);
+}
+
+function approve(trajectory: string, options: Options): Promise<void> {
+  const { call, arguments: given } = options;
+  const said = {
+    ...(call === undefined ? {} : { call }),
+    ...(given === undefined ? {} : { arguments: given }),
+  };
+  return order(trajectory, options, "approve", said, (client, id, run) => checked(client, id, run, options));
+}
+
+/** The model would read what is wrong with a person's arguments as its own mistake. Throws ORDER_REFUSED. */
+async function checked(client: Client, id: string, run: string, options: Options): Promise<void> {
+  const given = options.arguments;
+  if (given === undefined) return;
+  const { waiting } = await askTranscript(client, id);
+  const call = waiting.find((one) => one.call === options.call) ?? waiting[0];
+  const { plan } = await openRun(resolve(options.runs), run);
+  const tool = plan.tools.find(({ manifest }) => manifest.tool?.name === call?.tool)?.manifest.tool;
+  const problem = tool === undefined ? undefined : argumentsValidator(tool.parameters)(given);
+  if (problem === undefined) return;
+  const reason = `${tool?.name} does not take these arguments: ${problem.replace(/\.$/, "")}`;
+  throw new EverturnError("ORDER_REFUSED", { order: "approve", trajectory: id, reason });
+}

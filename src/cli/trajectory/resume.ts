@@ -1,0 +1,9 @@
+import type { Command } from "commander";
+import { type LiveOptions, liveCommand, order } from "../live-trajectory.ts";
+
+/** `everturn trajectory resume <trajectory>`: a paused one goes on`. */
+export function registerResumeTrajectory(parent: Command): void {
+  liveCommand(parent, "resume", "let a paused trajectory go on").action(
+    (trajectory: string, options: LiveOptions) => order(trajectory, options, "resume"),
+  );
+}

@@ -1,0 +1,71 @@
+import type { TrainStepResult } from "./activities.ts";
+import type { SegmentRef } from "./trajectory.ts";
+
+/** Trajectories admitted to a run, with their places, before they start: a file in `ledger/<stage>/`. */
+export interface Reservation {
+  /** `step-0003`, `evaluation-v0001` … */
+  stage: string;
+  /** Of a step: 1 (or absent) for tasks drawn by the data cursor, more for those that replace others. */
+  round?: number;
+  groups: ReservedGroup[];
+}
+
+/** The trajectories of one task. */
+export interface ReservedGroup {
+  task: string;
+  /** The sample numbers of its trajectories. */
+  samples: number[];
+  /** Of an asynchronous run: its number in the order of the data cursor, from 1. */
+  number?: number;
+}
+
+/** A trajectory that a step trained on, exactly as it did. */
+export interface TrainedTrajectory {
+  trajectory: string;
+  head: SegmentRef;
+  reward: number;
+  group: string;
+}
+
+/** A trajectory that a step was offered and did not train on. */
+export interface LeftOutTrajectory {
+  trajectory: string;
+  reason: string;
+}
+
+/** What became of each trajectory of a step, committed with the version that the step made: `steps/train-3.json`. */
+export interface TrainedStep extends TrainStepResult {
+  /** Absent, as all that follows, in runs of 0.1 and 0.2. */
+  step?: number;
+  /** The version it trained from. */
+  from?: number;
+  trajectories?: TrainedTrajectory[];
+  leftOut?: LeftOutTrajectory[];
+  attempt?: string;
+  /** The version's files with their sizes in bytes. */
+  files?: Record<string, number>;
+}
+
+/** Where a trajectory is: what the ledger says of it. */
+export type LedgerState = "reserved" | "under way" | "finished" | "trained" | "left out";
+
+/** A trajectory's line in the ledger. */
+export interface LedgerEntry {
+  trajectory: string;
+  stage: string;
+  state: LedgerState;
+  /** The step that trained on it, or left it out. */
+  step?: number;
+  reward?: number;
+  /** Why it was left out. */
+  reason?: string;
+}
+
+/** Something that the ledger and the files disagree about. */
+export interface Finding {
+  /** The name of the check, as docs/durability.md explains it. */
+  check: string;
+  /** A trajectory, a step, a version or a file. */
+  subject: string;
+  problem: string;
+}

@@ -1,0 +1,75 @@
+import type { JsonObject } from "./json.ts";
+import type { Message } from "./message.ts";
+import type { SegmentRef, TokenCounts, TurnRecord } from "./trajectory.ts";
+
+/** The updates of a trajectory workflow. `pause`, `resume` and `cancel` are signals too, which need no answer. */
+export interface Orders {
+  /** Stops before the next turn. */
+  pause(order?: { reason?: string }): TrajectoryStatus;
+  resume(): TrajectoryStatus;
+  /** Ends it as left out: it trains no step. */
+  cancel(order?: { reason?: string }): TrajectoryStatus;
+  /** Makes a call that waits, with other arguments if given. `call` may be left out where only one waits. */
+  approve(order?: { call?: string; arguments?: JsonObject }): TrajectoryStatus;
+  /** Does not make a call that waits: the reason is what the model observes. */
+  deny(order: { call?: string; reason: string }): TrajectoryStatus;
+  /** Adds a message before the next action. Its tokens carry loss mask 0. Default role: user. */
+  say(order: { text: string; role?: SpokenMessage["role"] }): Promise<TrajectoryStatus>;
+}
+
+/** An order's name: of the update, and of the command line's verb. */
+export type OrderName = keyof Orders;
+
+/** A message that a person adds. */
+export interface SpokenMessage {
+  role: "user" | "system";
+  content: string;
+}
+
+/** A tool call that waits for approval. */
+export interface WaitingCall {
+  /** `turn/call`, such as 2/0: the end of the call's idempotency key. */
+  call: string;
+  tool: string;
+  arguments: JsonObject;
+  /** Since when it waits, ISO 8601. */
+  since: string;
+}
+
+/** Where a live trajectory is. `pausing`: it will pause once the turn under way has ended. */
+export interface TrajectoryStatus {
+  state: "running" | "pausing" | "paused" | "waiting for approval" | "cancelling" | "ended";
+  /** Turns whose action has been generated. */
+  turn: number;
+  tokens: TokenCounts;
+  waiting: WaitingCall[];
+  /** It waits for approval, and will pause once the turn under way has ended. */
+  willPause?: true;
+  /** Why it is paused or cancelled, if that was said. */
+  reason?: string;
+  /** Messages that go before the next action. */
+  messages: SpokenMessage[];
+}
+
+/** What the query `transcript` answers: the status, the first turns and the newest ones; the rest is on disk. */
+export interface TrajectoryTranscript extends TrajectoryStatus {
+  prompt: Message[];
+  turns: NumberedTurn[];
+  head: SegmentRef | null;
+}
+
+/** A turn and its number, from 1. */
+export interface NumberedTurn extends TurnRecord {
+  number: number;
+}
+
+/** What became of a tool call that needs approval. `arguments` are those to call with. */
+export type Approval =
+  | { decision: "approved" | "edited"; arguments: JsonObject }
+  | { decision: "denied" | "timed-out"; reason: string };
+
+/** What orders left behind when a trajectory continues as new. */
+export interface CarriedOrders {
+  paused?: { reason?: string };
+  messages: SpokenMessage[];
+}

@@ -1,0 +1,70 @@
+import { readdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { StepRecord } from "../contracts/generated/step-record.ts";
+import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
+import type { Reservation, TrainedStep } from "../contracts/ledger.ts";
+import type { EvaluationRecord } from "../contracts/run.ts";
+import { listTrajectories, readTrajectoryRecord } from "../report/trajectory-files.ts";
+import { isSystemError, readLines, readRecord } from "../runs/files.ts";
+import type { OpenRun } from "../runs/open-runs.ts";
+import type { RunFolder } from "../runs/run-folder.ts";
+import { readReservations } from "./reservations.ts";
+import { readTrainedSteps } from "./trained-steps.ts";
+
+/** What the ledger needs of a trajectory's record; its turns may be many. */
+export type FinishedTrajectory = Pick<
+  TrajectoryRecord,
+  "outcome" | "reward" | "success" | "head" | "tokens" | "policyVersions" | "failure"
+>;
+
+/** What a run's files say of its trajectories. */
+export interface LedgerFacts {
+  metrics: StepRecord[];
+  trained: ReadonlyMap<number, TrainedStep>;
+  evaluations: EvaluationRecord[];
+  reservations: Reservation[];
+  /** By id: the trajectories that have a folder; undefined while one is under way. */
+  trajectories: ReadonlyMap<string, FinishedTrajectory | undefined>;
+}
+
+/**
+ * Reads them, also while the run goes on: what is written last is read first, so that all it rests on is seen too.
+ * `stage` reads the trajectories of one stage only. Throws RECORD_CORRUPT.
+ */
+export async function readLedgerFacts({ id, folder }: OpenRun, stage?: string): Promise<LedgerFacts> {
+  const metrics = await readLines<StepRecord>(folder.metrics);
+  const trained = await readTrainedSteps(folder);
+  const evaluations = await readEvaluations(folder);
+  const trajectories = new Map<string, FinishedTrajectory | undefined>();
+  for (const file of await listTrajectories(folder, { stage })) {
+    const record = await readTrajectoryRecord(folder, file);
+    trajectories.set(`${id}/${file.stage}/${file.task}/${file.sample}`, record && shortened(record));
+  }
+  return { metrics, trained, evaluations, trajectories, reservations: await readReservations(folder, stage) };
+}
+
+function shortened(record: TrajectoryRecord): FinishedTrajectory {
+  const { outcome, reward, success, head, tokens, policyVersions, failure } = record;
+  return {
+    ...{ outcome, reward, success, head, tokens, policyVersions },
+    ...(failure === undefined ? {} : { failure }),
+  };
+}
+
+async function readEvaluations(folder: RunFolder): Promise<EvaluationRecord[]> {
+  const names = await namesIn(dirname(folder.evaluation("any")));
+  const files = names.filter((name) => name.endsWith(".json"));
+  const at = dirname(folder.evaluation("any"));
+  const records = await Promise.all(files.map((name) => readRecord<EvaluationRecord>(join(at, name))));
+  return records.filter((record) => record !== undefined);
+}
+
+/** The sorted names in a folder; none if it is not there. */
+export async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return (await readdir(folder)).sort();
+  } catch (error) {
+    if (isSystemError(error, "ENOENT")) return [];
+    throw error;
+  }
+}

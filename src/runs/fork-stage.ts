@@ -1,0 +1,25 @@
+import { mkdir, readdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { isSystemError } from "./files.ts";
+import type { RunFolder } from "./run-folder.ts";
+
+/** Whether a stage holds forks of trajectories: they train no step and are no part of the run's own work. */
+export function isForkStage(stage: string): boolean {
+  return /^fork-\d+$/.test(stage);
+}
+
+/** Takes the next free stage for forks, `fork-0001` and so on, by making its folder. */
+export async function takeForkStage({ store }: RunFolder): Promise<string> {
+  const trajectories = dirname(store);
+  await mkdir(trajectories, { recursive: true });
+  const taken = (await readdir(trajectories)).filter(isForkStage).map((name) => Number(name.slice(5)));
+  for (let next = Math.max(0, ...taken) + 1; ; next++) {
+    const stage = `fork-${String(next).padStart(4, "0")}`;
+    try {
+      await mkdir(join(trajectories, stage));
+      return stage;
+    } catch (error) {
+      if (!isSystemError(error, "EEXIST")) throw error;
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import type { Task } from "../contracts/generated/task.ts";
+import type { Plan, ResolvedPlugin } from "../contracts/plan.ts";
+import { loadDataset } from "../plugins/registry.ts";
+import { batchIndices } from "./batch-indices.ts";
+import { sharedPromises } from "./shared-promises.ts";
+
+/** The tasks of a plan's data sets, each loaded once. */
+export interface RunTasks {
+  training(plan: Plan): Promise<Task[]>;
+  validation(plan: Plan): Promise<Task[]>;
+}
+
+/** No tasks loaded yet. */
+export function runTasks(): RunTasks {
+  const loaded = sharedPromises<Task[]>();
+  function load(use: ResolvedPlugin): Promise<Task[]> {
+    const key = JSON.stringify([use.entry, use.config]);
+    return loaded.get(key, async () => (await loadDataset(use)).load(use.config));
+  }
+  return {
+    training: ({ dataset }) => load(dataset.train),
+    validation: ({ dataset }) => load(dataset.validation),
+  };
+}
+
+/**
+ * Which of `length` training tasks a step has: shuffled by the seed, no task twice in an epoch; the tasks that replace
+ * some of them are from a shuffle of their own.
+ */
+export function stepIndices(
+  { rollout, seed }: Plan,
+  length: number,
+  step: number,
+  replacement?: { round: number; count: number },
+): number[] {
+  const size = rollout.batchSize / rollout.groupSize;
+  const purpose = replacement === undefined ? "tasks" : `tasks of round ${replacement.round}`;
+  return batchIndices({ length, size, number: step - 1, seed, purpose }).slice(0, replacement?.count);
+}
+
+/** The id of the task in a data set's row (from 0): `task-00012`. */
+export function taskId(row: number): string {
+  return `task-${String(row).padStart(5, "0")}`;
+}
+
+/** The row of a task's id. */
+export function taskRow(id: string): number {
+  return Number(id.slice("task-".length));
+}

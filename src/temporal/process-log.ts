@@ -1,0 +1,35 @@
+import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
+
+/** What a process of ours writes to its log, from now on. */
+export interface ProcessLog {
+  path: string;
+  text(): string;
+  /** Its first lines: a panic follows them with its stack. */
+  reason(): string;
+  /** Its last lines. */
+  tail(): string;
+  /** Adds what the operating system said. */
+  note(text: string): void;
+}
+
+const tailLines = 5;
+
+/** Follows the log at `path`, which is made if it is not there. */
+export function processLog(path: string): ProcessLog {
+  const file = openSync(path, "a");
+  const { size } = fstatSync(file);
+  closeSync(file);
+  const notes: string[] = [];
+  const text = () => [...notes, readFileSync(path).subarray(size).toString("utf8")].join("\n");
+  const lines = () =>
+    text()
+      .split("\n")
+      .filter((line) => line.trim() !== "");
+  return {
+    path,
+    text,
+    reason: () => lines().slice(0, 2).join(" / ") || "no output",
+    tail: () => lines().slice(-tailLines).join("\n") || "(it wrote nothing)",
+    note: (note) => void notes.push(note),
+  };
+}

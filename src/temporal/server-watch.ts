@@ -1,0 +1,62 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Connection } from "@temporalio/client";
+
+/** Milliseconds between two questions, and how long a server may take to answer one. */
+const interval = 2000;
+const patience = 3000;
+
+/** Says whether a server answers. */
+export interface ServerWatch {
+  isUp(): boolean;
+  stop(): Promise<void>;
+}
+
+/** Asks the server every two seconds whether it is there, and tells `note` when it stops answering and when it is back. */
+export function watchServer(
+  connection: Connection,
+  address: string,
+  note: (text: string) => void,
+): ServerWatch {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  let goneSince: number | undefined;
+
+  async function answers(): Promise<boolean> {
+    try {
+      await connection.withDeadline(Date.now() + patience, () =>
+        connection.workflowService.getSystemInfo({}),
+      );
+      return true;
+    } catch {
+      return false; // whatever the reason: it is told that the server doesn't answer, and asked again
+    }
+  }
+
+  async function watch(): Promise<void> {
+    while (!signal.aborted) {
+      const asked = Date.now();
+      const isUp = await answers();
+      if (signal.aborted) return;
+      if (!isUp && goneSince === undefined) {
+        goneSince = asked;
+        note(
+          `the Temporal server at ${address} does not answer: waiting for it (nothing that was finished is lost)`,
+        );
+      } else if (isUp && goneSince !== undefined) {
+        const seconds = Math.round((Date.now() - goneSince) / 1000);
+        goneSince = undefined;
+        note(`the Temporal server at ${address} answers again after ${seconds} s; the run goes on`);
+      }
+      await sleep(interval, undefined, { signal }).catch(() => {}); // it was told to stop
+    }
+  }
+
+  const watching = watch();
+  return {
+    isUp: () => goneSince === undefined,
+    stop: async () => {
+      stopping.abort();
+      await watching;
+    },
+  };
+}

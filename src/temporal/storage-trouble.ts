@@ -1,0 +1,41 @@
+import { EverturnError } from "../errors/everturn-error.ts";
+import type { StorageNotice } from "../runs/patiently.ts";
+
+/** Watches over writes that wait in the workers of a session. */
+export interface StorageTrouble {
+  /** Takes what a worker says of a write. */
+  hear(notice: StorageNotice): void;
+  /** Rejects with STORAGE_STALLED when nothing could be written for too long; never resolves. */
+  failed: Promise<never>;
+  stop(): Promise<void>;
+}
+
+/** How long a run waits for room before it stops, ms. */
+const patience = 5 * 60_000;
+
+/** Lets a run wait while its workers can't write (the disk is full, the store read-only), and stops it in the end. */
+export function storageTrouble(run: string): StorageTrouble {
+  let timer: NodeJS.Timeout | undefined;
+  let newest = "";
+  let reject = (_: Error) => {};
+  const failed = new Promise<never>((_, giveUp) => {
+    reject = giveUp;
+  });
+  failed.catch(() => {}); // told by whoever waits for it
+  const calm = () => {
+    clearTimeout(timer);
+    timer = undefined;
+  };
+  return {
+    hear: ({ notice, over }) => {
+      if (over) return calm();
+      newest = notice;
+      timer ??= setTimeout(() => {
+        const minutes = patience / 60_000;
+        reject(new EverturnError("STORAGE_STALLED", { run, minutes, reason: newest }));
+      }, patience);
+    },
+    failed,
+    stop: async () => calm(),
+  };
+}

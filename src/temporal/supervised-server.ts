@@ -1,0 +1,60 @@
+import { EverturnError } from "../errors/everturn-error.ts";
+import type { RunFolder } from "../runs/run-folder.ts";
+import { writeSession } from "../runs/session-file.ts";
+import type { DevServer } from "./dev-server.ts";
+import { startOwnServer } from "./own-server.ts";
+import { type Supervised, supervise } from "./supervise.ts";
+
+/** A run's own dev server, which keeps its address when it is started again. */
+export interface SupervisedServer extends Supervised {
+  /** host:port of its gRPC frontend. */
+  address: string;
+  /** URL of its web UI. */
+  ui: string;
+}
+
+/** Starts a run's own server, and starts it again on the same ports and database when it ends. */
+export async function superviseServer(options: {
+  run: string;
+  folder: RunFolder;
+  temporal: string | undefined;
+  /** Counts what the run gets done. */
+  progress: () => number;
+  note: (text: string) => void;
+}): Promise<SupervisedServer> {
+  const { run, folder, temporal, progress, note } = options;
+  let server: DevServer | undefined;
+
+  async function start(stopping: AbortSignal): Promise<DevServer> {
+    const before = server;
+    const known = before === undefined ? {} : { address: before.address };
+    const onSpawn = (pid: number) => writeSession(folder, { pid: process.pid, server: pid, ...known });
+    server = await startOwnServer(folder, temporal, { before, stopping, onSpawn });
+    const { address, pid } = server;
+    await writeSession(folder, { pid: process.pid, address, server: pid });
+    return server;
+  }
+
+  const supervised = await supervise({
+    start,
+    progress,
+    onEnd: ({ reason }, times) =>
+      note(`the Temporal server ended (${reason}); starting it again${again(times)}`),
+    giveUp: ({ reason, lines }, times) =>
+      new EverturnError("TEMPORAL_SERVER_ENDED", {
+        ...{ run, reason, lines, log: folder.log("temporal") },
+        times: withoutProgress(times),
+      }),
+  });
+  return { ...supervised, address: server?.address ?? "", ui: server?.ui ?? "" };
+}
+
+/** How often a process has ended, said at the end of a note. */
+export function again(times: number): string {
+  return times === 1 ? "" : ` (end ${times} in a row without progress)`;
+}
+
+/** How often a process ended before it was given up. */
+export function withoutProgress(times: number): string {
+  return `${times} times in a row, without progress of the run between them`;
+}

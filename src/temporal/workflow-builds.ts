@@ -1,0 +1,67 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { ResolvedLoop } from "../contracts/plan.ts";
+import { EverturnError } from "../errors/everturn-error.ts";
+import { readRecord, writeWhole } from "../runs/files.ts";
+import type { RunFolder } from "../runs/run-folder.ts";
+import { bundleWorkflows } from "./workflow-bundle.ts";
+
+/** The workflow code of a run: its builds (the SHA-256 of each bundle, 16 digits), the current one last. */
+interface Builds {
+  builds: string[];
+}
+
+/**
+ * The builds of a run, the current one last. None before its first session, and of runs that Everturn 0.2 or earlier
+ * began: those have one bundle (`workflows.js`) without a version.
+ */
+export async function readBuilds(folder: RunFolder): Promise<string[]> {
+  return (await readRecord<Builds>(listOf(folder)))?.builds ?? [];
+}
+
+/** The bundle of a build. */
+export function bundleOf(folder: RunFolder, build: string): string {
+  return join(folder.builds, `${build}.js`);
+}
+
+/**
+ * Sees to it that the run has workflow code: what it has, or today's if it has none or `upgrade` asks for it. Returns
+ * the builds, the current one last. Throws WORKFLOWS_NOT_BUNDLED, RUN_NOT_UPGRADABLE.
+ */
+export async function prepareBuilds(
+  folder: RunFolder,
+  loop: Pick<ResolvedLoop, "name" | "workflow">,
+  { telemetry, upgrade }: { telemetry: boolean; upgrade: boolean },
+): Promise<string[]> {
+  if (existsSync(folder.workflows)) {
+    if (upgrade) throw new EverturnError("RUN_NOT_UPGRADABLE", { folder: folder.root });
+    return [];
+  }
+  const builds = await readBuilds(folder);
+  if (builds.length > 0 && !upgrade) return builds;
+  const build = await bundleToday(folder, loop, telemetry);
+  const known: Builds = { builds: [...builds.filter((one) => one !== build), build] };
+  await writeWhole(listOf(folder), `${JSON.stringify(known)}\n`);
+  return known.builds;
+}
+
+function listOf(folder: RunFolder): string {
+  return join(folder.builds, "builds.json");
+}
+
+async function bundleToday(
+  folder: RunFolder,
+  loop: Pick<ResolvedLoop, "name" | "workflow">,
+  telemetry: boolean,
+): Promise<string> {
+  await mkdir(folder.builds, { recursive: true });
+  const file = join(folder.builds, "today.js"); // of this name always: it is part of what webpack writes
+  await bundleWorkflows(file, loop, telemetry);
+  const code = await readFile(file, "utf8");
+  const build = createHash("sha256").update(code).digest("hex").slice(0, 16);
+  await writeWhole(bundleOf(folder, build), code);
+  await rm(file);
+  return build;
+}

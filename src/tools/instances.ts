@@ -1,0 +1,231 @@
+import { statSync } from "node:fs";
+import { join, relative } from "node:path";
+import type { Task } from "../contracts/generated/task.ts";
+import type { ToolCreation } from "../contracts/tool.ts";
+import type { TrajectoryPlace } from "../contracts/trajectory.ts";
+import { EverturnError } from "../errors/everturn-error.ts";
+import type { RunFolder } from "../runs/run-folder.ts";
+import { instanceKey, isAbandoned, type Lease, type Leases } from "./leases.ts";
+import { oneAtATime } from "./one-at-a-time.ts";
+import type { OpenTool } from "./open-tool.ts";
+import { type CallPlace, isBefore, type RecordedCall, recordedCalls } from "./recorded-calls.ts";
+import { getSnapshot, putSnapshot } from "./snapshots.ts";
+
+/** A call that needs an instance. */
+export interface InstanceCall extends CallPlace {
+  place: TrajectoryPlace;
+  task: Task;
+  tool: OpenTool;
+  attempt: number;
+  /** The trajectory says that it has called the tool before. */
+  continues: boolean;
+  signal: AbortSignal;
+}
+
+/** What an instance answered, and its state after that. */
+export interface InstanceAnswer<T> {
+  answer: T;
+  snapshot?: string;
+}
+
+/** The instances of tools that this worker holds: one for each trajectory and tool, each under a lease. */
+export interface Instances {
+  /**
+   * Does `work` with the trajectory's instance of the tool, one call after the other. An instance that this worker
+   * does not hold is made, or recovered as the tool's manifest says, and with it the lease is taken over. Throws
+   * TOOL_STATE_LOST, TOOL_LEASE_TAKEN, and what the plugin fails with.
+   */
+  use<T>(call: InstanceCall, work: (state: unknown) => Promise<T>): Promise<InstanceAnswer<T>>;
+  /** Lets an instance go whose state is not what the journal says: the next call recovers it. */
+  forget(place: TrajectoryPlace, tool: OpenTool): Promise<void>;
+  /** Frees the trajectory's instance, also one whose worker died. */
+  release(place: TrajectoryPlace, tool: OpenTool): Promise<void>;
+  /** Renews the leases held here; lets go of what was taken over, and of what finished trajectories left. */
+  renew(): Promise<void>;
+  /** Frees what nobody holds. */
+  reap(): Promise<void>;
+  /** Releases every instance held here. */
+  close(): Promise<void>;
+}
+
+/** Attempts at a call that wait for the worker that holds its instance. */
+const patientAttempts = 8;
+
+interface Held {
+  tool: OpenTool;
+  lease: Lease;
+  state: unknown;
+}
+
+/** The instances of a worker for a run; `open` opens a tool whose lease was found. */
+export function holdInstances(
+  folder: RunFolder,
+  leases: Leases,
+  open: (tool: string) => Promise<OpenTool>,
+  log: (text: string) => void,
+): Instances {
+  const held = new Map<string, Held>();
+  const inTurn = oneAtATime();
+
+  async function make(key: string, call: InstanceCall): Promise<Held> {
+    const { place, tool } = call;
+    const journal = folder.trajectory(place);
+    const before = (await recordedCalls(journal)).filter(
+      (one) => one.recorded.tool === tool.name && isBefore(one, call),
+    );
+    await reapKey(key);
+    await leaveToHolder(key, call);
+    const about = { trajectory: place.id, tool: tool.name, journal: relative(folder.root, journal) };
+    const lease = await leases.claim(key, about);
+    const creation = {
+      ...{ instance: place.id, task: call.task, config: tool.config },
+      hold: (handle) => leases.hold(key, lease, handle),
+    } satisfies ToolCreation;
+    try {
+      const state =
+        before.length > 0 || call.continues
+          ? await recover(call, creation, before)
+          : await tool.attempt(async () => tool.plugin.create?.(creation), call.signal);
+      return { tool, lease, state };
+    } catch (error) {
+      await free(key, { tool, lease, state: undefined }, false);
+      throw error;
+    }
+  }
+
+  /**
+   * A living worker that holds the instance is better than another instance: the call waits for it, for a few attempts
+   * where the state can be recovered, and as long as it lives where it can't.
+   */
+  async function leaveToHolder(key: string, { tool, place, attempt }: InstanceCall): Promise<void> {
+    const [holder] = await leases.list(key);
+    if (holder === undefined || (tool.recovery !== "fail" && attempt > patientAttempts)) return;
+    const worker = `${holder.lease.owner.pid} on ${holder.lease.owner.machine}`;
+    throw new EverturnError("TOOL_HELD_ELSEWHERE", { worker, tool: tool.name, trajectory: place.id });
+  }
+
+  async function recover(
+    call: InstanceCall,
+    creation: ToolCreation,
+    before: (CallPlace & { recorded: RecordedCall })[],
+  ): Promise<unknown> {
+    const { tool, place, signal } = call;
+    const { plugin, attempt } = tool;
+    const lost = () => new EverturnError("TOOL_STATE_LOST", { tool: tool.name, trajectory: place.id });
+    if (before.length === 0 || tool.recovery === "fail") throw lost();
+    log(`${tool.name}: recovering the state of ${place.id} (${tool.recovery})`);
+    if (tool.recovery === "snapshot") {
+      const name = before.at(-1)?.recorded.snapshot;
+      const bytes = name === undefined ? undefined : await getSnapshot(folder.snapshots, name);
+      if (bytes === undefined) throw lost();
+      return attempt(async () => plugin.restore?.(bytes, creation), signal);
+    }
+    const state = await attempt(async () => plugin.create?.(creation), signal);
+    for (const { turn, call: number, recorded } of before) {
+      const key = `${place.id}/${turn}/${number}`;
+      const again = { instance: place.id, key, attempt: 1, config: tool.config, isReplay: true };
+      await attempt((own) => plugin.execute(recorded.arguments, { ...again, signal: own }, state), signal);
+    }
+    return state;
+  }
+
+  /** Ends what the plugin holds here, by its release or, if that fails, by its handle; then gives up the lease. */
+  async function free(key: string, { tool, lease, state }: Held, isWhole = true): Promise<void> {
+    const { plugin, config, name } = tool;
+    try {
+      if (isWhole) await tool.attempt(async () => plugin.release?.(state));
+    } catch (error) {
+      log(`${name}: ${lease.trajectory} was not released: ${error instanceof Error ? error.message : error}`);
+      isWhole = false;
+    }
+    const { handle } = lease;
+    if (!isWhole && handle !== undefined) await tool.attempt(async () => plugin.reap?.(handle, config));
+    leases.removeOwn(key, lease);
+  }
+
+  async function letGo(key: string): Promise<void> {
+    const instance = held.get(key);
+    if (instance === undefined) return;
+    held.delete(key);
+    await free(key, instance);
+  }
+
+  /** Frees what dead workers left of one instance, or of all. */
+  async function reapKey(key?: string): Promise<void> {
+    for (const filed of await leases.list(key)) {
+      if (!isAbandoned(filed)) continue;
+      const { tool: name, trajectory, handle } = filed.lease;
+      try {
+        const tool = await open(name);
+        if (handle !== undefined) await tool.attempt(async () => tool.plugin.reap?.(handle, tool.config));
+        leases.remove(filed.file);
+        log(`${name}: freed what a worker that is gone held for ${trajectory}`);
+      } catch (error) {
+        log(`${name}: ${trajectory} was not freed: ${error instanceof Error ? error.message : error}`);
+      }
+    }
+  }
+
+  async function use<T>(
+    call: InstanceCall,
+    work: (state: unknown) => Promise<T>,
+  ): Promise<InstanceAnswer<T>> {
+    const { tool, place } = call;
+    const key = instanceKey(place, tool.name);
+    const known = held.get(key);
+    if (known !== undefined && !(await leases.isMine(key, known.lease))) await letGo(key);
+    const instance = held.get(key) ?? (await make(key, call));
+    held.set(key, instance);
+    const taken = () => new EverturnError("TOOL_LEASE_TAKEN", { tool: tool.name, trajectory: place.id });
+    try {
+      const answer = await work(instance.state);
+      const bytes =
+        tool.recovery === "snapshot"
+          ? await tool.attempt(async () => tool.plugin.snapshot?.(instance.state), call.signal)
+          : undefined;
+      if (!(await leases.isMine(key, instance.lease))) throw taken();
+      return bytes === undefined
+        ? { answer }
+        : { answer, snapshot: await putSnapshot(folder.snapshots, bytes) };
+    } catch (error) {
+      const isMine = await leases.isMine(key, instance.lease);
+      // Half of the call may have happened: a state that can be recovered is.
+      if (!isMine || tool.recovery !== "fail") await letGo(key);
+      throw isMine ? error : taken();
+    }
+  }
+
+  return {
+    use: (call, work) => inTurn(instanceKey(call.place, call.tool.name), () => use(call, work)),
+    forget: (place, tool) => {
+      const key = instanceKey(place, tool.name);
+      return inTurn(key, () => letGo(key));
+    },
+    release: (place, tool) => {
+      const key = instanceKey(place, tool.name);
+      return inTurn(key, async () => {
+        await letGo(key);
+        await reapKey(key);
+        // Another worker lets go of it as soon as it sees that its lease is gone.
+        for (const { file } of await leases.list(key)) leases.remove(file);
+      });
+    },
+    renew: async () => {
+      for (const [key, { lease }] of held) {
+        leases.renew(key, lease);
+        const isOver = isFinished(folder, lease) || !(await leases.isMine(key, lease));
+        if (isOver) await inTurn(key, () => letGo(key));
+      }
+    },
+    reap: () => reapKey(),
+    close: async () => {
+      await Promise.allSettled([...held.keys()].map(letGo));
+    },
+  };
+}
+
+/** Whether the trajectory ended since it was leased. One that was left out may have been begun again. */
+function isFinished(folder: RunFolder, { journal, claimedAt }: Lease): boolean {
+  const record = statSync(join(folder.root, journal, "trajectory.json"), { throwIfNoEntry: false });
+  return record !== undefined && record.mtimeMs > Date.parse(claimedAt);
+}

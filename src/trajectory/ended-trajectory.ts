@@ -1,0 +1,48 @@
+import type { EndedTrajectory } from "../contracts/activities.ts";
+import type { TurnRecord } from "../contracts/trajectory.ts";
+import { readTurns, recordRefused, type TurnEntry } from "./turn-journal.ts";
+
+/** The turns of a trajectory that has ended. */
+export interface EndedTurns {
+  turns: TurnRecord[];
+  /** The version that generated each turn. */
+  policyVersions: number[];
+  /** What the tools of each turn added to the reward; undefined if nothing. */
+  turnRewards: number[] | undefined;
+  toolReward: number;
+}
+
+/** Reads the turns of an ended trajectory from the journal in its folder, after adding what it lacks. */
+export async function readEnded(
+  folder: string,
+  ended: EndedTrajectory & { toolReward?: number },
+): Promise<EndedTurns> {
+  const { turns, policyVersion, toolReward = 0 } = ended;
+  if (typeof turns !== "number") {
+    return { turns, policyVersions: turns.map(() => policyVersion), turnRewards: undefined, toolReward };
+  }
+  await recordRefused(folder, ended.refused);
+  const entries = await readTurns(folder, turns);
+  const turnRewards = entries.map(({ calls }) => sum(calls.map(({ reward }) => reward)));
+  return {
+    turns: entries.map(turnRecord),
+    policyVersions: entries.map(({ generated }) => generated.policyVersion),
+    turnRewards: turnRewards.some((reward) => reward !== 0) ? turnRewards : undefined,
+    toolReward: sum(turnRewards),
+  };
+}
+
+function turnRecord({ generated, calls }: TurnEntry): TurnRecord {
+  const toolCalls = calls.map(
+    ({ tool = "", arguments: given = {}, observation, valid, attempts, approval }) => ({
+      ...{ tool, arguments: given, observation, valid, attempts },
+      ...(approval === undefined ? {} : { approval }),
+    }),
+  );
+  const { action, said } = generated;
+  return { action, toolCalls, ...(said === undefined ? {} : { said }) };
+}
+
+function sum(values: number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

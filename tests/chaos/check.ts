@@ -1,0 +1,150 @@
+// The independent checker of a chaos run: reads its folder and imports nothing of src/.
+// Run it by hand: node tests/chaos/check.ts <folder>
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { readHistories } from "./check-histories.ts";
+import { hashOf, readStore } from "./check-store.ts";
+import { markedProcesses } from "./marked-processes.ts";
+
+/** What went wrong, each as a sentence; all lists are empty where nothing was lost. */
+export interface Findings {
+  lostTrajectories: string[];
+  lostTurns: string[];
+  toolCallsTwice: string[];
+  trainedTwice: string[];
+  orphans: string[];
+  /** Trajectory-seconds of generation that were spent on turns that had to be generated again. */
+  generationSecondsLost: number;
+  /** What was looked at. */
+  seen: {
+    trajectories: number;
+    leftOut: number;
+    turns: number;
+    calls: number;
+    segments: number;
+    workflows: number;
+  };
+}
+
+interface GenerationLine {
+  event: "start" | "finish";
+  run: string;
+  /** stage/task/sample/turn. */
+  key: string;
+  time: number;
+  pid: number;
+}
+
+/**
+ * Checks the folder of a chaos run: `runs/` and the histories of each run under `histories/<run>/`, `calls.jsonl` (the
+ * side effects of the tools), `generations.jsonl` (what the policy began and finished), `seen.jsonl` (journal files as
+ * they were seen at the kills), `kills.jsonl`. `mark` is what its processes carry.
+ */
+export function check(folder: string, mark: string): Findings {
+  const runs = join(folder, "runs");
+  const findings: Findings = {
+    lostTrajectories: [],
+    lostTurns: [],
+    toolCallsTwice: [],
+    trainedTwice: [],
+    orphans: markedProcesses(mark).map(({ pid, command }) => `process ${pid}: ${command}`),
+    generationSecondsLost: 0,
+    seen: { trajectories: 0, leftOut: 0, turns: 0, calls: 0, segments: 0, workflows: 0 },
+  };
+  for (const run of existsSync(runs) ? readdirSync(runs) : []) {
+    const store = readStore(join(runs, run));
+    const histories = readHistories(join(folder, "histories", run), store);
+    for (const part of [store, histories]) {
+      findings.lostTrajectories.push(...part.lostTrajectories);
+      findings.lostTurns.push(...part.lostTurns);
+      findings.trainedTwice.push(...part.trainedTwice);
+    }
+    findings.orphans.push(...store.leases);
+    findings.seen.trajectories += store.trajectories;
+    findings.seen.leftOut += store.leftOut;
+    findings.seen.turns += store.turns;
+    findings.seen.calls += store.calls;
+    findings.seen.segments += store.segments.size;
+    findings.seen.workflows += histories.workflows;
+  }
+  findings.lostTurns.push(...changedFiles(folder));
+  findings.toolCallsTwice.push(...callsTwice(folder));
+  const generations = lines<GenerationLine>(join(folder, "generations.jsonl"));
+  findings.lostTurns.push(...generatedTwice(folder, generations));
+  findings.generationSecondsLost = secondsLost(generations, lines(join(folder, "kills.jsonl")));
+  return findings;
+}
+
+/** Journal files that were seen at a kill and are gone now, or say something else. */
+function changedFiles(folder: string): string[] {
+  const seen = lines<{ path: string; sha256: string }>(join(folder, "seen.jsonl"));
+  const turnsAndCalls = seen.filter(({ path }) => !path.endsWith("/trajectory.json"));
+  return turnsAndCalls.flatMap(({ path, sha256 }) => {
+    const file = join(folder, "runs", path);
+    if (!existsSync(file)) return [`${path} was there at a kill and is gone`];
+    return hashOf(readFileSync(file)) === sha256 ? [] : [`${path} was another at a kill`];
+  });
+}
+
+/** Executions that began after the call's result stood in the journal; keys are run/stage/task/sample/turn/call. */
+function callsTwice(folder: string): string[] {
+  return lines<{ key: string; time: number; tool: string }>(join(folder, "calls.jsonl")).flatMap(
+    ({ key, time, tool }) => {
+      const parts = key.split("/");
+      const [run = "", stage = "", task = "", sample = "", turn = "", call = ""] = parts;
+      const name = `turn-${turn}-call-${call}.json`;
+      const file = join(folder, "runs", run, "trajectories", stage, task, sample, name);
+      if (!existsSync(file)) return [];
+      const late = time - statSync(file).ctimeMs;
+      return late > 0
+        ? [`${tool} ${key} ran again ${Math.round(late)} ms after its result was recorded`]
+        : [];
+    },
+  );
+}
+
+/** Generations that began after the turn stood in the journal; keys are stage/task/sample/turn. */
+function generatedTwice(folder: string, generations: GenerationLine[]): string[] {
+  return generations.flatMap(({ event, run, key, time }) => {
+    const [stage = "", task = "", sample = "", turn = ""] = key.split("/");
+    const file = join(folder, "runs", run, "trajectories", stage, task, sample, `turn-${turn}.json`);
+    if (event !== "start" || !existsSync(file)) return [];
+    const late = time - statSync(file).ctimeMs;
+    return late > 0 ? [`${run}/${key} was generated again ${Math.round(late)} ms after it was recorded`] : [];
+  });
+}
+
+/** Seconds of generations that were killed under way, and of those that were finished a second time. */
+function secondsLost(generations: GenerationLine[], kills: { time: number; pids: number[] }[]): number {
+  const begun = new Map<string, GenerationLine>();
+  const finished = new Set<string>();
+  let lost = 0;
+  for (const line of generations) {
+    const turn = `${line.run}/${line.key}`;
+    const attempt = `${turn} ${line.pid}`;
+    if (line.event === "start") {
+      begun.set(attempt, line);
+      continue;
+    }
+    const start = begun.get(attempt);
+    begun.delete(attempt);
+    if (start !== undefined && finished.has(turn)) lost += line.time - start.time;
+    finished.add(turn);
+  }
+  for (const { pid, time } of begun.values()) {
+    const killed = kills.find((kill) => kill.time >= time && kill.pids.includes(pid));
+    if (killed !== undefined) lost += killed.time - time;
+  }
+  return lost / 1000;
+}
+
+function lines<Line>(file: string): Line[] {
+  if (!existsSync(file)) return [];
+  const whole = readFileSync(file, "utf8").split("\n").slice(0, -1);
+  return whole.map((line) => JSON.parse(line));
+}
+
+if (import.meta.main) {
+  const [folder = ".", mark = "none"] = process.argv.slice(2);
+  process.stdout.write(`${JSON.stringify(check(folder, mark), null, 2)}\n`);
+}

@@ -1,0 +1,25 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { markName } from "./marked-processes.ts";
+
+const main = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");
+
+/** A command of the CLI under way; all that it starts carries the mark. */
+export interface CliProcess {
+  child: ChildProcess;
+  /** Its exit code once it has ended; null after a signal. */
+  ended: Promise<number | null>;
+}
+
+/** Starts `everturn …parameters`; its output is appended to `log`. */
+export function startCli(mark: string, log: string, parameters: string[]): CliProcess {
+  const output = openSync(log, "a");
+  const child = spawn(process.execPath, [main, ...parameters], {
+    stdio: ["ignore", output, output],
+    env: { ...process.env, [markName]: mark },
+  });
+  closeSync(output);
+  return { child, ended: once(child, "exit").then(([code]) => code) };
+}

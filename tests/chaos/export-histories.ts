@@ -1,0 +1,23 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { historyToJSON } from "@temporalio/common/lib/proto-utils.js";
+import { withRunClient } from "../../src/temporal/run-client.ts";
+
+/** Writes the histories of a run's workflows into `folder`, a file each: {workflowId, runId, type, status, history}. */
+export async function exportHistories(runs: string, run: string, folder: string): Promise<void> {
+  mkdirSync(folder, { recursive: true });
+  await withRunClient({ runs, run, temporal: undefined }, async (client) => {
+    let number = 0;
+    for await (const { workflowId, runId, type, status } of client.workflow.list()) {
+      const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
+      const exported = {
+        workflowId,
+        runId,
+        type,
+        status: status.name,
+        history: JSON.parse(historyToJSON(history)),
+      };
+      writeFileSync(join(folder, `${++number}.json`), JSON.stringify(exported));
+    }
+  });
+}

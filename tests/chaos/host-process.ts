@@ -1,0 +1,40 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { markName } from "./marked-processes.ts";
+
+/** The tools' host, kept at one port. */
+export interface HostProcess {
+  url: string;
+  /** Starts it again after it was killed. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts the tools' host on `port`. */
+export async function startHost(mark: string, port: number, log: string): Promise<HostProcess> {
+  let child = await start();
+
+  async function start(): Promise<ChildProcess> {
+    const file = join(import.meta.dirname, "tool-host.ts");
+    const started = spawn(process.execPath, [file, "--port", String(port), "--log", log], {
+      stdio: ["ignore", "pipe", "inherit"],
+      env: { ...process.env, [markName]: mark },
+    });
+    await once(started.stdout, "data");
+    return started;
+  }
+
+  return {
+    url: `http://127.0.0.1:${port}`,
+    restart: async () => {
+      child = await start();
+    },
+    stop: async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const ended = once(child, "exit");
+      child.kill("SIGKILL");
+      await ended;
+    },
+  };
+}

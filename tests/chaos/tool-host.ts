@@ -1,0 +1,17 @@
+import { appendFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseArgs } from "node:util";
+
+/** The host of the remote tool: reverses a text, slowly, and writes a line for each execution. */
+const { values } = parseArgs({ options: { port: { type: "string" }, log: { type: "string" } } });
+const server = createServer(async (request, response) => {
+  let body = "";
+  for await (const chunk of request) body += chunk;
+  const { text, key } = JSON.parse(body);
+  const line = { tool: "reverse", key, time: Date.now(), pid: process.pid };
+  appendFileSync(values.log ?? "", `${JSON.stringify(line)}\n`);
+  await sleep(80);
+  response.end([...String(text)].reverse().join(""));
+});
+server.listen(Number(values.port), "127.0.0.1", () => process.stdout.write("listening\n"));

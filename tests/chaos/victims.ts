@@ -1,0 +1,54 @@
+import { type MarkedProcess, markedProcesses } from "./marked-processes.ts";
+
+/** What is killed: workers by role, the tools' host, the Temporal server, the CLI alone, or the CLI and all it started. */
+export const kinds = [
+  "orchestration",
+  "policy",
+  "tools",
+  "trainer",
+  "tool host",
+  "server",
+  "cli",
+  "everything",
+] as const;
+
+export type Kind = (typeof kinds)[number];
+
+/** How often each is chosen. */
+export const weights: readonly (readonly [Kind, number])[] = [
+  ["orchestration", 3],
+  ["policy", 4],
+  ["tools", 4],
+  ["trainer", 3],
+  ["tool host", 3],
+  ["server", 2],
+  ["cli", 1],
+  ["everything", 1],
+];
+
+const patterns: Record<Exclude<Kind, "everything">, RegExp> = {
+  orchestration: /main\.ts worker --role orchestration /,
+  policy: /main\.ts worker --role policy /,
+  tools: /main\.ts worker --role tools /,
+  trainer: /main\.ts worker --role trainer /,
+  "tool host": /tool-host\.ts /,
+  server: / server start-dev /,
+  cli: /main\.ts (run|resume) /,
+};
+
+/** The processes of a kind that are alive. */
+export function victims(kind: Kind, mark: string): MarkedProcess[] {
+  const all = markedProcesses(mark);
+  if (kind !== "everything") return all.filter(({ command }) => patterns[kind].test(command));
+  return all.filter(({ command }) => !patterns["tool host"].test(command));
+}
+
+/** SIGKILL; false if it had ended. */
+export function kill({ pid }: MarkedProcess): boolean {
+  try {
+    process.kill(pid, "SIGKILL");
+    return true;
+  } catch {
+    return false;
+  }
+}

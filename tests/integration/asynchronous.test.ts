@@ -1,0 +1,81 @@
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
+import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
+import { readLines } from "../../src/runs/files.ts";
+import { runFolder } from "../../src/runs/run-folder.ts";
+import { withRunClient } from "../../src/temporal/run-client.ts";
+import { findServerBinary } from "../../src/temporal/server-binary.ts";
+import { everturn, lastLine, start } from "../support/command.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const folder = temporaryFolder();
+const runs = join(folder, "runs");
+const pipeline = join(import.meta.dirname, "..", "pipelines", "asynchronous.yaml");
+
+/** A server that asks workflows to continue as new after a few steps. */
+async function forgetfulServer(): Promise<string> {
+  const path = join(folder, "temporal");
+  const setting = "limit.historyCount.suggestContinueAsNew=120";
+  writeFileSync(
+    path,
+    `#!/bin/sh\nexec ${await findServerBinary()} "$@" --dynamic-config-value ${setting}\n`,
+  );
+  chmodSync(path, 0o755);
+  return path;
+}
+
+function trajectoriesOf(run: string, stage: string): TrajectoryRecord[] {
+  const root = join(runFolder(runs, run).root, "trajectories", stage);
+  return readdirSync(root).flatMap((task) =>
+    readdirSync(join(root, task)).map((sample) =>
+      JSON.parse(readFileSync(join(root, task, sample, "trajectory.json"), "utf8")),
+    ),
+  );
+}
+
+test("an asynchronous run keeps within its staleness, and goes on when everything but its folder is lost", {
+  timeout: 180_000,
+}, async () => {
+  const temporal = await forgetfulServer();
+  const first = start("run", pipeline, "--runs", runs, "--temporal", temporal);
+  let run = "";
+  for (let waited = 0; waited < 900; waited++) {
+    [run = ""] = existsSync(runs) ? readdirSync(runs) : [];
+    if (run !== "" && (await readLines(runFolder(runs, run).metrics)).length >= 2) break;
+    await sleep(100);
+  }
+  first.killGroup();
+  await first.end();
+  const { database, metrics } = runFolder(runs, run);
+  for (const end of ["", "-shm", "-wal"]) rmSync(`${database}${end}`, { force: true });
+
+  const resumed = await start("resume", run, "--runs", runs, "--temporal", temporal, "--json").end();
+  expect(resumed.code, resumed.stderr).toBe(0);
+  expect(lastLine(resumed.stdout)).toMatchObject({ steps: 6, trajectories: 48 });
+
+  const steps = await readLines<StepRecord>(metrics);
+  expect(steps.map(({ step, trajectories }) => [step, trajectories])).toEqual(
+    [1, 2, 3, 4, 5, 6].map((step) => [step, 8]),
+  );
+  for (const { staleness, stalenessMean = 0 } of steps) {
+    expect(staleness).toBeLessThanOrEqual(2);
+    expect(stalenessMean).toBeLessThanOrEqual(staleness);
+  }
+  expect(Math.max(...steps.map(({ staleness }) => staleness))).toBeGreaterThan(0);
+  const crossed = ["step-0002", "step-0003", "step-0004", "step-0005", "step-0006"]
+    .flatMap((stage) => trajectoriesOf(run, stage))
+    .filter(({ policyVersions }) => new Set(policyVersions).size > 1);
+  expect(crossed.length, "trajectories that crossed an update between turns").toBeGreaterThan(0);
+
+  const ledger = await everturn("ledger", run, "--runs", runs);
+  expect(ledger.code, ledger.stdout + ledger.stderr).toBe(0);
+
+  await withRunClient({ runs, run, temporal }, async (client) => {
+    const { events } = await client.workflow.getHandle(run).fetchHistory();
+    const began = events?.[0]?.workflowExecutionStartedEventAttributes;
+    expect(began?.continuedExecutionRunId, "it continued as new with groups in flight").toBeTruthy();
+  });
+});

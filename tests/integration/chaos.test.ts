@@ -1,0 +1,117 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { appendFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { check } from "../chaos/check.ts";
+import { markName } from "../chaos/marked-processes.ts";
+import { type ChaosReport, chaos } from "../chaos/run-chaos.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const kills = Number(process.env.EVERTURN_KILLS ?? 20);
+const mark = randomUUID();
+const folder = temporaryFolder();
+const work = join(folder, "work");
+const strays: ChildProcess[] = [];
+let report: ChaosReport;
+
+beforeAll(async () => {
+  mkdirSync(work);
+  report = await chaos({ work, mark, kills, seed: 5, steps: 5, note: () => {} });
+}, 400_000);
+afterAll(() => {
+  for (const stray of strays) stray.kill("SIGKILL");
+});
+
+/** A copy of what the run left, changed by `tamper`, and what the checker finds in it. */
+function findingsOf(tamper: (copy: string) => void) {
+  const copy = join(folder, randomUUID());
+  cpSync(work, copy, { recursive: true, preserveTimestamps: true, filter: (path) => !path.endsWith(".db") });
+  tamper(copy);
+  return check(copy, mark);
+}
+
+/** A file under `root` whose path ends as `pattern` says. */
+function fileIn(root: string, pattern: RegExp): string {
+  const names = readdirSync(root, { recursive: true, encoding: "utf8" }).sort();
+  const name = names.find((one) => pattern.test(one));
+  if (name === undefined) throw new Error(`no file of ${root} is like ${pattern}`);
+  return join(root, name);
+}
+
+test("a run that is killed at random moments loses nothing, and ends as one that is left alone", () => {
+  const { counts, different, findings } = report;
+  expect(findings).toMatchObject({
+    lostTrajectories: [],
+    lostTurns: [],
+    toolCallsTwice: [],
+    trainedTwice: [],
+    orphans: [],
+  });
+  expect(different).toEqual([]);
+  expect(counts.kills).toBe(kills);
+  expect(findings.seen.turns).toBeGreaterThan(5 * 8 * 3);
+  expect(report.isClean).toBe(true);
+});
+
+test("the checker counts a segment that is missing, and one that was changed", () => {
+  const missing = findingsOf((copy) => rmSync(fileIn(copy, /segments\/..\/[0-9a-f]{64}\.json$/)));
+  expect(missing.lostTurns.length).toBeGreaterThan(0);
+  const changed = findingsOf((copy) =>
+    appendFileSync(fileIn(copy, /segments\/..\/[0-9a-f]{64}\.json$/), " "),
+  );
+  expect(changed.lostTurns.join("\n")).toContain("is not what its name says");
+});
+
+test("the checker counts a turn that is gone, and one that says something else than before", () => {
+  const gone = findingsOf((copy) => rmSync(fileIn(copy, /step-0002\/[^/]+\/0\/turn-2\.json$/)));
+  expect(gone.lostTurns.join("\n")).toContain("was there at a kill and is gone");
+  const other = findingsOf((copy) => appendFileSync(fileIn(copy, /step-0002\/[^/]+\/0\/turn-2\.json$/), " "));
+  expect(other.lostTurns.join("\n")).toContain("was another at a kill");
+});
+
+test("the checker counts a trajectory without a record", () => {
+  const { lostTrajectories } = findingsOf((copy) => rmSync(fileIn(copy, /step-0003\/.*\/trajectory\.json$/)));
+  expect(lostTrajectories.length).toBeGreaterThan(0);
+});
+
+test("the checker counts a tool call that ran again after its result was recorded, and a turn that was generated again", () => {
+  const again = (file: string, extra: object) => (copy: string) => {
+    const [line = "{}"] = readFileSync(join(copy, file), "utf8").split("\n");
+    appendFileSync(join(copy, file), `${JSON.stringify({ ...JSON.parse(line), ...extra })}\n`);
+  };
+  const later = { time: Date.now() + 60_000 };
+  expect(findingsOf(again("calls.jsonl", later)).toolCallsTwice).toHaveLength(1);
+  const generated = findingsOf(again("generations.jsonl", { ...later, event: "start" }));
+  expect(generated.lostTurns).toHaveLength(1);
+});
+
+test("the checker counts a trajectory in the batches of two steps", () => {
+  const { trainedTwice } = findingsOf((copy) => {
+    const [first, second] = [1, 2].map((step) => fileIn(copy, new RegExp(`steps/train-0*${step}\\.json$`)));
+    const batch = JSON.parse(readFileSync(first ?? "", "utf8")).trajectories;
+    const record = JSON.parse(readFileSync(second ?? "", "utf8"));
+    writeFileSync(
+      second ?? "",
+      JSON.stringify({ ...record, trajectories: [...record.trajectories, batch[0]] }),
+    );
+  });
+  expect(trainedTwice).toHaveLength(1);
+});
+
+test("the checker counts a process that outlived the run, and a lease that nobody gave back", async () => {
+  const stray = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000); console.log('up')"], {
+    env: { ...process.env, [markName]: mark },
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  strays.push(stray);
+  await once(stray.stdout, "data");
+  const { orphans } = findingsOf((copy) => {
+    const run = join(copy, "runs", readdirSync(join(copy, "runs"))[0] ?? "");
+    mkdirSync(join(run, "leases"), { recursive: true });
+    writeFileSync(join(run, "leases", "step-0001_task_0_session_1.json"), "{}");
+  });
+  expect(orphans).toHaveLength(2);
+  expect(orphans.join("\n")).toContain(`process ${stray.pid}`);
+});

@@ -1,0 +1,96 @@
+import { existsSync, readdirSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test, vi } from "vitest";
+import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
+import { readLines } from "../../src/runs/files.ts";
+import { runFolder } from "../../src/runs/run-folder.ts";
+import { readSession } from "../../src/runs/session-file.ts";
+import { startDevServer } from "../../src/temporal/dev-server.ts";
+import { findServerBinary } from "../../src/temporal/server-binary.ts";
+import { lastLine, type RunningCommand, start } from "../support/command.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const pipeline = join(import.meta.dirname, "..", "pipelines", "small.yaml");
+const settings = ["steps=3", "evaluation.tasks=2", "rollout.batchSize=8", "warmStart.steps=20"];
+const overrides = settings.flatMap((setting) => ["--set", setting]);
+/** How long a server is away; a minute and more was tried by hand. */
+const outage = Number(process.env.EVERTURN_OUTAGE_SECONDS ?? 8) * 1000;
+
+async function untilTraining(command: RunningCommand): Promise<void> {
+  const trains = () => command.stderr().includes("step 1/3");
+  await vi.waitUntil(trains, { timeout: 90_000, interval: 50 });
+}
+
+test("a joined server that stops answering, and then dies and comes back: the run waits and loses nothing", {
+  timeout: 200_000,
+}, async () => {
+  const runs = temporaryFolder();
+  const paths = { database: join(runs, "joined.db"), log: join(runs, "joined.log") };
+  const binary = await findServerBinary();
+  const server = await startDevServer({ binary, ...paths });
+  const { address, ports } = server;
+  const command = start(
+    "run",
+    pipeline,
+    "--runs",
+    join(runs, "all"),
+    "--address",
+    address,
+    "--json",
+    ...overrides,
+  );
+  await untilTraining(command);
+  process.kill(server.pid, "SIGSTOP");
+  await sleep(outage);
+  process.kill(server.pid, "SIGCONT");
+  await vi.waitUntil(() => command.stderr().includes("answers again"), { timeout: 60_000 });
+  process.kill(server.pid, "SIGKILL");
+  await server.ended;
+  await sleep(outage);
+  const again = await startDevServer({ binary, ...paths, ports });
+  const { code, stdout, stderr } = await command.end();
+  await again.stop();
+  expect(code, stderr).toBe(0);
+  expect(stderr).toContain(`the Temporal server at ${address} does not answer: waiting for it`);
+  const { run } = lastLine<{ run: string }>(stdout);
+  const records = await readLines<StepRecord>(runFolder(join(runs, "all"), run).metrics);
+  expect(records.map(({ step, trajectories, leftOut }) => [step, trajectories, leftOut])).toEqual([
+    [1, 8, 0],
+    [2, 8, 0],
+    [3, 8, 0],
+  ]);
+});
+
+test("an own server whose port another program has taken meanwhile: an error after five tries, then resume goes on", {
+  timeout: 200_000,
+}, async () => {
+  const runs = temporaryFolder();
+  const command = start("run", pipeline, "--runs", runs, "--json", ...overrides);
+  await untilTraining(command);
+  const [run = ""] = readdirSync(runs);
+  const folder = runFolder(runs, run);
+  const { server = 0, address = "" } = (await readSession(folder)) ?? {};
+  process.kill(server, "SIGKILL");
+  const thief = createServer();
+  const take = async () => {
+    for (let tries = 0; tries < 100 && !thief.listening; tries++) {
+      thief.once("error", () => {}); // the port is not free yet
+      thief.listen(Number(address.split(":")[1]), "127.0.0.1");
+      await sleep(20);
+    }
+  };
+  await take();
+  const { code, stderr } = await command.end();
+  thief.close();
+  expect(code).toBe(1);
+  expect(stderr).toContain("the Temporal server ended (SIGKILL); starting it again");
+  expect(stderr).toContain("TEMPORAL_SERVER_ENDED: The run's Temporal server ended 5 times in a row");
+  expect(stderr).toContain("address already in use");
+  expect(stderr).toContain(`everturn resume ${run}`);
+  expect(existsSync(folder.session)).toBe(false);
+  const resumed = await start("resume", run, "--runs", runs, "--json").end();
+  expect(resumed.code, resumed.stderr).toBe(0);
+  expect(lastLine(resumed.stdout)).toMatchObject({ run, steps: 3, trajectories: 24 });
+});

@@ -1,0 +1,48 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import onnx from "@everturn/policy-onnx";
+import { createFraming, loadTokenizer, type PolicyPlugin } from "everturn/plugin";
+
+/**
+ * Says what it is told to, through a real tokenizer and chat template, without running a model: for tests and
+ * benchmarks of everything around generation. A trajectory follows the conversation that its sample's number picks;
+ * each generation takes `seconds`. Version 0 is a real model with random weights, so that any trainer can open it.
+ */
+const plugin: PolicyPlugin = {
+  initialize: (folder, { tokenizer }, seed) => onnx.initialize(folder, { tokenizer, architecture }, seed),
+
+  async open(folder, { conversations, seconds }) {
+    const tokenizer = await loadTokenizer(folder);
+    const said = Array.isArray(conversations) ? conversations.map(actionsOf) : [];
+    const encoded = new Map<string, number[]>();
+    const encode = (text: string) => {
+      const tokens = encoded.get(text) ?? [...tokenizer.encode(text), tokenizer.endOfTurn.id];
+      encoded.set(text, tokens);
+      return tokens;
+    };
+    return {
+      ...createFraming(tokenizer),
+      load: async () => {},
+      generate: async ({ key, signal }) => {
+        if (Number(seconds) > 0) await sleep(Number(seconds) * 1000, undefined, signal ? { signal } : {});
+        const sample = Number(key.trajectory.split("/").at(-1));
+        const actions = said[sample % said.length] ?? [];
+        const text = actions[key.turn - 1] ?? actions.at(-1) ?? "";
+        const tokens = encode(text);
+        const logprobs = tokens.map(() => -1);
+        return { tokens, logprobs, samplingLogprobs: logprobs, text, finishReason: "stop" };
+      },
+      close: async () => {},
+    };
+  },
+};
+
+export default plugin;
+
+const architecture = {
+  ...{ hidden_size: 16, num_hidden_layers: 1, num_attention_heads: 2, num_key_value_heads: 1 },
+  ...{ intermediate_size: 32, max_position_embeddings: 512, initializer_range: 0.1 },
+};
+
+function actionsOf(conversation: unknown): string[] {
+  return Array.isArray(conversation) ? conversation.map(String) : [];
+}

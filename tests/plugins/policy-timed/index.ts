@@ -1,0 +1,37 @@
+import { appendFileSync } from "node:fs";
+import { basename, dirname } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import onnx from "@everturn/policy-onnx";
+import type { GenerationRequest, PolicyPlugin } from "everturn/plugin";
+
+/** The ONNX policy with a log of what it generates and when, slowed down if the pipeline says so. */
+const plugin: PolicyPlugin = {
+  initialize: onnx.initialize,
+  open: async (folder, { log, pause, ...config }) => {
+    const policy = await onnx.open(folder, config);
+    const run = basename(dirname(dirname(folder)));
+    const write = (event: "start" | "finish", { key }: GenerationRequest, tokens: number) => {
+      const line = {
+        event,
+        run,
+        key: `${key.trajectory}/${key.turn}`,
+        time: Date.now(),
+        pid: process.pid,
+        tokens,
+      };
+      appendFileSync(String(log), `${JSON.stringify(line)}\n`);
+    };
+    return {
+      ...policy,
+      generate: async (request) => {
+        write("start", request, 0);
+        const generation = await policy.generate(request);
+        await sleep(Number(pause), undefined, request.signal === undefined ? {} : { signal: request.signal });
+        write("finish", request, generation.tokens.length);
+        return generation;
+      },
+    };
+  },
+};
+
+export default plugin;

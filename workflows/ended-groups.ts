@@ -1,0 +1,63 @@
+import type { EndedGroup, TrajectorySummary } from "../src/contracts/rollout.ts";
+import type { RunSettings } from "../src/contracts/run.ts";
+import type { SegmentRef } from "../src/contracts/trajectory.ts";
+
+/** A trajectory that a step trains on, and the group it belongs to. */
+export interface BatchTrajectory {
+  group: string;
+  head: SegmentRef;
+  result: TrajectorySummary;
+}
+
+/** Rounds of sampling in a step without dynamic sampling: groups that lost too many members are replaced so often. */
+const replacingRounds = 3;
+
+/** How many rounds of sampling a step has at most, the first one included. */
+export function roundsOf({ dynamicSampling, minGroup }: RunSettings): number {
+  return dynamicSampling?.maxRounds ?? (minGroup === undefined ? 1 : replacingRounds);
+}
+
+/** Whether a trajectory can be trained on. */
+export function hasFinished({ outcome, head }: TrajectorySummary): boolean {
+  return outcome !== "left-out" && head !== null;
+}
+
+/** Why another task should take a group's place; undefined if it can be trained on. */
+export function reasonToReplace(
+  { results }: EndedGroup,
+  { minGroup = 0, dynamicSampling }: RunSettings,
+): EndedGroup["leftOut"] {
+  const finished = results.filter(hasFinished);
+  if (finished.length < minGroup) return "lost";
+  const rewards = new Set(finished.map(({ reward }) => reward));
+  return dynamicSampling !== undefined && rewards.size < 2 ? "uniform" : undefined;
+}
+
+/** The trajectories that a step trains on. */
+export function batchOf(groups: EndedGroup[]): BatchTrajectory[] {
+  return groups
+    .filter(({ leftOut }) => leftOut === undefined)
+    .flatMap(({ group, results }) =>
+      results.flatMap((result) => {
+        const { head } = result;
+        return head === null || !hasFinished(result) ? [] : [{ group, head, result }];
+      }),
+    );
+}
+
+const reasons = {
+  lost: "too many trajectories of its group were left out",
+  uniform: "all trajectories of its group earned the same",
+  stale: "its group began too many versions ago",
+} as const;
+
+/** The trajectories that a step does not train on, and why. */
+export function leftOutOf(groups: EndedGroup[]): { trajectory: string; reason: string }[] {
+  return groups.flatMap(({ results, leftOut }) =>
+    results.flatMap((result) => {
+      const { trajectory, failure } = result;
+      if (!hasFinished(result)) return [{ trajectory, reason: failure ?? "it generated nothing" }];
+      return leftOut === undefined ? [] : [{ trajectory, reason: reasons[leftOut] }];
+    }),
+  );
+}

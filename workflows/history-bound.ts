@@ -1,0 +1,22 @@
+import { workflowInfo } from "@temporalio/workflow";
+import type { TurnRecord } from "../src/contracts/trajectory.ts";
+
+/**
+ * How much one history of a trajectory may hold: turns, so that it can be read, and characters, so that even a
+ * workflow task that took all of these turns on the spot fits into one request to the server (4 MB).
+ */
+const bounds = { turns: 250, characters: 300_000 };
+
+/** Tells when a trajectory's history has grown so long that it should continue as new. */
+export function historyBound(): { add(turn: TurnRecord): void; isReached(): boolean } {
+  let turns = 0;
+  let characters = 0;
+  return {
+    add: (turn) => {
+      turns += 1;
+      characters += JSON.stringify(turn).length;
+    },
+    isReached: () =>
+      turns >= bounds.turns || characters >= bounds.characters || workflowInfo().continueAsNewSuggested,
+  };
+}

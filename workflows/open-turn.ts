@@ -1,0 +1,240 @@
+import { scheduleActivity, scheduleLocalActivity } from "@temporalio/workflow";
+import type { CallToolInput, CallToolResult, GenerateTurnInput } from "../src/contracts/activities.ts";
+import type { LoopContext, Observation } from "../src/contracts/loop.ts";
+import type { ToolCall } from "../src/contracts/message.ts";
+import type { Approval, SpokenMessage } from "../src/contracts/orders.ts";
+import type {
+  ToolBinding,
+  ToolCallRecord,
+  TrajectoryInput,
+  TrajectoryProgress,
+  TurnRecord,
+} from "../src/contracts/trajectory.ts";
+import { callSlots } from "./call-slots.ts";
+import { failure } from "./failure.ts";
+import type { LiveOrders } from "./orders.ts";
+import { heartbeatTimeout, isServedHere, schedule } from "./schedule.ts";
+import { withTurn } from "./shown-turns.ts";
+import { invalidInARow } from "./stop-rules.ts";
+import { summary } from "./transcript.ts";
+import type { TurnClock } from "./turn-clock.ts";
+import type { TurnSpans } from "./turn-spans.ts";
+
+/** Attempts at a call that its tool did not fail, at most: workers that died, or that do not hold its state. */
+const lostWorkers = 50;
+
+/** A turn under way. */
+export interface OpenTurn {
+  /** What the agent loop may do in it. */
+  context: LoopContext;
+  /** Resolves when nothing is under way any more that it began. */
+  settled(): Promise<void>;
+  /** Adds what came of it to the trajectory's progress, and returns it. */
+  close(): TurnRecord;
+}
+
+/** Opens the turn that follows `progress`; `onChange` is told after its action and after every observation. */
+export function openTurn(
+  input: TrajectoryInput,
+  progress: TrajectoryProgress,
+  { spans, orders, clock }: { spans: TurnSpans; orders: LiveOrders; clock: TurnClock },
+  onChange: (record: TurnRecord) => void,
+): OpenTurn {
+  const { place, task, queues } = input;
+  const turn = progress.turns + 1;
+  const record: TurnRecord = { action: "", toolCalls: [] };
+  const slots = callSlots(record);
+  const bindings = new Map(input.tools.map((tool) => [tool.definition.name, tool]));
+  const definitions = input.tools.map((tool) => tool.definition);
+  const underWay: Promise<unknown>[] = [];
+  const newest = new Map<string, Promise<unknown>>();
+  let isAsked = false;
+
+  /** Does a part of the turn within its span. */
+  function part<T>(work: () => Promise<T>): Promise<T> {
+    const doing = spans.within(work);
+    underWay.push(doing);
+    return doing;
+  }
+
+  function reserve(): { call: number; answer(call: ToolCallRecord): Observation } {
+    const { call, fill } = slots.take();
+    const answer = (done: ToolCallRecord) => {
+      fill(done);
+      onChange(record);
+      return { tool: done.tool, text: done.observation, valid: done.valid };
+    };
+    return { call, answer };
+  }
+
+  function refuse(tool: string, written: ToolCallRecord["arguments"], observation: string): Observation {
+    const { call, answer } = reserve();
+    progress.refused.push({ turn, call, tool, arguments: written, observation });
+    return answer({ tool, arguments: written, observation, valid: false, attempts: 0 });
+  }
+
+  const context: LoopContext = {
+    ...{ task, turn, tools: definitions, config: input.loop.config, state: progress.loopState },
+    generate: async () => {
+      if (isAsked) {
+        throw failure("LOOP_TURN_INVALID", { loop: input.loop.plugin, turn, count: "a second action" });
+      }
+      isAsked = true;
+      const isFirstOwn = turn === (input.origin?.turns ?? 0) + 1;
+      const said = [...((isFirstOwn ? input.said : undefined) ?? []), ...orders.takeMessages()];
+      progress.pending.push(...said);
+      if (said.length > 0) record.said = said;
+      const options = { summary: `turn ${turn}`, isQuick: input.quickTurns ?? false };
+      spans.begin(turn);
+      const result = await part(() =>
+        schedule(queues, "generate-turn", generateTurnInput(input, progress, said), options),
+      );
+      const { tokens, policyVersions } = progress;
+      const version = result.policyVersion;
+      Object.assign(progress, { turns: turn, head: result.head, pending: [], refused: [] });
+      progress.generationSeconds += result.seconds;
+      progress.policyVersions = {
+        oldest: Math.min(policyVersions?.oldest ?? version, version),
+        newest: Math.max(policyVersions?.newest ?? version, version),
+      };
+      tokens.prompt += result.tokens.prompt;
+      tokens.action += result.tokens.action;
+      tokens.observation += result.tokens.observation;
+      record.action = result.action;
+      onChange(record);
+      return { text: result.action, finishReason: result.finishReason };
+    },
+    callTool: async (call) => {
+      const binding = bindings.get(call.name);
+      if (binding === undefined) {
+        return refuse(call.name, call.arguments, unknownTool(call.name, [...bindings.keys()]));
+      }
+      const slot = reserve();
+      const approval = needsApproval(binding)
+        ? await part(() => approve(binding, call, slot.call))
+        : undefined;
+      if (approval !== undefined && "reason" in approval)
+        return slot.answer(denied(call, slot.call, approval));
+      const decided = approval === undefined ? {} : { approval: approval.decision };
+      const made = { ...call, arguments: approval?.arguments ?? call.arguments };
+      addTo(progress.toolsUsed, call.name);
+      const { recordings } = binding;
+      const request = {
+        ...{ place, task, turn, call: slot.call, arguments: made.arguments },
+        ...(recordings === undefined ? {} : { recordings }),
+        ...decided,
+      };
+      const { observation, valid, attempts } = await part(() =>
+        inOrder(binding, () => {
+          const continues = progress.toolsHolding.includes(call.name);
+          return callTool(binding, made, { ...request, ...(continues ? { continues } : {}) });
+        }),
+      );
+      if (binding.stateful && valid) addTo(progress.toolsHolding, call.name);
+      return slot.answer({
+        ...{ tool: call.name, arguments: made.arguments, observation, valid, attempts },
+        ...decided,
+      });
+    },
+    reject: (call, reason) => refuse("", call, reason),
+    append: (observations) => {
+      for (const { tool, text } of observations) {
+        progress.pending.push({ role: "tool", name: tool, content: text });
+      }
+    },
+  };
+
+  /** What a fork has of another trajectory was decided there. */
+  function needsApproval({ approval }: ToolBinding): boolean {
+    return approval !== undefined && turn > (input.origin?.turns ?? 0);
+  }
+
+  function approve({ approval }: ToolBinding, call: ToolCall, number: number): Promise<Approval> {
+    const asked = { call: `${turn}/${number}`, tool: call.name, arguments: call.arguments };
+    return clock.hold(() => orders.approval(asked, approval?.timeout));
+  }
+
+  /** The call was right, but a person did not want it. */
+  function denied(
+    { name, arguments: given }: ToolCall,
+    call: number,
+    { decision, reason }: Extract<Approval, { reason: string }>,
+  ): ToolCallRecord {
+    const refused = { tool: name, arguments: given, observation: reason, approval: decision };
+    progress.refused.push({ turn, call, ...refused });
+    return { ...refused, valid: true, attempts: 0 };
+  }
+
+  /** Calls of a tool with state are made one after the other; in runs of 0.2 at once. */
+  async function inOrder<T>({ definition, recovery }: ToolBinding, work: () => Promise<T>): Promise<T> {
+    if (recovery === undefined) return work();
+    const before = newest.get(definition.name);
+    const doing = before === undefined ? work() : before.then(work);
+    newest.set(definition.name, doing);
+    return doing;
+  }
+
+  function callTool(binding: ToolBinding, call: ToolCall, request: CallToolInput): Promise<CallToolResult> {
+    // The activity bounds each execution by the tool's time-out and counts the tool's failures: what waits for its
+    // turn or for a host that is down takes longer, and a worker that dies costs the tool no attempt.
+    const maximumAttempts = binding.retry.maximumAttempts + lostWorkers;
+    const options = {
+      startToCloseTimeout: "24 hours",
+      retry: { ...binding.retry, maximumAttempts },
+      summary: summary(JSON.stringify(call.arguments)),
+    } as const;
+    if (binding.pure === true && isServedHere("tools", queues)) {
+      return scheduleLocalActivity<CallToolResult>(call.name, [request], options);
+    }
+    return scheduleActivity<CallToolResult>(call.name, [request], {
+      ...options,
+      taskQueue: queues.tools,
+      heartbeatTimeout,
+      cancellationType: "WAIT_CANCELLATION_COMPLETED", // the tool's state is released next
+    });
+  }
+
+  return {
+    context,
+    settled: async () => void (await Promise.allSettled(underWay)),
+    close: () => {
+      if (progress.turns < turn) return record; // no action came of it
+      const calls = record.toolCalls;
+      progress.loopState = context.state;
+      progress.toolCalls += calls.length;
+      progress.validCalls += calls.filter((call) => call.valid).length;
+      progress.invalidInARow = invalidInARow(progress.invalidInARow, calls, input.limits?.invalidCalls);
+      progress.shown = withTurn(progress.shown, record);
+      return record;
+    },
+  };
+}
+
+function generateTurnInput(
+  input: TrajectoryInput,
+  progress: TrajectoryProgress,
+  said: SpokenMessage[],
+): GenerateTurnInput {
+  const { place, policyVersion, sampling, seed, limits, newest = false } = input;
+  const { turns, head, pending: messages, refused } = progress;
+  const tokenLimit = limits?.tokens;
+  const { policyFolder } = input.origin ?? {};
+  return {
+    ...{ place, turn: turns + 1, policyVersion, head, messages, sampling, seed },
+    ...(head === null ? { tools: input.tools.map((tool) => tool.definition) } : {}),
+    ...(newest ? { newest } : {}),
+    ...(tokenLimit === undefined ? {} : { tokenLimit }),
+    ...(refused.length === 0 ? {} : { refused }),
+    ...(said.length === 0 ? {} : { said }),
+    ...(policyFolder === undefined ? {} : { policyFolder }),
+  };
+}
+
+function addTo(names: string[], name: string): void {
+  if (!names.includes(name)) names.push(name);
+}
+
+function unknownTool(name: string, available: string[]): string {
+  const list = available.length > 0 ? `Available tools: ${available.join(", ")}.` : "No tools are available.";
+  return `error: there is no tool ${name}. ${list}`;
+}

@@ -1,0 +1,120 @@
+import { defineQuery, defineSignal, defineUpdate, setHandler } from "@temporalio/workflow";
+import type { JsonObject } from "../src/contracts/json.ts";
+import type {
+  OrderName,
+  Orders,
+  SpokenMessage,
+  TrajectoryStatus,
+  TrajectoryTranscript,
+} from "../src/contracts/orders.ts";
+
+/** The JSON that came with an order; it may be anything. */
+export type OrderArguments = Readonly<Record<string, unknown>>;
+
+/** What orders do. */
+export interface OrderActions {
+  /** Throws what an order is refused with; nothing has happened then. */
+  validate(order: OrderName, given: OrderArguments | undefined): void;
+  status(): TrajectoryStatus;
+  transcript(): TrajectoryTranscript;
+  pause(reason: string | undefined): void;
+  resume(): void;
+  cancel(reason: string | undefined): void;
+  approve(call: string | undefined, parameters: JsonObject | undefined): void;
+  deny(call: string | undefined, reason: string): void;
+  say(text: string, role: SpokenMessage["role"]): Promise<void>;
+}
+
+type Given<Name extends OrderName> = Parameters<Orders[Name]>;
+
+const descriptions: Record<OrderName, string> = {
+  pause: 'Stop before the next turn. {"reason": "…"} (may be left out)',
+  resume: "Go on after a pause. No argument.",
+  cancel: 'End the trajectory: it is left out and trains no step. {"reason": "…"} (may be left out)',
+  approve:
+    'Make a tool call that waits for approval, with other arguments if given. {"call": "2/0", "arguments": {…}} (both may be left out if one call waits)',
+  deny: 'Do not make a tool call that waits for approval; the model observes the reason. {"call": "2/0", "reason": "…"}',
+  say: 'Add a message before the next action. {"text": "…", "role": "user"} (role: user or system)',
+};
+
+/** Registers the updates, the signals and the query of the trajectory workflow, with words for the UI. */
+export function handleOrders(actions: OrderActions): void {
+  const { status } = actions;
+  const options = (order: OrderName) => ({
+    description: descriptions[order],
+    validator: (given?: OrderArguments) => actions.validate(order, given),
+  });
+  const signal = (order: OrderName) => ({ description: descriptions[order] });
+
+  setHandler(defineQuery<TrajectoryTranscript>("transcript"), () => actions.transcript(), {
+    description: "State, turn, tokens, calls that wait for approval, and the newest turns.",
+  });
+
+  setHandler(
+    defineUpdate<TrajectoryStatus, Given<"pause">>("pause"),
+    (order) => {
+      actions.pause(order?.reason);
+      return status();
+    },
+    options("pause"),
+  );
+  setHandler(
+    defineUpdate<TrajectoryStatus, Given<"resume">>("resume"),
+    () => {
+      actions.resume();
+      return status();
+    },
+    options("resume"),
+  );
+  setHandler(
+    defineUpdate<TrajectoryStatus, Given<"cancel">>("cancel"),
+    (order) => {
+      actions.cancel(order?.reason);
+      return status();
+    },
+    options("cancel"),
+  );
+  setHandler(
+    defineUpdate<TrajectoryStatus, Given<"approve">>("approve"),
+    (order) => {
+      actions.approve(order?.call, order?.arguments);
+      return status();
+    },
+    options("approve"),
+  );
+  setHandler(
+    defineUpdate<TrajectoryStatus, Given<"deny">>("deny"),
+    ({ call, reason }) => {
+      actions.deny(call, reason);
+      return status();
+    },
+    options("deny"),
+  );
+  setHandler(
+    defineUpdate<TrajectoryStatus, Given<"say">>("say"),
+    async ({ text, role = "user" }) => {
+      await actions.say(text, role);
+      return status();
+    },
+    options("say"),
+  );
+
+  // Signals are for when no worker is up to answer an update: they take effect when one is.
+  setHandler(
+    defineSignal<Given<"pause">>("pause"),
+    (order) => actions.pause(reasonIn(order)),
+    signal("pause"),
+  );
+  setHandler(defineSignal("resume"), () => actions.resume(), signal("resume"));
+  setHandler(
+    defineSignal<Given<"cancel">>("cancel"),
+    (order) => actions.cancel(reasonIn(order)),
+    signal("cancel"),
+  );
+}
+
+/** A signal is not checked: whatever it came with, there is a text in it or there is none. */
+function reasonIn(given: { reason?: unknown } | null | undefined): string | undefined {
+  const reason = given?.reason;
+  return typeof reason === "string" ? reason : undefined;
+}

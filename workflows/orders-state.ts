@@ -1,0 +1,65 @@
+import type {
+  Approval,
+  CarriedOrders,
+  SpokenMessage,
+  TrajectoryStatus,
+  WaitingCall,
+} from "../src/contracts/orders.ts";
+
+/** What has been ordered of a trajectory, and what waits for an order. */
+export interface OrdersState {
+  paused: { reason?: string } | undefined;
+  /** It stands still between two turns because it is paused. */
+  isAtGate: boolean;
+  /** The reason of its cancellation. */
+  cancelled: string | undefined;
+  /** Its turns have ended. */
+  isClosed: boolean;
+  /** Messages for the next action. */
+  messages: SpokenMessage[];
+  /** Calls that wait for approval, by `turn/call`. */
+  waiting: Map<string, WaitingCall>;
+  /** Decisions about calls, by `turn/call`. */
+  decided: Map<string, Approval>;
+}
+
+/** The state at a trajectory's start, or after it continued as new. */
+export function ordersState({ paused, messages }: CarriedOrders): OrdersState {
+  const running = { isAtGate: false, cancelled: undefined, isClosed: false };
+  return { paused, messages, ...running, waiting: new Map(), decided: new Map() };
+}
+
+/** The state in a word, for people. */
+export function stateName(state: OrdersState): TrajectoryStatus["state"] {
+  if (state.isClosed) return "ended";
+  if (state.cancelled !== undefined) return "cancelling";
+  if (undecided(state).length > 0) return "waiting for approval";
+  if (state.paused === undefined) return "running";
+  return state.isAtGate ? "paused" : "pausing";
+}
+
+/** The calls that wait for a person. */
+export function undecided({ waiting, decided }: OrdersState): WaitingCall[] {
+  return [...waiting.values()].filter(({ call }) => !decided.has(call));
+}
+
+/** Why no order is taken any more; undefined while orders are taken. */
+export function endProblem({ isClosed, cancelled }: OrdersState): string | undefined {
+  if (isClosed) return "its turns have ended";
+  return cancelled === undefined ? undefined : `it was cancelled: ${cancelled}`;
+}
+
+/** The call that an approval or a denial is about, or why there is none. */
+export function callToDecide(
+  state: OrdersState,
+  asked: string | undefined,
+): { call: string; problem?: undefined } | { problem: string } {
+  const open = undecided(state).map(({ call }) => call);
+  const call = asked ?? (open.length === 1 ? open[0] : undefined);
+  if (call !== undefined && open.includes(call)) return { call };
+  const earlier = call === undefined ? undefined : state.decided.get(call)?.decision;
+  if (earlier !== undefined) return { problem: `the call ${call} was ${earlier} before` };
+  const list = open.length === 0 ? "no call waits for approval" : `these wait: ${open.join(", ")}`;
+  if (open.length === 0) return { problem: list };
+  return { problem: asked === undefined ? `say which call; ${list}` : `no call ${asked} waits; ${list}` };
+}
