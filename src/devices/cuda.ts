@@ -32,9 +32,15 @@ export async function fetchCuda(
   await rename(`${library}.${process.pid}`, library);
 }
 
-function npmLibrary(): string {
+/** ONNX Runtime's library in the npm package. */
+export function npmLibrary(): string {
   const manifest = createRequire(import.meta.url).resolve("onnxruntime-node/package.json");
-  return join(dirname(manifest), "bin", "napi-v6", process.platform, process.arch, runtimeLibrary);
+  const names: Partial<Record<NodeJS.Platform, string>> = {
+    darwin: "libonnxruntime.1.dylib",
+    win32: "onnxruntime.dll",
+  };
+  const name = names[process.platform] ?? runtimeLibrary;
+  return join(dirname(manifest), "bin", "napi-v6", process.platform, process.arch, name);
 }
 
 /** The copy of ONNX Runtime's library that finds the CUDA provider, if it was fetched. */

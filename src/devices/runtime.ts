@@ -1,4 +1,4 @@
-import { runtimeWithCuda } from "./cuda.ts";
+import { npmLibrary, runtimeWithCuda } from "./cuda.ts";
 import { loadLibrary } from "./native-library.ts";
 
 /**
@@ -9,4 +9,9 @@ export async function loadRuntime(): Promise<typeof import("onnxruntime-node")> 
   const library = runtimeWithCuda();
   if (library !== undefined) loadLibrary(library);
   return import("onnxruntime-node");
+}
+
+/** The library that onnxruntime-node is loaded with. */
+export function runtimeLibrary(): string {
+  return runtimeWithCuda() ?? npmLibrary();
 }

@@ -4,8 +4,8 @@ import type { FloatValue, IntValue } from "../onnx/graph.ts";
 import { matMul } from "../onnx/linear-algebra.ts";
 import { softmax } from "../onnx/reductions.ts";
 import { rotaryEmbedding } from "../onnx/rotary-embedding.ts";
-import { columns, concat, reshape, transpose } from "../onnx/shaping.ts";
-import { type DecoderModel, joinedProjection, norm, projections } from "./decoder-blocks.ts";
+import { concat, reshape, transpose } from "../onnx/shaping.ts";
+import { type DecoderModel, norm, projections } from "./decoder-blocks.ts";
 import { families } from "./families.ts";
 import type { ModelConfig } from "./model-config.ts";
 
@@ -32,21 +32,10 @@ export function headInputs(
   const { num_attention_heads: heads, num_key_value_heads: groups, head_dim: size } = model.config;
   const { queryKeyNorm } = families[model.config.model_type];
   const parent = `model.layers.${layer}.self_attn`;
-  const length = positions.shape[1]!;
-  const byHead = (x: FloatValue, count: number) => headsFirst(x, ["batch", length, count, size]);
+  const byHead = (x: FloatValue, count: number) =>
+    transpose(reshape(x, ["batch", "length", count, size]), [0, 2, 1, 3]);
   const rotated = (x: FloatValue) => rotaryEmbedding(x, positions, model.tables);
 
-  const together =
-    queryKeyNorm || model.adapter ? undefined : joinedProjection(model, normed, parent, modules);
-  if (together) {
-    const all = byHead(together, heads + 2 * groups);
-    const both = rotated(columns(all, 0, heads + groups));
-    return {
-      queries: columns(both, 0, heads),
-      keys: columns(both, heads, heads + groups),
-      values: columns(all, heads + groups, heads + 2 * groups),
-    };
-  }
   const [q, k, v] = projections(model, normed, parent, modules);
   const prepared = (x: FloatValue, count: number, name: string) => {
     const parts = byHead(x, count);
@@ -57,13 +46,6 @@ export function headInputs(
     keys: prepared(k!, groups, "k_norm"),
     values: byHead(v!, groups),
   };
-}
-
-/** Rows as [batch, heads, length, head size], from a shape [batch, length, heads, head size]; cheaper for one token. */
-function headsFirst(x: FloatValue, shape: readonly [Dimension, Dimension, number, number]): FloatValue {
-  const [batch, length, heads, size] = shape;
-  if (length === 1) return reshape(x, [batch, heads, length, size]);
-  return transpose(reshape(x, shape), [0, 2, 1, 3]);
 }
 
 /**
@@ -83,10 +65,8 @@ export function attendToPast(
   const grouped = reshape(queries, ["batch", groups, rows, size]);
   const scores = (to: FloatValue) => matMul(grouped, to, { transposeB: true, alpha: size ** -0.5 });
   const joined = concat([scores(past.keys), scores(keys)], -1, "total");
-  const weights =
-    length === 1
-      ? softmax(add(joined, mask))
-      : reshape(softmax(add(reshape(joined, ["batch", heads, length, "total"]), mask)), joined.shape);
+  const apart = reshape(joined, ["batch", heads, length, "total"]);
+  const weights = reshape(softmax(add(apart, mask)), joined.shape);
   const weigh = (from: IntValue, to: IntValue, what: FloatValue, count: Dimension) => {
     const output = { dtype: "float32", shape: ["batch", groups, rows, count] } as const;
     return matMul(graph.emit("Slice", [weights, from, to, graph.ints([3])], output), what);
@@ -94,7 +74,6 @@ export function attendToPast(
   const middle = graph.emit("Shape", [past.keys], { dtype: "int64", shape: [1] }, { start: 2, end: 3 });
   const end = graph.ints([Number.MAX_SAFE_INTEGER]);
   const both = add(weigh(graph.ints([0]), middle, past.values, "past"), weigh(middle, end, values, length));
-  if (length === 1) return reshape(both, ["batch", heads * size]);
   const merged = transpose(reshape(both, ["batch", heads, length, size]), [0, 2, 1, 3]);
   return reshape(merged, [product(["batch", length]), heads * size]);
 }

@@ -1,10 +1,11 @@
-import { type Dimension, product } from "../onnx/dimensions.ts";
+import { product } from "../onnx/dimensions.ts";
 import { createGraph, type FloatValue, type Graph } from "../onnx/graph.ts";
 import { gather } from "../onnx/indexing.ts";
 import { reshape } from "../onnx/shaping.ts";
 import { attendToPast, headInputs } from "./cached-attention.ts";
 import {
   type DecoderAdapter,
+  type DecoderModel,
   decoderLayer,
   embedTokens,
   finalNorm,
@@ -14,7 +15,7 @@ import { type ModelConfig, windowOf } from "./model-config.ts";
 import { nextTokenOutputs } from "./next-token.ts";
 import { rotaryTables } from "./rotary-tables.ts";
 import type { Tensor } from "./safetensors.ts";
-import type { StoredTensor } from "./weight-sources.ts";
+import type { StoredTensor, WeightSources } from "./weight-sources.ts";
 
 /** Shapes of a LoRA adapter's matrices by their names (`….lora_A.weight` [rank, in], `….lora_B.weight` [out, rank]). */
 export interface AdapterShape {
@@ -24,7 +25,7 @@ export interface AdapterShape {
 }
 
 /**
- * The decoding graph, with the weights as its constants and an adapter's matrices as inputs of their names. Inputs:
+ * The decoding graph for keys and values that are fed and fetched, with the weights as its constants and an adapter's matrices as inputs of their names. Inputs:
  * tokens and positions [batch, length]; last [batch], the number in [batch · length] of each row's last token;
  * pastKeys and pastValues of each layer [batch, kv heads, past, head size]; masks added to the scores, pastMask
  * [batch, 1, 1, past] and newMask [length, length], for layers with a sliding window pastWindowMask
@@ -33,26 +34,16 @@ export interface AdapterShape {
  */
 export function cachedDecoderGraph(
   config: ModelConfig,
-  weights: ReadonlyMap<string, Tensor | StoredTensor>,
-  { adapter, length = "length" }: { adapter?: AdapterShape | undefined; length?: Dimension } = {},
+  weights: WeightSources["tensors"],
+  adapter?: AdapterShape,
 ): Graph {
   const graph = createGraph();
-  const constant = (tensor: Tensor | StoredTensor): FloatValue =>
-    "file" in tensor
-      ? graph.stored(tensor.file, tensor.offset, tensor.shape)
-      : graph.floats(tensor.data, tensor.shape);
-  const model = {
-    config,
-    weights: new Map([...weights].map(([name, tensor]) => [name, constant(tensor)])),
-    tables: rotaryTables(graph, config),
-    inference: true,
-    ...(adapter && { adapter: adapterInputs(graph, adapter) }),
-  };
-  const tokens = graph.input("tokens", "int64", ["batch", length]);
-  const positions = graph.input("positions", "int64", ["batch", length]);
+  const model = decodingModel(graph, config, weights, adapter);
+  const tokens = graph.input("tokens", "int64", ["batch", "length"]);
+  const positions = graph.input("positions", "int64", ["batch", "length"]);
   const last = graph.input("last", "int64", ["batch"]);
-  const maskOf = masks(graph, length);
-  let hidden = embedTokens(model, reshape(tokens, [product(["batch", length])]));
+  const maskOf = masks(graph);
+  let hidden = embedTokens(model, reshape(tokens, [product(["batch", "length"])]));
   for (let layer = 0; layer < config.num_hidden_layers; layer++) {
     hidden = decoderLayer(model, layer, hidden, (normed) => {
       const shape = ["batch", config.num_key_value_heads, "past", config.head_dim];
@@ -66,15 +57,35 @@ export function cachedDecoderGraph(
       return attendToPast(inputs, past, maskOf(windowOf(config, layer) !== undefined), config);
     });
   }
-  nextTokenOutputs(languageModelHead(model, finalNorm(model, gather(hidden, last))));
+  nextTokenOutputs(languageModelHead(model, gather(finalNorm(model, hidden), last)));
   return graph;
 }
 
+/** A model to decode with: its weights as constants, an adapter's matrices as inputs of their names. */
+export function decodingModel(
+  graph: Graph,
+  config: ModelConfig,
+  weights: WeightSources["tensors"],
+  adapter?: AdapterShape,
+): DecoderModel {
+  const constant = (tensor: Tensor | StoredTensor): FloatValue =>
+    "file" in tensor
+      ? graph.stored(tensor.file, tensor.offset, tensor.shape)
+      : graph.floats(tensor.data, tensor.shape);
+  return {
+    config,
+    weights: new Map([...weights].map(([name, tensor]) => [name, constant(tensor)])),
+    tables: rotaryTables(graph, config),
+    inference: true,
+    ...(adapter && { adapter: adapterInputs(graph, adapter) }),
+  };
+}
+
 /** The masks of layers without and with a sliding window, inputs made when a layer first asks for them. */
-function masks(graph: Graph, length: Dimension): (windowed: boolean) => FloatValue {
+function masks(graph: Graph): (windowed: boolean) => FloatValue {
   const made = new Map<boolean, FloatValue>();
   return (windowed) => {
-    const shape = ["batch", 1, length, "total"];
+    const shape = ["batch", 1, "length", "total"];
     const mask = made.get(windowed) ?? graph.input(windowed ? "windowMask" : "mask", "float32", shape);
     made.set(windowed, mask);
     return mask;

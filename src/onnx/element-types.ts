@@ -1,7 +1,7 @@
 import type { DataType } from "./graph.ts";
 
 /** ONNX's numbers of the element types (TensorProto.DataType). */
-export const elementTypes: Readonly<Record<DataType | "int32", number>> = {
+export const elementTypes: Readonly<Record<DataType, number>> = {
   float32: 1,
   int32: 6,
   int64: 7,

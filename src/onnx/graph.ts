@@ -2,7 +2,7 @@ import { EverturnError } from "../errors/everturn-error.ts";
 import { type Dimension, factorsOf, type Shape } from "./dimensions.ts";
 
 /** The element types in use; the half ones only between nodes, written by inHalfPrecision. */
-export type DataType = "float32" | "float16" | "bfloat16" | "int64" | "bool";
+export type DataType = "float32" | "float16" | "bfloat16" | "int32" | "int64" | "bool";
 
 /** A tensor inside a graph. `graph` is the graph that made it; operators find it there. */
 export interface Value<Type extends DataType = DataType> {
@@ -69,6 +69,8 @@ export interface Graph {
   readonly initializers: readonly Initializer[];
   readonly inputs: readonly Value[];
   readonly outputs: ReadonlyMap<string, Value>;
+  /** Stands for an optional input of a node that is left out. */
+  readonly absent: FloatValue;
   /** Declares an input to feed at each run; a name in its shape becomes a dimension of the graph. */
   input<Type extends DataType>(name: string, dtype: Type, shape: Shape): Value<Type>;
   /** A float constant; equal scalars are one. */
@@ -89,6 +91,14 @@ export interface Graph {
     attributes?: Attributes,
     domain?: string,
   ): Value<Type>;
+  /** Appends a node with several float outputs, given by their shapes. No gradient rule. */
+  emitSeveral(
+    op: string,
+    inputs: readonly Value[],
+    outputs: readonly Shape[],
+    attributes: Attributes,
+    domain: string,
+  ): FloatValue[];
   /** Runs `build`, hiding its nodes from differentiation, which sees one entry named `op` instead. */
   composite(op: string, inputs: readonly Value[], build: () => CompositeResult): FloatValue;
 }
@@ -132,6 +142,20 @@ export function createGraph(): Graph {
     return value;
   }
 
+  function appendNode<Type extends DataType>(
+    op: string,
+    nodeInputs: readonly Value[],
+    outputsOf: readonly OutputOf<Type>[],
+    attributes: Attributes,
+    domain: string,
+  ): Value<Type>[] {
+    const foreign = nodeInputs.find((value) => value.graph !== graph);
+    if (foreign) throw graphError(`${op}: ${foreign.name} belongs to another graph`);
+    const values = outputsOf.map((output) => ({ name: `${op}_${count++}`, ...output, graph }));
+    nodes.push({ op, domain, inputs: nodeInputs, outputs: values, attributes });
+    return values;
+  }
+
   function emitNode<Type extends DataType>(
     op: string,
     nodeInputs: readonly Value[],
@@ -139,11 +163,7 @@ export function createGraph(): Graph {
     attributes: Attributes,
     domain: string,
   ): Value<Type> {
-    const foreign = nodeInputs.find((value) => value.graph !== graph);
-    if (foreign) throw graphError(`${op}: ${foreign.name} belongs to another graph`);
-    const value = { name: `${op}_${count++}`, ...output, graph };
-    nodes.push({ op, domain, inputs: nodeInputs, outputs: [value], attributes });
-    return value;
+    return appendNode(op, nodeInputs, [output], attributes, domain)[0]!;
   }
 
   function constant<Type extends "float32" | "int64">(
@@ -202,6 +222,9 @@ export function createGraph(): Graph {
     initializers,
     inputs,
     outputs,
+    get absent(): FloatValue {
+      return { name: "", dtype: "float32", shape: [], graph };
+    },
     input(name, dtype, shape) {
       if (inputs.some((input) => input.name === name)) throw graphError(`two inputs named "${name}"`);
       const value = { name, dtype, shape, graph };
@@ -249,6 +272,10 @@ export function createGraph(): Graph {
       const value = remember(emitNode(op, nodeInputs, output, attributes, domain));
       if (isOf("float32")(value)) record(op, nodeInputs, value, attributes, []);
       return value;
+    },
+    emitSeveral(op, nodeInputs, shapesOf, attributes, domain) {
+      const outputsOf = shapesOf.map((shape) => ({ dtype: "float32", shape }) as const);
+      return appendNode(op, nodeInputs, outputsOf, attributes, domain).map(remember);
     },
     composite(op, compositeInputs, build) {
       hidden++;

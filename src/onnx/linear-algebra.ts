@@ -1,6 +1,6 @@
 import { broadcastShapes, type Dimension } from "./dimensions.ts";
 import { type Attributes, type FloatValue, graphError } from "./graph.ts";
-import { runtimeDomain } from "./model-bytes.ts";
+import { runtimeDomain } from "./runtime-domain.ts";
 
 /** Which operands to read transposed (their last two axes), and a factor on the result (default 1). */
 export interface ProductOptions {

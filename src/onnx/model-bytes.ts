@@ -4,6 +4,7 @@ import { EverturnError } from "../errors/everturn-error.ts";
 import type { Shape } from "./dimensions.ts";
 import { elementTypes } from "./element-types.ts";
 import { forWebgpu } from "./for-webgpu.ts";
+import { fuseSkipNorms } from "./fuse-skip-norms.ts";
 import {
   type Attribute,
   type Graph,
@@ -14,12 +15,11 @@ import {
 } from "./graph.ts";
 import { inHalfPrecision } from "./half-precision.ts";
 import { neededNodes } from "./needed-nodes.ts";
+import { runtimeDomain } from "./runtime-domain.ts";
 import type { Target } from "./target.ts";
 
 const irVersion = 10;
 const opset = 21;
-/** The domain of ONNX Runtime's own operators. */
-export const runtimeDomain = "com.microsoft";
 
 const schema = protobuf.parse(readFileSync(new URL("./onnx.proto", import.meta.url), "utf8"), {
   keepCase: true,
@@ -87,6 +87,7 @@ function nodesFor({ device = "cpu", precision = "float32" }: Target, nodes: read
     throw new EverturnError("DEVICE_UNAVAILABLE", { device, reason: "it has no bfloat16", hint });
   }
   const typed = precision === "float32" ? nodes : inHalfPrecision(nodes, precision, device === "cpu");
+  if (device === "cpu") return fuseSkipNorms(typed);
   return device === "webgpu" ? forWebgpu(typed) : typed;
 }
 

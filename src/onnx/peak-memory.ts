@@ -2,7 +2,7 @@ import { factorsOf, type Shape } from "./dimensions.ts";
 import { type Graph, graphError, type Value } from "./graph.ts";
 import { neededNodes } from "./needed-nodes.ts";
 
-const elementBytes = { float32: 4, float16: 2, bfloat16: 2, int64: 8, bool: 1 } as const;
+const elementBytes = { float32: 4, float16: 2, bfloat16: 2, int32: 4, int64: 8, bool: 1 } as const;
 
 /** Operators whose output is their first input's memory under another shape. */
 const views = new Set(["Reshape", "Unsqueeze", "Squeeze", "Identity"]);

@@ -1,7 +1,7 @@
 import { negate } from "./elementwise.ts";
 import type { GradientRule } from "./gradient-rule.ts";
 import { type FloatValue, graphError, type IntValue } from "./graph.ts";
-import { runtimeDomain } from "./model-bytes.ts";
+import { runtimeDomain } from "./runtime-domain.ts";
 
 /** Cosines and sines by position, each [positions, head size / 2]. */
 export interface RotaryTables {

@@ -64,7 +64,7 @@ export function createBatch({ model, adapter, store, origin }: BatchOptions): Ba
   const decode = async () => {
     if (active.some(({ done }) => done)) compact();
     if (active.length === 0) return;
-    cache.arrange([...active.keys()], longest(active) + 1);
+    if (longest(active) === cache.capacity()) cache.arrange([...active.keys()], longest(active) + 1);
     const sequences = [...active];
     const past = {
       ...cache.view(0, sequences.length),
@@ -82,7 +82,6 @@ export function createBatch({ model, adapter, store, origin }: BatchOptions): Ba
       prepareAll(sequences),
     ]);
     sequences.forEach((sequence, row) => {
-      cache.write(row, sequence.length, output, { row, length: 1, count: 1 });
       sequence.length++;
       sequence.advance(nextTokenOf(output, row, model.config.vocab_size));
     });

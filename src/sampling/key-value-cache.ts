@@ -1,4 +1,5 @@
 import type { KeyValues } from "../models/cached-decoder.ts";
+import { copyPositions } from "../models/copy-positions.ts";
 
 /** Keys and values of all layers for rows of sequences; layer by layer one array, [rows, heads, capacity, size]. */
 export interface KeyValueCache {
@@ -13,6 +14,8 @@ export interface KeyValueCache {
   arrange(from: readonly number[], positions: number): void;
   /** Arrays of rows `start` to `end` (excluded), without copying, one a layer: keys and values. */
   view(start: number, end: number): KeyValues;
+  /** A copy of `count` positions of a row, [1, heads, count, size] a layer. */
+  cut(row: number, at: number, count: number): KeyValues;
   /** Stores the first `count` positions of a row of other keys and values, [rows, heads, length, size] each. */
   write(row: number, at: number, other: KeyValues, from: FreshRow): void;
 }
@@ -34,7 +37,8 @@ export interface FreshRow {
 }
 
 /** An empty cache. */
-export function createKeyValueCache({ layers, heads, headSize, step }: CacheShape): KeyValueCache {
+export function createKeyValueCache(shape: CacheShape): KeyValueCache {
+  const { layers, heads, headSize, step } = shape;
   let capacity = 0;
   let rows = 0;
   let all = allocate();
@@ -43,6 +47,8 @@ export function createKeyValueCache({ layers, heads, headSize, step }: CacheShap
   function allocate(): Float32Array[] {
     return Array.from({ length: 2 * layers }, () => new Float32Array(rows * heads * capacity * headSize));
   }
+
+  const everything = (): KeyValues => ({ keys: all.slice(0, layers), values: all.slice(layers) });
 
   const copyInto = (from: Float32Array, fromCapacity: number, order: readonly number[], to: Float32Array) => {
     const kept = Math.min(fromCapacity, capacity) * headSize;
@@ -82,28 +88,20 @@ export function createKeyValueCache({ layers, heads, headSize, step }: CacheShap
       const cut = all.map((array) => array.subarray(start * row, end * row));
       return { keys: cut.slice(0, layers), values: cut.slice(layers) };
     },
-    write(row, at, { keys, values }, { row: otherRow, length, count }) {
-      for (let index = 0; index < all.length; index++) {
-        const to = all[index]!;
-        const from = index < layers ? keys[index]! : values[index - layers]!;
-        for (let head = 0; head < heads; head++) {
-          const source = (otherRow * heads + head) * length * headSize;
-          const target = ((row * heads + head) * capacity + at) * headSize;
-          copyNumbers(from, source, to, target, count * headSize);
-        }
-      }
+    cut(row, at, count) {
+      const empty = () => Array.from({ length: layers }, () => new Float32Array(heads * count * headSize));
+      const copy = { keys: empty(), values: empty() };
+      copyPositions(
+        shape,
+        { ...everything(), capacity, row, at },
+        { ...copy, capacity: count, row: 0, at: 0 },
+        count,
+      );
+      return copy;
+    },
+    write(row, at, other, { row: otherRow, length, count }) {
+      const from = { ...other, capacity: length, row: otherRow, at: 0 };
+      copyPositions(shape, from, { ...everything(), capacity, row, at }, count);
     },
   };
-}
-
-/** Few numbers are copied faster one by one than through a view. */
-function copyNumbers(
-  from: Float32Array,
-  source: number,
-  to: Float32Array,
-  target: number,
-  count: number,
-): void {
-  if (count > 128) to.set(from.subarray(source, source + count), target);
-  else for (let i = 0; i < count; i++) to[target + i] = from[source + i]!;
 }

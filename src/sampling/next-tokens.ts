@@ -1,4 +1,4 @@
-import type { DecoderOutput, NextTokenOutput } from "../models/cached-decoder.ts";
+import type { NextTokenOutput, NextTokens } from "../models/cached-decoder.ts";
 import type { NextToken } from "./sample-token.ts";
 import type { Sequence } from "./sequence.ts";
 
@@ -22,7 +22,7 @@ export async function prepareAll(sequences: readonly Sequence[]): Promise<void> 
 }
 
 /** What a run says of the next token of a row. */
-export function nextTokenOf(output: DecoderOutput, row: number, vocabulary: number): NextToken {
+export function nextTokenOf(output: NextTokens, row: number, vocabulary: number): NextToken {
   const cut = (array: Float32Array) => array.subarray(row * vocabulary, (row + 1) * vocabulary);
   return {
     likeliest: Number(output.likeliest[row]),

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { KeyValues } from "../models/cached-decoder.ts";
 
 /** Tokens of a block: prompts are read, and their keys and values kept, block by block. */
@@ -52,18 +51,6 @@ export function createPrefixStore(): PrefixStore {
       shrink();
     },
   };
-}
-
-/** A name for each whole block of `tokens`, which stands for `origin` and all tokens up to the block's end. */
-export function blockKeys(origin: string, tokens: readonly number[]): string[] {
-  const keys: string[] = [];
-  let key = origin;
-  for (let end = blockLength; end <= tokens.length; end += blockLength) {
-    const block = Int32Array.from(tokens.slice(end - blockLength, end));
-    key = createHash("sha256").update(key).update(block).digest("base64");
-    keys.push(key);
-  }
-  return keys;
 }
 
 function bytesOf({ keys, values }: KeyValues): number {

@@ -1,8 +1,9 @@
-import type { CachedDecoder, DecoderOutput, KeyValues } from "../models/cached-decoder.ts";
+import type { CachedDecoder, KeyValues, NextTokens } from "../models/cached-decoder.ts";
 import type { Tensor } from "../models/safetensors.ts";
+import { createBlockKeys } from "./block-keys.ts";
 import { createKeyValueCache, type KeyValueCache } from "./key-value-cache.ts";
 import { nextTokenOf, prepareAll, tempered, wantedBy } from "./next-tokens.ts";
-import { blockKeys, blockLength, type PrefixStore } from "./prefix-store.ts";
+import { blockLength, type PrefixStore } from "./prefix-store.ts";
 import type { Sequence } from "./sequence.ts";
 
 /** A prompt being read, for the sequences that have it. */
@@ -48,6 +49,7 @@ export function createPromptReader(
 ): PromptReader {
   const { num_hidden_layers: layers, num_key_value_heads: heads, head_dim: headSize } = model.config;
   const cache = createKeyValueCache({ layers, heads, headSize, step: model.capacityStep });
+  const blockKeys = createBlockKeys();
   /** In the order in which they came. */
   let readings: Reading[] = [];
 
@@ -64,7 +66,8 @@ export function createPromptReader(
     const order = [...sorted, ...readings.filter((reading) => !first.includes(reading))];
     cache.arrange(
       order.map(({ row }) => row),
-      Math.max(0, ...order.map(({ length }) => length)),
+      // The longest block pads the others.
+      Math.max(0, ...order.map(({ length }) => length)) + blockLength,
     );
     order.forEach((reading, row) => {
       reading.row = row;
@@ -75,7 +78,7 @@ export function createPromptReader(
     return sorted;
   };
 
-  const run = async (taken: readonly Reading[], ending: readonly Sequence[]): Promise<DecoderOutput> => {
+  const run = async (taken: readonly Reading[], ending: readonly Sequence[]): Promise<NextTokens> => {
     const tokens = taken.map(nextBlock);
     const start = taken[0]!.row;
     const past = {
@@ -98,18 +101,14 @@ export function createPromptReader(
     return output;
   };
 
-  const keep = (reading: Reading, index: number, output: DecoderOutput) => {
+  const keep = (reading: Reading) => {
     const key = reading.keys[reading.length / blockLength];
-    if (key === undefined) return;
-    const size = heads * blockLength * headSize;
-    const cut = (array: Float32Array) => array.slice(index * size, (index + 1) * size);
-    store.keep(key, { keys: output.keys.map(cut), values: output.values.map(cut) });
+    if (key !== undefined) store.keep(key, cache.cut(reading.row, reading.length, blockLength));
   };
 
-  const take = (reading: Reading, index: number, output: DecoderOutput) => {
+  const take = (reading: Reading, index: number, output: NextTokens) => {
     const count = nextBlock(reading).length;
-    cache.write(reading.row, reading.length, output, { row: index, length: output.length, count });
-    keep(reading, index, output);
+    keep(reading);
     reading.length += count;
     if (!isRead(reading)) return;
     for (const sequence of reading.sequences) {
@@ -125,7 +124,6 @@ export function createPromptReader(
         taken,
         ending.flatMap(({ sequences }) => sequences),
       );
-      cache.arrange([...readings.keys()], Math.max(...readings.map(({ length }) => length + blockLength)));
       taken.forEach((reading, index) => {
         take(reading, index, output);
       });
@@ -141,13 +139,14 @@ export function createPromptReader(
       positions: Math.max(0, ...readings.map(({ prompt }) => prompt.length)),
     }),
     add(sequence) {
-      const { prompt, temperature } = sequence;
+      const { prompt, temperature, trajectory } = sequence;
       const same = readings.find(
         (reading) => reading.sequences[0]?.temperature === temperature && isEqual(reading.prompt, prompt),
       );
       if (same) same.sequences.push(sequence);
       else {
-        readings.push({ prompt, keys: blockKeys(origin, prompt), sequences: [sequence], row: -1, length: 0 });
+        const keys = blockKeys(origin, trajectory, prompt);
+        readings.push({ prompt, keys, sequences: [sequence], row: -1, length: 0 });
       }
     },
     async step(finished) {

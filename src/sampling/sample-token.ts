@@ -14,7 +14,7 @@ export interface NextToken {
   likeliest: number;
   /** log Σ e^(l − largest l). */
   normalizer: number;
-  /** e^((l − largest l) / temperature), for drawing freely. */
+  /** Probabilities at the temperature, up to a factor, for drawing freely. */
   weights: Float32Array;
   /** For drawing under restrictions. */
   logits: Float32Array;
@@ -68,7 +68,7 @@ export function sampleToken(
   if (temperature === 0)
     return checked({ token: next.likeliest, logprob: -next.normalizer, samplingLogprob: 0 });
   const drawn = draw(next.weights, sampling, uniform());
-  const centered = temperature * Math.log(next.weights[drawn.token]!);
+  const centered = temperature * Math.log(next.weights[drawn.token]! / next.weights[next.likeliest]!);
   return checked({ ...drawn, logprob: centered - next.normalizer });
 }
 

@@ -28,6 +28,8 @@ export interface Sample {
 
 /** A request on its way: in the queue, then in a row of a batch. */
 export interface Sequence {
+  /** Whose turn it is. */
+  readonly trajectory: string;
   readonly prompt: readonly number[];
   readonly tokens: readonly number[];
   /** Positions that it may fill: prompt and continuation. */
@@ -99,6 +101,7 @@ export function createSequence(
   };
 
   const sequence: Sequence = {
+    trajectory: request.key.trajectory,
     prompt: request.tokens,
     tokens: sample.tokens,
     room: request.tokens.length + limits.limit,

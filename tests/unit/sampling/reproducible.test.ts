@@ -26,6 +26,18 @@ const models: [string, ModelConfig][] = [
       layer_types: ["sliding_attention", "full_attention"],
     }),
   ],
+  ["heads of 16", modelConfig({ ...shape, num_key_value_heads: 2, head_dim: 16 })],
+  [
+    "a window over heads of 16",
+    modelConfig({
+      ...shape,
+      model_type: "mistral",
+      num_key_value_heads: 2,
+      head_dim: 16,
+      sliding_window: 20,
+      layer_types: ["sliding_attention", "full_attention"],
+    }),
+  ],
   ["heads of 256", modelConfig({ ...shape, model_type: "gemma", num_key_value_heads: 2, head_dim: 256 })],
 ];
 const opened: Sampler[] = [];

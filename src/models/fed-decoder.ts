@@ -1,0 +1,63 @@
+import { modelBytes } from "../onnx/model-bytes.ts";
+import { createSession } from "../onnx/session.ts";
+import type { CachedDecoder, DecoderOptions } from "./cached-decoder.ts";
+import { cachedDecoderGraph } from "./cached-decoder-graph.ts";
+import { copyPositions } from "./copy-positions.ts";
+import { decoderFeeds } from "./decoder-feeds.ts";
+import type { ModelConfig } from "./model-config.ts";
+import type { WeightSources } from "./weight-sources.ts";
+
+/** A decoder for any device and precision: keys and values are fed at each run, and those of new tokens fetched. */
+export async function createFedDecoder(
+  config: ModelConfig,
+  { folder, tensors }: WeightSources,
+  { threads, target = {}, adapter }: DecoderOptions,
+): Promise<CachedDecoder> {
+  const layers = Array.from({ length: config.num_hidden_layers }, (_, layer) => layer);
+  const cacheNames = layers.flatMap((layer) => [`keys${layer}`, `values${layer}`]);
+  const graph = cachedDecoderGraph(config, tensors, adapter);
+  const session = await createSession(modelBytes(graph, target), {
+    threads,
+    device: target.device ?? "cpu",
+    ...(folder !== undefined && { weightsFolder: folder }),
+  });
+  const inputs = new Set(graph.inputs.map(({ name }) => name));
+  const shape = { heads: config.num_key_value_heads, headSize: config.head_dim };
+  const empty = new Float32Array(0);
+
+  return {
+    config,
+    capacityStep: Math.max(64, config.head_dim),
+    async run({ tokens, past, adapter: matrices, inverseTemperatures, wanted = ["logits"], ...run }) {
+      const rows = tokens.length;
+      const length = run.length ?? Math.max(...tokens.map((row) => row.length));
+      const feeds = decoderFeeds(config, tokens, length, past, inputs);
+      feeds.inverseTemperatures = {
+        shape: [rows, 1],
+        data: inverseTemperatures ?? new Float32Array(rows).fill(1),
+      };
+      for (const [name, tensor] of matrices ?? []) feeds[name] = tensor;
+      const names = wanted.flatMap((output) =>
+        output === "choice" ? ["likeliest", "certainties"] : [output],
+      );
+      const outputs = await session.run(feeds, [...cacheNames, ...names]);
+      const fresh = {
+        keys: layers.map((layer) => outputs.floats(`keys${layer}`)),
+        values: layers.map((layer) => outputs.floats(`values${layer}`)),
+      };
+      tokens.forEach(({ length: count }, row) => {
+        const from = { ...fresh, capacity: length, row, at: 0 };
+        copyPositions(shape, from, { ...past, row, at: past.lengths[row]! }, count);
+      });
+      const floats = (name: string) => (names.includes(name) ? outputs.floats(name) : empty);
+      const likeliest = names.includes("likeliest") ? outputs.tensor("likeliest").data : undefined;
+      return {
+        likeliest: likeliest instanceof BigInt64Array ? likeliest : new BigInt64Array(0),
+        certainties: floats("certainties"),
+        logits: floats("logits"),
+        weights: floats("weights"),
+      };
+    },
+    close: () => session.close(),
+  };
+}

@@ -1,0 +1,82 @@
+import { product } from "../onnx/dimensions.ts";
+import { createGraph, type FloatValue, type Graph } from "../onnx/graph.ts";
+import { groupQueryAttention } from "../onnx/group-query-attention.ts";
+import { gather } from "../onnx/indexing.ts";
+import { reshape } from "../onnx/shaping.ts";
+import { type AdapterShape, decodingModel } from "./cached-decoder-graph.ts";
+import {
+  type DecoderModel,
+  decoderLayer,
+  embedTokens,
+  finalNorm,
+  joinedProjection,
+  languageModelHead,
+  norm,
+  projections,
+} from "./decoder-blocks.ts";
+import { families } from "./families.ts";
+import { type ModelConfig, windowOf } from "./model-config.ts";
+import { nextTokenOutputs } from "./next-token.ts";
+import type { WeightSources } from "./weight-sources.ts";
+
+/**
+ * The decoding graph for keys and values that stay in place. Inputs: tokens [batch, length]; last [batch], the number
+ * in [batch · length] of each row's last token; lastPositions [batch] and total [1] of `groupQueryAttention`; keys and
+ * values of each layer [batch, kv heads, capacity, head size]; an adapter's matrices by name. Outputs: newKeys and
+ * newValues of each layer, to be bound to the memory of keys and values, and those of `nextTokenOutputs`.
+ */
+export function inPlaceDecoderGraph(
+  config: ModelConfig,
+  weights: WeightSources["tensors"],
+  adapter?: AdapterShape,
+): Graph {
+  const graph = createGraph();
+  const model = decodingModel(graph, config, weights, adapter);
+  const { num_attention_heads: heads, num_key_value_heads: groups, head_dim: size } = config;
+  const tokens = graph.input("tokens", "int64", ["batch", "length"]);
+  const last = graph.input("last", "int64", ["batch"]);
+  const lastPositions = graph.input("lastPositions", "int32", ["batch"]);
+  const total = graph.input("total", "int32", [1]);
+  const rows = product(["batch", "length"]);
+  let hidden = embedTokens(model, reshape(tokens, [rows]));
+  for (let layer = 0; layer < config.num_hidden_layers; layer++) {
+    hidden = decoderLayer(model, layer, hidden, (normed) => {
+      const shape = ["batch", groups, "capacity", size];
+      const keys = graph.input(`keys${layer}`, "float32", shape);
+      const values = graph.input(`values${layer}`, "float32", shape);
+      const inputs = attentionRows(model, layer, normed);
+      const window = windowOf(config, layer);
+      const options = { heads, groups, keys, values, lastPositions, total, tables: model.tables, window };
+      const [attended, newKeys, newValues] = groupQueryAttention(inputs, options);
+      graph.output(`newKeys${layer}`, newKeys);
+      graph.output(`newValues${layer}`, newValues);
+      return reshape(attended, [rows, heads * size]);
+    });
+  }
+  nextTokenOutputs(languageModelHead(model, gather(finalNorm(model, hidden), last)));
+  return graph;
+}
+
+/** Queries, keys and values [batch, length, …] of normed rows, not rotated yet; beside each other if they can be. */
+function attentionRows(
+  model: DecoderModel,
+  layer: number,
+  normed: FloatValue,
+): [FloatValue, FloatValue?, FloatValue?] {
+  const { head_dim: size, model_type } = model.config;
+  const { queryKeyNorm } = families[model_type];
+  const parent = `model.layers.${layer}.self_attn`;
+  const modules = ["q_proj", "k_proj", "v_proj"];
+  const bySequence = (x: FloatValue) => reshape(x, ["batch", "length", x.shape[1]!]);
+  const together =
+    queryKeyNorm || model.adapter ? undefined : joinedProjection(model, normed, parent, modules);
+  if (together) return [bySequence(together)];
+  const [q, k, v] = projections(model, normed, parent, modules);
+  if (!queryKeyNorm) return [bySequence(q!), bySequence(k!), bySequence(v!)];
+  const normedHeads = (x: FloatValue, name: string) => {
+    const heads = Number(x.shape[1]) / size;
+    const apart = reshape(x, ["batch", "length", heads, size]);
+    return reshape(norm(model, apart, `${parent}.${name}`), ["batch", "length", heads * size]);
+  };
+  return [normedHeads(q!, "q_norm"), normedHeads(k!, "k_norm"), bySequence(v!)];
+}

@@ -1,0 +1,60 @@
+import type { FloatValue, Value } from "./graph.ts";
+import { runtimeDomain } from "./runtime-domain.ts";
+import type { RotaryTables } from "./rotary-embedding.ts";
+
+/** What the runtime's operator is given, besides the new tokens. */
+export interface GroupQueryOptions {
+  heads: number;
+  groups: number;
+  /** Keys and values [batch, groups, capacity, head size]; the new ones are written into them. */
+  keys: FloatValue;
+  values: FloatValue;
+  /** The number of the last position of each row, padding included [batch]. */
+  lastPositions: Value<"int32">;
+  /** The most positions of a row [1]. With several new tokens and remembered ones, the batch must be of one row. */
+  total: Value<"int32">;
+  tables: RotaryTables;
+  /** Positions that a token sees, itself included; default all before it. */
+  window?: number | undefined;
+}
+
+/**
+ * Rotates, remembers and attends in one operator: the new tokens [batch, length, heads · head size], as queries, keys
+ * and values, or with all three beside each other. Returns what was attended to, keys and values. Where these two
+ * are bound to the memory of the remembered ones, nothing is copied. The head size must be a multiple of 16.
+ */
+export function groupQueryAttention(
+  [queries, keys, values]: readonly [FloatValue, FloatValue?, FloatValue?],
+  options: GroupQueryOptions,
+): [attended: FloatValue, keys: FloatValue, values: FloatValue] {
+  const { graph } = queries;
+  const { heads, groups, tables, window } = options;
+  const size = Number(options.keys.shape[3]);
+  const inputs = [
+    queries,
+    keys ?? graph.absent,
+    values ?? graph.absent,
+    options.keys,
+    options.values,
+    options.lastPositions,
+    options.total,
+    tables.cosines,
+    tables.sines,
+  ];
+  const attended = [queries.shape[0]!, queries.shape[1]!, heads * size];
+  const attributes = {
+    num_heads: heads,
+    kv_num_heads: groups,
+    do_rotary: 1,
+    ...(window !== undefined && { local_window_size: window }),
+  };
+  const outputs = [attended, options.keys.shape, options.values.shape];
+  const [out, newKeys, newValues] = graph.emitSeveral(
+    "GroupQueryAttention",
+    inputs,
+    outputs,
+    attributes,
+    runtimeDomain,
+  );
+  return [out!, newKeys!, newValues!];
+}

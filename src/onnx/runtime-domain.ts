@@ -1,0 +1,2 @@
+/** The domain of ONNX Runtime's own operators. */
+export const runtimeDomain = "com.microsoft";

@@ -1,0 +1,62 @@
+import { createHash } from "node:crypto";
+import { blockLength } from "./prefix-store.ts";
+
+/** Tokens of prompts whose keys are kept: 16 MiB. The least recently used go first. */
+const tokenLimit = 2 ** 22;
+
+/**
+ * Names each whole block of a prompt; the name stands for `origin` and all tokens up to the block's end. A prompt that
+ * begins like the last one of its `trajectory` costs only the blocks that it adds.
+ */
+export type BlockKeys = (origin: string, trajectory: string, tokens: readonly number[]) => string[];
+
+/** Block keys, none known yet. */
+export function createBlockKeys(limit: number = tokenLimit): BlockKeys {
+  /** By recency of use, the latest last. */
+  const known = new Map<string, { tokens: Int32Array; keys: string[] }>();
+  let held = 0;
+
+  const forget = (name: string) => {
+    held -= known.get(name)?.tokens.length ?? 0;
+    known.delete(name);
+  };
+
+  return (origin, trajectory, prompt) => {
+    const name = `${origin}\n${trajectory}`;
+    const tokens = new Int32Array(prompt);
+    const before = known.get(name);
+    const keys = before === undefined ? [] : before.keys.slice(0, sharedBlocks(before.tokens, tokens));
+    for (let end = (keys.length + 1) * blockLength; end <= tokens.length; end += blockLength) {
+      const block = tokens.subarray(end - blockLength, end);
+      keys.push(
+        createHash("sha256")
+          .update(keys.at(-1) ?? origin)
+          .update(block)
+          .digest("base64"),
+      );
+    }
+    forget(name);
+    known.set(name, { tokens, keys });
+    held += tokens.length;
+    for (const oldest of known.keys()) {
+      if (held <= limit) break;
+      forget(oldest);
+    }
+    return keys;
+  };
+}
+
+/** How many whole blocks two prompts have in common from their start. */
+function sharedBlocks(a: Int32Array, b: Int32Array): number {
+  const blocks = Math.floor(Math.min(a.length, b.length) / blockLength);
+  const same = (from: number, to: number) => bytesOf(a, from, to).equals(bytesOf(b, from, to));
+  if (same(0, blocks)) return blocks;
+  let shared = 0;
+  while (same(shared, shared + 1)) shared++;
+  return shared;
+}
+
+function bytesOf(tokens: Int32Array, from: number, to: number): Buffer {
+  const size = blockLength * tokens.BYTES_PER_ELEMENT;
+  return Buffer.from(tokens.buffer, tokens.byteOffset + from * size, (to - from) * size);
+}
