@@ -54,9 +54,8 @@ export function callTool(worker: ToolWorker, tool: string) {
         };
       }
       if (input.recordings !== undefined) {
-        const { stage, task, sample } = place;
         const journal = folder.trajectory(place);
-        const asked = { stage, task, sample, turn, call, tool, journal, arguments: input.arguments };
+        const asked = { place, task: input.task, turn, call, tool, journal, arguments: input.arguments };
         return worker.recordings(input.recordings)(asked);
       }
       const failures = await callFailures(file);

@@ -75,7 +75,8 @@ async function tools(runs: string, run: string): Promise<RoleActivities> {
     "score-trajectory": durable(scoreTrajectory(worker)),
     "release-tools": durable(releaseTools(worker)),
   };
-  return { activities, concurrency: 100, close: worker.close };
+  // A call that waits for its turn is under way too.
+  return { activities, concurrency: 1000, close: worker.close };
 }
 
 function trainer(runs: string): RoleActivities {

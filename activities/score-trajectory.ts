@@ -14,7 +14,7 @@ import { trajectoryRecord } from "../src/trajectory/trajectory-record.ts";
 /**
  * Has the reward manager score a finished trajectory, and records it in the trajectory store. Scored once; a record
  * that it was left out gives way, since its step was tried again when its infrastructure was mended.
- * Throws REWARD_INVALID.
+ * Throws REWARD_INVALID, TURN_MISSING.
  */
 export function scoreTrajectory(worker: ToolWorker) {
   const rewards = instruments().reward;
@@ -28,6 +28,9 @@ export function scoreTrajectory(worker: ToolWorker) {
       const reward = await worker.reward(place.run);
       const ended = await readEnded(folder.trajectory(place), input);
       const { turns } = ended;
+      if (typeof input.turns === "number" && turns.length < input.turns) {
+        throw new EverturnError("TURN_MISSING", { trajectory: place.id, turn: turns.length + 1 });
+      }
       const answer = outcome === "answered" ? (turns.at(-1)?.action ?? "") : "";
       const score = await reward.score({ task, turns, outcome, answer, config: plan.reward.config });
       const total = score.reward + ended.toolReward;

@@ -73,9 +73,7 @@ function describe(shape: Shape, found: Round[]): Record<string, number> {
     [`${name}.ratio.median`]: median(ratios),
     [`${name}.ofBound.min`]: Math.min(...shares),
     [`${name}.ofBound.median`]: median(shares),
-    [`${name}.ofBound.synchronous`]: median(
-      found.map(({ synchronous }) => ofBound(shape, synchronous)),
-    ),
+    [`${name}.ofBound.synchronous`]: median(found.map(({ synchronous }) => ofBound(shape, synchronous))),
   };
 }
 

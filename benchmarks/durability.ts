@@ -6,14 +6,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { loadavg, tmpdir } from "node:os";
 import { parseArgs } from "node:util";
 import { type BareLoop, openBareLoop } from "./durability/bare-loop.ts";
-import {
-  type DurableRun,
-  type Histories,
-  openDurableRun,
-  type ScriptedRun,
-  tasksOf,
-} from "./durability/durable-run.ts";
-import { type CpuSeconds, cpuBetween, cpuSeconds, peakMemory } from "./durability/processes.ts";
+import { type DurableRun, openDurableRun, type ScriptedRun, tasksOf } from "./durability/durable-run.ts";
+import { type CpuSeconds, cpuBetween, cpuSeconds } from "./durability/processes.ts";
 import { median } from "./shapes.ts";
 
 /** The issue's bar on the overhead at one second a generation. */
@@ -112,7 +106,6 @@ async function comparisons() {
   for (const seconds of numbers(values.seconds)) {
     await withRun({ turns: [turns, 1], seconds, batchSize }, async (durable, bare) => {
       await durable.trajectory(1); // everything is open then
-      await durable.evaluate(batchSize);
       for (const count of atOnce) lines.push(await compare(durable, bare, seconds, count));
     });
   }
@@ -128,14 +121,11 @@ async function growingSteps() {
       const { seconds, cpu } = await measured(() => durable.step());
       const count = batchSize * stepTurns;
       const rate = count / seconds;
-      const memory = peakMemory();
-      const histories = await durable.histories();
       console.log(
         `a step of ${batchSize} trajectories of ${stepTurns} turns: ${seconds.toFixed(2)} s, ${rate.toFixed(1)} turns a second; ` +
-          `CPU ms a turn: ${perTurn(cpu, count)}; peak MiB: ${inMiB(memory)}; histories: ${described(histories)}`,
+          `CPU ms a turn: ${perTurn(cpu, count)}`,
       );
-      const sizes = { cpuSeconds: cpu, peakMiB: memory, histories };
-      lines.push({ trajectories: batchSize, seconds, turnsPerSecond: rate, ...sizes });
+      lines.push({ trajectories: batchSize, seconds, turnsPerSecond: rate, cpuSeconds: cpu });
     });
   }
   return lines;
@@ -151,13 +141,11 @@ async function growingTrajectories() {
     for (const [conversation, length] of lengths.entries()) {
       const { seconds, cpu } = await measured(() => durable.trajectory(conversation));
       const plain = await bareSeconds(bare, 1, conversation);
-      const memory = peakMemory();
-      const histories = await durable.histories();
       console.log(
         `a trajectory of ${length} turns: ${seconds.toFixed(3)} s, ${((1000 * seconds) / length).toFixed(2)} ms a turn ` +
-          `(bare ${((1000 * plain) / length).toFixed(2)}); CPU ms a turn: ${perTurn(cpu, length)}; peak MiB: ${inMiB(memory)}; histories: ${described(histories)}`,
+          `(bare ${((1000 * plain) / length).toFixed(2)}); CPU ms a turn: ${perTurn(cpu, length)}`,
       );
-      lines.push({ turns: length, seconds, bareSeconds: plain, cpuSeconds: cpu, peakMiB: memory, histories });
+      lines.push({ turns: length, seconds, bareSeconds: plain, cpuSeconds: cpu });
     }
     return lines;
   });
@@ -166,21 +154,6 @@ async function growingTrajectories() {
 function perTurn(cpu: CpuSeconds, count: number): string {
   return Object.entries(cpu)
     .map(([name, used]) => `${name} ${((1000 * used) / count).toFixed(2)}`)
-    .join(", ");
-}
-
-function described(histories: Histories): string {
-  return Object.entries(histories)
-    .map(([type, { executions, events, bytes }]) => {
-      const size = `${events} events, ${(bytes / 1024).toFixed(0)} KiB`;
-      return `${executions} ${type} (at most ${size})`;
-    })
-    .join(", ");
-}
-
-function inMiB(memory: Record<string, number>): string {
-  return Object.entries(memory)
-    .map(([name, peak]) => `${name} ${peak.toFixed(0)}`)
     .join(", ");
 }
 

@@ -81,7 +81,7 @@ const total = (cpu: CpuSeconds) => Object.values(cpu).reduce((sum, seconds) => s
 const kibibytes = (bytes: number) => `${(bytes / 1024).toFixed(0)} KiB`;
 
 /** Turns of 128 tokens: 128k tokens in a thousand of them. */
-const thought = `${Array.from({ length: 24 }, (_, index) => `7${index % 10}`).join(" + ")} = `;
+const thought = `${Array.from({ length: 28 }, (_, index) => `7${index % 10}`).join(" + ")} = `;
 
 async function longTrajectory(turns: number) {
   return withRun({ turns: [turns, 1], seconds: 0, batchSize: 1, thought }, async (run) => {
@@ -125,16 +125,16 @@ async function wideStep(trajectories: number, turns: number) {
     const seconds = await run.step();
     const cpu = cpuBetween(before, cpuSeconds());
     const memory = peakMemory();
-    const byType = Object.groupBy(await historySizes(run), ({ type }) => type);
+    const sizes = await historySizes(run);
     console.log(
       `a step of ${trajectories} trajectories of ${turns} turns: ${seconds.toFixed(1)} s, ` +
         `CPU ${perTurn(total(cpu), trajectories * turns)} a turn`,
     );
-    const largest = Object.entries(byType).map(([type, sizes = []]) => ({
-      ...{ type, count: sizes.length },
-      events: Math.max(...sizes.map(({ events }) => events)),
-      bytes: Math.max(...sizes.map(({ bytes }) => bytes)),
-    }));
+    const largest = [...new Set(sizes.map(({ type }) => type))].map((type) => {
+      const same = sizes.filter((size) => size.type === type);
+      const events = Math.max(...same.map((size) => size.events));
+      return { type, count: same.length, events, bytes: Math.max(...same.map((size) => size.bytes)) };
+    });
     for (const { type, count, events, bytes } of largest) {
       console.log(`  ${count} × ${type}: at most ${events} events, ${kibibytes(bytes)}`);
     }

@@ -10,22 +10,12 @@ import json
 from pathlib import Path
 
 import torch
+from fixture_models import SHAPE, spread_weights
 from safetensors.torch import save_file
 from transformers import AutoConfig, AutoModelForCausalLM
 
 FOLDER = Path("tests/fixtures/families")
-SHAPE = dict(
-    vocab_size=37,
-    hidden_size=16,
-    num_hidden_layers=2,
-    num_attention_heads=4,
-    num_key_value_heads=2,
-    head_dim=6,
-    intermediate_size=24,
-    max_position_embeddings=64,
-    rms_norm_eps=1e-5,
-    tie_word_embeddings=False,
-)
+COMMON = SHAPE | dict(vocab_size=37, head_dim=6, max_position_embeddings=64, tie_word_embeddings=False)
 THETA = {"rope_type": "default", "rope_theta": 1000.0}
 LLAMA3 = {
     "rope_type": "llama3",
@@ -57,14 +47,11 @@ MODELS = {
 
 
 def random_model(seed, settings):
-    """A model whose weights are large enough for attention, norms and biases to matter."""
     torch.manual_seed(seed)
-    config = AutoConfig.for_model(**(SHAPE | settings))
+    config = AutoConfig.for_model(**(COMMON | settings))
     model = AutoModelForCausalLM.from_config(config, attn_implementation="eager")
-    with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            center = 1 if "norm" in name and settings["model_type"] != "gemma" else 0
-            parameter.copy_(torch.randn_like(parameter) * 0.3 + center)
+    is_gemma = settings["model_type"] == "gemma"  # its norms add 1 themselves
+    spread_weights(model, lambda name, _: "norm" in name and not is_gemma)
     return model
 
 
@@ -73,7 +60,7 @@ def random_sequences():
     sequences = []
     for lengths in [(4, 3, 2, 2), (2, 2), (3, 4)]:
         mask = [index % 2 for index, length in enumerate(lengths) for _ in range(length)]
-        tokens = torch.randint(SHAPE["vocab_size"], (len(mask),)).tolist()
+        tokens = torch.randint(COMMON["vocab_size"], (len(mask),)).tolist()
         sequences.append({"tokens": tokens, "mask": mask})
     return sequences
 

@@ -9,6 +9,7 @@ import json
 from pathlib import Path
 
 import torch
+from fixture_models import SHAPE, spread_weights
 from peft import LoraConfig, get_peft_model
 from safetensors.torch import save_file
 from transformers import LlamaConfig, LlamaForCausalLM
@@ -20,14 +21,9 @@ LORA = {"rank": 3, "alpha": 5, "targets": ["q_proj", "v_proj", "o_proj", "down_p
 def random_model():
     torch.manual_seed(11)
     config = LlamaConfig(
+        **SHAPE,
         vocab_size=29,
-        hidden_size=16,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        intermediate_size=24,
         max_position_embeddings=32,
-        rms_norm_eps=1e-5,
         rope_theta=1000.0,
         tie_word_embeddings=True,
         attn_implementation="eager",
@@ -37,9 +33,7 @@ def random_model():
 
 def main():
     model = random_model()
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.copy_(torch.randn_like(parameter) * 0.3 + (1 if parameter.dim() == 1 else 0))
+    spread_weights(model)
     tensors = {f"base.{name}": parameter.detach().clone() for name, parameter in model.named_parameters()}
     settings = LoraConfig(r=LORA["rank"], lora_alpha=LORA["alpha"], target_modules=LORA["targets"])
     adapted = get_peft_model(model, settings)

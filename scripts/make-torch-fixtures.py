@@ -8,21 +8,12 @@ import json
 from pathlib import Path
 
 import torch
+from fixture_models import SHAPE, spread_weights
 from safetensors.torch import save_file
 from transformers import LlamaConfig, LlamaForCausalLM
 
 FOLDER = Path("tests/fixtures/torch")
-SHAPE = dict(
-    vocab_size=37,
-    hidden_size=16,
-    num_hidden_layers=2,
-    num_attention_heads=4,
-    num_key_value_heads=2,
-    intermediate_size=24,
-    max_position_embeddings=32,
-    rms_norm_eps=1e-5,
-    rope_theta=1000.0,
-)
+COMMON = SHAPE | dict(vocab_size=37, max_position_embeddings=32, rope_theta=1000.0)
 SETTINGS = dict(
     clipLow=0.1,
     clipHigh=0.2,
@@ -43,12 +34,9 @@ SETTINGS = dict(
 
 
 def random_model(seed, tied=False):
-    """A Llama whose weights are large enough for attention and norms to matter."""
     torch.manual_seed(seed)
-    model = LlamaForCausalLM(LlamaConfig(**SHAPE, tie_word_embeddings=tied, attn_implementation="eager"))
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.copy_(torch.randn_like(parameter) * 0.3 + (1 if parameter.dim() == 1 else 0))
+    model = LlamaForCausalLM(LlamaConfig(**COMMON, tie_word_embeddings=tied, attn_implementation="eager"))
+    spread_weights(model)
     return model
 
 
@@ -60,7 +48,7 @@ def weights_of(model, prefix=""):
 def write_logits(tied):
     """Logits of three sequences of unequal length, each run by itself."""
     model = random_model(1 if tied else 2, tied)
-    sequences = [torch.randint(SHAPE["vocab_size"], (length,)).tolist() for length in (9, 4, 7)]
+    sequences = [torch.randint(COMMON["vocab_size"], (length,)).tolist() for length in (9, 4, 7)]
     tensors = weights_of(model)
     for index, tokens in enumerate(sequences):
         tensors[f"logits.{index}"] = model(torch.tensor([tokens])).logits[0].detach().clone()
@@ -76,7 +64,7 @@ def random_trajectories():
     trajectories = []
     for lengths in [(3, 2, 4, 3), (5, 4), (2, 1, 3, 2, 2, 4), (4, 6, 1, 1), (6, 1), (3, 3, 3, 3)]:
         mask = [index % 2 for index, length in enumerate(lengths) for _ in range(length)]
-        tokens = torch.randint(SHAPE["vocab_size"], (len(mask),)).tolist()
+        tokens = torch.randint(COMMON["vocab_size"], (len(mask),)).tolist()
         trajectories.append({"tokens": tokens, "mask": mask, "reward": float(torch.rand(()) > 0.5)})
     return trajectories
 
@@ -130,7 +118,7 @@ def loss_terms(now, then):
 def write_ppo():
     """A PPO step: what is known before it, loss terms and gradients of its first update, weights after three."""
     model, reference = random_model(3), random_model(3)
-    head = torch.nn.Linear(SHAPE["hidden_size"], 1)
+    head = torch.nn.Linear(COMMON["hidden_size"], 1)
     with torch.no_grad():
         for parameter in reference.parameters():
             parameter.add_(torch.randn_like(parameter) * 0.02)

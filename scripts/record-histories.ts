@@ -3,6 +3,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { historyToJSON } from "@temporalio/common/lib/proto-utils.js";
 import packageJson from "../package.json" with { type: "json" };
 import { loadPlan } from "../src/pipeline/load-plan.ts";
@@ -11,56 +12,119 @@ import { writeWhole } from "../src/runs/files.ts";
 import { startDevServer } from "../src/temporal/dev-server.ts";
 import { findServerBinary } from "../src/temporal/server-binary.ts";
 import { openSession, type RunSession } from "../src/temporal/session.ts";
-import { finishTraining, startTraining } from "../src/temporal/training-handle.ts";
+import { continued, type Drive, finished, firstTrajectory, ordered } from "./record-histories/drive.ts";
+
+/** A run of tests/pipelines/scripted.yaml: what differs, what is done, and which workflows show which shapes. */
+interface Recording {
+  overrides: string[];
+  drive: Drive;
+  /** By the name of the file, the workflow's id after the run's. */
+  shapes: Record<string, string>;
+  /** The run joins a server: every activity has a way through the server, on the queue of its role. */
+  isJoined?: boolean;
+}
+
+/** Three turns of a hundred thousand characters: a trajectory that continues as new. */
+const long = ["1", "2", "3"].map((digit) => `<tool_call>${digit.repeat(110_000)}</tool_call>`);
+
+const recordings: Recording[] = [
+  {
+    overrides: [],
+    drive: continued,
+    shapes: {
+      training: "",
+      step: "/step-0001",
+      evaluation: "/evaluation-v0000",
+      trajectory: "/step-0001/task-00000/0",
+      "trajectory-quick": "/step-0002/task-00000/0",
+      "trajectory-left-out": "/step-0001/task-00000/2",
+    },
+  },
+  {
+    overrides: ["rollout.staleness=1", "steps=3"],
+    drive: continued,
+    shapes: {
+      "training-asynchronous": "",
+      "step-asynchronous": "/step-0002",
+      "shard-asynchronous": "/groups-00001",
+      "trajectory-asynchronous": "/step-0001/task-00004/0",
+    },
+  },
+  {
+    overrides: ["rollout.batchSize=132", 'policy.config.conversations=[["1"], ["2"], ["3"]]', "steps=1"],
+    drive: finished,
+    shapes: { "step-large": "/step-0001", "shard-large": "/step-0001/shard-2" },
+  },
+  {
+    overrides: ["tools.0.approval=required"],
+    drive: ordered,
+    shapes: {
+      "trajectory-ordered": "/evaluation-v0000/task-00000/0",
+      "trajectory-cancelled": "/evaluation-v0000/task-00001/0",
+    },
+  },
+  {
+    overrides: [`policy.config.conversations=[${JSON.stringify([...long, "1"])}]`],
+    drive: firstTrajectory,
+    shapes: { "trajectory-continued": "/evaluation-v0000/task-00000/0" },
+  },
+  {
+    overrides: [],
+    drive: finished,
+    shapes: { "trajectory-joined": "/step-0001/task-00000/0" },
+    isJoined: true,
+  },
+];
 
 const root = join(import.meta.dirname, "..");
 const version = process.argv[2] ?? packageJson.version;
 const target = join(root, "tests", "replay", "histories", version);
 const runs = await mkdtemp(join(tmpdir(), "everturn-histories-"));
-
-/** Which workflow of the run shows each shape: its id after the run's. */
-const shapes = {
-  training: "",
-  step: "/step-0001",
-  evaluation: "/evaluation-v0000",
-  trajectory: "/step-0001/task-00000/0",
-  "trajectory-quick": "/step-0002/task-00000/0",
-  "trajectory-left-out": "/step-0001/task-00000/2",
-};
-
-/** On a server that the run joined: every activity has a way through the server, on the queue of its role. */
-const joinedShapes = { "trajectory-joined": "/step-0001/task-00000/0" };
-
 try {
-  await record(undefined, shapes);
-  const paths = { database: join(runs, "joined.db"), log: join(runs, "joined.log") };
-  const server = await startDevServer({ binary: await findServerBinary(), ...paths });
-  try {
-    await record({ address: server.address, namespace: "default" }, joinedShapes);
-  } finally {
-    await server.stop();
+  for (const recording of recordings) {
+    if (recording.isJoined === true) await onJoinedServer((server) => record(recording, server));
+    else await record(recording, undefined);
   }
 } finally {
   await rm(runs, { recursive: true, force: true });
 }
 
-async function record(
-  server: Parameters<typeof createRun>[2],
-  wanted: Record<string, string>,
-): Promise<void> {
-  const plan = await loadPlan(join(root, "tests", "pipelines", "scripted.yaml"), {});
+type Server = NonNullable<Parameters<typeof createRun>[2]>;
+
+async function onJoinedServer(work: (server: Server) => Promise<void>): Promise<void> {
+  const paths = { database: join(runs, "joined.db"), log: join(runs, "joined.log") };
+  const server = await startDevServer({ binary: await findServerBinary(), ...paths });
+  try {
+    await work({ address: server.address, namespace: "default" });
+  } finally {
+    await server.stop();
+  }
+}
+
+async function record({ overrides, drive, shapes }: Recording, server: Server | undefined): Promise<void> {
+  const plan = await loadPlan(join(root, "tests", "pipelines", "scripted.yaml"), { overrides });
   const run = await createRun(plan, runs, server, false);
   const session = await openSession({ runs, run, temporal: undefined });
   try {
-    await finishTraining(session, await startTraining(session));
-    for (const [name, place] of Object.entries(wanted)) await save(session, name, run + place);
+    await Promise.race([drive(session), session.failed]);
+    await sleep(2000); // workflows that have ended are listed a moment later
+    for (const [name, place] of Object.entries(shapes)) await save(session, name, run + place);
   } finally {
     await session.close();
   }
 }
 
+/** Writes a workflow's histories: `name.json`, then `name-2.json` for what it continued as, and so on. */
 async function save({ client }: RunSession, name: string, workflowId: string): Promise<void> {
-  const history = await client.workflow.getHandle(workflowId).fetchHistory();
-  await writeWhole(join(target, `${name}.json`), `${historyToJSON(history)}\n`);
-  process.stdout.write(`${name}: ${workflowId}, ${history.events?.length} events\n`);
+  const executions: { runId: string; startTime: Date }[] = [];
+  const query = `WorkflowId = "${workflowId}"`;
+  for await (const execution of client.workflow.list({ query })) executions.push(execution);
+  if (executions.length === 0) throw new Error(`there is no workflow ${workflowId} for ${name}`);
+  executions.sort((a, b) => a.startTime.getTime() - b.startTime.getTime());
+  for (const [index, { runId }] of executions.entries()) {
+    const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
+    const file = join(target, index === 0 ? `${name}.json` : `${name}-${index + 1}.json`);
+    await writeWhole(file, `${JSON.stringify(JSON.parse(historyToJSON(history)))}\n`);
+    process.stdout.write(`${file}: ${history.events?.length} events\n`);
+  }
 }

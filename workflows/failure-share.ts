@@ -18,18 +18,22 @@ export function failuresByReason(results: TrajectorySummary[]): [reason: string,
 
 /**
  * The failure that stops a run when more than the share `maximum` of a step's trajectories were left out. It names
- * the commonest reason. A resumed run tries again what was left out.
+ * the commonest reason. A resumed run tries again what was left out. What a person cancelled is no failure.
  */
 export function tooManyFailures(
   { run, step }: { run: string; step: number },
   results: TrajectorySummary[],
   maximum: number | undefined,
 ): ApplicationFailure | undefined {
-  const reasons = failuresByReason(results);
+  const reasons = failuresByReason(results.filter((result) => !isCancelled(result)));
   const count = reasons.reduce((total, [, times]) => total + times, 0);
   if (maximum === undefined || count === 0 || count <= maximum * results.length) return undefined;
   const [reason, times] = reasons[0] ?? ["unknown", 0];
   if (count === results.length) return failure("BATCH_EMPTY", { run, step, reason });
   const share = `${Math.round(maximum * 100)} %`;
   return failure("TOO_MANY_FAILURES", { run, step, count, of: results.length, share, times, reason });
+}
+
+function isCancelled({ failure: reason = "" }: TrajectorySummary): boolean {
+  return reason.startsWith("cancelled") || reason === "terminated";
 }

@@ -23,6 +23,9 @@ import type { TurnSpans } from "./turn-spans.ts";
 /** Attempts at a call that its tool did not fail, at most: workers that died, or that do not hold its state. */
 const lostWorkers = 50;
 
+/** Characters that the observations of one turn may have together: they are sent as one payload, of 2 MiB at most. */
+const observationLimit = 300_000;
+
 /** A turn under way. */
 export interface OpenTurn {
   /** What the agent loop may do in it. */
@@ -49,6 +52,7 @@ export function openTurn(
   const underWay: Promise<unknown>[] = [];
   const newest = new Map<string, Promise<unknown>>();
   let isAsked = false;
+  let room = observationLimit;
 
   /** Does a part of the turn within its span. */
   function part<T>(work: () => Promise<T>): Promise<T> {
@@ -139,7 +143,9 @@ export function openTurn(
     reject: (call, reason) => refuse("", call, reason),
     append: (observations) => {
       for (const { tool, text } of observations) {
-        progress.pending.push({ role: "tool", name: tool, content: text });
+        const content = text.slice(0, room);
+        room -= content.length;
+        progress.pending.push({ role: "tool", name: tool, content });
       }
     },
   };

@@ -2,6 +2,7 @@ import {
   ActivityFailure,
   allHandlersFinished,
   CancellationScope,
+  CancelledFailure,
   condition,
   continueAsNew,
   isCancellation,
@@ -32,6 +33,8 @@ export function trajectoryWorkflow(loops: Record<string, AgentLoop>) {
     let result: TrajectoryResult | undefined;
     try {
       const outcome = await open.orders.scope.run(() => takeTurns(input, open, loop));
+      if (outcome === "continue") await condition(allHandlersFinished);
+      if (open.orders.cancelled() !== undefined) throw new CancelledFailure("cancelled as its turns ended");
       if (outcome !== "continue") result = await finish(input, open, outcome);
     } catch (error) {
       if (!(error instanceof Error)) throw error;
@@ -40,7 +43,6 @@ export function trajectoryWorkflow(loops: Record<string, AgentLoop>) {
       );
     }
     if (result === undefined) {
-      await condition(allHandlersFinished);
       open.progress.orders = open.orders.carried();
       return continueAsNew({ ...input, progress: open.progress });
     }

@@ -5,7 +5,7 @@ import { loadPlan } from "../../src/pipeline/load-plan.ts";
 import { createRun } from "../../src/runs/create-run.ts";
 import { readLines } from "../../src/runs/files.ts";
 import { openSession } from "../../src/temporal/session.ts";
-import { startTraining } from "../../src/temporal/training-handle.ts";
+import { finishTraining, startTraining } from "../../src/temporal/training-handle.ts";
 
 /** What rollouts are made of. Times in seconds. */
 export interface Shape {
@@ -50,13 +50,13 @@ export async function measureRate(
   const run = await createRun(plan, runs, undefined, false);
   const session = await openSession({ runs, run, temporal: undefined });
   try {
-    await startTraining(session);
+    const ended = finishTraining(session, await startTraining(session));
     const times: number[] = [];
     let records: StepRecord[] = [];
     while (records.length < skipped + measured) {
-      records = await Promise.race([readLines<StepRecord>(session.folder.metrics), session.failed]);
+      await Promise.race([sleep(20), session.failed, ended]);
+      records = await readLines<StepRecord>(session.folder.metrics);
       while (times.length < records.length) times.push(performance.now() / 1000);
-      await sleep(20);
     }
     const first = records[0]?.seconds.total ?? 0;
     const from = skipped === 0 ? (times[0] ?? 0) - first : (times[skipped - 1] ?? 0);

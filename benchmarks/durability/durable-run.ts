@@ -1,6 +1,5 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { runSettings } from "../../activities/open-run.ts";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import type { Task } from "../../src/contracts/generated/task.ts";
@@ -13,6 +12,7 @@ import { createRun } from "../../src/runs/create-run.ts";
 import { readLines } from "../../src/runs/files.ts";
 import { runFolder } from "../../src/runs/run-folder.ts";
 import { openSession, type RunSession } from "../../src/temporal/session.ts";
+import { stepStage } from "../../workflows/stages.ts";
 import { trajectoryInput } from "../../workflows/trajectory-input.ts";
 
 /** What a run of scripted trajectories is made of. */
@@ -26,9 +26,6 @@ export interface ScriptedRun {
   /** What the policy says before each call of a tool; default nothing. */
   thought?: string;
 }
-
-/** By workflow type: executions, and events and bytes of the longest history. */
-export type Histories = Record<string, { executions: number; events: number; bytes: number }>;
 
 /** A run with its own server and workers, as `everturn run` has them. */
 export interface DurableRun {
@@ -44,8 +41,6 @@ export interface DurableRun {
   /** The places of the trajectories so far that were no part of a step or an evaluation. */
   places: TrajectoryPlace[];
   session: RunSession;
-  /** The executions of the newest step or trajectory by workflow type, with the largest history of each. */
-  histories(): Promise<Histories>;
   close(): Promise<void>;
 }
 
@@ -86,7 +81,7 @@ export async function openDurableRun(
       ...[
         `policy.config.seconds=${seconds}`,
         `rollout.batchSize=${batchSize}`,
-        `rollout.concurrency=${batchSize}`,
+        `rollout.concurrency=${Math.min(batchSize, 1000)}`,
       ],
       ...[`dataset.train.config.path=${file}`, `dataset.validation.config.path=${file}`],
     ],
@@ -100,11 +95,9 @@ export async function openDurableRun(
   const common = { run, settings, queues, quickTurns: seconds < quickTurn };
   const places: TrajectoryPlace[] = [];
   let number = 0;
-  let newest = "";
 
   async function timed<Input, Result>(type: string, place: string, input: Input): Promise<[number, Result]> {
     const options = { workflowId: `${run}/${place}`, taskQueue: queues.orchestration, args: [input] };
-    newest = place;
     const started = performance.now();
     const working: Promise<Result> = client.workflow.execute(type, options);
     const result = await Promise.race([working, session.failed]);
@@ -121,7 +114,7 @@ export async function openDurableRun(
 
   async function step(): Promise<number> {
     const input = { ...common, step: ++number, policyVersion: 0 };
-    await timed<StepInput, unknown>("step", `step-${number}`, input);
+    await timed<StepInput, unknown>("step", stepStage(number), input);
     const record = (await readLines<StepRecord>(paths.metrics)).at(-1);
     if (record?.trajectories !== batchSize) throw new Error(`step ${number} trained on less than its batch`);
     return record.seconds.rollout;
@@ -146,23 +139,7 @@ export async function openDurableRun(
     return took;
   }
 
-  async function histories(): Promise<Histories> {
-    await sleep(2000); // closed workflows are listed a moment later
-    const found: Histories = {};
-    const query = `WorkflowId STARTS_WITH '${run}/${newest}'`;
-    for await (const { type, historyLength, historySize = 0 } of client.workflow.list({ query })) {
-      const known = found[type] ?? { executions: 0, events: 0, bytes: 0 };
-      found[type] = {
-        executions: known.executions + 1,
-        events: Math.max(known.events, historyLength),
-        bytes: Math.max(known.bytes, historySize),
-      };
-    }
-    return found;
-  }
-
   return {
-    histories,
     plan,
     policy: paths.policy(0),
     evaluate,

@@ -2,15 +2,12 @@
 // Arguments: folder, count, device, precision.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { devices } from "../../src/devices/device.ts";
 import { readModelConfig } from "../../src/models/model-config-file.ts";
-import { precisions } from "../../src/onnx/target.ts";
+import { targetOf } from "../../src/onnx/target.ts";
 import { createSampler } from "../../src/sampling/sampler.ts";
 import type { BenchmarkSequence } from "../train/workload.ts";
 
-const [folder = ".", count = "1", deviceName, precisionName] = process.argv.slice(2);
-const device = devices.find((name) => name === deviceName) ?? "cpu";
-const precision = precisions.find((name) => name === precisionName) ?? "float32";
+const [folder = ".", count = "1", device = "cpu", precision = "float32"] = process.argv.slice(2);
 
 const config = await readModelConfig(join(folder, "config.json"));
 const batch: BenchmarkSequence[] = JSON.parse(await readFile(join(folder, "batch.json"), "utf8"));
@@ -20,7 +17,7 @@ const sampler = createSampler({
   stopTokens: [],
   threads: 2,
   decode: () => "",
-  target: { device, precision },
+  target: targetOf({ device, precision }),
 });
 await sampler.load(0, folder);
 

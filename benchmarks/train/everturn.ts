@@ -3,14 +3,13 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { devices } from "../../src/devices/device.ts";
 import { policyObjective } from "../../src/learning/policy-objective.ts";
 import { freshTrainerState } from "../../src/learning/trainer-state.ts";
 import { createTrainingEngine } from "../../src/learning/training-engine.ts";
 import type { TrainedModel } from "../../src/learning/training-graphs.ts";
 import { readModelConfig } from "../../src/models/model-config-file.ts";
 import { readSafetensors } from "../../src/models/safetensors.ts";
-import { precisions } from "../../src/onnx/target.ts";
+import { targetOf } from "../../src/onnx/target.ts";
 import { type BenchmarkSequence, loraSettings } from "./workload.ts";
 
 const [folder = ".", updates = "1", threads = "2", device = "cpu", precision = "float32"] =
@@ -27,8 +26,7 @@ const engine = createTrainingEngine({
   ...model,
   state: freshTrainerState(model, weights, 2),
   threads: Number(threads),
-  device: devices.find((name) => name === device) ?? "cpu",
-  precision: precisions.find((name) => name === precision) ?? "float32",
+  ...targetOf({ device, precision }),
   gradientClip: 1,
   weightDecay: 0.01,
 });

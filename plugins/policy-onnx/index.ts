@@ -5,20 +5,19 @@ import {
   createFraming,
   createSampler,
   createToolCallGrammar,
-  devices,
   importModel,
   type JsonObject,
   knownModelNames,
   loadTokenizer,
   type PolicyPlugin,
   parseModelConfig,
-  precisions,
   randomModelWeights,
   readModelConfig,
   readVocabulary,
   type SamplingParameters,
   type ToolCallGrammar,
   type ToolDefinition,
+  targetOf,
   writePolicyFolder,
 } from "everturn/plugin";
 
@@ -49,7 +48,8 @@ const plugin: PolicyPlugin = {
     return [{ key: "model", reason: `is ${model}, which is no known model's name`, help }];
   },
 
-  async open(folder, { slots, threads, keyValueMemory, device, precision, sampling: usual }) {
+  async open(folder, given) {
+    const { slots, threads, keyValueMemory, sampling: usual } = given;
     const tokenizer = await loadTokenizer(folder);
     const end = tokenizer.endOfTurn.id;
     const config = await readModelConfig(join(folder, "config.json"));
@@ -60,10 +60,7 @@ const plugin: PolicyPlugin = {
       keyValueBytes: Number(keyValueMemory ?? 1024) * 2 ** 20,
       stopTokens: [end],
       decode: tokenizer.decode,
-      target: {
-        device: devices.find((name) => name === device) ?? "cpu",
-        precision: precisions.find((name) => name === precision) ?? "float32",
-      },
+      target: targetOf(given),
     });
     let grammar: Promise<ToolCallGrammar> | undefined;
     const constraintFor = async (tools: readonly ToolDefinition[]) => {

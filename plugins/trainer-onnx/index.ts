@@ -9,9 +9,10 @@ import {
   type TrainerPlugin,
   type TrainerState,
   type TrainingSettings,
+  targetOf,
 } from "everturn/plugin";
 import { readPolicy, writePolicy } from "./policy-files.ts";
-import { loraSettings, targetOf, trainingSettings } from "./settings.ts";
+import { loraSettings, trainingSettings } from "./settings.ts";
 import { readTrainerState, writeTrainerState } from "./state-folder.ts";
 
 /** Policy-gradient algorithms and supervised steps on ONNX Runtime. */

@@ -1,11 +1,4 @@
-import {
-  algorithmPresets,
-  devices,
-  type JsonObject,
-  type LoraSettings,
-  precisions,
-  type TrainingSettings,
-} from "everturn/plugin";
+import { algorithmPresets, type JsonObject, type LoraSettings, type TrainingSettings } from "everturn/plugin";
 
 type Preset = (typeof algorithmPresets)[keyof typeof algorithmPresets];
 
@@ -13,14 +6,6 @@ type Preset = (typeof algorithmPresets)[keyof typeof algorithmPresets];
 export function trainingSettings(config: JsonObject): TrainingSettings {
   const preset = presetOf(config.algorithm);
   return { ...algorithmOf(config, preset), ...optimizationOf(config) };
-}
-
-/** Where a configuration has models run, and what their matrix products compute in. */
-export function targetOf(config: JsonObject) {
-  return {
-    device: choiceOf(config, "device", devices, "cpu"),
-    precision: choiceOf(config, "precision", precisions, "float32"),
-  };
 }
 
 /** The adapter that a configuration asks for; the schema has filled it. */

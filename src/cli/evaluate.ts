@@ -3,7 +3,8 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { runSettings } from "../../activities/open-run.ts";
 import { evaluationStage } from "../../workflows/stages.ts";
-import type { EvaluationInput, EvaluationPlan, EvaluationRecord } from "../contracts/run.ts";
+import type { Plan } from "../contracts/plan.ts";
+import type { EvaluationInput, EvaluationPlan, EvaluationRecord, RunSettings } from "../contracts/run.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { newestPolicy } from "../runs/newest-policy.ts";
 import { type OpenRun, openRun } from "../runs/open-runs.ts";
@@ -18,6 +19,7 @@ interface Options {
   tasks?: string;
   limit?: number;
   tools: boolean;
+  toolRecordings?: string;
   policyVersion?: string;
   temporal?: string;
   json: boolean;
@@ -32,6 +34,7 @@ export function registerEvaluate(program: Command): void {
     .option("--tasks <file>", "JSON lines of tasks; default: the pipeline's validation set")
     .option("--limit <number>", "only the first tasks", positiveCount)
     .option("--no-tools", "switch the tools off")
+    .option("--tool-recordings <run>", "answer tool calls with what this run recorded, and call none")
     .option("--policy-version <number>", "default: the newest")
     .option("--runs <folder>", "where runs are kept", "runs")
     .option("--temporal <path>", "Temporal CLI to start the dev server with")
@@ -43,13 +46,14 @@ async function evaluate(run: string, options: Options): Promise<void> {
   const runs = resolve(options.runs);
   const opened = await openRun(runs, run);
   const plan = await evaluationPlan(opened, options);
+  const settings = runSettings(await withRecordings(opened.plan, runs, options));
   const workflowId = `${run}/${plan.name}`;
   const record = await withSession(
     {
       ...{ runs, run, temporal: options.temporal, queuePrefix: `${workflowId}/` },
       note: (text) => void process.stderr.write(`${text}\n`),
     },
-    (session) => evaluateIn(session, opened, plan, workflowId),
+    (session) => evaluateIn(session, settings, plan, workflowId),
     (session) => terminate(session, workflowId),
   );
   if (record === "interrupted") {
@@ -64,12 +68,12 @@ async function evaluate(run: string, options: Options): Promise<void> {
 
 async function evaluateIn(
   session: RunSession,
-  opened: OpenRun,
+  settings: RunSettings,
   plan: EvaluationPlan,
   workflowId: string,
 ): Promise<EvaluationRecord> {
   const { client, queues, run } = session;
-  const input: EvaluationInput = { run, plan, settings: runSettings(opened.plan), queues };
+  const input: EvaluationInput = { run, plan, settings, queues };
   const handle = await client.workflow.start("evaluation", {
     workflowId,
     taskQueue: queues.orchestration,
@@ -78,6 +82,13 @@ async function evaluateIn(
   const failed = (reason: string) =>
     new EverturnError("EVALUATION_FAILED", { evaluation: workflowId, reason });
   return workflowResult(session, handle, failed);
+}
+
+/** The run's plan, its tools answered from another run. Throws RUN_NOT_FOUND. */
+async function withRecordings(plan: Plan, runs: string, { toolRecordings: run }: Options): Promise<Plan> {
+  if (run === undefined) return plan;
+  const { folder } = await openRun(runs, run);
+  return { ...plan, rollout: { ...plan.rollout, toolRecordings: folder.root } };
 }
 
 /** Nobody will work on these queues again, so the workflow would stay under way for ever. */

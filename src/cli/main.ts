@@ -49,11 +49,14 @@ for (const register of [
   register(program);
 }
 
-// A reader that has enough, such as `head`, is no failure.
-process.stdout.on("error", (error) => {
-  if (!isSystemError(error, "EPIPE")) throw error;
-  process.exit();
-});
+// A reader that has enough, such as `head`, is no failure; nor is a worker's log on a full disk.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on("error", (error) => {
+    if (process.connected && isSystemError(error, "ENOSPC")) return;
+    if (!isSystemError(error, "EPIPE")) throw error;
+    process.exit();
+  });
+}
 
 try {
   await program.parseAsync();

@@ -25,16 +25,23 @@ export function phaseText(progress: RunProgress): string {
 
 /** One line for a step. */
 export function stepLine(record: StepRecord, steps: number | undefined): string {
-  const leftOut = record.leftOut === 0 ? [] : [`left out ${record.leftOut}`];
+  const leftOut = record.leftOut === 0 ? [] : [`left out ${record.leftOut}${leftOutReason(record)}`];
   return [
     `step ${record.step}${steps === undefined ? "" : `/${steps}`}`,
     `reward ${record.rewardMean.toFixed(2)}`,
     `success ${percent(record.successRate, 0)}`,
     `tool calls ${percent(record.toolCallRate, 0)}`,
     ...(record.kl === undefined ? [] : [`kl ${record.kl.toFixed(3)}`]),
+    ...(record.staleness === 0 ? [] : [`staleness ${record.staleness}`]),
     ...leftOut,
     duration(record.seconds.total),
   ].join("  ");
+}
+
+/** The commonest reason for which a step's trajectories were left out, in brackets; "" if the record has none. */
+export function leftOutReason(record: StepRecord | undefined): string {
+  const [reason] = Object.keys(record?.leftOutReasons ?? {});
+  return reason === undefined ? "" : ` (${reason.slice(0, 60)})`;
 }
 
 /** One line for an evaluation. */

@@ -3,6 +3,7 @@ import type { RunProgress } from "../contracts/run.ts";
 import { duration, percent } from "../report/format.ts";
 import type { RunView, ViewStream } from "./live-view.ts";
 import {
+  leftOutReason,
   metric,
   phaseText,
   progressBar,
@@ -88,7 +89,7 @@ function screenLines(
   elapsed: number,
 ): Span[][] {
   const inTrajectories = progress.phase === "evaluate" || progress.phase === "step";
-  const { done, of } = (inTrajectories ? child : progress) ?? { done: 0, of: 0 };
+  const { done, of } = child ?? progress;
   const unit = inTrajectories ? "trajectories" : "steps";
   const bar: Span[] = of === 0 ? [] : [["cyan", progressBar(done, of, barWidth)], ` ${done}/${of} ${unit}`];
   const last = records.at(-1);
@@ -131,5 +132,6 @@ function screenLines(
 
 function leftOutSpan(records: readonly StepRecord[]): Span[] {
   const total = records.reduce((sum, record) => sum + record.leftOut, 0);
-  return total === 0 ? [] : [["yellow", `  ${total} left out`]];
+  const last = records.findLast((record) => record.leftOut > 0);
+  return total === 0 ? [] : [["yellow", `  ${total} left out${leftOutReason(last)}`]];
 }

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { loadPlan } from "../pipeline/load-plan.ts";
-import { capabilityLine } from "./capabilities.ts";
+import { capabilityLine, usedPlugins } from "./capabilities.ts";
 import { collect } from "./option-values.ts";
 
 /** `everturn validate <pipeline>`: checks a pipeline and its plugins, and starts nothing. */
@@ -14,9 +14,7 @@ export function registerValidate(program: Command): void {
     .option("--json", "print the plan as one line of JSON", false)
     .action(async (pipeline: string, options: { set: string[]; plugins: string[]; json: boolean }) => {
       const plan = await loadPlan(pipeline, { overrides: options.set, pluginFolders: options.plugins });
-      const plugins = [plan.policy, ...plan.tools, plan.loop, plan.reward, plan.trainer].map(
-        (use) => use.name,
-      );
+      const plugins = usedPlugins(plan).map(({ name }) => name);
       const summary = `${pipeline} is valid: ${plan.steps} steps; plugins ${plugins.join(", ")}`;
       const line = `${summary}\n${capabilityLine(plan)}`;
       process.stdout.write(`${options.json ? JSON.stringify(plan) : line}\n`);

@@ -56,9 +56,9 @@ export interface GenerationRequest {
 /** A sampled action, with log-probabilities in nats. */
 export interface Generation {
   tokens: number[];
-  /** Of each token under the policy itself: temperature 1, the whole vocabulary. Training reads these. */
+  /** Of each token under the policy itself: temperature 1, the whole vocabulary. */
   logprobs: number[];
-  /** Of each token under the distribution it was drawn from; 0 if it was simply the likeliest. */
+  /** Of each token under the distribution it was drawn from; 0 if it was simply the likeliest. Training reads these. */
   samplingLogprobs: number[];
   /** The action's text, without the stop token or stop text. */
   text: string;

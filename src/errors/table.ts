@@ -200,6 +200,11 @@ export const errorTable = {
     retryable: false,
     help: "Simplify the parameters' schema, or leave tool calls free: `toolCalls: free`.",
   },
+  SAMPLER_FAILED: {
+    message: "The sampler failed, and with it all that it was generating for this version: {reason}.",
+    retryable: true,
+    help: "This is a mistake in the sampler, not in the request. Report it with the worker's log.",
+  },
   SAMPLING_MEMORY_SHORT: {
     message:
       "Sampling needs {weights} of weights and {keyValues} of keys and values, but only {available} are free.",
@@ -450,6 +455,11 @@ export const errorTable = {
     message: "The fork {fork} failed: {reason}.",
     retryable: true,
     help: "Correct the cause and fork again; the trajectory it came from is as it was.",
+  },
+  TURN_MISSING: {
+    message: "Turn {turn} of {trajectory} is not in its journal.",
+    retryable: true,
+    help: "The worker must see the run's folder; check that it is the one the run was started with.",
   },
   SEGMENT_MISSING: {
     message: "The segment {ref} is not in the trajectory store {folder}.",

@@ -1,11 +1,11 @@
-import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { StepRecord } from "../contracts/generated/step-record.ts";
 import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import type { Reservation, TrainedStep } from "../contracts/ledger.ts";
 import type { EvaluationRecord } from "../contracts/run.ts";
 import { listTrajectories, readTrajectoryRecord } from "../report/trajectory-files.ts";
-import { isSystemError, readLines, readRecord } from "../runs/files.ts";
+import { readLines, readRecord } from "../runs/files.ts";
+import { namesIn } from "../runs/names-in.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
 import { readReservations } from "./reservations.ts";
@@ -57,14 +57,4 @@ async function readEvaluations(folder: RunFolder): Promise<EvaluationRecord[]> {
   const at = dirname(folder.evaluation("any"));
   const records = await Promise.all(files.map((name) => readRecord<EvaluationRecord>(join(at, name))));
   return records.filter((record) => record !== undefined);
-}
-
-/** The sorted names in a folder; none if it is not there. */
-export async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return (await readdir(folder)).sort();
-  } catch (error) {
-    if (isSystemError(error, "ENOENT")) return [];
-    throw error;
-  }
 }

@@ -105,7 +105,6 @@ async function checkCursor(
       unchecked: [...unchecked, `the data cursor: the training set can't be read: ${reason}`],
     };
   }
-  const size = plan.rollout.batchSize / plan.rollout.groupSize;
   const decided = metrics.at(-1)?.step ?? 0;
-  return { findings: checkDataCursor(reservations, { length, size, seed: plan.seed, decided }), unchecked };
+  return { findings: checkDataCursor(plan, reservations, { length, decided }), unchecked };
 }

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Reservation } from "../contracts/ledger.ts";
-import { isSystemError, readRecord, writeOnce } from "../runs/files.ts";
+import { readRecord, writeOnce } from "../runs/files.ts";
+import { namesIn } from "../runs/names-in.ts";
 import { patiently } from "../runs/patiently.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
 
@@ -27,13 +27,4 @@ export async function readReservations(folder: RunFolder, stage?: string): Promi
   );
   const reservations = await Promise.all(files.flat().map((file) => readRecord<Reservation>(file)));
   return reservations.filter((reservation) => reservation !== undefined);
-}
-
-async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return (await readdir(folder)).sort();
-  } catch (error) {
-    if (isSystemError(error, "ENOENT")) return [];
-    throw error;
-  }
 }

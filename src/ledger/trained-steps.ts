@@ -1,18 +1,12 @@
-import { readdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { TrainedStep } from "../contracts/ledger.ts";
-import { isSystemError, readRecord } from "../runs/files.ts";
+import { readRecord } from "../runs/files.ts";
+import { namesIn } from "../runs/names-in.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
 
 /** The steps that were trained, by number. Throws RECORD_CORRUPT. */
 export async function readTrainedSteps(folder: RunFolder): Promise<Map<number, TrainedStep>> {
-  let names: string[];
-  try {
-    names = await readdir(dirname(folder.trainedStep(1)));
-  } catch (error) {
-    if (isSystemError(error, "ENOENT")) return new Map();
-    throw error;
-  }
+  const names = await namesIn(dirname(folder.trainedStep(1)));
   const numbers = names.flatMap((name) => /^train-(\d+)\.json$/.exec(name)?.[1] ?? []).map(Number);
   const steps = new Map<number, TrainedStep>();
   for (const step of numbers.sort((a, b) => a - b)) {

@@ -64,6 +64,11 @@ export async function createBoundSession(
 
   /** The binding holds the tensor from then on, though not the memory. */
   const bind = (to: RuntimeCall, name: string, { shape, data }: BoundTensor) => {
+    const size = shape.reduce((product, dimension) => product * dimension, 1);
+    if (size !== data.length) {
+      const reason = `${name} of shape [${shape.join(", ")}] was given ${data.length} numbers`;
+      throw new EverturnError("ONNX_RUN_FAILED", { reason });
+    }
     const sizes = BigInt64Array.from(shape, BigInt);
     const create = runtime.CreateTensorWithDataAsOrtValue;
     const value = made(create, memory, data, data.byteLength, sizes, shape.length, typeOf(data));

@@ -1,6 +1,6 @@
 import type { FloatValue, Value } from "./graph.ts";
-import { runtimeDomain } from "./runtime-domain.ts";
 import type { RotaryTables } from "./rotary-embedding.ts";
+import { runtimeDomain } from "./runtime-domain.ts";
 
 /** What the runtime's operator is given, besides the new tokens. */
 export interface GroupQueryOptions {

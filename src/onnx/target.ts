@@ -1,10 +1,11 @@
-import type { Device } from "../devices/device.ts";
+import type { JsonObject } from "../contracts/json.ts";
+import { type Device, devices } from "../devices/device.ts";
 
 /** What matrix products compute in. Everything else, weights and gradients included, stays float32. */
 export type Precision = "float32" | "float16" | "bfloat16";
 
 /** Every precision, the default first. */
-export const precisions: readonly Precision[] = ["float32", "float16", "bfloat16"];
+const precisions: readonly Precision[] = ["float32", "float16", "bfloat16"];
 
 /** What a model is written for. */
 export interface Target {
@@ -12,4 +13,12 @@ export interface Target {
   readonly device?: Device;
   /** Default "float32". On the CPU the others are no faster; WebGPU has no bfloat16. */
   readonly precision?: Precision;
+}
+
+/** The target that a plugin's configuration names by `device` and `precision`; the defaults where it names none. */
+export function targetOf({ device, precision }: JsonObject): Required<Target> {
+  return {
+    device: devices.find((name) => name === device) ?? "cpu",
+    precision: precisions.find((name) => name === precision) ?? "float32",
+  };
 }

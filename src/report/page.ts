@@ -4,6 +4,7 @@ import { accuracyPlot } from "./sections/accuracy.ts";
 import { examples } from "./sections/examples.ts";
 import { header } from "./sections/header.ts";
 import { headline } from "./sections/headline.ts";
+import { leftOutTable } from "./sections/left-out.ts";
 import { plots } from "./sections/plots.ts";
 import { evaluationTable, stepTable } from "./sections/tables.ts";
 import { style } from "./style.ts";
@@ -22,6 +23,7 @@ export function page(data: ReportData): string {
     ...accuracy,
     plots(data),
     examples(comparison),
+    leftOutTable(steps),
     stepTable(steps),
     evaluationTable([...evaluations, ...others]),
   ];

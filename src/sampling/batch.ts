@@ -1,4 +1,4 @@
-import type { CachedDecoder } from "../models/cached-decoder.ts";
+import type { CachedDecoder, DecoderRun } from "../models/cached-decoder.ts";
 import type { Tensor } from "../models/safetensors.ts";
 import { createKeyValueCache, type KeyValueCache } from "./key-value-cache.ts";
 import { bytesOfPosition } from "./memory-check.ts";
@@ -36,6 +36,8 @@ export function createBatch({ model, adapter, store, origin }: BatchOptions): Ba
   const cache = createKeyValueCache({ layers, heads, headSize, step: model.capacityStep });
   const reader = createPromptReader(model, adapter, store, origin);
   let active: Sequence[] = [];
+  /** What a run is asked for, as long as no sequence joins or leaves. */
+  let settings: Omit<DecoderRun, "tokens" | "past"> | undefined;
 
   /** Frees the rows of sequences that are done, filling each hole with a last row, and makes room for one token more. */
   const compact = () => {
@@ -43,6 +45,7 @@ export function createBatch({ model, adapter, store, origin }: BatchOptions): Ba
     const last = rows.filter((row) => row >= rows.length);
     const order = Array.from(rows, (_, row) => (active[row]!.done ? last.pop()! : row));
     active = order.map((row) => active[row]!);
+    settings = undefined;
     cache.arrange(order, longest(active) + 1);
   };
 
@@ -54,6 +57,7 @@ export function createBatch({ model, adapter, store, origin }: BatchOptions): Ba
     const first = active.length;
     const order = [...active.keys(), ...joining.map(() => -1)];
     active = [...active, ...joining.map(({ sequence }) => sequence)];
+    settings = undefined;
     cache.arrange(order, longest(active) + 1);
     const kept = from.view(0, from.rows());
     joining.forEach(({ row, sequence }, index) => {
@@ -65,23 +69,20 @@ export function createBatch({ model, adapter, store, origin }: BatchOptions): Ba
     if (active.some(({ done }) => done)) compact();
     if (active.length === 0) return;
     if (longest(active) === cache.capacity()) cache.arrange([...active.keys()], longest(active) + 1);
-    const sequences = [...active];
-    const past = {
-      ...cache.view(0, sequences.length),
-      capacity: cache.capacity(),
-      lengths: sequences.map(({ length }) => length),
+    settings ??= {
+      wanted: wantedBy(active),
+      inverseTemperatures: tempered(active),
+      ...(adapter && { adapter }),
     };
-    const [output] = await Promise.all([
-      model.run({
-        tokens: sequences.map(({ tokens }) => [tokens.at(-1)!]),
-        past,
-        wanted: wantedBy(sequences),
-        inverseTemperatures: tempered(sequences),
-        ...(adapter && { adapter }),
-      }),
-      prepareAll(sequences),
-    ]);
-    sequences.forEach((sequence, row) => {
+    const past = {
+      ...cache.view(0, active.length),
+      capacity: cache.capacity(),
+      lengths: active.map(({ length }) => length),
+    };
+    const tokens = active.map((sequence) => [sequence.tokens.at(-1)!]);
+    const output = await model.run({ ...settings, tokens, past });
+    await prepareAll(active);
+    active.forEach((sequence, row) => {
       sequence.length++;
       sequence.advance(nextTokenOf(output, row, model.config.vocab_size));
     });

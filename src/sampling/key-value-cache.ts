@@ -42,6 +42,7 @@ export function createKeyValueCache(shape: CacheShape): KeyValueCache {
   let capacity = 0;
   let rows = 0;
   let all = allocate();
+  let viewed: { start: number; end: number; view: KeyValues } | undefined;
 
   /** Keys of all layers, then values. */
   function allocate(): Float32Array[] {
@@ -79,14 +80,19 @@ export function createKeyValueCache(shape: CacheShape): KeyValueCache {
       if (!keepsCapacity) capacity = wanted;
       if (!keepsRows) rows = from.length < rows ? from.length : Math.max(from.length, Math.ceil(1.5 * rows));
       all = allocate();
+      viewed = undefined;
       all.forEach((to, index) => {
         copyInto(old.all[index]!, old.capacity, from, to);
       });
     },
     view(start, end) {
+      // Asked for at each step, and nearly always the same.
+      if (viewed?.start === start && viewed.end === end) return viewed.view;
       const row = heads * capacity * headSize;
       const cut = all.map((array) => array.subarray(start * row, end * row));
-      return { keys: cut.slice(0, layers), values: cut.slice(layers) };
+      const view = { keys: cut.slice(0, layers), values: cut.slice(layers) };
+      viewed = { start, end, view };
+      return view;
     },
     cut(row, at, count) {
       const empty = () => Array.from({ length: layers }, () => new Float32Array(heads * count * headSize));

@@ -27,7 +27,12 @@ export function nextTokenOf(output: NextTokens, row: number, vocabulary: number)
   return {
     likeliest: Number(output.likeliest[row]),
     normalizer: -Math.log(output.certainties[row]!),
-    weights: cut(output.weights),
-    logits: cut(output.logits),
+    // Seldom are both wanted, and often none.
+    get weights() {
+      return cut(output.weights);
+    },
+    get logits() {
+      return cut(output.logits);
+    },
   };
 }

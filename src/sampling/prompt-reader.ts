@@ -86,18 +86,16 @@ export function createPromptReader(
       capacity: cache.capacity(),
       lengths: taken.map(({ length }) => length),
     };
-    const [output] = await Promise.all([
-      model.run({
-        tokens,
-        // A single row of scores takes another kernel than several.
-        length: Math.max(2, ...tokens.map((row) => row.length)),
-        past,
-        wanted: wantedBy(ending),
-        inverseTemperatures: tempered(taken.map(({ sequences: [sequence] }) => sequence)),
-        ...(adapter && { adapter }),
-      }),
-      prepareAll(ending),
-    ]);
+    const output = await model.run({
+      tokens,
+      // A single row of scores takes another kernel than several.
+      length: Math.max(2, ...tokens.map((row) => row.length)),
+      past,
+      wanted: wantedBy(ending),
+      inverseTemperatures: tempered(taken.map(({ sequences: [sequence] }) => sequence)),
+      ...(adapter && { adapter }),
+    });
+    await prepareAll(ending);
     return output;
   };
 

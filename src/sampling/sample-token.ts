@@ -11,13 +11,13 @@ export interface TokenSampling extends LikeliestOptions {
 
 /** What the model says of the next token. */
 export interface NextToken {
-  likeliest: number;
+  readonly likeliest: number;
   /** log Σ e^(l − largest l). */
-  normalizer: number;
+  readonly normalizer: number;
   /** Probabilities at the temperature, up to a factor, for drawing freely. */
-  weights: Float32Array;
+  readonly weights: Float32Array;
   /** For drawing under restrictions. */
-  logits: Float32Array;
+  readonly logits: Float32Array;
 }
 
 /** What the context and a grammar do to the choice. */
@@ -56,19 +56,21 @@ export function sampleToken(
 ): DrawnToken {
   const { temperature } = sampling;
   if (restrictions) {
-    const logits = restricted(next.logits, sampling.repetitionPenalty ?? 1, restrictions);
+    const before = next.logits;
+    const logits = restricted(before, sampling.repetitionPenalty ?? 1, restrictions);
     const best = indexOfLargest(logits);
     const drawn =
       temperature === 0
         ? { token: best, samplingLogprob: 0 }
         : draw(weigh(logits, logits[best]!, temperature), sampling, uniform());
-    const largest = next.logits[next.likeliest]!;
-    return checked({ ...drawn, logprob: next.logits[drawn.token]! - largest - next.normalizer });
+    const largest = before[next.likeliest]!;
+    return checked({ ...drawn, logprob: before[drawn.token]! - largest - next.normalizer });
   }
   if (temperature === 0)
     return checked({ token: next.likeliest, logprob: -next.normalizer, samplingLogprob: 0 });
-  const drawn = draw(next.weights, sampling, uniform());
-  const centered = temperature * Math.log(next.weights[drawn.token]! / next.weights[next.likeliest]!);
+  const { weights } = next;
+  const drawn = draw(weights, sampling, uniform());
+  const centered = temperature * Math.log(weights[drawn.token]! / weights[next.likeliest]!);
   return checked({ ...drawn, logprob: centered - next.normalizer });
 }
 

@@ -33,7 +33,7 @@ export interface Sampler {
   load(version: number, folder: string): Promise<void>;
   /**
    * Samples a continuation. A context that fills max_position_embeddings gives none, with finishReason "length".
-   * Fails with POLICY_VERSION_NOT_LOADED, TOKENS_INVALID for ids outside the vocabulary, or
+   * Fails with SAMPLER_FAILED if the sampler itself is at fault, with POLICY_VERSION_NOT_LOADED, TOKENS_INVALID for ids outside the vocabulary, or
    * KEY_VALUE_MEMORY_TOO_SMALL for a request that can't fit by itself.
    */
   generate(request: SampleRequest): Promise<Sample>;
@@ -50,6 +50,9 @@ interface Version {
 
 /** Versions kept ready: the newest, and those that evaluations or late trajectories still ask for. */
 const versionsKept = 3;
+
+/** Milliseconds for which whoever else has work in this thread waits, for the steps of a small model. */
+const othersWait = 1;
 
 /** Milliseconds without requests after which the memory of keys and values is given back. */
 const restAfter = 1000;
@@ -122,13 +125,21 @@ export function createSampler(options: SamplerOptions): Sampler {
   const work = async () => {
     working = true;
     clearTimeout(resting);
+    let waited = Number.NEGATIVE_INFINITY;
     for (;;) {
-      await new Promise((resolve) => setImmediate(resolve));
+      if (performance.now() - waited > othersWait) {
+        await new Promise((resolve) => setImmediate(resolve));
+        waited = performance.now();
+      }
       const busy = [...versions.values()].filter((version) => version.open.size > 0);
       if (busy.length === 0) break;
       for (const version of busy) {
-        if (version.waiting.length > 0) join(version, busy);
-        await version.batch.step();
+        try {
+          if (version.waiting.length > 0) join(version, busy);
+          await version.batch.step();
+        } catch (error) {
+          for (const sequence of [...version.open]) sequence.fail(failureOf(error));
+        }
       }
     }
     working = false;
@@ -183,6 +194,13 @@ export function createSampler(options: SamplerOptions): Sampler {
       for (const { decoder } of all) await decoder.release();
     },
   };
+}
+
+/** What a request is told when not it, but the sampler was at fault. */
+function failureOf(cause: unknown): EverturnError {
+  if (cause instanceof EverturnError) return cause;
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new EverturnError("SAMPLER_FAILED", { reason }, { cause });
 }
 
 function checkTokens(tokens: readonly number[], vocabulary: number): void {

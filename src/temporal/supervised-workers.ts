@@ -46,8 +46,10 @@ function superviseWorker(role: Role, options: Options): Promise<Supervised> {
       const worker = await startWorkerProcess(role, options, { onProgress, onNotice, stopping });
       return { ended: worker.ended, stop: () => worker.stop(isServerUp) };
     },
-    onEnd: ({ reason }, times) =>
-      note(`the ${role} worker ended (${reason}); starting it again${again(times)}`),
+    onEnd: ({ reason, outOfMemory }, times) => {
+      const help = outOfMemory ? "; WORKER_OUT_OF_MEMORY in docs/errors.md says what helps" : "";
+      note(`the ${role} worker ended (${reason}); starting it again${again(times)}${help}`);
+    },
     giveUp: (ending, times) => {
       const log = runFolder(runs, run).log(role);
       return workerEnded({ role, run, log, ending, times: withoutProgress(times) });

@@ -29,7 +29,8 @@ const workflowTasks = { maxConcurrentWorkflowTaskExecutions: 1000, maxConcurrent
 /**
  * Runs a worker of `role` for `run` until `ended` resolves, with the activities of all roles that share its queue;
  * the one with orchestration also runs the workflows.
- * `onReady` is called when it polls, `onProgress` when activities have finished, at most once a second. Throws TEMPORAL_UNREACHABLE, TEMPORAL_REFUSED.
+ * `onReady` is called when it polls, `onProgress` when activities have finished, at most once a second.
+ * Throws TEMPORAL_UNREACHABLE, TEMPORAL_REFUSED.
  */
 export async function runWorker(options: {
   role: Role;
@@ -48,9 +49,10 @@ export async function runWorker(options: {
   const { role, runs, run, location, queues } = options;
   const { folder } = await openRun(runs, run);
   const served = rolesBeside(role, queues);
-  const made = await Promise.all(served.map((one) => options.makeActivities(one, runs, run)));
   const connection = await connectWorker(location);
+  let made: RoleActivities[] = [];
   try {
+    made = await Promise.all(served.map((one) => options.makeActivities(one, runs, run)));
     const concurrency = Math.max(...made.map((one) => one.concurrency));
     const common: WorkerOptions = {
       connection,

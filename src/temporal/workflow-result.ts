@@ -16,7 +16,8 @@ export async function workflowResult<Result>(
   try {
     return await client.withAbortSignal(closing, () => handle.result());
   } catch (error) {
-    if (error instanceof WorkflowFailedError) throw failed(rootCause(error.cause) ?? error.message);
+    if (error instanceof WorkflowFailedError)
+      throw failed((rootCause(error.cause) ?? error.message).replace(/\.$/, ""));
     if (error instanceof ServiceError) {
       throw new EverturnError("TEMPORAL_LOST", { run, address, reason: reasonOf(error.cause ?? error) });
     }

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { join, relative } from "node:path";
 import type { Task } from "../contracts/generated/task.ts";
+import type { JsonValue } from "../contracts/json.ts";
 import type { ToolCreation } from "../contracts/tool.ts";
 import type { TrajectoryPlace } from "../contracts/trajectory.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
@@ -65,6 +66,9 @@ export function holdInstances(
   log: (text: string) => void,
 ): Instances {
   const held = new Map<string, Held>();
+  /** All leases of this worker, those of instances under way included. */
+  const leased = new Map<string, Lease>();
+  const busy = new Set<string>();
   const inTurn = oneAtATime();
 
   async function make(key: string, call: InstanceCall): Promise<Held> {
@@ -77,9 +81,13 @@ export function holdInstances(
     await leaveToHolder(key, call);
     const about = { trajectory: place.id, tool: tool.name, journal: relative(folder.root, journal) };
     const lease = await leases.claim(key, about);
+    leased.set(key, lease);
     const creation = {
       ...{ instance: place.id, task: call.task, config: tool.config },
-      hold: (handle) => leases.hold(key, lease, handle),
+      hold: (handle) => {
+        if (leased.get(key) === lease) leases.hold(key, lease, handle);
+        else void reapHandle(tool, lease.trajectory, handle); // it took so long that it was given up
+      },
     } satisfies ToolCreation;
     try {
       const state =
@@ -99,7 +107,8 @@ export function holdInstances(
    */
   async function leaveToHolder(key: string, { tool, place, attempt }: InstanceCall): Promise<void> {
     const [holder] = await leases.list(key);
-    if (holder === undefined || (tool.recovery !== "fail" && attempt > patientAttempts)) return;
+    if (holder === undefined || holder.lease.worker === leases.worker) return;
+    if (tool.recovery !== "fail" && attempt > patientAttempts) return;
     const worker = `${holder.lease.owner.pid} on ${holder.lease.owner.machine}`;
     throw new EverturnError("TOOL_HELD_ELSEWHERE", { worker, tool: tool.name, trajectory: place.id });
   }
@@ -131,16 +140,28 @@ export function holdInstances(
 
   /** Ends what the plugin holds here, by its release or, if that fails, by its handle; then gives up the lease. */
   async function free(key: string, { tool, lease, state }: Held, isWhole = true): Promise<void> {
-    const { plugin, config, name } = tool;
+    const { plugin, name } = tool;
     try {
       if (isWhole) await tool.attempt(async () => plugin.release?.(state));
     } catch (error) {
-      log(`${name}: ${lease.trajectory} was not released: ${error instanceof Error ? error.message : error}`);
+      log(`${name}: ${lease.trajectory} was not released: ${reasonOf(error)}`);
       isWhole = false;
     }
-    const { handle } = lease;
-    if (!isWhole && handle !== undefined) await tool.attempt(async () => plugin.reap?.(handle, config));
+    const isFree = isWhole || (await reapHandle(tool, lease.trajectory, lease.handle));
+    if (!isFree) return; // the next look at the leases tries again
+    if (leased.get(key) === lease) leased.delete(key);
     leases.removeOwn(key, lease);
+  }
+
+  /** Frees what a handle stands for; whether that worked. */
+  async function reapHandle(tool: OpenTool, trajectory: string, handle?: JsonValue): Promise<boolean> {
+    try {
+      if (handle !== undefined) await tool.attempt(async () => tool.plugin.reap?.(handle, tool.config));
+      return true;
+    } catch (error) {
+      log(`${tool.name}: what it holds for ${trajectory} was not freed: ${reasonOf(error)}`);
+      return false;
+    }
   }
 
   async function letGo(key: string): Promise<void> {
@@ -155,14 +176,9 @@ export function holdInstances(
     for (const filed of await leases.list(key)) {
       if (!isAbandoned(filed)) continue;
       const { tool: name, trajectory, handle } = filed.lease;
-      try {
-        const tool = await open(name);
-        if (handle !== undefined) await tool.attempt(async () => tool.plugin.reap?.(handle, tool.config));
-        leases.remove(filed.file);
-        log(`${name}: freed what a worker that is gone held for ${trajectory}`);
-      } catch (error) {
-        log(`${name}: ${trajectory} was not freed: ${error instanceof Error ? error.message : error}`);
-      }
+      if (!(await reapHandle(await open(name), trajectory, handle))) continue;
+      leases.remove(filed.file);
+      log(`${name}: freed what a worker that is gone held for ${trajectory}`);
     }
   }
 
@@ -196,7 +212,17 @@ export function holdInstances(
   }
 
   return {
-    use: (call, work) => inTurn(instanceKey(call.place, call.tool.name), () => use(call, work)),
+    use: (call, work) => {
+      const key = instanceKey(call.place, call.tool.name);
+      return inTurn(key, async () => {
+        busy.add(key);
+        try {
+          return await use(call, work);
+        } finally {
+          busy.delete(key);
+        }
+      });
+    },
     forget: (place, tool) => {
       const key = instanceKey(place, tool.name);
       return inTurn(key, () => letGo(key));
@@ -211,10 +237,20 @@ export function holdInstances(
       });
     },
     renew: async () => {
-      for (const [key, { lease }] of held) {
-        leases.renew(key, lease);
-        const isOver = isFinished(folder, lease) || !(await leases.isMine(key, lease));
-        if (isOver) await inTurn(key, () => letGo(key));
+      for (const [key, lease] of leased) leases.renew(key, lease);
+      for (const [key, lease] of leased) {
+        const isLeft = !held.has(key) && !busy.has(key);
+        if (isLeft) await free(key, { tool: await open(lease.tool), lease, state: undefined }, false);
+      }
+      const before = [...held];
+      const holding = await leases.holders();
+      for (const [key, instance] of before) {
+        const { lease } = instance;
+        if (holding.has(leases.nameOf(key, lease)) && !isFinished(folder, lease)) continue;
+        if (busy.has(key)) continue; // the call itself looks when it is done
+        await inTurn(key, async () => {
+          if (held.get(key) === instance) await letGo(key);
+        });
       }
     },
     reap: () => reapKey(),
@@ -222,6 +258,10 @@ export function holdInstances(
       await Promise.allSettled([...held.keys()].map(letGo));
     },
   };
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** Whether the trajectory ended since it was leased. One that was left out may have been begun again. */

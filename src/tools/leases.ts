@@ -98,8 +98,20 @@ export function openLeases(folder: string, worker: string, owner: ProcessIdentit
     rmSync(pathOf(file), { force: true });
   }
 
+  /** The files of this worker's leases that nobody has taken over. */
+  async function holders(): Promise<Set<string>> {
+    const newest = new Map<string, FiledLease>();
+    for (const filed of await list()) {
+      const key = filed.file.slice(0, filed.file.lastIndexOf("~"));
+      if (!newest.has(key)) newest.set(key, filed);
+    }
+    const own = [...newest.values()].filter(({ lease }) => lease.worker === worker);
+    return new Set(own.map(({ file }) => file));
+  }
+
   return {
-    ...{ list, claim, hold, isMine, renew, remove },
+    ...{ worker, list, claim, hold, isMine, holders, renew, remove },
+    nameOf: (key: string, { fence }: Lease) => fileOf(key, fence),
     removeOwn: (key: string, { fence }: Lease) => remove(fileOf(key, fence)),
   };
 }

@@ -42,6 +42,13 @@ export function progressLog(root: string, run: string, log: string) {
   const stages = () => listed(trajectories, false).filter((stage) => stage !== "segments");
   return {
     files,
+    /** Counts what the run has got done: journal files, versions, updates, slices of the warm start. */
+    reached: () => {
+      const others = ["policies", "steps", "warm-start"].map(
+        (name) => listed(join(root, run, name), false).length,
+      );
+      return others.reduce((sum, count) => sum + count, files.length);
+    },
     /** Looks where files are expected: in the stages begun last. */
     look: () => {
       const byTime = stages().map((stage) => ({ stage, time: statSync(join(trajectories, stage)).mtimeMs }));

@@ -9,12 +9,13 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** One of `choices`, by weight. */
-export function weighted<Choice>(choices: readonly (readonly [Choice, number])[], random: number): Choice {
-  let left = random * choices.reduce((sum, [, weight]) => sum + weight, 0);
-  for (const [choice, weight] of choices) {
-    left -= weight;
-    if (left < 0) return choice;
-  }
-  throw new Error("there is nothing to choose from");
+/** Deals `cards` in random order, and from a new deck when all are dealt: each comes as often as it should. */
+export function deck<Card>(cards: readonly Card[], random: () => number): () => Card {
+  let left: Card[] = [];
+  return () => {
+    if (left.length === 0) left = [...cards];
+    const [card] = left.splice(Math.floor(random() * left.length), 1);
+    if (card === undefined) throw new Error("there are no cards to deal");
+    return card;
+  };
 }

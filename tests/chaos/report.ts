@@ -1,5 +1,5 @@
 import type { Findings } from "./check.ts";
-import type { Kill } from "./under-fire.ts";
+import type { Kill } from "./recovery.ts";
 import { kinds } from "./victims.ts";
 
 /** The last line of `npm run chaos -- --json`. */

@@ -4,20 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type CliProcess, startCli } from "./cli-process.ts";
 import { startHost } from "./host-process.ts";
 import { progressLog as openProgressLog, type progressLog } from "./progress-log.ts";
-import { seededRandom, weighted } from "./random.ts";
-import { type Kind, kill, victims, weights } from "./victims.ts";
-
-/** A kill, and how the run came back from it; times in milliseconds since 1970. */
-export interface Kill {
-  kind: Kind;
-  time: number;
-  pids: number[];
-  run: string;
-  /** When what was killed was there again. */
-  replaced?: number;
-  /** When the run made progress of its kind after that. */
-  recovered?: number;
-}
+import { deck, seededRandom } from "./random.ts";
+import { type Kill, observeRecovery } from "./recovery.ts";
+import { kill, round, victims } from "./victims.ts";
 
 /** A run of the chaos pipeline that is started, and how. */
 export interface ChaosRun {
@@ -28,12 +17,8 @@ export interface ChaosRun {
 const pipeline = join(import.meta.dirname, "pipeline.yaml");
 const tick = 200;
 
-/** What progress shows that a kind works again: turns, tool calls, or anything. */
-const progressOf: Partial<Record<Kind, RegExp>> = {
-  policy: /\/turn-\d+\.json$/,
-  tools: /-call-\d+\.json$/,
-  "tool host": /-call-1\.json$/,
-};
+/** Milliseconds from progress of the run, or for every second kill from the kill before, to a kill. */
+const longestPause = 6000;
 
 /** Parameters of a chaos run on the command line. */
 export function runParameters(
@@ -81,6 +66,7 @@ export async function runUnderFire(options: {
 }): Promise<{ kills: Kill[]; runs: ChaosRun[] }> {
   const { work, mark, seed, steps, port, note } = options;
   const random = seededRandom(seed);
+  const nextKind = deck(round, random);
   const root = join(work, "runs");
   const log = join(work, "cli.log");
   mkdirSync(root, { recursive: true });
@@ -104,29 +90,22 @@ export async function runUnderFire(options: {
         const run = nameOf();
         if (run !== undefined) journal ??= openProgressLog(root, run, join(work, "seen.jsonl"));
         journal?.look();
-        for (const one of kills) observeRecovery(one, journal);
+        for (const one of kills) observeRecovery(one, mark, journal?.files ?? []);
         await sleep(tick);
       }
     };
     const observer = observe();
 
-    function observeRecovery(one: Kill, files: typeof journal): void {
-      if (one.recovered !== undefined) return;
-      if (one.replaced === undefined) {
-        const kind = one.kind === "everything" ? "cli" : one.kind;
-        const isThere = victims(kind, mark).some(({ pid }) => !one.pids.includes(pid));
-        if (isThere) one.replaced = Date.now();
-        return;
+    /** Waits until the run has got further than `before`, for half a minute at most. */
+    async function progressAfter(before: number, signal: AbortSignal): Promise<void> {
+      const deadline = Date.now() + 30_000;
+      while (Date.now() < deadline && (journal?.reached() ?? 0) <= before && !signal.aborted) {
+        await wait(tick, signal);
       }
-      const { replaced } = one;
-      const found = files?.files.findLast(
-        ({ path, time }) => time > replaced && (progressOf[one.kind] ?? /./).test(path),
-      );
-      if (found !== undefined) one.recovered = found.time;
     }
 
     async function strike(): Promise<void> {
-      const kind = weighted(weights, random());
+      const kind = nextKind();
       const delay = random();
       const chosen = victims(kind, mark);
       if (chosen.length === 0) return;
@@ -149,12 +128,25 @@ export async function runUnderFire(options: {
     }
 
     let code: number | null | undefined;
+    let resumes = 0;
     try {
       while (code === undefined) {
-        const pause = kills.length < options.kills ? 500 + random() * 7000 : 60_000;
-        const current = cli;
-        code = await Promise.race([current.ended, sleep(pause).then(() => undefined)]);
-        if (code === undefined && kills.length < options.kills) await strike();
+        const before = journal?.reached() ?? 0;
+        const atOnce = random() < 0.5;
+        const pause = kills.length < options.kills ? random() * longestPause : Number.POSITIVE_INFINITY;
+        const waiting = new AbortController();
+        const moment = async () => {
+          if (!atOnce) await progressAfter(before, waiting.signal);
+          await wait(pause, waiting.signal);
+        };
+        code = await Promise.race([cli.ended, moment().then(() => undefined)]);
+        waiting.abort();
+        if (code === undefined) await strike();
+        else if (code !== 0 && kills.length > 0 && resumes++ < 3) {
+          note(`the run gave up with exit code ${code}; resumed as its message says`);
+          cli = startCli(mark, log, parameters());
+          code = undefined;
+        }
       }
     } finally {
       observing.abort();
@@ -176,4 +168,10 @@ export async function runUnderFire(options: {
   }
   for (const one of kills) appendFileSync(join(work, "kills.jsonl"), `${JSON.stringify(one)}\n`);
   return { kills, runs };
+}
+
+/** Waits so many milliseconds, for ever at infinity, or until `signal` aborts. */
+async function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
+  const longest = 2 ** 31 - 1;
+  await sleep(Math.min(milliseconds, longest), undefined, { signal }).catch(() => {}); // it aborted
 }

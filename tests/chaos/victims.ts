@@ -14,17 +14,20 @@ export const kinds = [
 
 export type Kind = (typeof kinds)[number];
 
-/** How often each is chosen. */
-export const weights: readonly (readonly [Kind, number])[] = [
-  ["orchestration", 3],
-  ["policy", 4],
-  ["tools", 4],
-  ["trainer", 3],
-  ["tool host", 3],
-  ["server", 2],
-  ["cli", 1],
-  ["everything", 1],
-];
+/** How often each comes in a round. */
+const weights: Record<Kind, number> = {
+  orchestration: 3,
+  policy: 4,
+  tools: 4,
+  trainer: 3,
+  "tool host": 2,
+  server: 2,
+  cli: 1,
+  everything: 1,
+};
+
+/** A round of 20 kills. */
+export const round: readonly Kind[] = kinds.flatMap((kind) => Array<Kind>(weights[kind]).fill(kind));
 
 const patterns: Record<Exclude<Kind, "everything">, RegExp> = {
   orchestration: /main\.ts worker --role orchestration /,

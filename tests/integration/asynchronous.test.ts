@@ -19,10 +19,7 @@ const pipeline = join(import.meta.dirname, "..", "pipelines", "asynchronous.yaml
 async function forgetfulServer(): Promise<string> {
   const path = join(folder, "temporal");
   const setting = "limit.historyCount.suggestContinueAsNew=120";
-  writeFileSync(
-    path,
-    `#!/bin/sh\nexec ${await findServerBinary()} "$@" --dynamic-config-value ${setting}\n`,
-  );
+  writeFileSync(path, `#!/bin/sh\nexec ${await findServerBinary()} "$@" --dynamic-config-value ${setting}\n`);
   chmodSync(path, 0o755);
   return path;
 }

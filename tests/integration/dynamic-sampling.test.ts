@@ -1,6 +1,4 @@
 import { join } from "node:path";
-import { Client, Connection } from "@temporalio/client";
-import { NativeConnection, Worker } from "@temporalio/worker";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type {
   GenerateTurnInput,
@@ -10,20 +8,12 @@ import type {
 } from "../../src/contracts/activities.ts";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import type { StepInput } from "../../src/contracts/run.ts";
-import { type DevServer, startDevServer } from "../../src/temporal/dev-server.ts";
-import { registerSearchAttributes } from "../../src/temporal/search-attributes.ts";
-import { findServerBinary } from "../../src/temporal/server-binary.ts";
-import { bundleWorkflows } from "../../src/temporal/workflow-bundle.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { startWorkflows, type WorkflowWorker } from "../support/workflow-worker.ts";
 
 const folder = temporaryFolder();
 const queue = "steps";
-let server: DevServer;
-let connection: Connection;
-let native: NativeConnection;
-let client: Client;
-let worker: Worker;
-let ended: Promise<void>;
+let worker: WorkflowWorker;
 
 /** What each task's two samples earn. */
 const rewards: Record<string, [number, number]> = {
@@ -70,30 +60,10 @@ const activities = {
 
 beforeAll(async () => {
   const workflow = join(import.meta.dirname, "../../plugins/loop-tool-agent/workflow.ts");
-  const bundle = join(folder, "workflows.js");
-  const paths = { database: join(folder, "server.db"), log: join(folder, "server.log") };
-  [server] = await Promise.all([
-    startDevServer({ binary: await findServerBinary(), ...paths }),
-    bundleWorkflows(bundle, { name: "loop-tool-agent", workflow }, false),
-  ]);
-  const { address } = server;
-  connection = await Connection.connect({ address });
-  native = await NativeConnection.connect({ address });
-  await registerSearchAttributes(connection, { address, namespace: "default", isOwn: true });
-  client = new Client({ connection });
-  worker = await Worker.create({
-    ...{ connection: native, taskQueue: queue, activities },
-    workflowBundle: { codePath: bundle },
-  });
-  ended = worker.run();
+  const loop = { name: "loop-tool-agent", workflow };
+  worker = await startWorkflows({ folder, queue, loop, activities });
 });
-afterAll(async () => {
-  worker.shutdown();
-  await ended;
-  await native.close();
-  await connection.close();
-  await server.stop();
-});
+afterAll(() => worker.stop());
 
 async function step(number: number, maxRounds: number): Promise<TrainStepInput> {
   const tool = {
@@ -112,7 +82,7 @@ async function step(number: number, maxRounds: number): Promise<TrainStepInput> 
     },
   };
   const workflow = { workflowId: `run/step-${number}`, taskQueue: queue };
-  await client.workflow.execute("step", { ...workflow, args: [input] });
+  await worker.client.workflow.execute("step", { ...workflow, args: [input] });
   const last = trained.at(-1);
   if (last === undefined) throw new Error("the step did not train");
   return last;
@@ -141,7 +111,7 @@ test("after the last round the step trains on what it has, on all of it if nothi
 });
 
 test("a tool that only computes is called, and the trajectory scored, where the workflow runs", async () => {
-  const handle = client.workflow.getHandle("run/step-0001/varied/0");
+  const handle = worker.client.workflow.getHandle("run/step-0001/varied/0");
   const { events } = await handle.fetchHistory();
   const scheduled = events?.flatMap(
     ({ activityTaskScheduledEventAttributes }) =>

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -12,6 +12,7 @@ import { findServerBinary } from "../../src/temporal/server-binary.ts";
 import { lastLine, type RunningCommand, start } from "../support/command.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
+const folder = temporaryFolder();
 const pipeline = join(import.meta.dirname, "..", "pipelines", "small.yaml");
 const settings = ["steps=3", "evaluation.tasks=2", "rollout.batchSize=8", "warmStart.steps=20"];
 const overrides = settings.flatMap((setting) => ["--set", setting]);
@@ -26,7 +27,8 @@ async function untilTraining(command: RunningCommand): Promise<void> {
 test("a joined server that stops answering, and then dies and comes back: the run waits and loses nothing", {
   timeout: 200_000,
 }, async () => {
-  const runs = temporaryFolder();
+  const runs = join(folder, "joined");
+  mkdirSync(runs);
   const paths = { database: join(runs, "joined.db"), log: join(runs, "joined.log") };
   const binary = await findServerBinary();
   const server = await startDevServer({ binary, ...paths });
@@ -66,12 +68,12 @@ test("a joined server that stops answering, and then dies and comes back: the ru
 test("an own server whose port another program has taken meanwhile: an error after five tries, then resume goes on", {
   timeout: 200_000,
 }, async () => {
-  const runs = temporaryFolder();
+  const runs = join(folder, "own");
   const command = start("run", pipeline, "--runs", runs, "--json", ...overrides);
   await untilTraining(command);
   const [run = ""] = readdirSync(runs);
-  const folder = runFolder(runs, run);
-  const { server = 0, address = "" } = (await readSession(folder)) ?? {};
+  const opened = runFolder(runs, run);
+  const { server = 0, address = "" } = (await readSession(opened)) ?? {};
   process.kill(server, "SIGKILL");
   const thief = createServer();
   const take = async () => {
@@ -89,7 +91,7 @@ test("an own server whose port another program has taken meanwhile: an error aft
   expect(stderr).toContain("TEMPORAL_SERVER_ENDED: The run's Temporal server ended 5 times in a row");
   expect(stderr).toContain("address already in use");
   expect(stderr).toContain(`everturn resume ${run}`);
-  expect(existsSync(folder.session)).toBe(false);
+  expect(existsSync(opened.session)).toBe(false);
   const resumed = await start("resume", run, "--runs", runs, "--json").end();
   expect(resumed.code, resumed.stderr).toBe(0);
   expect(lastLine(resumed.stdout)).toMatchObject({ run, steps: 3, trajectories: 24 });

@@ -5,6 +5,7 @@ import { rm } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client, Connection } from "@temporalio/client";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -20,17 +21,21 @@ const pipeline = join(import.meta.dirname, "..", "pipelines", "tools.yaml");
 const calls = new Map<string, number>();
 let answer: (key: string, attempt: number) => { status: number; text: string };
 let server: Server;
+let underWay = 0;
+let mostAtOnce = 0;
 
 beforeEach(async () => {
   calls.clear();
+  mostAtOnce = 0;
   server = createServer(async (request, response) => {
-    let body = "";
-    for await (const chunk of request) body += chunk;
-    const { key } = JSON.parse(body);
+    mostAtOnce = Math.max(mostAtOnce, ++underWay);
+    const { key } = JSON.parse(await text(request));
+    await sleep(20);
+    underWay--;
     const attempt = (calls.get(key) ?? 0) + 1;
     calls.set(key, attempt);
-    const { status, text } = answer(key, attempt);
-    response.writeHead(status).end(text);
+    const answered = answer(key, attempt);
+    response.writeHead(answered.status).end(answered.text);
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
 });
@@ -43,11 +48,11 @@ function overrides(port: number, ...more: string[]): string[] {
   return [url, ...more].flatMap((setting) => ["--set", setting]);
 }
 
-/** One step with our host, which is never paused. */
+/** One step with our host, which is never paused, and gets three calls at once. */
 async function runOneStep() {
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
-  const options = overrides(port, "hosts.calculator.failures=1000");
+  const options = overrides(port, "hosts.calculator.failures=1000", "tools.0.concurrency=3");
   const { code, stdout, stderr } = await everturn("run", pipeline, "--runs", runs, "--json", ...options);
   expect(code, stderr).toBe(0);
   return resultOf(stdout);
@@ -101,6 +106,7 @@ test("a host that fails twice and then answers: the trajectory ends as if nothin
   answer = (_, attempt) => (attempt <= 2 ? { status: 503, text: "busy" } : { status: 200, text: "42" });
   const { run, step, trajectories } = await runOneStep();
   expect(step).toMatchObject({ trajectories: 16, leftOut: 0 });
+  expect(mostAtOnce).toBe(3);
   const called = trajectories.filter(({ turns }) => turns[0]?.toolCalls[0]?.valid === true);
   expect(called.length).toBeGreaterThan(0);
   for (const { turns } of called) {

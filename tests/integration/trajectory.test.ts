@@ -1,9 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Context } from "@temporalio/activity";
-import { Client, Connection } from "@temporalio/client";
 import { ApplicationFailure } from "@temporalio/common";
-import { NativeConnection, Worker } from "@temporalio/worker";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type {
   CallToolInput,
@@ -17,11 +15,8 @@ import type {
   TrajectoryLimits,
   TrajectoryResult,
 } from "../../src/contracts/trajectory.ts";
-import { type DevServer, startDevServer } from "../../src/temporal/dev-server.ts";
-import { registerSearchAttributes } from "../../src/temporal/search-attributes.ts";
-import { findServerBinary } from "../../src/temporal/server-binary.ts";
-import { bundleWorkflows } from "../../src/temporal/workflow-bundle.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { startWorkflows, type WorkflowWorker } from "../support/workflow-worker.ts";
 
 const folder = temporaryFolder();
 const queue = "trajectories";
@@ -52,12 +47,7 @@ const actions: Record<string, string[]> = {
   long: [call("fast"), call("fast"), call("fast"), "Answer: 3"],
 };
 
-let server: DevServer;
-let connection: Connection;
-let native: NativeConnection;
-let client: Client;
-let worker: Worker;
-let ended: Promise<void>;
+let worker: WorkflowWorker;
 const leftOut: string[] = [];
 /** Activities that were under way when they were cancelled. */
 const cancelled: string[] = [];
@@ -101,10 +91,10 @@ async function untilCancelled(activity: string): Promise<void> {
 }
 
 beforeAll(async () => {
-  const loop = join(folder, "loop.ts");
+  const workflow = join(folder, "loop.ts");
   const toolAgent = join(import.meta.dirname, "../../plugins/loop-tool-agent/workflow.ts");
   writeFileSync(
-    loop,
+    workflow,
     `import toolAgent from ${JSON.stringify(toolAgent)};
 export default async (context) => {
   if (context.task.prompt[0].content === "twice") {
@@ -115,30 +105,10 @@ export default async (context) => {
   return toolAgent(context);
 };`,
   );
-  const bundle = join(folder, "workflows.js");
-  const paths = { database: join(folder, "server.db"), log: join(folder, "server.log") };
-  [server] = await Promise.all([
-    startDevServer({ binary: await findServerBinary(), ...paths }),
-    bundleWorkflows(bundle, { name: "loop-test", workflow: loop }, false),
-  ]);
-  const { address } = server;
-  connection = await Connection.connect({ address });
-  native = await NativeConnection.connect({ address });
-  await registerSearchAttributes(connection, { address, namespace: "default", isOwn: true });
-  client = new Client({ connection });
-  worker = await Worker.create({
-    ...{ connection: native, taskQueue: queue, activities },
-    workflowBundle: { codePath: bundle },
-  });
-  ended = worker.run();
+  const loop = { name: "loop-test", workflow };
+  worker = await startWorkflows({ folder, queue, loop, activities });
 });
-afterAll(async () => {
-  worker.shutdown();
-  await ended;
-  await native.close();
-  await connection.close();
-  await server.stop();
-});
+afterAll(() => worker.stop());
 
 function run(task: string, limits?: TrajectoryLimits): Promise<TrajectoryResult> {
   const place = { id: `run/step-0001/${task}/0`, run: "run", stage: "step-0001", step: 1, task, sample: 0 };
@@ -154,7 +124,11 @@ function run(task: string, limits?: TrajectoryLimits): Promise<TrajectoryResult>
     ...(limits === undefined ? {} : { limits }),
     ...{ tools: [calculator], queues: { orchestration: queue, policy: queue, tools: queue, trainer: queue } },
   };
-  return client.workflow.execute("trajectory", { workflowId: place.id, taskQueue: queue, args: [input] });
+  return worker.client.workflow.execute("trajectory", {
+    workflowId: place.id,
+    taskQueue: queue,
+    args: [input],
+  });
 }
 
 test("calls of one action run in parallel and keep their order, those that can't be made included", async () => {
@@ -170,7 +144,7 @@ test("calls of one action run in parallel and keep their order, those that can't
 });
 
 test("a tool that can't be released does not cost the trajectory; names made up are not searched by", async () => {
-  const handle = client.workflow.getHandle("run/step-0001/parallel/0");
+  const handle = worker.client.workflow.getHandle("run/step-0001/parallel/0");
   expect(await handle.result()).toMatchObject({ outcome: "answered", reward: 1, success: true });
   const { events } = await handle.fetchHistory();
   const released = events?.some(
@@ -223,7 +197,7 @@ test("turns and tokens of a trajectory are bounded", async () => {
 
 test("a trajectory that is cancelled is left out, with what it holds released", async () => {
   const working = run("cancelled tool", {});
-  const handle = client.workflow.getHandle("run/step-0001/cancelled tool/0");
+  const handle = worker.client.workflow.getHandle("run/step-0001/cancelled tool/0");
   const reached = async () => (await handle.describe().catch(() => undefined))?.historyLength;
   await expect.poll(reached, { timeout: 10_000 }).toBeGreaterThan(20);
   await handle.cancel();

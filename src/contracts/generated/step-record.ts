@@ -36,6 +36,9 @@ export interface StepRecord {
    * How many trajectories were left out by reason: the commonest ones. Absent if none was.
    */
   leftOutReasons?: {
+    /**
+     * Trajectories left out for this reason.
+     */
     [k: string]: number;
   };
   /**

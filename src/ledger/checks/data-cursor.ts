@@ -1,32 +1,43 @@
 import type { Finding, Reservation } from "../../contracts/ledger.ts";
-import { batchIndices } from "../../runs/batch-indices.ts";
+import type { Plan } from "../../contracts/plan.ts";
+import { stepIndices, taskId } from "../../runs/run-tasks.ts";
 import { stepOf } from "../entries.ts";
 
 /**
- * Whether each step was given the tasks that the data cursor gives it: a function of the seed alone, drawn here again.
- * `length`: tasks in the training set; `size`: tasks a step; `decided`: the last step whose groups were all admitted.
+ * Whether each step was given the tasks that the data cursor gives it, and the replacements of each of its rounds: they are functions of the
+ * seed alone, drawn here again from the `length` tasks of the training set. Steps up to `decided` must have them all.
  */
 export function checkDataCursor(
+  plan: Plan,
   reservations: readonly Reservation[],
-  { length, size, seed, decided }: { length: number; size: number; seed: number; decided: number },
+  { length, decided }: { length: number; decided: number },
 ): Finding[] {
-  const byStep = new Map<number, string[]>();
-  for (const { stage, round = 1, groups } of reservations) {
-    const step = stepOf(stage);
-    if (step === undefined || round !== 1) continue;
-    byStep.set(step, [...(byStep.get(step) ?? []), ...groups.map(({ task }) => task)]);
-  }
-  return [...byStep].flatMap(([step, reserved]) => {
-    const indices = batchIndices({ length, size, number: step - 1, seed, purpose: "tasks" });
-    const expected = indices.map((index) => `task-${String(index).padStart(5, "0")}`);
+  return [...tasksByRound(reservations)].flatMap(([key, reserved]) => {
+    const [step = 0, round = 1] = key.split("/").map(Number);
+    const count = plan.rollout.batchSize / plan.rollout.groupSize;
+    const replacement = round === 1 ? undefined : { round, count };
+    const expected = stepIndices(plan, length, step, replacement).map(taskId);
     const strange = without(reserved, expected);
-    const missing = step <= decided ? without(expected, reserved) : [];
+    const missing = round === 1 && step <= decided ? without(expected, reserved) : [];
     const report = (problem: string): Finding => ({ check: "data-cursor", subject: `step ${step}`, problem });
     return [
-      ...strange.map((task) => report(`has ${task}, which the seed ${seed} doesn't give it`)),
-      ...missing.map((task) => report(`lacks ${task}, which the seed ${seed} gives it`)),
+      ...strange.map((task) => report(`has ${task}, which the seed ${plan.seed} doesn't give it`)),
+      ...missing.map((task) => report(`lacks ${task}, which the seed ${plan.seed} gives it`)),
     ];
   });
+}
+
+/** The tasks reserved for each `step/round`; a group that was reserved twice counts once. */
+function tasksByRound(reservations: readonly Reservation[]): Map<string, string[]> {
+  const groups = new Map<string, Map<string, string>>();
+  for (const { stage, round = 1, groups: reserved } of reservations) {
+    const step = stepOf(stage);
+    if (step === undefined) continue;
+    const known = groups.get(`${step}/${round}`) ?? new Map<string, string>();
+    for (const { task, samples } of reserved) known.set(`${task}/${samples.join()}`, task);
+    groups.set(`${step}/${round}`, known);
+  }
+  return new Map([...groups].map(([key, known]) => [key, [...known.values()]]));
 }
 
 /** What is in `all` more often than in `others`. */

@@ -27,7 +27,6 @@ export type {
   TrainingTrajectory,
 } from "../../contracts/trainer.ts";
 export type { Outcome, ToolCallRecord, TurnRecord } from "../../contracts/trajectory.ts";
-export { devices } from "../../devices/device.ts";
 export { algorithmPresets } from "../../learning/algorithm.ts";
 export { algorithmProblems } from "../../learning/algorithm-problems.ts";
 export type { LoraSettings } from "../../learning/lora.ts";
@@ -68,7 +67,7 @@ export {
   where,
 } from "../../onnx/elementwise.ts";
 export type { FloatValue } from "../../onnx/graph.ts";
-export { precisions } from "../../onnx/target.ts";
+export { targetOf } from "../../onnx/target.ts";
 export { createSampler } from "../../sampling/sampler.ts";
 export { beforeStopTexts } from "../../sampling/stop-texts.ts";
 export { createToolCallGrammar, type ToolCallGrammar } from "../../sampling/tool-call-grammar.ts";

@@ -11,6 +11,8 @@ const changes: Record<Change, string> = {
   kept: "solved both times",
 };
 
+const turnsShown = { first: 4, last: 12 };
+
 /** The same held-out tasks before and after reinforcement learning, side by side. */
 export function examples(comparison: Comparison | undefined): Html {
   if (comparison === undefined) return nothing;
@@ -41,8 +43,16 @@ function side(record: TrajectoryRecord, title: string): Html {
   const verdict = record.success ? "solved" : "not solved";
   const facts = `${record.outcome} · reward ${record.reward} · ${counted(record.turns.length, "turn")}`;
   const ending = html`<p class="verdict ${record.success ? "good" : "bad"}">${verdict}<span>${facts}</span></p>`;
-  const chat = html`<div class="chat">${record.turns.map(turn)}</div>`;
+  const chat = html`<div class="chat">${chatOf(record.turns)}</div>`;
   return html`<section><h4>${title}</h4>${chat}${ending}<p class="id">${record.id}</p></section>`;
+}
+
+/** The turns of a long trajectory, but for those in its middle. */
+function chatOf(turns: TurnEntry[]): Html[] {
+  const left = turns.length - turnsShown.first - turnsShown.last;
+  if (left <= 0) return turns.map(turn);
+  const gap = html`<p class="truth">${`${counted(left, "turn")} left out here`}</p>`;
+  return [...turns.slice(0, turnsShown.first).map(turn), gap, ...turns.slice(-turnsShown.last).map(turn)];
 }
 
 function turn({ action, toolCalls }: TurnEntry): Html {

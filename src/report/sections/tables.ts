@@ -23,6 +23,7 @@ const stepColumns: Column<StepRecord>[] = [
   ["learning rate", (row) => number(row.learningRate)],
   ["log-prob. gap", (row) => number(row.logprobGap)],
   ["action tokens", (row) => grouped(row.tokens.action)],
+  ["staleness", (row) => staleness(row)],
   ["left out", (row) => String(row.leftOut)],
   ["time", (row) => duration(row.seconds.total)],
 ];
@@ -38,6 +39,11 @@ const evaluationColumns: Column<EvaluationRecord>[] = [
   ["action tokens", (row) => number(row.meanActionTokens)],
   ["time", (row) => duration(row.seconds)],
 ];
+
+/** At most and on average; of synchronous steps nothing. */
+function staleness({ staleness: most, stalenessMean = most }: StepRecord): string | undefined {
+  return most === 0 ? undefined : `${most} (${stalenessMean.toFixed(1)})`;
+}
 
 /** The last steps in numbers. */
 export function stepTable(steps: readonly StepRecord[]): Html {

@@ -14,6 +14,7 @@ const plugin: TrainerPlugin = {
       save: async (policyFolder, stateFolder) => {
         await cp(policy, policyFolder, { recursive: true });
         await mkdir(stateFolder, { recursive: true });
+        await writeFile(join(stateFolder, "state.json"), "{}\n");
         await writeFile(join(stateFolder, "state.json"), "{}");
       },
       close: async () => {},

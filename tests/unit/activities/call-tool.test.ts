@@ -26,6 +26,7 @@ function call(
   execute: ToolPlugin<unknown>["execute"],
   parameters: JsonObject = { expression: "1 + 2" },
   options: Partial<ResolvedTool> = {},
+  { signal } = new AbortController(),
 ): Promise<CallToolResult> {
   const stage = "step-0001";
   const input: CallToolInput = {
@@ -37,7 +38,6 @@ function call(
   const host = createHost("calculator", settingsOfHost(plan, "calculator"), () => {});
   const worker = { ...toolWorker(runs, run), tool: async () => openTool(resolved, { execute }, host) };
   const environment = new MockActivityEnvironment({ attempt: 2 });
-  const { signal } = new AbortController();
   return environment.run(() => callTool(worker, "calculator")(input, signal, () => {}));
 }
 
@@ -107,4 +107,23 @@ test("a tool's attempts are counted by its failures, over all workers; when they
   await expect(failing()).rejects.toMatchObject({ code: "TOOL_GAVE_UP", retryable: false });
   const begunAgain = call("task-00006", () => ({ text: "3" }), { expression: "1" }, { retry });
   expect(await begunAgain).toMatchObject({ observation: "3", attempts: 1 });
+});
+
+test("a cancelled call stops its tool, and costs it no attempt", async () => {
+  const controller = new AbortController();
+  let stopped = false;
+  const stopping = call(
+    "task-00007",
+    (_, { signal }) => {
+      signal.addEventListener("abort", () => (stopped = true));
+      controller.abort(new Error("cancelled"));
+      return new Promise(() => {});
+    },
+    { expression: "1" },
+    {},
+    controller,
+  );
+  await expect(stopping).rejects.toThrow("cancelled");
+  expect(stopped).toBe(true);
+  expect(await call("task-00007", () => ({ text: "3" }))).toMatchObject({ attempts: 1 });
 });

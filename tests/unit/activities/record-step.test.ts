@@ -1,9 +1,13 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { recordStep } from "../../../activities/record-step.ts";
 import type { StepRecord } from "../../../src/contracts/generated/step-record.ts";
-import { readLines } from "../../../src/runs/files.ts";
+import { readLines, readRecord } from "../../../src/runs/files.ts";
 import { openRun } from "../../../src/runs/open-runs.ts";
+import { runFolder } from "../../../src/runs/run-folder.ts";
 import { writeSampleRun } from "../../support/sample-run.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
@@ -13,21 +17,28 @@ const open = async (id: string) => ({
   plan: { ...plan, checkpoints: { every: 4 } },
 });
 const [template] = await readLines<StepRecord>(folder.metrics);
+if (template === undefined) throw new Error("the sample run has no steps");
+rmSync(folder.metrics);
 
-test("a step's line is written once, however often it is recorded", async () => {
-  const before = (await readLines(folder.metrics)).length;
-  if (template === undefined) throw new Error("the sample run has no steps");
-  const record = { ...template, step: before + 1, policyVersion: before + 2 };
+test("a step's line is written once, as it was recorded first, however often it is recorded", async () => {
+  const record = { ...template, step: 1, policyVersion: 2 };
   await recordStep(open)({ run, record });
-  await recordStep(open)({ run, record });
-  expect(await readLines(folder.metrics)).toHaveLength(before + 1);
+  await recordStep(open)({ run, record: { ...record, rewardMean: -1 } });
+  expect(await readLines(folder.metrics)).toEqual([record]);
 });
 
-test("checkpoints and the newest versions stay, other old ones go", async () => {
-  if (template === undefined) throw new Error("the sample run has no steps");
+test("a step that was recorded before its line was written gets the line it was recorded with", async () => {
+  const record = { ...template, step: 1, policyVersion: 2 };
+  rmSync(folder.metrics); // killed in between
+  await recordStep(open)({ run, record: { ...record, rewardMean: -1 } });
+  expect(await readLines(folder.metrics)).toEqual([record]);
+});
+
+test("checkpoints and the newest versions stay, other old ones go, also those a kill left", async () => {
   for (let version = 0; version <= 12; version++) {
     mkdirSync(folder.policy(version), { recursive: true });
     mkdirSync(folder.trainer(version), { recursive: true });
+    if (version < 3 || version === 10) continue; // its worker was killed before it deleted anything
     await recordStep(open)({ run, record: { ...template, step: version - 1, policyVersion: version } });
   }
   const kept = Array.from({ length: 13 }, (_, version) => version).filter((version) =>
@@ -36,3 +47,34 @@ test("checkpoints and the newest versions stay, other old ones go", async () => 
   expect(kept).toEqual([0, 1, 5, 9, 10, 11, 12]);
   expect(existsSync(folder.trainer(8))).toBe(false);
 });
+
+test("two processes that both think a step is theirs leave it once, whole, and of one of them", async () => {
+  const steps = 12;
+  const raced = runFolder(runs, "raced");
+  mkdirSync(raced.root);
+  const planned = { ...plan, checkpoints: { every: 1 } };
+  writeFileSync(raced.plan, JSON.stringify(planned));
+  const script = join(import.meta.dirname, "..", "..", "support", "racing-attempts.ts");
+  const env = { ...process.env, EVERTURN_TEMPLATE: JSON.stringify(template) };
+  const racers = ["a", "b"].map((name) =>
+    spawn(process.execPath, [script, raced.root, name, String(steps)], {
+      env,
+      stdio: ["ignore", "pipe", "inherit"],
+    }),
+  );
+  const said: string[] = [];
+  for (const { stdout } of racers) stdout.on("data", (text: Buffer) => said.push(String(text)));
+  for (const [code] of await Promise.all(racers.map((racer) => once(racer, "close")))) expect(code).toBe(0);
+
+  const lines = await readLines<StepRecord>(raced.metrics);
+  expect(lines.map(({ step }) => step)).toEqual(Array.from({ length: steps }, (_, index) => index + 1));
+  for (const { step, rewardMean } of lines) {
+    expect(rewardMean).toBeGreaterThan(0);
+    const record = await readRecord<{ name: string }>(raced.trainedStep(step));
+    for (const path of [raced.policy(step + 1), raced.trainer(step + 1)]) {
+      expect(readFileSync(join(path, "weights"), "utf8")).toBe(record?.name);
+    }
+  }
+  const left = readdirSync(raced.root, { recursive: true, encoding: "utf8" });
+  expect(left.filter((name) => name.endsWith(".tmp"))).toEqual([]);
+}, 30_000);

@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from "vitest";
 import { useSwiftShader } from "../../../src/devices/swiftshader.ts";
 import { type CachedDecoder, createCachedDecoder } from "../../../src/models/cached-decoder.ts";
-import { modelConfig } from "../../../src/models/model-config.ts";
 import { randomModelWeights } from "../../../src/models/model-weights.ts";
 import { createKeyValueCache } from "../../../src/sampling/key-value-cache.ts";
+import { smallModel } from "../../support/small-model.ts";
 import { relativeError } from "../torch-fixtures.ts";
 
 beforeAll(useSwiftShader);
@@ -26,16 +26,7 @@ async function twoRuns(model: CachedDecoder): Promise<Float32Array[]> {
 }
 
 test("a prompt and the token after it give the CPU's logits, keys and values on WebGPU", async () => {
-  const config = modelConfig({
-    vocab_size: 50,
-    hidden_size: 32,
-    num_hidden_layers: 2,
-    num_attention_heads: 4,
-    num_key_value_heads: 2,
-    intermediate_size: 48,
-    max_position_embeddings: 64,
-    initializer_range: 0.3,
-  });
+  const config = smallModel(64);
   const weights = randomModelWeights(config, 1);
   const [processor, card] = [
     await createCachedDecoder(config, { tensors: weights }, { threads: 2 }),

@@ -42,7 +42,14 @@ test("the README's pipeline and tool work as they are written", async () => {
   expect(resolved).toMatchObject({ name: "tool-length", retry: { maximumAttempts: 3 } });
   if (resolved === undefined) throw new Error("the plan has no tool");
   const { execute } = await loadTool(resolved);
-  const call = { instance: "", key: "", attempt: 1, config: {}, signal: new AbortController().signal, isReplay: false };
+  const call = {
+    instance: "",
+    key: "",
+    attempt: 1,
+    config: {},
+    signal: new AbortController().signal,
+    isReplay: false,
+  };
   expect(await execute({ value: 3, from: "km", to: "m" }, call, undefined)).toEqual({ text: "3000" });
   expect(await execute({ value: 3, from: "ell", to: "m" }, call, undefined)).toMatchObject({ error: true });
 });

@@ -5,7 +5,25 @@ describe("a broken pipeline is refused", () => {
   it("an unknown key at the top", async () => {
     expect(await withPipeline("steps: 2", "steps: 2\nstep: 3")).toMatchInlineSnapshot(`
       "pipeline.yaml: refused, 1 problem:
-      pipeline.yaml:4:1: unknown key “step” in the pipeline. Did you mean “steps”? Known keys: name, seed, steps, policy, dataset, tools, loop, reward, trainer, warmStart, rollout, evaluation, checkpoints.
+      pipeline.yaml:4:1: unknown key “step” in the pipeline. Did you mean “steps”? Known keys: name, seed, steps, policy, dataset, tools, hosts, loop, reward, trainer, warmStart, rollout, evaluation, checkpoints.
+      Correct it and run again."
+    `);
+  });
+
+  it("a limit of a host that no tool has", async () => {
+    expect(
+      await withPipeline("steps: 2", "steps: 2\nhosts: { sandbox: { concurrency: 2 } }"),
+    ).toMatchInlineSnapshot(`
+      "pipeline.yaml: refused, 1 problem:
+      pipeline.yaml:4:10: unknown key “sandbox” in hosts. The tools' hosts are: calculator.
+      Correct it and run again."
+    `);
+  });
+
+  it("a time to approve where no approval is asked for", async () => {
+    expect(await withPipeline("timeout: 2s", "approvalTimeout: 2s")).toMatchInlineSnapshot(`
+      "pipeline.yaml: refused, 1 problem:
+      pipeline.yaml:12:5: tools[0].approvalTimeout is there, but the tool's calls need no approval. Add \`approval: required\`.
       Correct it and run again."
     `);
   });
@@ -13,7 +31,7 @@ describe("a broken pipeline is refused", () => {
   it("a misspelled required key, once", async () => {
     expect(await withPipeline("policy:\n", "pollicy:\n")).toMatchInlineSnapshot(`
       "pipeline.yaml: refused, 1 problem:
-      pipeline.yaml:4:1: unknown key “pollicy” in the pipeline. Did you mean “policy”? Known keys: name, seed, steps, policy, dataset, tools, loop, reward, trainer, warmStart, rollout, evaluation, checkpoints.
+      pipeline.yaml:4:1: unknown key “pollicy” in the pipeline. Did you mean “policy”? Known keys: name, seed, steps, policy, dataset, tools, hosts, loop, reward, trainer, warmStart, rollout, evaluation, checkpoints.
       Correct it and run again."
     `);
   });
@@ -21,7 +39,7 @@ describe("a broken pipeline is refused", () => {
   it("a key in another case style", async () => {
     expect(await withPipeline("batchSize: 8", "batch_size: 8")).toMatchInlineSnapshot(`
       "pipeline.yaml: refused, 1 problem:
-      pipeline.yaml:21:3: unknown key “batch_size” in rollout. Did you mean “batchSize”? Known keys: batchSize, groupSize, temperature, maxActionTokens, concurrency, dynamicSampling.
+      pipeline.yaml:21:3: unknown key “batch_size” in rollout. Did you mean “batchSize”? Known keys: batchSize, groupSize, temperature, maxActionTokens, concurrency, toolRecordings, staleness, minGroup, maxInfrastructureFailures, limits, dynamicSampling.
       Correct it and run again."
     `);
   });
@@ -285,7 +303,7 @@ describe("a broken pipeline is refused", () => {
   it("several problems at once, in the order of the file", async () => {
     expect(await withPipeline("seed: 7\nsteps: 2", "sed: 7\nsteps: -1")).toMatchInlineSnapshot(`
       "pipeline.yaml: refused, 2 problems:
-      pipeline.yaml:2:1: unknown key “sed” in the pipeline. Did you mean “seed”? Known keys: name, seed, steps, policy, dataset, tools, loop, reward, trainer, warmStart, rollout, evaluation, checkpoints.
+      pipeline.yaml:2:1: unknown key “sed” in the pipeline. Did you mean “seed”? Known keys: name, seed, steps, policy, dataset, tools, hosts, loop, reward, trainer, warmStart, rollout, evaluation, checkpoints.
       pipeline.yaml:3:8: steps is -1, but must be at least 0. How many policy-gradient steps to take, for example 40. 0 stops after the warm start.
       Correct it and run again."
     `);
@@ -302,7 +320,7 @@ describe("a broken pipeline is refused", () => {
   it("an override of an unknown key", async () => {
     expect(await refused({}, ["rollout.batchsize=8"])).toMatchInlineSnapshot(`
       "pipeline.yaml: refused, 1 problem:
-      override rollout.batchsize=8: unknown key “batchsize” in rollout. Did you mean “batchSize”? Known keys: batchSize, groupSize, temperature, maxActionTokens, concurrency, dynamicSampling.
+      override rollout.batchsize=8: unknown key “batchsize” in rollout. Did you mean “batchSize”? Known keys: batchSize, groupSize, temperature, maxActionTokens, concurrency, toolRecordings, staleness, minGroup, maxInfrastructureFailures, limits, dynamicSampling.
       Correct it and run again."
     `);
   });

@@ -18,6 +18,8 @@ describe("loadPlan", () => {
       temperature: 1,
       maxActionTokens: 256,
       concurrency: 64,
+      staleness: 0,
+      maxInfrastructureFailures: 0.5,
     });
     expect(plan.evaluation).toEqual({ every: 20, tasks: 300 });
     expect(plan.trainer.config).toEqual({ learningRate: 1e-4, minibatchSize: 4 });

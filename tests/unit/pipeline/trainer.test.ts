@@ -51,9 +51,7 @@ describe("a loss of one's own", () => {
     expect(
       await refused(withLoss("export default { loss() {} };", "{ plugin: ./losses/own }")),
     ).toMatchInlineSnapshot(`
-      "pipeline.yaml: refused, 3 problems:
-      pipeline.yaml:8:20: the plugin can't be used. dataset-jsonl: its entry plugins/dataset-jsonl/index.ts can't be imported: Cannot find module './write-positions.ts' imported from /work/main/src/models/fed-decoder.ts. Run \`node plugins/dataset-jsonl/index.ts\` to see the error by itself.
-      pipeline.yaml:9:25: the plugin can't be used. dataset-jsonl: its entry plugins/dataset-jsonl/index.ts can't be imported: Cannot find module './write-positions.ts' imported from /work/main/src/models/fed-decoder.ts. Run \`node plugins/dataset-jsonl/index.ts\` to see the error by itself.
+      "pipeline.yaml: refused, 1 problem:
       pipeline.yaml:20:19: the plugin can't be used. loss-own: the default export of losses/own/index.js is no function. A loss plugin's default export is a function (tokens, config) => losses.
       Correct it and run again."
     `);
@@ -77,20 +75,17 @@ describe("a trainer's settings that don't go together", () => {
     expect(
       await refused({ ...withTrainer("algorithm: gspo, aggregation: token-mean, klTarget: 0.1") }),
     ).toMatchInlineSnapshot(`
-      "pipeline.yaml: refused, 3 problems:
-      pipeline.yaml:8:20: the plugin can't be used. dataset-jsonl: its entry plugins/dataset-jsonl/index.ts can't be imported: Cannot find module './write-positions.ts' imported from /work/main/src/models/fed-decoder.ts. Run \`node plugins/dataset-jsonl/index.ts\` to see the error by itself.
-      pipeline.yaml:9:25: the plugin can't be used. dataset-jsonl: its entry plugins/dataset-jsonl/index.ts can't be imported: Cannot find module './write-positions.ts' imported from /work/main/src/models/fed-decoder.ts. Run \`node plugins/dataset-jsonl/index.ts\` to see the error by itself.
-      pipeline.yaml:17:11: the plugin can't be used. trainer-onnx: its entry plugins/trainer-onnx/index.ts can't be imported: Cannot find module './write-positions.ts' imported from /work/main/src/models/fed-decoder.ts. Run \`node plugins/trainer-onnx/index.ts\` to see the error by itself.
+      "pipeline.yaml: refused, 2 problems:
+      pipeline.yaml:18:42: trainer.config.algorithm is gspo, whose klCoefficient is 0, which a klTarget can't steer. Give it a value to start from, such as 0.01, or remove klTarget.
+      pipeline.yaml:18:61: trainer.config.aggregation is token-mean, which would count the ratio of a whole sequence once for each of its tokens. Use sequence-mean, or set ratio to token.
       Correct it and run again."
     `);
   });
 
   it("with the rollout are refused: groups of one", async () => {
     expect(await refused(withTrainer("algorithm: grpo"), ["rollout.groupSize=1"])).toMatchInlineSnapshot(`
-      "pipeline.yaml: refused, 3 problems:
-      pipeline.yaml:8:20: the plugin can't be used. dataset-jsonl: its entry plugins/dataset-jsonl/index.ts can't be imported: Cannot find module './write-positions.ts' imported from /work/main/src/models/fed-decoder.ts. Run \`node plugins/dataset-jsonl/index.ts\` to see the error by itself.
-      pipeline.yaml:9:25: the plugin can't be used. dataset-jsonl: its entry plugins/dataset-jsonl/index.ts can't be imported: Cannot find module './write-positions.ts' imported from /work/main/src/models/fed-decoder.ts. Run \`node plugins/dataset-jsonl/index.ts\` to see the error by itself.
-      pipeline.yaml:17:11: the plugin can't be used. trainer-onnx: its entry plugins/trainer-onnx/index.ts can't be imported: Cannot find module './write-positions.ts' imported from /work/main/src/models/fed-decoder.ts. Run \`node plugins/trainer-onnx/index.ts\` to see the error by itself.
+      "pipeline.yaml: refused, 1 problem:
+      pipeline.yaml:18:42: trainer.config.algorithm is grpo, whose advantages is group-mean, which compares the trajectories of a task, but rollout.groupSize is 1. Set rollout.groupSize to 2 or more (8 is usual), or take the algorithm ppo or reinforce++.
       Correct it and run again."
     `);
   });
@@ -99,10 +94,8 @@ describe("a trainer's settings that don't go together", () => {
     expect(
       await refused(withTrainer("algorithm: grpo"), ["rollout.staleness=2", "rollout.groupSize=8"]),
     ).toMatchInlineSnapshot(`
-      "pipeline.yaml: refused, 3 problems:
-      pipeline.yaml:8:20: the plugin can't be used. dataset-jsonl: its entry plugins/dataset-jsonl/index.ts can't be imported: Cannot find module './write-positions.ts' imported from /work/main/src/models/fed-decoder.ts. Run \`node plugins/dataset-jsonl/index.ts\` to see the error by itself.
-      pipeline.yaml:9:25: the plugin can't be used. dataset-jsonl: its entry plugins/dataset-jsonl/index.ts can't be imported: Cannot find module './write-positions.ts' imported from /work/main/src/models/fed-decoder.ts. Run \`node plugins/dataset-jsonl/index.ts\` to see the error by itself.
-      pipeline.yaml:17:11: the plugin can't be used. trainer-onnx: its entry plugins/trainer-onnx/index.ts can't be imported: Cannot find module './write-positions.ts' imported from /work/main/src/models/fed-decoder.ts. Run \`node plugins/trainer-onnx/index.ts\` to see the error by itself.
+      "pipeline.yaml: refused, 1 problem:
+      pipeline.yaml:18:3: trainer.config.importanceCorrection is none, but rollout.staleness is 2: what older versions sampled would count as the newest one's. Set it to token-truncate or sequence-truncate, or rollout.staleness to 0.
       Correct it and run again."
     `);
     expect(await refused(withTrainer("algorithm: ppo"), ["rollout.minGroup=3"])).toMatchInlineSnapshot(`

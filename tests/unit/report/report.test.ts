@@ -44,6 +44,7 @@ test("shows the headline, every plot, trajectories before and after, and the las
   expect(text).toMatch(/Of 6 held-out tasks: \d newly solved/);
   expect(text).toMatch(/before reinforcement learning \(version 1\) .* after step 4 \(version 5\)/);
   expect(text).toContain("31 trajectories trained on, 1 left out");
+  expect(text).toContain("calculator: TOOL_FAILED: the host is down");
   expect(page).toMatch(/<title>step 3\nmean reward: [\d.]+<\/title>/);
   expect(page).toMatch(/<title>step 2\nrollout: 2\.5 s\ntrain: [\d.]+ s/);
 });

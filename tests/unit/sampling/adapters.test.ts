@@ -5,22 +5,13 @@ import { afterAll, expect, test } from "vitest";
 import { adapterShapes } from "../../../src/learning/lora.ts";
 import { writeAdapter } from "../../../src/models/adapter-folder.ts";
 import { mergeAdapter } from "../../../src/models/merge-adapter.ts";
-import { modelConfig } from "../../../src/models/model-config.ts";
 import { randomModelWeights } from "../../../src/models/model-weights.ts";
 import type { Tensor } from "../../../src/models/safetensors.ts";
 import { createSampler } from "../../../src/sampling/sampler.ts";
+import { smallModel } from "../../support/small-model.ts";
 import { modelFolder } from "./policy-folders.ts";
 
-const config = modelConfig({
-  vocab_size: 50,
-  hidden_size: 32,
-  num_hidden_layers: 2,
-  num_attention_heads: 4,
-  num_key_value_heads: 2,
-  intermediate_size: 48,
-  max_position_embeddings: 256,
-  initializer_range: 0.3,
-});
+const config = smallModel(256);
 const weights = randomModelWeights(config, 3);
 const base = await modelFolder(config, weights);
 const root = await mkdtemp(join(tmpdir(), "everturn-adapters-"));

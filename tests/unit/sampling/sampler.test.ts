@@ -138,6 +138,25 @@ test("a context ends at the longest length", async () => {
   expect(full).toEqual({ tokens: [], logprobs: [], samplingLogprobs: [], finishReason: "length" });
 });
 
+class Broken extends Array<number> {
+  override slice(): never {
+    throw new Error("a mistake");
+  }
+}
+
+test("a mistake in the sampler fails what it was generating, and nothing after", async () => {
+  const sampler = await open(4);
+  const { prompt, tokens } = cases[0]!;
+  const both = await Promise.allSettled([
+    sampler.generate(greedy(prompt, "innocent")),
+    sampler.generate(greedy(Broken.from(cases[1]!.prompt), "guilty")),
+  ]);
+  for (const outcome of both) {
+    expect(outcome).toMatchObject({ status: "rejected", reason: { code: "SAMPLER_FAILED" } });
+  }
+  expect((await sampler.generate(greedy(prompt))).tokens).toEqual(tokens);
+});
+
 test("refuses an empty context and ids outside the vocabulary", async () => {
   const sampler = await open(1);
   await expect(sampler.generate(greedy([]))).rejects.toThrow("is empty");

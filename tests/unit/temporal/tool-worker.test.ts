@@ -1,6 +1,6 @@
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Task } from "../../../src/contracts/generated/task.ts";
 import type { JsonObject } from "../../../src/contracts/json.ts";
 import type { TrajectoryPlace } from "../../../src/contracts/trajectory.ts";
@@ -167,4 +167,28 @@ test("a worker that ends releases what it still holds", async () => {
     ["created for h", "released"],
     ["created for i", "released"],
   ]);
+});
+
+test("an instance that was given up while it was being made is freed when it says what it holds", async () => {
+  const reaped = join(runs, "reaped.log");
+  const slow = join(runs, "tool-memory", "slow.ts");
+  writeFileSync(
+    slow,
+    `import { appendFileSync } from "node:fs";
+export default {
+  create: async ({ hold }) => {
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    hold("sandbox 1");
+  },
+  execute: () => ({ text: "" }),
+  release: () => {},
+  reap: (handle) => appendFileSync(${JSON.stringify(reaped)}, handle),
+};`,
+  );
+  const manifest = { ...calculator.manifest, tool: { ...block, name: "slow", stateful: true } };
+  const slowTools = [{ ...calculator, entry: slow, manifest, timeout: 50 }];
+  const worker = toolWorker(runs, await createRun({ ...plan, tools: slowTools }, runs, undefined, false));
+  await expect(held(worker, "j", "slow")).rejects.toMatchObject({ code: "TOOL_TIMED_OUT" });
+  await vi.waitUntil(() => existsSync(reaped));
+  expect(readFileSync(reaped, "utf8")).toBe("sandbox 1");
 });

@@ -11,7 +11,9 @@ test("groups start while there is room for all of their trajectories", () => {
   expect(admissible(limits, { admitted: 1, running: 13, stepsLeft: 9 })).toBe(0);
   expect(admissible(limits, { admitted: 1, running: 12, stepsLeft: 9 })).toBe(1);
   const narrow = { ...limits, concurrency: 3 };
-  expect(admissible(narrow, { admitted: 0, running: 0, stepsLeft: 9 }), "a group larger than the room").toBe(1);
+  expect(admissible(narrow, { admitted: 0, running: 0, stepsLeft: 9 }), "a group larger than the room").toBe(
+    1,
+  );
 });
 
 test("no more groups are admitted than staleness lets train, nor than the steps to come take", () => {
@@ -45,7 +47,12 @@ test("whatever finishes when, nothing is trained later than staleness allows, an
       state = (state * 48271) % 2147483647;
       return state % below;
     };
-    const own = { groups: 1 + random(4), groupSize: 1, staleness: 1 + random(4), concurrency: 1 + random(20) };
+    const own = {
+      groups: 1 + random(4),
+      groupSize: 1,
+      staleness: 1 + random(4),
+      concurrency: 1 + random(20),
+    };
     const steps = 12;
     let open: AdmittedGroup[] = [];
     let next = 1;

@@ -1,0 +1,20 @@
+import type { StepRecord } from "../../contracts/generated/step-record.ts";
+import { grouped } from "../format.ts";
+import { type Html, html, nothing } from "../html.ts";
+
+/** Why trajectories were left out, all steps together, the commonest reason first; nothing if none was. */
+export function leftOutTable(steps: readonly StepRecord[]): Html {
+  const counts = new Map<string, number>();
+  for (const { leftOutReasons = {} } of steps) {
+    for (const [reason, count] of Object.entries(leftOutReasons)) {
+      counts.set(reason, (counts.get(reason) ?? 0) + count);
+    }
+  }
+  if (counts.size === 0) return nothing;
+  const rows = [...counts]
+    .sort(([, a], [, b]) => b - a)
+    .map(([reason, count]) => html`<tr><td>${reason}</td><td>${grouped(count)}</td></tr>`);
+  const head = html`<tr><th scope="col">reason</th><th scope="col">trajectories</th></tr>`;
+  return html`<h2>Why trajectories were left out</h2><div class="card scroll"><table><thead>${head}</thead><tbody>${rows}</tbody></table></div>
+`;
+}

@@ -1,0 +1,12 @@
+import { readdir } from "node:fs/promises";
+import { isSystemError } from "./files.ts";
+
+/** The sorted names in a folder; none if it is not there. */
+export async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return (await readdir(folder)).sort();
+  } catch (error) {
+    if (isSystemError(error, "ENOENT")) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,136 @@
+import { spawnSync } from "node:child_process";
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { isSystemError } from "../../src/runs/files.ts";
+import { everturn, type RunningCommand, start } from "../support/command.ts";
+import { mayMount, mount } from "../support/mount.ts";
+
+const pipeline = join(import.meta.dirname, "..", "pipelines", "small.yaml");
+const overrides = ["steps=3", "warmStart.steps=25", "evaluation.tasks=2", "rollout.batchSize=8"];
+const settings = overrides.flatMap((setting) => ["--set", setting]);
+
+/** Where a run lies: a small disk of its own if this user may mount one. */
+function place(megabytes: number): string {
+  const runs = mkdtempSync(join(tmpdir(), "everturn-bad-"));
+  if (mayMount) mount("mount", "-t", "tmpfs", "-o", `size=${megabytes}m`, "tmpfs", runs);
+  onTestFinished(() => {
+    if (mayMount) mount("umount", "--lazy", runs);
+    rmSync(runs, { recursive: true, force: true });
+  });
+  return runs;
+}
+
+/** Starts a run; ends all of it if the test fails. */
+function startRun(runs: string): RunningCommand {
+  const command = start("run", pipeline, "--runs", runs, ...settings);
+  onTestFinished(() => {
+    if (command.child.exitCode === null && command.child.signalCode === null) command.killGroup();
+  });
+  return command;
+}
+
+async function untilSaid({ stdout, child }: RunningCommand, text: string): Promise<void> {
+  for (let waited = 0; !stdout().includes(text) && waited < 600 && child.exitCode === null; waited++) {
+    await sleep(100);
+  }
+  expect(stdout()).toContain(text);
+}
+
+async function expectWhole({ end }: RunningCommand, runs: string): Promise<void> {
+  const { code, stdout, stderr } = await end();
+  expect(code, stderr).toBe(0);
+  expect(stdout).toContain("3 steps, 24 trajectories");
+  const [run = ""] = readdirSync(runs).filter((name) => name.startsWith("small-"));
+  const ledger = await everturn("ledger", run, "--runs", runs);
+  expect(ledger.stdout, ledger.stderr).toContain("The ledger holds.");
+}
+
+/** Writes a file until the disk is full. */
+function fill(path: string): void {
+  const file = openSync(path, "w");
+  try {
+    for (const size of [2 ** 20, 4096]) {
+      try {
+        for (;;) writeSync(file, Buffer.alloc(size));
+      } catch (error) {
+        if (!isSystemError(error, "ENOSPC")) throw error;
+      }
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+describe.skipIf(!mayMount)("needs the right to mount a disk", () => {
+  test("the disk is full: the run says so, waits, and goes on when there is room", {
+    timeout: 120_000,
+  }, async () => {
+    const runs = place(60);
+    const command = startRun(runs);
+    await untilSaid(command, "step 1/3");
+    fill(join(runs, "ballast"));
+    await untilSaid(command, "can't be written: the disk is full.");
+    rmSync(join(runs, "ballast"));
+    await expectWhole(command, runs);
+  });
+
+  test("the store is read-only: the run says so, and goes on when it is not", {
+    timeout: 120_000,
+  }, async () => {
+    const runs = place(200);
+    const command = startRun(runs);
+    await untilSaid(command, "step 1/3");
+    const [run = ""] = readdirSync(runs);
+    const store = join(runs, run, "trajectories");
+    mount("mount", "--bind", store, store);
+    mount("mount", "-o", "remount,ro,bind", store);
+    await untilSaid(command, "can't be written: its file system is read-only.");
+    mount("umount", "--lazy", store);
+    await expectWhole(command, runs);
+  });
+
+  test("a run on a full disk can't be begun: nothing is started, and the disk is named", async () => {
+    const runs = place(1);
+    fill(join(runs, "ballast"));
+    const { code, stderr } = await everturn("run", pipeline, "--runs", runs);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^DISK_FULL: .*plan\.json can't be written: the disk is full\./);
+  });
+});
+
+/** The process of the run's worker of `role`. */
+function workerOf(run: string, role: string): number {
+  const words = `--role ${role} --run ${run} `;
+  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+    try {
+      if (readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").includes(words))
+        return Number(pid);
+    } catch {
+      // it has ended since
+    }
+  }
+  throw new Error(`${run} has no ${role} worker`);
+}
+
+const hasPrlimit = spawnSync("prlimit", ["--version"]).status === 0;
+
+test.skipIf(!hasPrlimit)(
+  "a trainer with too little memory: the run says so, and nothing is lost",
+  { timeout: 120_000 },
+  async () => {
+    const runs = place(200);
+    const command = startRun(runs);
+    await untilSaid(command, "step 1/3");
+    const [run = ""] = readdirSync(runs);
+    const trainer = workerOf(run, "trainer");
+    const { status, stderr } = spawnSync("prlimit", [`--pid=${trainer}`, "--data=1048576"], {
+      encoding: "utf8",
+    });
+    expect(status, stderr).toBe(0);
+    await untilSaid(command, "the trainer worker ended");
+    await expectWhole(command, runs);
+  },
+);

@@ -1,0 +1,134 @@
+import { join } from "node:path";
+import { ApplicationFailure, WorkflowFailedError } from "@temporalio/client";
+import { rootCause } from "@temporalio/common";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type {
+  DrawTasksInput,
+  GenerateTurnInput,
+  LoadTasksInput,
+  SelectTasksInput,
+  TrainStepInput,
+} from "../../src/contracts/activities.ts";
+import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
+import type { RunSettings, StepInput } from "../../src/contracts/run.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { startWorkflows, type WorkflowWorker } from "../support/workflow-worker.ts";
+
+const folder = temporaryFolder();
+const queue = "steps";
+let worker: WorkflowWorker;
+
+const taskOf = (id: string) => ({
+  id,
+  task: {
+    ...{ data_source: "test", prompt: [{ role: "user" as const, content: id }] },
+    reward_model: { ground_truth: "" },
+  },
+});
+
+/** Tasks of the first round and of those after; a sample fails where its number is in `failing[task]`. */
+let rounds: string[][] = [];
+let failing: Record<string, number[]> = {};
+const trained: TrainStepInput[] = [];
+const records: StepRecord[] = [];
+const loaded: LoadTasksInput[] = [];
+
+const metrics = { approximateKl: 0, entropy: 0, clipFraction: 0, policyLoss: 0 };
+const drawn = ({ replacement }: DrawTasksInput | SelectTasksInput) =>
+  (rounds[(replacement?.round ?? 1) - 1] ?? []).slice(0, replacement?.count);
+const activities = {
+  "select-tasks": async (input: SelectTasksInput) => drawn(input).map(taskOf),
+  "draw-tasks": async (input: DrawTasksInput) => drawn(input),
+  "load-tasks": async (input: LoadTasksInput) => {
+    loaded.push(input);
+    return input.groups.map(({ task }) => taskOf(task));
+  },
+  "generate-turn": async ({ place }: GenerateTurnInput) => {
+    if (failing[place.task]?.includes(place.sample) === true) {
+      throw ApplicationFailure.nonRetryable("the sampler is down", "SamplerDown");
+    }
+    return {
+      ...{ action: "done", finishReason: "stop", head: "a".repeat(64), policyVersion: 0 },
+      ...{ tokens: { prompt: 1, action: 1, observation: 0 }, seconds: 0 },
+    };
+  },
+  "score-trajectory": async () => ({ reward: 1, success: true }),
+  "record-left-out": async () => {},
+  "train-step": async (input: TrainStepInput) => {
+    trained.push(input);
+    return { policyVersion: 1, metrics, seconds: 0 };
+  },
+  "publish-policy": async () => ({ seconds: 0 }),
+  "record-step": async ({ record }: { record: StepRecord }) => void records.push(record),
+};
+
+beforeAll(async () => {
+  const workflow = join(import.meta.dirname, "../../plugins/loop-tool-agent/workflow.ts");
+  const loop = { name: "loop-tool-agent", workflow };
+  worker = await startWorkflows({ folder, queue, loop, activities });
+});
+afterAll(() => worker.stop());
+
+async function step(number: number, changes: Partial<RunSettings>): Promise<TrainStepInput> {
+  const input: StepInput = {
+    ...{ run: "run", step: number, policyVersion: 0 },
+    queues: { orchestration: queue, policy: queue, tools: queue, trainer: queue },
+    settings: {
+      ...{ seed: 1, steps: 1, warmStartSteps: 0, batchSize: 6, groupSize: 3, concurrency: 200 },
+      ...{ minGroup: 2, maxInfrastructureFailures: 0.5, sampling: { temperature: 1, maxTokens: 8 } },
+      ...{ tools: [], evaluationEvery: 1, evaluationTasks: 1, limits: {} },
+      loop: { plugin: "loop-tool-agent", config: { maxTurns: 2 } },
+      ...changes,
+    },
+  };
+  const workflow = { workflowId: `run/step-${String(number).padStart(4, "0")}`, taskQueue: queue };
+  await worker.client.workflow.execute("step", { ...workflow, args: [input] });
+  const last = trained.at(-1);
+  if (last === undefined) throw new Error("the step did not train");
+  return last;
+}
+
+test("a group that lost too many members is replaced, one that lost few goes on", async () => {
+  rounds = [["a", "b"], ["c"]];
+  failing = { a: [1], b: [0, 2] };
+  const { batch, leftOut } = await step(1, {});
+  expect(batch.map(({ trajectory }) => trajectory.replace("run/step-0001/", ""))).toEqual([
+    ...["a/0", "a/2", "c/0", "c/1", "c/2"],
+  ]);
+  expect(leftOut).toEqual([
+    { trajectory: "run/step-0001/a/1", reason: "generate-turn: the sampler is down" },
+    { trajectory: "run/step-0001/b/0", reason: "generate-turn: the sampler is down" },
+    { trajectory: "run/step-0001/b/1", reason: "too many trajectories of its group were left out" },
+    { trajectory: "run/step-0001/b/2", reason: "generate-turn: the sampler is down" },
+  ]);
+  expect(records.at(-1)).toMatchObject({
+    ...{ trajectories: 5, leftOut: 3, groupsLost: 1, leftOutShare: 1 / 3 },
+    leftOutReasons: { "generate-turn: the sampler is down": 3 },
+  });
+});
+
+test("a step whose infrastructure fails more than the share that is allowed stops, and says what failed", async () => {
+  rounds = [["d", "e"]];
+  failing = { d: [0, 1], e: [0, 1] };
+  const error: unknown = await step(2, {}).catch((reason) => reason);
+  expect(error instanceof WorkflowFailedError && rootCause(error.cause)).toMatchInlineSnapshot(
+    `"Infrastructure failed 4 of 6 trajectories of step 2, more than rollout.maxInfrastructureFailures (50 %) allows. 4 of them: generate-turn: the sampler is down. Mend what fails, then \`everturn resume run\`: what has finished is kept, and what was left out is tried again."`,
+  );
+});
+
+test("a step of more trajectories than a workflow can well hold is rolled out in shards, without texts", async () => {
+  const tasks = Array.from({ length: 44 }, (_, index) => `t${index}`);
+  rounds = [tasks, ["again"]];
+  failing = { t7: [0, 1] };
+  const { batch } = await step(3, { batchSize: 132 });
+  expect(batch).toHaveLength(132);
+  expect(new Set(batch.map(({ trajectory }) => trajectory)).size).toBe(132);
+  expect(batch.at(-1)?.trajectory).toBe("run/step-0003/again/2");
+  expect(loaded.map(({ groups }) => groups.length).sort((a, b) => b - a)).toEqual([42, 2, 1]);
+  const handle = worker.client.workflow.getHandle("run/step-0003");
+  const { events = [] } = await handle.fetchHistory();
+  const children = events?.filter((event) => event.startChildWorkflowExecutionInitiatedEventAttributes);
+  expect(children).toHaveLength(3);
+  expect(events?.length).toBeLessThan(60);
+  expect(JSON.stringify(events)).not.toContain("done");
+});

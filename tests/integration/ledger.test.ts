@@ -1,0 +1,193 @@
+import { appendFileSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { cp, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
+import type { TrainedStep } from "../../src/contracts/ledger.ts";
+import { readLedger } from "../../src/ledger/ledger.ts";
+import { openRun } from "../../src/runs/open-runs.ts";
+import { type RunFolder, runFolder } from "../../src/runs/run-folder.ts";
+import { everturn, lastLine, start } from "../support/command.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const runs = temporaryFolder();
+const pipeline = join(import.meta.dirname, "..", "pipelines", "small.yaml");
+const overrides = ["steps=2", "warmStart.steps=25", "evaluation.tasks=4", "rollout.batchSize=8"];
+const settings = overrides.flatMap((setting) => ["--set", setting]);
+
+interface Ledger {
+  stages: { stage: string; reserved: number; trained: number }[];
+  entries: { trajectory: string; state: string }[];
+  findings: { check: string; subject: string; problem: string }[];
+}
+
+async function ledgerOf(run: string): Promise<Ledger & { code: number }> {
+  const { code, stdout, stderr } = await everturn("ledger", run, "--runs", runs, "--json");
+  expect(stdout, stderr).not.toBe("");
+  return { code: code ?? -1, ...lastLine<Ledger>(stdout) };
+}
+
+test("a run's ledger holds while it is killed and resumed, and at its end", {
+  timeout: 200_000,
+}, async () => {
+  let command = start("run", pipeline, "--runs", runs, ...settings, "--json");
+  for (let kills = 0; kills < 3; kills++) {
+    for (let waited = 0; !command.stdout().includes("Temporal UI at") && waited < 300; waited++)
+      await sleep(100);
+    if ((await Promise.race([command.end(), sleep(500 + Math.random() * 6_000)])) !== undefined) break;
+    command.killGroup();
+    await command.end();
+    const [run = ""] = readdirSync(runs);
+    expect(await ledgerOf(run)).toMatchObject({ code: 0, findings: [] });
+    command = start("resume", run, "--runs", runs, "--json");
+  }
+  const { code, stderr } = await command.end();
+  expect(code, stderr).toBe(0);
+  const [run = ""] = readdirSync(runs);
+  const ledger = await ledgerOf(run);
+  expect(ledger).toMatchObject({ code: 0, findings: [] });
+  const steps = ledger.stages.filter(({ stage }) => stage.startsWith("step-"));
+  expect(steps).toMatchObject([
+    { stage: "step-0001", reserved: 8, trained: 8 },
+    { stage: "step-0002", reserved: 8, trained: 8 },
+  ]);
+  const left = readdirSync(runFolder(runs, run).root, { recursive: true, encoding: "utf8" });
+  expect(left.filter((name) => name.endsWith(".tmp"))).toEqual([]);
+
+  const shown = await everturn("ledger", run, "--runs", runs, "--step", "2");
+  expect(shown.stdout).toContain("The ledger holds.");
+  expect(shown.stdout).toMatch(/step-0002 +v3 +8 +0 +0 +8 +0/);
+  expect(shown.stdout.match(/step-0002\/task-\d+\/0 +trained +2/g)).toHaveLength(8);
+});
+
+/** A copy of the run's folder, to break; the ids in it stay those of the run. */
+async function findingsOfBroken(breakIt: (folder: RunFolder) => void): Promise<string[]> {
+  const [run = ""] = readdirSync(runs);
+  const copies = join(runs, "..", `${runs.split("/").at(-1)}-copies`);
+  rmSync(copies, { recursive: true, force: true });
+  await mkdir(copies);
+  const folder = runFolder(copies, run);
+  await cp(runFolder(runs, run).root, folder.root, { recursive: true });
+  breakIt(folder);
+  const { findings } = await readLedger(await openRun(copies, run));
+  rmSync(copies, { recursive: true, force: true });
+  return findings.map(({ check }) => check);
+}
+
+function change<T>(file: string, how: (record: T) => void): void {
+  const record: T = JSON.parse(readFileSync(file, "utf8"));
+  how(record);
+  writeFileSync(file, JSON.stringify(record));
+}
+
+const changeStep = (folder: RunFolder, step: number, how: (record: TrainedStep) => void) =>
+  change<TrainedStep>(folder.trainedStep(step), how);
+
+/** The file of the first trajectory of a stage. */
+function trajectoryFile(folder: RunFolder, stage: string): string {
+  const place = join(folder.root, "trajectories", stage);
+  const [task = ""] = readdirSync(place).sort();
+  return join(place, task, "0", "trajectory.json");
+}
+
+const changeFirst = (folder: RunFolder, how: (record: TrajectoryRecord) => void) =>
+  change<TrajectoryRecord>(trajectoryFile(folder, "step-0001"), how);
+
+function headOf(folder: RunFolder): string {
+  const { head }: TrajectoryRecord = JSON.parse(readFileSync(trajectoryFile(folder, "step-0001"), "utf8"));
+  return join(folder.store, (head ?? "").slice(0, 2), `${head}.json`);
+}
+
+test.each<[string, string, (folder: RunFolder) => void]>([
+  ["unaccounted", "a trajectory that no step used", (f) => changeStep(f, 1, (r) => r.trajectories?.pop())],
+  [
+    "trained-twice",
+    "one that two steps trained on",
+    (f) => {
+      const { trajectories = [] }: TrainedStep = JSON.parse(readFileSync(f.trainedStep(1), "utf8"));
+      changeStep(f, 2, (record) => record.trajectories?.splice(0, 1, ...trajectories.slice(0, 1)));
+    },
+  ],
+  [
+    "both",
+    "one that was left out and trained on",
+    (f) =>
+      changeStep(f, 1, (record) => {
+        const [first] = record.trajectories ?? [];
+        record.leftOut = [{ trajectory: first?.trajectory ?? "", reason: "its host was down" }];
+      }),
+  ],
+  [
+    "no-reason",
+    "one left out for no reason",
+    (f) =>
+      changeStep(f, 1, (record) => {
+        const last = record.trajectories?.pop();
+        record.leftOut = [{ trajectory: last?.trajectory ?? "", reason: "" }];
+      }),
+  ],
+  [
+    "not-reserved",
+    "one that was never admitted",
+    (f) => {
+      const stage = join(f.ledger, "step-0001");
+      const [name = ""] = readdirSync(stage);
+      if (readdirSync(stage).length > 1) return rmSync(join(stage, name));
+      change<{ groups: unknown[] }>(join(stage, name), (reservation) => void reservation.groups.pop());
+    },
+  ],
+  ["record-missing", "one without its record", (f) => rmSync(trajectoryFile(f, "step-0001"))],
+  [
+    "reward",
+    "one whose reward was another",
+    (f) => changeFirst(f, (record) => void Object.assign(record, { reward: 0.5 })),
+  ],
+  [
+    "head",
+    "one that ends elsewhere",
+    (f) => changeFirst(f, (record) => void Object.assign(record, { head: "0".repeat(64) })),
+  ],
+  ["segments", "a segment that was changed", (f) => appendFileSync(headOf(f), " ")],
+  ["segments", "a segment that is gone", (f) => rmSync(headOf(f))],
+  [
+    "segments",
+    "a turn that is not in the journal",
+    (f) => rmSync(trajectoryFile(f, "step-0001").replace("trajectory.json", "turn-1.json")),
+  ],
+  ["version", "optimizer state that is gone", (f) => rmSync(f.trainer(3), { recursive: true })],
+  ["version", "weights that were cut", (f) => writeFileSync(join(f.policy(3), "model.safetensors"), "short")],
+  [
+    "metrics",
+    "a line of metrics that is gone",
+    (f) => {
+      const [line = ""] = readFileSync(f.metrics, "utf8").split("\n").slice(1);
+      writeFileSync(f.metrics, `${line}\n`);
+    },
+  ],
+  ["metrics", "a line written twice", (f) => appendFileSync(f.metrics, readFileSync(f.metrics))],
+  [
+    "data-cursor",
+    "a task that the seed doesn't give",
+    (f) => change<{ seed: number }>(f.plan, (plan) => void Object.assign(plan, { seed: plan.seed + 1 })),
+  ],
+  ["evaluation", "an evaluation without a trajectory", (f) => rmSync(trajectoryFile(f, "evaluation-v0003"))],
+  ["record", "a record that is cut", (f) => writeFileSync(f.trainedStep(2), "{")],
+])(
+  "the ledger finds: %s (%s)",
+  async (check, _, breakIt) => {
+    expect(await findingsOfBroken(breakIt)).toContain(check);
+  },
+  20_000,
+);
+
+test("what is wrong is said by name, with the exit code 1", async () => {
+  const [run = ""] = readdirSync(runs);
+  const { root, trainer } = runFolder(runs, run);
+  renameSync(trainer(3), `${root}/elsewhere`);
+  const { code, stderr } = await everturn("ledger", run, "--runs", runs);
+  renameSync(`${root}/elsewhere`, trainer(3));
+  expect(code).toBe(1);
+  expect(stderr).toContain(`LEDGER_BROKEN: The ledger of ${run} doesn't hold, 1 finding:\nversion: `);
+  expect(stderr).toContain("trainer/v0003: it is missing");
+});

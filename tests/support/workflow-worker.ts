@@ -1,0 +1,48 @@
+import { join } from "node:path";
+import { Client, Connection } from "@temporalio/client";
+import { NativeConnection, Worker, type WorkerOptions } from "@temporalio/worker";
+import { startDevServer } from "../../src/temporal/dev-server.ts";
+import { registerSearchAttributes } from "../../src/temporal/search-attributes.ts";
+import { findServerBinary } from "../../src/temporal/server-binary.ts";
+import { bundleWorkflows } from "../../src/temporal/workflow-bundle.ts";
+
+/** A Temporal server with a worker of Everturn's workflows. */
+export interface WorkflowWorker {
+  client: Client;
+  stop(): Promise<void>;
+}
+
+/** Starts a server in `folder` and a worker on `queue` that answers with `activities`; `loop` is a workflow module. */
+export async function startWorkflows(options: {
+  folder: string;
+  queue: string;
+  loop: { name: string; workflow: string };
+  activities: NonNullable<WorkerOptions["activities"]>;
+}): Promise<WorkflowWorker> {
+  const { folder, queue, loop, activities } = options;
+  const bundle = join(folder, "workflows.js");
+  const paths = { database: join(folder, "server.db"), log: join(folder, "server.log") };
+  const [server] = await Promise.all([
+    startDevServer({ binary: await findServerBinary(), ...paths }),
+    bundleWorkflows(bundle, loop, false),
+  ]);
+  const { address } = server;
+  const connection = await Connection.connect({ address });
+  const native = await NativeConnection.connect({ address });
+  await registerSearchAttributes(connection, { address, namespace: "default", isOwn: true });
+  const worker = await Worker.create({
+    ...{ connection: native, taskQueue: queue, activities },
+    workflowBundle: { codePath: bundle },
+  });
+  const ended = worker.run();
+  return {
+    client: new Client({ connection }),
+    stop: async () => {
+      worker.shutdown();
+      await ended;
+      await native.close();
+      await connection.close();
+      await server.stop();
+    },
+  };
+}

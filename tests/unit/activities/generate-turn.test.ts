@@ -1,0 +1,68 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { generateTurn } from "../../../activities/generate-turn.ts";
+import type { GenerateTurnInput } from "../../../src/contracts/activities.ts";
+import { loadPlan } from "../../../src/pipeline/load-plan.ts";
+import { loadPolicy } from "../../../src/plugins/registry.ts";
+import { createRun } from "../../../src/runs/create-run.ts";
+import { openRun } from "../../../src/runs/open-runs.ts";
+import { policyWorker } from "../../../src/temporal/policy-worker.ts";
+import { readTurns } from "../../../src/trajectory/turn-journal.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+
+const runs = temporaryFolder();
+const plan = await loadPlan(join(import.meta.dirname, "../../pipelines/scripted.yaml"));
+const run = await createRun(plan, runs, undefined, false);
+const { folder, store } = await openRun(runs, run);
+await (await loadPolicy(plan.policy)).initialize(folder.policy(0), plan.policy.config, 1);
+const workers = [policyWorker(runs), policyWorker(runs)];
+const [first, second] = workers.map((worker) => generateTurn(worker));
+afterAll(async () => {
+  for (const worker of workers) await worker.close();
+});
+
+const { signal } = new AbortController();
+
+function input(task: string, more: Partial<GenerateTurnInput> = {}): GenerateTurnInput {
+  const stage = "step-0001";
+  return {
+    place: { id: `${run}/${stage}/${task}/0`, run, stage, step: 1, task, sample: 0 },
+    ...{ turn: 1, policyVersion: 0, head: null, seed: 1, sampling: { temperature: 1, maxTokens: 100 } },
+    messages: [{ role: "user", content: "1 + 1 =" }],
+    ...more,
+  };
+}
+
+test("a turn that another worker began a trajectory with is followed by its own, from the store", async () => {
+  const one = await first?.(input("handed-over"), signal);
+  const messages = [{ role: "tool" as const, name: "calculator", content: "2" }];
+  const two = await second?.(input("handed-over", { turn: 2, head: one?.head ?? null, messages }), signal);
+  const chain = await store.chain(two?.head ?? null);
+  expect(chain.map(({ origin }) => origin)).toEqual(["prompt", "action", "observation", "action"]);
+});
+
+test("the newest version on disk generates, where that is asked for, and the result says which", async () => {
+  expect(await first?.(input("pinned"), signal)).toMatchObject({ policyVersion: 0 });
+  mkdirSync(folder.policy(7));
+  expect(await first?.(input("still-pinned"), signal)).toMatchObject({ policyVersion: 0 });
+  const newest = await first?.(input("newest", { newest: true }), signal);
+  expect(newest).toMatchObject({ policyVersion: 7 });
+  expect((await store.get(newest?.head ?? "")).policyVersion).toBe(7);
+});
+
+test("a trajectory that has no room for a token more takes an empty action", async () => {
+  const { tokens } = (await first?.(input("roomy"), signal)) ?? {};
+  const full = await first?.(input("full", { tokenLimit: tokens?.prompt ?? 0 }), signal);
+  expect(full).toMatchObject({ action: "", finishReason: "length", tokens: { action: 0 } });
+});
+
+test("calls that were refused are written down before the next action", async () => {
+  const one = await first?.(input("refused"), signal);
+  const refused = [
+    { turn: 1, call: 0, tool: "diary", arguments: {}, observation: "error: there is no tool diary." },
+  ];
+  await first?.(input("refused", { turn: 2, head: one?.head ?? null, messages: [], refused }), signal);
+  const [turn] = await readTurns(folder.trajectory(input("refused").place));
+  expect(turn?.calls).toMatchObject([{ tool: "diary", valid: false, attempts: 0 }]);
+});

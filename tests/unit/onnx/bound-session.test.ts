@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import { createBoundSession } from "../../../src/onnx/bound-session.ts";
+import { mul } from "../../../src/onnx/elementwise.ts";
+import { createGraph } from "../../../src/onnx/graph.ts";
+import { gather } from "../../../src/onnx/indexing.ts";
+import { modelBytes } from "../../../src/onnx/model-bytes.ts";
+
+/** Rows of a table by their numbers, doubled. */
+async function open() {
+  const graph = createGraph();
+  const rows = graph.input("rows", "int64", ["count"]);
+  graph.output("doubled", mul(gather(graph.floats([1, 2, 3, 4, 5, 6], [3, 2]), rows), 2));
+  return createBoundSession(modelBytes(graph), { threads: 1 });
+}
+
+test("runs read and write the memory that was bound, until other memory is", async () => {
+  const session = await open();
+  const rows = BigInt64Array.of(2n, 0n);
+  const doubled = new Float32Array(4);
+  session.bindInput("rows", { shape: [2], data: rows });
+  session.bindOutput("doubled", { shape: [2, 2], data: doubled });
+  session.run();
+  expect([...doubled]).toEqual([10, 12, 2, 4]);
+  rows[1] = 1n;
+  session.run();
+  expect([...doubled]).toEqual([10, 12, 6, 8]);
+  const one = new Float32Array(2);
+  session.bindInput("rows", { shape: [1], data: BigInt64Array.of(0n) });
+  session.bindOutput("doubled", { shape: [1, 2], data: one });
+  session.run();
+  expect([...one]).toEqual([2, 4]);
+  session.close();
+});
+
+test("memory of the wrong size, and what the runtime refuses, is an error that says so", async () => {
+  const session = await open();
+  const rows = BigInt64Array.of(3n, 0n);
+  session.bindInput("rows", { shape: [2], data: rows });
+  expect(() => session.bindOutput("doubled", { shape: [2, 2], data: new Float32Array(3) })).toThrow(
+    "doubled of shape [2, 2] was given 3 numbers",
+  );
+  session.bindOutput("doubled", { shape: [2, 2], data: new Float32Array(4) });
+  expect(() => session.run()).toThrow("out of data bounds");
+  rows[0] = 0n;
+  session.bindOutput("doubled", { shape: [1, 2], data: new Float32Array(2) });
+  expect(() => session.run()).toThrow();
+  expect(() => session.bindInput("columns", { shape: [2], data: rows })).toThrow("columns");
+  session.close();
+  await expect(createBoundSession(new Uint8Array(8), { threads: 1 })).rejects.toMatchObject({
+    code: "ONNX_SESSION_FAILED",
+  });
+});
