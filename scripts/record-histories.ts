@@ -124,7 +124,12 @@ async function save({ client }: RunSession, name: string, workflowId: string): P
   for (const [index, { runId }] of executions.entries()) {
     const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
     const file = join(target, index === 0 ? `${name}.json` : `${name}-${index + 1}.json`);
-    await writeWhole(file, `${JSON.stringify(JSON.parse(historyToJSON(history)))}\n`);
+    await writeWhole(file, `${withoutStacks(historyToJSON(history))}\n`);
     process.stdout.write(`${file}: ${history.events?.length} events\n`);
   }
+}
+
+/** Stack traces of failures name the machine's folders, and replaying needs none. */
+function withoutStacks(json: string): string {
+  return JSON.stringify(JSON.parse(json), (key, value) => (key === "stackTrace" ? "" : value));
 }

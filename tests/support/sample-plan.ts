@@ -58,7 +58,7 @@ function plugin(name: string, kind: ResolvedPlugin["manifest"]["kind"], config: 
   const folder = `/plugins/${name}`;
   const entry = `${folder}/index.ts`;
   const capabilities = { network: false, files: false, processes: false };
-  const manifest = { name, kind, version: "0.1.0", engines: { everturn: "^0.1.0" }, capabilities };
+  const manifest = { name, kind, version: "0.1.0", engines: { everturn: "^0.3.0" }, capabilities };
   return { name, version: "0.1.0", folder, entry, manifest, config };
 }
 

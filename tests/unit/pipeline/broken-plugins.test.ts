@@ -5,7 +5,7 @@ const manifestWithoutTool = `{
   "name": "tool-test",
   "kind": "tool",
   "version": "0.1.0",
-  "engines": { "everturn": "^0.1.0" },
+  "engines": { "everturn": "^0.3.0" },
   "entry": "./index.js"
 }
 `;
@@ -69,9 +69,9 @@ describe("a broken plugin is refused", () => {
   });
 
   it("a plugin for another Everturn", async () => {
-    expect(await withManifest("^0.1.0", "^0.9.0")).toMatchInlineSnapshot(`
+    expect(await withManifest("^0.3.0", "^0.9.0")).toMatchInlineSnapshot(`
       "pipeline.yaml: refused, 1 problem:
-      pipeline.yaml:11:13: tool-test 0.1.0 works with everturn ^0.9.0, but this is everturn 0.1.0. Install a version of tool-test made for everturn 0.1.0, or an everturn that fits ^0.9.0.
+      pipeline.yaml:11:13: tool-test 0.1.0 works with everturn ^0.9.0, but this is everturn 0.3.0. Install a version of tool-test made for everturn 0.3.0, or an everturn that fits ^0.9.0.
       Correct it and run again."
     `);
   });
@@ -140,7 +140,7 @@ describe("a broken plugin is refused", () => {
   });
 
   it("a manifest with an unreadable version range", async () => {
-    expect(await withManifest("^0.1.0", "latest")).toMatchInlineSnapshot(`
+    expect(await withManifest("^0.3.0", "latest")).toMatchInlineSnapshot(`
       "pipeline.yaml: refused, 1 problem:
       plugins/tool-test/everturn.plugin.json:6:17: engines.everturn is “latest”, but isn't of the right form. A version range: ^0.1.0, ~0.1.2, >=0.1.0 <0.3.0, 0.1.0 or *, and alternatives joined by ||.
       Correct it and run again."

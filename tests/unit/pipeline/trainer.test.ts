@@ -8,7 +8,7 @@ const lossManifest = JSON.stringify({
     name: "loss-own",
     kind: "loss",
     version: "0.1.0",
-    engines: { everturn: "^0.1.0" },
+    engines: { everturn: "^0.3.0" },
     entry: "./index.js",
   },
   config: {

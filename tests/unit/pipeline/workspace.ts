@@ -29,7 +29,7 @@ rollout:
 `;
 
 function manifest(kind: string, rest: object): string {
-  const start = { name: `${kind}-test`, kind, version: "0.1.0", engines: { everturn: "^0.1.0" } };
+  const start = { name: `${kind}-test`, kind, version: "0.1.0", engines: { everturn: "^0.3.0" } };
   return `${JSON.stringify({ ...start, ...rest }, null, 2)}\n`;
 }
 
