@@ -26,8 +26,8 @@ export interface Ledger {
 }
 
 /**
- * Reads a run's ledger and checks it against the store, the journal, the versions, metrics.jsonl and the data cursor. It reads files
- * alone, also while the run goes on. `stage`: of one step or evaluation only.
+ * Reads a run's ledger and checks it against the store, the journal, the versions, metrics.jsonl and the data cursor.
+ * It reads files alone, also while the run goes on. `stage`: of one step or evaluation only.
  */
 export async function readLedger(run: OpenRun, stage?: string): Promise<Ledger> {
   const empty = { run: run.id, stages: [], entries: [], unchecked: [] };

@@ -12,6 +12,7 @@ export function crossChecks(document: SourceDocument, plugins: Plugins): Problem
   return [
     ...batchProblems(document, plugins),
     ...smallestGroupProblems(document),
+    ...stalenessProblems(document),
     ...toolNameProblems(document, plugins),
     ...hostProblems(document, plugins),
     ...approvalProblems(document),
@@ -46,6 +47,26 @@ function smallestGroupProblems(document: SourceDocument): Problem[] {
   const place = placeOf(document, pointer, "value");
   const reason = `is ${value}, but rollout.groupSize is ${groupSize}: every group would be replaced`;
   const hint = `Set it to ${groupSize} or less.`;
+  const params = { at: place.text, where: pathText(pointer), reason, hint };
+  return [{ place, error: new EverturnError("WRONG_COMBINATION", params) }];
+}
+
+/**
+ * Trajectories that an asynchronous run may have admitted: what the training workflow carries over of them (some 400
+ * bytes each) must stay below the 2 MiB that Temporal takes at once.
+ */
+const mostAdmitted = 4096;
+
+function stalenessProblems(document: SourceDocument): Problem[] {
+  const pointer = "/rollout/staleness";
+  const staleness = valueAt(document.value, pointer);
+  const batchSize = valueAt(document.value, "/rollout/batchSize");
+  if (!isCount(staleness) || !isCount(batchSize) || (staleness + 1) * batchSize <= mostAdmitted) return [];
+  const place = placeOf(document, pointer, "value");
+  const admitted = (staleness + 1) * batchSize;
+  const reason = `is ${staleness}, but then ${staleness + 1} batches of ${batchSize} trajectories, ${admitted}, may be under way: more than ${mostAdmitted}`;
+  const most = Math.floor(mostAdmitted / batchSize) - 1;
+  const hint = most > 0 ? `Set it to ${most} or less.` : "Lower rollout.batchSize, or set it to 0.";
   const params = { at: place.text, where: pathText(pointer), reason, hint };
   return [{ place, error: new EverturnError("WRONG_COMBINATION", params) }];
 }

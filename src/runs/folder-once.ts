@@ -14,7 +14,7 @@ export async function folderOnce(path: string, fill: (temporary: string) => Prom
   return takeName(temporary, path);
 }
 
-/** Makes folders, has them filled, and flushes them; leaves none if that fails. Throws DISK_FULL, STORE_NOT_WRITABLE. */
+/** Makes folders, has them filled and flushes them, or leaves none. Throws DISK_FULL, STORE_NOT_WRITABLE. */
 export async function fillFolders(paths: readonly string[], fill: () => Promise<void>): Promise<void> {
   try {
     for (const path of paths) await mkdir(path, { recursive: true });

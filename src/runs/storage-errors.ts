@@ -32,7 +32,7 @@ export function isStorageError(error: unknown): error is EverturnError {
   return isEverturnError(error) && (error.code === "DISK_FULL" || error.code === "STORE_NOT_WRITABLE");
 }
 
-/** Bytes free for this user on the file system of `folder`, or of the nearest folder above it that exists; 0 if unknown. */
+/** Bytes free on the file system of `folder`, or of the nearest folder above it that exists; 0 if unknown. */
 function freeBytes(folder: string): number {
   try {
     const { bavail, bsize } = statfsSync(folder);

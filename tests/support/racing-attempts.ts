@@ -7,7 +7,7 @@ import { commit, committed } from "../../src/runs/commit.ts";
 import { openRun } from "../../src/runs/open-runs.ts";
 import { runFolder } from "../../src/runs/run-folder.ts";
 
-/** Trains and records the steps of a run, over and over, as if it were the only worker: `<run folder> <name> <steps>`. */
+/** Trains and records the steps of a run as if it were the only worker: `<run folder> <name> <steps>`. */
 const [root = "", name = "", steps = ""] = process.argv.slice(2);
 const folder = runFolder(dirname(root), basename(root));
 const template: StepRecord = JSON.parse(process.env.EVERTURN_TEMPLATE ?? "");

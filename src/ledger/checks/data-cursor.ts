@@ -4,8 +4,9 @@ import { stepIndices, taskId } from "../../runs/run-tasks.ts";
 import { stepOf } from "../entries.ts";
 
 /**
- * Whether each step was given the tasks that the data cursor gives it, and the replacements of each of its rounds: they are functions of the
- * seed alone, drawn here again from the `length` tasks of the training set. Steps up to `decided` must have them all.
+ * Whether each step was given the tasks that the data cursor gives it, and each of its rounds the replacements: they
+ * are functions of the seed alone, drawn here again from the `length` tasks of the training set. Steps up to `decided`
+ * must have them all.
  */
 export function checkDataCursor(
   plan: Plan,

@@ -28,14 +28,15 @@ async function fresh() {
   for (const sample of [0, 1]) {
     const previous = await store.put({ previous: null, origin: "prompt", text: "?", tokens: [5, 6, 7] });
     const logprobs = [-3, -3];
-    const action = {
+    const tokens = [8 + sample, 2];
+    const head = await store.put({
+      previous,
       origin: "action",
       text: "!",
-      tokens: [8 + sample, 2],
+      tokens,
       logprobs,
       policyVersion: 1,
-    } as const;
-    const head = await store.put({ previous, ...action });
+    });
     const trajectory = `${run}/step-0001/task-0000${sample}/0`;
     batch.push({ trajectory, head, reward: sample, group: `task-0000${sample}` });
   }

@@ -103,6 +103,15 @@ describe("a trainer's settings that don't go together", () => {
       override rollout.minGroup=3: rollout.minGroup is 3, but rollout.groupSize is 2: every group would be replaced. Set it to 2 or less.
       Correct it and run again."
     `);
+    expect(
+      await refused(withTrainer("importanceCorrection: token-mask"), [
+        ...["rollout.staleness=4", "rollout.batchSize=1024"],
+      ]),
+    ).toMatchInlineSnapshot(`
+      "pipeline.yaml: refused, 1 problem:
+      override rollout.staleness=4: rollout.staleness is 4, but then 5 batches of 1024 trajectories, 5120, may be under way: more than 4096. Set it to 3 or less.
+      Correct it and run again."
+    `);
   });
 
   it("an algorithm that doesn't exist", async () => {
