@@ -16,6 +16,11 @@ export interface ToolCreation {
   task: Task;
   config: JsonObject;
   /**
+   * For the processes that the instance starts: `env: { ...process.env, ...environment }`. By it those are found and
+   * killed whose worker died before it could `hold` them (on Linux).
+   */
+  environment: Record<string, string>;
+  /**
    * Notes what `reap` needs to free the instance if this worker dies: a process, a sandbox's id. To be called as soon
    * as there is something to free; the last one counts.
    */

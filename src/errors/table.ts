@@ -254,6 +254,11 @@ export const errorTable = {
     retryable: false,
     help: "Check that onnxruntime-node is the version that package.json names.",
   },
+  ONNX_OUT_OF_MEMORY: {
+    message: "Running a model failed for want of memory: {reason}.",
+    retryable: true,
+    help: "The worker is started again and tries once more. Give it more memory, or let it hold less (rollout.concurrency, policy.config.slots and keyValueMemory, the trainer's minibatchSize).",
+  },
   ONNX_RUN_FAILED: {
     message: "Running a model failed: {reason}.",
     retryable: false,

@@ -1,5 +1,5 @@
-import { EverturnError } from "../errors/everturn-error.ts";
 import { elementTypes } from "./element-types.ts";
+import { runError, sessionError } from "./run-error.ts";
 import { made, type Pointer, type RuntimeCall, runtimeFunctions } from "./runtime-functions.ts";
 
 /** Memory that a run reads or writes in place. */
@@ -53,7 +53,7 @@ export async function createBoundSession(
       return made(runtime.CreateSessionFromArray, environment, model, model.byteLength, settings);
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new EverturnError("ONNX_SESSION_FAILED", { reason }, { cause });
+      throw sessionError(reason, cause);
     } finally {
       runtime.ReleaseSessionOptions(settings);
     }
@@ -67,7 +67,7 @@ export async function createBoundSession(
     const size = shape.reduce((product, dimension) => product * dimension, 1);
     if (size !== data.length) {
       const reason = `${name} of shape [${shape.join(", ")}] was given ${data.length} numbers`;
-      throw new EverturnError("ONNX_RUN_FAILED", { reason });
+      throw runError(reason);
     }
     const sizes = BigInt64Array.from(shape, BigInt);
     const create = runtime.CreateTensorWithDataAsOrtValue;

@@ -1,6 +1,6 @@
 import koffi from "koffi";
 import { loadRuntime, runtimeLibrary } from "../devices/runtime.ts";
-import { EverturnError } from "../errors/everturn-error.ts";
+import { runError } from "./run-error.ts";
 
 /** A pointer of ONNX Runtime's; what it points to is the runtime's business. */
 export type Pointer = unknown;
@@ -65,7 +65,7 @@ export async function runtimeFunctions(): Promise<RuntimeFunctions> {
       if (!status) return;
       const reason: string = messageOf(status);
       release(status);
-      throw new EverturnError("ONNX_RUN_FAILED", { reason });
+      throw runError(reason);
     };
   };
   const functions = Object.entries(places).map(([name, place]) => [name, call(place, name)]);

@@ -4,6 +4,7 @@ import { openDevice } from "../devices/open-device.ts";
 import { probeDevice } from "../devices/probe-device.ts";
 import { loadRuntime } from "../devices/runtime.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { runError, sessionError } from "./run-error.ts";
 
 /** Numbers with their shape; the array's class is the element type. */
 export interface Tensor {
@@ -61,7 +62,7 @@ export async function createSession(model: Uint8Array, options: SessionOptions =
     async (cause: unknown) => {
       const obstacle = device === "cpu" ? undefined : await probeDevice(device);
       if (obstacle) throw new EverturnError("DEVICE_UNAVAILABLE", { device, ...obstacle }, { cause });
-      throw new EverturnError("ONNX_SESSION_FAILED", { reason: messageOf(cause) }, { cause });
+      throw sessionError(messageOf(cause), cause);
     },
   );
   const names = session.inputNames;
@@ -154,10 +155,6 @@ export function runtimeTensor(
   if (data instanceof Float32Array) return new make("float32", data, shape);
   if (data instanceof BigInt64Array) return new make("int64", data, shape);
   return new make("bool", data, shape);
-}
-
-function runError(reason: string, cause?: unknown): EverturnError {
-  return new EverturnError("ONNX_RUN_FAILED", { reason }, { cause });
 }
 
 function messageOf(cause: unknown): string {

@@ -33,10 +33,14 @@ export function endingOf({ code, signal, output, lines, kernelKilled }: Facts): 
     outOfMemory: true,
     lines: line,
   });
-  const [heap] = /FATAL ERROR: .*heap.*/i.exec(output) ?? [];
+  const [heap] =
+    /.*(FATAL ERROR: .*heap|Fatal process out of memory|Fatal JavaScript out of memory).*/i.exec(output) ??
+    [];
   if (heap !== undefined) return memory("its JavaScript heap is full", heap);
   const [allocation] =
-    /.*(std::bad_alloc|Cannot allocate memory|ERR_WORKER_OUT_OF_MEMORY).*/.exec(output) ?? [];
+    /.*(std::bad_alloc|Cannot allocate memory|_OUT_OF_MEMORY|Array buffer allocation failed).*/.exec(
+      output,
+    ) ?? [];
   if (allocation !== undefined) return memory("an allocation failed", allocation);
   const killed = signal === "SIGKILL" || code === killedCode;
   if (killed && kernelKilled) return memory("the kernel killed it for want of memory");

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import {
   type ActivityInterceptorsFactory,
   TransportError,
@@ -10,6 +11,7 @@ import { EverturnError } from "../errors/everturn-error.ts";
 import { openRun } from "../runs/open-runs.ts";
 import { connectWorker, reasonOf, type ServerLocation } from "./client.ts";
 import { workflowOptions } from "./deployment.ts";
+import { tellOutOfMemory } from "./out-of-memory.ts";
 import { type Role, rolesBeside } from "./queues.ts";
 
 /** The activities of a role, and how to end what they hold. */
@@ -30,7 +32,7 @@ const workflowTasks = { maxConcurrentWorkflowTaskExecutions: 1000, maxConcurrent
  * Runs a worker of `role` for `run` until `ended` resolves, with the activities of all roles that share its queue;
  * the one with orchestration also runs the workflows.
  * `onReady` is called when it polls, `onProgress` when activities have finished, at most once a second.
- * Throws TEMPORAL_UNREACHABLE, TEMPORAL_REFUSED.
+ * Throws TEMPORAL_UNREACHABLE, TEMPORAL_REFUSED, and what an activity failed with that found no memory.
  */
 export async function runWorker(options: {
   role: Role;
@@ -51,6 +53,7 @@ export async function runWorker(options: {
   const served = rolesBeside(role, queues);
   const connection = await connectWorker(location);
   let made: RoleActivities[] = [];
+  const noMemory = new AbortController();
   try {
     made = await Promise.all(served.map((one) => options.makeActivities(one, runs, run)));
     const concurrency = Math.max(...made.map((one) => one.concurrency));
@@ -63,7 +66,9 @@ export async function runWorker(options: {
       maxConcurrentActivityTaskExecutions: concurrency,
       maxConcurrentLocalActivityExecutions: concurrency,
       plugins: options.plugins,
-      interceptors: { activity: [tellProgress(options.onProgress)] },
+      interceptors: {
+        activity: [tellProgress(options.onProgress), tellOutOfMemory((error) => noMemory.abort(error))],
+      },
       shutdownGraceTime: "2s",
       ...(served.includes("orchestration") ? workflowTasks : {}),
     };
@@ -72,7 +77,8 @@ export async function runWorker(options: {
       : [{}];
     const workers = await Promise.all(builds.map((build) => Worker.create({ ...common, ...build })));
     options.onReady();
-    await runTogether(workers, options.ended);
+    await runTogether(workers, Promise.race([options.ended, aborted(noMemory.signal)]));
+    noMemory.signal.throwIfAborted();
   } catch (error) {
     if (!(error instanceof TransportError)) throw error;
     const { address, namespace } = location;
@@ -81,6 +87,10 @@ export async function runWorker(options: {
     await connection.close();
     for (const one of made) await one.close();
   }
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  await once(signal, "abort");
 }
 
 /** Runs workers until `ended` resolves, or one of them fails. */

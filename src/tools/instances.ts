@@ -1,12 +1,12 @@
 import { statSync } from "node:fs";
 import { join, relative } from "node:path";
 import type { Task } from "../contracts/generated/task.ts";
-import type { JsonValue } from "../contracts/json.ts";
 import type { ToolCreation } from "../contracts/tool.ts";
 import type { TrajectoryPlace } from "../contracts/trajectory.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
 import { instanceKey, isAbandoned, type Lease, type Leases } from "./leases.ts";
+import { killMarked, markVariable } from "./marked-processes.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 import type { OpenTool } from "./open-tool.ts";
 import { type CallPlace, isBefore, type RecordedCall, recordedCalls } from "./recorded-calls.ts";
@@ -84,9 +84,10 @@ export function holdInstances(
     leased.set(key, lease);
     const creation = {
       ...{ instance: place.id, task: call.task, config: tool.config },
+      environment: { [markVariable]: lease.mark },
       hold: (handle) => {
         if (leased.get(key) === lease) leases.hold(key, lease, handle);
-        else void reapHandle(tool, lease.trajectory, handle); // it took so long that it was given up
+        else void reapLeft(tool, { ...lease, handle }); // it took so long that it was given up
       },
     } satisfies ToolCreation;
     try {
@@ -147,15 +148,16 @@ export function holdInstances(
       log(`${name}: ${lease.trajectory} was not released: ${reasonOf(error)}`);
       isWhole = false;
     }
-    const isFree = isWhole || (await reapHandle(tool, lease.trajectory, lease.handle));
+    const isFree = isWhole || (await reapLeft(tool, lease));
     if (!isFree) return; // the next look at the leases tries again
     if (leased.get(key) === lease) leased.delete(key);
     leases.removeOwn(key, lease);
   }
 
-  /** Frees what a handle stands for; whether that worked. */
-  async function reapHandle(tool: OpenTool, trajectory: string, handle?: JsonValue): Promise<boolean> {
+  /** Frees what a lease stands for; whether that worked. */
+  async function reapLeft(tool: OpenTool, { trajectory, handle, mark }: Lease): Promise<boolean> {
     try {
+      killMarked(mark);
       if (handle !== undefined) await tool.attempt(async () => tool.plugin.reap?.(handle, tool.config));
       return true;
     } catch (error) {
@@ -175,8 +177,8 @@ export function holdInstances(
   async function reapKey(key?: string): Promise<void> {
     for (const filed of await leases.list(key)) {
       if (!isAbandoned(filed)) continue;
-      const { tool: name, trajectory, handle } = filed.lease;
-      if (!(await reapHandle(await open(name), trajectory, handle))) continue;
+      const { tool: name, trajectory } = filed.lease;
+      if (!(await reapLeft(await open(name), filed.lease))) continue;
       leases.remove(filed.file);
       log(`${name}: freed what a worker that is gone held for ${trajectory}`);
     }

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { JsonValue } from "../contracts/json.ts";
@@ -17,6 +18,8 @@ export interface Lease {
   /** Tells workers apart, also those of one process. */
   worker: string;
   owner: ProcessIdentity;
+  /** What the processes of the instance carry. */
+  mark: string;
   claimedAt: string;
   /** What the plugin needs to free the instance without the worker. */
   handle?: JsonValue;
@@ -65,7 +68,8 @@ export function openLeases(folder: string, worker: string, owner: ProcessIdentit
     for (;;) {
       const [before] = await list(key);
       const fence = (before?.lease.fence ?? 0) + 1;
-      const lease: Lease = { ...about, fence, worker, owner, claimedAt: new Date().toISOString() };
+      const claimedAt = new Date().toISOString();
+      const lease: Lease = { ...about, fence, worker, owner, mark: randomUUID(), claimedAt };
       if (await writeOnce(pathOf(fileOf(key, fence)), JSON.stringify(lease))) return lease;
     }
   }

@@ -9,7 +9,7 @@ import { everturn, type RunningCommand, start } from "../support/command.ts";
 import { mayMount, mount } from "../support/mount.ts";
 
 const pipeline = join(import.meta.dirname, "..", "pipelines", "small.yaml");
-const overrides = ["steps=3", "warmStart.steps=25", "evaluation.tasks=2", "rollout.batchSize=8"];
+const overrides = ["warmStart.steps=25", "evaluation.tasks=2", "rollout.batchSize=8"];
 const settings = overrides.flatMap((setting) => ["--set", setting]);
 
 /** Where a run lies: a small disk of its own if this user may mount one. */
@@ -24,8 +24,8 @@ function place(megabytes: number): string {
 }
 
 /** Starts a run; ends all of it if the test fails. */
-function startRun(runs: string): RunningCommand {
-  const command = start("run", pipeline, "--runs", runs, ...settings);
+function startRun(runs: string, steps = 3): RunningCommand {
+  const command = start("run", pipeline, "--runs", runs, ...settings, "--set", `steps=${steps}`);
   onTestFinished(() => {
     if (command.child.exitCode === null && command.child.signalCode === null) command.killGroup();
   });
@@ -39,10 +39,10 @@ async function untilSaid({ stdout, child }: RunningCommand, text: string): Promi
   expect(stdout()).toContain(text);
 }
 
-async function expectWhole({ end }: RunningCommand, runs: string): Promise<void> {
+async function expectWhole({ end }: RunningCommand, runs: string, steps = 3): Promise<void> {
   const { code, stdout, stderr } = await end();
   expect(code, stderr).toBe(0);
-  expect(stdout).toContain("3 steps, 24 trajectories");
+  expect(stdout).toContain(`${steps} steps, ${steps * 8} trajectories`);
   const [run = ""] = readdirSync(runs).filter((name) => name.startsWith("small-"));
   const ledger = await everturn("ledger", run, "--runs", runs);
   expect(ledger.stdout, ledger.stderr).toContain("The ledger holds.");
@@ -122,8 +122,9 @@ test.skipIf(!hasPrlimit)(
   { timeout: 120_000 },
   async () => {
     const runs = place(200);
-    const command = startRun(runs);
-    await untilSaid(command, "step 1/3");
+    const steps = 40; // it lives on what it has for a while
+    const command = startRun(runs, steps);
+    await untilSaid(command, `step 1/${steps}`);
     const [run = ""] = readdirSync(runs);
     const trainer = workerOf(run, "trainer");
     const { status, stderr } = spawnSync("prlimit", [`--pid=${trainer}`, "--data=1048576"], {
@@ -131,6 +132,6 @@ test.skipIf(!hasPrlimit)(
     });
     expect(status, stderr).toBe(0);
     await untilSaid(command, "the trainer worker ended");
-    await expectWhole(command, runs);
+    await expectWhole(command, runs, steps);
   },
 );

@@ -32,8 +32,9 @@ function findingsOf(tamper: (copy: string) => void) {
   return check(copy, mark);
 }
 
-/** A file under `root` whose path ends as `pattern` says. */
-function fileIn(root: string, pattern: RegExp): string {
+/** A file of the killed run in `copy` whose path ends as `pattern` says. */
+function fileIn(copy: string, pattern: RegExp): string {
+  const root = join(copy, "runs");
   const names = readdirSync(root, { recursive: true, encoding: "utf8" }).sort();
   const name = names.find((one) => pattern.test(one));
   if (name === undefined) throw new Error(`no file of ${root} is like ${pattern}`);

@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect, test, vi } from "vitest";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import { readLines } from "../../src/runs/files.ts";
 import { type RunFolder, runFolder } from "../../src/runs/run-folder.ts";
@@ -57,7 +57,10 @@ test("a run killed at random moments ends; nothing finished is done again", {
   let command = start("run", pipeline, "--runs", runs, "--json", ...overrides);
   const snapshots: Snapshot[] = [];
   while (snapshots.length < kills) {
-    const moment = 4_000 + Math.random() * 12_000;
+    await vi.waitUntil(() => readdirSync(runs).some((name) => name.startsWith("small-")), {
+      timeout: 30_000,
+    });
+    const moment = 1_000 + Math.random() * 4_000;
     if ((await Promise.race([command.end(), sleep(moment)])) !== undefined) break;
     command.killGroup();
     await command.end();

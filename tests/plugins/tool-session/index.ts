@@ -35,10 +35,11 @@ const plugin: ToolPlugin<Session> = {
 
 export default plugin;
 
-function open({ hold, instance }: ToolCreation): Session {
+function open({ hold, instance, environment }: ToolCreation): Session {
   const file = join(import.meta.dirname, "session.ts");
   const child = spawn(process.execPath, [file, instance], {
     detached: true,
+    env: { ...process.env, ...environment },
     stdio: ["pipe", "pipe", "inherit"],
   });
   hold(processHandle(child.pid));

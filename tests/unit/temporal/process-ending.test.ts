@@ -20,6 +20,16 @@ test("a full JavaScript heap is said to be one", () => {
   });
 });
 
+test.each([
+  "terminate called after throwing an instance of 'std::bad_alloc'",
+  "# Fatal process out of memory: Worklist::Segment::Create",
+  "  type: 'ONNX_OUT_OF_MEMORY',",
+  "RangeError: Array buffer allocation failed",
+])("a process that says %j found no memory", (words) => {
+  const said = ending(`console.error(${JSON.stringify(words)}); process.exit(3)`);
+  expect(said).toMatchObject({ outOfMemory: true, lines: words });
+});
+
 test("a SIGKILL is the kernel's where the kernel says that it killed for want of memory", () => {
   const killed = "process.kill(process.pid, 'SIGKILL')";
   expect(ending(killed)).toMatchObject({ reason: "SIGKILL", outOfMemory: false });

@@ -1,0 +1,37 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { isSystemError } from "../runs/files.ts";
+
+/** The environment variable that the processes of a tool's instance carry: their lease's mark. */
+export const markVariable = "EVERTURN_LEASE";
+
+/**
+ * Kills this machine's processes that carry a lease's mark: what a worker started that died before it could note it.
+ * Reads Linux's /proc; elsewhere nobody may read another process's environment, and nothing is killed.
+ */
+export function killMarked(mark: string): void {
+  for (const pid of processes()) {
+    if (!environmentOf(pid).includes(`${markVariable}=${mark}`)) continue;
+    try {
+      process.kill(Number(pid), "SIGKILL");
+    } catch (error) {
+      if (!isSystemError(error, "ESRCH")) throw error;
+    }
+  }
+}
+
+function processes(): string[] {
+  try {
+    return readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  } catch (error) {
+    if (isSystemError(error, "ENOENT")) return [];
+    throw error;
+  }
+}
+
+function environmentOf(pid: string): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+  } catch {
+    return []; // it has ended, or is another user's
+  }
+}
