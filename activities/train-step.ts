@@ -4,6 +4,7 @@ import type { TrajectoryRecord } from "../src/contracts/generated/trajectory.ts"
 import type { TrainedStep } from "../src/contracts/ledger.ts";
 import type { TrainerFolders, TrainingTrajectory } from "../src/contracts/trainer.ts";
 import { firstVersion } from "../src/ledger/kept-versions.ts";
+import { leftBehind } from "../src/ledger/left-behind.ts";
 import { commit, committed } from "../src/runs/commit.ts";
 import { readRecord } from "../src/runs/files.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
@@ -28,6 +29,7 @@ export function trainStep(worker: TrainerWorker) {
     const temperature = plan.rollout.temperature || 1; // greedy actions are seen at temperature 1
     const started = performance.now();
     const loaded = await Promise.all(batch.map((member) => load(opened, member)));
+    const others = await leftBehind(opened, [...batch, ...leftOut]);
     const trajectories = loaded.filter(({ tokens }) => tokens.length > 0); // others had no room for an action
     return worker.train({
       run,
@@ -45,7 +47,7 @@ export function trainStep(worker: TrainerWorker) {
             trajectories: batch.map(({ trajectory, head, reward, group }) => ({
               ...{ trajectory, head, reward, group },
             })),
-            leftOut,
+            leftOut: [...leftOut, ...others],
             seconds: (performance.now() - started) / 1000,
           }),
         );

@@ -80,8 +80,8 @@ function perTurn(seconds: number, turns: number): string {
 const total = (cpu: CpuSeconds) => Object.values(cpu).reduce((sum, seconds) => sum + seconds, 0);
 const kibibytes = (bytes: number) => `${(bytes / 1024).toFixed(0)} KiB`;
 
-/** Turns of 128 tokens: 128k tokens in a thousand of them. */
-const thought = `${Array.from({ length: 28 }, (_, index) => `7${index % 10}`).join(" + ")} = `;
+/** Turns of 131 tokens: 131k tokens in a thousand of them. */
+const thought = `${Array.from({ length: 29 }, (_, index) => `7${index % 10}`).join(" + ")} = `;
 
 async function longTrajectory(turns: number) {
   return withRun({ turns: [turns, 1], seconds: 0, batchSize: 1, thought }, async (run) => {

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { trainStep } from "../../../activities/train-step.ts";
 import type { BatchMember } from "../../../src/contracts/activities.ts";
 import type { TrainedStep } from "../../../src/contracts/ledger.ts";
+import { reserve } from "../../../src/ledger/reservations.ts";
 import { loadPlan } from "../../../src/pipeline/load-plan.ts";
 import { loadPolicy } from "../../../src/plugins/registry.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
@@ -63,6 +64,19 @@ test("the step's record says what became of each trajectory, and which files it 
   const { size } = statSync(join(folder.policy(2), "model.safetensors"));
   expect(record?.files?.["policies/v0002/model.safetensors"]).toBe(size);
   expect(record?.files).toHaveProperty("trainer/v0002/optimizer.safetensors");
+});
+
+test("what an earlier try of the step reserved, and the one that trains did not need, is left out with the reason", async () => {
+  const { folder, leftOut, attempt } = await fresh();
+  await reserve(folder, { stage: "step-0001", groups: [{ task: "task-00002", samples: [0] }] });
+  await reserve(folder, { stage: "step-0001", round: 2, groups: [{ task: "task-00007", samples: [0, 1] }] });
+  await reserve(folder, { stage: "step-0002", groups: [{ task: "task-00009", samples: [0] }] });
+  await attempt();
+  const record = await readRecord<TrainedStep>(folder.trainedStep(1));
+  const reason = "an earlier try of the step drew it, which did not get to train";
+  const run = leftOut[0]?.trajectory.split("/")[0];
+  const others = [0, 1].map((sample) => ({ trajectory: `${run}/step-0001/task-00007/${sample}`, reason }));
+  expect(record?.leftOut).toEqual([...leftOut, ...others]);
 });
 
 test("killed at any moment of the commit, the next attempt has the same version, and never half of it", async () => {

@@ -1,0 +1,25 @@
+import type { LeftOutTrajectory } from "../contracts/ledger.ts";
+import type { OpenRun } from "../runs/open-runs.ts";
+import { trajectoryOf } from "../trajectory/trajectory-of.ts";
+import { reservedTrajectories } from "./entries.ts";
+import { readReservations } from "./reservations.ts";
+
+const reason = "an earlier try of the step drew it, which did not get to train";
+
+/**
+ * The trajectories reserved for a synchronous step that are not among those that it was `offered`: replacements that were
+ * drawn by a try that failed, while the try that trains needed others. None in asynchronous runs, where a later step
+ * may still train on them.
+ */
+export async function leftBehind(
+  { id, plan, folder }: OpenRun,
+  offered: readonly { trajectory: string }[],
+): Promise<LeftOutTrajectory[]> {
+  if ((plan.rollout.staleness ?? 0) > 0) return [];
+  const known = new Set(offered.map(({ trajectory }) => trajectory));
+  const stages = new Set(offered.map(({ trajectory }) => trajectoryOf(trajectory).stage));
+  const reservations = await Promise.all([...stages].map((stage) => readReservations(folder, stage)));
+  const reserved = reservedTrajectories(id, reservations.flat());
+  const left = new Set(reserved.filter((trajectory) => !known.has(trajectory)));
+  return [...left].sort().map((trajectory) => ({ trajectory, reason }));
+}

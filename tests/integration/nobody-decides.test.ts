@@ -1,0 +1,88 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, expect, test, vi } from "vitest";
+import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
+import type { Lease } from "../../src/tools/leases.ts";
+import { everturn, type RunningCommand, start } from "../support/command.ts";
+import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const folder = temporaryFolder();
+const runs = join(folder, "runs");
+const plugins = join(import.meta.dirname, "..", "plugins");
+const commands: RunningCommand[] = [];
+
+afterAll(() => {
+  for (const command of commands) if (command.child.exitCode === null) command.killGroup();
+});
+
+const call = (name: string, parameters: object) =>
+  `<tool_call>${JSON.stringify({ name, arguments: parameters })}</tool_call>`;
+const add = call("session", { variable: "x", add: 1 });
+const ask = call("calculator", { expression: "1 + 1" });
+
+test("a call that nobody approves in time is not made, and the model reads so; cancelling frees what a trajectory holds", {
+  timeout: 90_000,
+}, async () => {
+  const pipeline = writeScriptedPipeline(
+    folder,
+    [
+      [ask, "2"],
+      [add, ...Array(400).fill(add), "401"],
+    ],
+    {
+      tools: [
+        {
+          plugin: join(plugins, "tool-counting"),
+          config: { log: join(folder, "calls.log") },
+          ...{ approval: "required", approvalTimeout: "1s" },
+        },
+        { plugin: join(plugins, "tool-session"), config: { log: join(folder, "session.log") } },
+      ],
+      rollout: { batchSize: 2, groupSize: 2, minGroup: 1, maxActionTokens: 200 },
+    },
+  );
+  const command = start("run", pipeline, "--runs", runs);
+  commands.push(command);
+  const held = await vi.waitUntil(() => leases()[0], { timeout: 30_000 });
+  await vi.waitUntil(() => leases()[0]?.handle !== undefined, { timeout: 10_000 });
+  const pid = Number(JSON.parse(JSON.stringify(leases()[0]?.handle)).pid);
+  expect(existsSync(`/proc/${pid}`)).toBe(true);
+
+  const cancelled = await everturn("trajectory", "cancel", held.trajectory, "--runs", runs);
+  expect(cancelled.code, cancelled.stderr).toBe(0);
+  const { code, stderr, stdout } = await command.end();
+  expect(code, stderr + stdout).toBe(0);
+  expect(leases()).toEqual([]);
+  expect(existsSync(`/proc/${pid}`)).toBe(false);
+
+  const records = recordsOf("step-0001");
+  expect(records.map(({ outcome }) => outcome).sort()).toEqual(["answered", "left-out"]);
+  const answered = records.find(({ outcome }) => outcome === "answered");
+  expect(answered?.turns[0]?.toolCalls[0]).toMatchObject({
+    approval: "timed-out",
+    observation: "error: nobody approved the call within 1 s",
+  });
+  expect(existsSync(join(folder, "calls.log")), "a call was made that nobody approved").toBe(false);
+});
+
+function runFolder(): string {
+  return join(runs, existsSync(runs) ? (readdirSync(runs)[0] ?? "none") : "none");
+}
+
+function leases(): Lease[] {
+  return files(join(runFolder(), "leases")).map((file) => JSON.parse(readFileSync(file, "utf8")));
+}
+
+function recordsOf(stage: string): TrajectoryRecord[] {
+  const all = files(join(runFolder(), "trajectories", stage));
+  return all
+    .filter((file) => file.endsWith("/trajectory.json"))
+    .map((file) => JSON.parse(readFileSync(file, "utf8")));
+}
+
+function files(root: string): string[] {
+  if (!existsSync(root)) return [];
+  const names = readdirSync(root, { recursive: true, encoding: "utf8" });
+  return names.filter((name) => name.endsWith(".json")).map((name) => join(root, name));
+}
