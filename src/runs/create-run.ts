@@ -3,7 +3,9 @@ import type { Plan } from "../contracts/plan.ts";
 import type { RunFile } from "../contracts/run.ts";
 import { prefixed, separateQueues, sharedQueues } from "../temporal/queues.ts";
 import { isSystemError, writeWhole } from "./files.ts";
+import { makeFolder } from "./make-folder.ts";
 import { runFolder } from "./run-folder.ts";
+import { storageError } from "./storage-errors.ts";
 
 /** How a run's roles are spread over worker processes. */
 export const workerLayouts = ["shared", "separate"] as const;
@@ -20,7 +22,6 @@ export async function createRun(
   telemetry: boolean,
   workers: (typeof workerLayouts)[number] = server === undefined ? "shared" : "separate",
 ): Promise<string> {
-  await mkdir(runs, { recursive: true });
   const run = await newRun(plan.name, runs);
   const folder = runFolder(runs, run);
   const file: RunFile = {
@@ -45,10 +46,11 @@ async function newRun(name: string, runs: string): Promise<string> {
   for (let next = 1; ; next++) {
     const run = next === 1 ? base : `${base}-${next}`;
     try {
+      makeFolder(runs);
       await mkdir(runFolder(runs, run).root);
       return run;
     } catch (error) {
-      if (!isSystemError(error, "EEXIST")) throw error;
+      if (!isSystemError(error, "EEXIST")) throw storageError(error, runFolder(runs, run).root);
     }
   }
 }

@@ -4,15 +4,15 @@ import {
   existsSync,
   fsyncSync,
   linkSync,
-  mkdirSync,
   openSync,
   readFileSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { mkdir, open, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { makeFolder } from "./make-folder.ts";
 import { storageError } from "./storage-errors.ts";
 import { temporaryName } from "./temporary-name.ts";
 
@@ -25,7 +25,7 @@ export function isSystemError(error: unknown, code: string): boolean {
 export async function writeWhole(path: string, content: string): Promise<void> {
   const temporary = temporaryName(path);
   try {
-    await mkdir(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
     await writeFile(temporary, content);
     await rename(temporary, path);
   } catch (error) {
@@ -63,7 +63,7 @@ function writeMakingFolder(path: string, content: string | Uint8Array, flush: bo
     writeFileSync(path, content, { flush });
   } catch (error) {
     if (!isSystemError(error, "ENOENT")) throw error;
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
     writeFileSync(path, content, { flush });
   }
 }
@@ -108,7 +108,7 @@ export async function putLine<T>(path: string, line: string, isBefore: (line: T)
   const before = (await wholeLines(path)).filter((text) => isBefore(parsedLine<T>(path, text)));
   const position = before.reduce((total, text) => total + Buffer.byteLength(text) + 1, 0);
   try {
-    await mkdir(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
     const file = await open(path, constants.O_RDWR | constants.O_CREAT);
     try {
       await file.write(`${line}\n`, position);

@@ -1,6 +1,7 @@
-import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { open, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { flushFolder, isSystemError } from "./files.ts";
+import { makeFolder } from "./make-folder.ts";
 import { storageError } from "./storage-errors.ts";
 import { temporaryName } from "./temporary-name.ts";
 
@@ -17,7 +18,7 @@ export async function folderOnce(path: string, fill: (temporary: string) => Prom
 /** Makes folders, has them filled and flushes them, or leaves none. Throws DISK_FULL, STORE_NOT_WRITABLE. */
 export async function fillFolders(paths: readonly string[], fill: () => Promise<void>): Promise<void> {
   try {
-    for (const path of paths) await mkdir(path, { recursive: true });
+    for (const path of paths) makeFolder(path);
     await fill();
     for (const path of paths) await flushAll(path);
   } catch (error) {

@@ -1,6 +1,7 @@
 import { mkdir, readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isSystemError } from "./files.ts";
+import { makeFolder } from "./make-folder.ts";
 import type { RunFolder } from "./run-folder.ts";
 
 /** Whether a stage holds forks of trajectories: they train no step and are no part of the run's own work. */
@@ -11,7 +12,7 @@ export function isForkStage(stage: string): boolean {
 /** Takes the next free stage for forks, `fork-0001` and so on, by making its folder. */
 export async function takeForkStage({ store }: RunFolder): Promise<string> {
   const trajectories = dirname(store);
-  await mkdir(trajectories, { recursive: true });
+  makeFolder(trajectories);
   const taken = (await readdir(trajectories)).filter(isForkStage).map((name) => Number(name.slice(5)));
   for (let next = Math.max(0, ...taken) + 1; ; next++) {
     const stage = `fork-${String(next).padStart(4, "0")}`;

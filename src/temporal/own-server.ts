@@ -1,5 +1,5 @@
-import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
+import { makeFolder } from "../runs/make-folder.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
 import { type DevServer, startDevServer } from "./dev-server.ts";
 import { findServerBinary } from "./server-binary.ts";
@@ -20,7 +20,7 @@ export async function startOwnServer(
 ): Promise<DevServer> {
   const { before, stopping, onSpawn } = options;
   const log = folder.log("temporal");
-  await mkdir(dirname(log), { recursive: true });
+  makeFolder(dirname(log));
   return startDevServer({
     binary: await findServerBinary(temporal),
     database: folder.database,

@@ -1,10 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { trainingEnvironment } from "../onnx/allocator.ts";
+import { makeFolder } from "../runs/make-folder.ts";
 import type { StorageNotice } from "../runs/patiently.ts";
 import { runFolder } from "../runs/run-folder.ts";
 import { type Ending, endingOf, kernelKills } from "./process-ending.ts";
@@ -40,7 +41,7 @@ export async function startWorkerProcess(
   const { runs, run, address, queuePrefix } = options;
   const { onProgress, onNotice, stopping } = told;
   const path = runFolder(runs, run).log(role);
-  mkdirSync(dirname(path), { recursive: true });
+  makeFolder(dirname(path));
   const log = processLog(path);
   const output = openSync(path, "a");
   const parameters = ["--role", role, "--run", run, "--runs", runs, "--address", address];

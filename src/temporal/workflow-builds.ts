@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, readFile, rm } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { ResolvedLoop } from "../contracts/plan.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { readRecord, writeWhole } from "../runs/files.ts";
+import { makeFolder } from "../runs/make-folder.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
 import { bundleWorkflows } from "./workflow-bundle.ts";
 
@@ -56,7 +57,7 @@ async function bundleToday(
   loop: Pick<ResolvedLoop, "name" | "workflow">,
   telemetry: boolean,
 ): Promise<string> {
-  await mkdir(folder.builds, { recursive: true });
+  makeFolder(folder.builds);
   const file = join(folder.builds, "today.js"); // of this name always: it is part of what webpack writes
   await bundleWorkflows(file, loop, telemetry);
   const code = await readFile(file, "utf8");

@@ -1,6 +1,7 @@
-import { appendFileSync, mkdirSync, rmSync } from "node:fs";
+import { appendFileSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { readLines } from "../runs/files.ts";
+import { makeFolder } from "../runs/make-folder.ts";
 
 /** A failed execution of a call: a line beside its place in the journal. */
 export interface CallFailure {
@@ -25,7 +26,7 @@ export function callFailures(journal: string): Promise<CallFailure[]> {
 /** Adds one. */
 export function addCallFailure(journal: string, failure: CallFailure): void {
   const file = fileOf(journal);
-  mkdirSync(dirname(file), { recursive: true });
+  makeFolder(dirname(file));
   appendFileSync(file, `${JSON.stringify(failure)}\n`);
 }
 

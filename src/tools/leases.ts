@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { mkdirSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { JsonValue } from "../contracts/json.ts";
 import type { TrajectoryPlace } from "../contracts/trajectory.ts";
 import { isSystemError, readRecord, writeOnce } from "../runs/files.ts";
+import { makeFolder } from "../runs/make-folder.ts";
 import { temporaryName } from "../runs/temporary-name.ts";
 import { isRunning, type ProcessIdentity } from "./process-identity.ts";
 
@@ -79,7 +80,7 @@ export function openLeases(folder: string, worker: string, owner: ProcessIdentit
     lease.handle = handle;
     const path = pathOf(fileOf(key, lease.fence));
     const temporary = temporaryName(path);
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
     writeFileSync(temporary, JSON.stringify(lease));
     renameSync(temporary, path);
   }

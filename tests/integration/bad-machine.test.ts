@@ -24,7 +24,7 @@ function place(megabytes: number): string {
 }
 
 /** Starts a run; ends all of it if the test fails. */
-function startRun(runs: string, steps = 3): RunningCommand {
+function startRun(runs: string, steps = 10): RunningCommand {
   const command = start("run", pipeline, "--runs", runs, ...settings, "--set", `steps=${steps}`);
   onTestFinished(() => {
     if (command.child.exitCode === null && command.child.signalCode === null) command.killGroup();
@@ -39,7 +39,7 @@ async function untilSaid({ stdout, child }: RunningCommand, text: string): Promi
   expect(stdout()).toContain(text);
 }
 
-async function expectWhole({ end }: RunningCommand, runs: string, steps = 3): Promise<void> {
+async function expectWhole({ end }: RunningCommand, runs: string, steps = 10): Promise<void> {
   const { code, stdout, stderr } = await end();
   expect(code, stderr).toBe(0);
   expect(stdout).toContain(`${steps} steps, ${steps * 8} trajectories`);
@@ -70,7 +70,7 @@ describe.skipIf(!mayMount)("needs the right to mount a disk", () => {
   }, async () => {
     const runs = place(60);
     const command = startRun(runs);
-    await untilSaid(command, "step 1/3");
+    await untilSaid(command, "step 1/10");
     fill(join(runs, "ballast"));
     await untilSaid(command, "can't be written: the disk is full.");
     rmSync(join(runs, "ballast"));
@@ -82,7 +82,7 @@ describe.skipIf(!mayMount)("needs the right to mount a disk", () => {
   }, async () => {
     const runs = place(200);
     const command = startRun(runs);
-    await untilSaid(command, "step 1/3");
+    await untilSaid(command, "step 1/10");
     const [run = ""] = readdirSync(runs);
     const store = join(runs, run, "trajectories");
     mount("mount", "--bind", store, store);

@@ -73,7 +73,7 @@ export interface Pipeline {
    */
   rollout: {
     /**
-     * Trajectories in a policy-gradient step: their list is handed through Temporal, which takes 2 MiB at once. groupSize and the trainer's minibatchSize must divide it.
+     * Trajectories in a policy-gradient step. groupSize and the trainer's minibatchSize must divide it.
      */
     batchSize: number;
     /**

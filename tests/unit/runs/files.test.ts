@@ -1,10 +1,15 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { createRun } from "../../../src/runs/create-run.ts";
 import { putLine, readLines, readRecord, writeOnce, writeWhole } from "../../../src/runs/files.ts";
+import { folderOnce } from "../../../src/runs/folder-once.ts";
+import { mayMount, mount } from "../../support/mount.ts";
+import { samplePlan } from "../../support/sample-plan.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const folder = temporaryFolder();
+const small = { steps: 1, batchSize: 8, tasks: 2, warmStart: false, evaluationEvery: 1 };
 const written = (name: string, text: string) => {
   const path = join(folder, name);
   writeFileSync(path, text);
@@ -27,6 +32,28 @@ test("of many writers of one file the first wins, and all others are told", asyn
   expect(readFileSync(path, "utf8")).toBe(contents[won.indexOf(true)]);
   expect(readdirSync(dirname(path))).toEqual(["record.json"]);
 });
+
+test.skipIf(!mayMount)(
+  "a read-only store is said to be one, also where a folder would have to be made",
+  async () => {
+    const disk = join(folder, "disk");
+    mkdirSync(disk);
+    mount("mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk);
+    try {
+      mount("mount", "-o", "remount,ro", disk);
+      const expected = { code: "STORE_NOT_WRITABLE", params: { reason: "its file system is read-only" } };
+      await expect(writeOnce(join(disk, "record.json"), "{}")).rejects.toMatchObject(expected);
+      await expect(writeOnce(join(disk, "a", "b", "record.json"), "{}")).rejects.toMatchObject(expected);
+      await expect(writeWhole(join(disk, "a", "record.json"), "{}")).rejects.toMatchObject(expected);
+      await expect(folderOnce(join(disk, "a", "v1"), async () => {})).rejects.toMatchObject(expected);
+      await expect(createRun(samplePlan(small), join(disk, "runs"), undefined, false)).rejects.toMatchObject(
+        expected,
+      );
+    } finally {
+      mount("umount", "--lazy", disk);
+    }
+  },
+);
 
 test("a record that is not there is undefined; one that was cut is refused by its name", async () => {
   expect(await readRecord(join(folder, "nothing.json"))).toBeUndefined();
