@@ -1,6 +1,6 @@
 // Asynchronous rollouts against synchronous ones, through the real server: what is generated, which tools are called
 // and how long each takes is the same on both sides, and only sleeping takes time.
-// node benchmarks/async.ts [--rounds 3] [--staleness 3] [--json]
+// node benchmarks/async.ts [--rounds 3] [--turns 3,1] [--staleness 3,6] [--json]
 import { mkdtemp, rm } from "node:fs/promises";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,12 +15,11 @@ const { values } = parseArgs({
   options: {
     rounds: { type: "string", default: "3" },
     turns: { type: "string", default: "3,1" },
-    staleness: { type: "string", default: "3" },
+    staleness: { type: "string", default: "3,6" },
     json: { type: "boolean", default: false },
   },
 });
 const rounds = Number(values.rounds);
-const staleness = Number(values.staleness);
 
 /** benchmarks/README.md says why these. */
 function shapeOf(turns: number): Shape {
@@ -52,7 +51,7 @@ function ofBound(shape: Shape, { rate }: Rate): number {
 const hourly = ({ rate }: Rate) => Math.round(rate * 3600);
 const percent = (share: number) => `${Math.round(share * 100)} %`;
 
-async function measure(shape: Shape, folder: string): Promise<Round> {
+async function measure(shape: Shape, staleness: number, folder: string): Promise<Round> {
   const isLong = shape.turns > 1;
   const synchronous = await measureRate(folder, shape, 0, { skipped: 0, measured: 2 });
   const steps = { skipped: isLong ? 2 : 4, measured: isLong ? 4 : 8 };
@@ -79,12 +78,13 @@ function describe(shape: Shape, found: Round[]): Record<string, number> {
 
 const folder = await mkdtemp(join(tmpdir(), "everturn-async-"));
 try {
+  const bounds = values.staleness.split(",").map(Number);
   const shapes = values.turns.split(",").map((turns) => shapeOf(Number(turns)));
   const found = new Map<Shape, Round[]>(shapes.map((shape) => [shape, []]));
-  console.log(`staleness ${staleness}; load ${loadavg()[0]?.toFixed(1)}`);
+  console.log(`load ${loadavg()[0]?.toFixed(1)}`);
   for (let round = 1; round <= rounds; round++) {
-    for (const shape of shapes) {
-      const measured = await measure(shape, folder);
+    for (const [index, shape] of shapes.entries()) {
+      const measured = await measure(shape, bounds[index] ?? bounds[0] ?? 3, folder);
       found.get(shape)?.push(measured);
       const { synchronous, asynchronous } = measured;
       console.log(

@@ -32,8 +32,8 @@ export interface DurableRun {
   plan: Plan;
   /** The policy that both sides open. */
   policy: string;
-  /** Evaluates `count` tasks, `atOnce` at once, of the first conversation; seconds from start to result. */
-  evaluate(count: number, atOnce: number): Promise<number>;
+  /** Evaluates `count` tasks at once, of the first conversation; seconds from start to result. */
+  evaluate(count: number): Promise<number>;
   /** A step of the whole batch; seconds of its rollout. */
   step(): Promise<number>;
   /** One trajectory of a conversation; seconds from start to result. */
@@ -104,10 +104,9 @@ export async function openDurableRun(
     return [(performance.now() - started) / 1000, result];
   }
 
-  async function evaluate(count: number, atOnce: number): Promise<number> {
+  async function evaluate(count: number): Promise<number> {
     const name = `evaluation-${++number}`;
-    const limited = { ...common, settings: { ...settings, concurrency: atOnce } };
-    const input = { ...limited, plan: { name, step: 0, policyVersion: 0, tasks: count } };
+    const input = { ...common, plan: { name, step: 0, policyVersion: 0, tasks: count } };
     const [took, record] = await timed<EvaluationInput, EvaluationRecord>("evaluation", name, input);
     if (record.accuracy !== 1) throw new Error(`${count * (1 - record.accuracy)} trajectories went wrong`);
     return took;
