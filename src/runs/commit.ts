@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { EverturnError } from "../errors/everturn-error.ts";
-import { readRecord, writeOnce } from "./files.ts";
+import { isSystemError, readRecord, writeOnce } from "./files.ts";
 import { fillFolders, removeFolders, takeName } from "./folder-once.ts";
 import { patiently } from "./patiently.ts";
 import { newAttempt, temporaryName } from "./temporary-name.ts";
@@ -57,11 +57,18 @@ export async function commit<Result extends object>(
   return record;
 }
 
-/** In this order: a folder that has its name says that those before it have theirs. */
+/**
+ * In this order: a folder that has its name says that those before it have theirs. An attempt that found the record
+ * may give them at the same time.
+ */
 async function giveNames(attempt: string, folders: readonly string[]): Promise<void> {
   for (const folder of folders) {
     const temporary = temporaryName(folder, attempt);
-    if (existsSync(temporary)) await patiently(() => takeName(temporary, folder));
+    try {
+      if (existsSync(temporary)) await patiently(() => takeName(temporary, folder));
+    } catch (error) {
+      if (!isSystemError(error, "ENOENT") || existsSync(temporary)) throw error;
+    }
   }
 }
 
