@@ -1,5 +1,7 @@
 import { resolve } from "node:path";
+import type { Client } from "@temporalio/client";
 import type { Command } from "commander";
+import { isEverturnError } from "../errors/everturn-error.ts";
 import { askTranscript, liveTrajectories } from "../temporal/live-trajectories.ts";
 import { withLiveRun } from "../temporal/run-client.ts";
 import { visible } from "./spans.ts";
@@ -16,13 +18,22 @@ export function registerApprovals(program: Command): void {
     .action(approvals);
 }
 
+/** Of one that has ended meanwhile, none; one that no worker answers for is named on standard error. */
+async function waitingCalls(client: Client, trajectory: string) {
+  try {
+    const { waiting } = await askTranscript(client, trajectory);
+    return waiting.map((call) => ({ trajectory, ...call }));
+  } catch (error) {
+    if (!isEverturnError(error)) throw error;
+    if (error.code !== "TRAJECTORY_NOT_LIVE") process.stderr.write(`${error.code}: ${error.message}\n`);
+    return [];
+  }
+}
+
 async function approvals(run: string, { runs, json }: { runs: string; json: boolean }): Promise<void> {
   const calls = await withLiveRun({ runs: resolve(runs), run }, async (client) => {
     const ids = await liveTrajectories(client, run, true);
-    const statuses = await Promise.all(ids.map((id) => askTranscript(client, id)));
-    return statuses.flatMap(({ waiting }, index) =>
-      waiting.map((call) => ({ trajectory: ids[index] ?? "", ...call })),
-    );
+    return (await Promise.all(ids.map((id) => waitingCalls(client, id)))).flat();
   });
   if (json) {
     process.stdout.write(`${JSON.stringify({ calls })}\n`);

@@ -2,6 +2,7 @@ import {
   ApplicationFailure,
   type Client,
   isGrpcDeadlineError,
+  isGrpcServiceError,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
@@ -67,8 +68,17 @@ function unanswered(error: unknown, trajectory: string, order: string): unknown 
     return new EverturnError("TRAJECTORY_NOT_LIVE", { trajectory, reason: "it has ended" });
   }
   const isLate = error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isGrpcDeadlineError(error);
-  if (!isLate) return error;
+  if (!isLate && !hasNoWorker(error)) return error;
   return new EverturnError("ORDER_UNANSWERED", { trajectory, order, seconds: patience / 1000 });
+}
+
+/** gRPC's code of what is not in the state for it. */
+const failedPrecondition = 9;
+
+/** The server refuses a query at once where no worker has asked for work lately. */
+function hasNoWorker(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof Error && isGrpcServiceError(cause) && cause.code === failedPrecondition;
 }
 
 /** The bare reason in what the workflow refused the order with. */
