@@ -1,5 +1,6 @@
 import type { FrameMessageInput, FrameMessageResult } from "../src/contracts/activities.ts";
 import { EverturnError } from "../src/errors/everturn-error.ts";
+import { messageOf } from "../src/errors/message-of.ts";
 import type { PolicyWorker } from "../src/temporal/policy-worker.ts";
 
 /**
@@ -18,7 +19,7 @@ export function frameMessage(worker: PolicyWorker) {
       try {
         return frameObservation([message]);
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = messageOf(error);
         throw new EverturnError("MESSAGE_NOT_FRAMED", { role, reason }, { cause: error });
       }
     }

@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import type { JsonObject } from "../contracts/json.ts";
+import { messageOf } from "../errors/message-of.ts";
 
 /** Collects the values of an option that may be repeated. */
 export function collect(value: string, before: string[]): string[] {
@@ -32,7 +33,7 @@ export function jsonObject(value: string): JsonObject {
   try {
     parsed = JSON.parse(value);
   } catch (error) {
-    throw new InvalidArgumentError(`It is not JSON: ${error instanceof Error ? error.message : error}.`);
+    throw new InvalidArgumentError(`It is not JSON: ${messageOf(error)}.`);
   }
   if (isJsonObject(parsed)) return parsed;
   throw new InvalidArgumentError('It is not a JSON object, such as {"expression": "1 + 1"}.');

@@ -1,4 +1,5 @@
 import { constants } from "node:os";
+import { messageOf } from "../errors/message-of.ts";
 
 /** glibc's RTLD_NODELETE: the library stays although Node closes it again, having found no add-on in it. */
 const keep = 0x1000;
@@ -13,7 +14,7 @@ export function loadLibrary(file: string): string | undefined {
     process.dlopen({ exports: {} }, file, RTLD_NOW | RTLD_GLOBAL | keep);
     return undefined;
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     return reason.startsWith("Module did not self-register") ? undefined : reason;
   }
 }

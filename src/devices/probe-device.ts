@@ -1,3 +1,4 @@
+import { messageOf } from "../errors/message-of.ts";
 import { add } from "../onnx/elementwise.ts";
 import { createGraph } from "../onnx/graph.ts";
 import { modelBytes } from "../onnx/model-bytes.ts";
@@ -27,7 +28,7 @@ export async function probeDevice(device: Device): Promise<Obstacle | undefined>
     await session.release();
     return undefined;
   } catch (error) {
-    return { reason: shortened(error instanceof Error ? error.message : String(error)), hint: hints[device] };
+    return { reason: shortened(messageOf(error)), hint: hints[device] };
   }
 }
 

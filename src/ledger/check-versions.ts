@@ -4,7 +4,6 @@ import { basename, join } from "node:path";
 import type { Finding, TrainedStep } from "../contracts/ledger.ts";
 import { namesIn } from "../runs/names-in.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
-
 import { firstVersion, isKept } from "./kept-versions.ts";
 
 /**

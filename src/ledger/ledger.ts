@@ -1,6 +1,7 @@
 import type { StepRecord } from "../contracts/generated/step-record.ts";
 import type { Finding, LedgerEntry } from "../contracts/ledger.ts";
 import { isEverturnError } from "../errors/everturn-error.ts";
+import { messageOf } from "../errors/message-of.ts";
 import { loadDataset } from "../plugins/registry.ts";
 import { readLines } from "../runs/files.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
@@ -99,7 +100,7 @@ async function checkCursor(
     const { train } = plan.dataset;
     length = (await (await loadDataset(train)).load(train.config)).length;
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     return {
       findings: [],
       unchecked: [...unchecked, `the data cursor: the training set can't be read: ${reason}`],

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { elementCount } from "../onnx/element-count.ts";
 import type { FloatValue, Graph } from "../onnx/graph.ts";
 import { philox } from "../random/uniform-stream.ts";
 import { families } from "./families.ts";
@@ -47,7 +48,7 @@ export function randomModelWeights(config: ModelConfig, seed: number): Map<strin
   const residual = config.initializer_range / Math.sqrt(2 * config.num_hidden_layers);
   return new Map(
     [...modelWeightShapes(config)].map(([name, shape]) => {
-      const size = shape.reduce((total, dimension) => total * dimension, 1);
+      const size = elementCount(shape);
       if (shape.length === 1)
         return [name, { shape, data: new Float32Array(size).fill(constantOf(name, config)) }];
       const deviation = /(o_proj|down_proj)\.weight$/.test(name) ? residual : config.initializer_range;

@@ -1,3 +1,5 @@
+import { messageOf } from "../errors/message-of.ts";
+import { elementCount } from "./element-count.ts";
 import { elementTypes } from "./element-types.ts";
 import { runError, sessionError } from "./run-error.ts";
 import { made, type Pointer, type RuntimeCall, runtimeFunctions } from "./runtime-functions.ts";
@@ -52,7 +54,7 @@ export async function createBoundSession(
       const environment = made(runtime.CreateEnv, errorsOnly, "everturn");
       return made(runtime.CreateSessionFromArray, environment, model, model.byteLength, settings);
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
+      const reason = messageOf(cause);
       throw sessionError(reason, cause);
     } finally {
       runtime.ReleaseSessionOptions(settings);
@@ -64,10 +66,8 @@ export async function createBoundSession(
 
   /** The binding holds the tensor from then on, though not the memory. */
   const bind = (to: RuntimeCall, name: string, { shape, data }: BoundTensor) => {
-    const size = shape.reduce((product, dimension) => product * dimension, 1);
-    if (size !== data.length) {
-      const reason = `${name} of shape [${shape.join(", ")}] was given ${data.length} numbers`;
-      throw runError(reason);
+    if (elementCount(shape) !== data.length) {
+      throw runError(`${name} of shape [${shape.join(", ")}] was given ${data.length} numbers`);
     }
     const sizes = BigInt64Array.from(shape, BigInt);
     const create = runtime.CreateTensorWithDataAsOrtValue;

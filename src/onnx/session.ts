@@ -4,6 +4,8 @@ import { openDevice } from "../devices/open-device.ts";
 import { probeDevice } from "../devices/probe-device.ts";
 import { loadRuntime } from "../devices/runtime.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { messageOf } from "../errors/message-of.ts";
+import { elementCount } from "./element-count.ts";
 import { runError, sessionError } from "./run-error.ts";
 
 /** Numbers with their shape; the array's class is the element type. */
@@ -148,15 +150,10 @@ export function runtimeTensor(
 ): RuntimeTensor {
   if ("deviceData" in tensor) return tensor.deviceData;
   const { data, shape } = tensor;
-  const size = shape.reduce((total, dimension) => total * dimension, 1);
-  if (size !== data.length) {
+  if (elementCount(shape) !== data.length) {
     throw runError(`the input ${name} of shape [${shape.join(", ")}] was fed ${data.length} numbers`);
   }
   if (data instanceof Float32Array) return new make("float32", data, shape);
   if (data instanceof BigInt64Array) return new make("int64", data, shape);
   return new make("bool", data, shape);
-}
-
-function messageOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
 }

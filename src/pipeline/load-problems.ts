@@ -1,6 +1,7 @@
 import type { ConfigurationProblem } from "../contracts/configuration-problem.ts";
 import type { Plan, ResolvedPlugin } from "../contracts/plan.ts";
 import { EverturnError, isEverturnError } from "../errors/everturn-error.ts";
+import { messageOf } from "../errors/message-of.ts";
 import {
   loadDataset,
   loadLoop,
@@ -77,6 +78,6 @@ function problemsOf(place: Place, cause: unknown): Problem[] {
   if (isEverturnError(cause) && cause.problems.length > 0)
     return cause.problems.map((error) => ({ place, error }));
   if (isEverturnError(cause) && cause.code === "DATASET_EMPTY") return [{ place, error: cause }];
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   return [{ place, error: new EverturnError("PLUGIN_UNUSABLE", { at: place.text, reason }, { cause }) }];
 }

@@ -8,6 +8,7 @@ import type { RewardPlugin } from "../contracts/reward.ts";
 import type { ToolPlugin } from "../contracts/tool.ts";
 import type { TrainerPlugin } from "../contracts/trainer.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { messageOf } from "../errors/message-of.ts";
 import type { LossFunction } from "../learning/loss-function.ts";
 import { displayPath } from "../validation/place.ts";
 
@@ -91,7 +92,7 @@ async function importModule(name: string, entry: string, file: string): Promise<
   try {
     return await import(pathToFileURL(entry).href);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new EverturnError("PLUGIN_ENTRY_FAILED", { name, file, reason }, { cause });
   }
 }

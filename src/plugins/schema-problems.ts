@@ -1,6 +1,7 @@
 import type { Ajv, ErrorObject } from "ajv";
 import type { JsonObject } from "../contracts/json.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { messageOf } from "../errors/message-of.ts";
 import { suggestion } from "../validation/nearest.ts";
 import { type Pointer, pathText } from "../validation/pointer.ts";
 import type { Problem } from "../validation/problem.ts";
@@ -45,7 +46,7 @@ export function schemaProblems(
     ajv.compile(schema);
     return [];
   } catch (error) {
-    return [compileProblem(error instanceof Error ? error.message : String(error), document, base, report)];
+    return [compileProblem(messageOf(error), document, base, report)];
   }
 }
 

@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { isSystemError } from "./files.ts";
 
@@ -5,6 +6,16 @@ import { isSystemError } from "./files.ts";
 export async function namesIn(folder: string): Promise<string[]> {
   try {
     return (await readdir(folder)).sort();
+  } catch (error) {
+    if (isSystemError(error, "ENOENT")) return [];
+    throw error;
+  }
+}
+
+/** The names in a folder, at once and in no order; none if it is not there. */
+export function namesInSync(folder: string): string[] {
+  try {
+    return readdirSync(folder);
   } catch (error) {
     if (isSystemError(error, "ENOENT")) return [];
     throw error;

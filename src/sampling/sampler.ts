@@ -1,4 +1,5 @@
 import { EverturnError } from "../errors/everturn-error.ts";
+import { messageOf } from "../errors/message-of.ts";
 import type { ModelConfig } from "../models/model-config.ts";
 import type { Target } from "../onnx/target.ts";
 import { type Batch, createBatch } from "./batch.ts";
@@ -33,8 +34,8 @@ export interface Sampler {
   load(version: number, folder: string): Promise<void>;
   /**
    * Samples a continuation. A context that fills max_position_embeddings gives none, with finishReason "length".
-   * Fails with SAMPLER_FAILED if the sampler itself is at fault, with POLICY_VERSION_NOT_LOADED, TOKENS_INVALID for ids outside the vocabulary, or
-   * KEY_VALUE_MEMORY_TOO_SMALL for a request that can't fit by itself.
+   * Fails with SAMPLER_FAILED if the sampler itself is at fault, with POLICY_VERSION_NOT_LOADED, TOKENS_INVALID for ids
+   * outside the vocabulary, or KEY_VALUE_MEMORY_TOO_SMALL for a request that can't fit by itself.
    */
   generate(request: SampleRequest): Promise<Sample>;
   /** Fails what is under way and frees the models. */
@@ -199,7 +200,7 @@ export function createSampler(options: SamplerOptions): Sampler {
 /** What a request is told when not it, but the sampler was at fault. */
 function failureOf(cause: unknown): EverturnError {
   if (cause instanceof EverturnError) return cause;
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   return new EverturnError("SAMPLER_FAILED", { reason }, { cause });
 }
 

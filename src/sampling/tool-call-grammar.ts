@@ -1,5 +1,6 @@
 import type { ToolDefinition } from "../contracts/message.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { messageOf } from "../errors/message-of.ts";
 import type { Vocabulary } from "../tokens/vocabulary.ts";
 import type { TokenConstraint } from "./token-constraint.ts";
 import { loadXgrammar } from "./xgrammar.ts";
@@ -34,7 +35,7 @@ export async function createToolCallGrammar(
     // The compiler keeps what it compiled.
     const grammar = await compiler.compileStructuralTag(toolCallFormat(tools)).catch((cause: unknown) => {
       const names = tools.map(({ name }) => name).join(", ");
-      const reason = cause instanceof Error ? cause.message : String(cause);
+      const reason = messageOf(cause);
       throw new EverturnError("TOOL_GRAMMAR_FAILED", { tools: names, reason }, { cause });
     });
     const matcher = await GrammarMatcher.createGrammarMatcher(grammar);

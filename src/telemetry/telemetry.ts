@@ -2,6 +2,7 @@ import { OTLPMetricExporter } from "@opentelemetry/exporter-metrics-otlp-proto";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
 import { metrics, NodeSDK, resources, tracing } from "@opentelemetry/sdk-node";
 import { OpenTelemetryPlugin } from "@temporalio/interceptors-opentelemetry-v2";
+import { messageOf } from "../errors/message-of.ts";
 
 /** OpenTelemetry at work in a process. */
 export interface Telemetry {
@@ -54,6 +55,6 @@ async function stopped(sdk: NodeSDK): Promise<void> {
   try {
     await sdk.shutdown();
   } catch (error) {
-    process.stderr.write(`telemetry was not sent: ${error instanceof Error ? error.message : error}\n`);
+    process.stderr.write(`telemetry was not sent: ${messageOf(error)}\n`);
   }
 }

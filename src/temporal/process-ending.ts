@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { isEverturnError } from "../errors/everturn-error.ts";
+import { messageOf } from "../errors/message-of.ts";
 import { isSystemError } from "../runs/files.ts";
 
 /** Why a process of ours ended. */
@@ -50,7 +51,7 @@ export function endingOf({ code, signal, output, lines, kernelKilled }: Facts): 
 /** The ending of a process that could not be started, from the error that its start threw. */
 export function endingFrom(error: unknown): Ending {
   const params = isEverturnError(error) ? error.params : {};
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return {
     reason: String(params.reason ?? message.split("\n")[0]),
     outOfMemory: isEverturnError(error) && error.code === "WORKER_OUT_OF_MEMORY",

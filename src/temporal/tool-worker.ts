@@ -3,6 +3,7 @@ import { appendFileSync } from "node:fs";
 import type { Plan, ResolvedTool } from "../contracts/plan.ts";
 import type { RewardPlugin } from "../contracts/reward.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { messageOf } from "../errors/message-of.ts";
 import { settingsOfHost } from "../pipeline/host-settings.ts";
 import { loadReward, loadTool } from "../plugins/registry.ts";
 import { type OpenRun, openRuns } from "../runs/open-runs.ts";
@@ -81,7 +82,7 @@ export function toolWorker(runs: string, run: string): ToolWorker {
       await instances.renew();
       await instances.reap();
     } catch (error) {
-      log(`leases: ${error instanceof Error ? error.message : error}`); // the next look may fare better
+      log(`leases: ${messageOf(error)}`); // the next look may fare better
     }
   }
 

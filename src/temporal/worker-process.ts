@@ -30,8 +30,8 @@ const grace = { server: 10_000, noServer: 1000 };
 
 /**
  * Starts `everturn worker` for a role and waits until it polls its queue. Its output goes to the run's logs.
- * `onProgress` is told when it has finished activities, `onNotice` what the user should know. Throws WORKER_ENDED and WORKER_OUT_OF_MEMORY if it ends before
- * it polls, also because `stopping` aborted.
+ * `onProgress` is told when it has finished activities, `onNotice` what the user should know. Throws WORKER_ENDED and
+ * WORKER_OUT_OF_MEMORY if it ends before it polls, also because `stopping` aborted.
  */
 export async function startWorkerProcess(
   role: Role,

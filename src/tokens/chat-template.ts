@@ -1,6 +1,7 @@
 import { Template } from "@huggingface/jinja";
 import type { Message, ToolDefinition } from "../contracts/message.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { messageOf } from "../errors/message-of.ts";
 
 /** Renders a chat as the model reads it; `generate` adds the text that opens the next action. */
 export type ChatTemplate = (messages: Message[], tools: ToolDefinition[], generate: boolean) => string;
@@ -29,7 +30,7 @@ function attempt<Result>(action: () => Result): Result {
   try {
     return action();
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new EverturnError("CHAT_TEMPLATE_FAILED", { reason }, { cause });
   }
 }

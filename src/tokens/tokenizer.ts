@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Tokenizer as HuggingFaceTokenizer } from "@huggingface/tokenizers";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { messageOf } from "../errors/message-of.ts";
 
 /** Text to token ids and back, as Hugging Face's `tokenizers` does it. */
 export type Tokenizer = {
@@ -78,11 +79,7 @@ function build(
   try {
     return new HuggingFaceTokenizer({ ...json, pre_tokenizer: allDigits(json.pre_tokenizer) }, config);
   } catch (cause) {
-    throw invalid(
-      folder,
-      `tokenizer.json is refused: ${cause instanceof Error ? cause.message : cause}`,
-      cause,
-    );
+    throw invalid(folder, `tokenizer.json is refused: ${messageOf(cause)}`, cause);
   }
 }
 

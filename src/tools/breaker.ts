@@ -1,5 +1,6 @@
 import type { HostSettings } from "../contracts/plan.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { messageOf } from "../errors/message-of.ts";
 
 /** What changed about a host. `down`: paused for longer than anybody waits. */
 export interface HostChange {
@@ -74,7 +75,7 @@ export function createBreaker(
   function ripen(): void {
     if (pause === undefined) return;
     if (probe !== undefined) {
-      probe().then(resume, (error) => lengthen(error instanceof Error ? error.message : String(error)));
+      probe().then(resume, (error) => lengthen(messageOf(error)));
       return;
     }
     pause.isRipe = true;

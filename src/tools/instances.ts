@@ -4,6 +4,7 @@ import type { Task } from "../contracts/generated/task.ts";
 import type { ToolCreation } from "../contracts/tool.ts";
 import type { TrajectoryPlace } from "../contracts/trajectory.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { messageOf } from "../errors/message-of.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
 import { instanceKey, isAbandoned, type Lease, type Leases } from "./leases.ts";
 import { killMarked, markVariable } from "./marked-processes.ts";
@@ -145,7 +146,7 @@ export function holdInstances(
     try {
       if (isWhole) await tool.attempt(async () => plugin.release?.(state));
     } catch (error) {
-      log(`${name}: ${lease.trajectory} was not released: ${reasonOf(error)}`);
+      log(`${name}: ${lease.trajectory} was not released: ${messageOf(error)}`);
       isWhole = false;
     }
     const isFree = isWhole || (await reapLeft(tool, lease));
@@ -161,7 +162,7 @@ export function holdInstances(
       if (handle !== undefined) await tool.attempt(async () => tool.plugin.reap?.(handle, tool.config));
       return true;
     } catch (error) {
-      log(`${tool.name}: what it holds for ${trajectory} was not freed: ${reasonOf(error)}`);
+      log(`${tool.name}: what it holds for ${trajectory} was not freed: ${messageOf(error)}`);
       return false;
     }
   }
@@ -260,10 +261,6 @@ export function holdInstances(
       await Promise.allSettled([...held.keys()].map(letGo));
     },
   };
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** Whether the trajectory ended since it was leased. One that was left out may have been begun again. */

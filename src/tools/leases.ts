@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { JsonValue } from "../contracts/json.ts";
 import type { TrajectoryPlace } from "../contracts/trajectory.ts";
 import { isSystemError, readRecord, writeOnce } from "../runs/files.ts";
 import { makeFolder } from "../runs/make-folder.ts";
+import { namesInSync } from "../runs/names-in.ts";
 import { temporaryName } from "../runs/temporary-name.ts";
 import { isRunning, type ProcessIdentity } from "./process-identity.ts";
 
@@ -55,7 +56,7 @@ export function openLeases(folder: string, worker: string, owner: ProcessIdentit
   /** All leases, or those of one instance, the newest one first. */
   async function list(key?: string): Promise<FiledLease[]> {
     const found: FiledLease[] = [];
-    for (const file of filesIn(folder)) {
+    for (const file of namesInSync(folder)) {
       if (!/~\d+\.json$/.test(file) || (key !== undefined && !file.startsWith(`${key}~`))) continue;
       const lease = await readRecord<Lease>(pathOf(file));
       const renewedAt = statSync(pathOf(file), { throwIfNoEntry: false })?.mtimeMs;
@@ -122,12 +123,3 @@ export function openLeases(folder: string, worker: string, owner: ProcessIdentit
 }
 
 export type Leases = ReturnType<typeof openLeases>;
-
-function filesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (isSystemError(error, "ENOENT")) return [];
-    throw error;
-  }
-}

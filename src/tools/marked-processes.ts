@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { isSystemError } from "../runs/files.ts";
+import { namesInSync } from "../runs/names-in.ts";
 
 /** The environment variable that the processes of a tool's instance carry: their lease's mark. */
 export const markVariable = "EVERTURN_LEASE";
@@ -9,22 +10,13 @@ export const markVariable = "EVERTURN_LEASE";
  * Reads Linux's /proc; elsewhere nobody may read another process's environment, and nothing is killed.
  */
 export function killMarked(mark: string): void {
-  for (const pid of processes()) {
+  for (const pid of namesInSync("/proc").filter((name) => /^\d+$/.test(name))) {
     if (!environmentOf(pid).includes(`${markVariable}=${mark}`)) continue;
     try {
       process.kill(Number(pid), "SIGKILL");
     } catch (error) {
       if (!isSystemError(error, "ESRCH")) throw error;
     }
-  }
-}
-
-function processes(): string[] {
-  try {
-    return readdirSync("/proc").filter((name) => /^\d+$/.test(name));
-  } catch (error) {
-    if (isSystemError(error, "ENOENT")) return [];
-    throw error;
   }
 }
 

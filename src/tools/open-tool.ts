@@ -2,6 +2,7 @@ import type { JsonObject } from "../contracts/json.ts";
 import type { ResolvedTool } from "../contracts/plan.ts";
 import type { ToolPlugin } from "../contracts/tool.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { messageOf } from "../errors/message-of.ts";
 import { argumentsValidator } from "../plugins/validate-arguments.ts";
 import { bounded } from "./bounded.ts";
 import type { ToolHost } from "./host.ts";
@@ -52,7 +53,7 @@ async function failingAs<T>(tool: string, signal: AbortSignal, work: () => Promi
     return await work();
   } catch (error) {
     signal.throwIfAborted();
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new EverturnError("TOOL_FAILED", { tool, reason }, { cause: error });
   }
 }

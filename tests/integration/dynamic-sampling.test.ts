@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type {
   GenerateTurnInput,
@@ -6,14 +5,11 @@ import type {
   SelectTasksInput,
   TrainStepInput,
 } from "../../src/contracts/activities.ts";
-import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
-import type { StepInput } from "../../src/contracts/run.ts";
+import { type StepWorker, startSteps, taskOf } from "../support/step-worker.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { startWorkflows, type WorkflowWorker } from "../support/workflow-worker.ts";
 
 const folder = temporaryFolder();
-const queue = "steps";
-let worker: WorkflowWorker;
+let worker: StepWorker;
 
 /** What each task's two samples earn. */
 const rewards: Record<string, [number, number]> = {
@@ -23,21 +19,11 @@ const rewards: Record<string, [number, number]> = {
   late: [1, 0],
 };
 let rounds: string[][] = [];
-const trained: TrainStepInput[] = [];
-const records: StepRecord[] = [];
 
-const metrics = { approximateKl: 0, entropy: 0, clipFraction: 0, policyLoss: 0 };
 const activities = {
   "select-tasks": async ({ replacement }: SelectTasksInput) => {
     const tasks = rounds[(replacement?.round ?? 1) - 1] ?? [];
-    const asked = tasks.slice(0, replacement?.count);
-    return asked.map((id) => ({
-      id,
-      task: {
-        ...{ data_source: "test", prompt: [{ role: "user", content: id }] },
-        reward_model: { ground_truth: "" },
-      },
-    }));
+    return tasks.slice(0, replacement?.count).map(taskOf);
   },
   "generate-turn": async ({ turn }: GenerateTurnInput) => {
     const call = '<tool_call>{"name": "hint", "arguments": {}}</tool_call>';
@@ -50,42 +36,25 @@ const activities = {
   "score-trajectory": async ({ place }: ScoreTrajectoryInput) => ({
     ...{ reward: rewards[place.task]?.[place.sample] ?? 0, success: false },
   }),
-  "train-step": async (input: TrainStepInput) => {
-    trained.push(input);
-    return { policyVersion: 1, metrics, seconds: 0 };
-  },
-  "publish-policy": async () => ({ seconds: 0 }),
-  "record-step": async ({ record }: { record: StepRecord }) => void records.push(record),
 };
 
 beforeAll(async () => {
-  const workflow = join(import.meta.dirname, "../../plugins/loop-tool-agent/workflow.ts");
-  const loop = { name: "loop-tool-agent", workflow };
-  worker = await startWorkflows({ folder, queue, loop, activities });
+  worker = await startSteps(folder, activities);
 });
 afterAll(() => worker.stop());
 
-async function step(number: number, maxRounds: number): Promise<TrainStepInput> {
+function step(number: number, maxRounds: number): Promise<TrainStepInput> {
   const tool = {
     definition: { name: "hint", description: "Hints.", parameters: {} },
     retry: { maximumAttempts: 1, initialInterval: 100, backoffCoefficient: 1, maximumInterval: 100 },
     ...{ timeout: 5000, stateful: false, pure: true },
   };
-  const input: StepInput = {
-    ...{ run: "run", step: number, policyVersion: 0 },
-    queues: { orchestration: queue, policy: queue, tools: queue, trainer: queue },
-    settings: {
-      ...{ seed: 1, steps: 1, warmStartSteps: 0, batchSize: 4, groupSize: 2, concurrency: 4 },
-      ...{ dynamicSampling: { maxRounds }, sampling: { temperature: 1, maxTokens: 8 }, tools: [tool] },
-      ...{ evaluationEvery: 1, evaluationTasks: 1 },
-      loop: { plugin: "loop-tool-agent", config: { maxTurns: 2 } },
-    },
-  };
-  const workflow = { workflowId: `run/step-${number}`, taskQueue: queue };
-  await worker.client.workflow.execute("step", { ...workflow, args: [input] });
-  const last = trained.at(-1);
-  if (last === undefined) throw new Error("the step did not train");
-  return last;
+  return worker.step(number, {
+    ...{ seed: 1, steps: 1, warmStartSteps: 0, batchSize: 4, groupSize: 2, concurrency: 4 },
+    ...{ dynamicSampling: { maxRounds }, sampling: { temperature: 1, maxTokens: 8 }, tools: [tool] },
+    ...{ evaluationEvery: 1, evaluationTasks: 1 },
+    loop: { plugin: "loop-tool-agent", config: { maxTurns: 2 } },
+  });
 }
 
 const members = ({ batch }: TrainStepInput) => batch.map(({ group, reward }) => [group, reward]);
@@ -99,7 +68,7 @@ test("tasks whose trajectories all earn the same are replaced until there are en
     ["late", 1],
     ["late", 0],
   ]);
-  expect(records.at(-1)).toMatchObject({ trajectories: 4, groupsLeftOut: 2, rewardMean: 0.5 });
+  expect(worker.records.at(-1)).toMatchObject({ trajectories: 4, groupsLeftOut: 2, rewardMean: 0.5 });
 });
 
 test("after the last round the step trains on what it has, on all of it if nothing differs", async () => {
@@ -107,7 +76,7 @@ test("after the last round the step trains on what it has, on all of it if nothi
   expect(members(await step(2, 2)).map(([group]) => group)).toEqual(["varied", "varied"]);
   rounds = [["solved", "unsolved"], ["solved", "unsolved"], []];
   expect(members(await step(3, 2))).toHaveLength(4);
-  expect(records.at(-1)).toMatchObject({ groupsLeftOut: 4 });
+  expect(worker.records.at(-1)).toMatchObject({ groupsLeftOut: 4 });
 });
 
 test("a tool that only computes is called, and the trajectory scored, where the workflow runs", async () => {

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { ApplicationFailure, WorkflowFailedError } from "@temporalio/client";
 import { rootCause } from "@temporalio/common";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -9,31 +8,18 @@ import type {
   SelectTasksInput,
   TrainStepInput,
 } from "../../src/contracts/activities.ts";
-import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
-import type { RunSettings, StepInput } from "../../src/contracts/run.ts";
+import type { RunSettings } from "../../src/contracts/run.ts";
+import { type StepWorker, startSteps, taskOf } from "../support/step-worker.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { startWorkflows, type WorkflowWorker } from "../support/workflow-worker.ts";
 
 const folder = temporaryFolder();
-const queue = "steps";
-let worker: WorkflowWorker;
-
-const taskOf = (id: string) => ({
-  id,
-  task: {
-    ...{ data_source: "test", prompt: [{ role: "user" as const, content: id }] },
-    reward_model: { ground_truth: "" },
-  },
-});
+let worker: StepWorker;
 
 /** Tasks of the first round and of those after; a sample fails where its number is in `failing[task]`. */
 let rounds: string[][] = [];
 let failing: Record<string, number[]> = {};
-const trained: TrainStepInput[] = [];
-const records: StepRecord[] = [];
 const loaded: LoadTasksInput[] = [];
 
-const metrics = { approximateKl: 0, entropy: 0, clipFraction: 0, policyLoss: 0 };
 const drawn = ({ replacement }: DrawTasksInput | SelectTasksInput) =>
   (rounds[(replacement?.round ?? 1) - 1] ?? []).slice(0, replacement?.count);
 const activities = {
@@ -54,38 +40,21 @@ const activities = {
   },
   "score-trajectory": async () => ({ reward: 1, success: true }),
   "record-left-out": async () => {},
-  "train-step": async (input: TrainStepInput) => {
-    trained.push(input);
-    return { policyVersion: 1, metrics, seconds: 0 };
-  },
-  "publish-policy": async () => ({ seconds: 0 }),
-  "record-step": async ({ record }: { record: StepRecord }) => void records.push(record),
 };
 
 beforeAll(async () => {
-  const workflow = join(import.meta.dirname, "../../plugins/loop-tool-agent/workflow.ts");
-  const loop = { name: "loop-tool-agent", workflow };
-  worker = await startWorkflows({ folder, queue, loop, activities });
+  worker = await startSteps(folder, activities);
 });
 afterAll(() => worker.stop());
 
-async function step(number: number, changes: Partial<RunSettings>): Promise<TrainStepInput> {
-  const input: StepInput = {
-    ...{ run: "run", step: number, policyVersion: 0 },
-    queues: { orchestration: queue, policy: queue, tools: queue, trainer: queue },
-    settings: {
-      ...{ seed: 1, steps: 1, warmStartSteps: 0, batchSize: 6, groupSize: 3, concurrency: 200 },
-      ...{ minGroup: 2, maxInfrastructureFailures: 0.5, sampling: { temperature: 1, maxTokens: 8 } },
-      ...{ tools: [], evaluationEvery: 1, evaluationTasks: 1, limits: {} },
-      loop: { plugin: "loop-tool-agent", config: { maxTurns: 2 } },
-      ...changes,
-    },
-  };
-  const workflow = { workflowId: `run/step-${String(number).padStart(4, "0")}`, taskQueue: queue };
-  await worker.client.workflow.execute("step", { ...workflow, args: [input] });
-  const last = trained.at(-1);
-  if (last === undefined) throw new Error("the step did not train");
-  return last;
+function step(number: number, changes: Partial<RunSettings>): Promise<TrainStepInput> {
+  return worker.step(number, {
+    ...{ seed: 1, steps: 1, warmStartSteps: 0, batchSize: 6, groupSize: 3, concurrency: 200 },
+    ...{ minGroup: 2, maxInfrastructureFailures: 0.5, sampling: { temperature: 1, maxTokens: 8 } },
+    ...{ tools: [], evaluationEvery: 1, evaluationTasks: 1, limits: {} },
+    loop: { plugin: "loop-tool-agent", config: { maxTurns: 2 } },
+    ...changes,
+  });
 }
 
 test("a group that lost too many members is replaced, one that lost few goes on", async () => {
@@ -101,7 +70,7 @@ test("a group that lost too many members is replaced, one that lost few goes on"
     { trajectory: "run/step-0001/b/1", reason: "too many trajectories of its group were left out" },
     { trajectory: "run/step-0001/b/2", reason: "generate-turn: the sampler is down" },
   ]);
-  expect(records.at(-1)).toMatchObject({
+  expect(worker.records.at(-1)).toMatchObject({
     ...{ trajectories: 5, leftOut: 3, groupsLost: 1, leftOutShare: 1 / 3 },
     leftOutReasons: { "generate-turn: the sampler is down": 3 },
   });
