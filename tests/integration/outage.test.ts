@@ -8,6 +8,7 @@ import { readLines } from "../../src/runs/files.ts";
 import { runFolder } from "../../src/runs/run-folder.ts";
 import { readSession } from "../../src/runs/session-file.ts";
 import { startDevServer } from "../../src/temporal/dev-server.ts";
+import { freePort } from "../../src/temporal/free-port.ts";
 import { findServerBinary } from "../../src/temporal/server-binary.ts";
 import { lastLine, type RunningCommand, start } from "../support/command.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -31,8 +32,9 @@ test("a joined server that stops answering, and then dies and comes back: the ru
   mkdirSync(runs);
   const paths = { database: join(runs, "joined.db"), log: join(runs, "joined.log") };
   const binary = await findServerBinary();
-  const server = await startDevServer({ binary, ...paths });
-  const { address, ports } = server;
+  const ports = { server: await freePort(17_233), ui: await freePort(18_233) }; // nobody else takes them meanwhile
+  const server = await startDevServer({ binary, ...paths, ports });
+  const { address } = server;
   const command = start(
     "run",
     pipeline,
