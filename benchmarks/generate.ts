@@ -5,6 +5,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { formatModelConfig } from "../src/models/model-config-file.ts";
 import { randomModelWeights } from "../src/models/model-weights.ts";
@@ -56,6 +57,9 @@ async function startSides(shape: ShapeName, folder: string): Promise<Sides> {
   return sides;
 }
 
+/** Milliseconds between two turns: the threads of a runtime that has just finished spin for a while before they sleep. */
+const pause = 300;
+
 /** Has every side do the same, round after round; the first round is not counted. */
 async function inTurns(
   sides: Sides,
@@ -66,6 +70,7 @@ async function inTurns(
   const tokens = new Map<string, number[][]>();
   for (let round = 0; round <= rounds; round++) {
     for (const name of names) {
+      await sleep(pause);
       const answer = await task(sides.get(name)!);
       if (round > 0) seconds.get(name)!.push(answer.seconds);
       tokens.set(name, answer.tokens);

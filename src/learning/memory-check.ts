@@ -8,7 +8,7 @@ export interface PlannedRun {
   graph: Graph;
   batch: TokenBatch;
   samples: number;
-  /** What comes beside the run: outputs that are copied, moments that are not in memory yet. */
+  /** What comes beside the run: gradients of earlier runs, moments that are not in memory yet. */
   besideBytes: number;
 }
 

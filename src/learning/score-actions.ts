@@ -38,13 +38,14 @@ export async function scoreActions(
     let start = 0;
     for (const index of run) {
       const end = start + actionCount(sequences[index]!);
-      const of = (name: string) => outputs.floats(name).subarray(start, end);
+      const of = (name: string) => outputs.floats(name).slice(start, end);
       scores[index] = {
         logProbabilities: of("logProbabilities"),
         values: values ? of("values") : new Float32Array(),
       };
       start = end;
     }
+    outputs.release();
   }
   return scores;
 }

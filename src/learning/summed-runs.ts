@@ -1,4 +1,3 @@
-import { release } from "../onnx/release.ts";
 import type { Outputs } from "../onnx/session.ts";
 import { actionCount, joined, type TrainingSample } from "./objective.ts";
 import { gradientName, type TrainingModel } from "./training-graphs.ts";
@@ -18,8 +17,9 @@ export function sumRuns({ terms, trains }: TrainingModel, samples: readonly Trai
   const scalars = new Map<string, number>();
   const counts = samples.map(({ sequences }) => sequences.reduce((sum, one) => sum + actionCount(one), 0));
   const logProbabilities: Float32Array[] = [];
+  let first: Outputs | undefined;
   return {
-    /** Adds the outputs of a run over some of the samples, given by their numbers. */
+    /** Adds the outputs of a run over some of the samples, given by their numbers. They are released here. */
     add(outputs: Outputs, run: readonly number[]): void {
       for (const name of [...terms, "loss"]) {
         scalars.set(name, (scalars.get(name) ?? 0) + outputs.floats(name)[0]!);
@@ -27,19 +27,18 @@ export function sumRuns({ terms, trains }: TrainingModel, samples: readonly Trai
       for (const name of trains) {
         const gradient = outputs.floats(gradientName(name));
         const sum = gradients.get(name);
-        if (sum) {
-          addTo(sum, gradient);
-          release(gradient);
-        } else {
-          gradients.set(name, gradient);
-        }
+        if (sum) addTo(sum, gradient);
+        else gradients.set(name, gradient);
       }
       let start = 0;
       for (const index of run) {
         const end = start + counts[index]!;
-        logProbabilities[index] = outputs.floats("logProbabilities").subarray(start, end);
+        logProbabilities[index] = outputs.floats("logProbabilities").slice(start, end);
         start = end;
       }
+      // The sums are in the memory of the first run's.
+      if (first) outputs.release();
+      else first = outputs;
     },
     total(): SummedRuns {
       return {
@@ -48,6 +47,10 @@ export function sumRuns({ terms, trains }: TrainingModel, samples: readonly Trai
         gradients,
         logProbabilities: joined(logProbabilities),
       };
+    },
+    /** Gives the memory of the sums back: the gradients are empty afterwards. */
+    release(): void {
+      first?.release();
     },
   };
 }

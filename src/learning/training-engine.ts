@@ -1,7 +1,7 @@
 import type { Device } from "../devices/device.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import type { Tensor } from "../models/safetensors.ts";
-import { release } from "../onnx/release.ts";
+import { createLendingSession } from "../onnx/lending-session.ts";
 import { createSession, type DeviceTensor, type Session } from "../onnx/session.ts";
 import type { Precision, Target } from "../onnx/target.ts";
 import { createAdamW } from "./adamw.ts";
@@ -58,12 +58,6 @@ export interface OpenTrainingEngine extends TrainingEngine {
 
 type Parameters = ReadonlyMap<string, Tensor | DeviceTensor>;
 
-/**
- * Bytes of gradients from which on the runtime keeps no memory between operators: slower by a third, but what is kept
- * would be as much as half of the gradients again.
- */
-const largeGradients = 256e6;
-
 /** A model with its session. */
 interface Opened<Model extends PolicyModel> {
   model: Model;
@@ -86,14 +80,16 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
   checkTrainerState(trained, state);
   const optimizer = createAdamW();
   const gradientBytes = byteLength(trainedParameters(state).values());
-  const keepsMemory = gradientBytes < largeGradients;
   const checkMemory = createMemoryCheck();
   const open = async <Model extends PolicyModel>(
     model: Model,
     keptOnDevice: readonly string[] = [],
   ): Promise<Opened<Model>> => ({
     model,
-    session: await createSession(model.bytes, { threads, device, keptOnDevice, keepsMemory }),
+    session:
+      device === "cpu"
+        ? await createLendingSession(model.graph, model.bytes, { threads, sharesMemory: true })
+        : await createSession(model.bytes, { threads, device, keptOnDevice }),
   });
   /** Where the parameters are, if not in the state. */
   const card = once(async () => (device === "webgpu" ? await trainOnCard(state, options) : undefined));
@@ -137,25 +133,30 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
       const lengths = samples.map(({ sequences }) =>
         sequences.reduce((total, { tokens }) => total + tokens.length, 0),
       );
-      for (const run of tokenRuns(lengths, maxTokensPerRun)) {
-        const part = run.map((index) => samples[index]!);
-        const sequences = part.flatMap((sample) => sample.sequences);
-        const batch = batchSequences(sequences, config);
-        const moments = state.updates === 0 ? 2 * gradientBytes : 0;
-        const besideBytes = gradientBytes + moments;
-        if (device === "cpu") checkMemory({ graph: model.graph, batch, samples: part.length, besideBytes });
-        const given = objectiveFeeds(objective, part, scalars);
-        const feeds = { ...parameters, ...batchFeeds(batch, temperature), ...given };
-        const outputs = await session.run(feeds);
-        sum.add(outputs, run);
-        await onCard?.add(outputs, model.trains);
+      try {
+        for (const [index, run] of tokenRuns(lengths, maxTokensPerRun).entries()) {
+          const part = run.map((index) => samples[index]!);
+          const sequences = part.flatMap((sample) => sample.sequences);
+          const batch = batchSequences(sequences, config);
+          const moments = state.updates === 0 ? 2 * gradientBytes : 0;
+          const besideBytes = moments + (index > 0 ? gradientBytes : 0);
+          if (device === "cpu") checkMemory({ graph: model.graph, batch, samples: part.length, besideBytes });
+          const given = objectiveFeeds(objective, part, scalars);
+          const feeds = { ...parameters, ...batchFeeds(batch, temperature), ...given };
+          const outputs = await session.run(feeds);
+          await onCard?.add(outputs, model.trains);
+          sum.add(outputs, run);
+        }
+        const { gradients, ...measured } = sum.total();
+        if (onCard) return { ...measured, gradientNorm: await onCard.update(learningRate) };
+        const settings = { ...options, learningRate };
+        return {
+          ...measured,
+          gradientNorm: applyUpdate(optimizer, state, measured.loss, gradients, settings),
+        };
+      } finally {
+        sum.release();
       }
-      const { gradients, ...measured } = sum.total();
-      if (onCard) return { ...measured, gradientNorm: await onCard.update(learningRate) };
-      const settings = { ...options, learningRate };
-      const gradientNorm = applyUpdate(optimizer, state, measured.loss, gradients, settings);
-      for (const gradient of gradients.values()) release(gradient);
-      return { ...measured, gradientNorm };
     },
     async settle() {
       await (await card.made())?.read();

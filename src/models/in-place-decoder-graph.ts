@@ -16,14 +16,14 @@ import {
 } from "./decoder-blocks.ts";
 import { families } from "./families.ts";
 import { type ModelConfig, windowOf } from "./model-config.ts";
-import { nextTokenOutputs } from "./next-token.ts";
+import { boundNextTokenOutputs } from "./next-token.ts";
 import type { WeightSources } from "./weight-sources.ts";
 
 /**
  * The decoding graph for keys and values that stay in place. Inputs: tokens [batch, length]; last [batch], the number
  * in [batch · length] of each row's last token; lastPositions [batch] and total [1] of `groupQueryAttention`; keys and
  * values of each layer [batch, kv heads, capacity, head size]; an adapter's matrices by name. Outputs: newKeys and
- * newValues of each layer, to be bound to the memory of keys and values, and those of `nextTokenOutputs`.
+ * newValues of each layer, to be bound to the memory of keys and values, and those of `boundNextTokenOutputs`.
  */
 export function inPlaceDecoderGraph(
   config: ModelConfig,
@@ -38,7 +38,8 @@ export function inPlaceDecoderGraph(
   const lastPositions = graph.input("lastPositions", "int32", ["batch"]);
   const total = graph.input("total", "int32", [1]);
   const rows = product(["batch", "length"]);
-  let hidden = embedTokens(model, reshape(tokens, [rows]));
+  // Products of three axes save two reshapes a layer; those of an adapter are of two.
+  let hidden = embedTokens(model, adapter ? reshape(tokens, [rows]) : tokens);
   for (let layer = 0; layer < config.num_hidden_layers; layer++) {
     hidden = decoderLayer(model, layer, hidden, (normed) => {
       const shape = ["batch", groups, "capacity", size];
@@ -50,10 +51,11 @@ export function inPlaceDecoderGraph(
       const [attended, newKeys, newValues] = groupQueryAttention(inputs, options);
       graph.output(`newKeys${layer}`, newKeys);
       graph.output(`newValues${layer}`, newValues);
-      return reshape(attended, [rows, heads * size]);
+      return reshape(attended, [...normed.shape.slice(0, -1), heads * size]);
     });
   }
-  nextTokenOutputs(languageModelHead(model, gather(finalNorm(model, hidden), last)));
+  const normed = reshape(finalNorm(model, hidden), [rows, config.hidden_size]);
+  boundNextTokenOutputs(languageModelHead(model, gather(normed, last)));
   return graph;
 }
 
@@ -67,14 +69,14 @@ function attentionRows(
   const { queryKeyNorm } = families[model_type];
   const parent = `model.layers.${layer}.self_attn`;
   const modules = ["q_proj", "k_proj", "v_proj"];
-  const bySequence = (x: FloatValue) => reshape(x, ["batch", "length", x.shape[1]!]);
+  const bySequence = (x: FloatValue) => reshape(x, ["batch", "length", x.shape.at(-1)!]);
   const together =
     queryKeyNorm || model.adapter ? undefined : joinedProjection(model, normed, parent, modules);
   if (together) return [bySequence(together)];
   const [q, k, v] = projections(model, normed, parent, modules);
   if (!queryKeyNorm) return [bySequence(q!), bySequence(k!), bySequence(v!)];
   const normedHeads = (x: FloatValue, name: string) => {
-    const heads = Number(x.shape[1]) / size;
+    const heads = Number(x.shape.at(-1)) / size;
     const apart = reshape(x, ["batch", "length", heads, size]);
     return reshape(norm(model, apart, `${parent}.${name}`), ["batch", "length", heads * size]);
   };

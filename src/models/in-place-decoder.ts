@@ -1,5 +1,6 @@
-import { type BoundTensor, createBoundSession } from "../onnx/bound-session.ts";
+import { createBoundSession } from "../onnx/bound-session.ts";
 import { modelBytes } from "../onnx/model-bytes.ts";
+import type { BoundTensor } from "../onnx/runtime-session.ts";
 import type { CachedDecoder, DecoderOptions, DecoderRun, NextTokens, Past } from "./cached-decoder.ts";
 import { inPlaceDecoderGraph } from "./in-place-decoder-graph.ts";
 import type { ModelConfig } from "./model-config.ts";
@@ -10,6 +11,8 @@ interface Block {
   tokens: DecoderRun["tokens"];
   past: Past;
   length: number;
+  /** Whether a row's temperature is not 1. */
+  tempered: boolean;
 }
 
 /**
@@ -33,9 +36,10 @@ export async function createInPlaceDecoder(
   let boundAdapter: DecoderRun["adapter"];
 
   /** Binds rows `from` and on of the step's memory and of keys and values, unless they are bound already. */
-  const bind = (from: number, { tokens, past, length }: Block) => {
+  const bind = (from: number, block: Block) => {
+    const { tokens, past, length, tempered } = block;
     const rows = tokens.length;
-    if (bound && isBound(bound, memory, from, rows, length, past)) return;
+    if (bound && isBound(bound, memory, from, block)) return;
     const input = (name: string, shape: readonly number[], data: BoundTensor["data"]) =>
       session.bindInput(name, { shape, data });
     const output = (name: string, shape: readonly number[], data: BoundTensor["data"]) =>
@@ -45,11 +49,17 @@ export async function createInPlaceDecoder(
     input("tokens", [rows, length], cut(memory.tokens, length));
     input("last", [rows], cut(memory.last, 1));
     input("lastPositions", [rows], cut(memory.lastPositions, 1));
-    input("inverseTemperatures", [rows, 1], cut(memory.inverseTemperatures, 1));
+    const warm = tempered ? rows : 0;
+    input("tempered", [warm], memory.rowNumbers.subarray(0, warm));
+    input("inverseTemperatures", [warm, 1], memory.inverseTemperatures.subarray(from, from + warm));
+    output(
+      "weights",
+      [warm, vocabulary],
+      memory.weights.subarray(from * vocabulary, (from + warm) * vocabulary),
+    );
     output("likeliest", [rows], cut(memory.likeliest, 1));
-    output("certainties", [rows, 1], cut(memory.certainties, 1));
     output("logits", [rows, vocabulary], cut(memory.logits, vocabulary));
-    output("weights", [rows, vocabulary], cut(memory.weights, vocabulary));
+    output("probabilities", [rows, vocabulary], cut(memory.probabilities, vocabulary));
     const shape = [rows, heads, past.capacity, size];
     past.keys.forEach((keys, layer) => {
       const values = past.values[layer]!;
@@ -58,7 +68,7 @@ export async function createInPlaceDecoder(
       input(`values${layer}`, shape, values);
       output(`newValues${layer}`, shape, values);
     });
-    bound = { memory, from, rows, length, capacity: past.capacity, keys: past.keys.map(weakly) };
+    bound = { memory, from, rows, length, tempered, capacity: past.capacity, keys: past.keys.map(weakly) };
   };
 
   /** Runs a block whose rows are those `from` and on of the step's memory. */
@@ -86,22 +96,20 @@ export async function createInPlaceDecoder(
       if (rows > memory.rows || rows * length > memory.tokens.length) {
         memory = stepMemory(rows, rows * length, vocabulary);
       }
-      for (let row = 0; row < rows; row++) {
-        memory.inverseTemperatures[row] = inverseTemperatures?.[row] ?? 1;
-      }
+      const tempered = inverseTemperatures?.some((factor) => factor !== 1) ?? false;
+      if (tempered) memory.inverseTemperatures.set(inverseTemperatures ?? []);
       if (matrices && matrices !== boundAdapter) {
         for (const [name, matrix] of matrices) session.bindInput(name, matrix);
         boundAdapter = matrices;
       }
-      const block = { tokens, past, length };
+      const block = { tokens, past, length, tempered };
       if (length === 1 || past.lengths.every((seen) => seen === 0)) runBlock(0, block);
       else for (const row of tokens.keys()) runBlock(row, rowOf(block, row));
-      return {
-        likeliest: memory.likeliest,
-        certainties: memory.certainties,
-        logits: memory.logits,
-        weights: memory.weights,
-      };
+      const { likeliest, certainties, logits, probabilities } = memory;
+      for (let row = 0; row < rows; row++) {
+        certainties[row] = probabilities[row * vocabulary + Number(likeliest[row])]!;
+      }
+      return { likeliest, certainties, logits, weights: tempered ? memory.weights : probabilities };
     },
     async close() {
       session.close();
@@ -115,10 +123,13 @@ interface StepMemory {
   tokens: BigInt64Array;
   last: BigInt64Array;
   lastPositions: Int32Array;
+  /** 0, 1, 2, … */
+  rowNumbers: BigInt64Array;
   inverseTemperatures: Float32Array;
   likeliest: BigInt64Array;
   certainties: Float32Array;
   logits: Float32Array;
+  probabilities: Float32Array;
   weights: Float32Array;
 }
 
@@ -128,10 +139,12 @@ function stepMemory(rows: number, tokens: number, vocabulary: number): StepMemor
     tokens: new BigInt64Array(tokens),
     last: new BigInt64Array(rows),
     lastPositions: new Int32Array(rows),
+    rowNumbers: BigInt64Array.from({ length: rows }, (_, row) => BigInt(row)),
     inverseTemperatures: new Float32Array(rows),
     likeliest: new BigInt64Array(rows),
     certainties: new Float32Array(rows),
     logits: new Float32Array(rows * vocabulary),
+    probabilities: new Float32Array(rows * vocabulary),
     weights: new Float32Array(rows * vocabulary),
   };
 }
@@ -142,6 +155,7 @@ interface Bound {
   from: number;
   rows: number;
   length: number;
+  tempered: boolean;
   capacity: number;
   keys: { buffer: WeakRef<ArrayBufferLike>; offset: number }[];
 }
@@ -151,19 +165,14 @@ function weakly({ buffer, byteOffset }: Float32Array): Bound["keys"][number] {
 }
 
 /** Values lie where they lay as long as keys do: both are made together. */
-function isBound(
-  bound: Bound,
-  memory: StepMemory,
-  from: number,
-  rows: number,
-  length: number,
-  past: Past,
-): boolean {
+function isBound(bound: Bound, memory: StepMemory, from: number, block: Block): boolean {
+  const { tokens, past, length, tempered } = block;
   return (
     bound.memory === memory &&
     bound.from === from &&
-    bound.rows === rows &&
+    bound.rows === tokens.length &&
     bound.length === length &&
+    bound.tempered === tempered &&
     bound.capacity === past.capacity &&
     bound.keys.every(({ buffer, offset }, layer) => {
       const keys = past.keys[layer]!;
@@ -173,7 +182,7 @@ function isBound(
 }
 
 /** One row of a block, as a block. */
-function rowOf({ tokens, past, length }: Block, row: number): Block {
+function rowOf({ tokens, past, length, tempered }: Block, row: number): Block {
   const cut = (array: Float32Array) => {
     const size = array.length / tokens.length;
     return array.subarray(row * size, (row + 1) * size);
@@ -181,6 +190,7 @@ function rowOf({ tokens, past, length }: Block, row: number): Block {
   return {
     tokens: [tokens[row]!],
     length,
+    tempered,
     past: {
       keys: past.keys.map(cut),
       values: past.values.map(cut),

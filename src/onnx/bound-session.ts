@@ -1,14 +1,11 @@
-import { messageOf } from "../errors/message-of.ts";
-import { elementCount } from "./element-count.ts";
-import { elementTypes } from "./element-types.ts";
-import { runError, sessionError } from "./run-error.ts";
-import { made, type Pointer, type RuntimeCall, runtimeFunctions } from "./runtime-functions.ts";
-
-/** Memory that a run reads or writes in place. */
-export interface BoundTensor {
-  readonly shape: readonly number[];
-  readonly data: Float32Array | BigInt64Array | Int32Array;
-}
+import { made, type RuntimeCall, runtimeFunctions } from "./runtime-functions.ts";
+import {
+  type BoundTensor,
+  cpuMemory,
+  type RuntimeSessionOptions,
+  runtimeSession,
+  valueOver,
+} from "./runtime-session.ts";
 
 /**
  * A model on the CPU whose inputs and outputs lie in memory of the caller's, bound once for many runs: nothing is
@@ -26,52 +23,19 @@ export interface BoundSession {
   close(): void;
 }
 
-/** How a session is made. */
-export interface BoundSessionOptions {
-  /** Threads an operator may use. */
-  threads: number;
-  /** The folder of the files that `graph.stored` names; they are mapped into memory. */
-  weightsFolder?: string;
-}
-
 /** Makes a session of a model's bytes. Throws ONNX_SESSION_FAILED if the runtime refuses the model. */
 export async function createBoundSession(
   model: Uint8Array,
-  { threads, weightsFolder }: BoundSessionOptions,
+  options: RuntimeSessionOptions,
 ): Promise<BoundSession> {
   const runtime = await runtimeFunctions();
-  const open = (): Pointer => {
-    const settings = made(runtime.CreateSessionOptions);
-    try {
-      runtime.SetIntraOpNumThreads(settings, threads);
-      runtime.SetSessionGraphOptimizationLevel(settings, allOptimizations);
-      runtime.SetSessionLogSeverityLevel(settings, errorsOnly);
-      runtime.DisableMemPattern(settings);
-      if (weightsFolder !== undefined) {
-        const key = "session.model_external_initializers_file_folder_path";
-        runtime.AddSessionConfigEntry(settings, key, weightsFolder);
-      }
-      const environment = made(runtime.CreateEnv, errorsOnly, "everturn");
-      return made(runtime.CreateSessionFromArray, environment, model, model.byteLength, settings);
-    } catch (cause) {
-      const reason = messageOf(cause);
-      throw sessionError(reason, cause);
-    } finally {
-      runtime.ReleaseSessionOptions(settings);
-    }
-  };
-  const session = open();
+  const session = runtimeSession(runtime, model, options);
   const binding = made(runtime.CreateIoBinding, session);
-  const memory = made(runtime.CreateCpuMemoryInfo, deviceAllocator, defaultMemory);
+  const memory = cpuMemory(runtime);
 
   /** The binding holds the tensor from then on, though not the memory. */
-  const bind = (to: RuntimeCall, name: string, { shape, data }: BoundTensor) => {
-    if (elementCount(shape) !== data.length) {
-      throw runError(`${name} of shape [${shape.join(", ")}] was given ${data.length} numbers`);
-    }
-    const sizes = BigInt64Array.from(shape, BigInt);
-    const create = runtime.CreateTensorWithDataAsOrtValue;
-    const value = made(create, memory, data, data.byteLength, sizes, shape.length, typeOf(data));
+  const bind = (to: RuntimeCall, name: string, tensor: BoundTensor) => {
+    const value = valueOver(runtime, memory, name, tensor);
     to(binding, name, value);
     runtime.ReleaseValue(value);
   };
@@ -85,12 +49,4 @@ export async function createBoundSession(
       runtime.ReleaseSession(session);
     },
   };
-}
-
-/** ORT_ENABLE_ALL, ORT_LOGGING_LEVEL_ERROR, OrtDeviceAllocator, OrtMemTypeDefault. */
-const [allOptimizations, errorsOnly, deviceAllocator, defaultMemory] = [99, 3, 0, 0];
-
-function typeOf(data: BoundTensor["data"]): number {
-  if (data instanceof Float32Array) return elementTypes.float32;
-  return data instanceof Int32Array ? elementTypes.int32 : elementTypes.int64;
 }

@@ -35,6 +35,19 @@ export function product(shape: Shape): Dimension {
   return coefficient === 1 ? names.join("*") : [coefficient, ...names].join("*");
 }
 
+/** The shape in numbers, for sizes of its named dimensions; throws ONNX_GRAPH_INVALID for one without. */
+export function sizedShape(shape: Shape, sizes: Readonly<Record<string, number>>): number[] {
+  return shape.map((dimension) => {
+    const { coefficient, names } = factorsOf([dimension]);
+    return names.reduce((total, name) => {
+      const size = sizes[name];
+      if (size !== undefined) return total * size;
+      const reason = `the dimension "${name}" was given no size`;
+      throw new EverturnError("ONNX_GRAPH_INVALID", { reason });
+    }, coefficient);
+  });
+}
+
 /** Whether two shapes hold dimension by dimension the same. */
 export function sameShape(a: Shape, b: Shape): boolean {
   return a.length === b.length && a.every((dimension, index) => dimension === b[index]);

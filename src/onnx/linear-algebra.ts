@@ -1,4 +1,5 @@
 import { broadcastShapes, type Dimension } from "./dimensions.ts";
+import { add } from "./elementwise.ts";
 import { type Attributes, type FloatValue, graphError } from "./graph.ts";
 import { runtimeDomain } from "./runtime-domain.ts";
 
@@ -49,7 +50,9 @@ export function matMul(a: FloatValue, b: FloatValue, options: ProductOptions = {
   return a.graph.emit("FusedMatMul", [a, b], output, attributesOf(options), runtimeDomain);
 }
 
-/** x · weightᵀ (+ bias [out]) for weights in Hugging Face's [out, in] layout; x is [rows, in]. */
+/** x · weightᵀ (+ bias [out]) for weights in Hugging Face's [out, in] layout; x is [rows, in], or of a higher rank. */
 export function linear(x: FloatValue, weight: FloatValue, bias?: FloatValue): FloatValue {
-  return gemm(x, weight, { transposeB: true, plus: bias });
+  if (x.shape.length === 2) return gemm(x, weight, { transposeB: true, plus: bias });
+  const product = matMul(x, weight, { transposeB: true });
+  return bias ? add(product, bias) : product;
 }

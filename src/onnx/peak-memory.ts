@@ -1,5 +1,6 @@
-import { factorsOf, type Shape } from "./dimensions.ts";
-import { type Graph, graphError, type Value } from "./graph.ts";
+import { sizedShape } from "./dimensions.ts";
+import { elementCount } from "./element-count.ts";
+import type { Graph, Value } from "./graph.ts";
 import { neededNodes } from "./needed-nodes.ts";
 
 const elementBytes = { float32: 4, float16: 2, bfloat16: 2, int32: 4, int64: 8, bool: 1 } as const;
@@ -64,14 +65,5 @@ export function peakBytes(graph: Graph, sizes: Readonly<Record<string, number>>)
 }
 
 function bytesOf({ shape, dtype }: Value, sizes: Readonly<Record<string, number>>): number {
-  return elementCount(shape, sizes) * elementBytes[dtype];
-}
-
-function elementCount(shape: Shape, sizes: Readonly<Record<string, number>>): number {
-  const { coefficient, names } = factorsOf(shape);
-  return names.reduce((total, name) => {
-    const size = sizes[name];
-    if (size === undefined) throw graphError(`the dimension "${name}" was given no size`);
-    return total * size;
-  }, coefficient);
+  return elementCount(sizedShape(shape, sizes)) * elementBytes[dtype];
 }

@@ -6,6 +6,7 @@ import { loadRuntime } from "../devices/runtime.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
 import { elementCount } from "./element-count.ts";
+import { release } from "./release.ts";
 import { runError, sessionError } from "./run-error.ts";
 
 /** Numbers with their shape; the array's class is the element type. */
@@ -29,6 +30,11 @@ export interface Outputs {
   tensor(name: string): Tensor;
   /** An output that stayed in the device's memory. */
   deviceTensor(name: string): DeviceTensor;
+  /**
+   * Gives the memory of what was asked for back at once, not when the garbage collector comes by: gradients of a
+   * large model are hundreds of megabytes a run. Its arrays are empty afterwards.
+   */
+  release(): void;
 }
 
 export interface SessionOptions {
@@ -40,8 +46,6 @@ export interface SessionOptions {
   keptOnDevice?: readonly string[];
   /** The folder of the files that `graph.stored` names; they are mapped into memory. */
   weightsFolder?: string;
-  /** Whether the processor's memory of one operator's numbers is kept for the next ones': faster, but more of it; default true. */
-  keepsMemory?: boolean;
 }
 
 /** A model ready to run. */
@@ -102,7 +106,6 @@ export function runtimeOptions(options: SessionOptions): InferenceSession.Sessio
     interOpNumThreads: 1,
     enableMemPattern: false,
     graphOptimizationLevel: "all",
-    enableCpuMemArena: options.keepsMemory ?? true,
     logSeverityLevel: 3,
     extra: {
       // What a gradient rule computes again must not be kept from the forward pass instead.
@@ -118,11 +121,13 @@ export function runtimeOptions(options: SessionOptions): InferenceSession.Sessio
 }
 
 function outputsOf(find: (name: string) => RuntimeTensor): Outputs {
+  const given = new Set<Tensor["data"]>();
   const tensor = (name: string): Tensor => {
     const value = find(name);
     if (value.location !== "cpu") throw runError(`the output ${name} is in the device's memory`);
     const { data, dims, type } = value;
     if (data instanceof Float32Array || data instanceof BigInt64Array || data instanceof Uint8Array) {
+      given.add(data);
       return { shape: dims, data };
     }
     throw runError(`the output ${name} is ${type}`);
@@ -138,6 +143,9 @@ function outputsOf(find: (name: string) => RuntimeTensor): Outputs {
       const deviceData = find(name);
       if (deviceData.location === "cpu") throw runError(`the output ${name} is not in the device's memory`);
       return { shape: deviceData.dims, deviceData, dispose: () => deviceData.dispose() };
+    },
+    release() {
+      for (const data of given) release(data);
     },
   };
 }

@@ -1,4 +1,4 @@
-import { type Dimension, factorsOf, frontAxis, product, type Shape } from "./dimensions.ts";
+import { type Dimension, factorsOf, frontAxis, product, type Shape, sameShape } from "./dimensions.ts";
 import { type DataType, type FloatValue, graphError, type Value } from "./graph.ts";
 
 /** The same elements in another shape of equal size. */
@@ -6,6 +6,7 @@ export function reshape<Type extends DataType>(a: Value<Type>, shape: Shape): Va
   if (product(a.shape) !== product(shape)) {
     throw graphError(`[${a.shape.join(", ")}] can't be reshaped to [${shape.join(", ")}]`);
   }
+  if (sameShape(a.shape, shape)) return a;
   // ONNX takes 0 for the size that the input has there, and -1 for one that follows from the others.
   const sizes = shape.map((size, axis) =>
     typeof size === "number" ? size : size === a.shape[axis] ? 0 : -1,
@@ -43,10 +44,11 @@ export function concat<Type extends DataType>(
   return first.graph.emit("Concat", parts, { dtype: first.dtype, shape }, { axis: front });
 }
 
-/** What lies at `from` to `to` (excluded) along the second axis. No gradient rule. */
+/** What lies at `from` to `to` (excluded) along the last axis. No gradient rule. */
 export function columns(a: FloatValue, from: number, to: number): FloatValue {
-  const inputs = [a, a.graph.ints([from]), a.graph.ints([to]), a.graph.ints([1])];
-  const shape = a.shape.map((dimension, axis) => (axis === 1 ? to - from : dimension));
+  const last = frontAxis(-1, a.shape.length);
+  const inputs = [a, a.graph.ints([from]), a.graph.ints([to]), a.graph.ints([last])];
+  const shape = a.shape.map((dimension, axis) => (axis === last ? to - from : dimension));
   return a.graph.emit("Slice", inputs, { dtype: "float32", shape });
 }
 

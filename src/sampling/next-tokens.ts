@@ -28,11 +28,7 @@ export function nextTokenOf(output: NextTokens, row: number, vocabulary: number)
     likeliest: Number(output.likeliest[row]),
     normalizer: -Math.log(output.certainties[row]!),
     // Seldom are both wanted, and often none.
-    get weights() {
-      return cut(output.weights);
-    },
-    get logits() {
-      return cut(output.logits);
-    },
+    weights: () => cut(output.weights),
+    logits: () => cut(output.logits),
   };
 }

@@ -15,9 +15,9 @@ export interface NextToken {
   /** log Σ e^(l − largest l). */
   readonly normalizer: number;
   /** Probabilities at the temperature, up to a factor, for drawing freely. */
-  readonly weights: Float32Array;
+  weights(): Float32Array;
   /** For drawing under restrictions. */
-  readonly logits: Float32Array;
+  logits(): Float32Array;
 }
 
 /** What the context and a grammar do to the choice. */
@@ -56,7 +56,7 @@ export function sampleToken(
 ): DrawnToken {
   const { temperature } = sampling;
   if (restrictions) {
-    const before = next.logits;
+    const before = next.logits();
     const logits = restricted(before, sampling.repetitionPenalty ?? 1, restrictions);
     const best = indexOfLargest(logits);
     const drawn =
@@ -68,7 +68,7 @@ export function sampleToken(
   }
   if (temperature === 0)
     return checked({ token: next.likeliest, logprob: -next.normalizer, samplingLogprob: 0 });
-  const { weights } = next;
+  const weights = next.weights();
   const drawn = draw(weights, sampling, uniform());
   const centered = temperature * Math.log(weights[drawn.token]! / weights[next.likeliest]!);
   return checked({ ...drawn, logprob: centered - next.normalizer });

@@ -18,8 +18,8 @@ function nextToken(values: Float32Array, temperature: number): NextToken {
   return {
     likeliest: values.indexOf(largest),
     normalizer: Math.log(values.reduce((total, logit) => total + Math.exp(logit - largest), 0)),
-    weights: values.map((logit) => Math.exp((logit - largest) / (temperature || 1))),
-    logits: values,
+    weights: () => values.map((logit) => Math.exp((logit - largest) / (temperature || 1))),
+    logits: () => values,
   };
 }
 

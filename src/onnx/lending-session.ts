@@ -1,0 +1,109 @@
+import koffi from "koffi";
+import { sizedShape } from "./dimensions.ts";
+import { elementCount } from "./element-count.ts";
+import type { Graph } from "./graph.ts";
+import { release } from "./release.ts";
+import { runError } from "./run-error.ts";
+import { made, type Pointer, type RuntimeFunctions, runtimeFunctions } from "./runtime-functions.ts";
+import { cpuMemory, type RuntimeSessionOptions, runtimeSession, valueOver } from "./runtime-session.ts";
+import type { DeviceTensor, Session, Tensor } from "./session.ts";
+
+/**
+ * A session on the CPU of a graph with float32 outputs, which it lends: they are read in the runtime's own memory
+ * until they are released. onnxruntime-node copies them, at .75 ms a megabyte, and so holds them twice. Throws
+ * ONNX_SESSION_FAILED if the runtime refuses the model.
+ */
+export async function createLendingSession(
+  graph: Graph,
+  bytes: Uint8Array,
+  options: RuntimeSessionOptions,
+): Promise<Session> {
+  const runtime = await runtimeFunctions();
+  const session = runtimeSession(runtime, bytes, options);
+  const memory = cpuMemory(runtime);
+  const inputNames = graph.inputs.map(({ name }) => name);
+  const outputNames = [...graph.outputs.keys()];
+  /** What runs under way read, kept from the garbage collector. */
+  const read = new Set<readonly Tensor[]>();
+
+  const runOn = async (given: readonly Tensor[]): Promise<Pointer[]> => {
+    const inputs: Pointer[] = [];
+    read.add(given);
+    try {
+      for (const [index, name] of inputNames.entries()) {
+        inputs.push(valueOver(runtime, memory, name, given[index]!));
+      }
+      const outputs: Pointer[] = outputNames.map(() => null);
+      const count = [inputs.length, outputs.length] as const;
+      await runtime.Run.aside(session, null, inputNames, inputs, count[0], outputNames, count[1], outputs);
+      return outputs;
+    } finally {
+      read.delete(given);
+      for (const value of inputs) runtime.ReleaseValue(value);
+    }
+  };
+
+  return {
+    async run(feeds) {
+      const given = inputNames.map((name) => tensorOf(name, feeds[name]));
+      const sizes = sizesOf(graph, feeds);
+      const values = await runOn(given);
+      const lent = new Map(
+        [...graph.outputs].map(([name, { shape }], index) => {
+          const sized = sizedShape(shape, sizes);
+          return [name, { shape: sized, data: numbersOf(runtime, name, values[index], sized) }] as const;
+        }),
+      );
+      const tensor = (name: string) => {
+        const output = lent.get(name);
+        if (!output) throw runError(`there is no output ${name}`);
+        return output;
+      };
+      return {
+        tensor,
+        floats: (name) => tensor(name).data,
+        deviceTensor(name) {
+          throw runError(`the output ${name} is not in the device's memory`);
+        },
+        release() {
+          for (const { data } of lent.values()) release(data);
+          for (const value of values.splice(0)) runtime.ReleaseValue(value);
+        },
+      };
+    },
+    close: async () => runtime.ReleaseSession(session),
+  };
+}
+
+function tensorOf(name: string, tensor: Tensor | DeviceTensor | undefined): Tensor {
+  if (!tensor) throw runError(`the input ${name} was not fed`);
+  if ("deviceData" in tensor) throw runError(`the input ${name} is in a device's memory`);
+  return tensor;
+}
+
+/** The sizes of a graph's named dimensions, by what its inputs were given. */
+function sizesOf(graph: Graph, feeds: Parameters<Session["run"]>[0]): Record<string, number> {
+  const sizes: Record<string, number> = {};
+  for (const { name, shape } of graph.inputs) {
+    shape.forEach((dimension, axis) => {
+      const size = feeds[name]?.shape[axis];
+      if (typeof dimension === "string" && size !== undefined) sizes[dimension] = size;
+    });
+  }
+  return sizes;
+}
+
+/** The numbers of a value, where they lie. */
+function numbersOf(
+  runtime: RuntimeFunctions,
+  name: string,
+  value: Pointer,
+  shape: readonly number[],
+): Float32Array {
+  const count = elementCount(shape);
+  const information = made(runtime.GetTensorTypeAndShape, value);
+  const found = Number(made(runtime.GetTensorShapeElementCount, information));
+  runtime.ReleaseTensorTypeAndShapeInfo(information);
+  if (found !== count) throw runError(`the output ${name} has ${found} numbers, not ${count}`);
+  return new Float32Array(koffi.view(made(runtime.GetTensorMutableData, value), 4 * count));
+}

@@ -1,0 +1,79 @@
+import { messageOf } from "../errors/message-of.ts";
+import { elementCount } from "./element-count.ts";
+import { elementTypes } from "./element-types.ts";
+import { runError, sessionError } from "./run-error.ts";
+import { errorsOnly, made, type Pointer, type RuntimeFunctions } from "./runtime-functions.ts";
+
+/** How a session of the runtime's C API is made. */
+export interface RuntimeSessionOptions {
+  /** Threads an operator may use. */
+  threads: number;
+  /** The folder of the files that `graph.stored` names; they are mapped into memory. */
+  weightsFolder?: string;
+  /** Whether what the runtime keeps between runs is one memory for all such sessions; default false. */
+  sharesMemory?: boolean;
+}
+
+/** Memory that a run reads or writes in place. */
+export interface BoundTensor {
+  readonly shape: readonly number[];
+  readonly data: Float32Array | BigInt64Array | Int32Array | Uint8Array;
+}
+
+/** ORT_ENABLE_ALL, OrtDeviceAllocator, OrtMemTypeDefault. */
+const [allOptimizations, deviceAllocator, defaultMemory] = [99, 0, 0];
+
+/** A session on the CPU of a model's bytes. Throws ONNX_SESSION_FAILED if the runtime refuses the model. */
+export function runtimeSession(
+  runtime: RuntimeFunctions,
+  model: Uint8Array,
+  { threads, weightsFolder, sharesMemory = false }: RuntimeSessionOptions,
+): Pointer {
+  const settings = made(runtime.CreateSessionOptions);
+  try {
+    runtime.SetIntraOpNumThreads(settings, threads);
+    runtime.SetSessionGraphOptimizationLevel(settings, allOptimizations);
+    runtime.SetSessionLogSeverityLevel(settings, errorsOnly);
+    runtime.DisableMemPattern(settings);
+    // What a gradient rule computes again must not be kept from the forward pass instead.
+    const unwanted = "CommonSubexpressionElimination";
+    runtime.AddSessionConfigEntry(settings, "optimization.disable_specified_optimizers", unwanted);
+    if (weightsFolder !== undefined) {
+      const key = "session.model_external_initializers_file_folder_path";
+      runtime.AddSessionConfigEntry(settings, key, weightsFolder);
+    }
+    if (sharesMemory) runtime.AddSessionConfigEntry(settings, "session.use_env_allocators", "1");
+    return made(runtime.CreateSessionFromArray, runtime.environment, model, model.byteLength, settings);
+  } catch (cause) {
+    const reason = messageOf(cause);
+    throw sessionError(reason, cause);
+  } finally {
+    runtime.ReleaseSessionOptions(settings);
+  }
+}
+
+/** What the runtime calls the processor's memory. */
+export function cpuMemory(runtime: RuntimeFunctions): Pointer {
+  return made(runtime.CreateCpuMemoryInfo, deviceAllocator, defaultMemory);
+}
+
+/** A value of the runtime's over a tensor's own memory, which must outlive it; to be released. */
+export function valueOver(
+  runtime: RuntimeFunctions,
+  memory: Pointer,
+  name: string,
+  { shape, data }: BoundTensor,
+): Pointer {
+  if (elementCount(shape) !== data.length) {
+    throw runError(`${name} of shape [${shape.join(", ")}] was given ${data.length} numbers`);
+  }
+  const sizes = BigInt64Array.from(shape, BigInt);
+  const create = runtime.CreateTensorWithDataAsOrtValue;
+  return made(create, memory, data, data.byteLength, sizes, shape.length, typeOf(data));
+}
+
+function typeOf(data: BoundTensor["data"]): number {
+  if (data instanceof Float32Array) return elementTypes.float32;
+  if (data instanceof Uint8Array) return elementTypes.bool;
+  return data instanceof Int32Array ? elementTypes.int32 : elementTypes.int64;
+}

@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import { mul } from "../../../src/onnx/elementwise.ts";
+import { createGraph } from "../../../src/onnx/graph.ts";
+import { createLendingSession } from "../../../src/onnx/lending-session.ts";
+import { modelBytes } from "../../../src/onnx/model-bytes.ts";
+
+/** A row doubled and tripled. */
+async function open() {
+  const graph = createGraph();
+  const numbers = graph.input("numbers", "float32", ["count"]);
+  graph.output("doubled", mul(numbers, 2));
+  graph.output("tripled", mul(numbers, 3));
+  return createLendingSession(graph, modelBytes(graph), { threads: 1 });
+}
+
+const feed = (...numbers: number[]) => ({
+  numbers: { shape: [numbers.length], data: Float32Array.from(numbers) },
+});
+
+test("what runs lend stays as it is until it is released, then it is empty", async () => {
+  const session = await open();
+  const first = await session.run(feed(1, 2, 3));
+  const second = await session.run(feed(4, 5));
+  expect([...first.floats("doubled")]).toEqual([2, 4, 6]);
+  expect([...second.floats("tripled")]).toEqual([12, 15]);
+  expect(second.tensor("tripled").shape).toEqual([2]);
+  const doubled = first.floats("doubled");
+  first.release();
+  first.release();
+  expect(doubled).toHaveLength(0);
+  expect([...second.floats("doubled")]).toEqual([8, 10]);
+  second.release();
+  await session.close();
+});
+
+test("runs at the same time don't mix, and what they read may be dropped by the caller", async () => {
+  const session = await open();
+  const counts = Array.from({ length: 40 }, (_, count) => count + 1);
+  const runs = counts.map((count) => session.run(feed(...new Array<number>(1000).fill(count))));
+  for (const [index, run] of runs.entries()) {
+    const outputs = await run;
+    expect(new Set(outputs.floats("tripled"))).toEqual(new Set([3 * (index + 1)]));
+    outputs.release();
+  }
+  await session.close();
+});
+
+test("what is missing, unknown or refused by the runtime is named", async () => {
+  const session = await open();
+  await expect(session.run({})).rejects.toThrow("the input numbers was not fed");
+  const short = { numbers: { shape: [3], data: Float32Array.of(1, 2) } };
+  await expect(session.run(short)).rejects.toThrow("numbers of shape [3] was given 2 numbers");
+  const whole = { numbers: { shape: [1], data: BigInt64Array.of(1n) } };
+  await expect(session.run(whole)).rejects.toMatchObject({ code: "ONNX_RUN_FAILED" });
+  const outputs = await session.run(feed(1));
+  expect(() => outputs.floats("halved")).toThrow("there is no output halved");
+  expect(() => outputs.deviceTensor("doubled")).toThrow("not in the device's memory");
+  await session.close();
+});
