@@ -67,8 +67,12 @@ export function runtimeFunctions(): Promise<RuntimeFunctions> {
   return loaded;
 }
 
+/** Bytes of stack for a call: koffi gives calls one of its own, 128 KiB without this, and nothing guards its end. */
+const stackBytes = 8 * 2 ** 20;
+
 async function load(): Promise<RuntimeFunctions> {
   await loadRuntime();
+  koffi.config({ sync_stack_size: stackBytes, async_stack_size: stackBytes });
   const library = koffi.load(runtimeLibrary());
   const base: Pointer = library.func("void *OrtGetApiBase()")();
   const [getApi]: Pointer[] = koffi.decode(base, koffi.array("void *", 1));
