@@ -150,13 +150,16 @@ def main():
             lora_dropout=0.0,
             task_type="CAUSAL_LM",
         )
+    # 64 trajectories of SmolLM2-135M in one forward pass want more than 20 GB.
+    forward = min(settings.batchSize, 16) if settings.lora is not None else settings.batchSize
     arguments = GRPOConfig(
         output_dir=settings.output,
         use_cpu=True,
         bf16=False,
         gradient_checkpointing=False,
-        per_device_train_batch_size=settings.batchSize,
-        steps_per_generation=1,
+        per_device_train_batch_size=forward,
+        gradient_accumulation_steps=settings.batchSize // forward,
+        steps_per_generation=settings.batchSize // forward,
         num_generations=settings.groupSize,
         max_completion_length=settings.maxTurns * settings.maxActionTokens + 64,
         max_tool_calling_iterations=settings.maxTurns - 1,
