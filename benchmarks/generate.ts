@@ -60,7 +60,10 @@ async function startSides(shape: ShapeName, folder: string): Promise<Sides> {
 /** Milliseconds between two turns: the threads of a runtime that has just finished spin for a while before they sleep. */
 const pause = 300;
 
-/** Has every side do the same, round after round; the first round is not counted. */
+/** Seconds that a side does a thing before it is measured, at least once: V8 compiles what it has seen often. */
+const warmUp = 1;
+
+/** Has every side do the same, round after round, once all are warm. */
 async function inTurns(
   sides: Sides,
   names: readonly string[],
@@ -68,11 +71,14 @@ async function inTurns(
 ) {
   const seconds = new Map<string, number[]>(names.map((name) => [name, []]));
   const tokens = new Map<string, number[][]>();
-  for (let round = 0; round <= rounds; round++) {
+  for (const name of names) {
+    for (let spent = 0; spent < warmUp; ) spent += (await task(sides.get(name)!)).seconds;
+  }
+  for (let round = 0; round < rounds; round++) {
     for (const name of names) {
       await sleep(pause);
       const answer = await task(sides.get(name)!);
-      if (round > 0) seconds.get(name)!.push(answer.seconds);
+      seconds.get(name)!.push(answer.seconds);
       tokens.set(name, answer.tokens);
     }
   }
