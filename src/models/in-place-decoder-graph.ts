@@ -1,7 +1,7 @@
 import { product } from "../onnx/dimensions.ts";
 import { createGraph, type FloatValue, type Graph } from "../onnx/graph.ts";
 import { groupQueryAttention } from "../onnx/group-query-attention.ts";
-import { gather } from "../onnx/indexing.ts";
+import { gatherRow } from "../onnx/indexing.ts";
 import { reshape } from "../onnx/shaping.ts";
 import { type AdapterShape, decodingModel } from "./cached-decoder-graph.ts";
 import {
@@ -20,9 +20,8 @@ import { boundNextTokenOutputs } from "./next-token.ts";
 import type { WeightSources } from "./weight-sources.ts";
 
 /**
- * The decoding graph for keys and values that stay in place. Inputs: tokens [batch, length]; last [batch], the number
- * in [batch · length] of each row's last token; lastPositions [batch] and total [1] of `groupQueryAttention`; keys and
- * values of each layer [batch, kv heads, capacity, head size]; an adapter's matrices by name. Outputs: newKeys and
+ * The decoding graph for keys and values that stay in place. Inputs: tokens [batch, length]; last [batch, 1], the
+ * number of its last one in each row; lastPositions [batch] and total [1] of `groupQueryAttention`; keys and values of each layer [batch, kv heads, capacity, head size]; an adapter's matrices by name. Outputs: newKeys and
  * newValues of each layer, to be bound to the memory of keys and values, and those of `boundNextTokenOutputs`.
  */
 export function inPlaceDecoderGraph(
@@ -34,7 +33,7 @@ export function inPlaceDecoderGraph(
   const model = decodingModel(graph, config, weights, adapter);
   const { num_attention_heads: heads, num_key_value_heads: groups, head_dim: size } = config;
   const tokens = graph.input("tokens", "int64", ["batch", "length"]);
-  const last = graph.input("last", "int64", ["batch"]);
+  const last = graph.input("last", "int64", ["batch", 1]);
   const lastPositions = graph.input("lastPositions", "int32", ["batch"]);
   const total = graph.input("total", "int32", [1]);
   const rows = product(["batch", "length"]);
@@ -54,8 +53,8 @@ export function inPlaceDecoderGraph(
       return reshape(attended, [...normed.shape.slice(0, -1), heads * size]);
     });
   }
-  const normed = reshape(finalNorm(model, hidden), [rows, config.hidden_size]);
-  boundNextTokenOutputs(languageModelHead(model, gather(normed, last)));
+  const normed = reshape(finalNorm(model, hidden), ["batch", "length", config.hidden_size]);
+  boundNextTokenOutputs(languageModelHead(model, gatherRow(normed, last)));
   return graph;
 }
 

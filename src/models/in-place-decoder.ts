@@ -4,6 +4,7 @@ import type { BoundTensor } from "../onnx/runtime-session.ts";
 import type { CachedDecoder, DecoderOptions, DecoderRun, NextTokens, Past } from "./cached-decoder.ts";
 import { inPlaceDecoderGraph } from "./in-place-decoder-graph.ts";
 import type { ModelConfig } from "./model-config.ts";
+import { createTemperedWeights, type TemperedWeights } from "./tempered-weights.ts";
 import type { WeightSources } from "./weight-sources.ts";
 
 /** One run of the model: a batch of rows, of which several new tokens are read at once only without a past. */
@@ -11,8 +12,6 @@ interface Block {
   tokens: DecoderRun["tokens"];
   past: Past;
   length: number;
-  /** Whether a row's temperature is not 1. */
-  tempered: boolean;
 }
 
 /**
@@ -34,10 +33,11 @@ export async function createInPlaceDecoder(
   let memory = stepMemory(0, 0, vocabulary);
   let bound: Bound | undefined;
   let boundAdapter: DecoderRun["adapter"];
+  let tempered: TemperedWeights | undefined;
 
   /** Binds rows `from` and on of the step's memory and of keys and values, unless they are bound already. */
   const bind = (from: number, block: Block) => {
-    const { tokens, past, length, tempered } = block;
+    const { tokens, past, length } = block;
     const rows = tokens.length;
     if (bound && isBound(bound, memory, from, block)) return;
     const input = (name: string, shape: readonly number[], data: BoundTensor["data"]) =>
@@ -47,16 +47,8 @@ export async function createInPlaceDecoder(
     const cut = <Numbers extends BoundTensor["data"]>(data: Numbers, width: number) =>
       data.subarray(from * width, (from + rows) * width);
     input("tokens", [rows, length], cut(memory.tokens, length));
-    input("last", [rows], cut(memory.last, 1));
+    input("last", [rows, 1], cut(memory.last, 1));
     input("lastPositions", [rows], cut(memory.lastPositions, 1));
-    const warm = tempered ? rows : 0;
-    input("tempered", [warm], memory.rowNumbers.subarray(0, warm));
-    input("inverseTemperatures", [warm, 1], memory.inverseTemperatures.subarray(from, from + warm));
-    output(
-      "weights",
-      [warm, vocabulary],
-      memory.weights.subarray(from * vocabulary, (from + warm) * vocabulary),
-    );
     output("likeliest", [rows], cut(memory.likeliest, 1));
     output("logits", [rows, vocabulary], cut(memory.logits, vocabulary));
     output("probabilities", [rows, vocabulary], cut(memory.probabilities, vocabulary));
@@ -68,7 +60,7 @@ export async function createInPlaceDecoder(
       input(`values${layer}`, shape, values);
       output(`newValues${layer}`, shape, values);
     });
-    bound = { memory, from, rows, length, tempered, capacity: past.capacity, keys: past.keys.map(weakly) };
+    bound = { memory, from, rows, length, capacity: past.capacity, keys: past.keys.map(weakly) };
   };
 
   /** Runs a block whose rows are those `from` and on of the step's memory. */
@@ -80,7 +72,7 @@ export async function createInPlaceDecoder(
       for (let place = 0; place < length; place++) {
         memory.tokens[at * length + place] = BigInt(row[place] ?? 0);
       }
-      memory.last[at] = BigInt(index * length + row.length - 1);
+      memory.last[at] = BigInt(row.length - 1);
       memory.lastPositions[at] = past.lengths[index]! + length - 1;
     });
     bind(from, block);
@@ -96,22 +88,25 @@ export async function createInPlaceDecoder(
       if (rows > memory.rows || rows * length > memory.tokens.length) {
         memory = stepMemory(rows, rows * length, vocabulary);
       }
-      const tempered = inverseTemperatures?.some((factor) => factor !== 1) ?? false;
-      if (tempered) memory.inverseTemperatures.set(inverseTemperatures ?? []);
       if (matrices && matrices !== boundAdapter) {
         for (const [name, matrix] of matrices) session.bindInput(name, matrix);
         boundAdapter = matrices;
       }
-      const block = { tokens, past, length, tempered };
+      const block = { tokens, past, length };
       if (length === 1 || past.lengths.every((seen) => seen === 0)) runBlock(0, block);
       else for (const row of tokens.keys()) runBlock(row, rowOf(block, row));
       const { likeliest, certainties, logits, probabilities } = memory;
       for (let row = 0; row < rows; row++) {
         certainties[row] = probabilities[row * vocabulary + Number(likeliest[row])]!;
       }
-      return { likeliest, certainties, logits, weights: tempered ? memory.weights : probabilities };
+      if (!inverseTemperatures?.some((factor) => factor !== 1)) {
+        return { likeliest, certainties, logits, weights: probabilities };
+      }
+      tempered ??= await createTemperedWeights(vocabulary, threads);
+      return { likeliest, certainties, logits, weights: tempered.of(logits, inverseTemperatures) };
     },
     async close() {
+      tempered?.close();
       session.close();
     },
   };
@@ -123,14 +118,10 @@ interface StepMemory {
   tokens: BigInt64Array;
   last: BigInt64Array;
   lastPositions: Int32Array;
-  /** 0, 1, 2, … */
-  rowNumbers: BigInt64Array;
-  inverseTemperatures: Float32Array;
   likeliest: BigInt64Array;
   certainties: Float32Array;
   logits: Float32Array;
   probabilities: Float32Array;
-  weights: Float32Array;
 }
 
 function stepMemory(rows: number, tokens: number, vocabulary: number): StepMemory {
@@ -139,13 +130,10 @@ function stepMemory(rows: number, tokens: number, vocabulary: number): StepMemor
     tokens: new BigInt64Array(tokens),
     last: new BigInt64Array(rows),
     lastPositions: new Int32Array(rows),
-    rowNumbers: BigInt64Array.from({ length: rows }, (_, row) => BigInt(row)),
-    inverseTemperatures: new Float32Array(rows),
     likeliest: new BigInt64Array(rows),
     certainties: new Float32Array(rows),
     logits: new Float32Array(rows * vocabulary),
     probabilities: new Float32Array(rows * vocabulary),
-    weights: new Float32Array(rows * vocabulary),
   };
 }
 
@@ -155,7 +143,6 @@ interface Bound {
   from: number;
   rows: number;
   length: number;
-  tempered: boolean;
   capacity: number;
   keys: { buffer: WeakRef<ArrayBufferLike>; offset: number }[];
 }
@@ -166,13 +153,12 @@ function weakly({ buffer, byteOffset }: Float32Array): Bound["keys"][number] {
 
 /** Values lie where they lay as long as keys do: both are made together. */
 function isBound(bound: Bound, memory: StepMemory, from: number, block: Block): boolean {
-  const { tokens, past, length, tempered } = block;
+  const { tokens, past, length } = block;
   return (
     bound.memory === memory &&
     bound.from === from &&
     bound.rows === tokens.length &&
     bound.length === length &&
-    bound.tempered === tempered &&
     bound.capacity === past.capacity &&
     bound.keys.every(({ buffer, offset }, layer) => {
       const keys = past.keys[layer]!;
@@ -182,7 +168,7 @@ function isBound(bound: Bound, memory: StepMemory, from: number, block: Block): 
 }
 
 /** One row of a block, as a block. */
-function rowOf({ tokens, past, length, tempered }: Block, row: number): Block {
+function rowOf({ tokens, past, length }: Block, row: number): Block {
   const cut = (array: Float32Array) => {
     const size = array.length / tokens.length;
     return array.subarray(row * size, (row + 1) * size);
@@ -190,7 +176,6 @@ function rowOf({ tokens, past, length, tempered }: Block, row: number): Block {
   return {
     tokens: [tokens[row]!],
     length,
-    tempered,
     past: {
       keys: past.keys.map(cut),
       values: past.values.map(cut),

@@ -1,6 +1,5 @@
 import { mul } from "../onnx/elementwise.ts";
 import type { FloatValue } from "../onnx/graph.ts";
-import { gather } from "../onnx/indexing.ts";
 import { argMax, reduceMax, softmax } from "../onnx/reductions.ts";
 
 /**
@@ -20,15 +19,11 @@ export function nextTokenOutputs(logits: FloatValue): void {
 
 /**
  * The same where outputs lie in memory of the caller's: `probabilities` [batch, vocabulary] instead of `certainties`,
- * which are in it, and `weights` for the rows `tempered` alone, whose factors `inverseTemperatures` [tempered, 1] are.
- * Rows at temperature 1 draw from their probabilities.
+ * which are in it; other temperatures than 1 are the business of `createTemperedWeights`.
  */
 export function boundNextTokenOutputs(logits: FloatValue): void {
   const { graph } = logits;
-  const tempered = graph.input("tempered", "int64", ["tempered"]);
-  const inverseTemperatures = graph.input("inverseTemperatures", "float32", ["tempered", 1]);
   graph.output("logits", logits);
   graph.output("likeliest", argMax(logits));
   graph.output("probabilities", softmax(logits));
-  graph.output("weights", softmax(mul(gather(logits, tempered), inverseTemperatures)));
 }

@@ -7,6 +7,13 @@ export function gather<Type extends DataType>(table: Value<Type>, indices: IntVa
   return table.graph.emit("Gather", [table, indices], { dtype: table.dtype, shape }, { axis: 0 });
 }
 
+/** One row of each table: [batch, rows, size] and its number [batch, 1] give [batch, size]. No gradient rule. */
+export function gatherRow(tables: FloatValue, numbers: IntValue): FloatValue {
+  const [batch, , size] = tables.shape;
+  const output = { dtype: "float32", shape: [batch!, size!] } as const;
+  return tables.graph.emit("GatherND", [tables, numbers], output, { batch_dims: 1 });
+}
+
 /** Along the last axis, the elements at `indices`, whose other axes are those of `a`. */
 export function gatherElements(a: FloatValue, indices: IntValue): FloatValue {
   if (a.shape.length !== indices.shape.length) throw graphError("gatherElements wants indices of equal rank");
