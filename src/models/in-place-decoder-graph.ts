@@ -21,8 +21,9 @@ import type { WeightSources } from "./weight-sources.ts";
 
 /**
  * The decoding graph for keys and values that stay in place. Inputs: tokens [batch, length]; last [batch, 1], the
- * number of its last one in each row; lastPositions [batch] and total [1] of `groupQueryAttention`; keys and values of each layer [batch, kv heads, capacity, head size]; an adapter's matrices by name. Outputs: newKeys and
- * newValues of each layer, to be bound to the memory of keys and values, and those of `boundNextTokenOutputs`.
+ * number of its last one in each row; lastPositions [batch] and total [1] of `groupQueryAttention`; keys and values of
+ * each layer [batch, kv heads, capacity, head size]; an adapter's matrices by name. Outputs: newKeys and newValues of
+ * each layer, to be bound to the memory of keys and values, and those of `boundNextTokenOutputs`.
  */
 export function inPlaceDecoderGraph(
   config: ModelConfig,
