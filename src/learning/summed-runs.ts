@@ -19,7 +19,7 @@ export function sumRuns({ terms, trains }: TrainingModel, samples: readonly Trai
   const logProbabilities: Float32Array[] = [];
   let first: Outputs | undefined;
   return {
-    /** Adds the outputs of a run over some of the samples, given by their numbers. They are released here. */
+    /** Adds the outputs of a run over some of the samples, given by their numbers, and takes them over. */
     add(outputs: Outputs, run: readonly number[]): void {
       for (const name of [...terms, "loss"]) {
         scalars.set(name, (scalars.get(name) ?? 0) + outputs.floats(name)[0]!);

@@ -1,6 +1,7 @@
 import { EverturnError } from "../errors/everturn-error.ts";
 import { checkModelWeights } from "../models/model-weights.ts";
 import type { Tensor } from "../models/safetensors.ts";
+import { elementCount } from "../onnx/element-count.ts";
 import type { Moments } from "./adamw.ts";
 import { adapterShapes, freshAdapter } from "./lora.ts";
 import { type TrainedModel, valueHeadShapes } from "./training-graphs.ts";
@@ -111,7 +112,7 @@ function invalid(reason: string): EverturnError {
 }
 
 function zeros(shape: number[]): Tensor {
-  return { shape, data: new Float32Array(shape.reduce((total, size) => total * size, 1)) };
+  return { shape, data: new Float32Array(elementCount(shape)) };
 }
 
 function copyTensors(tensors: ReadonlyMap<string, Tensor>): Map<string, Tensor> {

@@ -1,5 +1,6 @@
 import type { FileHandle } from "node:fs/promises";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { elementCount } from "../onnx/element-count.ts";
 import { readFully } from "./file-bytes.ts";
 import { type FloatType, floatBytes, isFloatType } from "./float-types.ts";
 
@@ -47,7 +48,7 @@ export function safetensorsHeader(
   const header: Record<string, unknown> = { __metadata__: metadata };
   let offset = 0;
   for (const { name, shape } of tensors) {
-    const end = offset + valueCount(shape) * floatBytes[dtype];
+    const end = offset + elementCount(shape) * floatBytes[dtype];
     header[name] = { dtype, shape, data_offsets: [offset, end] };
     offset = end;
   }
@@ -56,11 +57,6 @@ export function safetensorsHeader(
   padded.writeBigUInt64LE(BigInt(padded.length - 8), 0);
   json.copy(padded, 8);
   return padded;
-}
-
-/** How many values a tensor of `shape` has. */
-export function valueCount(shape: readonly number[]): number {
-  return shape.reduce((total, size) => total * size, 1);
 }
 
 /** The error SAFETENSORS_INVALID. */
@@ -92,7 +88,7 @@ function checkEntry(path: string, name: string, value: unknown, start: number, s
   const [first = 0, last = 0] = offsets;
   const [begin, end] = [start + first, start + last];
   if (end > size) throw invalidSafetensors(path, `tensor ${name} runs past the end of the file`);
-  if (end - begin !== valueCount(shape) * floatBytes[dtype]) {
+  if (end - begin !== elementCount(shape) * floatBytes[dtype]) {
     throw invalidSafetensors(
       path,
       `tensor ${name} of shape [${shape}] does not fill its ${end - begin} bytes`,

@@ -1,12 +1,8 @@
 import { open } from "node:fs/promises";
+import { elementCount } from "../onnx/element-count.ts";
 import { readFully, writeFully, writeWholeFile } from "./file-bytes.ts";
 import { type FloatType, floatBytes, floatsToBytes, widenInPlace } from "./float-types.ts";
-import {
-  invalidSafetensors,
-  readSafetensorsHeader,
-  safetensorsHeader,
-  valueCount,
-} from "./safetensors-header.ts";
+import { invalidSafetensors, readSafetensorsHeader, safetensorsHeader } from "./safetensors-header.ts";
 
 /** A float32 tensor in memory: dimensions, and the values in row-major order. */
 export type Tensor = { shape: number[]; data: Float32Array };
@@ -23,7 +19,7 @@ export async function readSafetensors(path: string): Promise<Map<string, Tensor>
   try {
     const tensors = new Map<string, Tensor>();
     for (const [name, { dtype, shape, begin, end }] of await readSafetensorsHeader(path, file)) {
-      const data = new Float32Array(valueCount(shape));
+      const data = new Float32Array(elementCount(shape));
       const bytes = new Uint8Array(data.buffer, data.length * (4 - floatBytes[dtype]), end - begin);
       if (!(await readFully(file, bytes, begin))) {
         throw invalidSafetensors(path, `it was cut while tensor ${name} was read`);
@@ -49,7 +45,7 @@ export async function writeSafetensors(
   const { dtype = "F32", metadata = { format: "pt" } } = options;
   const sorted = [...tensors.keys()].sort().map((name) => ({ name, ...tensors.get(name)! }));
   for (const { name, shape, data } of sorted) {
-    const wanted = valueCount(shape);
+    const wanted = elementCount(shape);
     if (wanted === data.length) continue;
     const reason = `tensor ${name} has ${data.length} values, its shape [${shape}] needs ${wanted}`;
     throw invalidSafetensors(path, reason);

@@ -1,7 +1,6 @@
 import { made, type RuntimeCall, runtimeFunctions } from "./runtime-functions.ts";
 import {
   type BoundTensor,
-  cpuMemory,
   type RuntimeSessionOptions,
   runtimeSession,
   valueOver,
@@ -31,11 +30,10 @@ export async function createBoundSession(
   const runtime = await runtimeFunctions();
   const session = runtimeSession(runtime, model, options);
   const binding = made(runtime.CreateIoBinding, session);
-  const memory = cpuMemory(runtime);
 
   /** The binding holds the tensor from then on, though not the memory. */
   const bind = (to: RuntimeCall, name: string, tensor: BoundTensor) => {
-    const value = valueOver(runtime, memory, name, tensor);
+    const value = valueOver(runtime, name, tensor);
     to(binding, name, value);
     runtime.ReleaseValue(value);
   };

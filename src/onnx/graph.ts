@@ -1,5 +1,6 @@
 import { EverturnError } from "../errors/everturn-error.ts";
 import { type Dimension, factorsOf, type Shape } from "./dimensions.ts";
+import { elementCount } from "./element-count.ts";
 
 /** The element types in use; the half ones only between nodes, written by inHalfPrecision. */
 export type DataType = "float32" | "float16" | "bfloat16" | "int32" | "int64" | "bool";
@@ -171,7 +172,7 @@ export function createGraph(): Graph {
     data: Float32Array | BigInt64Array,
     shape: readonly number[],
   ): Value<Type> {
-    if (data.length !== shape.reduce((total, size) => total * size, 1)) {
+    if (data.length !== elementCount(shape)) {
       throw graphError(`a constant of shape [${shape.join(", ")}] was given ${data.length} numbers`);
     }
     const value = { name: `constant_${count++}`, dtype, shape, graph };
@@ -241,7 +242,7 @@ export function createGraph(): Graph {
     },
     stored(file, offset, shape) {
       const value: FloatValue = { name: `constant_${count++}`, dtype: "float32", shape, graph };
-      const byteLength = 4 * shape.reduce((total, size) => total * size, 1);
+      const byteLength = 4 * elementCount(shape);
       initializers.push({ value, data: { file, offset, byteLength } });
       return value;
     },

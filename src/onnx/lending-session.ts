@@ -5,7 +5,7 @@ import type { Graph } from "./graph.ts";
 import { release } from "./release.ts";
 import { runError } from "./run-error.ts";
 import { made, type Pointer, type RuntimeFunctions, runtimeFunctions } from "./runtime-functions.ts";
-import { cpuMemory, type RuntimeSessionOptions, runtimeSession, valueOver } from "./runtime-session.ts";
+import { type RuntimeSessionOptions, runtimeSession, valueOver } from "./runtime-session.ts";
 import type { DeviceTensor, Session, Tensor } from "./session.ts";
 
 /**
@@ -20,7 +20,6 @@ export async function createLendingSession(
 ): Promise<Session> {
   const runtime = await runtimeFunctions();
   const session = runtimeSession(runtime, bytes, options);
-  const memory = cpuMemory(runtime);
   const inputNames = graph.inputs.map(({ name }) => name);
   const outputNames = [...graph.outputs.keys()];
   /** What runs under way read, kept from the garbage collector. */
@@ -30,12 +29,12 @@ export async function createLendingSession(
     const inputs: Pointer[] = [];
     read.add(given);
     try {
-      for (const [index, name] of inputNames.entries()) {
-        inputs.push(valueOver(runtime, memory, name, given[index]!));
+      for (const [index, tensor] of given.entries()) {
+        inputs.push(valueOver(runtime, inputNames[index]!, tensor));
       }
       const outputs: Pointer[] = outputNames.map(() => null);
-      const count = [inputs.length, outputs.length] as const;
-      await runtime.Run.aside(session, null, inputNames, inputs, count[0], outputNames, count[1], outputs);
+      const [from, to] = [inputs.length, outputs.length];
+      await runtime.Run.aside(session, null, inputNames, inputs, from, outputNames, to, outputs);
       return outputs;
     } finally {
       read.delete(given);
@@ -46,7 +45,7 @@ export async function createLendingSession(
   return {
     async run(feeds) {
       const given = inputNames.map((name) => tensorOf(name, feeds[name]));
-      const sizes = sizesOf(graph, feeds);
+      const sizes = sizesOf(graph, given);
       const values = await runOn(given);
       const lent = new Map(
         [...graph.outputs].map(([name, { shape }], index) => {
@@ -82,15 +81,11 @@ function tensorOf(name: string, tensor: Tensor | DeviceTensor | undefined): Tens
 }
 
 /** The sizes of a graph's named dimensions, by what its inputs were given. */
-function sizesOf(graph: Graph, feeds: Parameters<Session["run"]>[0]): Record<string, number> {
-  const sizes: Record<string, number> = {};
-  for (const { name, shape } of graph.inputs) {
-    shape.forEach((dimension, axis) => {
-      const size = feeds[name]?.shape[axis];
-      if (typeof dimension === "string" && size !== undefined) sizes[dimension] = size;
-    });
-  }
-  return sizes;
+function sizesOf({ inputs }: Graph, given: readonly Tensor[]): Record<string, number> {
+  const named = inputs.flatMap(({ shape }, index) =>
+    shape.map((dimension, axis) => [dimension, given[index]!.shape[axis]!] as const),
+  );
+  return Object.fromEntries(named);
 }
 
 /** The numbers of a value, where they lie. */

@@ -15,8 +15,8 @@ export interface RuntimeCall {
 /** Functions of ONNX Runtime's C API, by its names. */
 type Functions = Readonly<Record<keyof typeof places, RuntimeCall>>;
 
-/** The functions, and the process's environment, in which they make sessions. */
-export type RuntimeFunctions = Functions & { readonly environment: Pointer };
+/** The functions, the process's environment, in which they make sessions, and what they call the processor's memory. */
+export type RuntimeFunctions = Functions & { readonly environment: Pointer; readonly memory: Pointer };
 
 /**
  * The place of each function in OrtApi, with its arguments; every function gives an OrtStatus but those that release
@@ -51,8 +51,8 @@ const places = {
 
 /** ORT_LOGGING_LEVEL_ERROR. */
 export const errorsOnly = 3;
-/** OrtArenaAllocator, OrtMemTypeDefault. */
-const [arenaAllocator, defaultMemory] = [1, 0];
+/** OrtDeviceAllocator, OrtArenaAllocator, OrtMemTypeDefault. */
+const [deviceAllocator, arenaAllocator, defaultMemory] = [0, 1, 0];
 
 const getErrorMessage = 2;
 const releaseStatus = 93;
@@ -101,7 +101,8 @@ async function load(): Promise<RuntimeFunctions> {
   };
   const functions = Object.entries(places).map(([name, place]) => [name, call(place, name)]);
   const all: Functions = Object.fromEntries(functions);
-  return { ...all, environment: environmentOf(all) };
+  const memory = made(all.CreateCpuMemoryInfo, deviceAllocator, defaultMemory);
+  return { ...all, environment: environmentOf(all), memory };
 }
 
 /** The environment, with a memory for those sessions to share that want it ("session.use_env_allocators"). */

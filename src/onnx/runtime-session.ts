@@ -1,4 +1,5 @@
 import { messageOf } from "../errors/message-of.ts";
+import { disabledOptimizers } from "./disabled-optimizers.ts";
 import { elementCount } from "./element-count.ts";
 import { elementTypes } from "./element-types.ts";
 import { runError, sessionError } from "./run-error.ts";
@@ -20,8 +21,8 @@ export interface BoundTensor {
   readonly data: Float32Array | BigInt64Array | Int32Array | Uint8Array;
 }
 
-/** ORT_ENABLE_ALL, OrtDeviceAllocator, OrtMemTypeDefault. */
-const [allOptimizations, deviceAllocator, defaultMemory] = [99, 0, 0];
+/** ORT_ENABLE_ALL. */
+const allOptimizations = 99;
 
 /** A session on the CPU of a model's bytes. Throws ONNX_SESSION_FAILED if the runtime refuses the model. */
 export function runtimeSession(
@@ -35,9 +36,8 @@ export function runtimeSession(
     runtime.SetSessionGraphOptimizationLevel(settings, allOptimizations);
     runtime.SetSessionLogSeverityLevel(settings, errorsOnly);
     runtime.DisableMemPattern(settings);
-    // What a gradient rule computes again must not be kept from the forward pass instead.
-    const unwanted = "CommonSubexpressionElimination";
-    runtime.AddSessionConfigEntry(settings, "optimization.disable_specified_optimizers", unwanted);
+    const key = "optimization.disable_specified_optimizers";
+    runtime.AddSessionConfigEntry(settings, key, disabledOptimizers);
     if (weightsFolder !== undefined) {
       const key = "session.model_external_initializers_file_folder_path";
       runtime.AddSessionConfigEntry(settings, key, weightsFolder);
@@ -52,24 +52,14 @@ export function runtimeSession(
   }
 }
 
-/** What the runtime calls the processor's memory. */
-export function cpuMemory(runtime: RuntimeFunctions): Pointer {
-  return made(runtime.CreateCpuMemoryInfo, deviceAllocator, defaultMemory);
-}
-
 /** A value of the runtime's over a tensor's own memory, which must outlive it; to be released. */
-export function valueOver(
-  runtime: RuntimeFunctions,
-  memory: Pointer,
-  name: string,
-  { shape, data }: BoundTensor,
-): Pointer {
+export function valueOver(runtime: RuntimeFunctions, name: string, { shape, data }: BoundTensor): Pointer {
   if (elementCount(shape) !== data.length) {
     throw runError(`${name} of shape [${shape.join(", ")}] was given ${data.length} numbers`);
   }
   const sizes = BigInt64Array.from(shape, BigInt);
   const create = runtime.CreateTensorWithDataAsOrtValue;
-  return made(create, memory, data, data.byteLength, sizes, shape.length, typeOf(data));
+  return made(create, runtime.memory, data, data.byteLength, sizes, shape.length, typeOf(data));
 }
 
 function typeOf(data: BoundTensor["data"]): number {

@@ -5,6 +5,7 @@ import { probeDevice } from "../devices/probe-device.ts";
 import { loadRuntime } from "../devices/runtime.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
+import { disabledOptimizers } from "./disabled-optimizers.ts";
 import { elementCount } from "./element-count.ts";
 import { release } from "./release.ts";
 import { runError, sessionError } from "./run-error.ts";
@@ -108,8 +109,7 @@ export function runtimeOptions(options: SessionOptions): InferenceSession.Sessio
     graphOptimizationLevel: "all",
     logSeverityLevel: 3,
     extra: {
-      // What a gradient rule computes again must not be kept from the forward pass instead.
-      optimization: { disable_specified_optimizers: "CommonSubexpressionElimination" },
+      optimization: { disable_specified_optimizers: disabledOptimizers },
       ...(options.weightsFolder !== undefined && {
         session: { model_external_initializers_file_folder_path: options.weightsFolder },
       }),

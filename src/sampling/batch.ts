@@ -81,7 +81,7 @@ export function createBatch({ model, adapter, store, origin }: BatchOptions): Ba
     };
     const tokens = active.map((sequence) => [sequence.tokens.at(-1)!]);
     const output = await model.run({ ...settings, tokens, past });
-    if (active.some(({ prepare }) => prepare)) await prepareAll(active);
+    await prepareAll(active);
     active.forEach((sequence, row) => {
       sequence.length++;
       sequence.advance(nextTokenOf(output, row, model.config.vocab_size));
@@ -106,7 +106,7 @@ export function createBatch({ model, adapter, store, origin }: BatchOptions): Ba
       for (const sequence of sequences) reader.add(sequence);
     },
     async step() {
-      if (reader.extent().rows > 0) await reader.step(enter);
+      await reader.step(enter);
       try {
         await decode();
       } catch (error) {

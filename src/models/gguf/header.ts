@@ -1,4 +1,5 @@
 import { closeSync, fstatSync, openSync } from "node:fs";
+import { elementCount } from "../../onnx/element-count.ts";
 import { type BlockType, blockTypeNames, blockTypes } from "./block-types.ts";
 import { type Cursor, invalidGguf, openCursor, takeString, takeUint32, takeUint64 } from "./cursor.ts";
 import { takeMetadata } from "./metadata.ts";
@@ -87,7 +88,7 @@ function takeTensor(cursor: Cursor, at: number, count: number): GgufTensor {
       `${type.name} needs rows of ${type.values} values, but ${name} has ${row}`,
     );
   }
-  const values = shape.reduce((total, size) => total * size, 1);
+  const values = elementCount(shape);
   return { name, shape, type, begin, end: begin + (values / type.values) * type.bytes };
 }
 
