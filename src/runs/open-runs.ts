@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import type { Plan } from "../contracts/plan.ts";
 import type { RunFile } from "../contracts/run.ts";
@@ -37,7 +38,8 @@ export async function readRunFile(runs: string, run: string): Promise<RunFile> {
 }
 
 async function runNotFound(runs: string, run: string): Promise<EverturnError> {
-  const known = (await readdir(runs).catch(() => [])).sort();
+  const names = await readdir(runs).catch(() => []);
+  const known = names.filter((name) => existsSync(runFolder(runs, name).plan)).sort();
   const hint =
     known.length > 0 ? `Runs there: ${known.slice(-10).join(", ")}.` : "There are no runs there yet.";
   return new EverturnError("RUN_NOT_FOUND", { run, folder: runs, hint });

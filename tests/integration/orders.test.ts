@@ -41,7 +41,7 @@ beforeAll(async () => {
     rollout: { batchSize: 2, groupSize: 2, maxActionTokens: 200 },
   });
   command = start("run", pipeline, "--runs", runs, "--json");
-  run = await openRun(runs, await until(async () => readdirSync(runs)[0]));
+  run = await until(async () => openRun(runs, readdirSync(runs)[0] ?? "none"));
   const address = await until(async () => (await readSession(run.folder))?.address);
   connection = await until(() => Connection.connect({ address }));
   client = new Client({ connection });
