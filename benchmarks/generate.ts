@@ -11,7 +11,7 @@ import { formatModelConfig } from "../src/models/model-config-file.ts";
 import { randomModelWeights } from "../src/models/model-weights.ts";
 import { copyTokenizerFiles } from "../src/models/policy-folder.ts";
 import { writeSafetensors } from "../src/models/safetensors.ts";
-import { type GenerateAnswer, type GenerateRequest, type Side, startSide } from "./generate/side.ts";
+import { type GenerateAnswer, type Side, startSide } from "./generate/side.ts";
 import { generateRequest, observation, spreads } from "./generate/workload.ts";
 import { configs, median, type ShapeName, shapes } from "./shapes.ts";
 
@@ -63,21 +63,20 @@ const pause = 300;
 /** Seconds that a side does a thing before it is measured, at least once: V8 compiles what it has seen often. */
 const warmUp = 1;
 
-/** Has every side do the same, round after round, once all are warm. */
-async function inTurns(
-  sides: Sides,
-  names: readonly string[],
-  task: (side: Side) => Promise<GenerateAnswer>,
-) {
+type Task = (side: Side, round: number) => Promise<GenerateAnswer>;
+
+/** Has every side do the same, round after round, each with prompts of its own, once all are warm. */
+async function inTurns(sides: Sides, names: readonly string[], task: Task) {
   const seconds = new Map<string, number[]>(names.map((name) => [name, []]));
   const tokens = new Map<string, number[][]>();
   for (const name of names) {
-    for (let spent = 0; spent < warmUp; ) spent += (await task(sides.get(name)!)).seconds;
+    for (let [spent, round] = [0, rounds]; spent < warmUp; round++)
+      spent += (await task(sides.get(name)!, round)).seconds;
   }
   for (let round = 0; round < rounds; round++) {
     for (const name of names) {
       await sleep(pause);
-      const answer = await task(sides.get(name)!);
+      const answer = await task(sides.get(name)!, round);
       seconds.get(name)!.push(answer.seconds);
       tokens.set(name, answer.tokens);
     }
@@ -86,8 +85,8 @@ async function inTurns(
 }
 
 /** Five turns of trajectories: each goes on from the one before, with what a tool answered between. */
-async function trajectories(shape: ShapeName, side: Side): Promise<GenerateAnswer> {
-  const first = generateRequest(shape, 8, "unequal prompts");
+async function trajectories(shape: ShapeName, side: Side, round: number): Promise<GenerateAnswer> {
+  const first = generateRequest(shape, 8, "unequal prompts", round);
   const limits = first.prompts.map(() => 24);
   let contexts = first.prompts;
   let seconds = 0;
@@ -103,13 +102,7 @@ async function trajectories(shape: ShapeName, side: Side): Promise<GenerateAnswe
   return { seconds, tokens: contexts };
 }
 
-async function compare(
-  shape: ShapeName,
-  sides: Sides,
-  what: object,
-  names: string[],
-  task: (side: Side) => Promise<GenerateAnswer>,
-) {
+async function compare(shape: ShapeName, sides: Sides, what: object, names: string[], task: Task) {
   const { seconds, tokens } = await inTurns(sides, names, task);
   const ours = seconds.get("everturn")!;
   return names
@@ -143,15 +136,18 @@ async function compareShape(shape: ShapeName) {
   for (const batch of options.batches.split(",").map(Number)) {
     for (const spread of spreads) {
       for (const sampled of [false, true]) {
-        const request: GenerateRequest = { ...generateRequest(shape, batch, spread), sampled };
         const what = { batch: `batch ${batch}`, spread, drawn: sampled ? "sampled" : "greedy" };
         const names = spread === "equal" ? [...sides.keys()] : padding;
-        rows.push(...(await compare(shape, sides, what, names, (side) => side.generate(request))));
+        const task: Task = (side, round) =>
+          side.generate({ ...generateRequest(shape, batch, spread, round), sampled });
+        rows.push(...(await compare(shape, sides, what, names, task)));
       }
     }
   }
   const what = { batch: "batch 8", spread: "five turns", drawn: "greedy" };
-  rows.push(...(await compare(shape, sides, what, padding, (side) => trajectories(shape, side))));
+  rows.push(
+    ...(await compare(shape, sides, what, padding, (side, round) => trajectories(shape, side, round))),
+  );
   for (const side of sides.values()) side.close();
   await rm(folder, { recursive: true });
   return rows;

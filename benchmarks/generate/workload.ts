@@ -16,15 +16,17 @@ export type Spread = (typeof spreads)[number];
 
 /**
  * Random prompts for a batch. "equal": all of the longest length, all with the most new tokens; "unequal prompts":
- * between half and all of it; "ragged": continuations too, between a quarter and all.
+ * between half and all of it; "ragged": continuations too, between a quarter and all. Each round has its own prompts, so
+ * that no side finds them in its memory.
  */
 export function generateRequest(
   shape: ShapeName,
   batch: number,
   spread: Spread,
+  round: number,
 ): Omit<GenerateRequest, "sampled"> {
   const [prompt, fresh] = lengths[shape];
-  const uniform = createUniformStream({ seed: 7, trajectory: `${shape}/${batch}`, turn: 0 });
+  const uniform = createUniformStream({ seed: 7, trajectory: `${shape}/${batch}`, turn: round });
   const rows = Array.from({ length: batch }, (_, row) => row);
   const between = (share: number, most: number, at: number) =>
     Math.round(most * (share + (1 - share) * uniform(at)));

@@ -53,6 +53,8 @@ export interface CachedDecoder {
   readonly config: ModelConfig;
   /** Capacities of remembered positions must be a multiple of this, so that rounding doesn't depend on them. */
   readonly capacityStep: number;
+  /** Whether a row's numbers are the same, to the last bit, however its tokens are divided into runs. */
+  readonly isSplitInvariant: boolean;
   run(request: DecoderRun): Promise<NextTokens>;
   close(): Promise<void>;
 }

@@ -28,6 +28,7 @@ export async function createFedDecoder(
   return {
     config,
     capacityStep: Math.max(64, config.head_dim),
+    isSplitInvariant: false,
     async run({ tokens, past, adapter: matrices, inverseTemperatures, wanted = ["logits"], ...run }) {
       const rows = tokens.length;
       const length = run.length ?? Math.max(...tokens.map((row) => row.length));

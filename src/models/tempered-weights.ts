@@ -21,6 +21,7 @@ export async function createTemperedWeights(vocabulary: number, threads: number)
   const inverseTemperatures = graph.input("inverseTemperatures", "float32", ["rows", 1]);
   graph.output("weights", softmax(mul(logits, inverseTemperatures)));
   const session = await createBoundSession(modelBytes(graph), { threads });
+  const bindings = session.bindings();
   let weights = new Float32Array();
   let bound: { logits: Float32Array; factors: Float32Array } | undefined;
   return {
@@ -29,12 +30,12 @@ export async function createTemperedWeights(vocabulary: number, threads: number)
         const rows = factors.length;
         const size = rows * vocabulary;
         if (weights.length < size) weights = new Float32Array(size);
-        session.bindInput("logits", { shape: [rows, vocabulary], data: given.subarray(0, size) });
-        session.bindInput("inverseTemperatures", { shape: [rows, 1], data: factors });
-        session.bindOutput("weights", { shape: [rows, vocabulary], data: weights.subarray(0, size) });
+        bindings.bindInput("logits", { shape: [rows, vocabulary], data: given.subarray(0, size) });
+        bindings.bindInput("inverseTemperatures", { shape: [rows, 1], data: factors });
+        bindings.bindOutput("weights", { shape: [rows, vocabulary], data: weights.subarray(0, size) });
         bound = { logits: given, factors };
       }
-      session.run();
+      bindings.run();
       return weights;
     },
     close: () => session.close(),

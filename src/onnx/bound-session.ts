@@ -1,4 +1,4 @@
-import { made, type RuntimeCall, runtimeFunctions } from "./runtime-functions.ts";
+import { made, type Pointer, type RuntimeCall, runtimeFunctions } from "./runtime-functions.ts";
 import {
   type BoundTensor,
   type RuntimeSessionOptions,
@@ -11,6 +11,13 @@ import {
  * copied, and a run costs a call. onnxruntime-node can't do this, so the runtime's C API is called beside it.
  */
 export interface BoundSession {
+  /** Bindings of their own: what is bound in some doesn't undo what is bound in others. */
+  bindings(): Bindings;
+  close(): void;
+}
+
+/** Where inputs and outputs of runs lie. */
+export interface Bindings {
   /**
    * Binds an input from the next run on. The memory must live as long as runs read it; it is not kept alive here.
    */
@@ -19,7 +26,6 @@ export interface BoundSession {
   bindOutput(name: string, tensor: BoundTensor): void;
   /** Runs the model, blocking this thread. Throws ONNX_RUN_FAILED. */
   run(): void;
-  close(): void;
 }
 
 /** Makes a session of a model's bytes. Throws ONNX_SESSION_FAILED if the runtime refuses the model. */
@@ -29,21 +35,25 @@ export async function createBoundSession(
 ): Promise<BoundSession> {
   const runtime = await runtimeFunctions();
   const session = runtimeSession(runtime, model, options);
-  const binding = made(runtime.CreateIoBinding, session);
-
-  /** The binding holds the tensor from then on, though not the memory. */
-  const bind = (to: RuntimeCall, name: string, tensor: BoundTensor) => {
-    const value = valueOver(runtime, name, tensor);
-    to(binding, name, value);
-    runtime.ReleaseValue(value);
-  };
-
+  const all: Pointer[] = [];
   return {
-    bindInput: (name, tensor) => bind(runtime.BindInput, name, tensor),
-    bindOutput: (name, tensor) => bind(runtime.BindOutput, name, tensor),
-    run: () => runtime.RunWithBinding(session, null, binding),
+    bindings() {
+      const binding = made(runtime.CreateIoBinding, session);
+      all.push(binding);
+      /** The binding holds the tensor from then on, though not the memory. */
+      const bind = (to: RuntimeCall, name: string, tensor: BoundTensor) => {
+        const value = valueOver(runtime, name, tensor);
+        to(binding, name, value);
+        runtime.ReleaseValue(value);
+      };
+      return {
+        bindInput: (name, tensor) => bind(runtime.BindInput, name, tensor),
+        bindOutput: (name, tensor) => bind(runtime.BindOutput, name, tensor),
+        run: () => runtime.RunWithBinding(session, null, binding),
+      };
+    },
     close() {
-      runtime.ReleaseIoBinding(binding);
+      for (const binding of all) runtime.ReleaseIoBinding(binding);
       runtime.ReleaseSession(session);
     },
   };

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { SamplingKey } from "../contracts/policy.ts";
 
 /** A uniform number in [0, 1) with 53 random bits for each position; the same position gives the same number. */
@@ -10,9 +10,7 @@ export type UniformStream = (position: number) => number;
  * from one draw to the next, so neither the batch nor a restart changes what is drawn.
  */
 export function createUniformStream(key: SamplingKey): UniformStream {
-  const digest = createHash("sha256")
-    .update(JSON.stringify([key.seed, key.trajectory, key.turn]))
-    .digest();
+  const digest = hash("sha256", JSON.stringify([key.seed, key.trajectory, key.turn]), "buffer");
   const key0 = digest.readUInt32LE(0);
   const key1 = digest.readUInt32LE(4);
   const high = digest.readUInt32LE(8);

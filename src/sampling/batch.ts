@@ -2,7 +2,7 @@ import type { CachedDecoder, DecoderRun } from "../models/cached-decoder.ts";
 import type { Tensor } from "../models/safetensors.ts";
 import { createKeyValueCache, type KeyValueCache } from "./key-value-cache.ts";
 import { bytesOfPosition } from "./memory-check.ts";
-import { nextTokenOf, prepareAll, tempered, wantedBy } from "./next-tokens.ts";
+import { nextTokensOf, prepareAll, tempered, wantedBy } from "./next-tokens.ts";
 import type { PrefixStore } from "./prefix-store.ts";
 import { createPromptReader, type ReadPrompt } from "./prompt-reader.ts";
 import type { Sequence } from "./sequence.ts";
@@ -82,9 +82,10 @@ export function createBatch({ model, adapter, store, origin }: BatchOptions): Ba
     const tokens = active.map((sequence) => [sequence.tokens.at(-1)!]);
     const output = await model.run({ ...settings, tokens, past });
     await prepareAll(active);
+    const next = nextTokensOf(output, model.config.vocab_size);
     active.forEach((sequence, row) => {
       sequence.length++;
-      sequence.advance(nextTokenOf(output, row, model.config.vocab_size));
+      sequence.advance(next(row));
     });
   };
 

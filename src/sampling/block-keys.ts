@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { blockLength } from "./prefix-store.ts";
 
 /** Tokens of prompts whose keys are kept: 16 MiB. The least recently used go first. */
@@ -27,13 +27,9 @@ export function createBlockKeys(limit: number = tokenLimit): BlockKeys {
     const before = known.get(name);
     const keys = before === undefined ? [] : before.keys.slice(0, sharedBlocks(before.tokens, tokens));
     for (let end = (keys.length + 1) * blockLength; end <= tokens.length; end += blockLength) {
-      const block = tokens.subarray(end - blockLength, end);
-      keys.push(
-        createHash("sha256")
-          .update(keys.at(-1) ?? origin)
-          .update(block)
-          .digest("base64"),
-      );
+      const start = Buffer.from(`${keys.at(-1) ?? origin}\n`);
+      const block = bytesOf(tokens, end / blockLength - 1, end / blockLength);
+      keys.push(hash("sha256", Buffer.concat([start, block]), "base64"));
     }
     forget(name);
     known.set(name, { tokens, keys });

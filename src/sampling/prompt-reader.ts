@@ -2,8 +2,9 @@ import type { CachedDecoder, KeyValues, NextTokens } from "../models/cached-deco
 import type { Tensor } from "../models/safetensors.ts";
 import { createBlockKeys } from "./block-keys.ts";
 import { createKeyValueCache, type KeyValueCache } from "./key-value-cache.ts";
-import { nextTokenOf, prepareAll, tempered, wantedBy } from "./next-tokens.ts";
+import { nextTokensOf, prepareAll, tempered, wantedBy } from "./next-tokens.ts";
 import { blockLength, type PrefixStore } from "./prefix-store.ts";
+import type { NextToken } from "./sample-token.ts";
 import type { Sequence } from "./sequence.ts";
 
 /** A prompt being read, for the sequences that have it. */
@@ -15,6 +16,8 @@ interface Reading {
   row: number;
   /** Tokens whose keys and values are known. */
   length: number;
+  /** The tokens that are read next. */
+  next: readonly number[];
 }
 
 /** A prompt that has been read: its keys and values are in a row of the reader's cache. */
@@ -23,19 +26,25 @@ export interface ReadPrompt {
   readonly sequences: readonly Sequence[];
 }
 
-/** Reads prompts, a block of each at a time. */
+/** Reads prompts, a part of each at a time. */
 export interface PromptReader {
   /** Sequences whose prompts are being read. */
   sequences(): Sequence[];
   /** How many different prompts are being read, and the length of the longest. */
   extent(): { rows: number; positions: number };
   add(sequence: Sequence): void;
-  /** Reads a block of the first prompts; those that have been read to their end are handed over, and forgotten. */
+  /** Reads a part of the first prompts; those that have been read to their end are handed over, and forgotten. */
   step(finished: (prompts: readonly ReadPrompt[], cache: KeyValueCache) => void): Promise<void>;
 }
 
-/** Tokens read in one step; bounds its memory, and how long others wait for it. */
+/** Tokens read in one step; bounds how long others wait for it. */
 const tokensPerStep = 2048;
+
+/** Tokens read in one run: what passes between the operators of a small model then stays in the processor's caches. */
+const tokensPerRun = 1024;
+
+/** Blocks of a prompt that are read at once where nothing of it is known: more, and attention reads much in vain. */
+const freshBlocks = 4;
 
 /**
  * A reader of prompts. Blocks lie at fixed positions, so the numbers of a block depend on the tokens up to its end
@@ -50,11 +59,12 @@ export function createPromptReader(
   const { num_hidden_layers: layers, num_key_value_heads: heads, head_dim: headSize } = model.config;
   const cache = createKeyValueCache({ layers, heads, headSize, step: model.capacityStep });
   const blockKeys = createBlockKeys();
+  const freshLength = blockLength * (model.isSplitInvariant ? freshBlocks : 1);
   /** In the order in which they came. */
   let readings: Reading[] = [];
 
-  /** Gives every prompt its row: first those of this step, the longest blocks first. */
-  const arrange = (first: readonly Reading[]) => {
+  /** Finds what is kept of the prompts that came since the last step. */
+  const begin = (): ReadonlyMap<Reading, KeyValues[]> => {
     const kept = new Map<Reading, KeyValues[]>();
     for (const reading of readings.filter(({ row }) => row < 0)) {
       // The last token is always read: what follows it is to be sampled.
@@ -62,12 +72,31 @@ export function createPromptReader(
       reading.length = blocks.length * blockLength;
       kept.set(reading, blocks);
     }
-    const sorted = first.toSorted((a, b) => nextBlock(b).length - nextBlock(a).length);
-    const order = [...sorted, ...readings.filter((reading) => !first.includes(reading))];
+    return kept;
+  };
+
+  /** The first prompts, as many as a step reads, each with what is next of it. */
+  const take = (): Reading[] => {
+    const taken: Reading[] = [];
+    let room = tokensPerStep;
+    for (const reading of readings) {
+      const { prompt, length } = reading;
+      reading.next = prompt.slice(length, length + (length === 0 ? freshLength : blockLength));
+      room -= reading.next.length;
+      if (room < 0) break;
+      taken.push(reading);
+    }
+    return taken;
+  };
+
+  /** Gives every prompt its row: first those of the runs, in their order. */
+  const arrange = (runs: readonly Reading[][], kept: ReadonlyMap<Reading, KeyValues[]>) => {
+    const taken = new Set(runs.flat());
+    const order = [...taken, ...readings.filter((reading) => !taken.has(reading))];
+    const ends = runs.map((run) => longest(run.map(({ length }) => length)) + run[0]!.next.length);
     cache.arrange(
       order.map(({ row }) => row),
-      // The longest block pads the others.
-      Math.max(0, ...order.map(({ length }) => length)) + blockLength,
+      longest([...order.map(({ length }) => length), ...ends]),
     );
     order.forEach((reading, row) => {
       reading.row = row;
@@ -75,11 +104,10 @@ export function createPromptReader(
         cache.write(row, at * blockLength, block, { row: 0, length: blockLength, count: blockLength });
       });
     });
-    return sorted;
   };
 
   const run = async (taken: readonly Reading[], ending: readonly Sequence[]): Promise<NextTokens> => {
-    const tokens = taken.map(nextBlock);
+    const tokens = taken.map(({ next }) => next);
     const start = taken[0]!.row;
     const past = {
       ...cache.view(start, start + taken.length),
@@ -99,31 +127,34 @@ export function createPromptReader(
     return output;
   };
 
-  const keep = (reading: Reading) => {
-    const key = reading.keys[reading.length / blockLength];
-    if (key !== undefined) store.keep(key, cache.cut(reading.row, reading.length, blockLength));
+  /** Keeps the blocks that a run has read. */
+  const keep = ({ keys, row, length, next }: Reading) => {
+    for (let at = length; at + blockLength <= length + next.length; at += blockLength) {
+      const key = keys[at / blockLength];
+      if (key !== undefined) store.keep(key, cache.cut(row, at, blockLength));
+    }
   };
 
-  const take = (reading: Reading, index: number, output: NextTokens) => {
-    const count = nextBlock(reading).length;
+  const advance = (reading: Reading, next: NextToken) => {
     keep(reading);
-    reading.length += count;
+    reading.length += reading.next.length;
     if (!isRead(reading)) return;
     for (const sequence of reading.sequences) {
       sequence.length = reading.length;
-      sequence.advance(nextTokenOf(output, index, model.config.vocab_size));
+      sequence.advance(next);
     }
   };
 
   const read = async (taken: readonly Reading[]) => {
-    const ending = taken.filter(({ prompt, length }) => prompt.length - length <= blockLength);
+    const ending = taken.filter(({ prompt, length, next }) => length + next.length === prompt.length);
     try {
       const output = await run(
         taken,
         ending.flatMap(({ sequences }) => sequences),
       );
+      const next = nextTokensOf(output, model.config.vocab_size);
       taken.forEach((reading, index) => {
-        take(reading, index, output);
+        advance(reading, next(index));
       });
     } catch (error) {
       for (const { sequences } of taken) for (const sequence of sequences) sequence.fail(error);
@@ -144,14 +175,16 @@ export function createPromptReader(
       if (same) same.sequences.push(sequence);
       else {
         const keys = blockKeys(origin, trajectory, prompt);
-        readings.push({ prompt, keys, sequences: [sequence], row: -1, length: 0 });
+        readings.push({ prompt, keys, sequences: [sequence], row: -1, length: 0, next: [] });
       }
     },
     async step(finished) {
       readings = readings.filter(({ sequences }) => !sequences.every(({ done }) => done));
       if (readings.length === 0) return;
-      const taken = arrange(readings.slice(0, tokensPerStep / blockLength));
-      for (const group of ofSimilarLength(taken)) await read(group);
+      const kept = begin();
+      const runs = inRuns(take());
+      arrange(runs, kept);
+      for (const taken of runs) await read(taken);
       finished(readings.filter(isRead), cache);
       readings = readings.filter((reading) => !isRead(reading));
       if (readings.length === 0) cache.arrange([], 0);
@@ -159,19 +192,32 @@ export function createPromptReader(
   };
 }
 
-/** Readings one after the other in groups in which little is padded; they come with the longest block first. */
-function ofSimilarLength(readings: readonly Reading[]): Reading[][] {
-  const groups: Reading[][] = [];
-  for (const reading of readings) {
-    const group = groups.at(-1);
-    if (group && nextBlock(reading).length >= 0.75 * nextBlock(group[0]!).length) group.push(reading);
-    else groups.push([reading]);
+/**
+ * Readings in runs in which little is padded, the longest first. Those of which something is known stay apart: their
+ * rows may have to be read one by one.
+ */
+function inRuns(readings: readonly Reading[]): Reading[][] {
+  const isFresh = ({ length }: Reading) => length === 0;
+  const sorted = readings.toSorted(
+    (a, b) => Number(isFresh(b)) - Number(isFresh(a)) || b.next.length - a.next.length,
+  );
+  const runs: Reading[][] = [];
+  for (const reading of sorted) {
+    const run = runs.at(-1);
+    const first = run?.[0];
+    const fits =
+      first !== undefined &&
+      isFresh(first) === isFresh(reading) &&
+      reading.next.length >= 0.75 * first.next.length &&
+      (run!.length + 1) * first.next.length <= tokensPerRun;
+    if (fits) run!.push(reading);
+    else runs.push([reading]);
   }
-  return groups;
+  return runs;
 }
 
-function nextBlock({ prompt, length }: Reading): readonly number[] {
-  return prompt.slice(length, length + blockLength);
+function longest(lengths: readonly number[]): number {
+  return lengths.reduce((most, length) => Math.max(most, length), 0);
 }
 
 function isRead({ prompt, length }: Reading): boolean {

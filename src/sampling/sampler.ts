@@ -52,8 +52,11 @@ interface Version {
 /** Versions kept ready: the newest, and those that evaluations or late trajectories still ask for. */
 const versionsKept = 3;
 
-/** Milliseconds for which whoever else has work in this thread waits, for the steps of a small model. */
-const othersWait = 1;
+/**
+ * Milliseconds for which whoever else has work in this thread waits, for the steps of a small model. A turn of the event
+ * loop costs as much as a step of the smallest.
+ */
+const othersWait = 4;
 
 /** Milliseconds without requests after which the memory of keys and values is given back. */
 const restAfter = 1000;

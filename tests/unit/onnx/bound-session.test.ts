@@ -15,36 +15,47 @@ async function open() {
 
 test("runs read and write the memory that was bound, until other memory is", async () => {
   const session = await open();
+  const bindings = session.bindings();
   const rows = BigInt64Array.of(2n, 0n);
   const doubled = new Float32Array(4);
-  session.bindInput("rows", { shape: [2], data: rows });
-  session.bindOutput("doubled", { shape: [2, 2], data: doubled });
-  session.run();
+  bindings.bindInput("rows", { shape: [2], data: rows });
+  bindings.bindOutput("doubled", { shape: [2, 2], data: doubled });
+  bindings.run();
   expect([...doubled]).toEqual([10, 12, 2, 4]);
   rows[1] = 1n;
-  session.run();
+  bindings.run();
   expect([...doubled]).toEqual([10, 12, 6, 8]);
+
+  const others = session.bindings();
   const one = new Float32Array(2);
-  session.bindInput("rows", { shape: [1], data: BigInt64Array.of(0n) });
-  session.bindOutput("doubled", { shape: [1, 2], data: one });
-  session.run();
+  others.bindInput("rows", { shape: [1], data: BigInt64Array.of(0n) });
+  others.bindOutput("doubled", { shape: [1, 2], data: one });
+  others.run();
   expect([...one]).toEqual([2, 4]);
+  rows[0] = 0n;
+  bindings.run();
+  expect([...doubled]).toEqual([2, 4, 6, 8]);
+
+  others.bindInput("rows", { shape: [1], data: BigInt64Array.of(1n) });
+  others.run();
+  expect([...one]).toEqual([6, 8]);
   session.close();
 });
 
 test("memory of the wrong size, and what the runtime refuses, is an error that says so", async () => {
   const session = await open();
+  const bindings = session.bindings();
   const rows = BigInt64Array.of(3n, 0n);
-  session.bindInput("rows", { shape: [2], data: rows });
-  expect(() => session.bindOutput("doubled", { shape: [2, 2], data: new Float32Array(3) })).toThrow(
+  bindings.bindInput("rows", { shape: [2], data: rows });
+  expect(() => bindings.bindOutput("doubled", { shape: [2, 2], data: new Float32Array(3) })).toThrow(
     "doubled of shape [2, 2] was given 3 numbers",
   );
-  session.bindOutput("doubled", { shape: [2, 2], data: new Float32Array(4) });
-  expect(() => session.run()).toThrow("out of data bounds");
+  bindings.bindOutput("doubled", { shape: [2, 2], data: new Float32Array(4) });
+  expect(() => bindings.run()).toThrow("out of data bounds");
   rows[0] = 0n;
-  session.bindOutput("doubled", { shape: [1, 2], data: new Float32Array(2) });
-  expect(() => session.run()).toThrow();
-  expect(() => session.bindInput("columns", { shape: [2], data: rows })).toThrow("columns");
+  bindings.bindOutput("doubled", { shape: [1, 2], data: new Float32Array(2) });
+  expect(() => bindings.run()).toThrow();
+  expect(() => bindings.bindInput("columns", { shape: [2], data: rows })).toThrow("columns");
   session.close();
   await expect(createBoundSession(new Uint8Array(8), { threads: 1 })).rejects.toMatchObject({
     code: "ONNX_SESSION_FAILED",

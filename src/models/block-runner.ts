@@ -1,0 +1,164 @@
+import type { Bindings } from "../onnx/bound-session.ts";
+import type { BoundTensor } from "../onnx/runtime-session.ts";
+import type { DecoderRun, Past } from "./cached-decoder.ts";
+import type { ModelConfig } from "./model-config.ts";
+
+/** New tokens of a batch of rows, `length` of each with what it is padded with. */
+export interface Block {
+  tokens: DecoderRun["tokens"];
+  past: Past;
+  length: number;
+  adapter?: DecoderRun["adapter"] | undefined;
+}
+
+/** What the runs of a block read and wrote, beside keys and values; room for at least its rows. */
+export interface BlockMemory {
+  rows: number;
+  tokens: BigInt64Array;
+  last: BigInt64Array;
+  lastPositions: Int32Array;
+  likeliest: BigInt64Array;
+  logits: Float32Array;
+  probabilities: Float32Array;
+}
+
+/** Runs blocks of a kind: those that are alike, one after the other, find all bound. */
+export interface BlockRunner {
+  /** Runs a block, at once or a row at a time. What it gives is overwritten by the next. */
+  run(block: Block, isRowByRow: boolean): BlockMemory;
+}
+
+/** A runner with bindings of its own of a session of `inPlaceDecoderGraph`. */
+export function createBlockRunner(bindings: Bindings, config: ModelConfig): BlockRunner {
+  const { num_key_value_heads: heads, head_dim: size, vocab_size: vocabulary } = config;
+  const total = new Int32Array(1);
+  bindings.bindInput("total", { shape: [1], data: total });
+  let memory = blockMemory(0, 0, vocabulary);
+  let bound: Bound | undefined;
+  let boundAdapter: Block["adapter"];
+
+  /** Binds rows `from` and on of the memory and of keys and values, unless they are bound already. */
+  const bind = (from: number, block: Block) => {
+    const { tokens, past, length } = block;
+    const rows = tokens.length;
+    if (bound && isBound(bound, memory, from, block)) return;
+    const input = (name: string, shape: readonly number[], data: BoundTensor["data"]) =>
+      bindings.bindInput(name, { shape, data });
+    const output = (name: string, shape: readonly number[], data: BoundTensor["data"]) =>
+      bindings.bindOutput(name, { shape, data });
+    const cut = <Numbers extends BoundTensor["data"]>(data: Numbers, width: number) =>
+      data.subarray(from * width, (from + rows) * width);
+    const hasPlace = bound?.memory === memory && bound.from === from;
+    if (!hasPlace || bound?.rows !== rows || bound.length !== length) {
+      input("tokens", [rows, length], cut(memory.tokens, length));
+      input("last", [rows, 1], cut(memory.last, 1));
+      input("lastPositions", [rows], cut(memory.lastPositions, 1));
+      output("likeliest", [rows], cut(memory.likeliest, 1));
+      output("logits", [rows, vocabulary], cut(memory.logits, vocabulary));
+      output("probabilities", [rows, vocabulary], cut(memory.probabilities, vocabulary));
+    }
+    const shape = [rows, heads, past.capacity, size];
+    past.keys.forEach((keys, layer) => {
+      const values = past.values[layer]!;
+      input(`keys${layer}`, shape, keys);
+      output(`newKeys${layer}`, shape, keys);
+      input(`values${layer}`, shape, values);
+      output(`newValues${layer}`, shape, values);
+    });
+    bound = { memory, from, rows, length, capacity: past.capacity, keys: past.keys.map(weakly) };
+  };
+
+  const bindAdapter = (adapter: Block["adapter"]) => {
+    if (!adapter || adapter === boundAdapter) return;
+    for (const [name, matrix] of adapter) bindings.bindInput(name, matrix);
+    boundAdapter = adapter;
+  };
+
+  /** Runs a block whose rows are those `from` and on of the memory. */
+  const runPart = (from: number, block: Block) => {
+    const { tokens, past, length } = block;
+    total[0] = Math.max(...past.lengths) + length;
+    tokens.forEach((row, index) => {
+      const at = from + index;
+      for (let place = 0; place < length; place++) {
+        memory.tokens[at * length + place] = BigInt(row[place] ?? 0);
+      }
+      memory.last[at] = BigInt(row.length - 1);
+      memory.lastPositions[at] = past.lengths[index]! + length - 1;
+    });
+    bind(from, block);
+    bindings.run();
+  };
+
+  return {
+    run(block, isRowByRow) {
+      const rows = Math.max(block.tokens.length, memory.rows);
+      const tokens = Math.max(block.tokens.length * block.length, memory.tokens.length);
+      if (rows > memory.rows || tokens > memory.tokens.length) memory = blockMemory(rows, tokens, vocabulary);
+      bindAdapter(block.adapter);
+      if (isRowByRow) for (const row of block.tokens.keys()) runPart(row, rowOf(block, row));
+      else runPart(0, block);
+      return memory;
+    },
+  };
+}
+
+function blockMemory(rows: number, tokens: number, vocabulary: number): BlockMemory {
+  return {
+    rows,
+    tokens: new BigInt64Array(tokens),
+    last: new BigInt64Array(rows),
+    lastPositions: new Int32Array(rows),
+    likeliest: new BigInt64Array(rows),
+    logits: new Float32Array(rows * vocabulary),
+    probabilities: new Float32Array(rows * vocabulary),
+  };
+}
+
+/** What is bound. Keys and values are not kept alive: their owner may give them up between runs. */
+interface Bound {
+  memory: BlockMemory;
+  from: number;
+  rows: number;
+  length: number;
+  capacity: number;
+  keys: { buffer: WeakRef<ArrayBufferLike>; offset: number }[];
+}
+
+function weakly({ buffer, byteOffset }: Float32Array): Bound["keys"][number] {
+  return { buffer: new WeakRef(buffer), offset: byteOffset };
+}
+
+/** Values lie where they lay as long as keys do: both are made together. */
+function isBound(bound: Bound, memory: BlockMemory, from: number, block: Block): boolean {
+  const { tokens, past, length } = block;
+  return (
+    bound.memory === memory &&
+    bound.from === from &&
+    bound.rows === tokens.length &&
+    bound.length === length &&
+    bound.capacity === past.capacity &&
+    bound.keys.every(({ buffer, offset }, layer) => {
+      const keys = past.keys[layer]!;
+      return buffer.deref() === keys.buffer && offset === keys.byteOffset;
+    })
+  );
+}
+
+/** One row of a block, as a block. */
+function rowOf({ tokens, past, length }: Block, row: number): Block {
+  const cut = (array: Float32Array) => {
+    const size = array.length / tokens.length;
+    return array.subarray(row * size, (row + 1) * size);
+  };
+  return {
+    tokens: [tokens[row]!],
+    length,
+    past: {
+      keys: past.keys.map(cut),
+      values: past.values.map(cut),
+      capacity: past.capacity,
+      lengths: [past.lengths[row]!],
+    },
+  };
+}
