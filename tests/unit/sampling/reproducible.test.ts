@@ -38,6 +38,8 @@ const models: [string, ModelConfig][] = [
       layer_types: ["sliding_attention", "full_attention"],
     }),
   ],
+  ["heads of 64", modelConfig({ ...shape, num_key_value_heads: 2, head_dim: 64 })],
+  ["heads of 128", modelConfig({ ...shape, num_key_value_heads: 2, head_dim: 128 })],
   ["heads of 256", modelConfig({ ...shape, model_type: "gemma", num_key_value_heads: 2, head_dim: 256 })],
 ];
 const opened: Sampler[] = [];
