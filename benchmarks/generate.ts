@@ -74,7 +74,8 @@ async function inTurns(sides: Sides, names: readonly string[], task: Task) {
       spent += (await task(sides.get(name)!, round)).seconds;
   }
   for (let round = 0; round < rounds; round++) {
-    for (const name of names) {
+    const first = round % names.length; // what a side did just before weighs on the next one
+    for (const name of [...names.slice(first), ...names.slice(0, first)]) {
       await sleep(pause);
       const answer = await task(sides.get(name)!, round);
       seconds.get(name)!.push(answer.seconds);

@@ -145,7 +145,7 @@ function isBound(bound: Bound, memory: BlockMemory, from: number, block: Block):
   );
 }
 
-/** One row of a block, as a block. */
+/** One row of a block, as a block, padded to two tokens if it has one: a single one takes other kernels than several. */
 function rowOf({ tokens, past, length }: Block, row: number): Block {
   const cut = (array: Float32Array) => {
     const size = array.length / tokens.length;
@@ -153,7 +153,7 @@ function rowOf({ tokens, past, length }: Block, row: number): Block {
   };
   return {
     tokens: [tokens[row]!],
-    length,
+    length: Math.min(length, Math.max(2, tokens[row]!.length)),
     past: {
       keys: past.keys.map(cut),
       values: past.values.map(cut),

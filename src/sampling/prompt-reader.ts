@@ -37,14 +37,14 @@ export interface PromptReader {
   step(finished: (prompts: readonly ReadPrompt[], cache: KeyValueCache) => void): Promise<void>;
 }
 
-/** Tokens read in one step; bounds how long others wait for it. */
+/** Tokens read in one step, a block of each prompt at least; bounds its memory, and how long others wait for it. */
 const tokensPerStep = 2048;
 
 /** Tokens read in one run: what passes between the operators of a small model then stays in the processor's caches. */
 const tokensPerRun = 1024;
 
-/** Blocks of a prompt that are read at once where nothing of it is known: more, and attention reads much in vain. */
-const freshBlocks = 4;
+/** Blocks of a prompt that are read at once: more, and attention reads much in vain. */
+const blocksAtOnce = 4;
 
 /**
  * A reader of prompts. Blocks lie at fixed positions, so the numbers of a block depend on the tokens up to its end
@@ -59,7 +59,7 @@ export function createPromptReader(
   const { num_hidden_layers: layers, num_key_value_heads: heads, head_dim: headSize } = model.config;
   const cache = createKeyValueCache({ layers, heads, headSize, step: model.capacityStep });
   const blockKeys = createBlockKeys();
-  const freshLength = blockLength * (model.isSplitInvariant ? freshBlocks : 1);
+  const partLength = blockLength * (model.isSplitInvariant ? blocksAtOnce : 1);
   /** In the order in which they came. */
   let readings: Reading[] = [];
 
@@ -81,8 +81,8 @@ export function createPromptReader(
     let room = tokensPerStep;
     for (const reading of readings) {
       const { prompt, length } = reading;
-      reading.next = prompt.slice(length, length + (length === 0 ? freshLength : blockLength));
-      room -= reading.next.length;
+      reading.next = prompt.slice(length, length + partLength);
+      room -= Math.max(reading.next.length, blockLength);
       if (room < 0) break;
       taken.push(reading);
     }

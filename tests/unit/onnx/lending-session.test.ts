@@ -57,3 +57,16 @@ test("what is missing, unknown or refused by the runtime is named", async () => 
   expect(() => outputs.deviceTensor("doubled")).toThrow("not in the device's memory");
   await session.close();
 });
+
+test("however many quick runs follow each other, timers have their turn between them", async () => {
+  const session = await open();
+  let turns = 0;
+  let beating = setImmediate(function beat() {
+    turns += 1;
+    beating = setImmediate(beat);
+  });
+  for (let count = 0; count < 40; count++) (await session.run(feed(count))).release();
+  clearImmediate(beating);
+  expect(turns).toBeGreaterThanOrEqual(30);
+  await session.close();
+});
