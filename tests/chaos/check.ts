@@ -86,6 +86,15 @@ function changedFiles(folder: string): string[] {
   });
 }
 
+/** Milliseconds that a file's time may lie before its making: the kernel reads it off a clock that ticks 100 times a second or more. */
+const tick = 10;
+
+/** Milliseconds from the making of a file to `time`; undefined if it was made later, or just then. */
+function lateness(time: number, file: string): number | undefined {
+  const late = time - statSync(file).ctimeMs;
+  return late > tick ? Math.round(late) : undefined;
+}
+
 /** Executions that began after the call's result stood in the journal; keys are run/stage/task/sample/turn/call. */
 function callsTwice(folder: string): string[] {
   return lines<{ key: string; time: number; tool: string }>(join(folder, "calls.jsonl")).flatMap(
@@ -95,10 +104,8 @@ function callsTwice(folder: string): string[] {
       const name = `turn-${turn}-call-${call}.json`;
       const file = join(folder, "runs", run, "trajectories", stage, task, sample, name);
       if (!existsSync(file)) return [];
-      const late = time - statSync(file).ctimeMs;
-      return late > 0
-        ? [`${tool} ${key} ran again ${Math.round(late)} ms after its result was recorded`]
-        : [];
+      const late = lateness(time, file);
+      return late === undefined ? [] : [`${tool} ${key} ran again ${late} ms after its result was recorded`];
     },
   );
 }
@@ -109,8 +116,8 @@ function generatedTwice(folder: string, generations: GenerationLine[]): string[]
     const [stage = "", task = "", sample = "", turn = ""] = key.split("/");
     const file = join(folder, "runs", run, "trajectories", stage, task, sample, `turn-${turn}.json`);
     if (event !== "start" || !existsSync(file)) return [];
-    const late = time - statSync(file).ctimeMs;
-    return late > 0 ? [`${run}/${key} was generated again ${Math.round(late)} ms after it was recorded`] : [];
+    const late = lateness(time, file);
+    return late === undefined ? [] : [`${run}/${key} was generated again ${late} ms after it was recorded`];
   });
 }
 
