@@ -150,8 +150,9 @@ def main():
             lora_dropout=0.0,
             task_type="CAUSAL_LM",
         )
-    # 64 trajectories of SmolLM2-135M in one forward pass want more than 20 GB.
-    forward = min(settings.batchSize, 16) if settings.lora is not None else settings.batchSize
+    # 64 trajectories of SmolLM2-135M in one forward pass want more than 20 GB; the parts make up the whole batch.
+    most = settings.batchSize if settings.lora is None else 16
+    forward = max(part for part in range(1, most + 1) if settings.batchSize % part == 0)
     arguments = GRPOConfig(
         output_dir=settings.output,
         use_cpu=True,

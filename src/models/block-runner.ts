@@ -34,38 +34,42 @@ export function createBlockRunner(bindings: Bindings, config: ModelConfig): Bloc
   const total = new Int32Array(1);
   bindings.bindInput("total", { shape: [1], data: total });
   let memory = blockMemory(0, 0, vocabulary);
-  let bound: Bound | undefined;
+  let place: Place | undefined;
+  let remembered: Remembered | undefined;
   let boundAdapter: Block["adapter"];
 
-  /** Binds rows `from` and on of the memory and of keys and values, unless they are bound already. */
-  const bind = (from: number, block: Block) => {
-    const { tokens, past, length } = block;
-    const rows = tokens.length;
-    if (bound && isBound(bound, memory, from, block)) return;
+  /** Binds rows `from` and on of the memory, unless they are bound already. */
+  const bindPlace = (from: number, rows: number, length: number) => {
+    const next = { memory, from, rows, length };
+    if (place && isSamePlace(place, next)) return;
+    const cut = <Numbers extends BoundTensor["data"]>(data: Numbers, width: number) =>
+      data.subarray(from * width, (from + rows) * width);
     const input = (name: string, shape: readonly number[], data: BoundTensor["data"]) =>
       bindings.bindInput(name, { shape, data });
     const output = (name: string, shape: readonly number[], data: BoundTensor["data"]) =>
       bindings.bindOutput(name, { shape, data });
-    const cut = <Numbers extends BoundTensor["data"]>(data: Numbers, width: number) =>
-      data.subarray(from * width, (from + rows) * width);
-    const hasPlace = bound?.memory === memory && bound.from === from;
-    if (!hasPlace || bound?.rows !== rows || bound.length !== length) {
-      input("tokens", [rows, length], cut(memory.tokens, length));
-      input("last", [rows, 1], cut(memory.last, 1));
-      input("lastPositions", [rows], cut(memory.lastPositions, 1));
-      output("likeliest", [rows], cut(memory.likeliest, 1));
-      output("logits", [rows, vocabulary], cut(memory.logits, vocabulary));
-      output("probabilities", [rows, vocabulary], cut(memory.probabilities, vocabulary));
-    }
+    input("tokens", [rows, length], cut(memory.tokens, length));
+    input("last", [rows, 1], cut(memory.last, 1));
+    input("lastPositions", [rows], cut(memory.lastPositions, 1));
+    output("likeliest", [rows], cut(memory.likeliest, 1));
+    output("logits", [rows, vocabulary], cut(memory.logits, vocabulary));
+    output("probabilities", [rows, vocabulary], cut(memory.probabilities, vocabulary));
+    place = next;
+  };
+
+  /** Binds keys and values, as what is remembered and what is new, unless they are bound already. */
+  const bindPast = (rows: number, past: Past) => {
+    if (remembered && isSamePast(remembered, rows, past)) return;
     const shape = [rows, heads, past.capacity, size];
+    const both = (before: string, after: string, data: Float32Array) => {
+      bindings.bindInput(before, { shape, data });
+      bindings.bindOutput(after, { shape, data });
+    };
     past.keys.forEach((keys, layer) => {
-      const values = past.values[layer]!;
-      input(`keys${layer}`, shape, keys);
-      output(`newKeys${layer}`, shape, keys);
-      input(`values${layer}`, shape, values);
-      output(`newValues${layer}`, shape, values);
+      both(`keys${layer}`, `newKeys${layer}`, keys);
+      both(`values${layer}`, `newValues${layer}`, past.values[layer]!);
     });
-    bound = { memory, from, rows, length, capacity: past.capacity, keys: past.keys.map(weakly) };
+    remembered = { rows, capacity: past.capacity, keys: past.keys.map(weakly) };
   };
 
   const bindAdapter = (adapter: Block["adapter"]) => {
@@ -86,7 +90,8 @@ export function createBlockRunner(bindings: Bindings, config: ModelConfig): Bloc
       memory.last[at] = BigInt(row.length - 1);
       memory.lastPositions[at] = past.lengths[index]! + length - 1;
     });
-    bind(from, block);
+    bindPlace(from, tokens.length, length);
+    bindPast(tokens.length, past);
     bindings.run();
   };
 
@@ -115,32 +120,37 @@ function blockMemory(rows: number, tokens: number, vocabulary: number): BlockMem
   };
 }
 
-/** What is bound. Keys and values are not kept alive: their owner may give them up between runs. */
-interface Bound {
+/** Where in the memory the bound rows are. */
+interface Place {
   memory: BlockMemory;
   from: number;
   rows: number;
   length: number;
+}
+
+function isSamePlace(a: Place, b: Place): boolean {
+  return a.memory === b.memory && a.from === b.from && a.rows === b.rows && a.length === b.length;
+}
+
+/** The bound keys and values. They are not kept alive: their owner may give them up between runs. */
+interface Remembered {
+  rows: number;
   capacity: number;
   keys: { buffer: WeakRef<ArrayBufferLike>; offset: number }[];
 }
 
-function weakly({ buffer, byteOffset }: Float32Array): Bound["keys"][number] {
+function weakly({ buffer, byteOffset }: Float32Array): Remembered["keys"][number] {
   return { buffer: new WeakRef(buffer), offset: byteOffset };
 }
 
 /** Values lie where they lay as long as keys do: both are made together. */
-function isBound(bound: Bound, memory: BlockMemory, from: number, block: Block): boolean {
-  const { tokens, past, length } = block;
+function isSamePast({ rows, capacity, keys }: Remembered, nextRows: number, past: Past): boolean {
   return (
-    bound.memory === memory &&
-    bound.from === from &&
-    bound.rows === tokens.length &&
-    bound.length === length &&
-    bound.capacity === past.capacity &&
-    bound.keys.every(({ buffer, offset }, layer) => {
-      const keys = past.keys[layer]!;
-      return buffer.deref() === keys.buffer && offset === keys.byteOffset;
+    rows === nextRows &&
+    capacity === past.capacity &&
+    keys.every(({ buffer, offset }, layer) => {
+      const next = past.keys[layer]!;
+      return buffer.deref() === next.buffer && offset === next.byteOffset;
     })
   );
 }

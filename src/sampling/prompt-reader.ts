@@ -165,7 +165,7 @@ export function createPromptReader(
     sequences: () => readings.flatMap((reading) => reading.sequences),
     extent: () => ({
       rows: readings.length,
-      positions: Math.max(0, ...readings.map(({ prompt }) => prompt.length)),
+      positions: longest(readings.map(({ prompt }) => prompt.length)),
     }),
     add(sequence) {
       const { prompt, temperature, trajectory } = sequence;
@@ -192,28 +192,35 @@ export function createPromptReader(
   };
 }
 
-/**
- * Readings in runs in which little is padded, the longest first. Those of which something is known stay apart: their
- * rows may have to be read one by one.
- */
+/** Readings in runs, those of which nothing is known first, the longest first. */
 function inRuns(readings: readonly Reading[]): Reading[][] {
-  const isFresh = ({ length }: Reading) => length === 0;
   const sorted = readings.toSorted(
     (a, b) => Number(isFresh(b)) - Number(isFresh(a)) || b.next.length - a.next.length,
   );
   const runs: Reading[][] = [];
   for (const reading of sorted) {
     const run = runs.at(-1);
-    const first = run?.[0];
-    const fits =
-      first !== undefined &&
-      isFresh(first) === isFresh(reading) &&
-      reading.next.length >= 0.75 * first.next.length &&
-      (run!.length + 1) * first.next.length <= tokensPerRun;
-    if (fits) run!.push(reading);
+    if (run && goesWith(reading, run)) run.push(reading);
     else runs.push([reading]);
   }
   return runs;
+}
+
+/**
+ * Whether a reading goes with those of a run, the first of which is the longest: little may be padded. Those of which
+ * something is known stay apart, as their rows may have to be read one by one.
+ */
+function goesWith(reading: Reading, run: readonly Reading[]): boolean {
+  const first = run[0]!;
+  return (
+    isFresh(first) === isFresh(reading) &&
+    reading.next.length >= 0.75 * first.next.length &&
+    (run.length + 1) * first.next.length <= tokensPerRun
+  );
+}
+
+function isFresh({ length }: Reading): boolean {
+  return length === 0;
 }
 
 function longest(lengths: readonly number[]): number {

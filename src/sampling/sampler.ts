@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
 import type { ModelConfig } from "../models/model-config.ts";
@@ -132,7 +133,7 @@ export function createSampler(options: SamplerOptions): Sampler {
     let waited = Number.NEGATIVE_INFINITY;
     for (;;) {
       if (performance.now() - waited > othersWait) {
-        await new Promise((resolve) => setImmediate(resolve));
+        await setImmediate();
         waited = performance.now();
       }
       const busy = [...versions.values()].filter((version) => version.open.size > 0);
