@@ -28,6 +28,9 @@ export interface WorkerProcess {
 /** Milliseconds that a worker has to end in. */
 const grace = { server: 10_000, noServer: 1000 };
 
+/** In MiB: short-lived objects are collected less often, and all others only once there are many. */
+const memoryFlags = ["--min-semi-space-size=32", "--max-semi-space-size=64", "--initial-old-space-size=256"];
+
 /**
  * Starts `everturn worker` for a role and waits until it polls its queue. Its output goes to the run's logs.
  * `onProgress` is told when it has finished activities, `onNotice` what the user should know. Throws WORKER_ENDED and
@@ -47,11 +50,14 @@ export async function startWorkerProcess(
   const parameters = ["--role", role, "--run", run, "--runs", runs, "--address", address];
   if (queuePrefix !== "") parameters.push("--queue-prefix", queuePrefix);
   const killsBefore = kernelKills();
-  const flags = ["--max-semi-space-size=64", "--import", preload]; // MiB: short-lived objects are collected less often
-  const child = spawn(process.execPath, [...flags, main, "worker", ...parameters], {
-    stdio: ["ignore", output, output, "ipc"],
-    env: role === "trainer" ? trainingEnvironment(process.env) : process.env,
-  });
+  const child = spawn(
+    process.execPath,
+    [...memoryFlags, "--import", preload, main, "worker", ...parameters],
+    {
+      stdio: ["ignore", output, output, "ipc"],
+      env: role === "trainer" ? trainingEnvironment(process.env) : process.env,
+    },
+  );
   closeSync(output);
   const ended = once(child, "exit").then(([code, signal]): Ending => {
     const kernelKilled = kernelKills() > killsBefore;

@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { historyToJSON } from "@temporalio/common/lib/proto-utils.js";
 import { withRunClient } from "../../src/temporal/run-client.ts";
 
@@ -8,6 +9,7 @@ export async function exportHistories(runs: string, run: string, folder: string)
   mkdirSync(folder, { recursive: true });
   await withRunClient({ runs, run, temporal: undefined }, async (client) => {
     let number = 0;
+    await sleep(2000); // the list of workflows is behind by up to a second
     for await (const { workflowId, runId, type, status } of client.workflow.list()) {
       const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
       const exported = {

@@ -61,6 +61,9 @@ async function until<T>(ask: () => Promise<T | undefined>): Promise<T> {
   }
 }
 
+/** The server's list of workflows is behind by up to a second. */
+const listing = { timeout: 10_000, interval: 200 };
+
 const id = (end: string) => `${run.id}/${end}`;
 
 async function order(verb: string, end: string, ...more: string[]) {
@@ -113,8 +116,8 @@ test("orders by plain JSON, as from the Temporal UI; they survive a worker's dea
   await reached(end, "2/0");
   expect(await update("approve", { call: "1/0" })).toContain("the call 1/0 was edited before");
   expect(await update("approve", { call: "2/7" })).toContain("no call 2/7 waits; these wait: 2/0");
-  const listed = await temporal("workflow", "list", "--query", 'EverturnWaiting = "approval"');
-  expect(listed).toContain(id(end));
+  const listed = () => temporal("workflow", "list", "--query", 'EverturnWaiting = "approval"');
+  await expect.poll(listed, listing).toContain(id(end));
   expect(await temporal("workflow", "metadata", "--workflow-id", id(end))).toMatch(
     /approve .*Make a tool call that waits for approval[\s\S]*call 2\/0 waits for approval/,
   );
@@ -155,10 +158,12 @@ test("a call is denied, a message is added; orders go with a trajectory that con
   const task = await until(async () => readdirSync(stage)[0]);
   const [first, second] = [`step-0001/${task}/0`, `step-0001/${task}/1`];
   await reached(first, "1/0");
-  const { stdout } = await everturn("approvals", run.id, "--runs", runs, "--json");
-  expect(lastLine<{ calls: object[] }>(stdout).calls).toContainEqual(
-    expect.objectContaining({ trajectory: id(first), call: "1/0", arguments: { expression: "1 + 1" } }),
-  );
+  const approvals = async () => {
+    const { stdout } = await everturn("approvals", run.id, "--runs", runs, "--json");
+    return lastLine<{ calls: object[] }>(stdout).calls;
+  };
+  const waiting = { trajectory: id(first), call: "1/0", arguments: { expression: "1 + 1" } };
+  await expect.poll(approvals, listing).toContainEqual(expect.objectContaining(waiting));
   const wrong = await order("approve", first, "--arguments", '{"expresion": "1"}');
   expect(wrong).toContain("Did you mean “expression”?");
   await giveOrder(client, id(first), "approve");

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Client, Connection } from "@temporalio/client";
 import type { temporal } from "@temporalio/proto";
 import type { RunFolder } from "../../src/runs/run-folder.ts";
@@ -22,6 +23,7 @@ export async function historiesOf(folder: RunFolder): Promise<RecordedHistory[]>
     const connection = await Connection.connect({ address: server.address });
     const histories: RecordedHistory[] = [];
     const client = new Client({ connection });
+    await sleep(2000); // the list of workflows is behind by up to a second
     for await (const { workflowId, runId } of client.workflow.list()) {
       histories.push({
         workflowId,

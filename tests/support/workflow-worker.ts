@@ -2,7 +2,6 @@ import { join } from "node:path";
 import { Client, Connection } from "@temporalio/client";
 import { NativeConnection, Worker, type WorkerOptions } from "@temporalio/worker";
 import { startDevServer } from "../../src/temporal/dev-server.ts";
-import { registerSearchAttributes } from "../../src/temporal/search-attributes.ts";
 import { findServerBinary } from "../../src/temporal/server-binary.ts";
 import { bundleWorkflows } from "../../src/temporal/workflow-bundle.ts";
 
@@ -29,7 +28,6 @@ export async function startWorkflows(options: {
   const { address } = server;
   const connection = await Connection.connect({ address });
   const native = await NativeConnection.connect({ address });
-  await registerSearchAttributes(connection, { address, namespace: "default", isOwn: true });
   const worker = await Worker.create({
     ...{ connection: native, taskQueue: queue, activities },
     workflowBundle: { codePath: bundle },
