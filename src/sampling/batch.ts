@@ -49,19 +49,26 @@ export function createBatch({ model, adapter, store, origin }: BatchOptions): Ba
     cache.arrange(order, longest(active) + 1);
   };
 
+  /** Gives those that join the rows of sequences that are done, then new ones. */
   const enter = (prompts: readonly ReadPrompt[], from: KeyValueCache) => {
     const joining = prompts.flatMap(({ row, sequences }) =>
       sequences.filter(({ done }) => !done).map((sequence) => ({ row, sequence })),
     );
     if (joining.length === 0) return;
-    const first = active.length;
-    const order = [...active.keys(), ...joining.map(() => -1)];
-    active = [...active, ...joining.map(({ sequence }) => sequence)];
+    const free = [...active.keys()].filter((row) => active[row]!.done);
+    const places = joining.map((_, index) => free[index] ?? active.length + index - free.length);
+    joining.forEach(({ sequence }, index) => {
+      active[places[index]!] = sequence;
+    });
     settings = undefined;
-    cache.arrange(order, longest(active) + 1);
+    const isNew = new Set(places);
+    cache.arrange(
+      active.map((_, row) => (isNew.has(row) ? -1 : row)),
+      longest(active) + 1,
+    );
     const kept = from.view(0, from.rows());
     joining.forEach(({ row, sequence }, index) => {
-      cache.write(first + index, 0, kept, { row, length: from.capacity(), count: sequence.length });
+      cache.write(places[index]!, 0, kept, { row, length: from.capacity(), count: sequence.length });
     });
   };
 
@@ -95,6 +102,7 @@ export function createBatch({ model, adapter, store, origin }: BatchOptions): Ba
     size: () => active.filter(({ done }) => !done).length + reader.sequences().length,
     rest() {
       if (active.every(({ done }) => done)) compact();
+      reader.rest();
     },
     bytes(more = []) {
       const sequences = [...active, ...reader.sequences(), ...more];
@@ -117,6 +125,7 @@ export function createBatch({ model, adapter, store, origin }: BatchOptions): Ba
   };
 }
 
+/** Positions of the longest sequence that is not done. */
 function longest(sequences: readonly Sequence[]): number {
-  return sequences.reduce((length, sequence) => Math.max(length, sequence.length), 0);
+  return sequences.reduce((length, { done, length: own }) => (done ? length : Math.max(length, own)), 0);
 }

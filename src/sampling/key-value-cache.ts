@@ -7,6 +7,8 @@ export interface KeyValueCache {
   rows(): number;
   /** Positions that each row has room for now. */
   capacity(): number;
+  /** Bytes that it takes now. */
+  bytes(): number;
   /**
    * Makes row i what row from[i] was (−1: anything), with room for `positions`. Where there is room already, only
    * rows that change their place are copied; room that is more than twice what is needed is given back.
@@ -64,6 +66,7 @@ export function createKeyValueCache(shape: CacheShape): KeyValueCache {
   return {
     rows: () => rows,
     capacity: () => capacity,
+    bytes: () => all.reduce((total, { byteLength }) => total + byteLength, 0),
     arrange(from, positions) {
       const wanted = Math.ceil(positions / step) * step;
       const keepsCapacity = wanted <= capacity && wanted > capacity / 2;

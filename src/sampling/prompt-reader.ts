@@ -35,6 +35,8 @@ export interface PromptReader {
   add(sequence: Sequence): void;
   /** Reads a part of the first prompts; those that have been read to their end are handed over, and forgotten. */
   step(finished: (prompts: readonly ReadPrompt[], cache: KeyValueCache) => void): Promise<void>;
+  /** Gives back the memory of keys and values, if no prompt is being read. */
+  rest(): void;
 }
 
 /** Tokens read in one step, a block of each prompt at least; bounds its memory, and how long others wait for it. */
@@ -42,6 +44,9 @@ const tokensPerStep = 2048;
 
 /** Tokens read in one run: what passes between the operators of a small model then stays in the processor's caches. */
 const tokensPerRun = 1024;
+
+/** Memory that is kept between prompts for the next ones: made anew, all of it would have to be mapped again. */
+const bytesKept = 32 * 2 ** 20;
 
 /** Blocks of a prompt that are read at once: more, and attention reads much in vain. */
 const blocksAtOnce = 4;
@@ -161,6 +166,10 @@ export function createPromptReader(
     }
   };
 
+  const rest = () => {
+    if (readings.length === 0) cache.arrange([], 0);
+  };
+
   return {
     sequences: () => readings.flatMap((reading) => reading.sequences),
     extent: () => ({
@@ -187,8 +196,9 @@ export function createPromptReader(
       for (const taken of runs) await read(taken);
       finished(readings.filter(isRead), cache);
       readings = readings.filter((reading) => !isRead(reading));
-      if (readings.length === 0) cache.arrange([], 0);
+      if (cache.bytes() > bytesKept) rest();
     },
+    rest,
   };
 }
 
