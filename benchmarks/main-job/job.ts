@@ -24,7 +24,7 @@ const pipelines = join(import.meta.dirname, "..", "..", "pipelines");
 export const lora = { rank: 16, alpha: 32, targets: ["q_proj", "k_proj", "v_proj", "o_proj"] };
 
 /**
- * The pipeline's plan for one GRPO update a step, without evaluations worth speaking of. The tiny model is warmed up
+ * The pipeline's plan with GRPO, without evaluations worth speaking of. The tiny model is warmed up
  * on demonstrations that all call the tool, so that each trajectory has two turns.
  */
 export async function planJob(options: JobOptions, folder: string): Promise<Plan> {
@@ -35,8 +35,7 @@ export async function planJob(options: JobOptions, folder: string): Promise<Plan
     ...[`rollout.batchSize=${batchSize}`, `rollout.groupSize=${groupSize}`, "rollout.temperature=1"],
     ...[`rollout.concurrency=${batchSize}`, `rollout.maxActionTokens=${actionTokens}`],
     `dataset.train.config.path=${JSON.stringify(tasks)}`,
-    ...["trainer.config.algorithm=grpo", "trainer.config.epochs=1", "trainer.config.klCoefficient=0"],
-    ...[`trainer.config.minibatchSize=${batchSize}`, "trainer.config.leaveOutUniformGroups=false"],
+    ...["trainer.config.algorithm=grpo", "trainer.config.leaveOutUniformGroups=false"],
     `trainer.config.threads=${threads}`,
   ];
   if (model === "smollm2") {

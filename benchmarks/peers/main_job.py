@@ -27,6 +27,9 @@ class Settings:
     steps: int
     groupSize: int
     batchSize: int
+    minibatchSize: int
+    epochs: int
+    klCoefficient: float
     maxActionTokens: int
     maxTurns: int
     temperature: float
@@ -100,19 +103,23 @@ class Phases:
 
 
 class OnDemand(TrainerCallback):
-    """Waits for a line before each step, and answers when it is over."""
+    """Waits for a line before each batch, and answers when its optimizer steps are over."""
 
-    def __init__(self, phases, out):
-        self.phases, self.out = phases, out
+    def __init__(self, phases, optimizer_steps, out):
+        self.phases, self.optimizer_steps, self.out = phases, optimizer_steps, out
         self.started, self.trainer = 0.0, None
 
     def on_step_begin(self, args, state, control, **kwargs):
+        if state.global_step % self.optimizer_steps > 0:
+            return
         if not sys.stdin.readline():
             sys.exit(0)
         self.phases.seconds.clear()
         self.started = time.perf_counter()
 
     def on_step_end(self, args, state, control, **kwargs):
+        if state.global_step % self.optimizer_steps > 0:
+            return
         total = time.perf_counter() - self.started
         phases = self.phases.seconds
         metrics = self.trainer._metrics["train"]
@@ -120,8 +127,8 @@ class OnDemand(TrainerCallback):
             "total": total,
             "rollout": phases["rollout"],
             "generation": phases["generation"],
-            "score": phases["scored"] - phases["rollout"],
-            "train": total - phases["scored"],
+            "score": phases["score"],
+            "train": total - phases["rollout"] - phases["score"],
             "completionTokens": metrics["completions/mean_length"][-1],
             "toolCalls": metrics["tools/call_frequency"][-1],
             "reward": metrics["reward"][-1],
@@ -150,17 +157,19 @@ def main():
             lora_dropout=0.0,
             task_type="CAUSAL_LM",
         )
-    # 64 trajectories of SmolLM2-135M in one forward pass want more than 20 GB; the parts make up the whole batch.
-    most = settings.batchSize if settings.lora is None else 16
-    forward = max(part for part in range(1, most + 1) if settings.batchSize % part == 0)
+    # 64 trajectories of SmolLM2-135M in one forward pass want more than 20 GB; the parts make up the whole minibatch.
+    most = settings.minibatchSize if settings.lora is None else 16
+    forward = max(part for part in range(1, most + 1) if settings.minibatchSize % part == 0)
+    optimizer_steps = settings.epochs * settings.batchSize // settings.minibatchSize
     arguments = GRPOConfig(
         output_dir=settings.output,
         use_cpu=True,
         bf16=False,
         gradient_checkpointing=False,
         per_device_train_batch_size=forward,
-        gradient_accumulation_steps=settings.batchSize // forward,
+        gradient_accumulation_steps=settings.minibatchSize // forward,
         steps_per_generation=settings.batchSize // forward,
+        num_iterations=settings.epochs,
         num_generations=settings.groupSize,
         max_completion_length=settings.maxTurns * settings.maxActionTokens + 64,
         max_tool_calling_iterations=settings.maxTurns - 1,
@@ -168,8 +177,8 @@ def main():
         learning_rate=settings.learningRate,
         lr_scheduler_type="constant",
         optim="adamw_torch_fused",
-        beta=0.0,
-        max_steps=settings.steps,
+        beta=settings.klCoefficient,
+        max_steps=settings.steps * optimizer_steps,
         shuffle_dataset=False,
         logging_steps=10**9,
         save_strategy="no",
@@ -178,7 +187,7 @@ def main():
         dataloader_pin_memory=False,
     )
     phases = Phases()
-    callback = OnDemand(phases, out)
+    callback = OnDemand(phases, optimizer_steps, out)
     trainer = GRPOTrainer(
         model=model,
         args=arguments,
@@ -191,7 +200,7 @@ def main():
     )
     trainer.generation_config.max_new_tokens = settings.maxActionTokens  # of a turn, as on the other side
     callback.trainer = trainer
-    phases.wrap(trainer, "_generate_and_score_completions", "scored")
+    phases.wrap(trainer, "_calculate_rewards", "score")
     phases.wrap(trainer, "_generate", "rollout")
     phases.wrap(trainer, "_generate_single_turn", "generation")
     print(json.dumps({"ready": True}), file=out, flush=True)
