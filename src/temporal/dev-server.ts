@@ -125,6 +125,8 @@ const pragmas = [
 /** For one user whose tasks come in bursts. */
 const dynamicConfiguration = [
   "history.transferProcessorMaxPollRPS=200",
+  'history.transferProcessorUpdateAckInterval="1s"', // each new task costs the more, the more are done but not forgotten
+  'history.visibilityProcessorUpdateAckInterval="1s"',
   "system.enableActivityEagerExecution=true", // an activity of the workflow's own worker skips the task queue
   "matching.numTaskqueueReadPartitions=1", // and tasks that don't find their poller at once …
   "matching.numTaskqueueWritePartitions=1",
