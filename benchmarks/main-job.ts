@@ -1,7 +1,7 @@
 // A step of reinforcement learning with a tool, whole and by phase, side by side with TRL's GRPOTrainer: the same
 // policy, tasks and batch, step by step in turns. Ours goes through Temporal, every turn journalled; theirs does not.
 // node benchmarks/main-job.ts --python venv/bin/python [--model tiny|smollm2] [--steps 6] [--batch 64]
-//   [--tasks FILE] [--action-tokens 40] [--warm-steps 200] [--threads 2] [--json]
+//   [--tasks FILE] [--action-tokens 40] [--warm-steps 200] [--threads 2] [--set trainer.config.epochs=1]… [--json]
 import { mkdtemp, rm } from "node:fs/promises";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,6 +25,7 @@ const { values } = parseArgs({
     "action-tokens": { type: "string", default: "40" },
     "warm-steps": { type: "string", default: "200" },
     threads: { type: "string", default: "2" },
+    set: { type: "string", multiple: true, default: [] },
     json: { type: "boolean", default: false },
   },
 });
@@ -36,6 +37,7 @@ const options: JobOptions = {
   actionTokens: Number(values["action-tokens"]),
   warmSteps: Number(values["warm-steps"]),
   threads: Number(values.threads),
+  overrides: values.set,
   ...(values.tasks === undefined ? {} : { tasks: values.tasks }),
 };
 

@@ -14,6 +14,8 @@ export interface JobOptions {
   /** Supervised steps of the tiny model before anything is measured. */
   warmSteps: number;
   threads: number;
+  /** More of the pipeline's keys that both sides take otherwise. */
+  overrides: string[];
   /** A file of chain-sum tasks instead of the pipeline's. */
   tasks?: string;
 }
@@ -37,6 +39,7 @@ export async function planJob(options: JobOptions, folder: string): Promise<Plan
     `dataset.train.config.path=${JSON.stringify(tasks)}`,
     ...["trainer.config.algorithm=grpo", "trainer.config.leaveOutUniformGroups=false"],
     `trainer.config.threads=${threads}`,
+    ...options.overrides,
   ];
   if (model === "smollm2") {
     const adapter = `trainer.config.lora=${JSON.stringify(lora)}`;
