@@ -11,6 +11,7 @@ import { formatModelConfig } from "../src/models/model-config-file.ts";
 import { randomModelWeights } from "../src/models/model-weights.ts";
 import { copyTokenizerFiles } from "../src/models/policy-folder.ts";
 import { writeSafetensors } from "../src/models/safetensors.ts";
+import { memoryFlags } from "../src/temporal/worker-process.ts";
 import { type GenerateAnswer, type Side, startSide } from "./generate/side.ts";
 import { generateRequest, observation, spreads } from "./generate/workload.ts";
 import { configs, median, type ShapeName, shapes } from "./shapes.ts";
@@ -44,7 +45,7 @@ async function startSides(shape: ShapeName, folder: string): Promise<Sides> {
   const sides = new Map<string, Side>();
   const everturn = join(here, "generate", "everturn.ts");
   const commands: [string, string, string[]][] = [
-    ["everturn", process.execPath, [everturn, folder, options.threads]],
+    ["everturn", process.execPath, [...memoryFlags, everturn, folder, options.threads]], // as workers run
     ...options.peers.split(",").map((peer): [string, string, string[]] => {
       const script = join(here, "peers", "generate.py");
       return [peer, options.python, [script, peer, folder, options.threads, join(folder, "genai")]];
