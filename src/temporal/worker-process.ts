@@ -28,8 +28,12 @@ export interface WorkerProcess {
 /** Milliseconds that a worker has to end in. */
 const grace = { server: 10_000, noServer: 1000 };
 
-/** Node options of workers, in MiB: short-lived objects are collected less often, and all others only once there are many. */
-export const memoryFlags = ["--min-semi-space-size=32", "--max-semi-space-size=64", "--initial-old-space-size=256"];
+/** Node options of workers, in MiB: short-lived objects are collected less often, others only once there are many. */
+export const memoryFlags = [
+  "--min-semi-space-size=32",
+  "--max-semi-space-size=64",
+  "--initial-old-space-size=256",
+];
 
 /**
  * Starts `everturn worker` for a role and waits until it polls its queue. Its output goes to the run's logs.
