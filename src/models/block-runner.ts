@@ -2,6 +2,7 @@ import type { Bindings } from "../onnx/bound-session.ts";
 import type { BoundTensor } from "../onnx/runtime-session.ts";
 import type { DecoderRun, Past } from "./cached-decoder.ts";
 import type { ModelConfig } from "./model-config.ts";
+import { readLength } from "./read-length.ts";
 
 /** New tokens of a batch of rows, `length` of each with what it is padded with. */
 export interface Block {
@@ -155,7 +156,7 @@ function isSamePast({ rows, capacity, keys }: Remembered, nextRows: number, past
   );
 }
 
-/** One row of a block, as a block, padded to two tokens if it has one: a single one takes other kernels than several. */
+/** One row of a block, as a block. */
 function rowOf({ tokens, past, length }: Block, row: number): Block {
   const cut = (array: Float32Array) => {
     const size = array.length / tokens.length;
@@ -163,7 +164,7 @@ function rowOf({ tokens, past, length }: Block, row: number): Block {
   };
   return {
     tokens: [tokens[row]!],
-    length: Math.min(length, Math.max(2, tokens[row]!.length)),
+    length: Math.min(length, readLength(tokens[row]!.length)),
     past: {
       keys: past.keys.map(cut),
       values: past.values.map(cut),

@@ -1,4 +1,5 @@
 import type { CachedDecoder, KeyValues, NextTokens } from "../models/cached-decoder.ts";
+import { readLength } from "../models/read-length.ts";
 import type { Tensor } from "../models/safetensors.ts";
 import { createBlockKeys } from "./block-keys.ts";
 import { createKeyValueCache, type KeyValueCache } from "./key-value-cache.ts";
@@ -121,8 +122,7 @@ export function createPromptReader(
     };
     const output = await model.run({
       tokens,
-      // A single row of scores takes another kernel than several.
-      length: Math.max(2, ...tokens.map((row) => row.length)),
+      length: readLength(longest(tokens.map((row) => row.length))),
       past,
       wanted: wantedBy(ending),
       inverseTemperatures: tempered(taken.map(({ sequences: [sequence] }) => sequence)),

@@ -93,3 +93,20 @@ test.each(models)("%s: turns are the same alone, crowded, and after a crash", as
     if (process.arch === "x64") expect(alone).toEqual(together[index]);
   }
 });
+
+test("a prompt that ends one token after a block is the same read at once and from what was kept", async () => {
+  const wide = { ...shape, hidden_size: 128, num_attention_heads: 4, num_key_value_heads: 2 };
+  const config = modelConfig({ ...wide, head_dim: 32, intermediate_size: 352 });
+  const folder = await modelFolder(config, randomModelWeights(config, 3));
+  for (const length of [65, 129]) {
+    for (let seed = 0; seed < 4; seed++) {
+      const sampler = await open(config, folder, 1);
+      const tokens = Array.from({ length }, (_, at) => (7 * at * at + 13 * at + 29 * seed) % 50);
+      const sampling = { temperature: 1, maxTokens: 3 };
+      const sample = () =>
+        sampler.generate({ tokens, version: 0, sampling, key: { seed, trajectory: "t", turn: 0 } });
+      const first = await sample();
+      if (process.arch === "x64") expect(await sample()).toEqual(first);
+    }
+  }
+});
