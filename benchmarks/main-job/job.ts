@@ -26,8 +26,8 @@ const pipelines = join(import.meta.dirname, "..", "..", "pipelines");
 export const lora = { rank: 16, alpha: 32, targets: ["q_proj", "k_proj", "v_proj", "o_proj"] };
 
 /**
- * The pipeline's plan with GRPO, without evaluations worth speaking of. The tiny model is warmed up
- * on demonstrations that all call the tool, so that each trajectory has two turns.
+ * The pipeline's plan with GRPO, without evaluations worth speaking of. The tiny model is warmed up on demonstrations
+ * that all call the tool, so that each trajectory has two turns.
  */
 export async function planJob(options: JobOptions, folder: string): Promise<Plan> {
   const { model, batchSize, groupSize, actionTokens, threads } = options;

@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { Client, Connection } from "@temporalio/client";
 import { defineSearchAttributeKey } from "@temporalio/common";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { freePort } from "../../src/temporal/free-port.ts";
 import { registerSearchAttributes } from "../../src/temporal/search-attributes.ts";
 import { findServerBinary } from "../../src/temporal/server-binary.ts";
@@ -22,7 +21,7 @@ describe("a server that others started", () => {
     const cached = ["--dynamic-config-value", "system.forceSearchAttributesCacheRefreshOnRead=false"];
     const place = ["--headless", "--ip", "127.0.0.1", "--port", String(port)];
     server = spawn(binary, ["server", "start-dev", ...place, ...database, ...cached], { stdio: "ignore" });
-    connection = await connect(`127.0.0.1:${port}`);
+    connection = await vi.waitFor(() => connect(`127.0.0.1:${port}`), { timeout: 30_000, interval: 100 });
   });
 
   afterAll(async () => {
@@ -55,14 +54,7 @@ describe("a server that others started", () => {
 });
 
 async function connect(address: string): Promise<Connection> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      const connection = await Connection.connect({ address });
-      await connection.workflowService.describeNamespace({ namespace: "default" });
-      return connection;
-    } catch (error) {
-      if (attempt === 300) throw error;
-      await sleep(100);
-    }
-  }
+  const connection = await Connection.connect({ address });
+  await connection.workflowService.describeNamespace({ namespace: "default" });
+  return connection;
 }
