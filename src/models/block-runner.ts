@@ -15,10 +15,9 @@ export interface Block {
 /** What the runs of a block read and wrote, beside keys and values; room for at least its rows. */
 export interface BlockMemory {
   rows: number;
-  tokens: BigInt64Array;
+  tokens: Int32Array;
   last: BigInt64Array;
   lastPositions: Int32Array;
-  likeliest: BigInt64Array;
   logits: Float32Array;
   probabilities: Float32Array;
 }
@@ -52,7 +51,6 @@ export function createBlockRunner(bindings: Bindings, config: ModelConfig): Bloc
     input("tokens", [rows, length], cut(memory.tokens, length));
     input("last", [rows, 1], cut(memory.last, 1));
     input("lastPositions", [rows], cut(memory.lastPositions, 1));
-    output("likeliest", [rows], cut(memory.likeliest, 1));
     output("logits", [rows, vocabulary], cut(memory.logits, vocabulary));
     output("probabilities", [rows, vocabulary], cut(memory.probabilities, vocabulary));
     place = next;
@@ -86,7 +84,7 @@ export function createBlockRunner(bindings: Bindings, config: ModelConfig): Bloc
     tokens.forEach((row, index) => {
       const at = from + index;
       for (let place = 0; place < length; place++) {
-        memory.tokens[at * length + place] = BigInt(row[place] ?? 0);
+        memory.tokens[at * length + place] = row[place] ?? 0;
       }
       memory.last[at] = BigInt(row.length - 1);
       memory.lastPositions[at] = past.lengths[index]! + length - 1;
@@ -112,10 +110,9 @@ export function createBlockRunner(bindings: Bindings, config: ModelConfig): Bloc
 function blockMemory(rows: number, tokens: number, vocabulary: number): BlockMemory {
   return {
     rows,
-    tokens: new BigInt64Array(tokens),
+    tokens: new Int32Array(tokens),
     last: new BigInt64Array(rows),
     lastPositions: new Int32Array(rows),
-    likeliest: new BigInt64Array(rows),
     logits: new Float32Array(rows * vocabulary),
     probabilities: new Float32Array(rows * vocabulary),
   };

@@ -67,6 +67,7 @@ export function decodingModel(
   config: ModelConfig,
   weights: WeightSources["tensors"],
   adapter?: AdapterShape,
+  tables = rotaryTables(graph, config),
 ): DecoderModel {
   const constant = (tensor: Tensor | StoredTensor): FloatValue =>
     "file" in tensor
@@ -75,7 +76,7 @@ export function decodingModel(
   return {
     config,
     weights: new Map([...weights].map(([name, tensor]) => [name, constant(tensor)])),
-    tables: rotaryTables(graph, config),
+    tables,
     inference: true,
     ...(adapter && { adapter: adapterInputs(graph, adapter) }),
   };

@@ -38,11 +38,15 @@ export interface DecoderRun {
 /** "logits" and "weights" are [rows, vocabulary]; "choice" is each row's likeliest token and its probability. */
 export type NextTokenOutput = "choice" | "logits" | "weights";
 
+/** The likeliest token, and its probability. */
+export interface Choice {
+  token: number;
+  probability: number;
+}
+
 /** What was wanted about the next token of each row. To be read before the next run, which may use its memory. */
 export interface NextTokens {
-  likeliest: BigInt64Array;
-  /** The probability of the likeliest token. */
-  certainties: Float32Array;
+  choice(row: number): Choice;
   logits: Float32Array;
   /** Probabilities at the row's temperature. */
   weights: Float32Array;

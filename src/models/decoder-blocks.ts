@@ -1,7 +1,7 @@
 import { type Dimension, product } from "../onnx/dimensions.ts";
 import { add, mul } from "../onnx/elementwise.ts";
 import { geGlu, swiGlu } from "../onnx/gated-units.ts";
-import { type FloatValue, graphError, type IntValue } from "../onnx/graph.ts";
+import { type FloatValue, graphError, type IntValue, type Value } from "../onnx/graph.ts";
 import { gather } from "../onnx/indexing.ts";
 import { gemm, linear } from "../onnx/linear-algebra.ts";
 import { fusedRmsNorm, rmsNorm } from "../onnx/rms-norm.ts";
@@ -47,7 +47,7 @@ export function weightOf(model: DecoderModel, name: string): FloatValue {
 }
 
 /** Embeddings [rows, hidden] of tokens [rows]. */
-export function embedTokens(model: DecoderModel, tokens: IntValue): FloatValue {
+export function embedTokens(model: DecoderModel, tokens: IntValue | Value<"int32">): FloatValue {
   const { model_type, hidden_size } = model.config;
   const embedded = gather(weightOf(model, "model.embed_tokens.weight"), tokens);
   return families[model_type].gemmaScaling ? mul(embedded, Math.sqrt(hidden_size)) : embedded;
@@ -72,8 +72,8 @@ export function decoderLayer(
   const mixed = add(select(hidden), project(attended, "self_attn.o_proj"));
   const before = norm(model, mixed, name("post_attention_layernorm"));
   const gated = model.config.hidden_act === "silu" ? swiGlu : geGlu;
-  const [gate, up] = projections(model, before, name("mlp"), ["gate_proj", "up_proj"]);
-  return add(mixed, project(gated(gate!, up!), "mlp.down_proj"));
+  const units = gated(project(before, "mlp.gate_proj"), project(before, "mlp.up_proj"));
+  return add(mixed, project(units, "mlp.down_proj"));
 }
 
 /** What attention works on, from normed rows [rows, hidden] at positions [rows]. */

@@ -51,10 +51,11 @@ export async function createFedDecoder(
         copyPositions(shape, from, { ...past, row, at: past.lengths[row]! }, count);
       });
       const floats = (name: string) => (names.includes(name) ? outputs.floats(name) : empty);
-      const likeliest = names.includes("likeliest") ? outputs.tensor("likeliest").data : undefined;
       return {
-        likeliest: likeliest instanceof BigInt64Array ? likeliest : new BigInt64Array(0),
-        certainties: floats("certainties"),
+        choice: (row) => ({
+          token: Number(outputs.tensor("likeliest").data[row]),
+          probability: outputs.floats("certainties")[row]!,
+        }),
         logits: floats("logits"),
         weights: floats("weights"),
       };

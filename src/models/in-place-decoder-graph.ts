@@ -1,6 +1,6 @@
 import { product } from "../onnx/dimensions.ts";
 import { createGraph, type FloatValue, type Graph } from "../onnx/graph.ts";
-import { groupQueryAttention } from "../onnx/group-query-attention.ts";
+import { groupQueryAttention, scoreFactor } from "../onnx/group-query-attention.ts";
 import { gatherRow } from "../onnx/indexing.ts";
 import { reshape } from "../onnx/shaping.ts";
 import { type AdapterShape, decodingModel } from "./cached-decoder-graph.ts";
@@ -17,6 +17,7 @@ import {
 import { families } from "./families.ts";
 import { type ModelConfig, windowOf } from "./model-config.ts";
 import { boundNextTokenOutputs } from "./next-token.ts";
+import { rotaryTables } from "./rotary-tables.ts";
 import type { WeightSources } from "./weight-sources.ts";
 
 /**
@@ -31,9 +32,10 @@ export function inPlaceDecoderGraph(
   adapter?: AdapterShape,
 ): Graph {
   const graph = createGraph();
-  const model = decodingModel(graph, config, weights, adapter);
   const { num_attention_heads: heads, num_key_value_heads: groups, head_dim: size } = config;
-  const tokens = graph.input("tokens", "int64", ["batch", "length"]);
+  const tables = rotaryTables(graph, config, scoreFactor(size));
+  const model = decodingModel(graph, config, weights, adapter, tables);
+  const tokens = graph.input("tokens", "int32", ["batch", "length"]);
   const last = graph.input("last", "int64", ["batch", 1]);
   const lastPositions = graph.input("lastPositions", "int32", ["batch"]);
   const total = graph.input("total", "int32", [1]);
@@ -47,7 +49,7 @@ export function inPlaceDecoderGraph(
       const values = graph.input(`values${layer}`, "float32", shape);
       const inputs = attentionRows(model, layer, normed);
       const window = windowOf(config, layer);
-      const options = { heads, groups, keys, values, lastPositions, total, tables: model.tables, window };
+      const options = { heads, groups, keys, values, lastPositions, total, tables, window };
       const [attended, newKeys, newValues] = groupQueryAttention(inputs, options);
       graph.output(`newKeys${layer}`, newKeys);
       graph.output(`newValues${layer}`, newValues);

@@ -3,6 +3,7 @@ import { modelBytes } from "../onnx/model-bytes.ts";
 import { createBlockRunner } from "./block-runner.ts";
 import type { CachedDecoder, DecoderOptions, NextTokens } from "./cached-decoder.ts";
 import { inPlaceDecoderGraph } from "./in-place-decoder-graph.ts";
+import { indexOfLargest } from "./index-of-largest.ts";
 import type { ModelConfig } from "./model-config.ts";
 import { createTemperedWeights, type TemperedWeights } from "./tempered-weights.ts";
 import type { WeightSources } from "./weight-sources.ts";
@@ -26,28 +27,28 @@ export async function createInPlaceDecoder(
   const reading = createBlockRunner(session.bindings(), config);
   const decoding = createBlockRunner(session.bindings(), config);
   const { vocab_size: vocabulary } = config;
-  let certainties = new Float32Array();
   let tempered: TemperedWeights | undefined;
   return {
     config,
     capacityStep: 64,
     isSplitInvariant: config.head_dim <= longestSum,
-    async run({ tokens, past, inverseTemperatures, ...run }): Promise<NextTokens> {
+    async run(run): Promise<NextTokens> {
+      const { tokens, past, inverseTemperatures } = run;
       const length = run.length ?? Math.max(...tokens.map((row) => row.length));
-      const block = { tokens, past, length, adapter: run.adapter };
       // The operator reads several new tokens of several rows only where nothing came before.
       const isRowByRow = length > 1 && past.lengths.some((seen) => seen > 0);
       const runner = length === 1 ? decoding : reading;
-      const { rows, likeliest, logits, probabilities } = runner.run(block, isRowByRow);
-      if (certainties.length < rows) certainties = new Float32Array(rows);
-      for (let row = 0; row < tokens.length; row++) {
-        certainties[row] = probabilities[row * vocabulary + Number(likeliest[row])]!;
-      }
+      const block = { tokens, past, length, adapter: run.adapter };
+      const { logits, probabilities } = runner.run(block, isRowByRow);
+      const choice = (row: number) => {
+        const token = indexOfLargest(logits, row * vocabulary, vocabulary);
+        return { token, probability: probabilities[row * vocabulary + token]! };
+      };
       if (!inverseTemperatures?.some((factor) => factor !== 1)) {
-        return { likeliest, certainties, logits, weights: probabilities };
+        return { choice, logits, weights: probabilities };
       }
       tempered ??= await createTemperedWeights(vocabulary, threads);
-      return { likeliest, certainties, logits, weights: tempered.of(logits, inverseTemperatures) };
+      return { choice, logits, weights: tempered.of(logits, inverseTemperatures) };
     },
     async close() {
       tempered?.close();

@@ -2,15 +2,12 @@ import { joinedName } from "./decoder-blocks.ts";
 import type { ModelConfig } from "./model-config.ts";
 import type { Tensor } from "./safetensors.ts";
 
-/** Linear maps of a layer that read the same rows. */
-const joint: readonly { parent: string; modules: readonly string[] }[] = [
-  { parent: "self_attn", modules: ["q_proj", "k_proj", "v_proj"] },
-  { parent: "mlp", modules: ["gate_proj", "up_proj"] },
-];
+const modules = ["q_proj", "k_proj", "v_proj"];
 
 /**
- * Weights with those of linear maps of the same input one below the other, as `joinedName` names them: one product
- * instead of three is faster for small models. A bias that only some of them have is zero for the others.
+ * Weights with those of queries, keys and values one below the other, as `joinedName` names them: one product instead
+ * of three is faster for small models. (One for both halves of a gated unit is not: they would have to be split.) A
+ * bias that only some of them have is zero for the others.
  */
 export function joinWeights(
   config: ModelConfig,
@@ -18,22 +15,20 @@ export function joinWeights(
 ): ReadonlyMap<string, Tensor> {
   const joined = new Map(weights);
   for (let layer = 0; layer < config.num_hidden_layers; layer++) {
-    for (const { parent, modules } of joint) {
-      const prefix = `model.layers.${layer}.${parent}`;
-      const take = (name: string) => {
-        const tensor = joined.get(name);
-        joined.delete(name);
-        return tensor;
-      };
-      const matrices = modules.map((module) => take(`${prefix}.${module}.weight`)!);
-      const biases = modules.map((module, at) => {
-        const [outputs] = matrices[at]!.shape;
-        return take(`${prefix}.${module}.bias`) ?? { shape: [outputs!], data: new Float32Array(outputs!) };
-      });
-      const name = `${prefix}.${joinedName(modules)}`;
-      joined.set(`${name}.weight`, stacked(matrices));
-      if (weights.has(`${prefix}.${modules[0]}.bias`)) joined.set(`${name}.bias`, stacked(biases));
-    }
+    const prefix = `model.layers.${layer}.self_attn`;
+    const take = (name: string) => {
+      const tensor = joined.get(name);
+      joined.delete(name);
+      return tensor;
+    };
+    const matrices = modules.map((module) => take(`${prefix}.${module}.weight`)!);
+    const biases = modules.map((module, at) => {
+      const [outputs] = matrices[at]!.shape;
+      return take(`${prefix}.${module}.bias`) ?? { shape: [outputs!], data: new Float32Array(outputs!) };
+    });
+    const name = `${prefix}.${joinedName(modules)}`;
+    joined.set(`${name}.weight`, stacked(matrices));
+    if (weights.has(`${prefix}.${modules[0]}.bias`)) joined.set(`${name}.bias`, stacked(biases));
   }
   return joined;
 }

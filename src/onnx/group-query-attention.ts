@@ -13,9 +13,18 @@ export interface GroupQueryOptions {
   lastPositions: Value<"int32">;
   /** The most positions of a row [1]. With several new tokens and remembered ones, the batch must be of one row. */
   total: Value<"int32">;
+  /** Times `scoreFactor` of the head size. */
   tables: RotaryTables;
   /** Positions that a token sees, itself included; default all before it. */
   window?: number | undefined;
+}
+
+/**
+ * What rotations of queries and of keys are multiplied with so that their products are scores, 1 / √(head size): the
+ * runtime's product of a single row is faster where it need not scale.
+ */
+export function scoreFactor(headSize: number): number {
+  return headSize ** -0.25;
 }
 
 /**
@@ -40,12 +49,17 @@ export function groupQueryAttention(
     options.total,
     tables.cosines,
     tables.sines,
+    graph.absent,
+    graph.absent,
+    // Sinks that draw nothing keep the runtime from its tiled kernel, which is slower for a token a row.
+    graph.floats(new Float32Array(heads).fill(-Infinity), [heads]),
   ];
   const attended = [queries.shape[0]!, queries.shape[1]!, heads * size];
   const attributes = {
     num_heads: heads,
     kv_num_heads: groups,
     do_rotary: 1,
+    scale: { float: 1 },
     ...(window !== undefined && { local_window_size: window }),
   };
   const outputs = [attended, options.keys.shape, options.values.shape];

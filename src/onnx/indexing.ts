@@ -2,7 +2,10 @@ import { frontAxis } from "./dimensions.ts";
 import { type DataType, type FloatValue, graphError, type IntValue, type Value } from "./graph.ts";
 
 /** Rows of `table` by their number: [rows, …] and indices of any shape give [...indices, …]. */
-export function gather<Type extends DataType>(table: Value<Type>, indices: IntValue): Value<Type> {
+export function gather<Type extends DataType>(
+  table: Value<Type>,
+  indices: IntValue | Value<"int32">,
+): Value<Type> {
   const shape = [...indices.shape, ...table.shape.slice(1)];
   return table.graph.emit("Gather", [table, indices], { dtype: table.dtype, shape }, { axis: 0 });
 }

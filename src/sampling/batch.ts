@@ -1,8 +1,8 @@
-import type { CachedDecoder, DecoderRun } from "../models/cached-decoder.ts";
+import type { CachedDecoder, DecoderRun, Past } from "../models/cached-decoder.ts";
 import type { Tensor } from "../models/safetensors.ts";
 import { createKeyValueCache, type KeyValueCache } from "./key-value-cache.ts";
 import { bytesOfPosition } from "./memory-check.ts";
-import { nextTokensOf, prepareAll, tempered, wantedBy } from "./next-tokens.ts";
+import { nextTokenOf, prepareAll, tempered, wantedBy } from "./next-tokens.ts";
 import type { PrefixStore } from "./prefix-store.ts";
 import { createPromptReader, type ReadPrompt } from "./prompt-reader.ts";
 import type { Sequence } from "./sequence.ts";
@@ -36,17 +36,22 @@ export function createBatch({ model, adapter, store, origin }: BatchOptions): Ba
   const cache = createKeyValueCache({ layers, heads, headSize, step: model.capacityStep });
   const reader = createPromptReader(model, adapter, store, origin);
   let active: Sequence[] = [];
-  /** What a run is asked for, as long as no sequence joins or leaves. */
-  let settings: Omit<DecoderRun, "tokens" | "past"> | undefined;
+  /** The next run, but for its tokens and lengths, as long as rows stay where they are. */
+  let prepared: DecodingRun | undefined;
 
-  /** Frees the rows of sequences that are done, filling each hole with a last row, and makes room for one token more. */
+  /** Makes row i what row from[i] was, with room for a token more than the longest sequence has. */
+  const arrange = (from: readonly number[]) => {
+    cache.arrange(from, longest(active) + 1);
+    prepared = undefined;
+  };
+
+  /** Frees the rows of sequences that are done, filling each hole with a last row. */
   const compact = () => {
     const rows = [...active.keys()].filter((row) => !active[row]!.done);
     const last = rows.filter((row) => row >= rows.length);
     const order = Array.from(rows, (_, row) => (active[row]!.done ? last.pop()! : row));
     active = order.map((row) => active[row]!);
-    settings = undefined;
-    cache.arrange(order, longest(active) + 1);
+    arrange(order);
   };
 
   /** Gives those that join the rows of sequences that are done, then new ones. */
@@ -60,39 +65,38 @@ export function createBatch({ model, adapter, store, origin }: BatchOptions): Ba
     joining.forEach(({ sequence }, index) => {
       active[places[index]!] = sequence;
     });
-    settings = undefined;
     const isNew = new Set(places);
-    cache.arrange(
-      active.map((_, row) => (isNew.has(row) ? -1 : row)),
-      longest(active) + 1,
-    );
+    arrange(active.map((_, row) => (isNew.has(row) ? -1 : row)));
     const kept = from.view(0, from.rows());
     joining.forEach(({ row, sequence }, index) => {
       cache.write(places[index]!, 0, kept, { row, length: from.capacity(), count: sequence.length });
     });
   };
 
+  const prepare = (): DecodingRun => ({
+    length: 1,
+    tokens: active.map(() => [0]),
+    past: { ...cache.view(0, active.length), capacity: cache.capacity(), lengths: active.map(() => 0) },
+    wanted: wantedBy(active),
+    inverseTemperatures: tempered(active),
+    ...(adapter && { adapter }),
+  });
+
   const decode = async () => {
     if (active.some(({ done }) => done)) compact();
     if (active.length === 0) return;
-    if (longest(active) === cache.capacity()) cache.arrange([...active.keys()], longest(active) + 1);
-    settings ??= {
-      wanted: wantedBy(active),
-      inverseTemperatures: tempered(active),
-      ...(adapter && { adapter }),
-    };
-    const past = {
-      ...cache.view(0, active.length),
-      capacity: cache.capacity(),
-      lengths: active.map(({ length }) => length),
-    };
-    const tokens = active.map((sequence) => [sequence.tokens.at(-1)!]);
-    const output = await model.run({ ...settings, tokens, past });
+    if (longest(active) === cache.capacity()) arrange([...active.keys()]);
+    prepared ??= prepare();
+    const run = prepared;
+    active.forEach(({ tokens, length }, row) => {
+      run.tokens[row]![0] = tokens.at(-1)!;
+      run.past.lengths[row] = length;
+    });
+    const output = await model.run(run);
     await prepareAll(active);
-    const next = nextTokensOf(output, model.config.vocab_size);
     active.forEach((sequence, row) => {
       sequence.length++;
-      sequence.advance(next(row));
+      sequence.advance(nextTokenOf(output, model.config.vocab_size, row));
     });
   };
 
@@ -115,7 +119,7 @@ export function createBatch({ model, adapter, store, origin }: BatchOptions): Ba
       for (const sequence of sequences) reader.add(sequence);
     },
     async step() {
-      await reader.step(enter);
+      if (reader.isReading()) await reader.step(enter);
       try {
         await decode();
       } catch (error) {
@@ -123,6 +127,12 @@ export function createBatch({ model, adapter, store, origin }: BatchOptions): Ba
       }
     },
   };
+}
+
+/** One token more for each sequence, to be filled in. */
+interface DecodingRun extends DecoderRun {
+  tokens: number[][];
+  past: Past & { lengths: number[] };
 }
 
 /** Positions of the longest sequence that is not done. */

@@ -98,14 +98,13 @@ export function createKeyValueCache(shape: CacheShape): KeyValueCache {
       return view;
     },
     cut(row, at, count) {
-      const empty = () => Array.from({ length: layers }, () => new Float32Array(heads * count * headSize));
-      const copy = { keys: empty(), values: empty() };
-      copyPositions(
-        shape,
-        { ...everything(), capacity, row, at },
-        { ...copy, capacity: count, row: 0, at: 0 },
-        count,
-      );
+      const size = heads * count * headSize;
+      const numbers = new Float32Array(2 * layers * size); // one: to make an array costs more than to fill it
+      const part = (_: unknown, index: number) => numbers.subarray(index * size, (index + 1) * size);
+      const parts = Array.from(all, part);
+      const copy = { keys: parts.slice(0, layers), values: parts.slice(layers) };
+      const to = { ...copy, capacity: count, row: 0, at: 0 };
+      copyPositions(shape, { ...everything(), capacity, row, at }, to, count);
       return copy;
     },
     write(row, at, other, { row: otherRow, length, count }) {

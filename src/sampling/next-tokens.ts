@@ -21,26 +21,13 @@ export async function prepareAll(sequences: readonly Sequence[]): Promise<void> 
   }
 }
 
-/**
- * What a run says of the next token of each row. It is one object for all rows: it speaks of the row that was asked for
- * last.
- */
-export function nextTokensOf(output: NextTokens, vocabulary: number): (row: number) => NextToken {
-  let row = 0;
+/** What a run says of the next token of a row. */
+export function nextTokenOf(output: NextTokens, vocabulary: number, row: number): NextToken {
   const cut = (array: Float32Array) => array.subarray(row * vocabulary, (row + 1) * vocabulary);
-  const next: NextToken = {
-    get likeliest() {
-      return Number(output.likeliest[row]);
-    },
-    get normalizer() {
-      return -Math.log(output.certainties[row]!);
-    },
+  return {
+    choice: () => output.choice(row),
     // Seldom are both wanted, and often none.
     weights: () => cut(output.weights),
     logits: () => cut(output.logits),
-  };
-  return (at) => {
-    row = at;
-    return next;
   };
 }

@@ -3,7 +3,7 @@ import { readLength } from "../models/read-length.ts";
 import type { Tensor } from "../models/safetensors.ts";
 import { createBlockKeys } from "./block-keys.ts";
 import { createKeyValueCache, type KeyValueCache } from "./key-value-cache.ts";
-import { nextTokensOf, prepareAll, tempered, wantedBy } from "./next-tokens.ts";
+import { nextTokenOf, prepareAll, tempered, wantedBy } from "./next-tokens.ts";
 import { blockLength, type PrefixStore } from "./prefix-store.ts";
 import type { NextToken } from "./sample-token.ts";
 import type { Sequence } from "./sequence.ts";
@@ -34,6 +34,7 @@ export interface PromptReader {
   /** How many different prompts are being read, and the length of the longest. */
   extent(): { rows: number; positions: number };
   add(sequence: Sequence): void;
+  isReading(): boolean;
   /** Reads a part of the first prompts; those that have been read to their end are handed over, and forgotten. */
   step(finished: (prompts: readonly ReadPrompt[], cache: KeyValueCache) => void): Promise<void>;
   /** Gives back the memory of keys and values, if no prompt is being read. */
@@ -52,6 +53,9 @@ const bytesKept = 32 * 2 ** 20;
 /** Blocks of a prompt that are read at once: more, and attention reads much in vain. */
 const blocksAtOnce = 4;
 
+/** Scores of attention in one run, of a layer (64 MiB), if a block has no more: they are all in memory at once. */
+const scoresPerRun = 2 ** 24;
+
 /**
  * A reader of prompts. Blocks lie at fixed positions, so the numbers of a block depend on the tokens up to its end
  * alone: not on what was kept of them, nor on who is read beside them. Equal prompts are read once.
@@ -63,9 +67,9 @@ export function createPromptReader(
   origin: string,
 ): PromptReader {
   const { num_hidden_layers: layers, num_key_value_heads: heads, head_dim: headSize } = model.config;
+  const { num_attention_heads: queryHeads } = model.config;
   const cache = createKeyValueCache({ layers, heads, headSize, step: model.capacityStep });
   const blockKeys = createBlockKeys();
-  const partLength = blockLength * (model.isSplitInvariant ? blocksAtOnce : 1);
   /** In the order in which they came. */
   let readings: Reading[] = [];
 
@@ -81,9 +85,17 @@ export function createPromptReader(
     return kept;
   };
 
+  /** Tokens of a run, so that their scores fit. */
+  const runLength = () => {
+    const positions = longest(readings.map(({ prompt }) => prompt.length));
+    return Math.min(tokensPerRun, Math.floor(scoresPerRun / (queryHeads * positions)));
+  };
+
   /** The first prompts, as many as a step reads, each with what is next of it. */
-  const take = (): Reading[] => {
+  const take = (most: number): Reading[] => {
     const taken: Reading[] = [];
+    const blocks = model.isSplitInvariant ? Math.min(blocksAtOnce, Math.floor(most / blockLength)) : 1;
+    const partLength = blockLength * Math.max(1, blocks);
     let room = tokensPerStep;
     for (const reading of readings) {
       const { prompt, length } = reading;
@@ -157,9 +169,8 @@ export function createPromptReader(
         taken,
         ending.flatMap(({ sequences }) => sequences),
       );
-      const next = nextTokensOf(output, model.config.vocab_size);
       taken.forEach((reading, index) => {
-        advance(reading, next(index));
+        advance(reading, nextTokenOf(output, model.config.vocab_size, index));
       });
     } catch (error) {
       for (const { sequences } of taken) for (const sequence of sequences) sequence.fail(error);
@@ -176,6 +187,7 @@ export function createPromptReader(
       rows: readings.length,
       positions: longest(readings.map(({ prompt }) => prompt.length)),
     }),
+    isReading: () => readings.length > 0,
     add(sequence) {
       const { prompt, temperature, trajectory } = sequence;
       const same = readings.find(
@@ -191,7 +203,8 @@ export function createPromptReader(
       readings = readings.filter(({ sequences }) => !sequences.every(({ done }) => done));
       if (readings.length === 0) return;
       const kept = begin();
-      const runs = inRuns(take());
+      const most = runLength();
+      const runs = inRuns(take(most), most);
       arrange(runs, kept);
       for (const taken of runs) await read(taken);
       finished(readings.filter(isRead), cache);
@@ -202,15 +215,15 @@ export function createPromptReader(
   };
 }
 
-/** Readings in runs, those of which nothing is known first, the longest first. */
-function inRuns(readings: readonly Reading[]): Reading[][] {
+/** Readings in runs of at most `most` tokens, those of which nothing is known first, the longest first. */
+function inRuns(readings: readonly Reading[], most: number): Reading[][] {
   const sorted = readings.toSorted(
     (a, b) => Number(isFresh(b)) - Number(isFresh(a)) || b.next.length - a.next.length,
   );
   const runs: Reading[][] = [];
   for (const reading of sorted) {
     const run = runs.at(-1);
-    if (run && goesWith(reading, run)) run.push(reading);
+    if (run && goesWith(reading, run, most)) run.push(reading);
     else runs.push([reading]);
   }
   return runs;
@@ -220,12 +233,12 @@ function inRuns(readings: readonly Reading[]): Reading[][] {
  * Whether a reading goes with those of a run, the first of which is the longest: little may be padded. Those of which
  * something is known stay apart, as their rows may have to be read one by one.
  */
-function goesWith(reading: Reading, run: readonly Reading[]): boolean {
+function goesWith(reading: Reading, run: readonly Reading[], most: number): boolean {
   const first = run[0]!;
   return (
     isFresh(first) === isFresh(reading) &&
     reading.next.length >= 0.75 * first.next.length &&
-    (run.length + 1) * first.next.length <= tokensPerRun
+    (run.length + 1) * first.next.length <= most
   );
 }
 

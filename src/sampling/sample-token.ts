@@ -1,5 +1,6 @@
 import { EverturnError } from "../errors/everturn-error.ts";
-import type { NextTokenOutput } from "../models/cached-decoder.ts";
+import type { Choice, NextTokenOutput } from "../models/cached-decoder.ts";
+import { indexOfLargest } from "../models/index-of-largest.ts";
 import { keepLikeliest, keepsAll, type LikeliestOptions } from "./keep-likeliest.ts";
 
 /** How one token is drawn. `temperature` 0 takes the likeliest. */
@@ -11,9 +12,8 @@ export interface TokenSampling extends LikeliestOptions {
 
 /** What the model says of the next token. */
 export interface NextToken {
-  readonly likeliest: number;
-  /** log Σ e^(l − largest l). */
-  readonly normalizer: number;
+  /** The likeliest token, and its probability. */
+  choice(): Choice;
   /** Probabilities at the temperature, up to a factor, for drawing freely. */
   weights(): Float32Array;
   /** For drawing under restrictions. */
@@ -63,15 +63,18 @@ export function sampleToken(
       temperature === 0
         ? { token: best, samplingLogprob: 0 }
         : draw(weigh(logits, logits[best]!, temperature), sampling, uniform());
-    const largest = before[next.likeliest]!;
-    return checked({ ...drawn, logprob: before[drawn.token]! - largest - next.normalizer });
+    const { token: likeliest, probability } = next.choice();
+    const logprob = before[drawn.token]! - before[likeliest]! + Math.log(probability);
+    return checked({ ...drawn, logprob });
   }
-  if (temperature === 0)
-    return checked({ token: next.likeliest, logprob: -next.normalizer, samplingLogprob: 0 });
+  const { token: likeliest, probability } = next.choice();
+  if (temperature === 0) {
+    return checked({ token: likeliest, logprob: Math.log(probability), samplingLogprob: 0 });
+  }
   const weights = next.weights();
   const drawn = draw(weights, sampling, uniform());
-  const centered = temperature * Math.log(weights[drawn.token]! / weights[next.likeliest]!);
-  return checked({ ...drawn, logprob: centered - next.normalizer });
+  const centered = temperature * Math.log(weights[drawn.token]! / weights[likeliest]!);
+  return checked({ ...drawn, logprob: centered + Math.log(probability) });
 }
 
 function draw(weights: Float32Array, sampling: TokenSampling, uniform: number): Omit<DrawnToken, "logprob"> {
@@ -118,10 +121,4 @@ function checked(drawn: DrawnToken): DrawnToken {
   const finite = Number.isFinite(drawn.logprob) && Number.isFinite(drawn.samplingLogprob);
   if (!finite) throw new EverturnError("LOGITS_NOT_FINITE", { token: drawn.token });
   return drawn;
-}
-
-function indexOfLargest(values: Float32Array): number {
-  let best = 0;
-  for (let i = 1; i < values.length; i++) if (values[i]! > values[best]!) best = i;
-  return best;
 }

@@ -16,8 +16,10 @@ const uniform = createUniformStream({ seed: 5, trajectory: "t", turn: 0 });
 function nextToken(values: Float32Array, temperature: number): NextToken {
   const largest = Math.max(...values);
   return {
-    likeliest: values.indexOf(largest),
-    normalizer: Math.log(values.reduce((total, logit) => total + Math.exp(logit - largest), 0)),
+    choice: () => ({
+      token: values.indexOf(largest),
+      probability: 1 / values.reduce((total, logit) => total + Math.exp(logit - largest), 0),
+    }),
     weights: () => values.map((logit) => Math.exp((logit - largest) / (temperature || 1))),
     logits: () => values,
   };
