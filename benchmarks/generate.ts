@@ -66,8 +66,12 @@ const warmUp = 1;
 
 type Task = (side: Side, round: number) => Promise<GenerateAnswer>;
 
+/** Has a side generate a little from another prompt: what slept in the pause, caches too, is awake then. */
+const wake = (shape: ShapeName, side: Side, round: number) =>
+  side.generate({ ...generateRequest(shape, 1, "equal", rounds + round), sampled: false });
+
 /** Has every side do the same, round after round, each with prompts of its own, once all are warm. */
-async function inTurns(sides: Sides, names: readonly string[], task: Task) {
+async function inTurns(shape: ShapeName, sides: Sides, names: readonly string[], task: Task) {
   const seconds = new Map<string, number[]>(names.map((name) => [name, []]));
   const tokens = new Map<string, number[][]>();
   for (const name of names) {
@@ -78,6 +82,7 @@ async function inTurns(sides: Sides, names: readonly string[], task: Task) {
     const first = round % names.length; // what a side did just before weighs on the next one
     for (const name of [...names.slice(first), ...names.slice(0, first)]) {
       await sleep(pause);
+      await wake(shape, sides.get(name)!, round);
       const answer = await task(sides.get(name)!, round);
       seconds.get(name)!.push(answer.seconds);
       tokens.set(name, answer.tokens);
@@ -105,7 +110,7 @@ async function trajectories(shape: ShapeName, side: Side, round: number): Promis
 }
 
 async function compare(shape: ShapeName, sides: Sides, what: object, names: string[], task: Task) {
-  const { seconds, tokens } = await inTurns(sides, names, task);
+  const { seconds, tokens } = await inTurns(shape, sides, names, task);
   const ours = seconds.get("everturn")!;
   return names
     .filter((name) => name !== "everturn")
