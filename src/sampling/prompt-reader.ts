@@ -34,6 +34,7 @@ export interface PromptReader {
   /** How many different prompts are being read, and the length of the longest. */
   extent(): { rows: number; positions: number };
   add(sequence: Sequence): void;
+  /** Whether there are prompts to read. */
   isReading(): boolean;
   /** Reads a part of the first prompts; those that have been read to their end are handed over, and forgotten. */
   step(finished: (prompts: readonly ReadPrompt[], cache: KeyValueCache) => void): Promise<void>;
@@ -53,7 +54,7 @@ const bytesKept = 32 * 2 ** 20;
 /** Blocks of a prompt that are read at once: more, and attention reads much in vain. */
 const blocksAtOnce = 4;
 
-/** Scores of attention in one run, of a layer (64 MiB), if a block has no more: they are all in memory at once. */
+/** Scores of a layer's attention in one run (64 MiB), at most, or a block's: they are all in memory at once. */
 const scoresPerRun = 2 ** 24;
 
 /**
@@ -66,8 +67,8 @@ export function createPromptReader(
   store: PrefixStore,
   origin: string,
 ): PromptReader {
-  const { num_hidden_layers: layers, num_key_value_heads: heads, head_dim: headSize } = model.config;
-  const { num_attention_heads: queryHeads } = model.config;
+  const { config } = model;
+  const { num_hidden_layers: layers, num_key_value_heads: heads, head_dim: headSize } = config;
   const cache = createKeyValueCache({ layers, heads, headSize, step: model.capacityStep });
   const blockKeys = createBlockKeys();
   /** In the order in which they came. */
@@ -88,7 +89,7 @@ export function createPromptReader(
   /** Tokens of a run, so that their scores fit. */
   const runLength = () => {
     const positions = longest(readings.map(({ prompt }) => prompt.length));
-    return Math.min(tokensPerRun, Math.floor(scoresPerRun / (queryHeads * positions)));
+    return Math.min(tokensPerRun, Math.floor(scoresPerRun / (config.num_attention_heads * positions)));
   };
 
   /** The first prompts, as many as a step reads, each with what is next of it. */
@@ -170,7 +171,7 @@ export function createPromptReader(
         ending.flatMap(({ sequences }) => sequences),
       );
       taken.forEach((reading, index) => {
-        advance(reading, nextTokenOf(output, model.config.vocab_size, index));
+        advance(reading, nextTokenOf(output, config.vocab_size, index));
       });
     } catch (error) {
       for (const { sequences } of taken) for (const sequence of sequences) sequence.fail(error);
