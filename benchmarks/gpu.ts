@@ -48,7 +48,7 @@ interface Compared {
   readonly fallbacks: readonly (readonly [op: string, count: number])[];
 }
 
-/** A process's last line, which is JSON; or the last line of what it said when it failed. */
+/** A process's last line, which is JSON; or the error that it named when it failed. */
 async function child<Result>(command: string, args: string[], env = {}): Promise<Result | string> {
   try {
     const { stdout } = await runFile(command, args, { env: { ...process.env, ...env }, maxBuffer: 2 ** 26 });
@@ -59,7 +59,7 @@ async function child<Result>(command: string, args: string[], env = {}): Promise
       said
         .trim()
         .split("\n")
-        .findLast((line) => /error|failed|can't/i.test(line)) ?? said.trim()
+        .findLast((line) => /^[\w.]*Error\b/.test(line)) ?? said.trim()
     );
   }
 }

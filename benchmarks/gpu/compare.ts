@@ -7,6 +7,7 @@ import { batchFeeds, batchSequences } from "../../src/learning/batch.ts";
 import { supervisedObjective } from "../../src/learning/supervised-objective.ts";
 import { gradientName, trainingModel } from "../../src/learning/training-graphs.ts";
 import { cachedDecoderGraph } from "../../src/models/cached-decoder-graph.ts";
+import { decoderFeeds } from "../../src/models/decoder-feeds.ts";
 import { randomModelWeights } from "../../src/models/model-weights.ts";
 import { modelBytes } from "../../src/onnx/model-bytes.ts";
 import { createSession, type Tensor } from "../../src/onnx/session.ts";
@@ -65,31 +66,24 @@ function trainStep() {
 
 /** One step of decoding: a token for each of four rows, after 15 remembered ones. */
 function decodingStep() {
-  const [rows, past] = [4, 15];
-  const int = (shape: number[], of: (at: number) => number): Tensor => ({
-    shape,
-    data: BigInt64Array.from({ length: shape.reduce((total, size) => total * size, 1) }, (_, at) =>
-      BigInt(of(at)),
-    ),
-  });
-  const cache = [rows, config.num_key_value_heads, past, config.head_dim];
-  const remembered = (seed: number): Tensor => ({
-    shape: cache,
-    data: Float32Array.from({ length: cache.reduce((total, size) => total * size, 1) }, (_, at) =>
-      Math.sin(at + seed),
-    ),
-  });
-  const layers = Array.from({ length: config.num_hidden_layers }, (_, layer) => layer);
+  const [rows, capacity] = [4, 15];
+  const { num_hidden_layers: layers, num_key_value_heads: heads, head_dim: size } = config;
+  const remembered = (seed: number) =>
+    Array.from({ length: layers }, (_, layer) =>
+      Float32Array.from({ length: rows * heads * capacity * size }, (_, at) => Math.sin(at + layer + seed)),
+    );
+  const graph = cachedDecoderGraph(config, weights);
   const feeds: Feeds = {
-    tokens: int([rows, 1], (at) => at * 31),
-    positions: int([rows, 1], () => past),
-    last: int([rows], (at) => at),
-    pastMask: { shape: [rows, 1, 1, past], data: new Float32Array(rows * past) },
-    newMask: { shape: [1, 1], data: new Float32Array(1) },
-    ...Object.fromEntries(layers.map((layer) => [`pastKeys${layer}`, remembered(layer)])),
-    ...Object.fromEntries(layers.map((layer) => [`pastValues${layer}`, remembered(layer + 0.5)])),
+    ...decoderFeeds(
+      config,
+      Array.from({ length: rows }, (_, row) => [row * 31]),
+      1,
+      { keys: remembered(0), values: remembered(0.5), capacity, lengths: new Array(rows).fill(capacity) },
+      new Set(graph.inputs.map(({ name }) => name)),
+    ),
+    inverseTemperatures: { shape: [rows, 1], data: new Float32Array(rows).fill(1) },
   };
-  return compare((target) => modelBytes(cachedDecoderGraph(config, weights), target), feeds, ["logits"]);
+  return compare((target) => modelBytes(graph, target), feeds, ["logits"]);
 }
 
 console.log(JSON.stringify({ device, shape, train: await trainStep(), decoding: await decodingStep() }));
