@@ -86,11 +86,11 @@ export function createPromptReader(
     return kept;
   };
 
+  const longestPrompt = () => longest(readings.map(({ prompt }) => prompt.length));
+
   /** Tokens of a run, so that their scores fit. */
-  const runLength = () => {
-    const positions = longest(readings.map(({ prompt }) => prompt.length));
-    return Math.min(tokensPerRun, Math.floor(scoresPerRun / (config.num_attention_heads * positions)));
-  };
+  const runLength = () =>
+    Math.min(tokensPerRun, Math.floor(scoresPerRun / (config.num_attention_heads * longestPrompt())));
 
   /** The first prompts, as many as a step reads, each with what is next of it. */
   const take = (most: number): Reading[] => {
@@ -184,10 +184,7 @@ export function createPromptReader(
 
   return {
     sequences: () => readings.flatMap((reading) => reading.sequences),
-    extent: () => ({
-      rows: readings.length,
-      positions: longest(readings.map(({ prompt }) => prompt.length)),
-    }),
+    extent: () => ({ rows: readings.length, positions: longestPrompt() }),
     isReading: () => readings.length > 0,
     add(sequence) {
       const { prompt, temperature, trajectory } = sequence;
