@@ -10,7 +10,7 @@ import type { InstanceAnswer } from "../src/tools/instances.ts";
 import type { OpenTool } from "../src/tools/open-tool.ts";
 import type { RecordedCall } from "../src/tools/recorded-calls.ts";
 import { toolFailure } from "../src/tools/tool-failure.ts";
-import { once } from "../src/trajectory/journal.ts";
+import { type LookAgain, once } from "../src/trajectory/journal.ts";
 
 /** A longer observation is cut, so that no answer of a tool fills the context or the history. */
 const observationLimit = 8_000;
@@ -28,18 +28,20 @@ export function callTool(worker: ToolWorker, tool: string) {
     const file = join(folder.trajectory(place), `turn-${turn}-call-${call}.json`);
     const opened = await worker.tool(tool);
     return worker.inTurn(file, async () => {
+      let isNew = false;
       let made: RecordedCall | undefined;
-      const recorded = await once(file, async () => {
-        made = await answered(opened, file);
+      const recorded = await once<RecordedCall>(file, async (lookAgain) => {
+        isNew = true;
+        made = await answered(opened, file, lookAgain);
         return made;
       });
-      // Another worker was first: what it did is what counts, and this instance has done it in its own way.
-      if (made !== undefined && made !== recorded) await worker.instances.forget(place, opened);
+      // Another worker was first: what it did is what counts, and an instance here has not done it, or in its own way.
+      if (isNew && made !== recorded) await worker.instances.forget(place, opened);
       const { observation, valid, reward, attempts, seconds } = recorded;
       return { observation, valid, reward, attempts, seconds };
     });
 
-    async function answered(opened: OpenTool, file: string): Promise<RecordedCall> {
+    async function answered(opened: OpenTool, file: string, lookAgain: LookAgain): Promise<RecordedCall> {
       const problem = opened.validate(input.arguments);
       const { approval } = input;
       const said = { tool, arguments: input.arguments, ...(approval === undefined ? {} : { approval }) };
@@ -63,8 +65,9 @@ export function callTool(worker: ToolWorker, tool: string) {
       const options = { slots: opened.slots, signal, onWait: report };
       try {
         const { answer, snapshot } = await opened.host.call(() => {
+          lookAgain();
           started = performance.now();
-          return executed(opened);
+          return executed(opened, lookAgain);
         }, options);
         return {
           ...said,
@@ -80,7 +83,7 @@ export function callTool(worker: ToolWorker, tool: string) {
       }
     }
 
-    async function executed(opened: OpenTool): Promise<InstanceAnswer<ToolResponse>> {
+    async function executed(opened: OpenTool, lookAgain: LookAgain): Promise<InstanceAnswer<ToolResponse>> {
       const { plugin, config } = opened;
       const key = `${place.id}/${turn}/${call}`;
       const { attempt } = Context.current().info;
@@ -93,7 +96,10 @@ export function callTool(worker: ToolWorker, tool: string) {
       if (plugin.create === undefined) return { answer: await execute(undefined) };
       const { continues = false } = input;
       const needed = { place, turn, call, attempt, task: input.task, tool: opened, continues, signal };
-      return worker.instances.use(needed, execute);
+      return worker.instances.use(needed, (state) => {
+        lookAgain(); // the instance may have been waited for
+        return execute(state);
+      });
     }
   };
 }

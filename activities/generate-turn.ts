@@ -18,7 +18,7 @@ export function generateTurn(worker: PolicyWorker) {
     const { place, turn, sampling, seed } = input;
     const { folder, store, plan } = await worker.openRun(place.run);
     const journal = folder.trajectory(place);
-    return once(turnFile(journal, turn), async () => {
+    return once(turnFile(journal, turn), async (lookAgain) => {
       await recordRefused(journal, input.refused);
       const started = performance.now();
       const policyVersion = await versionFor(input, folder);
@@ -42,7 +42,15 @@ export function generateTurn(worker: PolicyWorker) {
         sampling.maxTokens,
         (input.tokenLimit ?? Number.POSITIVE_INFINITY) - tokens.length,
       );
-      const request = { tokens, version: policyVersion, sampling: { ...sampling, maxTokens }, key, signal };
+      lookAgain(); // the version may have been loaded meanwhile
+      const request = {
+        tokens,
+        version: policyVersion,
+        sampling: { ...sampling, maxTokens },
+        key,
+        signal,
+        onBegin: lookAgain,
+      };
       const action =
         maxTokens < 1 ? noAction : await policy.generate({ ...request, tools: toolDefinitions(plan) });
       const head = await store.put({

@@ -51,6 +51,8 @@ export interface GenerationRequest {
   /** The tools that may be called, for constrained tool calls. */
   tools?: ToolDefinition[];
   signal?: AbortSignal;
+  /** To be called once what the request waited for (room, memory) is there; if it throws, nothing is generated. */
+  onBegin?: () => void;
 }
 
 /** A sampled action, with log-probabilities in nats. */

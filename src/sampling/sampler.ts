@@ -109,7 +109,7 @@ export function createSampler(options: SamplerOptions): Sampler {
       const fits = others + batch.bytes([...joining, next]) <= keyValueBytes;
       if (!next.done && !fits) break;
       waiting.shift();
-      if (!next.done) joining.push(next);
+      if (next.begin()) joining.push(next);
     }
     return joining;
   };

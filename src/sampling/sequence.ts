@@ -16,6 +16,8 @@ export interface SampleRequest {
   constraint?: TokenConstraint;
   /** Aborting takes the request out of the batch; its promise rejects with the signal's reason. */
   signal?: AbortSignal;
+  /** Called when the request joins a batch; if it throws, nothing is sampled and the request fails with that. */
+  onBegin?: () => void;
 }
 
 /** What was sampled, the stop token included, with log-probabilities as `Generation` has them. */
@@ -41,6 +43,8 @@ export interface Sequence {
   length: number;
   /** Finished, failed or aborted: its row is free. */
   done: boolean;
+  /** Its wait is over: whether there is still something to sample. */
+  begin(): boolean;
   /** Finds out what the grammar allows next; to be awaited before `advance`. Undefined without a grammar. */
   prepare?: () => Promise<void>;
   /** Samples the next token; finishes at a stop or the limit. */
@@ -115,6 +119,14 @@ export function createSequence(
           if (!sequence.done) restrictions.allowed = await constraint.allowed();
         },
       }),
+    begin() {
+      try {
+        if (!sequence.done) request.onBegin?.();
+      } catch (error) {
+        sequence.fail(error);
+      }
+      return !sequence.done;
+    },
     advance(next) {
       if (sequence.done) return;
       try {

@@ -1,20 +1,36 @@
+import { existsSync } from "node:fs";
 import { readRecord, writeOnce } from "../runs/files.ts";
 import { patiently } from "../runs/patiently.ts";
 
+/** Looks again, after a wait: throws if another attempt has recorded the work meanwhile, whose result then counts. */
+export type LookAgain = () => void;
+
 /**
- * Does `work` unless `file` holds its result already, and writes the result there. When two attempts race, the
- * first to write wins and both return what it wrote: a late attempt of a dead worker changes nothing. A result that
- * the disk has no room for waits until it has. With `flush` it survives a power failure once this returns.
+ * Does `work` unless `file` holds its result already, and writes the result there. Work that waits for something calls
+ * `lookAgain` right before it begins. When two attempts race, the first to write wins and both return what it wrote:
+ * a late attempt of a dead worker changes nothing. A result that the disk has no room for waits until it has. With
+ * `flush` it survives a power failure once this returns.
  * Throws DISK_FULL, STORE_NOT_WRITABLE, RECORD_CORRUPT, and what `work` throws.
  */
 export async function once<T>(
   file: string,
-  work: () => Promise<T>,
+  work: (lookAgain: LookAgain) => Promise<T>,
   options: { flush?: boolean } = {},
 ): Promise<T> {
   const recorded = await readRecord<T>(file);
   if (recorded !== undefined) return recorded;
-  const result = await work();
+  let result: T;
+  let isSuperseded = false;
+  try {
+    result = await work(() => {
+      isSuperseded = existsSync(file);
+      if (isSuperseded) throw new Error(`${file} was recorded by another attempt.`);
+    });
+  } catch (error) {
+    const other = isSuperseded ? await readRecord<T>(file) : undefined;
+    if (other === undefined) throw error;
+    return other;
+  }
   const content = JSON.stringify(result);
   if (await patiently(() => writeOnce(file, content, options))) return result;
   return (await readRecord<T>(file)) ?? result;

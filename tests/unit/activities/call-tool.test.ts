@@ -1,15 +1,15 @@
 import { MockActivityEnvironment } from "@temporalio/testing";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { callTool } from "../../../activities/call-tool.ts";
 import type { CallToolInput, CallToolResult } from "../../../src/contracts/activities.ts";
 import type { JsonObject } from "../../../src/contracts/json.ts";
-import type { ResolvedTool } from "../../../src/contracts/plan.ts";
+import type { HostSettings, ResolvedTool } from "../../../src/contracts/plan.ts";
 import type { ToolPlugin } from "../../../src/contracts/tool.ts";
 import { settingsOfHost } from "../../../src/pipeline/host-settings.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
 import { toolWorker } from "../../../src/temporal/tool-worker.ts";
 import { createHost } from "../../../src/tools/host.ts";
-import { openTool } from "../../../src/tools/open-tool.ts";
+import { type OpenTool, openTool } from "../../../src/tools/open-tool.ts";
 import { samplePlan } from "../../support/sample-plan.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
@@ -28,15 +28,33 @@ function call(
   options: Partial<ResolvedTool> = {},
   { signal } = new AbortController(),
 ): Promise<CallToolResult> {
+  return callOn(open({ execute }, options), task, parameters, signal);
+}
+
+/** The tool as a worker of its own has it. */
+function open(
+  plugin: ToolPlugin<unknown>,
+  options: Partial<ResolvedTool> = {},
+  settings: Partial<HostSettings> = {},
+): OpenTool {
+  const resolved = { ...tool, ...options, manifest, config: { digits: 3 } };
+  const host = createHost("calculator", { ...settingsOfHost(plan, "calculator"), ...settings }, () => {});
+  return openTool(resolved, plugin, host);
+}
+
+function callOn(
+  opened: OpenTool,
+  task: string,
+  parameters: JsonObject = { expression: "1 + 2" },
+  signal = new AbortController().signal,
+): Promise<CallToolResult> {
   const stage = "step-0001";
   const input: CallToolInput = {
     place: { id: `${run}/${stage}/${task}/0`, run, stage, step: 1, task, sample: 0 },
     task: { data_source: "test", prompt: [], reward_model: { ground_truth: "" } },
     ...{ turn: 1, call: 0, arguments: parameters },
   };
-  const resolved = { ...tool, ...options, manifest, config: { digits: 3 } };
-  const host = createHost("calculator", settingsOfHost(plan, "calculator"), () => {});
-  const worker = { ...toolWorker(runs, run), tool: async () => openTool(resolved, { execute }, host) };
+  const worker = { ...toolWorker(runs, run), tool: async () => opened };
   const environment = new MockActivityEnvironment({ attempt: 2 });
   return environment.run(() => callTool(worker, "calculator")(input, signal, () => {}));
 }
@@ -126,4 +144,76 @@ test("a cancelled call stops its tool, and costs it no attempt", async () => {
   await expect(stopping).rejects.toThrow("cancelled");
   expect(stopped).toBe(true);
   expect(await call("task-00007", () => ({ text: "3" }))).toMatchObject({ attempts: 1 });
+});
+
+/** A tool that notes its calls and answers when told to. */
+function slowTool() {
+  const calls: string[] = [];
+  let answer = () => {};
+  const answered = new Promise<void>((resolve) => (answer = resolve));
+  const execute: ToolPlugin<unknown>["execute"] = async (_, { instance }) => {
+    calls.push(instance);
+    await answered;
+    return { text: "here" };
+  };
+  return { calls, answer: () => answer(), execute };
+}
+
+const elsewhere = () => open({ execute: () => ({ text: "elsewhere" }) });
+
+test("a call that waits for a slot while another worker records it is not made", async () => {
+  const { calls, answer, execute } = slowTool();
+  const one = open({ execute }, { concurrency: 1 });
+  const first = callOn(one, "task-00008");
+  await vi.waitUntil(() => calls.length === 1);
+  const waiting = callOn(one, "task-00009");
+  expect(await callOn(elsewhere(), "task-00009")).toMatchObject({ observation: "elsewhere" });
+  answer();
+  await first;
+  expect(await waiting).toMatchObject({ observation: "elsewhere", attempts: 1 });
+  expect(calls, "executed again after the record").toHaveLength(1);
+});
+
+test("a call that waits for its paused host while another worker records it is not made", async () => {
+  const calls: string[] = [];
+  const execute: ToolPlugin<unknown>["execute"] = (_, { instance }) => {
+    calls.push(instance);
+    if (calls.length === 1) throw new Error("the host is down");
+    return { text: "here" };
+  };
+  const one = open({ execute }, {}, { failures: 1, pause: 100 });
+  await expect(callOn(one, "task-00010")).rejects.toMatchObject({ code: "TOOL_FAILED" });
+  const waiting = callOn(one, "task-00011");
+  await callOn(elsewhere(), "task-00011");
+  expect(await waiting).toMatchObject({ observation: "elsewhere" });
+  expect(calls, "executed again after the record").toHaveLength(1);
+  expect(await callOn(one, "task-00010"), "the host is asked by the next call").toMatchObject({
+    observation: "here",
+  });
+});
+
+test("a call that waits for its trajectory's instance while another worker records it is not made, and the instance is let go", async () => {
+  const calls: string[] = [];
+  const released: unknown[] = [];
+  let create = () => {};
+  const created = new Promise<void>((resolve) => (create = resolve));
+  const one = open({
+    create: async () => {
+      calls.push("created");
+      await created;
+      return "state";
+    },
+    execute: () => {
+      calls.push("executed");
+      return { text: "here" };
+    },
+    release: (state) => void released.push(state),
+  });
+  const waiting = callOn(one, "task-00012");
+  await vi.waitUntil(() => calls.length === 1);
+  await callOn(elsewhere(), "task-00012");
+  create();
+  expect(await waiting).toMatchObject({ observation: "elsewhere" });
+  expect(calls).toEqual(["created"]);
+  expect(released, "its state lacks the call").toEqual(["state"]);
 });

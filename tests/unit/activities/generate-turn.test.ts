@@ -57,6 +57,29 @@ test("a trajectory that has no room for a token more takes an empty action", asy
   expect(full).toMatchObject({ action: "", finishReason: "length", tokens: { action: 0 } });
 });
 
+test("a turn whose version is loaded while another worker records it is not generated again", async () => {
+  const [slow, other] = [policyWorker(runs), policyWorker(runs)];
+  const generated: number[] = [];
+  const turn = generateTurn({
+    ...slow,
+    policy: async (...parameters) => {
+      const policy = await slow.policy(...parameters);
+      await generateTurn(other)(input("loaded"), signal); // while it is being loaded
+      return {
+        ...policy,
+        generate: (request) => {
+          generated.push(request.key.turn);
+          return policy.generate(request);
+        },
+      };
+    },
+  });
+  const { head } = await turn(input("loaded"), signal);
+  expect(head).toBe((await readTurns(folder.trajectory(input("loaded").place)))[0]?.generated.head);
+  expect(generated, "generated again after the record").toEqual([]);
+  await Promise.all([slow.close(), other.close()]);
+});
+
 test("calls that were refused are written down before the next action", async () => {
   const one = await first?.(input("refused"), signal);
   const refused = [

@@ -246,3 +246,22 @@ test("a constraint decides what may come, alone and beside free sequences, and i
   expect(free.tokens.some((token) => token % 2 === 1)).toBe(true);
   expect(disposed).toBe(1);
 });
+
+test("a request whose work is done when its turn comes takes no slot, and fails with what it was told", async () => {
+  const sampler = await open(1);
+  const begun: string[] = [];
+  const request = (trajectory: string, onBegin: () => void) =>
+    sampler.generate({ ...greedy(cases[0]!.prompt, trajectory), onBegin });
+  const [first, needless, last] = await Promise.allSettled([
+    request("first", () => void begun.push("first")),
+    request("needless", () => {
+      begun.push("needless");
+      throw new Error("it was recorded meanwhile");
+    }),
+    request("last", () => void begun.push("last")),
+  ]);
+  expect(begun).toEqual(["first", "needless", "last"]);
+  expect(first).toMatchObject({ status: "fulfilled", value: { tokens: cases[0]!.tokens } });
+  expect(needless).toMatchObject({ status: "rejected", reason: { message: "it was recorded meanwhile" } });
+  expect(last).toMatchObject({ status: "fulfilled", value: { tokens: cases[0]!.tokens } });
+});

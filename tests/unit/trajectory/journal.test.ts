@@ -33,3 +33,22 @@ test("work that fails records nothing, so that it can be tried again", async () 
   expect(existsSync(file)).toBe(false);
   expect(await once(file, async () => "now")).toBe("now");
 });
+
+test("work that looks again after a wait is not done if another attempt recorded it meanwhile", async () => {
+  const file = join(folder, "waited.json");
+  let hadToWait = () => {};
+  const waiting = new Promise<void>((resolve) => (hadToWait = resolve));
+  let done = 0;
+  const late = once(file, async (lookAgain) => {
+    await waiting;
+    lookAgain();
+    return `late ${++done}`;
+  });
+  await once(file, async (lookAgain) => {
+    lookAgain();
+    return "early";
+  });
+  hadToWait();
+  expect(await late).toBe("early");
+  expect(done).toBe(0);
+});
