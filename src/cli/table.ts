@@ -7,7 +7,7 @@ export interface Column {
 /** Lines of a table whose columns are as wide as their widest cell; the first line holds the titles. */
 export function tableLines(columns: readonly Column[], rows: readonly (readonly string[])[]): string[] {
   const widths = columns.map(({ title }, index) =>
-    Math.max(title.length, ...rows.map((row) => row[index]?.length ?? 0)),
+    rows.reduce((width, row) => Math.max(width, row[index]?.length ?? 0), title.length),
   );
   const layOut = (cells: readonly string[]) =>
     columns

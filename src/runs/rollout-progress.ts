@@ -27,7 +27,7 @@ export async function rolloutProgress(
   const next = steps.get(nextStep)?.trajectories?.map(({ trajectory }) => trajectory);
   const committed = new Set(next);
   return {
-    nextGroup: Math.max(0, ...groups.map(({ number }) => number)) + 1,
+    nextGroup: groups.reduce((last, { number }) => Math.max(last, number), 0) + 1,
     open: await Promise.all(open.map((group) => openGroup(run, group, policyVersion))),
     leftOut: [],
     ...(next === undefined

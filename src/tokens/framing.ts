@@ -59,8 +59,10 @@ export function createFraming(tokenizer: Tokenizer): Framing {
     const tokens: number[] = [];
     const mask: number[] = [];
     const append = (piece: TokenizedText, loss: 0 | 1) => {
-      tokens.push(...piece.tokens);
-      mask.push(...piece.tokens.map(() => loss));
+      for (const token of piece.tokens) {
+        tokens.push(token);
+        mask.push(loss);
+      }
     };
     let start = 0;
     messages.forEach((message, index) => {

@@ -45,9 +45,16 @@ export async function loadTokenizer(folder: string): Promise<Tokenizer> {
     endOfTurn: { text: endText, id: endId },
     specialTokens,
     idOf: (token) => tokenizer.token_to_id(token),
-    vocabularySize: Math.max(...tokenizer.get_vocab(true).values()) + 1,
+    vocabularySize: sizeOf(tokenizer.get_vocab(true)),
     chatTemplate: await readTemplate(folder, config),
   };
+}
+
+/** Spread into `Math.max`, the ids of a large vocabulary overflow the stack. */
+function sizeOf(vocabulary: ReadonlyMap<string, number>): number {
+  let size = 0;
+  for (const id of vocabulary.values()) size = Math.max(size, id + 1);
+  return size;
 }
 
 async function readJson(folder: string, name: string): Promise<Record<string, unknown>> {

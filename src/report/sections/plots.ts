@@ -85,9 +85,9 @@ export function plots(data: ReportData): Html {
 function facts(records: readonly StepRecord[]): string {
   const trained = records.reduce((total, record) => total + record.trajectories, 0);
   const leftOut = records.reduce((total, record) => total + record.leftOut, 0);
-  const staleness = Math.max(...records.map((record) => record.staleness));
+  const staleness = records.reduce((most, record) => Math.max(most, record.staleness), 0);
   const reward = rewardFact(records);
-  const gap = Math.max(...records.map((record) => record.logprobGap));
+  const gap = records.reduce((most, record) => Math.max(most, record.logprobGap), 0);
   return [
     ...(reward === undefined ? [] : [reward]),
     `${counted(trained, "trajectory", "trajectories")} trained on, ${leftOut} left out (${percent(leftOut / (trained + leftOut || 1))})`,

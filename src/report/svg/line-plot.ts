@@ -37,8 +37,9 @@ export function linePlot(plot: LinePlot): Html {
   const { title, note, series, format, low, high, from = 1, steps, wide = false } = plot;
   const area = wide ? wideArea : smallArea;
   const values = series.flatMap((one) => one.values.map(([, value]) => value)).filter(Number.isFinite);
-  const bottom = low ?? Math.min(...values, 0);
-  const yTicks = ticks(bottom, high ?? Math.max(...values, bottom), 4);
+  const bottom = low ?? values.reduce((least, value) => Math.min(least, value), 0);
+  const top = high ?? values.reduce((most, value) => Math.max(most, value), bottom);
+  const yTicks = ticks(bottom, top, 4);
   const last = Math.max(from + 1, steps);
   const xTicks = stepTicks(from, last, wide ? 12 : 8);
   const { x, y, axes } = frame(area, { xDomain: [from, last], xTicks, xLabel: "step", yTicks, format });

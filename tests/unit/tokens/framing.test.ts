@@ -62,6 +62,14 @@ test("a demonstration begins with its prompt and marks the actions", () => {
   expect(`${tokenizer.decode(tokens)}\n`).toBe(whole);
 });
 
+test("a demonstration may be longer than what a call takes as arguments", () => {
+  const long: Message = { role: "assistant", content: "3 ".repeat(150_000) };
+  const { tokens, mask } = framing.frameDemonstration([question, long], []);
+  expect(tokens.length).toBeGreaterThan(150_000);
+  expect(mask.length).toBe(tokens.length);
+  expect(tokens.at(-1)).toBe(tokenizer.endOfTurn.id);
+});
+
 test("refuses a demonstration without an action", () => {
   expect(() => framing.frameDemonstration([question], tools)).toThrow("has none of the assistant's");
 });
