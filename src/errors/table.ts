@@ -490,7 +490,7 @@ export const errorTable = {
   STORE_NOT_WRITABLE: {
     message: "{file} can't be written: {reason}.",
     retryable: true,
-    help: "Make the run's folder writable: what waits to be written then goes on by itself. If the run has stopped, `everturn resume` it; nothing that was finished is lost.",
+    help: "Mend that (make the run's folder writable, raise the limit): what waits to be written then goes on by itself. If the run has stopped, `everturn resume` it; nothing that was finished is lost.",
   },
   STORAGE_STALLED: {
     message: "The run {run} stopped: nothing could be written for {minutes} minutes. {reason}",

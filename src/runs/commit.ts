@@ -32,7 +32,9 @@ export async function committed<Result>(
  * Commits work that leaves folders and a record, all of it or nothing whenever a kill comes. `fill` writes temporary
  * folders, one for each of `folders`. Then the record takes its name, which is the commit: of attempts that race the
  * first wins. Then the folders take theirs. All is flushed. Waits where the disk is full (`patiently`).
- * Throws ATTEMPT_SUPERSEDED if another attempt was first.
+ * The record may stand although writing it failed. It tells whose the commit is, and no folder is removed unless it
+ * names another attempt: what is left of one that failed is swept when its process has ended.
+ * Throws ATTEMPT_SUPERSEDED if another attempt was first, and what writing fails with.
  */
 export async function commit<Result extends object>(
   file: string,
@@ -42,16 +44,18 @@ export async function commit<Result extends object>(
 ): Promise<Result & Commit> {
   const attempt = newAttempt();
   const temporary = folders.map((folder) => temporaryName(folder, attempt));
-  await patiently(() => fillFolders(temporary, () => fill(temporary)));
-  let record: Result & Commit;
-  try {
-    record = { ...result(), attempt, files: await sizes(folders, temporary) };
-    const content = JSON.stringify(record);
-    const isFirst = await patiently(() => writeOnce(file, content, { flush: true }));
-    if (!isFirst) throw new EverturnError("ATTEMPT_SUPERSEDED", { file });
-  } catch (error) {
+  let files: Commit["files"] = {};
+  const filling = async () => {
+    await fill(temporary);
+    files = await sizes(folders, temporary);
+  };
+  await patiently(() => fillFolders(temporary, filling));
+  const record = { ...result(), attempt, files };
+  const content = JSON.stringify(record);
+  const isFirst = await patiently(() => writeOnce(file, content, { flush: true }));
+  if (!isFirst && (await readRecord<Partial<Commit>>(file))?.attempt !== attempt) {
     await removeFolders(temporary);
-    throw error;
+    throw new EverturnError("ATTEMPT_SUPERSEDED", { file });
   }
   await giveNames(attempt, folders);
   return record;

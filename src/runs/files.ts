@@ -7,6 +7,7 @@ import {
   openSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { open, readFile, rename, rm, writeFile } from "node:fs/promises";
@@ -37,7 +38,8 @@ export async function writeWhole(path: string, content: string): Promise<void> {
 /**
  * Like writeWhole, but the first writer wins: false if the file was there already. With `flush` it survives a power
  * failure once this returns. Synchronous, like readRecord: a turn writes several small files, and ways through the
- * thread pool would double what they cost. Throws DISK_FULL, STORE_NOT_WRITABLE.
+ * thread pool would double what they cost. Throws DISK_FULL, STORE_NOT_WRITABLE; with `flush` the file may stand even
+ * so, which the next attempt finds.
  */
 export async function writeOnce(
   path: string,
@@ -45,17 +47,39 @@ export async function writeOnce(
   { flush = false }: { flush?: boolean } = {},
 ): Promise<boolean> {
   const temporary = temporaryName(path);
+  let folder: number | undefined;
   try {
     writeMakingFolder(temporary, content, flush);
-    linkSync(temporary, path);
-    if (flush) flushFolder(dirname(path));
-    return true;
+    if (flush) folder = openFolder(dirname(path)); // what might be wanting is fetched before the link, not after it
+    const isFirst = link(temporary, path);
+    if (folder !== undefined) fsyncSync(folder); // also where another attempt was first, or an earlier try of this one
+    return isFirst;
   } catch (error) {
-    if (isSystemError(error, "EEXIST")) return false;
     throw storageError(error, path, Buffer.byteLength(content));
   } finally {
+    if (folder !== undefined) closeSync(folder);
     remove(temporary);
   }
+}
+
+/**
+ * Gives a file its name; false if another has it. A network file system that repeats a request whose answer was lost
+ * says that the name is taken, or worse, when it is this very file that has it.
+ */
+function link(temporary: string, path: string): boolean {
+  try {
+    linkSync(temporary, path);
+    return true;
+  } catch (error) {
+    if (isSameFile(temporary, path)) return true;
+    if (isSystemError(error, "EEXIST")) return false;
+    throw error;
+  }
+}
+
+function isSameFile(path: string, other: string): boolean {
+  const [one, two] = [path, other].map((name) => statSync(name, { bigint: true, throwIfNoEntry: false }));
+  return one !== undefined && one.ino === two?.ino && one.dev === two.dev;
 }
 
 function writeMakingFolder(path: string, content: string | Uint8Array, flush: boolean): void {
@@ -77,15 +101,20 @@ function remove(temporary: string): void {
   }
 }
 
-/** Makes the names in a folder survive a power failure. Windows flushes no folders. */
+/** Makes the names in a folder survive a power failure. */
 export function flushFolder(folder: string): void {
-  if (process.platform === "win32") return;
-  const descriptor = openSync(folder, "r");
+  const descriptor = openFolder(folder);
+  if (descriptor === undefined) return;
   try {
     fsyncSync(descriptor);
   } finally {
     closeSync(descriptor);
   }
+}
+
+/** Opens a folder to be flushed; undefined on Windows, which flushes none. */
+function openFolder(path: string): number | undefined {
+  return process.platform === "win32" ? undefined : openSync(path, "r");
 }
 
 /** Reads a JSON file that Everturn wrote; undefined if there is none. Throws RECORD_CORRUPT. */

@@ -9,6 +9,8 @@ const notWritable: Record<string, string> = {
   EACCES: "this user may not write there",
   EPERM: "this user may not write there",
   EIO: "the disk reports an input/output error",
+  EMFILE: "this process has too many files open (`ulimit -n`)",
+  ENFILE: "too many files are open on this machine",
 };
 
 /**

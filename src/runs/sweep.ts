@@ -4,6 +4,7 @@ import type { TrainedStep } from "../contracts/ledger.ts";
 import { commandOf } from "./command-of.ts";
 import { isSystemError, readRecord } from "./files.ts";
 import { takeName } from "./folder-once.ts";
+import { namesIn } from "./names-in.ts";
 import type { RunFolder } from "./run-folder.ts";
 import { writerOf } from "./temporary-name.ts";
 
@@ -68,7 +69,7 @@ async function temporariesIn(folder: string): Promise<{ path: string; isFolder: 
 async function committedAttempts(root: string): Promise<Set<string>> {
   const attempts = new Set<string>();
   for (const folder of ["steps", "warm-start"]) {
-    for (const name of await readdir(join(root, folder)).catch(() => [])) {
+    for (const name of await namesIn(join(root, folder))) {
       if (!name.endsWith(".json")) continue;
       const record = await readRecord<Pick<TrainedStep, "attempt">>(join(root, folder, name));
       if (record?.attempt !== undefined) attempts.add(record.attempt);

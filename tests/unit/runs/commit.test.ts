@@ -1,11 +1,12 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { commit, committed } from "../../../src/runs/commit.ts";
 import { readRecord } from "../../../src/runs/files.ts";
 import { type RunFolder, runFolder } from "../../../src/runs/run-folder.ts";
 import { sweepRun } from "../../../src/runs/sweep.ts";
+import { failOnce } from "../../support/failing-calls.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const runs = temporaryFolder();
@@ -23,6 +24,10 @@ function fresh() {
     commit(folder.trainedStep(1), targets, save(text), () => ({ policyVersion: 1, text }));
   return { folder, targets, attempt };
 }
+
+/** The next attempt, which finds what was committed, or does it again. */
+const again = async ({ folder, targets, attempt }: ReturnType<typeof fresh>) =>
+  (await committed<{ text: string }>(folder.trainedStep(1), targets)) ?? (await attempt("again"));
 
 const contents = (folder: RunFolder) =>
   [folder.trainer(1), folder.policy(1)].map((path) => readFileSync(join(path, "weights"), "utf8"));
@@ -97,4 +102,46 @@ test("what a living process is writing is left alone by a sweep", async () => {
   writeFileSync(path, "{");
   expect(await sweepRun(folder)).toEqual({ files: 0, folders: 0, finished: 0 });
   expect(existsSync(path)).toBe(true);
+});
+
+/** Parameters of a call that begin with these. */
+const begin =
+  (...expected: unknown[]) =>
+  (parameters: unknown[]) =>
+    expected.every((one, index) => one === undefined || one === parameters[index]);
+
+test.each<[string, (file: string) => void]>([
+  ["its folder can't be flushed (EIO)", (file) => failOnce("fsyncSync", "EIO", () => existsSync(file))],
+  ["nothing can be opened any more (EMFILE)", (file) => failOnce("openSync", "EMFILE", begin(dirname(file)))],
+  [
+    "a network file system repeats the request and finds the link there (EEXIST)",
+    (file) => failOnce("linkSync", "EEXIST", begin(undefined, file), "afterwards"),
+  ],
+  [
+    "the answer to the request is lost (EIO)",
+    (file) => failOnce("linkSync", "EIO", begin(undefined, file), "afterwards"),
+  ],
+])("a record that was linked stays committed when %s", async (_, fail) => {
+  const run = fresh();
+  fail(run.folder.trainedStep(1));
+  const settled = await run.attempt("first").catch((error) => error.code);
+  expect(settled, "told as another attempt's").not.toBe("ATTEMPT_SUPERSEDED");
+  const { text } = await again(run);
+  expect(contents(run.folder)).toEqual([text, text]);
+  expect(await readRecord(run.folder.trainedStep(1))).toMatchObject({ text });
+  expect(temporary(run.folder)).toEqual([]);
+});
+
+test("a sweep that can't read the records deletes nothing", async () => {
+  const { folder, targets, attempt } = fresh();
+  const { attempt: id } = await attempt("first");
+  const dead = id.replace(/\.\d+\./, ".4194000."); // no such process
+  for (const path of targets) renameSync(path, `${path}.${dead}.tmp`);
+  const record = await readRecord<object>(folder.trainedStep(1));
+  writeFileSync(folder.trainedStep(1), JSON.stringify({ ...record, attempt: dead }));
+  const steps = dirname(folder.trainedStep(1));
+  failOnce("readdir", "EMFILE", ([path, options]) => path === steps && options === undefined);
+  await expect(sweepRun(folder)).rejects.toMatchObject({ code: "EMFILE" });
+  expect(await sweepRun(folder)).toMatchObject({ finished: 2, folders: 0 });
+  expect(contents(folder)).toEqual(["first", "first"]);
 });
