@@ -1,12 +1,12 @@
 import { defineQuery, defineSignal } from "@temporalio/workflow";
 import type { TrajectoriesEnded } from "../src/contracts/rollout.ts";
-import type { RunProgress } from "../src/contracts/run.ts";
+import type { RunProgress, StageProgress } from "../src/contracts/run.ts";
 
 /** Asks the training workflow where the run is. */
 export const runProgress = defineQuery<RunProgress>("progress");
 
-/** Asks a step or an evaluation how many of its trajectories have finished. */
-export const stageProgress = defineQuery<{ done: number; of: number }>("progress");
+/** Asks a step or an evaluation how far it is. */
+export const stageProgress = defineQuery<StageProgress>("progress");
 
 /** Tells the training workflow of an asynchronous run which trajectories have ended. */
 export const trajectoriesEnded = defineSignal<[TrajectoriesEnded]>("trajectories-ended");

@@ -1,9 +1,7 @@
-import { setHandler } from "@temporalio/workflow";
 import type { EndedGroup, GroupPlace } from "../src/contracts/rollout.ts";
-import type { StepInput } from "../src/contracts/run.ts";
+import type { StageProgress, StepInput } from "../src/contracts/run.ts";
 import { reasonToReplace, roundsOf } from "./ended-groups.ts";
 import { tooManyFailures } from "./failure-share.ts";
-import { stageProgress } from "./progress.ts";
 import { groupsOf, runShards, shardSize } from "./run-shards.ts";
 import { runTrajectories } from "./run-trajectories.ts";
 import { schedule } from "./schedule.ts";
@@ -14,12 +12,11 @@ import { groupPlaces, inputsOf } from "./trajectory-input.ts";
 /**
  * Rolls out a synchronous step. Groups that lost too many members to infrastructure are replaced by other tasks, and
  * with dynamic sampling (DAPO, arXiv:2503.14476, section 3.2) those whose rewards are all the same, in at most so
- * many rounds; then the step trains on what it has. Throws TOO_MANY_FAILURES, BATCH_EMPTY.
+ * many rounds; then the step trains on what it has. Counts its trajectories in `progress`. Throws TOO_MANY_FAILURES,
+ * BATCH_EMPTY.
  */
-export async function sampleBatch(input: StepInput): Promise<EndedGroup[]> {
+export async function sampleBatch(input: StepInput, progress: StageProgress): Promise<EndedGroup[]> {
   const { run, step, settings, queues } = input;
-  const progress = { done: 0, of: 0 };
-  setHandler(stageProgress, () => progress);
   const isLarge = settings.batchSize > shardSize;
   const drawn: string[] = [];
   const groups: EndedGroup[] = [];

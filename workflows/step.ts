@@ -1,8 +1,10 @@
+import { setHandler } from "@temporalio/workflow";
 import type { BatchMember } from "../src/contracts/activities.ts";
-import type { StepInput, StepResult } from "../src/contracts/run.ts";
+import type { StageProgress, StepInput, StepResult } from "../src/contracts/run.ts";
 import { batchOf, hasFinished, leftOutOf } from "./ended-groups.ts";
 import { failure } from "./failure.ts";
 import { failuresByReason } from "./failure-share.ts";
+import { stageProgress } from "./progress.ts";
 import { sampleBatch } from "./sample-batch.ts";
 import { schedule } from "./schedule.ts";
 import { mean, stepRecord } from "./step-record.ts";
@@ -14,7 +16,9 @@ import { mean, stepRecord } from "./step-record.ts";
 export async function step(input: StepInput): Promise<StepResult> {
   const { run, policyVersion, queues, rolledOut } = input;
   const clock = [rolledOut?.since ?? Date.now()];
-  const groups = rolledOut?.groups ?? (await sampleBatch(input));
+  const progress: StageProgress = { phase: "rollout", done: 0, of: 0 };
+  setHandler(stageProgress, () => progress);
+  const groups = rolledOut?.groups ?? (await sampleBatch(input, progress));
   clock.push(Date.now());
   const results = groups.flatMap((group) => group.results);
   const batch = batchOf(groups).map(({ group, head, result }): BatchMember => {
@@ -26,11 +30,13 @@ export async function step(input: StepInput): Promise<StepResult> {
     throw failure("BATCH_EMPTY", { run, step: input.step, reason });
   }
   const leftOut = leftOutOf(groups);
+  Object.assign(progress, { phase: "train", done: 0, of: batch.length });
   const trained = await schedule(queues, "train-step", {
     ...{ run, step: input.step, policyVersion, batch },
     ...(leftOut.length === 0 ? {} : { leftOut }),
   });
   clock.push(Date.now());
+  progress.phase = "publish";
   await schedule(queues, "publish-policy", { run, policyVersion: trained.policyVersion });
   clock.push(Date.now());
   const record = stepRecord(input, groups, trained, clock);

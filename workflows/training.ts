@@ -40,6 +40,7 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
     done: 0,
     of: 0,
     evaluations: state.evaluations,
+    evaluationEvery: settings.evaluationEvery,
   };
   setHandler(runProgress, () => ({
     ...progress,
@@ -66,12 +67,14 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
   }
 
   async function warmStart(): Promise<void> {
+    delete progress.child;
     for (let from = 0; from < settings.warmStartSteps; from += warmStartSlice) {
       const to = Math.min(from + warmStartSlice, settings.warmStartSteps);
       Object.assign(progress, { phase: "warm-start", done: from, of: settings.warmStartSteps });
       const summary = `supervised steps ${from + 1}–${to}`;
       await schedule(queues, "warm-start", { run, from, to }, { summary });
     }
+    progress.done = settings.warmStartSteps;
     state.policyVersion = 1;
     await schedule(queues, "publish-policy", { run, policyVersion: 1 });
   }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WorkflowHandle } from "@temporalio/client";
 import type { StepRecord } from "../contracts/generated/step-record.ts";
-import type { RunProgress } from "../contracts/run.ts";
+import type { RunProgress, StageProgress } from "../contracts/run.ts";
 import { readLines } from "../runs/files.ts";
 import { waitingCount } from "../temporal/live-trajectories.ts";
 import type { RunSession } from "../temporal/session.ts";
@@ -33,12 +33,15 @@ export function follow(
     hostChanges = changes.length;
   }
 
+  /** Of what has children: a run of 0.3 still names the last one during its warm start. */
+  async function childProgress({ phase, child }: RunProgress): Promise<StageProgress | undefined> {
+    if (child === undefined || (phase !== "evaluate" && phase !== "step")) return undefined;
+    return client.workflow.getHandle(child).query<StageProgress>("progress");
+  }
+
   async function showProgress(): Promise<void> {
     const progress = await handle.query<RunProgress>("progress");
-    const child =
-      progress.child === undefined
-        ? undefined
-        : await client.workflow.getHandle(progress.child).query<{ done: number; of: number }>("progress");
+    const child = await childProgress(progress);
     const waiting = await waitingCount(client, run);
     if (stopping.signal.aborted) return;
     if (waiting > 0 && !isTold) view.note(`trajectories wait for a person: everturn approvals ${run}`);

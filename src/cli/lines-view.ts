@@ -1,5 +1,6 @@
 import type { RunView, ViewStream } from "./live-view.ts";
-import { evaluationLine, phaseText, stepLine, summaryLines } from "./progress-text.ts";
+import { phaseOf } from "./phase.ts";
+import { evaluationLine, stepLine, summaryLines } from "./progress-text.ts";
 
 /** Plain lines: one for each change of phase outside the steps, each evaluation, each step, each note. */
 export function linesView(stream: ViewStream): RunView {
@@ -14,7 +15,7 @@ export function linesView(stream: ViewStream): RunView {
       for (const record of progress.evaluations.slice(evaluations)) write(evaluationLine(record));
       evaluations = progress.evaluations.length;
       const isStep = progress.phase === "step";
-      const now = isStep ? "reinforcement learning" : phaseText(progress);
+      const now = isStep ? "reinforcement learning" : phaseOf(progress).text;
       if (now !== phase && progress.phase !== "done") {
         const size = isStep ? `, ${progress.steps} steps` : progress.of > 0 ? `, ${progress.of} steps` : "";
         write(now + (progress.phase === "evaluate" ? "" : size));

@@ -1,5 +1,5 @@
 import type { StepRecord } from "../contracts/generated/step-record.ts";
-import type { RunProgress } from "../contracts/run.ts";
+import type { RunProgress, StageProgress } from "../contracts/run.ts";
 import { linesView } from "./lines-view.ts";
 import type { RunSummary } from "./progress-text.ts";
 import { screenView } from "./screen-view.ts";
@@ -10,10 +10,10 @@ export type ViewStream = NodeJS.WritableStream & { isTTY?: boolean; columns?: nu
 /** Shows a run to a person while it works. */
 export interface RunView {
   /**
-   * Where the run is; `child` counts the trajectories of the step or evaluation under way, `waiting` those that wait
-   * for a person.
+   * Where the run is; `child` is what the step or evaluation under way says of itself, `waiting` counts the
+   * trajectories that wait for a person.
    */
-  progress(progress: RunProgress, child?: { done: number; of: number }, waiting?: number): void;
+  progress(progress: RunProgress, child?: StageProgress, waiting?: number): void;
   /** A finished step. */
   record(record: StepRecord): void;
   /** A line that stays. */

@@ -1,5 +1,5 @@
 import type { StepRecord } from "../contracts/generated/step-record.ts";
-import type { EvaluationRecord, RunProgress, TrainingResult } from "../contracts/run.ts";
+import type { EvaluationRecord, TrainingResult } from "../contracts/run.ts";
 import { counted, duration, number, percent } from "../report/format.ts";
 
 /** What `view.end` is told: the run's result, how long it took, and where to look. */
@@ -7,20 +7,6 @@ export interface RunSummary extends TrainingResult {
   seconds: number;
   folder: string;
   report: string;
-}
-
-const phases: Record<RunProgress["phase"], string> = {
-  open: "opening the run",
-  initialize: "building the policy",
-  "warm-start": "warm start on demonstrations",
-  evaluate: "evaluating on held-out tasks",
-  step: "rolling out trajectories",
-  done: "done",
-};
-
-/** The phase in words. */
-export function phaseText(progress: RunProgress): string {
-  return phases[progress.phase];
 }
 
 /** One line for a step. */
@@ -71,18 +57,6 @@ export function summaryLines(summary: RunSummary): string[] {
     `report             ${summary.report}`,
     `trajectories       everturn trajectories ${summary.run}`,
   ];
-}
-
-/**
- * Seconds that the run's remaining steps will take, from the last ten steps and the evaluations so far; undefined
- * before the first step has ended.
- */
-export function remainingSeconds(progress: RunProgress, records: readonly StepRecord[]): number | undefined {
-  const recent = records.slice(-10);
-  const last = recent.at(-1);
-  if (last === undefined) return undefined;
-  const each = recent.reduce((total, record) => total + record.seconds.total, 0) / recent.length;
-  return each * Math.max(0, progress.steps - last.step);
 }
 
 const bars = "▁▂▃▄▅▆▇█";

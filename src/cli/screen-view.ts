@@ -1,16 +1,10 @@
 import type { StepRecord } from "../contracts/generated/step-record.ts";
-import type { RunProgress } from "../contracts/run.ts";
+import type { RunProgress, StageProgress } from "../contracts/run.ts";
 import { duration, percent } from "../report/format.ts";
+import { aboutText, type PhaseTime, phaseClock, remainingSeconds } from "./estimate.ts";
 import type { RunView, ViewStream } from "./live-view.ts";
-import {
-  leftOutReason,
-  metric,
-  phaseText,
-  progressBar,
-  remainingSeconds,
-  sparkline,
-  summaryLines,
-} from "./progress-text.ts";
+import { type Phase, phaseOf } from "./phase.ts";
+import { leftOutReason, metric, progressBar, sparkline, summaryLines } from "./progress-text.ts";
 import { line, paintFor, type Span } from "./spans.ts";
 
 const csi = "\u001b[";
@@ -24,6 +18,8 @@ export function screenView(stream: ViewStream, clock: () => number = () => perfo
   const paint = paintFor(stream);
   const started = clock();
   const records: StepRecord[] = [];
+  const phases = phaseClock();
+  let lastEnd = started; // of a step or an evaluation
   let latest: Latest | undefined;
   let drawn = 0;
   let isOpen = true;
@@ -40,7 +36,14 @@ export function screenView(stream: ViewStream, clock: () => number = () => perfo
   function draw(): void {
     if (!isOpen || latest === undefined) return;
     const width = Math.max(20, (stream.columns ?? 80) - 1);
-    const spans = screenLines(latest, records, (clock() - started) / 1000);
+    const now = clock();
+    const phase = phaseOf(latest.progress, latest.child);
+    const times = {
+      run: (now - started) / 1000,
+      phase: phases.see(phase, now / 1000),
+      remaining: remainingSeconds(latest.progress, records, (now - lastEnd) / 1000),
+    };
+    const spans = screenLines(latest, phase, records, times);
     const text = spans.map((one) => `${line(one, paint, width)}\n`).join("");
     stream.write(erase() + text);
     drawn = spans.length;
@@ -55,11 +58,13 @@ export function screenView(stream: ViewStream, clock: () => number = () => perfo
 
   return {
     progress: (progress, child, waiting = 0) => {
+      if (progress.evaluations.length > (latest?.progress.evaluations.length ?? 0)) lastEnd = clock();
       latest = { progress, child, waiting };
       draw();
     },
     record: (record) => {
       records.push(record);
+      lastEnd = clock();
       draw();
     },
     note: (text) => {
@@ -78,23 +83,33 @@ export function screenView(stream: ViewStream, clock: () => number = () => perfo
 /** What the view was told last. */
 interface Latest {
   progress: RunProgress;
-  child: { done: number; of: number } | undefined;
+  child: StageProgress | undefined;
   waiting: number;
 }
 
+/** Seconds: since the view began, of the phase under way, and that the rest of the run will take. */
+interface Times {
+  run: number;
+  phase: PhaseTime;
+  remaining: number | undefined;
+}
+
+/** Seconds below which an estimate says nothing that one does not see. */
+const leastOfPhase = 5;
+const leastOfRun = 1;
+
 /** What the live view shows, line by line. */
 function screenLines(
-  { progress, child, waiting }: Latest,
+  { progress, waiting }: Latest,
+  phase: Phase,
   records: readonly StepRecord[],
-  elapsed: number,
+  times: Times,
 ): Span[][] {
-  const inTrajectories = progress.phase === "evaluate" || progress.phase === "step";
-  const { done, of } = child ?? progress;
-  const unit = inTrajectories ? "trajectories" : "steps";
-  const bar: Span[] = of === 0 ? [] : [["cyan", progressBar(done, of, barWidth)], ` ${done}/${of} ${unit}`];
   const last = records.at(-1);
   const held: Span[] = waiting === 0 ? [] : [["yellow", `  ${waiting} waiting for a person`]];
-  const lines: Span[][] = [[["bold", phaseText(progress).padEnd(30)], ...bar, ...held]];
+  const lines: Span[][] = [
+    [["bold", phase.text.padEnd(30)], ...doneSpans(phase), ...timeSpans(phase, times.phase, last), ...held],
+  ];
   const shown = Math.max(progress.step, last?.step ?? 0);
   lines.push([
     `step ${shown}/${progress.steps}  `,
@@ -124,10 +139,24 @@ function screenLines(
     const values = progress.evaluations.map((record) => percent(record.accuracy));
     lines.push(["held-out accuracy ", ["bold", values.join(" → ")]]);
   }
-  const remaining = remainingSeconds(progress, records);
-  const left = remaining === undefined ? "" : `, about ${duration(remaining)} of steps left`;
-  lines.push([["dim", `${duration(elapsed)}${left}`]]);
+  const left = aboutText(times.remaining, leastOfRun);
+  lines.push([["dim", `${duration(times.run)}${left === undefined ? "" : `, ${left} left`}`]]);
   return lines;
+}
+
+function doneSpans({ done, of, unit }: Phase): Span[] {
+  return of === 0 ? [] : [["cyan", progressBar(done, of, barWidth)], ` ${done}/${of} ${unit}`];
+}
+
+/** What is counted says when it may be done; what is not, how long it has taken, and took in the last step. */
+function timeSpans(phase: Phase, { elapsed, remaining }: PhaseTime, last: StepRecord | undefined): Span[] {
+  if (phase.of > 0) {
+    const left = aboutText(remaining, leastOfPhase);
+    return left === undefined ? [] : [["dim", `  ${left}`]];
+  }
+  const before =
+    phase.part === "train" && last !== undefined ? [`${duration(last.seconds.train)} the last time`] : [];
+  return [["dim", [...(elapsed < 1 ? [] : [duration(elapsed)]), ...before].join(", ")]];
 }
 
 function leftOutSpan(records: readonly StepRecord[]): Span[] {

@@ -101,6 +101,16 @@ export interface RunProgress {
   /** The step or evaluation workflow under way. */
   child?: string;
   evaluations: EvaluationRecord[];
+  /** Steps between evaluations. Absent in workflows of 0.3 and before. */
+  evaluationEvery?: number;
+}
+
+/** How far a step or an evaluation is, for the live view: trajectories that have ended, of those that it has so far. */
+export interface StageProgress {
+  done: number;
+  of: number;
+  /** What a step does now. Absent in evaluations, and in workflows of 0.3 and before. */
+  phase?: "rollout" | "train" | "publish";
 }
 
 /** Input of a step workflow. */

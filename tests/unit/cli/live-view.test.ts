@@ -1,8 +1,9 @@
 import { Writable } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
 import { afterEach, expect, test, vi } from "vitest";
-import { createView, type ViewStream } from "../../../src/cli/live-view.ts";
+import { createView, type RunView, type ViewStream } from "../../../src/cli/live-view.ts";
 import type { RunSummary } from "../../../src/cli/progress-text.ts";
+import { screenView } from "../../../src/cli/screen-view.ts";
 import type { StepRecord } from "../../../src/contracts/generated/step-record.ts";
 import type { EvaluationRecord, RunProgress } from "../../../src/contracts/run.ts";
 
@@ -97,7 +98,7 @@ test("draws over its own lines on a terminal, and gives the cursor back", () => 
   expect(frame[1]).toMatch(/step 13\/40 +█{7}░{17} +policy version 13/);
   expect(frame[2]).toMatch(/reward . 0\.72 +success 72 % +tool calls 95 % +kl 0\.012/);
   expect(frame[3]).toContain("held-out accuracy 31.0 %");
-  expect(frame[4]).toMatch(/about 1 min 55 s of steps left/);
+  expect(frame[4]).toMatch(/about 2 min 03 s left/);
   expect(written.at(-1)).toContain("\u001b[5A\u001b[0J");
   view.note("a note stays above");
   view.end(summary);
@@ -105,6 +106,65 @@ test("draws over its own lines on a terminal, and gives the cursor back", () => 
   expect(text().endsWith("everturn trajectories calculator-1\n")).toBe(true);
   expect(text().split("\u001b[?25h")).toHaveLength(2);
   expect(process.listenerCount("exit")).toBe(listeners);
+});
+
+/** A view on a terminal at times of its own, in seconds, and the last frame that it drew. */
+function timedView() {
+  const { stream, written } = fakeStream({ isTTY: true, columns: 120 });
+  let now = 0;
+  const view = screenView(stream, () => now * 1000);
+  const frameAt = (seconds: number, ...told: Parameters<RunView["progress"]>) => {
+    now = seconds;
+    view.progress(...told);
+    const frame = stripVTControlCharacters(written.at(-1) ?? "")
+      .replace("\r", "")
+      .trimEnd();
+    return frame.split("\n").map((line) => line.trimEnd());
+  };
+  return { view, frameAt };
+}
+
+test("says of the warm start how many of its steps are done, and when it may be", () => {
+  const { view, frameAt } = timedView();
+  // A workflow of an earlier release still names the evaluation before it.
+  const warm: RunProgress = { ...base, phase: "warm-start", child: "run/evaluation-v0000", done: 0, of: 400 };
+  const evaluated = { done: 300, of: 300 };
+  expect(frameAt(1, warm, evaluated)[0]).toMatch(/^warm start on demonstrations +░{24} 0\/400 steps$/);
+  expect(frameAt(11, { ...warm, done: 50 }, evaluated)[0]).toMatch(
+    /█{3}░{21} 50\/400 steps {2}about 1 min 10 s$/,
+  );
+  expect(frameAt(14, { ...warm, done: 50 }, evaluated)[0]).toMatch(/50\/400 steps {2}about 1 min 07 s$/);
+  view.close();
+});
+
+test("tells the parts of a step apart", () => {
+  const { view, frameAt } = timedView();
+  const inStep: RunProgress = { ...base, phase: "step", step: 13, child: "run/step-0013" };
+  expect(frameAt(1, { ...base, phase: "initialize" })[0]).toBe("building the policy");
+  expect(frameAt(4, { ...base, phase: "initialize" })[0]).toMatch(/^building the policy +3\.0 s$/);
+  expect(frameAt(5, { ...inStep, done: 375, of: 400 })[0]).toBe("rolling out trajectories");
+  expect(frameAt(6, inStep, { phase: "rollout", done: 16, of: 64 })[0]).toMatch(/ 16\/64 trajectories$/);
+  view.record(stepRecord);
+  const training = { phase: "train", done: 0, of: 64 } as const;
+  expect(frameAt(8, inStep, training)[0]).toMatch(/^training on 64 trajectories +2\.0 s the last time$/);
+  expect(frameAt(11, inStep, training)[0]).toMatch(/^training on 64 .* 3\.0 s, 2\.0 s the last time$/);
+  const publishing = { ...training, phase: "publish" } as const;
+  expect(frameAt(12, inStep, publishing)[0]).toBe("publishing the new version");
+  view.close();
+});
+
+test("what is left of a run counts its evaluations, and nothing left is not said", () => {
+  const { view, frameAt } = timedView();
+  const last: RunProgress = { ...base, phase: "evaluate", step: 40, evaluations: [evaluation] };
+  view.record({ ...stepRecord, step: 38 });
+  const progress = { ...last, phase: "step", step: 39, evaluationEvery: 39 } as const;
+  expect(frameAt(1, progress).at(-1)).toBe("1.0 s, about 24 s left"); // two steps and two evaluations
+  view.record({ ...stepRecord, step: 40 });
+  expect(frameAt(3, last).at(-1)).toBe("3.0 s, about 6 s left");
+  expect(frameAt(8.5, last).at(-1)).toBe("8.5 s");
+  const after = { ...last, evaluations: [evaluation, { ...evaluation, step: 40 }] };
+  expect(frameAt(9, after).at(-1)).toBe("9.0 s");
+  view.close();
 });
 
 test("keeps each line within a narrow terminal, and uses no colour where NO_COLOR is set", () => {
