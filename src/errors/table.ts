@@ -279,6 +279,11 @@ export const errorTable = {
     retryable: false,
     help: "Nothing was updated. Check the trajectory's tokens, mask and log-probabilities.",
   },
+  TRAINER_CLOSED: {
+    message: "The trainer was closed while it was training.",
+    retryable: true,
+    help: "Nothing is lost: the step is taken again from the state that was saved last.",
+  },
   TRAINING_MEMORY_SHORT: {
     message:
       "Training on {tokens} tokens at once needs about {needed} MB more memory, but {available} MB are available.",

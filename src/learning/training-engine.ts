@@ -4,6 +4,7 @@ import type { Tensor } from "../models/safetensors.ts";
 import { createLendingSession } from "../onnx/lending-session.ts";
 import { createSession, type DeviceTensor, type Session } from "../onnx/session.ts";
 import type { Precision, Target } from "../onnx/target.ts";
+import { createUsage } from "../onnx/usage.ts";
 import { createAdamW } from "./adamw.ts";
 import { batchFeeds, batchSequences, checkSequences } from "./batch.ts";
 import type { TrainingEngine } from "./engine.ts";
@@ -53,6 +54,10 @@ export interface OpenTrainingEngine extends TrainingEngine {
   readonly state: TrainerState;
   /** Brings the state up to date where the device keeps it (WebGPU); call it before the state is saved. */
   settle(): Promise<void>;
+  /**
+   * Frees the models, once the run that is under way has ended; the update or scores that it belongs to fail with
+   * TRAINER_CLOSED, as all do that come later.
+   */
   close(): Promise<void>;
 }
 
@@ -81,16 +86,21 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
   const optimizer = createAdamW();
   const gradientBytes = byteLength(trainedParameters(state).values());
   const checkMemory = createMemoryCheck();
+  const usage = createUsage(() => new EverturnError("TRAINER_CLOSED", {}));
   const open = async <Model extends PolicyModel>(
     model: Model,
     keptOnDevice: readonly string[] = [],
-  ): Promise<Opened<Model>> => ({
-    model,
-    session:
+  ): Promise<Opened<Model>> => {
+    const session =
       device === "cpu"
         ? await createLendingSession(model.graph, model.bytes, { threads, sharesMemory: true })
-        : await createSession(model.bytes, { threads, device, keptOnDevice }),
-  });
+        : await createSession(model.bytes, { threads, device, keptOnDevice });
+    const run: Session["run"] = async (feeds) => {
+      usage.check(); // whoever closes the engine waits for a run, not for all that belong to an update
+      return session.run(feeds);
+    };
+    return { model, session: { ...session, run } };
+  };
   /** Where the parameters are, if not in the state. */
   const card = once(async () => (device === "webgpu" ? await trainOnCard(state, options) : undefined));
   const policy = once(() => open(scoringModel(trained, { values: true }, target)));
@@ -107,9 +117,7 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
     return open(model, device === "webgpu" ? model.trains.map(gradientName) : []);
   };
   const trainings = new Map<Objective, ReturnType<typeof openTraining>>();
-
-  return {
-    state,
+  const work: TrainingEngine = {
     async score(sequences, weights, temperature = 1) {
       checkSequences(sequences, config);
       if (weights === "policy") {
@@ -158,14 +166,22 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
         sum.release();
       }
     },
-    async settle() {
-      await (await card.made())?.read();
-    },
-    async close() {
-      await (await card.made())?.close();
-      const opened = [policy.made(), reference.made(), ...trainings.values()];
-      for (const one of opened) await (await one)?.session.close();
-    },
+  };
+
+  const free = async () => {
+    // What could not be made has said so to whoever wanted it.
+    const [onCard] = await Promise.allSettled([card.made()]);
+    if (onCard.status === "fulfilled") await onCard.value?.close();
+    const opened = await Promise.allSettled([policy.made(), reference.made(), ...trainings.values()]);
+    for (const one of opened) if (one.status === "fulfilled") await one.value?.session.close();
+  };
+
+  return {
+    state,
+    score: (...given) => usage.during(() => work.score(...given)),
+    update: (request) => usage.during(() => work.update(request)),
+    settle: () => usage.during(async () => (await card.made())?.read()),
+    close: () => usage.end(free),
   };
 }
 

@@ -1,7 +1,9 @@
 import { createBoundSession } from "../onnx/bound-session.ts";
 import { modelBytes } from "../onnx/model-bytes.ts";
+import { closedError } from "../onnx/run-error.ts";
+import { createUsage } from "../onnx/usage.ts";
 import { createBlockRunner } from "./block-runner.ts";
-import type { CachedDecoder, DecoderOptions, NextTokens } from "./cached-decoder.ts";
+import type { CachedDecoder, DecoderOptions, DecoderRun, NextTokens } from "./cached-decoder.ts";
 import { inPlaceDecoderGraph } from "./in-place-decoder-graph.ts";
 import { indexOfLargest } from "./index-of-largest.ts";
 import type { ModelConfig } from "./model-config.ts";
@@ -27,32 +29,37 @@ export async function createInPlaceDecoder(
   const reading = createBlockRunner(session.bindings(), config);
   const decoding = createBlockRunner(session.bindings(), config);
   const { vocab_size: vocabulary } = config;
+  const usage = createUsage(closedError);
   let tempered: TemperedWeights | undefined;
+
+  const run = async (request: DecoderRun): Promise<NextTokens> => {
+    const { tokens, past, inverseTemperatures } = request;
+    const length = request.length ?? Math.max(...tokens.map((row) => row.length));
+    // The operator reads several new tokens of several rows only where nothing came before.
+    const isRowByRow = length > 1 && past.lengths.some((seen) => seen > 0);
+    const runner = length === 1 ? decoding : reading;
+    const block = { tokens, past, length, adapter: request.adapter };
+    const { logits, probabilities } = runner.run(block, isRowByRow);
+    const choice = (row: number) => {
+      const token = indexOfLargest(logits, row * vocabulary, vocabulary);
+      return { token, probability: probabilities[row * vocabulary + token]! };
+    };
+    if (!inverseTemperatures?.some((factor) => factor !== 1)) {
+      return { choice, logits, weights: probabilities };
+    }
+    tempered ??= await createTemperedWeights(vocabulary, threads);
+    return { choice, logits, weights: tempered.of(logits, inverseTemperatures) };
+  };
+
   return {
     config,
     capacityStep: 64,
     isSplitInvariant: config.head_dim <= longestSum,
-    async run(run): Promise<NextTokens> {
-      const { tokens, past, inverseTemperatures } = run;
-      const length = run.length ?? Math.max(...tokens.map((row) => row.length));
-      // The operator reads several new tokens of several rows only where nothing came before.
-      const isRowByRow = length > 1 && past.lengths.some((seen) => seen > 0);
-      const runner = length === 1 ? decoding : reading;
-      const block = { tokens, past, length, adapter: run.adapter };
-      const { logits, probabilities } = runner.run(block, isRowByRow);
-      const choice = (row: number) => {
-        const token = indexOfLargest(logits, row * vocabulary, vocabulary);
-        return { token, probability: probabilities[row * vocabulary + token]! };
-      };
-      if (!inverseTemperatures?.some((factor) => factor !== 1)) {
-        return { choice, logits, weights: probabilities };
-      }
-      tempered ??= await createTemperedWeights(vocabulary, threads);
-      return { choice, logits, weights: tempered.of(logits, inverseTemperatures) };
-    },
-    async close() {
-      tempered?.close();
-      session.close();
-    },
+    run: (request) => usage.during(() => run(request)),
+    close: () =>
+      usage.end(() => {
+        tempered?.close();
+        session.close();
+      }),
   };
 }

@@ -1,3 +1,4 @@
+import { closedError } from "./run-error.ts";
 import { made, type Pointer, type RuntimeCall, runtimeFunctions } from "./runtime-functions.ts";
 import {
   type BoundTensor,
@@ -13,6 +14,7 @@ import {
 export interface BoundSession {
   /** Bindings of their own: what is bound in some doesn't undo what is bound in others. */
   bindings(): Bindings;
+  /** Frees the model; what is asked of it or its bindings afterwards throws ONNX_RUN_FAILED. */
   close(): void;
 }
 
@@ -36,12 +38,18 @@ export async function createBoundSession(
   const runtime = await runtimeFunctions();
   const session = runtimeSession(runtime, model, options);
   const all: Pointer[] = [];
+  let closed = false;
+  const checkOpen = () => {
+    if (closed) throw closedError();
+  };
   return {
     bindings() {
+      checkOpen();
       const binding = made(runtime.CreateIoBinding, session);
       all.push(binding);
       /** The binding holds the tensor from then on, though not the memory. */
       const bind = (to: RuntimeCall, name: string, tensor: BoundTensor) => {
+        checkOpen();
         const value = valueOver(runtime, name, tensor);
         to(binding, name, value);
         runtime.ReleaseValue(value);
@@ -49,10 +57,15 @@ export async function createBoundSession(
       return {
         bindInput: (name, tensor) => bind(runtime.BindInput, name, tensor),
         bindOutput: (name, tensor) => bind(runtime.BindOutput, name, tensor),
-        run: () => runtime.RunWithBinding(session, null, binding),
+        run() {
+          checkOpen();
+          runtime.RunWithBinding(session, null, binding);
+        },
       };
     },
     close() {
+      if (closed) return;
+      closed = true;
       for (const binding of all) runtime.ReleaseIoBinding(binding);
       runtime.ReleaseSession(session);
     },

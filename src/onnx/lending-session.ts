@@ -4,10 +4,11 @@ import { sizedShape } from "./dimensions.ts";
 import { elementCount } from "./element-count.ts";
 import type { Graph } from "./graph.ts";
 import { release } from "./release.ts";
-import { runError } from "./run-error.ts";
+import { closedError, runError } from "./run-error.ts";
 import { made, type Pointer, type RuntimeFunctions, runtimeFunctions } from "./runtime-functions.ts";
 import { type RuntimeSessionOptions, runtimeSession, valueOver } from "./runtime-session.ts";
-import type { DeviceTensor, Session, Tensor } from "./session.ts";
+import type { DeviceTensor, Outputs, Session, Tensor } from "./session.ts";
+import { createUsage } from "./usage.ts";
 
 /** Milliseconds: where a run took no longer, the next one may block this thread. Another thread costs a tenth of them. */
 const quickRun = 100;
@@ -28,6 +29,7 @@ export async function createLendingSession(
   const outputNames = [...graph.outputs.keys()];
   /** What runs under way read, kept from the garbage collector. */
   const read = new Set<readonly Tensor[]>();
+  const usage = createUsage(closedError);
   let isQuick = false;
 
   const runOn = async (tensors: readonly Tensor[]): Promise<Pointer[]> => {
@@ -53,35 +55,39 @@ export async function createLendingSession(
     }
   };
 
+  /** What a run gave, in the runtime's own memory. */
+  const lend = (values: Pointer[], sizes: Readonly<Record<string, number>>): Outputs => {
+    const lent = new Map(
+      [...graph.outputs].map(([name, { shape }], index) => {
+        const sized = sizedShape(shape, sizes);
+        return [name, { shape: sized, data: numbersOf(runtime, name, values[index], sized) }] as const;
+      }),
+    );
+    const tensor = (name: string) => {
+      const output = lent.get(name);
+      if (!output) throw runError(`there is no output ${name}`);
+      return output;
+    };
+    return {
+      tensor,
+      floats: (name) => tensor(name).data,
+      deviceTensor(name) {
+        throw runError(`the output ${name} is not in the device's memory`);
+      },
+      release() {
+        for (const { data } of lent.values()) release(data);
+        for (const value of values.splice(0)) runtime.ReleaseValue(value);
+      },
+    };
+  };
+
   return {
-    async run(feeds) {
-      const given = inputNames.map((name) => tensorOf(name, feeds[name]));
-      const sizes = sizesOf(graph, given);
-      const values = await runOn(given);
-      const lent = new Map(
-        [...graph.outputs].map(([name, { shape }], index) => {
-          const sized = sizedShape(shape, sizes);
-          return [name, { shape: sized, data: numbersOf(runtime, name, values[index], sized) }] as const;
-        }),
-      );
-      const tensor = (name: string) => {
-        const output = lent.get(name);
-        if (!output) throw runError(`there is no output ${name}`);
-        return output;
-      };
-      return {
-        tensor,
-        floats: (name) => tensor(name).data,
-        deviceTensor(name) {
-          throw runError(`the output ${name} is not in the device's memory`);
-        },
-        release() {
-          for (const { data } of lent.values()) release(data);
-          for (const value of values.splice(0)) runtime.ReleaseValue(value);
-        },
-      };
-    },
-    close: async () => runtime.ReleaseSession(session),
+    run: (feeds) =>
+      usage.during(async () => {
+        const given = inputNames.map((name) => tensorOf(name, feeds[name]));
+        return lend(await runOn(given), sizesOf(graph, given));
+      }),
+    close: () => usage.end(() => runtime.ReleaseSession(session)),
   };
 }
 

@@ -14,3 +14,8 @@ export function sessionError(reason: string, cause: unknown): EverturnError {
   const code = wordsOfAllocators.test(reason) ? "ONNX_OUT_OF_MEMORY" : "ONNX_SESSION_FAILED";
   return new EverturnError(code, { reason }, { cause });
 }
+
+/** The error of a run of a session that was closed. */
+export function closedError(): EverturnError {
+  return runError("the session is closed");
+}

@@ -8,7 +8,8 @@ import { messageOf } from "../errors/message-of.ts";
 import { disabledOptimizers } from "./disabled-optimizers.ts";
 import { elementCount } from "./element-count.ts";
 import { release } from "./release.ts";
-import { runError, sessionError } from "./run-error.ts";
+import { closedError, runError, sessionError } from "./run-error.ts";
+import { createUsage } from "./usage.ts";
 
 /** Numbers with their shape; the array's class is the element type. */
 export interface Tensor {
@@ -53,6 +54,7 @@ export interface SessionOptions {
 export interface Session {
   /** Runs the model; inputs are read in place, so don't change them before the run is over. */
   run(feeds: Readonly<Record<string, Tensor | DeviceTensor>>, fetches?: readonly string[]): Promise<Outputs>;
+  /** Waits for runs under way, then frees the model; later runs throw ONNX_RUN_FAILED. */
   close(): Promise<void>;
 }
 
@@ -73,28 +75,34 @@ export async function createSession(model: Uint8Array, options: SessionOptions =
     },
   );
   const names = session.inputNames;
+  const usage = createUsage(closedError);
+
+  const run = async (
+    feeds: Readonly<Record<string, Tensor | DeviceTensor>>,
+    fetches: readonly string[],
+  ): Promise<Outputs> => {
+    const missing = names.filter((name) => feeds[name] === undefined);
+    if (missing.length > 0) throw runError(`the input ${missing.join(", ")} was not fed`);
+    const unknown = Object.keys(feeds).filter((name) => !names.includes(name));
+    if (unknown.length > 0) throw runError(`the model has no input ${unknown.join(", ")}`);
+    const empty = device === "webgpu" ? names.find((name) => feeds[name]?.shape.includes(0)) : undefined;
+    if (empty !== undefined) throw runError(`the input ${empty} is empty, which WebGPU can't take`);
+    const runtimeFeeds = Object.fromEntries(
+      names.map((name) => [name, runtimeTensor(runtime.Tensor, name, feeds[name]!)]),
+    );
+    const results = await session.run(runtimeFeeds, [...fetches]).catch((cause: unknown) => {
+      throw runError(messageOf(cause), cause);
+    });
+    return outputsOf((name) => {
+      const value = results[name];
+      if (value instanceof runtime.Tensor) return value;
+      throw runError(`there is no output ${name}`);
+    });
+  };
 
   return {
-    async run(feeds, fetches = session.outputNames) {
-      const missing = names.filter((name) => feeds[name] === undefined);
-      if (missing.length > 0) throw runError(`the input ${missing.join(", ")} was not fed`);
-      const unknown = Object.keys(feeds).filter((name) => !names.includes(name));
-      if (unknown.length > 0) throw runError(`the model has no input ${unknown.join(", ")}`);
-      const empty = device === "webgpu" ? names.find((name) => feeds[name]?.shape.includes(0)) : undefined;
-      if (empty !== undefined) throw runError(`the input ${empty} is empty, which WebGPU can't take`);
-      const runtimeFeeds = Object.fromEntries(
-        names.map((name) => [name, runtimeTensor(runtime.Tensor, name, feeds[name]!)]),
-      );
-      const results = await session.run(runtimeFeeds, [...fetches]).catch((cause: unknown) => {
-        throw runError(messageOf(cause), cause);
-      });
-      return outputsOf((name) => {
-        const value = results[name];
-        if (value instanceof runtime.Tensor) return value;
-        throw runError(`there is no output ${name}`);
-      });
-    },
-    close: () => session.release(),
+    run: (feeds, fetches = session.outputNames) => usage.during(() => run(feeds, fetches)),
+    close: () => usage.end(() => session.release()),
   };
 }
 

@@ -3,6 +3,7 @@ import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
 import type { ModelConfig } from "../models/model-config.ts";
 import type { Target } from "../onnx/target.ts";
+import { createUsage } from "../onnx/usage.ts";
 import { type Batch, createBatch } from "./batch.ts";
 import { createDecoders, type DecoderLease } from "./decoders.ts";
 import { bytesOfPosition, checkMemory, mebibytes, planMemory } from "./memory-check.ts";
@@ -39,7 +40,7 @@ export interface Sampler {
    * outside the vocabulary, or KEY_VALUE_MEMORY_TOO_SMALL for a request that can't fit by itself.
    */
   generate(request: SampleRequest): Promise<Sample>;
-  /** Fails what is under way and frees the models. */
+  /** Fails what is under way and what comes later, waits for the run that is under way, and frees the models. */
   close(): Promise<void>;
 }
 
@@ -75,8 +76,10 @@ export function createSampler(options: SamplerOptions): Sampler {
   /** By recency of use, the latest last. */
   const versions = new Map<number, Version>();
   const loading = new Map<number, Promise<void>>();
-  let working = false;
+  /** What is being done with requests, until none is left. */
+  let working: Promise<void> | undefined;
   let resting: NodeJS.Timeout | undefined;
+  const usage = createUsage(closedError);
 
   const touch = (number: number): Version | undefined => {
     const version = versions.get(number);
@@ -128,7 +131,6 @@ export function createSampler(options: SamplerOptions): Sampler {
   };
 
   const work = async () => {
-    working = true;
     clearTimeout(resting);
     let waited = Number.NEGATIVE_INFINITY;
     for (;;) {
@@ -147,7 +149,7 @@ export function createSampler(options: SamplerOptions): Sampler {
         }
       }
     }
-    working = false;
+    working = undefined;
     resting = setTimeout(() => {
       for (const { batch } of versions.values()) batch.rest();
     }, restAfter).unref();
@@ -172,33 +174,47 @@ export function createSampler(options: SamplerOptions): Sampler {
       const sequence = createSequence(request, limits, { settled, finish, fail });
       version.open.add(sequence);
       version.waiting.push(sequence);
-      if (!working) void work();
+      working ??= work();
     });
+  };
+
+  /** When nothing is being loaded any more. */
+  const free = async () => {
+    await working;
+    clearTimeout(resting);
+    for (const { decoder } of versions.values()) await decoder.release();
+    versions.clear();
   };
 
   return {
     async load(number, folder) {
+      usage.check();
       if (touch(number)) return;
-      const pending = loading.get(number) ?? create(number, folder).finally(() => loading.delete(number));
+      const make = () => create(number, folder).finally(() => loading.delete(number));
+      const pending = loading.get(number) ?? usage.during(make);
       loading.set(number, pending);
       await pending;
     },
     async generate(request) {
       try {
+        usage.check();
         return await sample(request);
       } finally {
         request.constraint?.dispose();
       }
     },
-    async close() {
-      const all = [...versions.values()];
-      versions.clear();
-      for (const { open } of all) {
-        for (const sequence of [...open]) sequence.fail(new EverturnError("POLICY_CLOSED", {}));
+    close() {
+      const closed = usage.end(free);
+      for (const { open } of versions.values()) {
+        for (const sequence of [...open]) sequence.fail(closedError());
       }
-      for (const { decoder } of all) await decoder.release();
+      return closed;
     },
   };
+}
+
+function closedError(): EverturnError {
+  return new EverturnError("POLICY_CLOSED", {});
 }
 
 /** What a request is told when not it, but the sampler was at fault. */

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { batchSequences } from "../../../src/learning/batch.ts";
 import { createMemoryCheck } from "../../../src/learning/memory-check.ts";
@@ -41,6 +42,28 @@ test.each([
   for (const [name, { data }] of trainedParameters(other.state)) {
     expect(relativeError(data, trainedParameters(whole.state).get(name)!.data), name).toBeLessThan(1e-4);
   }
+});
+
+test("closing waits for the run under way, whose update fails with nothing changed", async () => {
+  const options = { config, state: copyTrainerState(state), gradientClip: 0.5, weightDecay: 0.1 };
+  const engine = createTrainingEngine({ ...options, maxTokensPerRun: 1 });
+  const request = { objective: supervisedObjective, samples, scalars: {}, learningRate: 1e-3 };
+  await engine.update(request);
+  const before = copyTrainerState(engine.state);
+  for (const turns of [0, 1, 2, 3, 4, 5]) {
+    const late = createTrainingEngine({ ...options, state: copyTrainerState(before), maxTokensPerRun: 1 });
+    await late.score(trajectories, "policy");
+    const under = [late.update(request), late.score(trajectories, "policy")];
+    const outcomes = Promise.allSettled(under);
+    for (let turn = 0; turn < turns; turn++) await setImmediate();
+    await Promise.all([late.close(), late.close()]);
+    for (const outcome of await outcomes) {
+      expect(outcome).toMatchObject({ status: "rejected", reason: { code: "TRAINER_CLOSED" } });
+    }
+    expect(late.state).toEqual(before);
+    await expect(late.update(request)).rejects.toMatchObject({ code: "TRAINER_CLOSED" });
+  }
+  await engine.close();
 });
 
 test("runs hold the longest samples first, no more tokens than allowed, and each sample once", () => {

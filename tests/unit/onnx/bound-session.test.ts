@@ -42,6 +42,19 @@ test("runs read and write the memory that was bound, until other memory is", asy
   session.close();
 });
 
+test("what was closed is used no more", async () => {
+  const session = await open();
+  const bindings = session.bindings();
+  const tensor = { shape: [1], data: BigInt64Array.of(0n) };
+  bindings.bindInput("rows", tensor);
+  bindings.bindOutput("doubled", { shape: [1, 2], data: new Float32Array(2) });
+  session.close();
+  session.close();
+  expect(() => bindings.run()).toThrow("the session is closed");
+  expect(() => bindings.bindInput("rows", tensor)).toThrow("the session is closed");
+  expect(() => session.bindings()).toThrow("the session is closed");
+});
+
 test("memory of the wrong size, and what the runtime refuses, is an error that says so", async () => {
   const session = await open();
   const bindings = session.bindings();

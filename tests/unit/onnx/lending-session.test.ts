@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
 import { mul } from "../../../src/onnx/elementwise.ts";
-import { createGraph } from "../../../src/onnx/graph.ts";
+import { createGraph, type Graph } from "../../../src/onnx/graph.ts";
 import { createLendingSession } from "../../../src/onnx/lending-session.ts";
+import { matMul } from "../../../src/onnx/linear-algebra.ts";
 import { modelBytes } from "../../../src/onnx/model-bytes.ts";
+import { createSession } from "../../../src/onnx/session.ts";
 
 /** A row doubled and tripled. */
 async function open() {
@@ -56,6 +58,45 @@ test("what is missing, unknown or refused by the runtime is named", async () => 
   expect(() => outputs.floats("halved")).toThrow("there is no output halved");
   expect(() => outputs.deviceTensor("doubled")).toThrow("not in the device's memory");
   await session.close();
+});
+
+/** Some products of a matrix with itself, which take a while. */
+const slowGraph = () => {
+  const graph = createGraph();
+  const matrix = graph.input("matrix", "float32", ["rows", "rows"]);
+  graph.output(
+    "product",
+    [1, 2, 3].reduce((sum) => matMul(sum, matrix), matrix),
+  );
+  return graph;
+};
+
+test.each([
+  ["lends", (graph: Graph) => createLendingSession(graph, modelBytes(graph), { threads: 1 })],
+  ["copies", (graph: Graph) => createSession(modelBytes(graph), { threads: 1 })],
+])("a session that %s is closed when its runs have ended, once, and runs no more", async (_, create) => {
+  const session = await create(slowGraph());
+  const matrix = { shape: [400, 400], data: new Float32Array(400 * 400).fill(1 / 400) };
+  const runs = [1, 2, 3].map(async () => {
+    const outputs = await session.run({ matrix });
+    const { data } = outputs.tensor("product");
+    const ends = [data.length, data[0], data.at(-1)];
+    outputs.release();
+    return ends;
+  });
+  let closed = false;
+  const closing = session.close().then(() => {
+    closed = true;
+  });
+  const again = session.close();
+  await expect(session.run({ matrix })).rejects.toThrow("the session is closed");
+  expect(closed).toBe(false);
+  for (const ends of await Promise.all(runs)) {
+    expect(ends[0]).toBe(400 * 400);
+    expect(ends[1]).toBeCloseTo(1 / 400, 6);
+    expect(ends[2]).toBeCloseTo(1 / 400, 6);
+  }
+  await Promise.all([closing, again]);
 });
 
 test("however many quick runs follow each other, timers have their turn between them", async () => {

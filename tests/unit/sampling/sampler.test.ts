@@ -1,7 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterAll, expect, test } from "vitest";
+import { modelConfig } from "../../../src/models/model-config.ts";
 import { readModelConfig } from "../../../src/models/model-config-file.ts";
+import { randomModelWeights } from "../../../src/models/model-weights.ts";
 import { readSafetensors } from "../../../src/models/safetensors.ts";
 import { createSampler, type Sampler, type SamplerOptions } from "../../../src/sampling/sampler.ts";
 import type { Sample, SampleRequest } from "../../../src/sampling/sequence.ts";
@@ -21,7 +24,12 @@ afterAll(async () => {
   for (const sampler of opened) await sampler.close();
 });
 
-async function open(slots: number, maxLength = 128, options: Partial<SamplerOptions> = {}): Promise<Sampler> {
+async function open(
+  slots: number,
+  maxLength = 128,
+  options: Partial<SamplerOptions> = {},
+  path = policy,
+): Promise<Sampler> {
   const sized = { ...config, max_position_embeddings: maxLength };
   const sampler = createSampler({
     config: sized,
@@ -32,7 +40,7 @@ async function open(slots: number, maxLength = 128, options: Partial<SamplerOpti
     ...options,
   });
   opened.push(sampler);
-  await sampler.load(0, policy);
+  await sampler.load(0, path);
   return sampler;
 }
 
@@ -172,13 +180,30 @@ test("a policy whose numbers broke down fails its requests, and says so", async 
   expect((await sampler.generate(greedy(cases[0]!.prompt))).tokens).toEqual(cases[0]!.tokens);
 });
 
-test("closing fails what is under way", async () => {
-  const sampler = await open(1);
-  const samples = [1, 2].map((index) =>
-    expect(sampler.generate(sampled(index))).rejects.toThrow("was closed"),
-  );
-  await sampler.close();
-  await Promise.all(samples);
+test.each([
+  ["in place", 16],
+  ["fed", 8],
+])("closing fails what is under way and what comes later, wherever it is (%s)", async (_, size) => {
+  const narrow = modelConfig({ ...config, num_attention_heads: 2, num_key_value_heads: 2, head_dim: size });
+  const path = await modelFolder(narrow, randomModelWeights(narrow, 1));
+  for (const turns of [0, 1, 2, 3, 5, 8]) {
+    const sampler = await open(
+      2,
+      128,
+      { config: { ...narrow, max_position_embeddings: 4096 }, stopTokens: [] },
+      path,
+    );
+    const request = { ...sampled(1), sampling: { temperature: 0.7, maxTokens: 4000 } };
+    const samples = [1, 2, 3].map(() =>
+      expect(sampler.generate(request)).rejects.toMatchObject({ code: "POLICY_CLOSED" }),
+    );
+    const loading = sampler.load(1, path);
+    for (let turn = 0; turn < turns; turn++) await nextTurn();
+    await Promise.all([sampler.close(), sampler.close()]);
+    await Promise.all([...samples, loading]);
+    await expect(sampler.generate(request)).rejects.toMatchObject({ code: "POLICY_CLOSED" });
+    await expect(sampler.load(1, path)).rejects.toMatchObject({ code: "POLICY_CLOSED" });
+  }
 });
 
 test("a stop text ends an action, wherever its tokens lie", async () => {
