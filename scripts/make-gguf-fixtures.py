@@ -9,8 +9,8 @@ quantized.gguf, quantized.safetensors   a tensor of each block type, and the flo
                    pairs of Llama's rotated rows side by side, Gemma's norms plus one, Llama 3's factors as a tensor),
                    with the configuration and the SHA-256 of each float32 tensor it was made from, and texts with token
                    ids. transformers loads each file but Gemma's, gives the same weights, and its tokenizer of that file gives the
-                   ids, corrected where it drops what the model's own tokenizer.json has: Qwen's NFC, and
-                   ignore_merges of Llama 3.
+                   ids, corrected where it drops what the model's own tokenizer.json has: Qwen's NFC, ignore_merges
+                   of Llama 3, and the space that SentencePiece puts before every text.
 """
 
 import hashlib
@@ -268,6 +268,9 @@ def encode(path: Path, tokenizer: str) -> list:
         read.normalizer = normalizers.NFC()
     if tokenizer in ("llama-bpe", "tekken"):
         read.model.ignore_merges = True
+    if architecture == "llama" and tokenizer == "llama":
+        read.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+        read.pre_tokenizer = None
     return [{"text": text, "tokens": read.encode(text, add_special_tokens=False).ids} for text in TEXTS]
 
 

@@ -30,6 +30,14 @@ export function createFraming(tokenizer: Tokenizer): Framing {
   const end = tokenizer.endOfTurn.text;
   const tokenize = (text: string): TokenizedText => ({ text, tokens: tokenizer.encode(text) });
 
+  /** Tokens of a text where it goes on after another: SentencePiece puts a space before one that stands alone. */
+  const continued = (before: string, text: string): TokenizedText => {
+    const begun = tokenizer.encode(before);
+    const whole = tokenizer.encode(before + text);
+    const goesOn = begun.every((token, at) => token === whole[at]);
+    return goesOn ? { text, tokens: whole.slice(begun.length) } : tokenize(text);
+  };
+
   const framePrompt = (messages: Message[], tools: ToolDefinition[]) =>
     tokenize(render(messages, tools, true));
 
@@ -39,20 +47,21 @@ export function createFraming(tokenizer: Tokenizer): Framing {
       { role: "assistant", content: placeholder },
     ];
     const text = render([...chat, ...messages], [], true);
-    const after = text.slice(text.indexOf(placeholder) + placeholder.length);
+    // Llama 2's template writes a space before eos_token, which is the model's to write
+    const after = text.slice(text.indexOf(placeholder) + placeholder.length).trimStart();
     if (!text.includes(placeholder) || !after.startsWith(end)) {
       throw unusable(`an assistant's message doesn't end with eos_token (${end})`);
     }
-    return tokenize(after.slice(end.length));
+    return continued(end, after.slice(end.length));
   };
 
-  const frameAction = (before: Message[], action: Message, tools: ToolDefinition[]) => {
+  const frameAction = (before: Message[], preceding: string, action: Message, tools: ToolDefinition[]) => {
     const opening = render(before, tools, true);
     const text = render([...before, action], tools, false);
     if (!text.startsWith(opening)) throw unusable("it writes earlier messages differently later on");
     const stop = text.lastIndexOf(end);
     if (stop < opening.length) throw unusable(`an assistant's message doesn't end with eos_token (${end})`);
-    return tokenize(text.slice(opening.length, stop + end.length));
+    return continued(preceding, text.slice(opening.length, stop + end.length));
   };
 
   const frameDemonstration = (messages: Message[], tools: ToolDefinition[]) => {
@@ -68,8 +77,9 @@ export function createFraming(tokenizer: Tokenizer): Framing {
     messages.forEach((message, index) => {
       if (message.role !== "assistant") return;
       const between = messages.slice(start, index);
-      append(start === 0 ? framePrompt(between, tools) : frameObservation(between), 0);
-      append(frameAction(messages.slice(0, index), message, tools), 1);
+      const opening = start === 0 ? framePrompt(between, tools) : frameObservation(between);
+      append(opening, 0);
+      append(frameAction(messages.slice(0, index), opening.text, message, tools), 1);
       start = index + 1;
     });
     if (start === 0) throw new EverturnError("DEMONSTRATION_WITHOUT_ACTION", { messages: messages.length });

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../contracts/json.ts";
+import { deepseekSplits } from "./deepseek-splits.ts";
 
 /** How a byte-level vocabulary splits a text before it merges bytes, as tokenizer.json has it. */
 export interface PreTokenizer {
@@ -6,12 +7,18 @@ export interface PreTokenizer {
   preTokenizer: JsonObject;
   /** Whether a piece that is a token is taken as it is. */
   ignoreMerges: boolean;
+  /** Whether a text begins with bos_token where the file doesn't say. */
+  begins: boolean;
 }
 
 const llama3Split =
   "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}" +
   "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
 const qwen2Split = llama3Split.replace("\\p{N}{1,3}", "\\p{N}");
+// Qwen 3.5 keeps marks with their letters
+const qwen35Split = qwen2Split
+  .replace("\\p{L}+", "[\\p{L}\\p{M}]+")
+  .replace("[^\\s\\p{L}", "[^\\s\\p{L}\\p{M}");
 const tekkenSplit =
   "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]*[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]+" +
   "|[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]+[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]*" +
@@ -19,13 +26,32 @@ const tekkenSplit =
 
 const digits = { type: "Digits", individual_digits: true };
 
+const nfc = { normalizer: { type: "NFC" } };
+const whole = { ignoreMerges: true, begins: true };
+
 /** The pre-tokenizers that a GGUF file may name in tokenizer.ggml.pre. */
 export const preTokenizers: ReadonlyMap<string, PreTokenizer> = new Map([
-  ["smollm", plain(sequence(digits, bytes(true)))],
+  ["smollm", plain(digits, bytes(true))],
   ["gpt-2", plain(bytes(true))],
-  ["llama-bpe", { ...plain(sequence(split(llama3Split), bytes(false))), ignoreMerges: true }],
-  ["qwen2", { ...plain(sequence(split(qwen2Split), bytes(false))), normalizer: { type: "NFC" } }],
-  ["tekken", { ...plain(sequence(split(tekkenSplit), bytes(false))), ignoreMerges: true }],
+  ["llama-bpe", { ...plain(split(llama3Split), bytes(false)), ...whole }],
+  ["qwen2", { ...plain(split(qwen2Split), bytes(false)), ...nfc }],
+  ["qwen35", plain(split(qwen35Split), bytes(false))],
+  ["tekken", { ...plain(split(tekkenSplit), bytes(false)), ...whole }],
+  ["deepseek-llm", plain(...deepseekSplits.llm.map(split), digits, bytes(false))],
+  ["deepseek-coder", plain(...deepseekSplits.coder.map(split), digits, bytes(false))],
+  ["starcoder", plain(digits, bytes(true))],
+  ["refact", plain(digits, bytes(true))],
+  ["command-r", { ...plain(digits, bytes(true)), ...nfc }],
+  ["mpt", { ...plain(bytes(true)), ...nfc }],
+  [
+    "falcon",
+    plain(
+      { type: "Punctuation", behavior: "Contiguous" },
+      bytes(true),
+      { type: "Digits", individual_digits: false },
+      split("[0-9][0-9][0-9]"),
+    ),
+  ],
 ]);
 
 /** The name in GGUF of what a tokenizer.json says; undefined if it has none here. */
@@ -54,12 +80,11 @@ function fields(value: unknown): Record<string, unknown> {
   return typeof value === "object" && value !== null ? { ...value } : {};
 }
 
-function plain(preTokenizer: JsonObject): PreTokenizer {
-  return { normalizer: null, preTokenizer, ignoreMerges: false };
-}
-
-function sequence(...pretokenizers: JsonObject[]): JsonObject {
-  return { type: "Sequence", pretokenizers };
+/** One step, or several one after the other. */
+function plain(...steps: JsonObject[]): PreTokenizer {
+  const [first] = steps;
+  const preTokenizer = first && steps.length === 1 ? first : { type: "Sequence", pretokenizers: steps };
+  return { normalizer: null, preTokenizer, ignoreMerges: false, begins: false };
 }
 
 function split(regex: string): JsonObject {

@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { JsonObject } from "../../contracts/json.ts";
 import type { GgufHeader } from "./header.ts";
+import { preTokenizers } from "./pre-tokenizers.ts";
 import { tokenizerModel } from "./tokenizer-model.ts";
 import { readVocabulary, tokenTypes, type Vocabulary } from "./vocabulary.ts";
 
@@ -22,9 +23,7 @@ export async function writeTokenizerFiles(
     return token === undefined ? [] : [[name, token] as const];
   });
   const special: Record<string, string> = Object.fromEntries(named);
-  // llama.cpp begins a text of a SentencePiece vocabulary with bos unless the file says otherwise
-  const beginsByDefault = metadata.get("tokenizer.ggml.model") === "llama";
-  const begins = metadata.get("tokenizer.ggml.add_bos_token") ?? beginsByDefault;
+  const begins = metadata.get("tokenizer.ggml.add_bos_token") ?? beginsByDefault(metadata);
   const opening = begins === true ? special.bos_token : undefined;
   const { model, ...steps } = tokenizerModel(path, metadata, vocabulary);
   await writeJson(join(folder, "tokenizer.json"), {
@@ -46,6 +45,12 @@ export async function writeTokenizerFiles(
     ...special,
     ...(typeof template === "string" ? { chat_template: template } : {}),
   });
+}
+
+/** Whether llama.cpp begins a text with bos where the file doesn't say. */
+function beginsByDefault(metadata: GgufHeader["metadata"]): boolean {
+  if (metadata.get("tokenizer.ggml.model") === "llama") return true;
+  return preTokenizers.get(String(metadata.get("tokenizer.ggml.pre")))?.begins === true;
 }
 
 /** The tokens that are taken whole wherever they stand in a text. */

@@ -69,12 +69,15 @@ function sentencePiece(
     { type: "Fuse" },
     ...(prefixed ? [strip] : []),
   ];
-  const scheme = prefixed ? "first" : "never";
+  // SentencePiece's dummy prefix: one more space, also before a text that begins with one
+  const prefix = { type: "Prepend", prepend: space };
   return {
-    normalizer: isGemma ? replace(" ", space) : null,
+    normalizer: prefixed
+      ? { type: "Sequence", normalizers: [prefix, replace(" ", space)] }
+      : replace(" ", space),
     pre_tokenizer: isGemma
       ? { type: "Split", pattern: { String: " " }, behavior: "MergedWithPrevious", invert: false }
-      : { type: "Metaspace", replacement: space, prepend_scheme: scheme, split: false },
+      : null,
     decoder: { type: "Sequence", decoders },
     model: bytePairs(spelled, merges, { unk_token: unknown, fuse_unk: true, byte_fallback: true }),
   };
