@@ -254,6 +254,16 @@ export const errorTable = {
     retryable: false,
     help: "Check that onnxruntime-node is the version that package.json names.",
   },
+  ONNX_API_UNREACHABLE: {
+    message: "ONNX Runtime's C API can't be called: {reason}.",
+    retryable: false,
+    help: "This is a warning: models run by onnxruntime-node's own way, which takes more time and memory. Install koffi with its prebuilt package, and let nothing else in the process lower its limits.",
+  },
+  ONNX_RUNS_BLOCK: {
+    message: "Something else in this process has loaded koffi with small stacks for calls in other threads.",
+    retryable: false,
+    help: "This is a warning: training blocks its thread while a model runs. Set koffi's async_stack_size to 8388608 before its first library is loaded.",
+  },
   ONNX_OUT_OF_MEMORY: {
     message: "Running a model failed for want of memory: {reason}.",
     retryable: true,

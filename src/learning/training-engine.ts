@@ -2,6 +2,7 @@ import type { Device } from "../devices/device.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import type { Tensor } from "../models/safetensors.ts";
 import { createLendingSession } from "../onnx/lending-session.ts";
+import { runtimeFunctions } from "../onnx/runtime-functions.ts";
 import { createSession, type DeviceTensor, type Session } from "../onnx/session.ts";
 import type { Precision, Target } from "../onnx/target.ts";
 import { createUsage } from "../onnx/usage.ts";
@@ -91,10 +92,10 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
     model: Model,
     keptOnDevice: readonly string[] = [],
   ): Promise<Opened<Model>> => {
-    const session =
-      device === "cpu"
-        ? await createLendingSession(model.graph, model.bytes, { threads, sharesMemory: true })
-        : await createSession(model.bytes, { threads, device, keptOnDevice });
+    const runtime = device === "cpu" ? await runtimeFunctions() : undefined;
+    const session = runtime
+      ? createLendingSession(runtime, model.graph, model.bytes, { threads, sharesMemory: true })
+      : await createSession(model.bytes, { threads, device, keptOnDevice });
     const run: Session["run"] = async (feeds) => {
       usage.check(); // whoever closes the engine waits for a run, not for all that belong to an update
       return session.run(feeds);

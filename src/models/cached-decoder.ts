@@ -1,3 +1,4 @@
+import { runtimeFunctions } from "../onnx/runtime-functions.ts";
 import type { Target } from "../onnx/target.ts";
 import type { AdapterShape } from "./cached-decoder-graph.ts";
 import { createFedDecoder } from "./fed-decoder.ts";
@@ -86,8 +87,9 @@ export async function createCachedDecoder(
   const prepared = { ...sources, tensors: joinedIfRead(config, sources) };
   // The operator that keeps keys and values in place has no heads of other sizes.
   const inPlace = device === "cpu" && precision === "float32" && config.head_dim % 16 === 0;
-  return inPlace
-    ? createInPlaceDecoder(config, prepared, options)
+  const runtime = inPlace ? await runtimeFunctions() : undefined;
+  return runtime
+    ? createInPlaceDecoder(runtime, config, prepared, options)
     : createFedDecoder(config, prepared, options);
 }
 

@@ -1,7 +1,6 @@
 import { createBoundSession } from "../onnx/bound-session.ts";
 import { modelBytes } from "../onnx/model-bytes.ts";
-import { closedError } from "../onnx/run-error.ts";
-import { createUsage } from "../onnx/usage.ts";
+import type { RuntimeFunctions } from "../onnx/runtime-functions.ts";
 import { createBlockRunner } from "./block-runner.ts";
 import type { CachedDecoder, DecoderOptions, DecoderRun, NextTokens } from "./cached-decoder.ts";
 import { inPlaceDecoderGraph } from "./in-place-decoder-graph.ts";
@@ -17,22 +16,22 @@ const longestSum = 128;
  * A decoder for float32 on the CPU, whose attention writes keys and values into the memory that they are kept in:
  * nothing is copied, and a step costs little more than its arithmetic.
  */
-export async function createInPlaceDecoder(
+export function createInPlaceDecoder(
+  runtime: RuntimeFunctions,
   config: ModelConfig,
   { folder, tensors }: WeightSources,
   { threads, adapter }: DecoderOptions,
-): Promise<CachedDecoder> {
-  const session = await createBoundSession(modelBytes(inPlaceDecoderGraph(config, tensors, adapter)), {
+): CachedDecoder {
+  const session = createBoundSession(runtime, modelBytes(inPlaceDecoderGraph(config, tensors, adapter)), {
     threads,
     ...(folder !== undefined && { weightsFolder: folder }),
   });
   const reading = createBlockRunner(session.bindings(), config);
   const decoding = createBlockRunner(session.bindings(), config);
   const { vocab_size: vocabulary } = config;
-  const usage = createUsage(closedError);
   let tempered: TemperedWeights | undefined;
 
-  const run = async (request: DecoderRun): Promise<NextTokens> => {
+  const run = (request: DecoderRun): NextTokens => {
     const { tokens, past, inverseTemperatures } = request;
     const length = request.length ?? Math.max(...tokens.map((row) => row.length));
     // The operator reads several new tokens of several rows only where nothing came before.
@@ -47,7 +46,7 @@ export async function createInPlaceDecoder(
     if (!inverseTemperatures?.some((factor) => factor !== 1)) {
       return { choice, logits, weights: probabilities };
     }
-    tempered ??= await createTemperedWeights(vocabulary, threads);
+    tempered ??= createTemperedWeights(runtime, vocabulary, threads);
     return { choice, logits, weights: tempered.of(logits, inverseTemperatures) };
   };
 
@@ -55,11 +54,10 @@ export async function createInPlaceDecoder(
     config,
     capacityStep: 64,
     isSplitInvariant: config.head_dim <= longestSum,
-    run: (request) => usage.during(() => run(request)),
-    close: () =>
-      usage.end(() => {
-        tempered?.close();
-        session.close();
-      }),
+    run: async (request) => run(request),
+    async close() {
+      tempered?.close();
+      session.close();
+    },
   };
 }

@@ -3,6 +3,7 @@ import { mul } from "../onnx/elementwise.ts";
 import { createGraph } from "../onnx/graph.ts";
 import { modelBytes } from "../onnx/model-bytes.ts";
 import { softmax } from "../onnx/reductions.ts";
+import type { RuntimeFunctions } from "../onnx/runtime-functions.ts";
 
 /** Makes probabilities at other temperatures than 1. */
 export interface TemperedWeights {
@@ -15,12 +16,16 @@ export interface TemperedWeights {
 }
 
 /** A model of its own beside a decoder's, as its operators are wanted in few runs and would cost time in all. */
-export async function createTemperedWeights(vocabulary: number, threads: number): Promise<TemperedWeights> {
+export function createTemperedWeights(
+  runtime: RuntimeFunctions,
+  vocabulary: number,
+  threads: number,
+): TemperedWeights {
   const graph = createGraph();
   const logits = graph.input("logits", "float32", ["rows", vocabulary]);
   const inverseTemperatures = graph.input("inverseTemperatures", "float32", ["rows", 1]);
   graph.output("weights", softmax(mul(logits, inverseTemperatures)));
-  const session = await createBoundSession(modelBytes(graph), { threads });
+  const session = createBoundSession(runtime, modelBytes(graph), { threads });
   const bindings = session.bindings();
   let weights = new Float32Array();
   let bound: { logits: Float32Array; factors: Float32Array } | undefined;

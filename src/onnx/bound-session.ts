@@ -1,5 +1,5 @@
 import { closedError } from "./run-error.ts";
-import { made, type Pointer, type RuntimeCall, runtimeFunctions } from "./runtime-functions.ts";
+import { made, type Pointer, type RuntimeCall, type RuntimeFunctions } from "./runtime-functions.ts";
 import {
   type BoundTensor,
   type RuntimeSessionOptions,
@@ -31,11 +31,11 @@ export interface Bindings {
 }
 
 /** Makes a session of a model's bytes. Throws ONNX_SESSION_FAILED if the runtime refuses the model. */
-export async function createBoundSession(
+export function createBoundSession(
+  runtime: RuntimeFunctions,
   model: Uint8Array,
   options: RuntimeSessionOptions,
-): Promise<BoundSession> {
-  const runtime = await runtimeFunctions();
+): BoundSession {
   const session = runtimeSession(runtime, model, options);
   const all: Pointer[] = [];
   let closed = false;

@@ -1,11 +1,10 @@
 import { setImmediate } from "node:timers/promises";
-import koffi from "koffi";
 import { sizedShape } from "./dimensions.ts";
 import { elementCount } from "./element-count.ts";
 import type { Graph } from "./graph.ts";
 import { release } from "./release.ts";
 import { closedError, runError } from "./run-error.ts";
-import { made, type Pointer, type RuntimeFunctions, runtimeFunctions } from "./runtime-functions.ts";
+import { made, type Pointer, type RuntimeFunctions } from "./runtime-functions.ts";
 import { type RuntimeSessionOptions, runtimeSession, valueOver } from "./runtime-session.ts";
 import type { DeviceTensor, Outputs, Session, Tensor } from "./session.ts";
 import { createUsage } from "./usage.ts";
@@ -18,12 +17,12 @@ const quickRun = 100;
  * until they are released. onnxruntime-node copies them, at .75 ms a megabyte, and so holds them twice. Long runs are
  * made in another thread. Throws ONNX_SESSION_FAILED if the runtime refuses the model.
  */
-export async function createLendingSession(
+export function createLendingSession(
+  runtime: RuntimeFunctions,
   graph: Graph,
   bytes: Uint8Array,
   options: RuntimeSessionOptions,
-): Promise<Session> {
-  const runtime = await runtimeFunctions();
+): Session {
   const session = runtimeSession(runtime, bytes, options);
   const inputNames = graph.inputs.map(({ name }) => name);
   const outputNames = [...graph.outputs.keys()];
@@ -117,5 +116,5 @@ function numbersOf(
   const found = Number(made(runtime.GetTensorShapeElementCount, information));
   runtime.ReleaseTensorTypeAndShapeInfo(information);
   if (found !== count) throw runError(`the output ${name} has ${found} numbers, not ${count}`);
-  return new Float32Array(koffi.view(made(runtime.GetTensorMutableData, value), 4 * count));
+  return new Float32Array(runtime.view(made(runtime.GetTensorMutableData, value), 4 * count));
 }

@@ -1,5 +1,8 @@
-import koffi from "koffi";
+import { setImmediate } from "node:timers/promises";
 import { loadRuntime, runtimeLibrary } from "../devices/runtime.ts";
+import { EverturnError } from "../errors/everturn-error.ts";
+import { messageOf } from "../errors/message-of.ts";
+import { foreignCalls } from "./foreign-calls.ts";
 import { runError } from "./run-error.ts";
 
 /** A pointer of ONNX Runtime's; what it points to is the runtime's business. */
@@ -8,15 +11,22 @@ export type Pointer = unknown;
 /** Calls a function of the C API; throws ONNX_RUN_FAILED with the runtime's words if it fails. */
 export interface RuntimeCall {
   (...args: readonly unknown[]): void;
-  /** The same in another thread, while this one goes on. */
+  /** The same in another thread, while this one goes on; in this one if no other can. */
   aside(...args: readonly unknown[]): Promise<void>;
 }
 
 /** Functions of ONNX Runtime's C API, by its names. */
 type Functions = Readonly<Record<keyof typeof places, RuntimeCall>>;
 
-/** The functions, the process's environment, in which they make sessions, and what they call the processor's memory. */
-export type RuntimeFunctions = Functions & { readonly environment: Pointer; readonly memory: Pointer };
+/** The functions, and what they work with. */
+export interface RuntimeFunctions extends Functions {
+  /** The process's environment, in which sessions are made. */
+  readonly environment: Pointer;
+  /** What they call the processor's memory. */
+  readonly memory: Pointer;
+  /** Memory of the runtime's, without copying. */
+  view(memory: Pointer, bytes: number): ArrayBuffer;
+}
 
 /**
  * The place of each function in OrtApi, with its arguments; every function gives an OrtStatus but those that release
@@ -59,57 +69,71 @@ const releaseStatus = 93;
 /** A version of the C API that has them all; later runtimes have it too. */
 const apiVersion = 17;
 
-let loaded: Promise<RuntimeFunctions> | undefined;
+let loaded: Promise<RuntimeFunctions | undefined> | undefined;
 
-/** ONNX Runtime's C API, of the library that onnxruntime-node brings and has loaded. */
-export function runtimeFunctions(): Promise<RuntimeFunctions> {
-  loaded ??= load();
+/**
+ * ONNX Runtime's C API, of the library that onnxruntime-node brings and has loaded. Undefined where it can't be called;
+ * a warning of the process says why, once. Then models run by onnxruntime-node's own way.
+ */
+export function runtimeFunctions(): Promise<RuntimeFunctions | undefined> {
+  loaded ??= load().catch((cause: unknown) => {
+    process.emitWarning(new EverturnError("ONNX_API_UNREACHABLE", { reason: messageOf(cause) }, { cause }));
+    return undefined;
+  });
   return loaded;
 }
 
-/** Bytes of stack for a call: koffi gives calls one of its own, 128 KiB without this, and nothing guards its end. */
-const stackBytes = 8 * 2 ** 20;
-
 async function load(): Promise<RuntimeFunctions> {
   await loadRuntime();
-  koffi.config({ sync_stack_size: stackBytes, async_stack_size: stackBytes });
-  const library = koffi.load(runtimeLibrary());
-  const base: Pointer = library.func("void *OrtGetApiBase()")();
-  const [getApi]: Pointer[] = koffi.decode(base, koffi.array("void *", 1));
-  const api: Pointer = koffi.call(getApi, koffi.proto("void *(uint32_t)"), apiVersion);
-  const table: Pointer[] = koffi.decode(api, koffi.array("void *", 145));
+  const { koffi, hasThreads } = await foreignCalls();
+  if (!hasThreads) process.emitWarning(new EverturnError("ONNX_RUNS_BLOCK", {}));
+  const pointerAt = (table: Pointer, place: number): Pointer =>
+    koffi.decode(table, place * koffi.sizeof("void *"), "void *");
 
-  const messageOf = koffi.decode(table[getErrorMessage], koffi.proto("const char *(void *)"));
-  const release = koffi.decode(table[releaseStatus], koffi.proto("void (void *)"));
+  const library = koffi.load(runtimeLibrary());
+  const getApi = pointerAt(library.func("void *OrtGetApiBase()")(), 0);
+  const api: Pointer = koffi.call(getApi, koffi.proto("void *(uint32_t)"), apiVersion);
+  const functionAt = (place: number, prototype: string) =>
+    koffi.decode(pointerAt(api, place), koffi.proto(prototype));
+
+  const wordsOf = functionAt(getErrorMessage, "const char *(void *)");
+  const release = functionAt(releaseStatus, "void (void *)");
   const call = ([place, parameters]: readonly [number, string], name: string): RuntimeCall => {
     const released = name.startsWith("Release");
-    const result = released ? "void" : "void *";
-    const native = koffi.decode(table[place], koffi.proto(`${result} (${parameters})`));
+    const native = functionAt(place, `${released ? "void" : "void *"} (${parameters})`);
     const check = (status: Pointer) => {
       if (released || !status) return;
-      const reason: string = messageOf(status);
+      const reason: string = wordsOf(status);
       release(status);
       throw runError(reason);
     };
-    const aside = (...args: readonly unknown[]) =>
+    const inThread = (args: readonly unknown[]) =>
       new Promise<Pointer>((resolve, reject) => {
         native.async(...args, (error: unknown, status: Pointer) => (error ? reject(error) : resolve(status)));
       });
     return Object.assign((...args: readonly unknown[]) => check(native(...args)), {
-      aside: async (...args: readonly unknown[]) => check(await aside(...args)),
+      async aside(...args: readonly unknown[]) {
+        if (!hasThreads) await setImmediate(); // heartbeats and the like have their turn
+        check(hasThreads ? await inThread(args) : native(...args));
+      },
     });
   };
   const functions = Object.entries(places).map(([name, place]) => [name, call(place, name)]);
   const all: Functions = Object.fromEntries(functions);
   const memory = made(all.CreateCpuMemoryInfo, deviceAllocator, defaultMemory);
-  return { ...all, environment: environmentOf(all), memory };
+  return { ...all, environment: environmentOf(all), memory, view: (at, bytes) => koffi.view(at, bytes) };
 }
 
 /** The environment, with a memory for those sessions to share that want it ("session.use_env_allocators"). */
 function environmentOf(runtime: Functions): Pointer {
   const environment = made(runtime.CreateEnv, errorsOnly, "everturn");
   const memory = made(runtime.CreateCpuMemoryInfo, arenaAllocator, defaultMemory);
-  runtime.CreateAndRegisterAllocator(environment, memory, null);
+  try {
+    runtime.CreateAndRegisterAllocator(environment, memory, null);
+  } catch (error) {
+    // There is one environment a process: another thread, or another copy of this module, has done so.
+    if (!messageOf(error).includes("already been registered")) throw error;
+  }
   return environment;
 }
 

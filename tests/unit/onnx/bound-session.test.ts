@@ -4,13 +4,16 @@ import { mul } from "../../../src/onnx/elementwise.ts";
 import { createGraph } from "../../../src/onnx/graph.ts";
 import { gather } from "../../../src/onnx/indexing.ts";
 import { modelBytes } from "../../../src/onnx/model-bytes.ts";
+import { runtimeFunctions } from "../../../src/onnx/runtime-functions.ts";
+
+const runtime = (await runtimeFunctions())!;
 
 /** Rows of a table by their numbers, doubled. */
 async function open() {
   const graph = createGraph();
   const rows = graph.input("rows", "int64", ["count"]);
   graph.output("doubled", mul(gather(graph.floats([1, 2, 3, 4, 5, 6], [3, 2]), rows), 2));
-  return createBoundSession(modelBytes(graph), { threads: 1 });
+  return createBoundSession(runtime, modelBytes(graph), { threads: 1 });
 }
 
 test("runs read and write the memory that was bound, until other memory is", async () => {
@@ -70,7 +73,7 @@ test("memory of the wrong size, and what the runtime refuses, is an error that s
   expect(() => bindings.run()).toThrow();
   expect(() => bindings.bindInput("columns", { shape: [2], data: rows })).toThrow("columns");
   session.close();
-  await expect(createBoundSession(new Uint8Array(8), { threads: 1 })).rejects.toMatchObject({
-    code: "ONNX_SESSION_FAILED",
-  });
+  expect(() => createBoundSession(runtime, new Uint8Array(8), { threads: 1 })).toThrow(
+    "ONNX Runtime refuses a model",
+  );
 });

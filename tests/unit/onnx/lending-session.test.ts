@@ -4,7 +4,10 @@ import { createGraph, type Graph } from "../../../src/onnx/graph.ts";
 import { createLendingSession } from "../../../src/onnx/lending-session.ts";
 import { matMul } from "../../../src/onnx/linear-algebra.ts";
 import { modelBytes } from "../../../src/onnx/model-bytes.ts";
+import { runtimeFunctions } from "../../../src/onnx/runtime-functions.ts";
 import { createSession } from "../../../src/onnx/session.ts";
+
+const runtime = (await runtimeFunctions())!;
 
 /** A row doubled and tripled. */
 async function open() {
@@ -12,7 +15,7 @@ async function open() {
   const numbers = graph.input("numbers", "float32", ["count"]);
   graph.output("doubled", mul(numbers, 2));
   graph.output("tripled", mul(numbers, 3));
-  return createLendingSession(graph, modelBytes(graph), { threads: 1 });
+  return createLendingSession(runtime, graph, modelBytes(graph), { threads: 1 });
 }
 
 const feed = (...numbers: number[]) => ({
@@ -72,7 +75,7 @@ const slowGraph = () => {
 };
 
 test.each([
-  ["lends", (graph: Graph) => createLendingSession(graph, modelBytes(graph), { threads: 1 })],
+  ["lends", (graph: Graph) => createLendingSession(runtime, graph, modelBytes(graph), { threads: 1 })],
   ["copies", (graph: Graph) => createSession(modelBytes(graph), { threads: 1 })],
 ])("a session that %s is closed when its runs have ended, once, and runs no more", async (_, create) => {
   const session = await create(slowGraph());
