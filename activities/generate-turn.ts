@@ -5,6 +5,7 @@ import { newestPolicy } from "../src/runs/newest-policy.ts";
 import type { RunFolder } from "../src/runs/run-folder.ts";
 import { instruments } from "../src/telemetry/instruments.ts";
 import type { PolicyWorker } from "../src/temporal/policy-worker.ts";
+import { actionSegment } from "../src/trajectory/action-segment.ts";
 import { once } from "../src/trajectory/journal.ts";
 import { recordRefused, turnFile } from "../src/trajectory/turn-journal.ts";
 
@@ -53,17 +54,9 @@ export function generateTurn(worker: PolicyWorker) {
       };
       const action =
         maxTokens < 1 ? noAction : await policy.generate({ ...request, tools: toolDefinitions(plan) });
-      const head = await store.put({
-        previous: added,
-        origin: "action",
-        text: action.text,
-        tokens: action.tokens,
-        logprobs: action.logprobs,
-        ...(sampling.temperature > 0 && isDrawnElsewhere(action)
-          ? { samplingLogprobs: action.samplingLogprobs }
-          : {}),
-        policyVersion,
-      });
+      const head = await store.put(
+        actionSegment(action, { previous: added, policyVersion }, sampling.temperature),
+      );
       worker.contexts.set(head, tokens.concat(action.tokens), input.head);
       const appended = framed.tokens.length;
       counted.add(appended, { origin });
@@ -89,6 +82,7 @@ export function generateTurn(worker: PolicyWorker) {
 const noAction: Generation = {
   tokens: [],
   logprobs: [],
+  temperedLogprobs: [],
   samplingLogprobs: [],
   text: "",
   finishReason: "length",
@@ -101,9 +95,4 @@ async function versionFor(
 ): Promise<number> {
   if (newest !== true) return policyVersion;
   return Math.max(policyVersion, (await newestPolicy(folder)) ?? policyVersion);
-}
-
-/** Whether an action was drawn from another distribution than the model's own, beyond rounding. */
-function isDrawnElsewhere({ logprobs, samplingLogprobs }: Generation): boolean {
-  return samplingLogprobs.some((logprob, index) => Math.abs(logprob - (logprobs[index] ?? 0)) > 1e-5);
 }

@@ -26,7 +26,7 @@ export function trainStep(worker: TrainerWorker) {
     const targets = [folder.trainer(next), folder.policy(next)];
     const recorded = await committed<TrainedStep>(file, targets);
     if (recorded !== undefined) return resultOf(recorded);
-    const temperature = plan.rollout.temperature || 1; // greedy actions are seen at temperature 1
+    const temperature = trainedTemperature(plan);
     const started = performance.now();
     const loaded = await Promise.all(batch.map((member) => load(opened, member)));
     const others = await leftBehind(opened, [...batch, ...leftOut]);
@@ -61,11 +61,16 @@ function resultOf({ policyVersion, metrics, seconds }: TrainedStep): TrainStepRe
   return { policyVersion, metrics, seconds };
 }
 
+/** The temperature of the policy that is trained: greedy actions are seen at 1. */
+function trainedTemperature({ rollout }: OpenRun["plan"]): number {
+  return rollout.temperature || 1;
+}
+
 async function load(run: OpenRun, member: BatchMember): Promise<TrainingTrajectory> {
   const { trajectory, head, reward, group } = member;
   const turnRewards = member.turnRewards ?? (await recordedTurnRewards(run, trajectory));
   const identity = { id: trajectory, reward, group, ...(turnRewards === undefined ? {} : { turnRewards }) };
-  return trainingTrajectory(identity, await run.store.chain(head));
+  return trainingTrajectory(identity, await run.store.chain(head), trainedTemperature(run.plan));
 }
 
 async function recordedTurnRewards({ folder }: OpenRun, trajectory: string): Promise<number[] | undefined> {

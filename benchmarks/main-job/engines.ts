@@ -71,7 +71,7 @@ export async function openEngines(own: OwnRun): Promise<Engines> {
     train: async (step) => {
       const trajectories: TrainingTrajectory[] = [];
       for (const { id, taskId: group, reward, head } of await records(step)) {
-        trajectories.push(trainingTrajectory({ id, group, reward }, await own.store.chain(head)));
+        trajectories.push(trainingTrajectory({ id, group, reward }, await own.store.chain(head), 1));
       }
       return timed(() => trainer.policyGradientStep(trajectories, { temperature: 1 }));
     },

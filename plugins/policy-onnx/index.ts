@@ -48,6 +48,11 @@ const plugin: PolicyPlugin = {
     return [{ key: "model", reason: `is ${model}, which is no known model's name`, help }];
   },
 
+  traits: ({ model, sampling }) => ({
+    pretrained: model !== undefined,
+    restrictions: restrictionsOf(Object(sampling)),
+  }),
+
   async open(folder, given) {
     const { slots, threads, keyValueMemory, sampling: usual } = given;
     const tokenizer = await loadTokenizer(folder);
@@ -86,6 +91,19 @@ const plugin: PolicyPlugin = {
 };
 
 export default plugin;
+
+/** The settings that draw actions from another distribution than the policy's at the temperature. */
+function restrictionsOf(sampling: Partial<SamplingParameters>): string[] {
+  const { topK, topP = 1, minP = 0, repetitionPenalty = 1, toolCalls } = sampling;
+  const settings: [name: string, value: unknown, restricts: boolean][] = [
+    ["topK", topK, topK !== undefined],
+    ["topP", topP, topP < 1],
+    ["minP", minP, minP > 0],
+    ["repetitionPenalty", repetitionPenalty, repetitionPenalty !== 1],
+    ["toolCalls", toolCalls, toolCalls === "constrained"],
+  ];
+  return settings.flatMap(([name, value, restricts]) => (restricts ? [`sampling.${name} is ${value}`] : []));
+}
 
 async function writeRandomModel(folder: string, config: JsonObject, seed: number): Promise<void> {
   const tokenizerFolder = String(config.tokenizer);

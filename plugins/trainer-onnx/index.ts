@@ -12,6 +12,7 @@ import {
   targetOf,
 } from "everturn/plugin";
 import { readPolicy, writePolicy } from "./policy-files.ts";
+import { correctionReason, resolveTraining } from "./resolve.ts";
 import { loraSettings, trainingSettings } from "./settings.ts";
 import { readTrainerState, writeTrainerState } from "./state-folder.ts";
 
@@ -61,17 +62,19 @@ const plugin: TrainerPlugin = {
     };
   },
 
-  check(config, { groupSize, staleness }) {
+  resolve: resolveTraining,
+
+  check(config, surroundings) {
     const settings = trainingSettings(config);
-    const problems = algorithmProblems(settings, groupSize).map((problem) => {
+    const problems = algorithmProblems(settings, surroundings.groupSize).map((problem) => {
       const { key, reason, help } = problem;
       if (config[key] !== undefined) return problem;
       return { key: "algorithm", reason: `is ${config.algorithm}, whose ${key} ${reason}`, help };
     });
-    if (staleness > 0 && settings.importanceCorrection === "none") {
-      const reason = `is none, but rollout.staleness is ${staleness}: what older versions sampled would count as the newest one's`;
-      const help = "Set it to token-truncate or sequence-truncate, or rollout.staleness to 0.";
-      problems.push({ key: "importanceCorrection", reason, help });
+    const needed = correctionReason(surroundings);
+    if (needed !== undefined && settings.importanceCorrection === "none") {
+      const help = "Remove it: it is then token-truncate. Or set it to that or to sequence-truncate.";
+      problems.push({ key: "importanceCorrection", reason: `is none, but ${needed}`, help });
     }
     if (config.decay === "none" || config.decaySteps !== undefined) return problems;
     const help = "Add decaySteps, usually the pipeline's steps.";

@@ -67,7 +67,7 @@ export interface Plan {
   loop: ResolvedLoop;
   reward: ResolvedPlugin;
   trainer: ResolvedTrainer;
-  warmStart?: NonNullable<Pipeline["warmStart"]>;
+  warmStart?: Required<NonNullable<Pipeline["warmStart"]>>;
   rollout: Filled<
     NonNullable<Pipeline["rollout"]>,
     "dynamicSampling" | "toolRecordings" | "minGroup" | "limits"

@@ -60,7 +60,15 @@ export interface Generation {
   tokens: number[];
   /** Of each token under the policy itself: temperature 1, the whole vocabulary. */
   logprobs: number[];
-  /** Of each token under the distribution it was drawn from; 0 if it was simply the likeliest. Training reads these. */
+  /**
+   * The same at the sampling temperature, whatever else restricted the draw: what training compares the next policy
+   * with. As `logprobs` at temperatures 1 and 0.
+   */
+  temperedLogprobs: number[];
+  /**
+   * Of each token under the distribution it was drawn from, after top-p, a grammar and the like; 0 if it was simply the
+   * likeliest. What an importance correction divides by.
+   */
   samplingLogprobs: number[];
   /** The action's text, without the stop token or stop text. */
   text: string;
@@ -81,6 +89,17 @@ export interface Policy {
   close(): Promise<void>;
 }
 
+/** What a trainer's settings depend on of a policy's configuration. */
+export interface PolicyTraits {
+  /** Whether it starts from the weights of a pretrained model, not from random ones. */
+  pretrained: boolean;
+  /**
+   * The settings under which actions are drawn from another distribution than the policy's own at the temperature,
+   * such as "sampling.topP is 0.95"; empty if they never are.
+   */
+  restrictions: string[];
+}
+
 /** The default export of a policy plugin. */
 export interface PolicyPlugin {
   /** Writes version 0 into `folder` in Hugging Face's formats. */
@@ -89,4 +108,6 @@ export interface PolicyPlugin {
   open(folder: string, config: JsonObject): Promise<Policy>;
   /** What no schema can say of a configuration, asked before a run. */
   check?(config: JsonObject): ConfigurationProblem[];
+  /** What the trainer should know of a configuration. Default: a pretrained model, without restrictions. */
+  traits?(config: JsonObject): PolicyTraits;
 }

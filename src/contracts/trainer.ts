@@ -1,7 +1,7 @@
 import type { ConfigurationProblem } from "./configuration-problem.ts";
 import type { JsonObject } from "./json.ts";
 import type { ResolvedPlugin } from "./plan.ts";
-import type { MaskedTokens } from "./policy.ts";
+import type { MaskedTokens, PolicyTraits } from "./policy.ts";
 
 /** A finished trajectory as the trainer sees it: all of its tokens, exactly as sampled. */
 export interface TrainingTrajectory {
@@ -9,8 +9,13 @@ export interface TrainingTrajectory {
   tokens: number[];
   /** 1 for tokens the policy sampled, 0 for prompt and observations. */
   mask: number[];
-  /** Log-probabilities recorded while sampling; 0 where mask is 0. */
+  /** Log-probabilities under the policy that sampled, at the rollout's temperature, over the whole vocabulary; 0 where mask is 0. */
   logprobs: number[];
+  /**
+   * Those under the distribution that the tokens were drawn from (top-p, a grammar and the like); absent where it is
+   * the same.
+   */
+  samplingLogprobs?: number[];
   /** All that it earned. */
   reward: number;
   /** The part of `reward` that each turn earned, such as its tools' rewards; the rest comes with the last action token. */
@@ -75,13 +80,28 @@ export interface TrainerFolders {
   failures?: string;
 }
 
+/** What a trainer's configuration depends on of the rest of a pipeline. */
+export interface TrainerSurroundings {
+  groupSize: number;
+  batchSize: number;
+  staleness: number;
+  policy: PolicyTraits;
+}
+
+/** A trainer's settings as they are in force: what the pipeline says, and the right values of what it leaves open. */
+export interface ResolvedTraining {
+  /** The whole configuration; it is what plan.json has. */
+  config: JsonObject;
+  /** Of the warm start, where the pipeline gives none. */
+  warmStartLearningRate: number;
+}
+
 /** The default export of a trainer plugin. */
 export interface TrainerPlugin {
   /** `loss` is the loss plugin that the pipeline names, if it does. */
   open(folders: TrainerFolders, config: JsonObject, seed: number, loss?: ResolvedPlugin): Promise<Trainer>;
-  /** What no schema can say of a configuration, asked before a run. */
-  check?(
-    config: JsonObject,
-    rollout: { groupSize: number; batchSize: number; staleness: number },
-  ): ConfigurationProblem[];
+  /** Fills in what a configuration leaves open and no schema can, as it depends on the rest of the pipeline. */
+  resolve?(config: JsonObject, surroundings: TrainerSurroundings): ResolvedTraining;
+  /** What no schema can say of a configuration, asked before a run; it has been resolved. */
+  check?(config: JsonObject, surroundings: TrainerSurroundings): ConfigurationProblem[];
 }

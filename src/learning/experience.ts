@@ -32,6 +32,7 @@ export function gatherExperience(
 ): Experience[] {
   const known = trajectories.map((trajectory, index) => {
     const recorded = recordedLogProbabilities(trajectory);
+    const drawn = drawnLogProbabilities(trajectory);
     const { logProbabilities = recorded, referenceLogProbabilities: reference, values } = scores[index]!;
     const corrected = settings.importanceCorrection !== "none";
     const old = corrected ? logProbabilities : recorded;
@@ -42,7 +43,7 @@ export function gatherExperience(
         rewards[at]! -= klCoefficient * klEstimate(reference[at]! - value, settings.klEstimator);
       });
     }
-    const importance = importanceWeights(logProbabilities, recorded, settings.importanceCorrection, {
+    const importance = importanceWeights(old, drawn, settings.importanceCorrection, {
       minimum: settings.importanceMinimum,
       maximum: settings.importanceMaximum,
     });
@@ -73,9 +74,15 @@ function punished(
   return { ...trajectory, reward: trajectory.reward + overlongReward(actions, settings) };
 }
 
-/** The log-probabilities of a trajectory's action tokens as recorded while sampling, in order. */
+/** The log-probabilities of a trajectory's action tokens under the policy that sampled, as recorded then, in order. */
 export function recordedLogProbabilities(trajectory: ScoredTrajectory): Float32Array {
   return Float32Array.from(actionPositions(trajectory), (at) => trajectory.logprobs[at]!);
+}
+
+/** The same under the distribution that the tokens were drawn from. */
+function drawnLogProbabilities(trajectory: ScoredTrajectory): Float32Array {
+  const { logprobs, samplingLogprobs = logprobs } = trajectory;
+  return Float32Array.from(actionPositions(trajectory), (at) => samplingLogprobs[at]!);
 }
 
 /** Throws TRAINING_BATCH_INVALID unless some token carries loss and all numbers are finite and one a token or turn. */
@@ -90,9 +97,9 @@ export function checkTrajectories(trajectories: readonly ScoredTrajectory[]): vo
 }
 
 function problemOf(trajectory: ScoredTrajectory): string | undefined {
-  const { tokens, logprobs, mask, reward, turnRewards } = trajectory;
-  if (logprobs.length !== tokens.length) {
-    return `has ${tokens.length} tokens, but ${logprobs.length} log-probabilities`;
+  const { tokens, logprobs, samplingLogprobs = logprobs, mask, reward, turnRewards } = trajectory;
+  for (const { length } of [logprobs, samplingLogprobs]) {
+    if (length !== tokens.length) return `has ${tokens.length} tokens, but ${length} log-probabilities`;
   }
   if (!Number.isFinite(reward)) return `has the reward ${reward}`;
   if (turnRewards) {
@@ -101,8 +108,11 @@ function problemOf(trajectory: ScoredTrajectory): string | undefined {
     const strange = turnRewards.find((value) => !Number.isFinite(value));
     if (strange !== undefined) return `has a turn with the reward ${strange}`;
   }
-  const strange = logprobs.findIndex(
-    (value, at) => mask[at] === 1 && !(Number.isFinite(value) && value < 1e-3),
-  );
-  return strange < 0 ? undefined : `has the log-probability ${logprobs[strange]} at token ${strange}`;
+  for (const column of [logprobs, samplingLogprobs]) {
+    const strange = column.findIndex(
+      (value, at) => mask[at] === 1 && !(Number.isFinite(value) && value < 1e-3),
+    );
+    if (strange >= 0) return `has the log-probability ${column[strange]} at token ${strange}`;
+  }
+  return undefined;
 }

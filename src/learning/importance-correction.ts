@@ -19,7 +19,7 @@ export interface ImportanceRange {
   maximum: number;
 }
 
-/** The weights of a sequence's action tokens, from log-probabilities under the trainer's weights and as sampled. */
+/** The weights of a sequence's action tokens, from log-probabilities under the trainer's weights and as they were drawn. */
 export function importanceWeights(
   trainer: Float32Array,
   sampler: Float32Array,

@@ -2,8 +2,10 @@ import type { TokenSequence } from "./batch.ts";
 
 /** A finished trajectory as the trainer sees it. */
 export interface ScoredTrajectory extends TokenSequence {
-  /** As recorded while sampling, one a token. */
+  /** As recorded while sampling, one a token: under the policy that sampled, at its temperature, over the whole vocabulary. */
   readonly logprobs: readonly number[];
+  /** Under the distribution that the tokens were drawn from, where top-p, a grammar or the like made it another; default: `logprobs`. */
+  readonly samplingLogprobs?: readonly number[];
   /** All that it earned. */
   readonly reward: number;
   /** The part of `reward` that each turn earned, such as a tool's reward; the rest comes with the last action token. */

@@ -1,16 +1,17 @@
 import { join } from "node:path";
 import type { Pipeline, ToolUse } from "../contracts/generated/pipeline.ts";
-import type { Plan, ResolvedLoop, ResolvedPlugin, ResolvedTool } from "../contracts/plan.ts";
+import type { ResolvedLoop, ResolvedPlugin, ResolvedTool } from "../contracts/plan.ts";
 import { child, type Pointer } from "../validation/pointer.ts";
 import { parseDuration } from "./duration.ts";
 import { hostSettings } from "./host-settings.ts";
+import type { UnresolvedPlan } from "./resolve-training.ts";
 
 /** The plan of a valid pipeline whose plugins are all resolved. */
 export function assemblePlan(
   pipelineFile: string,
   pipeline: Pipeline,
   plugins: ReadonlyMap<Pointer, ResolvedPlugin>,
-): Plan {
+): UnresolvedPlan {
   const at = (pointer: Pointer): ResolvedPlugin => {
     const plugin = plugins.get(pointer);
     if (plugin === undefined) throw new Error(`No plugin was resolved for ${pointer}.`);

@@ -12,6 +12,7 @@ import { loadProblems } from "./load-problems.ts";
 import { applyOverrides } from "./overrides.ts";
 import { readPipeline } from "./read-pipeline.ts";
 import { resolvePlugins } from "./resolve-plugins.ts";
+import { resolveTraining } from "./resolve-training.ts";
 
 /** What may be said beside the pipeline file. */
 export interface LoadOptions {
@@ -43,5 +44,5 @@ export async function loadPlan(file: string, options: LoadOptions = {}): Promise
   const plan = assemblePlan(path, pipeline, resolved.plugins);
   const unloadable = await loadProblems(plan, document);
   if (unloadable.length > 0) throw refusal(document.file, unloadable);
-  return deepFreeze(plan);
+  return deepFreeze(await resolveTraining(plan));
 }

@@ -1,5 +1,5 @@
 import type { ConfigurationProblem } from "../contracts/configuration-problem.ts";
-import type { Plan, ResolvedPlugin } from "../contracts/plan.ts";
+import type { ResolvedPlugin } from "../contracts/plan.ts";
 import { EverturnError, isEverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
 import {
@@ -16,9 +16,10 @@ import { child, type Pointer, pathText } from "../validation/pointer.ts";
 import { type Problem, refusal } from "../validation/problem.ts";
 import { placeOf, type SourceDocument } from "../validation/source-document.ts";
 import { readDemonstrations } from "./demonstrations.ts";
+import { resolvedTraining, surroundingsOf, type UnresolvedPlan } from "./resolve-training.ts";
 
 /** Loads a plan's plugins, tasks and demonstrations once: what can't be loaded is found before anything starts. */
-export async function loadProblems(plan: Plan, document: SourceDocument): Promise<Problem[]> {
+export async function loadProblems(plan: UnresolvedPlan, document: SourceDocument): Promise<Problem[]> {
   const place = (pointer: Pointer) => placeOf(document, pointer, "value");
   const loads: [Place, Promise<unknown>][] = [
     [place("/policy/plugin"), checkPolicy(plan, document)],
@@ -52,14 +53,18 @@ async function loadTasks(plugin: ResolvedPlugin, place: Place): Promise<void> {
   if (tasks.length === 0) throw new EverturnError("DATASET_EMPTY", { at: place.text });
 }
 
-async function checkPolicy({ policy }: Plan, document: SourceDocument): Promise<void> {
+async function checkPolicy({ policy }: UnresolvedPlan, document: SourceDocument): Promise<void> {
   const plugin = await loadPolicy(policy);
   refuse(plugin.check?.(structuredClone(policy.config)) ?? [], document, "/policy/config");
 }
 
-async function checkTrainer({ trainer, rollout }: Plan, document: SourceDocument): Promise<void> {
-  const plugin = await loadTrainer(trainer);
-  refuse(plugin.check?.(structuredClone(trainer.config), rollout) ?? [], document, "/trainer/config");
+async function checkTrainer(plan: UnresolvedPlan, document: SourceDocument): Promise<void> {
+  const plugin = await loadTrainer(plan.trainer);
+  const policy = await loadPolicy(plan.policy).catch(() => undefined); // which is said at its own place
+  if (policy === undefined) return;
+  const surroundings = surroundingsOf(plan, policy);
+  const { config } = resolvedTraining(plugin, plan.trainer, surroundings);
+  refuse(plugin.check?.(config, surroundings) ?? [], document, "/trainer/config");
 }
 
 /** Throws what a plugin says of its own configuration, which is at `config` of the pipeline, if it says anything. */

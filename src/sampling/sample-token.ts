@@ -33,6 +33,8 @@ export interface DrawnToken {
   token: number;
   /** Under the model's own distribution: temperature 1, the whole vocabulary. */
   logprob: number;
+  /** The same at the sampling temperature: the whole vocabulary, whatever restricts the draw. As `logprob` at 0. */
+  temperedLogprob: number;
   /** Under the distribution that it was drawn from; 0 if it was simply the likeliest. */
   samplingLogprob: number;
 }
@@ -64,20 +66,41 @@ export function sampleToken(
         ? { token: best, samplingLogprob: 0 }
         : draw(weigh(logits, logits[best]!, temperature), sampling, uniform());
     const { token: likeliest, probability } = next.choice();
-    const logprob = before[drawn.token]! - before[likeliest]! + Math.log(probability);
-    return checked({ ...drawn, logprob });
+    const behind = before[drawn.token]! - before[likeliest]!;
+    const logprob = behind + Math.log(probability);
+    if (temperature === 0 || temperature === 1)
+      return checked({ ...drawn, logprob, temperedLogprob: logprob });
+    // By logarithms: a token that a grammar forces may be so unlikely that its weight is 0.
+    const total = sumOf(weigh(before, before[likeliest]!, temperature));
+    return checked({ ...drawn, logprob, temperedLogprob: behind / temperature - Math.log(total) });
   }
   const { token: likeliest, probability } = next.choice();
   if (temperature === 0) {
-    return checked({ token: likeliest, logprob: Math.log(probability), samplingLogprob: 0 });
+    const logprob = Math.log(probability);
+    return checked({ token: likeliest, logprob, temperedLogprob: logprob, samplingLogprob: 0 });
   }
   const weights = next.weights();
   const drawn = draw(weights, sampling, uniform());
   const centered = temperature * Math.log(weights[drawn.token]! / weights[likeliest]!);
-  return checked({ ...drawn, logprob: centered + Math.log(probability) });
+  const logprob = centered + Math.log(probability);
+  if (temperature === 1) return checked({ ...drawn, logprob, temperedLogprob: logprob });
+  const temperedLogprob = keepsAll(sampling)
+    ? drawn.samplingLogprob
+    : Math.log(weights[drawn.token]! / sumOf(weights));
+  return checked({ ...drawn, logprob, temperedLogprob });
 }
 
-function draw(weights: Float32Array, sampling: TokenSampling, uniform: number): Omit<DrawnToken, "logprob"> {
+function sumOf(weights: Float32Array): number {
+  let total = 0;
+  for (const weight of weights) total += weight;
+  return total;
+}
+
+function draw(
+  weights: Float32Array,
+  sampling: TokenSampling,
+  uniform: number,
+): Pick<DrawnToken, "token" | "samplingLogprob"> {
   const tokens = keepsAll(sampling) ? undefined : keepLikeliest(weights, sampling);
   const count = tokens?.length ?? weights.length;
   let total = 0;
@@ -118,7 +141,8 @@ function weigh(logits: Float32Array, largest: number, temperature: number): Floa
 }
 
 function checked(drawn: DrawnToken): DrawnToken {
-  const finite = Number.isFinite(drawn.logprob) && Number.isFinite(drawn.samplingLogprob);
-  if (!finite) throw new EverturnError("LOGITS_NOT_FINITE", { token: drawn.token });
+  const { logprob, temperedLogprob, samplingLogprob } = drawn;
+  if (![logprob, temperedLogprob, samplingLogprob].every(Number.isFinite))
+    throw new EverturnError("LOGITS_NOT_FINITE", { token: drawn.token });
   return drawn;
 }

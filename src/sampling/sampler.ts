@@ -8,7 +8,7 @@ import { type Batch, createBatch } from "./batch.ts";
 import { createDecoders, type DecoderLease } from "./decoders.ts";
 import { bytesOfPosition, checkMemory, mebibytes, planMemory } from "./memory-check.ts";
 import { createPrefixStore } from "./prefix-store.ts";
-import { createSequence, type Sample, type SampleRequest, type Sequence } from "./sequence.ts";
+import { createSequence, emptySample, type Sample, type SampleRequest, type Sequence } from "./sequence.ts";
 
 /** What a sampler is made of. */
 export interface SamplerOptions {
@@ -160,7 +160,7 @@ export function createSampler(options: SamplerOptions): Sampler {
     const limit = Math.min(sampling.maxTokens, config.max_position_embeddings - tokens.length);
     checkTokens(tokens, config.vocab_size);
     signal?.throwIfAborted();
-    if (limit < 1) return { tokens: [], logprobs: [], samplingLogprobs: [], finishReason: "length" };
+    if (limit < 1) return emptySample();
     const version = touch(request.version);
     if (!version) throw new EverturnError("POLICY_VERSION_NOT_LOADED", { version: request.version });
     const needed = (2 * tokens.length + limit) * bytesOfPosition(config);

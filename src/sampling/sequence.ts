@@ -24,8 +24,14 @@ export interface SampleRequest {
 export interface Sample {
   tokens: number[];
   logprobs: number[];
+  temperedLogprobs: number[];
   samplingLogprobs: number[];
   finishReason: "stop" | "length";
+}
+
+/** A sample without tokens yet. */
+export function emptySample(): Sample {
+  return { tokens: [], logprobs: [], temperedLogprobs: [], samplingLogprobs: [], finishReason: "length" };
 }
 
 /** A request on its way: in the queue, then in a row of a batch. */
@@ -81,7 +87,7 @@ export function createSequence(
   const penalized = (sampling.repetitionPenalty ?? 1) !== 1;
   const restrictions: Restrictions | undefined =
     penalized || constraint ? { seen: new Set(penalized ? request.tokens : []) } : undefined;
-  const sample: Sample = { tokens: [], logprobs: [], samplingLogprobs: [], finishReason: "length" };
+  const sample = emptySample();
   const abort = () => sequence.fail(signal?.reason);
   const settle = () => {
     sequence.done = true;
@@ -93,6 +99,7 @@ export function createSequence(
     const drawn = sampleToken(next, sampling, () => uniform(sample.tokens.length), restrictions);
     sample.tokens.push(drawn.token);
     sample.logprobs.push(drawn.logprob);
+    sample.temperedLogprobs.push(drawn.temperedLogprob);
     sample.samplingLogprobs.push(drawn.samplingLogprob);
     if (penalized) restrictions?.seen.add(drawn.token);
     const stopped = stopTokens.has(drawn.token) || stops(sample.tokens);

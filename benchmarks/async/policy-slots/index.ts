@@ -14,7 +14,14 @@ const plugin: PolicyPlugin = {
     const text = "run it";
     const tokens = [...tokenizer.encode(text), tokenizer.endOfTurn.id];
     const logprobs = tokens.map(() => -1);
-    const generation = { tokens, logprobs, samplingLogprobs: logprobs, text, finishReason: "stop" as const };
+    const generation = {
+      tokens,
+      logprobs,
+      temperedLogprobs: logprobs,
+      samplingLogprobs: logprobs,
+      text,
+      finishReason: "stop" as const,
+    };
     const waiting: (() => void)[] = [];
     let free = Number(slots);
     return {

@@ -64,9 +64,9 @@ export interface Pipeline {
      */
     batchSize: number;
     /**
-     * Peak learning rate of the supervised steps, for example 1e-3.
+     * Peak learning rate of the supervised steps, for example 1e-3. Default: the trainer's; of trainer-onnx 2e-5 where all weights of a pretrained model are trained, 2e-4 with LoRA, 1e-3 from random weights.
      */
-    learningRate: number;
+    learningRate?: number;
   };
   /**
    * How each step's trajectories are sampled.

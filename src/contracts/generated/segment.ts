@@ -29,7 +29,13 @@ export interface Segment {
    */
   logprobs?: number[];
   /**
-   * Of an action's tokens in the distribution they were drawn from (temperature, top-p and the like), where it is another one.
+   * Of an action's tokens in the policy's whole distribution at the sampling temperature, where that is neither 1 nor 0.
+   *
+   * Items: At most 0.
+   */
+  temperedLogprobs?: number[];
+  /**
+   * Of an action's tokens in the distribution that they were drawn from, where top-p, a grammar or the like made it another than the policy's at the sampling temperature.
    *
    * Items: At most 0.
    */

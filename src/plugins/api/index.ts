@@ -11,6 +11,7 @@ export type {
   MaskedTokens,
   Policy,
   PolicyPlugin,
+  PolicyTraits,
   SamplingKey,
   SamplingParameters,
   TokenizedText,
@@ -19,11 +20,13 @@ export type { RewardPlugin, Score, ScoreRequest } from "../../contracts/reward.t
 export type { ToolCreation, ToolExecution, ToolPlugin, ToolResponse } from "../../contracts/tool.ts";
 export type {
   PolicyGradientMetrics,
+  ResolvedTraining,
   SupervisedMetrics,
   SupervisedSettings,
   Trainer,
   TrainerFolders,
   TrainerPlugin,
+  TrainerSurroundings,
   TrainingTrajectory,
 } from "../../contracts/trainer.ts";
 export type { Outcome, ToolCallRecord, TurnRecord } from "../../contracts/trajectory.ts";

@@ -29,7 +29,14 @@ const plugin: PolicyPlugin = {
         const text = actions[key.turn - 1] ?? actions.at(-1) ?? "";
         const tokens = encode(text);
         const logprobs = tokens.map(() => -1);
-        return { tokens, logprobs, samplingLogprobs: logprobs, text, finishReason: "stop" };
+        return {
+          tokens,
+          logprobs,
+          temperedLogprobs: logprobs,
+          samplingLogprobs: logprobs,
+          text,
+          finishReason: "stop",
+        };
       },
       close: async () => {},
     };

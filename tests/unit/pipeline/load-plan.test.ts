@@ -27,6 +27,26 @@ describe("loadPlan", () => {
     expect(plan).not.toHaveProperty("warmStart");
   });
 
+  it("fills what depends on the rest of the pipeline: the trainer's learning rates and correction", async () => {
+    const small = join(import.meta.dirname, "..", "..", "pipelines", "small.yaml");
+    const random = await loadPlan(small, {
+      overrides: ["policy.config.sampling={ topP: 0.95 }", "warmStart.steps=5"],
+    });
+    expect(random.trainer.config).toMatchObject({
+      learningRate: 1e-4,
+      importanceCorrection: "token-truncate",
+    });
+    expect(random.warmStart?.learningRate).toBe(0.003);
+    const pretrained = await loadPlan(small, {
+      overrides: [
+        "policy.config={ model: smollm2-135m-instruct }",
+        "warmStart={ demonstrations: ../fixtures/tool-demonstrations.jsonl, steps: 5 }",
+      ],
+    });
+    expect(pretrained.trainer.config.learningRate).toBe(1e-6);
+    expect(pretrained.warmStart?.learningRate).toBe(2e-5);
+  });
+
   it("makes paths absolute, relative to the pipeline", async () => {
     const { folder, plan } = await planOf();
     expect(plan.pipelineFile).toBe(join(folder, "pipeline.yaml"));

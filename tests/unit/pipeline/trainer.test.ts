@@ -92,10 +92,13 @@ describe("a trainer's settings that don't go together", () => {
 
   it("with the rollout are refused: staleness without a correction, and a smallest group above the group's size", async () => {
     expect(
-      await refused(withTrainer("algorithm: grpo"), ["rollout.staleness=2", "rollout.groupSize=8"]),
+      await refused(withTrainer("algorithm: grpo, importanceCorrection: none"), [
+        "rollout.staleness=2",
+        "rollout.groupSize=8",
+      ]),
     ).toMatchInlineSnapshot(`
       "pipeline.yaml: refused, 1 problem:
-      pipeline.yaml:18:3: trainer.config.importanceCorrection is none, but rollout.staleness is 2: what older versions sampled would count as the newest one's. Set it to token-truncate or sequence-truncate, or rollout.staleness to 0.
+      pipeline.yaml:18:70: trainer.config.importanceCorrection is none, but rollout.staleness is 2: what older versions sampled would count as the newest one's. Remove it: it is then token-truncate. Or set it to that or to sequence-truncate.
       Correct it and run again."
     `);
     expect(await refused(withTrainer("algorithm: ppo"), ["rollout.minGroup=3"])).toMatchInlineSnapshot(`

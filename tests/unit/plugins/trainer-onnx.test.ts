@@ -1,6 +1,13 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { algorithmPresets, type JsonObject, type Trainer, type TrainingTrajectory } from "everturn/plugin";
+import {
+  algorithmPresets,
+  type JsonObject,
+  type PolicyTraits,
+  type Trainer,
+  type TrainerSurroundings,
+  type TrainingTrajectory,
+} from "everturn/plugin";
 import { expect, test } from "vitest";
 import policy from "../../../plugins/policy-onnx/index.ts";
 import manifest from "../../../plugins/trainer-onnx/everturn.plugin.json" with { type: "json" };
@@ -112,13 +119,16 @@ test("with LoRA a version holds an adapter in PEFT's format, and no weights", as
 });
 
 test("a configuration that doesn't go together is named key by key", () => {
-  const keys = (changes: JsonObject, groupSize = 8, staleness = 0) =>
-    plugin.check?.(filled(changes), { groupSize, batchSize: 64, staleness }).map(({ key }) => key);
+  const keys = (changes: JsonObject, groupSize = 8, staleness = 0, restrictions: string[] = []) =>
+    plugin
+      .check?.(filled(changes), surroundings({ groupSize, staleness }, { restrictions }))
+      .map(({ key }) => key);
   expect(keys({})).toEqual([]);
   for (const algorithm of manifest.config.properties.algorithm.enum) expect(keys({ algorithm })).toEqual([]);
   expect(keys({ algorithm: "grpo" }, 1)).toEqual(["algorithm"]);
   expect(keys({}, 8, 1)).toEqual(["importanceCorrection"]);
   expect(keys({ importanceCorrection: "token-truncate" }, 8, 1)).toEqual([]);
+  expect(keys({}, 8, 0, ["sampling.topP is 0.95"])).toEqual(["importanceCorrection"]);
   expect(keys({ algorithm: "dapo" }, 1)).toEqual(["algorithm", "algorithm"]);
   expect(keys({ leaveOutUniformGroups: true }, 1)).toEqual(["leaveOutUniformGroups"]);
   expect(keys({ algorithm: "rloo", aggregation: "token-mean" })).toEqual(["aggregation"]);
@@ -128,6 +138,38 @@ test("a configuration that doesn't go together is named key by key", () => {
   expect(keys({ importanceMinimum: 2 })).toEqual(["importanceMinimum"]);
   expect(keys({ overlongMaximum: 100 })).toEqual(["overlongBuffer"]);
   expect(keys({ decay: "cosine" })).toEqual(["decay"]);
+});
+
+/** A pipeline of a policy with random weights whose sampler draws from all of its distribution. */
+function surroundings(rollout: Partial<TrainerSurroundings>, policy: Partial<PolicyTraits>) {
+  const traits = { pretrained: false, restrictions: [], ...policy };
+  return { groupSize: 8, batchSize: 64, staleness: 0, ...rollout, policy: traits };
+}
+
+test("the learning rates depend on what is trained, if the pipeline gives none", () => {
+  const rates = (changes: JsonObject, pretrained: boolean) => {
+    const { learningRate: _, ...config } = filled(changes);
+    const { config: resolved, warmStartLearningRate } = plugin.resolve!(
+      config,
+      surroundings({}, { pretrained }),
+    );
+    return [resolved.learningRate, warmStartLearningRate];
+  };
+  expect(rates({}, true)).toEqual([1e-6, 2e-5]);
+  expect(rates({}, false)).toEqual([1e-4, 1e-3]);
+  expect(rates({ lora: {} }, true)).toEqual([1e-4, 2e-4]);
+  expect(plugin.resolve!(config, surroundings({}, { pretrained: true })).config).toEqual(config);
+});
+
+test("a sampler that draws from another distribution is corrected for, if the pipeline says nothing", () => {
+  const correction = (changes: JsonObject, ...where: Parameters<typeof surroundings>) =>
+    plugin.resolve!(filled(changes), surroundings(...where)).config.importanceCorrection;
+  const restricted = { restrictions: ["sampling.topP is 0.95"] };
+  expect(correction({}, {}, {})).toBeUndefined();
+  expect(correction({}, {}, restricted)).toBe("token-truncate");
+  expect(correction({}, { staleness: 1 }, {})).toBe("token-truncate");
+  expect(correction({ importanceCorrection: "sequence-mask" }, {}, restricted)).toBe("sequence-mask");
+  expect(correction({ importanceCorrection: "none" }, {}, restricted)).toBe("none");
 });
 
 test("the manifest knows the algorithms, and every setting of theirs", () => {

@@ -127,6 +127,31 @@ test("the log-probability is that of the untouched logits; the sampling's own is
   expect(shaped.samplingLogprob).toBeCloseTo(Math.log(0.4 / 0.65), 6);
 });
 
+test("the tempered log-probability is that of the whole vocabulary, whatever restricts the draw", () => {
+  const restrictions = { seen: new Set([1]), allowed: Int32Array.of(0b10111) };
+  const cases: [TokenSampling, Restrictions?][] = [
+    [{ temperature: 0.5 }],
+    [{ temperature: 0.5, topK: 2 }],
+    [{ temperature: 2, topP: 0.6, repetitionPenalty: 1.5 }, restrictions],
+  ];
+  for (const [sampling, restricted] of cases) {
+    const powers = probabilities.map((probability) => probability ** (1 / sampling.temperature));
+    const total = powers.reduce((sum, power) => sum + power, 0);
+    const next = nextToken(logits, sampling.temperature);
+    const { token, temperedLogprob } = sampleToken(next, sampling, () => 0.3, restricted);
+    expect(temperedLogprob).toBeCloseTo(Math.log(powers[token]! / total), 6);
+  }
+  const forced = sampleToken(...[nextToken(Float32Array.of(0, -150), 0.5), { temperature: 0.5 }, () => 0], {
+    seen: new Set(),
+    allowed: Int32Array.of(0b10),
+  });
+  expect(forced).toMatchObject({ token: 1, temperedLogprob: -300, samplingLogprob: 0 });
+  for (const temperature of [0, 1]) {
+    const drawn = sampleToken(nextToken(logits, temperature), { temperature, topK: 2 }, () => 0);
+    expect(drawn.temperedLogprob).toBe(drawn.logprob);
+  }
+});
+
 test("the ends of the interval draw a possible token", () => {
   const impossible = Float32Array.of(Number.NEGATIVE_INFINITY, 0, 0, Number.NEGATIVE_INFINITY);
   const next = nextToken(impossible, 1);

@@ -7,7 +7,7 @@ import { readModelConfig } from "../../../src/models/model-config-file.ts";
 import { randomModelWeights } from "../../../src/models/model-weights.ts";
 import { readSafetensors } from "../../../src/models/safetensors.ts";
 import { createSampler, type Sampler, type SamplerOptions } from "../../../src/sampling/sampler.ts";
-import type { Sample, SampleRequest } from "../../../src/sampling/sequence.ts";
+import { emptySample, type Sample, type SampleRequest } from "../../../src/sampling/sequence.ts";
 import type { TokenConstraint } from "../../../src/sampling/token-constraint.ts";
 import { modelFolder } from "./policy-folders.ts";
 
@@ -143,7 +143,7 @@ test("a context ends at the longest length", async () => {
   const cut = await sampler.generate(greedy(prompt));
   expect(cut).toMatchObject({ tokens: tokens.slice(0, 3), finishReason: "length" });
   const full = await sampler.generate(greedy([...prompt, ...tokens]));
-  expect(full).toEqual({ tokens: [], logprobs: [], samplingLogprobs: [], finishReason: "length" });
+  expect(full).toEqual(emptySample());
 });
 
 class Broken extends Array<number> {

@@ -18,7 +18,7 @@ const segments: Segment[] = [
 const identity = { id: "run/step-0001/task-00000/0", group: "task-00000", reward: 1 };
 
 test("is trained on exactly what was sampled: loss and log-probabilities on actions alone", () => {
-  expect(trainingTrajectory(identity, segments)).toEqual({
+  expect(trainingTrajectory(identity, segments, 1)).toEqual({
     ...identity,
     tokens: [5, 6, 7, 2, 8, 9],
     mask: [0, 0, 1, 1, 0, 1],
@@ -28,15 +28,17 @@ test("is trained on exactly what was sampled: loss and log-probabilities on acti
 
 test("has a reward for each turn that has tokens", () => {
   const turnRewards = [0.25, 0];
-  expect(trainingTrajectory({ ...identity, turnRewards }, segments).turnRewards).toEqual(turnRewards);
-  expect(trainingTrajectory({ ...identity, turnRewards }, segments.slice(0, 3)).turnRewards).toEqual([0.25]);
+  expect(trainingTrajectory({ ...identity, turnRewards }, segments, 1).turnRewards).toEqual(turnRewards);
+  expect(trainingTrajectory({ ...identity, turnRewards }, segments.slice(0, 3), 1).turnRewards).toEqual([
+    0.25,
+  ]);
 });
 
 test("an action without its log-probabilities is not a number, which the trainer refuses", () => {
   const [prompt, action] = segments;
   if (prompt === undefined || action === undefined) throw new Error("no segments");
   const { logprobs: _, ...bare } = action;
-  expect(trainingTrajectory(identity, [prompt, bare]).logprobs).toEqual([0, 0, Number.NaN, Number.NaN]);
+  expect(trainingTrajectory(identity, [prompt, bare], 1).logprobs).toEqual([0, 0, Number.NaN, Number.NaN]);
 });
 
 test("ends with the last action: an observation that left no room for another one trains nothing", () => {
@@ -45,17 +47,36 @@ test("ends with the last action: an observation that left no room for another on
     { previous: "b", origin: "observation", text: "long", tokens: [8, 8, 8, 8] },
     { previous: "c", origin: "action", text: "", tokens: [], logprobs: [], policyVersion: 1 },
   ] satisfies Segment[];
-  expect(trainingTrajectory(identity, overflowing).tokens).toEqual([5, 6, 7, 2]);
-  expect(trainingTrajectory(identity, segments.slice(0, 1))).toMatchObject({
+  expect(trainingTrajectory(identity, overflowing, 1).tokens).toEqual([5, 6, 7, 2]);
+  expect(trainingTrajectory(identity, segments.slice(0, 1), 1)).toMatchObject({
     tokens: [],
     mask: [],
     logprobs: [],
   });
 });
 
-test("what was drawn at another temperature has the log-probabilities it was drawn with", () => {
-  const tempered = segments.map((segment, at) =>
-    at === 1 ? { ...segment, samplingLogprobs: [-0.75, -0.5] } : segment,
-  );
-  expect(trainingTrajectory(identity, tempered).logprobs).toEqual([0, 0, -0.75, -0.5, 0, -0.125]);
+const withColumns = (columns: Partial<Segment>) =>
+  segments.map((segment, at) => (at === 1 ? { ...segment, ...columns } : segment));
+
+test("at another temperature the log-probabilities are those at it, also of earlier releases' actions", () => {
+  const logprobs = [0, 0, -0.75, -0.5, 0, -0.125];
+  const tempered = withColumns({ temperedLogprobs: [-0.75, -0.5] });
+  expect(trainingTrajectory(identity, tempered, 0.8)).toMatchObject({ logprobs });
+  expect(trainingTrajectory(identity, tempered, 0.8)).not.toHaveProperty("samplingLogprobs");
+  const earlier = withColumns({ samplingLogprobs: [-0.75, -0.5] });
+  expect(trainingTrajectory(identity, earlier, 0.8)).toMatchObject({ logprobs });
+  expect(trainingTrajectory(identity, earlier, 0.8)).not.toHaveProperty("samplingLogprobs");
+});
+
+test("what was drawn under restrictions has both log-probabilities: the policy's, and the sampler's own", () => {
+  const restricted = withColumns({ samplingLogprobs: [-0.375, -0.125] });
+  expect(trainingTrajectory(identity, restricted, 1)).toMatchObject({
+    logprobs: [0, 0, -0.5, -0.25, 0, -0.125],
+    samplingLogprobs: [0, 0, -0.375, -0.125, 0, -0.125],
+  });
+  const tempered = withColumns({ temperedLogprobs: [-0.75, -0.5], samplingLogprobs: [-0.625, -0.25] });
+  expect(trainingTrajectory(identity, tempered, 0.8)).toMatchObject({
+    logprobs: [0, 0, -0.75, -0.5, 0, -0.125],
+    samplingLogprobs: [0, 0, -0.625, -0.25, 0, -0.125],
+  });
 });

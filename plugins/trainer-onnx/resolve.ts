@@ -1,0 +1,39 @@
+import type { JsonObject, ResolvedTraining, TrainerSurroundings } from "everturn/plugin";
+import { trainingSettings } from "./settings.ts";
+
+/**
+ * Learning rates of policy-gradient and of supervised steps, by what is trained: a pretrained model as a whole is
+ * easily undone, low-rank matrices start at nothing, random weights have everything to learn.
+ */
+const learningRates = {
+  pretrained: { policyGradient: 1e-6, supervised: 2e-5 },
+  lora: { policyGradient: 1e-4, supervised: 2e-4 },
+  random: { policyGradient: 1e-4, supervised: 1e-3 },
+};
+
+/** Fills in the learning rates, and the importance correction where it is needed. */
+export function resolveTraining(config: JsonObject, surroundings: TrainerSurroundings): ResolvedTraining {
+  const { learningRate: given, importanceCorrection } = config;
+  const trained = surroundings.policy.pretrained ? "pretrained" : "random";
+  const { policyGradient, supervised } = learningRates[config.lora === undefined ? trained : "lora"];
+  const isNeeded = correctionReason(surroundings) !== undefined;
+  const correction = isNeeded && trainingSettings(config).importanceCorrection === "none" && "token-truncate";
+  return {
+    config: {
+      ...config,
+      learningRate: given ?? policyGradient,
+      ...(importanceCorrection === undefined && correction && { importanceCorrection: correction }),
+    },
+    warmStartLearningRate: supervised,
+  };
+}
+
+/** Why what was sampled must be corrected for; undefined if the sampler draws from the policy that is trained. */
+export function correctionReason({ staleness, policy }: TrainerSurroundings): string | undefined {
+  const [restriction] = policy.restrictions;
+  if (staleness > 0) {
+    return `rollout.staleness is ${staleness}: what older versions sampled would count as the newest one's`;
+  }
+  if (restriction === undefined) return undefined;
+  return `policy.config.${restriction}: actions are drawn from another distribution than the one that is trained`;
+}
