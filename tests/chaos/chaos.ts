@@ -1,18 +1,27 @@
-// npm run chaos -- [--kills N] [--seed S] [--json]: kills the processes of a real run and checks that nothing is lost.
+// npm run chaos -- [--kills N] [--seed S] [--scenario NAME …] [--json]: kills the processes of real runs, and stops them
+// for a while, and checks that nothing is lost. N counts kills and stops together.
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { chaos } from "./run-chaos.ts";
+import { scenarios } from "./scenarios.ts";
 
 const { values } = parseArgs({
   options: {
-    kills: { type: "string", default: "200" },
+    kills: { type: "string", default: "300" },
     seed: { type: "string", default: "1" },
+    scenario: { type: "string", multiple: true, default: scenarios.map(({ name }) => name) },
     json: { type: "boolean", default: false },
   },
 });
+const unknown = values.scenario.filter((name) => !scenarios.some((one) => one.name === name));
+if (unknown.length > 0) {
+  const names = scenarios.map(({ name }) => `"${name}"`).join(", ");
+  process.stderr.write(`There is no scenario ${unknown.join(", ")}. There are ${names}.\n`);
+  process.exit(2);
+}
 const work = mkdtempSync(join(tmpdir(), "everturn-chaos-"));
 const out = values.json ? process.stderr : process.stdout;
 const note = (text: string) => void out.write(`${text}\n`);
@@ -20,7 +29,8 @@ note(`working in ${work}`);
 const report = await chaos({
   work,
   mark: randomUUID(),
-  kills: Number(values.kills),
+  strikes: Number(values.kills),
+  scenarios: scenarios.filter(({ name }) => values.scenario.includes(name)),
   seed: Number(values.seed),
   note,
 });

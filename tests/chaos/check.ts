@@ -1,7 +1,7 @@
 // The independent checker of a chaos run: reads its folder and imports nothing of src/.
 // Run it by hand: node tests/chaos/check.ts <folder>
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { readHistories } from "./check-histories.ts";
 import { hashOf, readStore } from "./check-store.ts";
 import { markedProcesses } from "./marked-processes.ts";
@@ -11,6 +11,8 @@ export interface Findings {
   lostTrajectories: string[];
   lostTurns: string[];
   toolCallsTwice: string[];
+  /** Calls that a tool executed and the journal knows nothing of. */
+  unrecordedCalls: string[];
   trainedTwice: string[];
   orphans: string[];
   /** Trajectory-seconds of generation that were spent on turns that had to be generated again. */
@@ -26,6 +28,13 @@ export interface Findings {
   };
 }
 
+interface CallLine {
+  tool: string;
+  /** run/stage/task/sample/turn/call. */
+  key: string;
+  time: number;
+}
+
 interface GenerationLine {
   event: "start" | "finish";
   run: string;
@@ -38,7 +47,7 @@ interface GenerationLine {
 /**
  * Checks the folder of a chaos run: `runs/` and the histories of each run under `histories/<run>/`, `calls.jsonl` (the
  * side effects of the tools), `generations.jsonl` (what the policy began and finished), `seen.jsonl` (journal files as
- * they were seen at the kills), `kills.jsonl`. `mark` is what its processes carry.
+ * they were seen at the strikes), `strikes.jsonl`. `mark` is what its processes carry.
  */
 export function check(folder: string, mark: string): Findings {
   const runs = join(folder, "runs");
@@ -46,6 +55,7 @@ export function check(folder: string, mark: string): Findings {
     lostTrajectories: [],
     lostTurns: [],
     toolCallsTwice: [],
+    unrecordedCalls: [],
     trainedTwice: [],
     orphans: markedProcesses(mark).map(({ pid, command }) => `process ${pid}: ${command}`),
     generationSecondsLost: 0,
@@ -68,21 +78,23 @@ export function check(folder: string, mark: string): Findings {
     findings.seen.workflows += histories.workflows;
   }
   findings.lostTurns.push(...changedFiles(folder));
-  findings.toolCallsTwice.push(...callsTwice(folder));
+  const calls = lines<CallLine>(join(folder, "calls.jsonl"));
+  findings.toolCallsTwice.push(...callsTwice(folder, calls));
+  findings.unrecordedCalls.push(...unrecorded(folder, calls));
   const generations = lines<GenerationLine>(join(folder, "generations.jsonl"));
   findings.lostTurns.push(...generatedTwice(folder, generations));
-  findings.generationSecondsLost = secondsLost(generations, lines(join(folder, "kills.jsonl")));
+  findings.generationSecondsLost = secondsLost(generations, lines(join(folder, "strikes.jsonl")));
   return findings;
 }
 
-/** Journal files that were seen at a kill and are gone now, or say something else. */
+/** Journal files that were seen at a strike and are gone now, or say something else. */
 function changedFiles(folder: string): string[] {
   const seen = lines<{ path: string; sha256: string }>(join(folder, "seen.jsonl"));
   const turnsAndCalls = seen.filter(({ path }) => !path.endsWith("/trajectory.json"));
   return turnsAndCalls.flatMap(({ path, sha256 }) => {
     const file = join(folder, "runs", path);
-    if (!existsSync(file)) return [`${path} was there at a kill and is gone`];
-    return hashOf(readFileSync(file)) === sha256 ? [] : [`${path} was another at a kill`];
+    if (!existsSync(file)) return [`${path} was there at a strike and is gone`];
+    return hashOf(readFileSync(file)) === sha256 ? [] : [`${path} was another at a strike`];
   });
 }
 
@@ -95,19 +107,36 @@ function lateness(time: number, file: string): number | undefined {
   return late > tick ? Math.round(late) : undefined;
 }
 
-/** Executions that began after the call's result stood in the journal; keys are run/stage/task/sample/turn/call. */
-function callsTwice(folder: string): string[] {
-  return lines<{ key: string; time: number; tool: string }>(join(folder, "calls.jsonl")).flatMap(
-    ({ key, time, tool }) => {
-      const parts = key.split("/");
-      const [run = "", stage = "", task = "", sample = "", turn = "", call = ""] = parts;
-      const name = `turn-${turn}-call-${call}.json`;
-      const file = join(folder, "runs", run, "trajectories", stage, task, sample, name);
-      if (!existsSync(file)) return [];
-      const late = lateness(time, file);
-      return late === undefined ? [] : [`${tool} ${key} ran again ${late} ms after its result was recorded`];
-    },
-  );
+/** Executions that began after the call's result stood in the journal. */
+function callsTwice(folder: string, calls: CallLine[]): string[] {
+  return calls.flatMap(({ key, time, tool }) => {
+    const file = recordOf(folder, key);
+    if (!existsSync(file)) return [];
+    const late = lateness(time, file);
+    return late === undefined ? [] : [`${tool} ${key} ran again ${late} ms after its result was recorded`];
+  });
+}
+
+/** Calls that ran without a record of what came of them, in trajectories that were not left out. */
+function unrecorded(folder: string, calls: CallLine[]): string[] {
+  const keys = new Map(calls.map(({ key, tool }) => [key, tool]));
+  return [...keys].flatMap(([key, tool]) => {
+    const file = recordOf(folder, key);
+    if (existsSync(file) || isLeftOut(dirname(file))) return [];
+    return [`${tool} ${key} ran and left no record`];
+  });
+}
+
+/** The journal's file of a call; keys are run/stage/task/sample/turn/call. */
+function recordOf(folder: string, key: string): string {
+  const [run = "", stage = "", task = "", sample = "", turn = "", call = ""] = key.split("/");
+  const name = `turn-${turn}-call-${call}.json`;
+  return join(folder, "runs", run, "trajectories", stage, task, sample, name);
+}
+
+function isLeftOut(trajectory: string): boolean {
+  const file = join(trajectory, "trajectory.json");
+  return existsSync(file) && JSON.parse(readFileSync(file, "utf8")).outcome === "left-out";
 }
 
 /** Generations that began after the turn stood in the journal; keys are stage/task/sample/turn. */
@@ -122,7 +151,10 @@ function generatedTwice(folder: string, generations: GenerationLine[]): string[]
 }
 
 /** Seconds of generations that were killed under way, and of those that were finished a second time. */
-function secondsLost(generations: GenerationLine[], kills: { time: number; pids: number[] }[]): number {
+function secondsLost(
+  generations: GenerationLine[],
+  strikes: { action: string; time: number; pids: number[] }[],
+): number {
   const begun = new Map<string, GenerationLine>();
   const finished = new Set<string>();
   let lost = 0;
@@ -139,7 +171,9 @@ function secondsLost(generations: GenerationLine[], kills: { time: number; pids:
     finished.add(turn);
   }
   for (const { pid, time } of begun.values()) {
-    const killed = kills.find((kill) => kill.time >= time && kill.pids.includes(pid));
+    const killed = strikes.find(
+      (strike) => strike.action === "kill" && strike.time >= time && strike.pids.includes(pid),
+    );
     if (killed !== undefined) lost += killed.time - time;
   }
   return lost / 1000;

@@ -1,53 +1,59 @@
 import type { Findings } from "./check.ts";
-import type { Kill } from "./recovery.ts";
+import { type Strike, unrecovered } from "./recovery.ts";
 import { kinds } from "./victims.ts";
 
 /** The last line of `npm run chaos -- --json`. */
 export interface Counts {
   kills: number;
+  /** Processes stopped for longer than a heartbeat, and let go on. */
+  stops: number;
+  /** Kills and stops after which the run got no further by itself. */
+  unrecovered: number;
   lostTrajectories: number;
   lostTurns: number;
   toolCallsTwice: number;
+  unrecordedCalls: number;
   trainedTwice: number;
   orphans: number;
+  /** Trajectories and weights that are not those of a run left alone. */
+  different: number;
   /** Trajectory-seconds of generation that had to be done again. */
   generationSecondsLost: number;
   seconds: number;
 }
 
-/** What a person reads of a chaos run: kills by kind, and what the checker found. */
+/** What a person reads of a chaos run: strikes by kind, and what the checker found. */
 export function chaosText(options: {
-  kills: Kill[];
+  strikes: Strike[];
   counts: Counts;
   findings: Findings;
   different: string[];
   runs: number;
 }): string {
-  const { kills, counts, findings, different, runs } = options;
+  const { strikes, counts, findings, different, runs } = options;
+  const titles = ["struck", "kills", "median", "slowest", "stops", "median", "slowest"];
   const rows = [...kinds, "all" as const].map((kind) => {
-    const ofKind = kills.filter((kill) => kind === "all" || kill.kind === kind);
-    const times = ofKind.flatMap(({ time, recovered }) =>
-      recovered === undefined ? [] : [(recovered - time) / 1000],
-    );
-    times.sort((a, b) => a - b);
-    const cells = [kind, ofKind.length, seconds(times[Math.floor(times.length / 2)]), seconds(times.at(-1))];
-    return cells
-      .map((cell, index) => (index === 0 ? String(cell).padEnd(14) : String(cell).padStart(10)))
-      .join("");
+    const ofKind = strikes.filter((strike) => kind === "all" || strike.kind === kind);
+    const columns = (["kill", "stop"] as const).flatMap((action) => timesOf(ofKind, action));
+    return tableLine([kind, ...columns]);
   });
   const { seen } = findings;
   const found: [string, string[]][] = [
     ["lost trajectories", findings.lostTrajectories],
     ["lost finished turns", findings.lostTurns],
     ["tool calls executed twice after their result was recorded", findings.toolCallsTwice],
+    ["tool calls that ran and left no record", findings.unrecordedCalls],
     ["trajectories trained twice", findings.trainedTwice],
     ["orphaned processes and sandboxes", findings.orphans],
-    ["trajectories and weights that differ from the run without kills", different],
+    ["kills and stops that nobody recovered from", unrecovered(strikes).map(strikeText)],
+    ["trajectories and weights that differ from those of a run left alone", different],
   ];
   return [
     "",
-    `${"killed".padEnd(14)}${"kills".padStart(10)}${"median".padStart(10)}${"slowest".padStart(10)}   time to recover`,
+    `${tableLine(titles)}   time to recover`,
     ...rows,
+    "",
+    ...scenarioLines(strikes),
     "",
     `${runs} run(s), ${Math.round(counts.seconds)} s: ${seen.trajectories} trajectories (${seen.leftOut} left out), ${seen.turns} turns, ${seen.calls} tool calls, ${seen.segments} segments, ${seen.workflows} workflows`,
     `${counts.generationSecondsLost.toFixed(1)} s of generation lost in all`,
@@ -56,6 +62,35 @@ export function chaosText(options: {
       ...list.slice(0, 10).map((one) => `  ${one}`),
     ]),
   ].join("\n");
+}
+
+/** How many strikes of `action` there were, and the median and slowest time to recover from them. */
+function timesOf(strikes: Strike[], action: Strike["action"]): (number | string)[] {
+  const of = strikes.filter((strike) => strike.action === action);
+  const times = of.flatMap(({ time, recovered }) =>
+    recovered === undefined ? [] : [(recovered - time) / 1000],
+  );
+  times.sort((a, b) => a - b);
+  return [of.length, seconds(times[Math.floor(times.length / 2)]), seconds(times.at(-1))];
+}
+
+function scenarioLines(strikes: Strike[]): string[] {
+  const names = [...new Set(strikes.map(({ scenario }) => scenario))];
+  return names.map((name) => {
+    const of = strikes.filter(({ scenario }) => scenario === name);
+    const stops = of.filter(({ action }) => action === "stop").length;
+    return `${name}: ${of.length - stops} kills, ${stops} stops`;
+  });
+}
+
+function strikeText({ action, kind, run, time }: Strike): string {
+  return `${action} ${kind} of ${run} at ${new Date(time).toISOString()}`;
+}
+
+function tableLine(cells: (string | number)[]): string {
+  return cells
+    .map((cell, index) => (index === 0 ? String(cell).padEnd(14) : String(cell).padStart(9)))
+    .join("");
 }
 
 function seconds(value: number | undefined): string {

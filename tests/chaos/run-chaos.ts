@@ -8,71 +8,103 @@ import { differences } from "./compare-runs.ts";
 import { exportHistories } from "./export-histories.ts";
 import { startHost } from "./host-process.ts";
 import { markedProcesses } from "./marked-processes.ts";
+import { type Strike, unrecovered } from "./recovery.ts";
 import { type Counts, chaosText } from "./report.ts";
-import { runParameters, runUnderFire } from "./under-fire.ts";
+import { runParameters } from "./run-parameters.ts";
+import { type Scenario, shareOut } from "./scenarios.ts";
+import { runUnderFire } from "./under-fire.ts";
 
-/** What came of a chaos run. */
+/** What came of chaos runs. */
 export interface ChaosReport {
   counts: Counts;
   findings: Findings;
-  /** Where the first run's trajectories and weights are not those of a run without kills. */
+  /** Where a first run's trajectories and weights are not those of a run left alone. */
   different: string[];
   isClean: boolean;
   text: string;
+}
+
+/** What came of one scenario. */
+interface ScenarioReport {
+  strikes: Strike[];
+  findings: Findings;
+  different: string[];
+  runs: number;
+}
+
+interface Options {
+  work: string;
+  mark: string;
+  seed: number;
+  note: (text: string) => void;
 }
 
 /** Longer than a worker takes to end after its parent. */
 const endingTime = 20_000;
 
 /**
- * Runs the chaos pipeline under `kills` kills, checks what it left in `work`, and compares it with a run without kills.
- * A step takes about two kills.
+ * Runs the chaos pipeline in each scenario, with `strikes` kills and stops between them, checks what they left in
+ * `work`, a folder each, and compares each with a run left alone.
  */
-export async function chaos(options: {
-  work: string;
-  mark: string;
-  kills: number;
-  seed: number;
-  /** Of a run; by default as many as outlast the kills. */
-  steps?: number;
-  note: (text: string) => void;
-}): Promise<ChaosReport> {
-  const { work, mark, note } = options;
+export async function chaos(
+  options: Options & { strikes: number; scenarios: readonly Scenario[] },
+): Promise<ChaosReport> {
   const started = performance.now();
-  const steps = options.steps ?? Math.max(3, Math.ceil(options.kills / 2));
+  const reports: ScenarioReport[] = [];
+  for (const [scenario, strikes] of shareOut(options.strikes, options.scenarios)) {
+    if (strikes > 0) reports.push(await runScenario(scenario, { ...options, strikes }));
+  }
+  const strikes = reports.flatMap((report) => report.strikes);
+  const different = reports.flatMap((report) => report.different);
+  const findings = joined(reports.map((report) => report.findings));
+  const counts: Counts = {
+    kills: strikes.filter(({ action }) => action === "kill").length,
+    stops: strikes.filter(({ action }) => action === "stop").length,
+    unrecovered: unrecovered(strikes).length,
+    lostTrajectories: findings.lostTrajectories.length,
+    lostTurns: findings.lostTurns.length,
+    toolCallsTwice: findings.toolCallsTwice.length,
+    unrecordedCalls: findings.unrecordedCalls.length,
+    trainedTwice: findings.trainedTwice.length,
+    orphans: findings.orphans.length,
+    different: different.length,
+    generationSecondsLost: findings.generationSecondsLost,
+    seconds: (performance.now() - started) / 1000,
+  };
+  const { kills: _, stops: __, generationSecondsLost: ___, seconds: ____, ...bad } = counts;
+  const runs = reports.reduce((sum, report) => sum + report.runs, 0);
+  return {
+    ...{ counts, findings, different },
+    isClean: Object.values(bad).every((count) => count === 0),
+    text: chaosText({ strikes, counts, findings, different, runs }),
+  };
+}
+
+async function runScenario(
+  scenario: Scenario,
+  options: Options & { strikes: number },
+): Promise<ScenarioReport> {
+  const { mark, note } = options;
+  const work = join(options.work, scenario.name.replaceAll(" ", "-"));
+  const steps = Math.max(2, Math.ceil(options.strikes / scenario.strikesPerStep));
   const port = await freePort(0);
-  const { kills, runs } = await runUnderFire({ ...options, steps, port });
+  const { strikes, runs } = await runUnderFire({ ...options, scenario, work, steps, port });
   for (let waited = 0; waited < endingTime && markedProcesses(mark).length > 0; waited += 500)
     await sleep(500);
   for (const { run } of runs) await exportHistories(join(work, "runs"), run, join(work, "histories", run));
   const findings = check(work, mark);
-  const seconds = (performance.now() - started) / 1000;
-  note("the same run without kills …");
+  const report = { strikes, findings, different: [], runs: runs.length };
+  if (!scenario.repeats) return report;
+  note(`${scenario.name}: the same run left alone …`);
   const [first] = runs;
-  const calm = join(work, "calm");
-  const reference = await calmRun(calm, mark, first?.seed ?? 0, steps, port);
+  const reference = await calmRun(scenario, join(work, "calm"), mark, first?.seed ?? 0, steps, port);
   const different = differences(join(work, "runs", first?.run ?? ""), reference);
-  const counts: Counts = {
-    kills: kills.length,
-    lostTrajectories: findings.lostTrajectories.length,
-    lostTurns: findings.lostTurns.length,
-    toolCallsTwice: findings.toolCallsTwice.length,
-    trainedTwice: findings.trainedTwice.length,
-    orphans: findings.orphans.length,
-    generationSecondsLost: findings.generationSecondsLost,
-    seconds,
-  };
-  const { lostTrajectories, lostTurns, toolCallsTwice, trainedTwice, orphans } = counts;
-  const bad = lostTrajectories + lostTurns + toolCallsTwice + trainedTwice + orphans + different.length;
-  return {
-    ...{ counts, findings, different },
-    isClean: bad === 0,
-    text: chaosText({ kills, counts, findings, different, runs: runs.length }),
-  };
+  return { ...report, different: different.map((one) => `${scenario.name}: ${one}`) };
 }
 
 /** The same run left alone; returns its folder. */
 async function calmRun(
+  scenario: Scenario,
   work: string,
   mark: string,
   seed: number,
@@ -82,13 +114,38 @@ async function calmRun(
   const runs = join(work, "runs");
   mkdirSync(runs, { recursive: true });
   const host = await startHost(mark, port, join(work, "calls.jsonl"));
+  // Nobody is there to approve: the calls are the same.
+  const { "tools.0.approval": _, ...settings } = scenario.settings;
   try {
-    const parameters = runParameters(work, runs, seed, steps, host.url, false);
+    const started = { work, runs, seed, steps, hostUrl: host.url, pauses: false };
+    const parameters = runParameters({ ...scenario, settings }, started);
     const code = await startCli(mark, join(work, "cli.log"), parameters).ended;
     if (code !== 0)
-      throw new Error(`the run without kills ended with exit code ${code}: see ${join(work, "cli.log")}`);
+      throw new Error(`the run left alone ended with exit code ${code}: see ${join(work, "cli.log")}`);
   } finally {
     await host.stop();
   }
   return join(runs, readdirSync(runs)[0] ?? "");
+}
+
+function joined(all: readonly Findings[]): Findings {
+  const lists = (of: (findings: Findings) => string[]) => all.flatMap(of);
+  const sum = (of: (findings: Findings) => number) => all.reduce((before, one) => before + of(one), 0);
+  return {
+    lostTrajectories: lists((one) => one.lostTrajectories),
+    lostTurns: lists((one) => one.lostTurns),
+    toolCallsTwice: lists((one) => one.toolCallsTwice),
+    unrecordedCalls: lists((one) => one.unrecordedCalls),
+    trainedTwice: lists((one) => one.trainedTwice),
+    orphans: lists((one) => one.orphans),
+    generationSecondsLost: sum((one) => one.generationSecondsLost),
+    seen: {
+      trajectories: sum(({ seen }) => seen.trajectories),
+      leftOut: sum(({ seen }) => seen.leftOut),
+      turns: sum(({ seen }) => seen.turns),
+      calls: sum(({ seen }) => seen.calls),
+      segments: sum(({ seen }) => seen.segments),
+      workflows: sum(({ seen }) => seen.workflows),
+    },
+  };
 }

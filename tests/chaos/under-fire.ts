@@ -1,100 +1,97 @@
 import { appendFileSync, existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { approveAll } from "./approver.ts";
+import { changingLoop } from "./changing-loop.ts";
 import { type CliProcess, startCli } from "./cli-process.ts";
 import { startHost } from "./host-process.ts";
 import { progressLog as openProgressLog, type progressLog } from "./progress-log.ts";
-import { deck, seededRandom } from "./random.ts";
-import { type Kill, observeRecovery } from "./recovery.ts";
-import { kill, round, victims } from "./victims.ts";
+import { seededRandom } from "./random.ts";
+import { observeRecovery, type Strike } from "./recovery.ts";
+import { type RunOptions, runParameters } from "./run-parameters.ts";
+import type { Scenario } from "./scenarios.ts";
+import { keepSecondWorkers } from "./second-workers.ts";
+import { createStriker } from "./striker.ts";
 
-/** A run of the chaos pipeline that is started, and how. */
+/** A run of the chaos pipeline that was started, and how. */
 export interface ChaosRun {
   run: string;
   seed: number;
 }
 
-const pipeline = join(import.meta.dirname, "pipeline.yaml");
+/** Milliseconds between two looks at what the run has done. */
 const tick = 200;
 
-/** Milliseconds from progress of the run, or for every second kill from the kill before, to a kill. */
+/** Milliseconds from progress of the run, or for every second strike from the strike before, to a strike. */
 const longestPause = 6000;
 
-/** Parameters of a chaos run on the command line. */
-export function runParameters(
-  work: string,
-  runs: string,
-  seed: number,
-  steps: number,
-  hostUrl: string,
-  pauses = true,
-) {
-  const settings = [
-    `seed=${seed}`,
-    `steps=${steps}`,
-    `policy.config.log=${join(work, "generations.jsonl")}`,
-    `policy.config.pause=${pauses ? 250 : 0}`,
-    `tools.0.config.log=${join(work, "calls.jsonl")}`,
-    `tools.0.config.pause=${pauses ? 80 : 0}`,
-    `tools.1.config.url=${hostUrl}`,
-    `tools.2.config.log=${join(work, "sessions.log")}`,
-    `tools.2.config.calls=${join(work, "calls.jsonl")}`,
-  ];
-  return [
-    "run",
-    pipeline,
-    "--runs",
-    runs,
-    "--workers",
-    "separate",
-    ...settings.flatMap((one) => ["--set", one]),
-  ];
-}
+/** How often a run that gave up is resumed, as its message says. */
+const mostResumes = 3;
 
 /**
- * Runs the chaos pipeline, of `steps` steps, and kills its processes at random moments until `kills` are done; then it
- * runs to its end. A run that ends before that is followed by another one. Throws if a run fails by itself.
+ * Runs a scenario, with runs of `steps` steps, and strikes its processes at random moments until `strikes` are done;
+ * then it runs to its end. A run that ends before that is followed by another one. Throws if a run fails by itself.
  */
 export async function runUnderFire(options: {
+  scenario: Scenario;
   work: string;
   mark: string;
-  kills: number;
+  strikes: number;
   seed: number;
   steps: number;
   port: number;
   note: (text: string) => void;
-}): Promise<{ kills: Kill[]; runs: ChaosRun[] }> {
-  const { work, mark, seed, steps, port, note } = options;
+}): Promise<{ strikes: Strike[]; runs: ChaosRun[] }> {
+  const { scenario, work, mark, seed, steps, port, note } = options;
   const random = seededRandom(seed);
-  const nextKind = deck(round, random);
+  const striker = createStriker(mark, scenario, random);
   const root = join(work, "runs");
   const log = join(work, "cli.log");
   mkdirSync(root, { recursive: true });
   const host = await startHost(mark, port, join(work, "calls.jsonl"));
-  const kills: Kill[] = [];
+  const loop = scenario.upgrades ? changingLoop(work) : undefined;
+  const strikes: Strike[] = [];
   const runs: ChaosRun[] = [];
 
   async function oneRun(runSeed: number): Promise<void> {
     const before = new Set(existsSync(root) ? readdirSync(root) : []);
     const nameOf = () => readdirSync(root).find((name) => !before.has(name));
+    const own = () => strikes.filter(({ run }) => run === (nameOf() ?? ""));
+    const started: RunOptions = {
+      ...{ work, runs: root, seed: runSeed, steps, hostUrl: host.url, pauses: true },
+      ...(loop === undefined ? {} : { loop: loop.folder }),
+    };
     const parameters = () => {
       const run = nameOf();
-      if (run !== undefined) return ["resume", run, "--runs", root];
-      return runParameters(work, root, runSeed, steps, host.url);
+      if (run === undefined) return runParameters(scenario, started);
+      loop?.change();
+      return ["resume", run, "--runs", root, ...(scenario.upgrades ? ["--upgrade"] : [])];
     };
     let journal: ReturnType<typeof progressLog> | undefined;
     let cli: CliProcess = startCli(mark, log, parameters());
     const observing = new AbortController();
+    const ended = observing.signal;
+    const look = () => {
+      const run = nameOf();
+      if (run !== undefined) journal ??= openProgressLog(root, run, join(work, "seen.jsonl"));
+      journal?.look();
+      for (const one of own()) observeRecovery(one, mark, journal?.files ?? []);
+    };
     const observe = async () => {
-      while (!observing.signal.aborted) {
-        const run = nameOf();
-        if (run !== undefined) journal ??= openProgressLog(root, run, join(work, "seen.jsonl"));
-        journal?.look();
-        for (const one of kills) observeRecovery(one, mark, journal?.files ?? []);
+      while (!ended.aborted) {
+        look();
         await sleep(tick);
       }
     };
-    const observer = observe();
+    const beside = { mark, runs: root, run: nameOf, ended };
+    const roles = scenario.separate
+      ? ["orchestration", "policy", "tools", "trainer"]
+      : ["orchestration", "trainer"];
+    const observers = [
+      observe(),
+      ...(scenario.twoWorkers ? [keepSecondWorkers({ ...beside, roles, log })] : []),
+      ...(scenario.approves ? [approveAll(beside)] : []),
+    ];
 
     /** Waits until the run has got further than `before`, for half a minute at most. */
     async function progressAfter(before: number, signal: AbortSignal): Promise<void> {
@@ -105,22 +102,18 @@ export async function runUnderFire(options: {
     }
 
     async function strike(): Promise<void> {
-      const kind = nextKind();
-      const delay = random();
-      const chosen = victims(kind, mark);
-      if (chosen.length === 0) return;
       journal?.snapshot();
-      const time = Date.now();
-      const hit = chosen.filter(kill);
-      if (hit.length === 0) return;
-      const one: Kill = { kind, time, pids: hit.map(({ pid }) => pid), run: nameOf() ?? "" };
-      kills.push(one);
-      note(`kill ${kills.length}/${options.kills}: ${kind}`);
-      if (kind === "tool host") {
+      const one = striker.strike(nameOf() ?? "");
+      if (one === undefined) return;
+      strikes.push(one);
+      note(`${scenario.name} ${strikes.length}/${options.strikes}: ${one.action} ${one.kind}`);
+      if (one.action === "stop") return;
+      const delay = random();
+      if (one.kind === "tool host") {
         await sleep(delay * 2000);
         await host.restart();
       }
-      if (kind === "cli" || kind === "everything") {
+      if (one.kind === "cli" || one.kind === "everything") {
         await cli.ended;
         await sleep(delay * 2000);
         cli = startCli(mark, log, parameters());
@@ -133,7 +126,7 @@ export async function runUnderFire(options: {
       while (code === undefined) {
         const before = journal?.reached() ?? 0;
         const atOnce = random() < 0.5;
-        const pause = kills.length < options.kills ? random() * longestPause : Number.POSITIVE_INFINITY;
+        const pause = strikes.length < options.strikes ? random() * longestPause : Number.POSITIVE_INFINITY;
         const waiting = new AbortController();
         const moment = async () => {
           if (!atOnce) await progressAfter(before, waiting.signal);
@@ -142,32 +135,36 @@ export async function runUnderFire(options: {
         code = await Promise.race([cli.ended, moment().then(() => undefined)]);
         waiting.abort();
         if (code === undefined) await strike();
-        else if (code !== 0 && kills.length > 0 && resumes++ < 3) {
+        else if (code !== 0 && own().length > 0 && resumes++ < mostResumes) {
           note(`the run gave up with exit code ${code}; resumed as its message says`);
+          for (const one of own()) if (one.recovered === undefined) one.gaveUp = true;
           cli = startCli(mark, log, parameters());
           code = undefined;
         }
       }
     } finally {
+      striker.release();
       observing.abort();
-      await observer;
+      await Promise.all(observers);
     }
-    const run = nameOf() ?? "";
-    runs.push({ run, seed: runSeed });
+    look();
+    // A run that ended well has done all that a strike kept it from.
+    if (code === 0) for (const one of own()) one.recovered ??= Date.now();
+    runs.push({ run: nameOf() ?? "", seed: runSeed });
     journal?.snapshot();
-    if (code !== 0) throw new Error(`the run ${run} ended with exit code ${code}: see ${log}`);
+    if (code !== 0) throw new Error(`the run ${nameOf()} ended with exit code ${code}: see ${log}`);
   }
 
   try {
-    for (let next = seed; runs.length === 0 || kills.length < options.kills; next++) {
+    for (let next = seed; runs.length === 0 || strikes.length < options.strikes; next++) {
       await oneRun(next);
-      note(`run ${runs.length} ended after ${kills.length} kills`);
+      note(`${scenario.name}: run ${runs.length} ended after ${strikes.length} strikes`);
     }
   } finally {
     await host.stop();
   }
-  for (const one of kills) appendFileSync(join(work, "kills.jsonl"), `${JSON.stringify(one)}\n`);
-  return { kills, runs };
+  for (const one of strikes) appendFileSync(join(work, "strikes.jsonl"), `${JSON.stringify(one)}\n`);
+  return { strikes, runs };
 }
 
 /** Waits so many milliseconds, for ever at infinity, or until `signal` aborts. */

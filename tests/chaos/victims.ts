@@ -1,6 +1,6 @@
 import { type MarkedProcess, markedProcesses } from "./marked-processes.ts";
 
-/** What is killed: workers by role, the tools' host, the Temporal server, the CLI alone, or the CLI and all it started. */
+/** What is struck: workers by role, the tools' host, the Temporal server, the CLI alone, or the CLI and all it started. */
 export const kinds = [
   "orchestration",
   "policy",
@@ -26,8 +26,12 @@ const weights: Record<Kind, number> = {
   everything: 1,
 };
 
-/** A round of 20 kills. */
-export const round: readonly Kind[] = kinds.flatMap((kind) => Array<Kind>(weights[kind]).fill(kind));
+/** A round of 20 strikes; where the workflow code changes with each start of the CLI, that is struck oftener. */
+export function roundOf(upgrades: boolean): Kind[] {
+  return kinds.flatMap((kind) =>
+    Array<Kind>(weights[kind] + (upgrades && kind === "cli" ? 4 : 0)).fill(kind),
+  );
+}
 
 const patterns: Record<Exclude<Kind, "everything">, RegExp> = {
   orchestration: /main\.ts worker --role orchestration /,
@@ -46,10 +50,10 @@ export function victims(kind: Kind, mark: string): MarkedProcess[] {
   return all.filter(({ command }) => !patterns["tool host"].test(command));
 }
 
-/** SIGKILL; false if it had ended. */
-export function kill({ pid }: MarkedProcess): boolean {
+/** Sends a signal; false if the process had ended. */
+export function send(signal: "SIGKILL" | "SIGSTOP" | "SIGCONT", pid: number): boolean {
   try {
-    process.kill(pid, "SIGKILL");
+    process.kill(pid, signal);
     return true;
   } catch {
     return false;

@@ -6,10 +6,14 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { check } from "../chaos/check.ts";
 import { markName } from "../chaos/marked-processes.ts";
+import { type Strike, unrecovered } from "../chaos/recovery.ts";
 import { type ChaosReport, chaos } from "../chaos/run-chaos.ts";
+import { scenarios, shareOut } from "../chaos/scenarios.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-const kills = Number(process.env.EVERTURN_KILLS ?? 20);
+const strikes = Number(process.env.EVERTURN_STRIKES ?? 20);
+/** One with every process apart and twice, one as `npm start` runs. */
+const names = ["two workers", "default layout"];
 const mark = randomUUID();
 const folder = temporaryFolder();
 const work = join(folder, "work");
@@ -18,16 +22,21 @@ let report: ChaosReport;
 
 beforeAll(async () => {
   mkdirSync(work);
-  report = await chaos({ work, mark, kills, seed: 5, steps: 5, note: () => {} });
-}, 400_000);
+  const chosen = scenarios.filter(({ name }) => names.includes(name));
+  report = await chaos({ work, mark, strikes, scenarios: chosen, seed: 5, note: () => {} });
+}, 600_000);
 afterAll(() => {
   for (const stray of strays) stray.kill("SIGKILL");
 });
 
-/** A copy of what the run left, changed by `tamper`, and what the checker finds in it. */
+/** A copy of what the first scenario left, changed by `tamper`, and what the checker finds in it. */
 function findingsOf(tamper: (copy: string) => void) {
   const copy = join(folder, randomUUID());
-  cpSync(work, copy, { recursive: true, preserveTimestamps: true, filter: (path) => !path.endsWith(".db") });
+  cpSync(join(work, "two-workers"), copy, {
+    recursive: true,
+    preserveTimestamps: true,
+    filter: (path) => !path.endsWith(".db"),
+  });
   tamper(copy);
   return check(copy, mark);
 }
@@ -41,17 +50,21 @@ function fileIn(copy: string, pattern: RegExp): string {
   return join(root, name);
 }
 
-test("a run that is killed at random moments loses nothing, and ends as one that is left alone", () => {
+test("runs that are killed and stopped at random moments lose nothing, and end as those left alone", () => {
   const { counts, different, findings } = report;
   expect(findings).toMatchObject({
     lostTrajectories: [],
     lostTurns: [],
     toolCallsTwice: [],
+    unrecordedCalls: [],
     trainedTwice: [],
     orphans: [],
   });
   expect(different).toEqual([]);
-  expect(counts.kills).toBe(kills);
+  expect(counts.kills + counts.stops).toBe(strikes);
+  expect(counts.kills).toBeGreaterThan(0);
+  expect(counts.stops).toBeGreaterThan(0);
+  expect(counts.unrecovered).toBe(0);
   expect(findings.seen.turns).toBeGreaterThan(5 * 8 * 3);
   expect(report.isClean).toBe(true);
 });
@@ -67,9 +80,9 @@ test("the checker counts a segment that is missing, and one that was changed", (
 
 test("the checker counts a turn that is gone, and one that says something else than before", () => {
   const gone = findingsOf((copy) => rmSync(fileIn(copy, /step-0002\/[^/]+\/0\/turn-2\.json$/)));
-  expect(gone.lostTurns.join("\n")).toContain("was there at a kill and is gone");
+  expect(gone.lostTurns.join("\n")).toContain("was there at a strike and is gone");
   const other = findingsOf((copy) => appendFileSync(fileIn(copy, /step-0002\/[^/]+\/0\/turn-2\.json$/), " "));
-  expect(other.lostTurns.join("\n")).toContain("was another at a kill");
+  expect(other.lostTurns.join("\n")).toContain("was another at a strike");
 });
 
 test("the checker counts a trajectory without a record", () => {
@@ -86,6 +99,32 @@ test("the checker counts a tool call that ran again after its result was recorde
   expect(findingsOf(again("calls.jsonl", later)).toolCallsTwice).toHaveLength(1);
   const generated = findingsOf(again("generations.jsonl", { ...later, event: "start" }));
   expect(generated.lostTurns).toHaveLength(1);
+});
+
+test("the checker counts a call that ran and left no record, but for what was left out", () => {
+  const call = /step-0002\/[^/]+\/0\/turn-2-call-1\.json$/;
+  const gone = findingsOf((copy) => rmSync(fileIn(copy, call)));
+  expect(gone.unrecordedCalls).toHaveLength(1);
+  const leftOut = findingsOf((copy) => {
+    const file = fileIn(copy, call);
+    rmSync(file);
+    const record = join(file, "..", "trajectory.json");
+    const left = { ...JSON.parse(readFileSync(record, "utf8")), outcome: "left-out" };
+    writeFileSync(record, JSON.stringify(left));
+  });
+  expect(leftOut.unrecordedCalls).toEqual([]);
+});
+
+test("strikes are shared out among scenarios, every one of them", () => {
+  const shares = shareOut(301, scenarios);
+  expect([...shares.values()].reduce((sum, share) => sum + share, 0)).toBe(301);
+  expect(Math.min(...shares.values())).toBeGreaterThan(10);
+});
+
+test("a strike whose run gave up before it recovered counts, also where it was resumed", () => {
+  const strike: Strike = { action: "kill", kind: "tools", time: 1, pids: [1], scenario: "s", run: "r" };
+  const all: Strike[] = [strike, { ...strike, recovered: 5 }, { ...strike, recovered: 5, gaveUp: true }];
+  expect(unrecovered(all)).toEqual([all[0], all[2]]);
 });
 
 test("the checker counts a trajectory in the batches of two steps", () => {

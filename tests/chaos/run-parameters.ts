@@ -1,0 +1,40 @@
+import { join } from "node:path";
+import type { Scenario } from "./scenarios.ts";
+
+const pipeline = join(import.meta.dirname, "pipeline.yaml");
+
+/** What a chaos run is started with. */
+export interface RunOptions {
+  /** Where the side effects of its parts are logged. */
+  work: string;
+  runs: string;
+  seed: number;
+  steps: number;
+  hostUrl: string;
+  /** Whether generations and calls take a while, so that they can be struck under way. */
+  pauses: boolean;
+  /** Folder of an agent loop in place of the pipeline's. */
+  loop?: string;
+}
+
+/** `everturn run` and its parameters for a scenario. */
+export function runParameters({ settings, separate }: Scenario, options: RunOptions): string[] {
+  const { work, runs, seed, steps, hostUrl, pauses, loop } = options;
+  const calls = join(work, "calls.jsonl");
+  const all = {
+    seed,
+    steps,
+    "policy.config.log": join(work, "generations.jsonl"),
+    "policy.config.pause": pauses ? 250 : 0,
+    "tools.0.config.log": calls,
+    "tools.0.config.pause": pauses ? 80 : 0,
+    "tools.1.config.url": hostUrl,
+    "tools.2.config.log": join(work, "sessions.log"),
+    "tools.2.config.calls": calls,
+    "tools.3.config.log": calls,
+    ...(loop === undefined ? {} : { "loop.plugin": loop }),
+    ...settings,
+  };
+  const set = Object.entries(all).flatMap(([key, value]) => ["--set", `${key}=${value}`]);
+  return ["run", pipeline, "--runs", runs, ...(separate ? ["--workers", "separate"] : []), ...set];
+}
