@@ -4,6 +4,7 @@ import type { CallToolInput, CallToolResult } from "../src/contracts/activities.
 import type { ToolResponse } from "../src/contracts/tool.ts";
 import { EverturnError } from "../src/errors/everturn-error.ts";
 import type { Report } from "../src/temporal/durable.ts";
+import { timed } from "../src/temporal/timed.ts";
 import type { ToolWorker } from "../src/temporal/tool-worker.ts";
 import { addCallFailure, callFailures, clearCallFailures } from "../src/tools/call-failures.ts";
 import type { InstanceAnswer } from "../src/tools/instances.ts";
@@ -19,7 +20,7 @@ const observationLimit = 8_000;
  * Calls `tool` for a trajectory. Arguments that break its schema are answered with an observation that says what is
  * wrong. Journalled by trajectory, turn and call: a call whose result was recorded is never made again.
  * Throws TOOL_FAILED and TOOL_TIMED_OUT, which Temporal retries; TOOL_GAVE_UP when the tool's attempts are spent;
- * TOOL_HOST_DOWN, TOOL_STATE_LOST, TOOL_LEASE_TAKEN, TOOL_NOT_RECORDED.
+ * TOOL_HOST_DOWN, TOOL_STATE_LOST, TOOL_LEASE_TAKEN, TOOL_NOT_RECORDED, TIME_LIMIT_REACHED.
  */
 export function callTool(worker: ToolWorker, tool: string) {
   return async (input: CallToolInput, signal: AbortSignal, report: Report): Promise<CallToolResult> => {
@@ -27,6 +28,7 @@ export function callTool(worker: ToolWorker, tool: string) {
     const { folder } = await worker.openRun(place.run);
     const file = join(folder.trajectory(place), `turn-${turn}-call-${call}.json`);
     const opened = await worker.tool(tool);
+    let seconds = 0;
     return worker.inTurn(file, async () => {
       let isNew = false;
       let made: RecordedCall | undefined;
@@ -37,8 +39,8 @@ export function callTool(worker: ToolWorker, tool: string) {
       });
       // Another worker was first: what it did is what counts, and an instance here has not done it, or in its own way.
       if (isNew && made !== recorded) await worker.instances.forget(place, opened);
-      const { observation, valid, reward, attempts, seconds } = recorded;
-      return { observation, valid, reward, attempts, seconds };
+      const { observation, valid, reward, attempts } = recorded;
+      return { observation, valid, reward, attempts, seconds: recorded.seconds };
     });
 
     async function answered(opened: OpenTool, file: string, lookAgain: LookAgain): Promise<RecordedCall> {
@@ -61,12 +63,10 @@ export function callTool(worker: ToolWorker, tool: string) {
         return worker.recordings(input.recordings)(asked);
       }
       const failures = await callFailures(file);
-      let started = performance.now();
       const options = { slots: opened.slots, signal, onWait: report };
       try {
         const { answer, snapshot } = await opened.host.call(() => {
           lookAgain();
-          started = performance.now();
           return executed(opened, lookAgain);
         }, options);
         return {
@@ -75,7 +75,7 @@ export function callTool(worker: ToolWorker, tool: string) {
           valid: true,
           reward: answer.reward ?? 0,
           attempts: failures.length + 1,
-          seconds: (performance.now() - started) / 1000,
+          seconds,
           ...(snapshot === undefined ? {} : { snapshot }),
         };
       } catch (error) {
@@ -88,11 +88,17 @@ export function callTool(worker: ToolWorker, tool: string) {
       const key = `${place.id}/${turn}/${call}`;
       const { attempt } = Context.current().info;
       const execution = { instance: place.id, key, config, attempt };
-      const execute = (state: unknown) =>
+      const executeOnce = (state: unknown, limited: AbortSignal) =>
         opened.attempt(
           (own) => plugin.execute(input.arguments, { ...execution, signal: own, isReplay: false }, state),
-          signal,
+          limited,
         );
+      const execute = async (state: unknown) => {
+        const bound = { what: tool, signal, limit: input.timeLimit };
+        const done = await timed((limited) => executeOnce(state, limited), bound);
+        seconds = done.seconds;
+        return done.result;
+      };
       if (plugin.create === undefined) return { answer: await execute(undefined) };
       const { continues = false } = input;
       const needed = { place, turn, call, attempt, task: input.task, tool: opened, continues, signal };

@@ -5,13 +5,14 @@ import { newestPolicy } from "../src/runs/newest-policy.ts";
 import type { RunFolder } from "../src/runs/run-folder.ts";
 import { instruments } from "../src/telemetry/instruments.ts";
 import type { PolicyWorker } from "../src/temporal/policy-worker.ts";
+import { timed } from "../src/temporal/timed.ts";
 import { actionSegment } from "../src/trajectory/action-segment.ts";
 import { once } from "../src/trajectory/journal.ts";
 import { recordRefused, turnFile } from "../src/trajectory/turn-journal.ts";
 
 /**
  * Appends what came since the last action (the prompt, or observations) and generates the next action after it.
- * Journalled by trajectory and turn: a turn that was finished once is never generated again.
+ * Journalled by trajectory and turn: a turn that was finished once is never generated again. Throws TIME_LIMIT_REACHED.
  */
 export function generateTurn(worker: PolicyWorker) {
   const counted = instruments().tokens;
@@ -49,11 +50,18 @@ export function generateTurn(worker: PolicyWorker) {
         version: policyVersion,
         sampling: { ...sampling, maxTokens },
         key,
-        signal,
-        onBegin: lookAgain,
+        tools: toolDefinitions(plan),
       };
-      const action =
-        maxTokens < 1 ? noAction : await policy.generate({ ...request, tools: toolDefinitions(plan) });
+      const generate = (own: AbortSignal, begin: () => void) => {
+        const onBegin = () => {
+          lookAgain();
+          begin();
+        };
+        return policy.generate({ ...request, signal: own, onBegin });
+      };
+      const bound = { what: "generate-turn", signal, limit: input.timeLimit };
+      const { result: action, seconds: workSeconds } =
+        maxTokens < 1 ? { result: noAction, seconds: 0 } : await timed(generate, bound);
       const head = await store.put(
         actionSegment(action, { previous: added, policyVersion }, sampling.temperature),
       );
@@ -72,6 +80,7 @@ export function generateTurn(worker: PolicyWorker) {
           observation: isFirst ? 0 : appended,
         },
         seconds: (performance.now() - started) / 1000,
+        workSeconds,
         ...(input.said === undefined ? {} : { said: input.said }),
       };
     });

@@ -1,4 +1,4 @@
-import { isCancellation } from "@temporalio/workflow";
+import { patched } from "@temporalio/workflow";
 import type { AgentLoop } from "../src/contracts/loop.ts";
 import type {
   Outcome,
@@ -12,9 +12,9 @@ import { openTurn } from "./open-turn.ts";
 import { type LiveOrders, type OrderedTrajectory, takeOrders } from "./orders.ts";
 import { schedule } from "./schedule.ts";
 import { cutTurn } from "./shown-turns.ts";
-import { reachedLimit, turnTime } from "./stop-rules.ts";
+import { reachedLimit, timeOfTurn } from "./stop-rules.ts";
 import { cut, transcript } from "./transcript.ts";
-import { type TurnClock, turnClock } from "./turn-clock.ts";
+import { turnClock } from "./turn-clock.ts";
 import { turnSpans } from "./turn-spans.ts";
 
 /** A trajectory under way. */
@@ -23,7 +23,6 @@ export interface OpenTrajectory {
   orders: LiveOrders;
   /** What has come of it: what it carries when it continues as new. */
   progress: TrajectoryProgress;
-  clock: TurnClock;
   /** Takes the next turn. Says how the trajectory ended, by its loop or by a limit, or "continue". */
   takeTurn(loop: AgentLoop): Promise<Outcome | "continue">;
   /** Whether its history has grown so long that it should continue as new. */
@@ -38,7 +37,10 @@ export interface OpenTrajectory {
 export function openTrajectory(input: TrajectoryInput, show: (transcript: string) => void): OpenTrajectory {
   const { place, queues, limits = {} } = input;
   const progress = input.progress ?? begun(input);
-  const clock = turnClock(progress.heldMs);
+  const hasTime = limits.time !== undefined || limits.turnTime !== undefined;
+  const clock = hasTime && !patched("work-time") ? turnClock(progress) : undefined;
+  const hold = clock?.hold ?? ((work) => work());
+  const workedMs = () => clock?.elapsed() ?? progress.workedMs;
   const spans = turnSpans();
   const history = historyBound();
   const prompt = promptOf(input);
@@ -61,31 +63,32 @@ export function openTrajectory(input: TrajectoryInput, show: (transcript: string
   }
 
   async function takeTurn(loop: AgentLoop): Promise<Outcome | "continue"> {
-    if (orders.isPaused()) await clock.hold(orders.gate);
-    const turn = openTurn(input, progress, { spans, orders, clock }, (record) => {
-      lastAction = record.action;
-      current = record;
-      onChange();
-    });
+    if (orders.isPaused()) await hold(orders.gate);
+    const bound = timeOfTurn(limits, workedMs());
+    const turn = openTurn(
+      input,
+      progress,
+      { spans, orders, hold, ...(clock === undefined ? { bound } : {}) },
+      (record) => {
+        lastAction = record.action;
+        current = record;
+        onChange();
+      },
+    );
     try {
-      const limit = turnTime(limits, progress, Date.now());
-      const ended = await clock.within(limit, () => loop(turn.context));
-      if (ended === "time-limit") await turn.settled();
-      if (ended !== "continue" && !goesOn(ended, turn.context.turn)) return ended;
-    } catch (error) {
-      if (isCancellation(error)) await turn.settled();
-      throw error;
+      const ended = await (clock?.within(bound, () => turn.take(loop)) ?? turn.take(loop));
+      if (ended !== "continue" && !goesOn(ended, turn.number)) return ended;
     } finally {
       history.add(turn.close());
       current = undefined;
-      progress.heldMs = clock.heldMs();
+      if (clock !== undefined) progress.heldMs = clock.heldMs();
       progress.orders = orders.carried();
     }
-    if (progress.turns < turn.context.turn) {
+    if (progress.turns < turn.number) {
       const { plugin } = input.loop;
-      throw failure("LOOP_TURN_INVALID", { loop: plugin, turn: turn.context.turn, count: "no action" });
+      throw failure("LOOP_TURN_INVALID", { loop: plugin, turn: turn.number, count: "no action" });
     }
-    return reachedLimit(limits, progress, Date.now()) ?? "continue";
+    return reachedLimit(limits, progress, workedMs()) ?? "continue";
   }
 
   /** An answer ends nothing if a person said something meanwhile, or if the turn is a fork's and has a next one. */
@@ -95,7 +98,6 @@ export function openTrajectory(input: TrajectoryInput, show: (transcript: string
 
   return {
     ...{ progress, orders },
-    clock,
     takeTurn,
     isHistoryLong: history.isReached,
     lastAction: () => lastAction,
@@ -130,7 +132,7 @@ function viewOf(
 
 function begun({ task }: TrajectoryInput): TrajectoryProgress {
   return {
-    ...{ startedAt: Date.now(), heldMs: 0, turns: 0, head: null, generationSeconds: 0 },
+    ...{ startedAt: Date.now(), workedMs: 0, turns: 0, head: null, generationSeconds: 0 },
     tokens: { prompt: 0, action: 0, observation: 0 },
     policyVersions: null,
     pending: [...task.prompt],

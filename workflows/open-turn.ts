@@ -1,9 +1,10 @@
-import { scheduleActivity, scheduleLocalActivity } from "@temporalio/workflow";
+import { CancellationScope, patched, scheduleActivity, scheduleLocalActivity } from "@temporalio/workflow";
 import type { CallToolInput, CallToolResult, GenerateTurnInput } from "../src/contracts/activities.ts";
-import type { LoopContext, Observation } from "../src/contracts/loop.ts";
+import type { AgentLoop, LoopContext, Observation } from "../src/contracts/loop.ts";
 import type { ToolCall } from "../src/contracts/message.ts";
 import type { Approval, SpokenMessage } from "../src/contracts/orders.ts";
 import type {
+  Outcome,
   ToolBinding,
   ToolCallRecord,
   TrajectoryInput,
@@ -19,6 +20,7 @@ import { invalidInARow } from "./stop-rules.ts";
 import { summary } from "./transcript.ts";
 import type { TurnClock } from "./turn-clock.ts";
 import type { TurnSpans } from "./turn-spans.ts";
+import { turnTime } from "./turn-time.ts";
 
 /** Attempts at a call that its tool did not fail, at most: workers that died, or that do not hold its state. */
 const lostWorkers = 50;
@@ -28,19 +30,30 @@ const observationLimit = 300_000;
 
 /** A turn under way. */
 export interface OpenTurn {
-  /** What the agent loop may do in it. */
-  context: LoopContext;
-  /** Resolves when nothing is under way any more that it began. */
-  settled(): Promise<void>;
+  number: number;
+  /**
+   * Has the agent loop take it: what the loop says, or "time-limit" when the turn has taken the time that it may. When
+   * it fails, what it began and is under way is cancelled, and waited for.
+   */
+  take(loop: AgentLoop): Promise<Outcome | "continue">;
   /** Adds what came of it to the trajectory's progress, and returns it. */
   close(): TurnRecord;
+}
+
+interface TurnOptions {
+  spans: TurnSpans;
+  orders: LiveOrders;
+  /** Does what a person takes their time for. */
+  hold: TurnClock["hold"];
+  /** Milliseconds of work that it may take. */
+  bound?: number | undefined;
 }
 
 /** Opens the turn that follows `progress`; `onChange` is told after its action and after every observation. */
 export function openTurn(
   input: TrajectoryInput,
   progress: TrajectoryProgress,
-  { spans, orders, clock }: { spans: TurnSpans; orders: LiveOrders; clock: TurnClock },
+  { spans, orders, hold, bound }: TurnOptions,
   onChange: (record: TurnRecord) => void,
 ): OpenTurn {
   const { place, task, queues } = input;
@@ -49,7 +62,9 @@ export function openTurn(
   const slots = callSlots(record);
   const bindings = new Map(input.tools.map((tool) => [tool.definition.name, tool]));
   const definitions = input.tools.map((tool) => tool.definition);
-  const underWay: Promise<unknown>[] = [];
+  const underWay = new Set<Promise<unknown>>();
+  let scope: CancellationScope | undefined;
+  const time = turnTime(bound, () => scope?.cancel());
   const newest = new Map<string, Promise<unknown>>();
   let isAsked = false;
   let room = observationLimit;
@@ -57,7 +72,9 @@ export function openTurn(
   /** Does a part of the turn within its span. */
   function part<T>(work: () => Promise<T>): Promise<T> {
     const doing = spans.within(work);
-    underWay.push(doing);
+    underWay.add(doing);
+    const settled = () => void underWay.delete(doing);
+    doing.then(settled, settled);
     return doing;
   }
 
@@ -91,7 +108,9 @@ export function openTurn(
       const options = { summary: `turn ${turn}`, isQuick: input.quickTurns ?? false };
       spans.begin(turn);
       const result = await part(() =>
-        schedule(queues, "generate-turn", generateTurnInput(input, progress, said), options),
+        time.within("generate-turn", (limit) =>
+          schedule(queues, "generate-turn", generateTurnInput(input, progress, said, limit), options),
+        ),
       );
       const { tokens, policyVersions } = progress;
       const version = result.policyVersion;
@@ -130,8 +149,13 @@ export function openTurn(
       };
       const { observation, valid, attempts } = await part(() =>
         inOrder(binding, () => {
-          const continues = progress.toolsHolding.includes(call.name);
-          return callTool(binding, made, { ...request, ...(continues ? { continues } : {}) });
+          const continues = progress.toolsHolding.includes(call.name) ? { continues: true } : {};
+          return time.within(call.name, (timeLimit) =>
+            callTool(binding, made, {
+              ...{ ...request, ...continues },
+              ...(timeLimit === undefined ? {} : { timeLimit }),
+            }),
+          );
         }),
       );
       if (binding.stateful && valid) addTo(progress.toolsHolding, call.name);
@@ -157,7 +181,7 @@ export function openTurn(
 
   function approve({ approval }: ToolBinding, call: ToolCall, number: number): Promise<Approval> {
     const asked = { call: `${turn}/${number}`, tool: call.name, arguments: call.arguments };
-    return clock.hold(() => orders.approval(asked, approval?.timeout));
+    return hold(() => orders.approval(asked, approval?.timeout));
   }
 
   /** The call was right, but a person did not want it. */
@@ -200,10 +224,32 @@ export function openTurn(
     });
   }
 
+  async function take(loop: AgentLoop): Promise<Outcome | "continue"> {
+    scope = new CancellationScope();
+    try {
+      const ended = await scope.run(() => loop(context));
+      if (!time.isOver()) return ended;
+    } catch (error) {
+      // A history recorded before calls were cancelled goes on as it did.
+      if (underWay.size > 0 && (scope.consideredCancelled || patched("siblings-cancelled"))) {
+        scope.cancel();
+        await settled();
+      }
+      if (!time.isOver()) throw error;
+    }
+    await settled();
+    return "time-limit";
+  }
+
+  async function settled(): Promise<void> {
+    await Promise.allSettled(underWay);
+  }
+
   return {
-    context,
-    settled: async () => void (await Promise.allSettled(underWay)),
+    number: turn,
+    take,
     close: () => {
+      progress.workedMs += time.worked();
       if (progress.turns < turn) return record; // no action came of it
       const calls = record.toolCalls;
       progress.loopState = context.state;
@@ -220,6 +266,7 @@ function generateTurnInput(
   input: TrajectoryInput,
   progress: TrajectoryProgress,
   said: SpokenMessage[],
+  timeLimit: number | undefined,
 ): GenerateTurnInput {
   const { place, policyVersion, sampling, seed, limits, newest = false } = input;
   const { turns, head, pending: messages, refused } = progress;
@@ -230,6 +277,7 @@ function generateTurnInput(
     ...(head === null ? { tools: input.tools.map((tool) => tool.definition) } : {}),
     ...(newest ? { newest } : {}),
     ...(tokenLimit === undefined ? {} : { tokenLimit }),
+    ...(timeLimit === undefined ? {} : { timeLimit }),
     ...(refused.length === 0 ? {} : { refused }),
     ...(said.length === 0 ? {} : { said }),
     ...(policyFolder === undefined ? {} : { policyFolder }),

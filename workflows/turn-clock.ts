@@ -1,7 +1,9 @@
 import { CancellationScope, condition, isCancellation, sleep } from "@temporalio/workflow";
 
-/** The time of a trajectory that counts: without what a person held it for. */
+/** How time limits were kept until 0.3: by the clock, without what a person held a trajectory for. */
 export interface TurnClock {
+  /** Milliseconds that count, so far. */
+  elapsed(): number;
   /** Milliseconds that don't count, so far. */
   heldMs(): number;
   /** Does what a person takes their time for. */
@@ -10,8 +12,8 @@ export interface TurnClock {
   within<T>(limit: number | undefined, work: () => Promise<T>): Promise<T | "time-limit">;
 }
 
-/** A clock that has been held for `heldMs` before. */
-export function turnClock(heldMs: number): TurnClock {
+/** The clock of a trajectory that began at `startedAt` and has been held for `heldMs` before. */
+export function turnClock({ startedAt, heldMs = 0 }: { startedAt: number; heldMs?: number }): TurnClock {
   let held = heldMs;
   let holds = 0;
   let since = 0;
@@ -60,5 +62,5 @@ export function turnClock(heldMs: number): TurnClock {
     }
   }
 
-  return { heldMs: heldNow, hold, within };
+  return { elapsed: () => counted() - startedAt, heldMs: heldNow, hold, within };
 }

@@ -36,6 +36,8 @@ export interface GenerateTurnInput {
   newest?: boolean;
   /** Tokens that the trajectory may come to have, all turns together. */
   tokenLimit?: number;
+  /** Milliseconds that the policy may work on it: TIME_LIMIT_REACHED after that. */
+  timeLimit?: number;
   /** Calls of the turn before that the journal does not hold yet. */
   refused?: RefusedCall[];
   /** Those of `messages` that people said, for the journal. */
@@ -52,6 +54,8 @@ export interface GenerateTurnResult {
   policyVersion: number;
   tokens: TokenCounts;
   seconds: number;
+  /** Those in which the policy worked: without waits for room, weights or the disk. Absent in journals of 0.2. */
+  workSeconds?: number;
   /** What people said before the action. */
   said?: SpokenMessage[];
 }
@@ -78,6 +82,8 @@ export interface CallToolInput {
   continues?: boolean;
   /** Folder of the run whose recorded results answer the call; the tool is called if absent. */
   recordings?: string;
+  /** Milliseconds that the tool may work on it: TIME_LIMIT_REACHED after that. */
+  timeLimit?: number;
   /** A person approved the call, perhaps with other arguments. */
   approval?: Approval["decision"];
 }
@@ -88,6 +94,7 @@ export interface CallToolResult {
   valid: boolean;
   reward: number;
   attempts: number;
+  /** Of the execution that answered, without waits for its turn, its host, its instance. */
   seconds: number;
 }
 

@@ -81,7 +81,7 @@ export interface TrajectoryPlace {
   sample: number;
 }
 
-/** What ends a trajectory before its loop does; what is absent has no bound. Times in milliseconds. */
+/** What ends a trajectory before its loop does; what is absent has no bound. Times in milliseconds of work. */
 export interface TrajectoryLimits {
   turns?: number;
   /** Tokens of the whole trajectory: prompt, actions and observations. */
@@ -106,8 +106,10 @@ export interface ShownTurns {
 export interface TrajectoryProgress {
   /** Milliseconds since 1970. */
   startedAt: number;
-  /** Milliseconds that count for no limit: a person held the trajectory. */
-  heldMs: number;
+  /** Milliseconds that its turns took, which `limits.time` bounds: generation and tools, as their activities measured. */
+  workedMs: number;
+  /** Of 0.3: milliseconds for which a person held it. */
+  heldMs?: number;
   /** Actions generated so far. */
   turns: number;
   head: SegmentRef | null;

@@ -565,6 +565,11 @@ export const errorTable = {
     retryable: false,
     help: "The trajectory is left out of its step and counted. Record more trajectories of the task, or let the tools be called: leave out rollout.toolRecordings.",
   },
+  TIME_LIMIT_REACHED: {
+    message: "{what} took the {seconds} s that were left of the trajectory's time.",
+    retryable: false,
+    help: "The trajectory ends with the outcome time-limit and is scored as it is. Raise rollout.limits.turnTime or rollout.limits.time if it should have more.",
+  },
   REWARD_INVALID: {
     message: "The reward of {trajectory} is {reward}, which is not a number to train on.",
     retryable: false,

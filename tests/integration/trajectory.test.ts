@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Context } from "@temporalio/activity";
+import { setTimeout as sleep } from "node:timers/promises";
 import { ApplicationFailure } from "@temporalio/common";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type {
@@ -15,6 +15,9 @@ import type {
   TrajectoryLimits,
   TrajectoryResult,
 } from "../../src/contracts/trajectory.ts";
+import { EverturnError } from "../../src/errors/everturn-error.ts";
+import { durable } from "../../src/temporal/durable.ts";
+import { timed } from "../../src/temporal/timed.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { startWorkflows, type WorkflowWorker } from "../support/workflow-worker.ts";
 
@@ -41,6 +44,9 @@ const actions: Record<string, string[]> = {
   throwing: ["throw"],
   twice: ["generate twice"],
   slow: ["slow"],
+  "late infrastructure": [`late ${call("late")}`, "late answer"],
+  "failing sibling": [call("never") + call("fail")],
+  "time of tools": [call("a second") + call("a second"), call("a second"), "Answer: 3"],
   "cancelled tool": [call("fast"), call("never"), "Answer: 3"],
   "slow tool": [call("slow"), call("never"), "Answer: 3"],
   invalid: [call("fast"), "<tool_call>calculator(1)</tool_call>", "<tool_call>{}</tool_call>", "Answer: 3"],
@@ -49,43 +55,53 @@ const actions: Record<string, string[]> = {
 
 let worker: WorkflowWorker;
 const leftOut: string[] = [];
-/** Activities that were under way when they were cancelled. */
+/** Activities that were under way when they were cancelled, and releases of tools. */
 const cancelled: string[] = [];
 const scored: ScoreTrajectoryInput[] = [];
 
 const activities = {
-  "generate-turn": async ({ messages, turn, place }: GenerateTurnInput) => {
+  "generate-turn": durable(async (input: GenerateTurnInput, signal) => {
+    const { messages, turn, place } = input;
     const action = actions[place.task]?.[turn - 1];
-    if (action === "slow") await untilCancelled("generate-turn");
+    if (action === "slow") await untilEnded("generate-turn", input, signal);
+    if (action?.startsWith("late") === true) await sleep(700); // in a queue, with workers that are away …
     return {
       ...{ action, finishReason: "stop", head: "a".repeat(64), policyVersion: 4 + turn },
-      ...{ tokens: { prompt: messages.length, action: 1, observation: 0 }, seconds: 0 },
+      ...{ tokens: { prompt: messages.length, action: 1, observation: 0 } },
+      ...{ seconds: 0.7, workSeconds: 0.05 },
     };
-  },
-  calculator: async (input: CallToolInput) => {
+  }),
+  calculator: durable(async (input: CallToolInput, signal) => {
     const expression = typeof input.arguments === "object" ? input.arguments.expression : "";
-    if (expression === "never") await untilCancelled("calculator");
-    if (expression === "slow") await new Promise((resolve) => setTimeout(resolve, 500));
-    return { observation: `${expression} ${input.call}`, valid: true, reward: 0, attempts: 1, seconds: 0 };
-  },
+    if (expression === "never") await untilEnded("calculator", input, signal);
+    if (expression === "slow") await sleep(500);
+    if (expression === "late") await sleep(700);
+    if (expression === "fail") throw new EverturnError("TOOL_STATE_LOST", { tool: "it", trajectory: "this" });
+    const seconds = expression === "a second" ? 1 : 0.1;
+    return { observation: `${expression} ${input.call}`, valid: true, reward: 0, attempts: 1, seconds };
+  }),
   "score-trajectory": async (input: ScoreTrajectoryInput) => {
     scored.push(input);
     return { reward: 1, success: true };
   },
   "record-left-out": async ({ failure }: RecordLeftOutInput) => void leftOut.push(failure),
   "release-tools": async () => {
+    cancelled.push("release-tools");
     throw ApplicationFailure.nonRetryable("the sandbox does not answer", "Sandbox");
   },
 };
 
-/** As `durable` does it: cancellation comes with a heartbeat. */
-async function untilCancelled(activity: string): Promise<void> {
-  const context = Context.current();
-  const beats = setInterval(() => context.heartbeat(), 100);
+/** Works, to the end of its time or until it is cancelled; it takes a moment to end then. */
+async function untilEnded(
+  activity: string,
+  { timeLimit: limit }: { timeLimit?: number },
+  signal: AbortSignal,
+): Promise<never> {
   try {
-    await context.cancelled;
+    await timed(() => new Promise(() => {}), { what: activity, signal, limit });
+    throw new Error("it has no end");
   } finally {
-    clearInterval(beats);
+    await sleep(300);
     cancelled.push(activity);
   }
 }
@@ -168,17 +184,36 @@ test("a loop that generates twice in a turn is told apart from a policy that fai
   expect(failure).toContain("Turn 1 of the agent loop loop-test has a second action.");
 });
 
-test("a turn that takes too long is cancelled; without an action there is nothing to train on", async () => {
+test("a turn that takes too long is ended by its activity; without an action there is nothing to train on", async () => {
+  cancelled.splice(0);
   const result = await run("slow", { turnTime: 300 });
   expect(result).toMatchObject({ outcome: "left-out", failure: "time-limit: before its first action" });
-  await expect.poll(() => cancelled.splice(0), { timeout: 15_000 }).toEqual(["generate-turn"]);
+  expect(cancelled.splice(0)).toEqual(["generate-turn"]);
 });
 
-test("a trajectory that takes too long is cancelled in its tool, and scored as it is", async () => {
-  const result = await run("slow tool", { time: 2000, turnTime: 60_000 });
+test("a trajectory whose tool takes all of its time is scored as it is", async () => {
+  const result = await run("slow tool", { time: 1000, turnTime: 60_000 });
   expect(result).toMatchObject({ outcome: "time-limit", turnCount: 2, reward: 1, toolCalls: 1 });
   expect(result).toMatchObject({ policyVersion: 5, newestPolicyVersion: 6 });
-  expect(cancelled.splice(0)).toEqual(["calculator"]);
+  expect(cancelled.splice(0)).toEqual(["calculator", "release-tools"]);
+});
+
+test("what infrastructure makes late costs a trajectory none of its time", async () => {
+  const result = await run("late infrastructure", { turnTime: 600, time: 900 });
+  expect(result).toMatchObject({ outcome: "answered", turnCount: 2, toolCalls: 1 });
+  cancelled.splice(0);
+});
+
+test("calls made at once count as long as the longest", async () => {
+  expect(await run("time of tools", { time: 1500 })).toMatchObject({ outcome: "time-limit", turnCount: 2 });
+  cancelled.splice(0);
+});
+
+test("when a call gives up, its siblings are cancelled and waited for before their tools are released", async () => {
+  const { outcome, failure } = await run("failing sibling");
+  expect(outcome).toBe("left-out");
+  expect(failure).toContain("calculator: The tool it lost the state of this");
+  expect(cancelled.splice(0)).toEqual(["calculator", "release-tools"]);
 });
 
 test("calls in a row that are not valid end a trajectory, and the score gets those that no activity wrote down", async () => {
