@@ -6,6 +6,7 @@ import type { Plan } from "../src/contracts/plan.ts";
 import type { EvaluationRecord, RunSettings, TrainingProgress } from "../src/contracts/run.ts";
 import type { ToolBinding } from "../src/contracts/trajectory.ts";
 import { trajectoryLimits } from "../src/pipeline/trajectory-limits.ts";
+import { committedGroups } from "../src/runs/committed-groups.ts";
 import { readLines, readRecord } from "../src/runs/files.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
 import { rolloutProgress } from "../src/runs/rollout-progress.ts";
@@ -16,8 +17,11 @@ export function openRunActivity(openRun: (run: string) => Promise<OpenRun>): Run
     const opened = await openRun(run);
     const progress = await progressOf(opened);
     const settings = runSettings(opened.plan);
-    if ((settings.staleness ?? 0) === 0) return { settings, progress };
-    return { settings, progress: { ...progress, rollout: await rolloutProgress(opened, progress) } };
+    if ((settings.staleness ?? 0) > 0) {
+      return { settings, progress: { ...progress, rollout: await rolloutProgress(opened, progress) } };
+    }
+    const committed = await committedGroups(opened, progress.nextStep);
+    return { settings, progress: committed === undefined ? progress : { ...progress, committed } };
   };
 }
 

@@ -4,6 +4,7 @@ import type { TrajectoryRecord } from "../src/contracts/generated/trajectory.ts"
 import type { TrainedStep } from "../src/contracts/ledger.ts";
 import type { TrainerFolders, TrainingTrajectory } from "../src/contracts/trainer.ts";
 import { firstVersion } from "../src/ledger/kept-versions.ts";
+import { leaveOutLate } from "../src/ledger/late-trajectories.ts";
 import { leftBehind } from "../src/ledger/left-behind.ts";
 import { commit, committed } from "../src/runs/commit.ts";
 import { readRecord } from "../src/runs/files.ts";
@@ -14,7 +15,8 @@ import { trajectoryOf } from "../src/trajectory/trajectory-of.ts";
 
 /**
  * A policy-gradient step on a batch of finished trajectories: writes the next policy version, and with it what became
- * of each trajectory. Done once a step: the record is the commit. Throws ATTEMPT_SUPERSEDED.
+ * of each trajectory. Done once a step: the record is the commit, and says what the step was trained on, whatever a
+ * later attempt is given. Throws ATTEMPT_SUPERSEDED.
  */
 export function trainStep(worker: TrainerWorker) {
   return async (input: TrainStepInput): Promise<TrainStepResult> => {
@@ -25,7 +27,10 @@ export function trainStep(worker: TrainerWorker) {
     const file = folder.trainedStep(step);
     const targets = [folder.trainer(next), folder.policy(next)];
     const recorded = await committed<TrainedStep>(file, targets);
-    if (recorded !== undefined) return resultOf(recorded);
+    if (recorded !== undefined) {
+      await leaveOutLate(opened, step, recorded);
+      return resultOf(recorded);
+    }
     const temperature = trainedTemperature(plan);
     const started = performance.now();
     const loaded = await Promise.all(batch.map((member) => load(opened, member)));

@@ -108,8 +108,15 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
     return { rolledOut: { groups: await from.nextStep(), since } };
   }
 
+  /** The groups of a step that was committed already: it is published and recorded with those, and draws no others. */
+  function committed(): Pick<StepInput, "rolledOut"> {
+    const { committed: groups } = state;
+    delete state.committed;
+    return groups === undefined ? {} : { rolledOut: { groups, since: Date.now() } };
+  }
+
   async function takeStep(): Promise<void> {
-    const batch = rollout === undefined ? {} : await rolledOut(rollout);
+    const batch = rollout === undefined ? committed() : await rolledOut(rollout);
     const step = state.nextStep;
     const { policyVersion } = state;
     const stage = stepStage(step);

@@ -68,6 +68,8 @@ export interface TrainingProgress {
   turnSeconds?: number;
   /** Of an asynchronous run: its groups. */
   rollout?: RolloutProgress;
+  /** Of a synchronous run: the groups that the next step was committed with, if it was, before its workflow was lost. */
+  committed?: EndedGroup[];
 }
 
 /** What the training workflow is started with. */
@@ -122,7 +124,10 @@ export interface StepInput {
   queues: Queues;
   /** Turns take less time than their way through the server. */
   quickTurns?: boolean;
-  /** Of an asynchronous run: the groups that it takes, and since when it waited for them (milliseconds since 1970). */
+  /**
+   * Of an asynchronous run, or of a step that was committed before its workflow was lost: the groups that it takes, and
+   * since when it waited for them (milliseconds since 1970).
+   */
   rolledOut?: { groups: EndedGroup[]; since: number };
 }
 

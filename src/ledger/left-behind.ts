@@ -4,16 +4,22 @@ import { trajectoryOf } from "../trajectory/trajectory-of.ts";
 import { reservedTrajectories } from "./entries.ts";
 import { readReservations } from "./reservations.ts";
 
-const reason = "an earlier try of the step drew it, which did not get to train";
+const earlier = "an earlier try of the step drew it, which did not get to train";
+
+/** Whether a trajectory was left out by `leftBehind`: the try that trained was not offered it. */
+export function isLeftBehind(trajectory: LeftOutTrajectory): boolean {
+  return trajectory.reason === earlier;
+}
 
 /**
  * The trajectories reserved for a synchronous step that are not among those that it was `offered`: replacements that were
  * drawn by a try that failed, while the try that trains needed others. None in asynchronous runs, where a later step
- * may still train on them.
+ * may still train on them. They are given the `reason`.
  */
 export async function leftBehind(
   { id, plan, folder }: OpenRun,
   offered: readonly { trajectory: string }[],
+  reason = earlier,
 ): Promise<LeftOutTrajectory[]> {
   if ((plan.rollout.staleness ?? 0) > 0) return [];
   const known = new Set(offered.map(({ trajectory }) => trajectory));

@@ -1,11 +1,14 @@
-import { appendFileSync } from "node:fs";
+import { appendFileSync, rmSync } from "node:fs";
 import { expect, test } from "vitest";
 import { openRunActivity } from "../../../activities/open-run.ts";
+import type { TrainedStep } from "../../../src/contracts/ledger.ts";
 import type { EvaluationRecord } from "../../../src/contracts/run.ts";
+import { listTrajectories, readTrajectories } from "../../../src/report/trajectory-files.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
 import { putLine, writeWhole } from "../../../src/runs/files.ts";
 import { openRun } from "../../../src/runs/open-runs.ts";
 import { samplePlan } from "../../support/sample-plan.ts";
+import { writeSampleRun } from "../../support/sample-run.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const runs = temporaryFolder();
@@ -70,6 +73,42 @@ test("evaluations made by hand, and those of versions past the last step, are no
   const byHand = "evaluation-v0002-no-tools-20260102T030405678";
   await writeWhole(folder.evaluation(byHand), JSON.stringify(evaluation(byHand, 2)));
   expect(versions((await progress()).evaluations)).toEqual([0, 1, 3]);
+});
+
+test("a step that was committed and not recorded is told with its groups, as they were trained on and left out", async () => {
+  const { id, runs: folders, folder } = await writeSampleRun({ steps: 1, batchSize: 4 });
+  const files = await listTrajectories(folder, { stage: "step-0001" });
+  const records = await readTrajectories(folder, files);
+  const [first, second, third, fourth] = records;
+  if (!first || !second || !third || !fourth) throw new Error("the sample run has four trajectories");
+  expect(third.outcome).toBe("left-out");
+  rmSync(folder.metrics);
+  const trained = { trajectory: first.id, head: first.head ?? "", reward: first.reward, group: first.taskId };
+  const record: TrainedStep = {
+    ...{ step: 1, from: 1, policyVersion: 2, seconds: 1, trajectories: [trained] },
+    metrics: {
+      ...{ approximateKl: 0, entropy: 0, clipFraction: 0, policyLoss: 0 },
+      ...{ gradientNorm: 0, learningRate: 0, logprobGap: 0 },
+    },
+    leftOut: [
+      { trajectory: second.id, reason: "all trajectories of its group earned the same" },
+      { trajectory: third.id, reason: third.failure ?? "" },
+      { trajectory: fourth.id, reason: "an earlier try of the step drew it, which did not get to train" },
+    ],
+  };
+  await writeWhole(folder.trainedStep(1), JSON.stringify(record));
+  const { progress } = await openRunActivity((run) => openRun(folders, run))({ run: id });
+  const groups = progress.committed ?? [];
+  expect(groups.map(({ group, leftOut }) => [group, leftOut])).toEqual([
+    [first.taskId, undefined],
+    [second.taskId, "lost"],
+    [third.taskId, "lost"],
+  ]);
+  const [one, two, three] = groups.flatMap(({ results }) => results);
+  expect(one).toMatchObject({ reward: first.reward, head: first.head, tokens: first.tokens });
+  expect(one?.generationSeconds).toBeGreaterThan(0);
+  expect(two).toMatchObject({ outcome: second.outcome, turns: second.turns.length });
+  expect(three).toMatchObject({ outcome: "left-out", failure: third.failure });
 });
 
 test("without a warm start version 1 is the first step's", async () => {

@@ -5,12 +5,14 @@ import { trainStep } from "../../../activities/train-step.ts";
 import type { BatchMember } from "../../../src/contracts/activities.ts";
 import type { TrainedStep } from "../../../src/contracts/ledger.ts";
 import { reserve } from "../../../src/ledger/reservations.ts";
+import { readTrainedSteps } from "../../../src/ledger/trained-steps.ts";
 import { loadPlan } from "../../../src/pipeline/load-plan.ts";
 import { loadPolicy } from "../../../src/plugins/registry.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
 import { readRecord } from "../../../src/runs/files.ts";
 import { openRun } from "../../../src/runs/open-runs.ts";
 import { trainerWorker } from "../../../src/temporal/trainer-worker.ts";
+import { trajectoryOf } from "../../../src/trajectory/trajectory-of.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const runs = temporaryFolder();
@@ -77,6 +79,29 @@ test("what an earlier try of the step reserved, and the one that trains did not 
   const run = leftOut[0]?.trajectory.split("/")[0];
   const others = [0, 1].map((sample) => ({ trajectory: `${run}/step-0001/task-00007/${sample}`, reason }));
   expect(record?.leftOut).toEqual([...leftOut, ...others]);
+});
+
+test("what is drawn for a step after its commit is left out by name, and the commit stands", async () => {
+  const { folder, batch, leftOut, attempt } = await fresh();
+  const places = batch.map(({ trajectory }) => trajectoryOf(trajectory));
+  const groups = places.map(({ task, sample }) => ({ task, samples: [sample] }));
+  await reserve(folder, { stage: "step-0001", groups });
+  await attempt();
+  const record = await readRecord<TrainedStep>(folder.trainedStep(1));
+  for (const sample of [0, 1]) {
+    await reserve(folder, {
+      stage: "step-0001",
+      round: 2,
+      groups: [{ task: "task-00007", samples: [sample] }],
+    });
+    await attempt();
+  }
+  expect(await readRecord(folder.trainedStep(1))).toEqual(record);
+  const trained = (await readTrainedSteps(folder)).get(1);
+  const reason = "it was drawn for the step after the step had been committed";
+  const run = places[0]?.run;
+  const late = [0, 1].map((sample) => ({ trajectory: `${run}/step-0001/task-00007/${sample}`, reason }));
+  expect(trained).toEqual({ ...record, leftOut: [...leftOut, ...late] });
 });
 
 test("killed at any moment of the commit, the next attempt has the same version, and never half of it", async () => {

@@ -1,0 +1,97 @@
+import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
+import type { TrainedStep } from "../contracts/ledger.ts";
+import type { EndedGroup, TrajectorySummary } from "../contracts/rollout.ts";
+import { isLeftBehind } from "../ledger/left-behind.ts";
+import { readTrajectoryRecord } from "../report/trajectory-files.ts";
+import { trajectoryOf } from "../trajectory/trajectory-of.ts";
+import { readTurns } from "../trajectory/turn-journal.ts";
+import { readRecord } from "./files.ts";
+import type { OpenRun } from "./open-runs.ts";
+
+/**
+ * The groups that a synchronous step was committed with, as files tell it: those it trained on and those it left out.
+ * Undefined if it was not committed. A step whose commit stands is published and recorded with these and draws nothing:
+ * what was left out might do better now, and then the step would record other groups than it trained on.
+ */
+export async function committedGroups(run: OpenRun, step: number): Promise<EndedGroup[] | undefined> {
+  const record = await readRecord<TrainedStep>(run.folder.trainedStep(step));
+  if (record?.trajectories === undefined) return undefined;
+  const groups = new Map<string, { group: string; members: Member[] }>();
+  const add = (trajectory: string, member: Member) => {
+    const { task, sample } = trajectoryOf(trajectory);
+    const key = `${task}/${Math.floor(sample / run.plan.rollout.groupSize)}`; // a task may have been drawn twice
+    const known = groups.get(key) ?? { group: task, members: [] };
+    known.members.push(member);
+    groups.set(key, known);
+  };
+  for (const { trajectory } of record.trajectories) add(trajectory, { trajectory });
+  for (const { trajectory, reason } of (record.leftOut ?? []).filter((one) => !isLeftBehind(one))) {
+    add(trajectory, { trajectory, reason });
+  }
+  const { from = 0 } = record;
+  return Promise.all([...groups.values()].map((group) => endedGroup(run, from, group)));
+}
+
+/** A trajectory that the step was offered, and why it was left out if it was. */
+interface Member {
+  trajectory: string;
+  reason?: string;
+}
+
+/** A group none of which was trained on was left out as a whole: its trajectories count as they ended. */
+async function endedGroup(
+  run: OpenRun,
+  from: number,
+  { group, members }: { group: string; members: Member[] },
+): Promise<EndedGroup> {
+  const hasTrained = members.some(({ reason }) => reason === undefined);
+  const results = await Promise.all(
+    members.map(async ({ trajectory, reason }) => {
+      const record = await readTrajectoryRecord(run.folder, trajectoryOf(trajectory));
+      const isLeftOut = record === undefined || (hasTrained && reason !== undefined);
+      return isLeftOut ? leftOut(trajectory, reason) : summaryOf(run, from, record);
+    }),
+  );
+  return hasTrained ? { group, results } : { group, results, leftOut: "lost" };
+}
+
+async function summaryOf(run: OpenRun, from: number, record: TrajectoryRecord): Promise<TrajectorySummary> {
+  const { id, outcome, reward, success, head, tokens, turns, failure } = record;
+  const versions = record.policyVersions.length > 0 ? record.policyVersions : [from];
+  const calls = turns.flatMap(({ toolCalls }) => toolCalls);
+  const entries = await readTurns(run.folder.trajectory(trajectoryOf(id)), turns.length);
+  return {
+    trajectory: id,
+    outcome,
+    reward,
+    success,
+    head,
+    tokens,
+    turns: turns.length,
+    policyVersion: Math.min(...versions),
+    newestPolicyVersion: Math.max(...versions),
+    generationSeconds: entries.reduce((total, { generated }) => total + generated.seconds, 0),
+    toolCalls: calls.length,
+    validCalls: calls.filter(({ valid }) => valid).length,
+    ...(failure === undefined ? {} : { failure }),
+  };
+}
+
+/** Of a trajectory that counts for nothing, whatever its record says by now. */
+function leftOut(trajectory: string, failure = "it has no record"): TrajectorySummary {
+  return {
+    trajectory,
+    outcome: "left-out",
+    failure,
+    reward: 0,
+    success: false,
+    head: null,
+    tokens: { prompt: 0, action: 0, observation: 0 },
+    turns: 0,
+    policyVersion: 0,
+    newestPolicyVersion: 0,
+    generationSeconds: 0,
+    toolCalls: 0,
+    validCalls: 0,
+  };
+}
