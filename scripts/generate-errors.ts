@@ -11,6 +11,16 @@ Every error that Everturn throws on purpose has a code. It is the exit text of t
 Temporal, and a heading here. Words in braces are filled in where the error happens; \`{at}\` is file:line:column.
 An error marked “worth a retry” may go away by itself: activities that fail with it are tried again.
 
+With \`--json\` a command that fails ends with one line on standard output, and with exit status 1:
+
+\`\`\`json
+{"error": {"code": "RUN_NOT_FOUND", "message": "There is no run nope in …", "help": "Runs there: …", "retryable": false, "params": {"run": "nope", …}}}
+\`\`\`
+
+\`message\` is the whole text, \`help\` its last part (what to do), and \`params\` what the words in braces were filled with
+(\`at\` is a place). An error that stands for several has them in \`problems\`, each of the same form. \`ledger\` and \`replay\`
+put \`error\` beside what else they found out.
+
 This page is written from \`src/errors/table.ts\` by \`node scripts/generate-errors.ts\`.
 `;
 

@@ -1,9 +1,9 @@
-import { resolve } from "node:path";
 import type { Client } from "@temporalio/client";
 import type { Command } from "commander";
 import { isEverturnError } from "../errors/everturn-error.ts";
 import { askTranscript, liveTrajectories } from "../temporal/live-trajectories.ts";
 import { withLiveRun } from "../temporal/run-client.ts";
+import { runReference } from "./run-reference.ts";
 import { visible } from "./spans.ts";
 import { tableLines } from "./table.ts";
 
@@ -12,7 +12,7 @@ export function registerApprovals(program: Command): void {
   program
     .command("approvals")
     .description("list the tool calls of a run that wait for approval")
-    .argument("<run>", "the run's id")
+    .argument("<run>", "the run's id, or the path of its folder")
     .option("--runs <folder>", "where runs are kept", "runs")
     .option("--json", "print one line of JSON", false)
     .action(approvals);
@@ -30,12 +30,13 @@ async function waitingCalls(client: Client, trajectory: string) {
   }
 }
 
-async function approvals(run: string, { runs, json }: { runs: string; json: boolean }): Promise<void> {
-  const calls = await withLiveRun({ runs: resolve(runs), run }, async (client) => {
+async function approvals(named: string, options: { runs: string; json: boolean }): Promise<void> {
+  const { runs, run } = runReference(named, options.runs);
+  const calls = await withLiveRun({ runs, run }, async (client) => {
     const ids = await liveTrajectories(client, run, true);
     return (await Promise.all(ids.map((id) => waitingCalls(client, id)))).flat();
   });
-  if (json) {
+  if (options.json) {
     process.stdout.write(`${JSON.stringify({ calls })}\n`);
     return;
   }

@@ -1,6 +1,6 @@
-import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { RunSession } from "../temporal/session.ts";
+import { runReference } from "./run-reference.ts";
 import { withSession } from "./with-session.ts";
 
 /** `everturn dev <run>`: a run's Temporal server, UI and workers, until Ctrl-C. */
@@ -10,13 +10,13 @@ export function registerDev(program: Command): void {
     .description(
       "bring up a run's Temporal server, UI and workers, to look at its trajectories or to work on it",
     )
-    .argument("<run>", "the run's id")
+    .argument("<run>", "the run's id, or the path of its folder")
     .option("--runs <folder>", "where runs are kept", "runs")
     .option("--temporal <path>", "Temporal CLI to start the dev server with")
-    .action(async (run: string, options: { runs: string; temporal?: string }) => {
-      const { runs, temporal } = options;
+    .action(async (named: string, { temporal, ...options }: { runs: string; temporal?: string }) => {
+      const { runs, run } = runReference(named, options.runs);
       const note = (text: string) => void process.stderr.write(`${text}\n`);
-      await withSession({ runs: resolve(runs), run, temporal, note }, (session) => {
+      await withSession({ runs, run, temporal, note }, (session) => {
         process.stdout.write(`${hints(session)}\nCtrl-C ends it\n`);
         return session.failed;
       });

@@ -12,6 +12,7 @@ import { readTaskFile } from "../runs/task-file.ts";
 import type { RunSession } from "../temporal/session.ts";
 import { workflowResult } from "../temporal/workflow-result.ts";
 import { positiveCount } from "./option-values.ts";
+import { runReference } from "./run-reference.ts";
 import { withSession } from "./with-session.ts";
 
 interface Options {
@@ -30,7 +31,7 @@ export function registerEvaluate(program: Command): void {
   program
     .command("evaluate")
     .description("measure a run's policy, greedily, on tasks")
-    .argument("<run>", "the run's id")
+    .argument("<run>", "the run's id, or the path of its folder")
     .option("--tasks <file>", "JSON lines of tasks; default: the pipeline's validation set")
     .option("--limit <number>", "only the first tasks", positiveCount)
     .option("--no-tools", "switch the tools off")
@@ -42,11 +43,11 @@ export function registerEvaluate(program: Command): void {
     .action(evaluate);
 }
 
-async function evaluate(run: string, options: Options): Promise<void> {
-  const runs = resolve(options.runs);
+async function evaluate(named: string, options: Options): Promise<void> {
+  const { runs, run } = runReference(named, options.runs);
   const opened = await openRun(runs, run);
   const plan = await evaluationPlan(opened, options);
-  const settings = runSettings(await withRecordings(opened.plan, runs, options));
+  const settings = runSettings(await withRecordings(opened.plan, options));
   const workflowId = `${run}/${plan.name}`;
   const record = await withSession(
     {
@@ -85,8 +86,9 @@ async function evaluateIn(
 }
 
 /** The run's plan, its tools answered from another run. Throws RUN_NOT_FOUND. */
-async function withRecordings(plan: Plan, runs: string, { toolRecordings: run }: Options): Promise<Plan> {
-  if (run === undefined) return plan;
+async function withRecordings(plan: Plan, { toolRecordings, ...options }: Options): Promise<Plan> {
+  if (toolRecordings === undefined) return plan;
+  const { runs, run } = runReference(toolRecordings, options.runs);
   const { folder } = await openRun(runs, run);
   return { ...plan, rollout: { ...plan.rollout, toolRecordings: folder.root } };
 }

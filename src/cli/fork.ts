@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import type { TrajectoryInput, TrajectoryResult } from "../contracts/trajectory.ts";
@@ -13,6 +12,7 @@ import { workflowResult } from "../temporal/workflow-result.ts";
 import { copyTurns } from "../trajectory/copy-turns.ts";
 import { type ForkPlan, type ForkRequest, forkInputs, forkPlan } from "./fork-plan.ts";
 import { count, decimal, positiveCount } from "./option-values.ts";
+import { trajectoryReference } from "./run-reference.ts";
 import { tableLines } from "./table.ts";
 import { withSession } from "./with-session.ts";
 
@@ -42,8 +42,8 @@ export function registerFork(program: Command): void {
     .action(fork);
 }
 
-async function fork(trajectory: string, options: Options): Promise<void> {
-  const runs = resolve(options.runs);
+async function fork(named: string, options: Options): Promise<void> {
+  const { runs, trajectory } = trajectoryReference(named, options.runs);
   const found = await findTrajectory(runs, trajectory);
   const opened = await openRun(runs, found.run);
   const record = await readTrajectoryRecord(opened.folder, found);

@@ -1,12 +1,13 @@
-import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { LedgerEntry } from "../contracts/ledger.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { type Ledger, readLedger } from "../ledger/ledger.ts";
 import { openRun } from "../runs/open-runs.ts";
 import { positiveCount } from "./option-values.ts";
+import { runReference } from "./run-reference.ts";
 import { visible } from "./spans.ts";
 import { tableLines } from "./table.ts";
+import { errorLine, tellError } from "./tell-error.ts";
 
 interface Options {
   runs: string;
@@ -19,21 +20,27 @@ export function registerLedger(program: Command): void {
   program
     .command("ledger")
     .description("show what became of each trajectory of a run, and check it against the store")
-    .argument("<run>", "the run's id")
+    .argument("<run>", "the run's id, or the path of its folder")
     .option("--step <number>", "only this step, with a line for each trajectory", positiveCount)
     .option("--runs <folder>", "where runs are kept", "runs")
     .option("--json", "print one line of JSON, with all trajectories", false)
     .action(ledger);
 }
 
-async function ledger(run: string, { runs, step, json }: Options): Promise<void> {
-  const opened = await openRun(resolve(runs), run);
+async function ledger(named: string, { step, json, ...options }: Options): Promise<void> {
+  const { runs, run } = runReference(named, options.runs);
+  const opened = await openRun(runs, run);
   const stage = step === undefined ? undefined : `step-${String(step).padStart(4, "0")}`;
   const read = await readLedger(opened, stage);
-  process.stdout.write(json ? `${JSON.stringify(read)}\n` : text(read, step !== undefined));
-  const { findings } = read;
-  if (findings.length === 0) return;
-  throw new EverturnError("LEDGER_BROKEN", {
+  const broken = brokenLedger(run, read);
+  const line = { ...read, ...(broken === undefined ? {} : errorLine(broken)) };
+  process.stdout.write(json ? `${JSON.stringify(line)}\n` : text(read, step !== undefined));
+  if (broken !== undefined) tellError(broken);
+}
+
+function brokenLedger(run: string, { findings }: Ledger): EverturnError | undefined {
+  if (findings.length === 0) return undefined;
+  return new EverturnError("LEDGER_BROKEN", {
     run,
     count: findings.length === 1 ? "1 finding" : `${findings.length} findings`,
     findings: shortened(findings.map(({ check, subject, problem }) => `${check}: ${subject}: ${problem}`)),

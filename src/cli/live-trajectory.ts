@@ -1,16 +1,16 @@
-import { readdir } from "node:fs/promises";
-import { resolve } from "node:path";
 import type { Client } from "@temporalio/client";
 import type { Command } from "commander";
 import type { OrderName, TrajectoryStatus } from "../contracts/orders.ts";
 import { EverturnError, isEverturnError } from "../errors/everturn-error.ts";
 import { findTrajectory } from "../report/find-trajectory.ts";
 import { readTrajectoryRecord } from "../report/trajectory-files.ts";
+import { foldersIn } from "../runs/names-in.ts";
 import { readRunFile } from "../runs/open-runs.ts";
 import { runFolder } from "../runs/run-folder.ts";
 import { sessionAddress } from "../runs/session-file.ts";
 import { giveOrder, liveTrajectories } from "../temporal/live-trajectories.ts";
 import { withLiveRun } from "../temporal/run-client.ts";
+import { type RunReference, trajectoryReference } from "./run-reference.ts";
 import { statusText } from "./trajectory-status.ts";
 
 /** What each command about a live trajectory takes. */
@@ -35,7 +35,7 @@ export async function order(
   { runs, json }: LiveOptions,
   name: OrderName,
   given: object = {},
-  check: (client: Client, id: string, run: string) => Promise<void> = async () => {},
+  check: (client: Client, id: string, run: RunReference) => Promise<void> = async () => {},
 ): Promise<void> {
   const { id, status } = await withLiveTrajectory(runs, trajectory, async (client, id, run) => {
     await check(client, id, run);
@@ -48,15 +48,15 @@ export async function order(
 }
 
 /**
- * Does `work` with the live trajectory that `wanted` names. Throws TRAJECTORY_NOT_FOUND, TRAJECTORY_AMBIGUOUS,
+ * Does `work` with the live trajectory that `named` names. Throws TRAJECTORY_NOT_FOUND, TRAJECTORY_AMBIGUOUS,
  * TRAJECTORY_NOT_LIVE, RUN_HAS_NO_SERVER.
  */
 export async function withLiveTrajectory<Result>(
   folder: string,
-  wanted: string,
-  work: (client: Client, id: string, run: string) => Promise<Result>,
+  named: string,
+  work: (client: Client, id: string, run: RunReference) => Promise<Result>,
 ): Promise<Result> {
-  const runs = resolve(folder);
+  const { runs, trajectory: wanted } = trajectoryReference(named, folder);
   const asked = wanted.replace(/^\/+|\/+$/g, "");
   const live = await matches(runs, asked);
   const [match] = live;
@@ -71,7 +71,9 @@ export async function withLiveTrajectory<Result>(
     });
   }
   try {
-    return await withLiveRun({ runs, run: match.run }, (client) => work(client, match.id, match.run));
+    return await withLiveRun({ runs, run: match.run }, (client) =>
+      work(client, match.id, { runs, run: match.run }),
+    );
   } catch (error) {
     throw isEverturnError(error) && error.code === "TRAJECTORY_NOT_LIVE"
       ? await notLive(runs, wanted)
@@ -95,9 +97,7 @@ async function matches(runs: string, asked: string): Promise<{ run: string; id: 
 
 /** The runs whose server may be up; only the one that a whole id names. */
 async function runsUp(runs: string, asked: string): Promise<string[]> {
-  const names = (await readdir(runs, { withFileTypes: true }).catch(() => []))
-    .filter((entry) => entry.isDirectory())
-    .map((entry) => entry.name);
+  const names = await foldersIn(runs);
   const named = isWholeId(asked) ? names.filter((name) => name === asked.split("/")[0]) : [];
   const possible = named.length > 0 ? named : names;
   const up = await Promise.all(

@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 import { Command } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
-import { isEverturnError } from "../errors/everturn-error.ts";
 import { isSystemError } from "../runs/files.ts";
 import { registerApprovals } from "./approvals.ts";
 import { registerDev } from "./dev.ts";
@@ -16,6 +15,7 @@ import { registerReport } from "./report.ts";
 import { registerResume } from "./resume.ts";
 import { registerRun } from "./run.ts";
 import { registerShow } from "./show.ts";
+import { endWith } from "./tell-error.ts";
 import { registerTrajectories } from "./trajectories.ts";
 import { registerTrajectory } from "./trajectory.ts";
 import { registerValidate } from "./validate.ts";
@@ -26,7 +26,8 @@ const program = new Command("everturn")
     "Trains language-model agents that use tools, by reinforcement learning, and never loses a turn.",
   )
   .version(packageJson.version)
-  .showSuggestionAfterError();
+  .showSuggestionAfterError()
+  .exitOverride();
 for (const register of [
   registerRun,
   registerResume,
@@ -61,7 +62,5 @@ for (const stream of [process.stdout, process.stderr]) {
 try {
   await program.parseAsync();
 } catch (error) {
-  if (!isEverturnError(error)) throw error;
-  process.stderr.write(`${error.code}: ${error.message}\n`);
-  process.exitCode = 1;
+  endWith(error);
 }

@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import type { Command } from "commander";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { findTrajectory } from "../report/find-trajectory.ts";
@@ -6,6 +5,8 @@ import { counted } from "../report/format.ts";
 import { openRun } from "../runs/open-runs.ts";
 import { historiesOf, replayHistories } from "../temporal/replay.ts";
 import { withRunClient } from "../temporal/run-client.ts";
+import { trajectoryReference } from "./run-reference.ts";
+import { errorLine, tellError } from "./tell-error.ts";
 
 /** `everturn replay <trajectory>`: today's workflow code over a trajectory's recorded history, all parts of it. */
 export function registerReplay(program: Command): void {
@@ -20,10 +21,10 @@ export function registerReplay(program: Command): void {
 }
 
 async function replay(
-  trajectory: string,
+  named: string,
   options: { runs: string; temporal?: string; json: boolean },
 ): Promise<void> {
-  const runs = resolve(options.runs);
+  const { runs, trajectory } = trajectoryReference(named, options.runs);
   const { id, run } = await findTrajectory(runs, trajectory);
   const { plan } = await openRun(runs, run);
   const histories = await withRunClient({ runs, run, temporal: options.temporal }, (client) =>
@@ -32,10 +33,14 @@ async function replay(
   const events = histories.reduce((total, history) => total + (history.events?.length ?? 0), 0);
   const size = { events, histories: histories.length };
   const result = await replayHistories(histories, id, plan.loop);
-  if (options.json) process.stdout.write(`${JSON.stringify({ trajectory: id, ...size, ...result })}\n`);
-  if (!result.deterministic) {
-    throw new EverturnError("TRAJECTORY_NOT_DETERMINISTIC", { trajectory: id, reason: result.reason });
+  const differs = result.deterministic
+    ? undefined
+    : new EverturnError("TRAJECTORY_NOT_DETERMINISTIC", { trajectory: id, reason: result.reason });
+  if (options.json) {
+    const line = { trajectory: id, ...size, ...result, ...(differs === undefined ? {} : errorLine(differs)) };
+    process.stdout.write(`${JSON.stringify(line)}\n`);
   }
+  if (differs !== undefined) return tellError(differs);
   if (options.json) return;
   const of = histories.length > 1 ? ` of ${counted(histories.length, "history", "histories")}` : "";
   process.stdout.write(`${id}: ${events} events${of}, replayed on today's code: deterministic\n`);

@@ -1,6 +1,6 @@
-import { resolve } from "node:path";
 import type { Command } from "commander";
 import { openRun } from "../runs/open-runs.ts";
+import { runReference } from "./run-reference.ts";
 import { train } from "./train.ts";
 
 interface Options {
@@ -15,7 +15,7 @@ export function registerResume(program: Command): void {
   program
     .command("resume")
     .description("go on with a run that was interrupted; nothing that was finished is done again")
-    .argument("<run>", "the run's id")
+    .argument("<run>", "the run's id, or the path of its folder")
     .option("--runs <folder>", "where runs are kept", "runs")
     .option("--temporal <path>", "Temporal CLI to start the dev server with")
     .option(
@@ -24,8 +24,8 @@ export function registerResume(program: Command): void {
       false,
     )
     .option("--json", "end with one line of JSON on standard output", false)
-    .action(async (run: string, options: Options) => {
-      const runs = resolve(options.runs);
+    .action(async (named: string, options: Options) => {
+      const { runs, run } = runReference(named, options.runs);
       await openRun(runs, run);
       await train({ ...options, runs, run, temporal: options.temporal });
     });

@@ -1,9 +1,9 @@
-import { resolve } from "node:path";
 import type { Command } from "commander";
 import { findTrajectory } from "../report/find-trajectory.ts";
 import { tokenRows, tokenTexts } from "../report/token-rows.ts";
 import { readTrajectory } from "../report/trajectory-detail.ts";
 import { openRun } from "../runs/open-runs.ts";
+import { trajectoryReference } from "./run-reference.ts";
 import { paintFor } from "./spans.ts";
 import { trajectoryText } from "./trajectory-text.ts";
 
@@ -25,8 +25,8 @@ export function registerShow(program: Command): void {
     .action(show);
 }
 
-async function show(trajectory: string, options: Options): Promise<void> {
-  const runs = resolve(options.runs);
+async function show(named: string, options: Options): Promise<void> {
+  const { runs, trajectory } = trajectoryReference(named, options.runs);
   const found = await findTrajectory(runs, trajectory);
   const run = await openRun(runs, found.run);
   const detail = await readTrajectory(run, found);

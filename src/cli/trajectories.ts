@@ -1,9 +1,9 @@
-import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import { listTrajectories, readTrajectories } from "../report/trajectory-files.ts";
 import { openRun } from "../runs/open-runs.ts";
 import { count, decimal } from "./option-values.ts";
+import { runReference } from "./run-reference.ts";
 import { visible } from "./spans.ts";
 import { tableLines } from "./table.ts";
 
@@ -26,7 +26,7 @@ export function registerTrajectories(program: Command): void {
   program
     .command("trajectories")
     .description("list a run's finished trajectories")
-    .argument("<run>", "the run's id")
+    .argument("<run>", "the run's id, or the path of its folder")
     .option("--stage <name>", "of one step or evaluation, such as step-0003 or evaluation-v0001")
     .option("--task <id>", "of one task, such as task-00012")
     .addOption(new Option("--outcome <outcome>", "that ended so").choices(outcomes))
@@ -39,8 +39,9 @@ export function registerTrajectories(program: Command): void {
     .action(trajectories);
 }
 
-async function trajectories(run: string, options: Options): Promise<void> {
-  const { folder } = await openRun(resolve(options.runs), run);
+async function trajectories(named: string, options: Options): Promise<void> {
+  const { runs, run } = runReference(named, options.runs);
+  const { folder } = await openRun(runs, run);
   const files = await listTrajectories(folder, options);
   const matching = (await readTrajectories(folder, files)).filter((record) => matches(record, options));
   const rows = matching.slice(0, options.limit || matching.length).map(rowOf);

@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { activitiesOf } from "../../activities/of-role.ts";
 import type { RunFile } from "../contracts/run.ts";
@@ -10,6 +9,7 @@ import { startTelemetry } from "../telemetry/telemetry.ts";
 import { prefixed, type Role, roles } from "../temporal/queues.ts";
 import { runWorker } from "../temporal/worker.ts";
 import { interruption } from "./interruption.ts";
+import { runReference } from "./run-reference.ts";
 
 interface Options {
   role: Role;
@@ -25,7 +25,7 @@ export function registerWorker(program: Command): void {
     .command("worker")
     .description("work for a run: one role, in this process")
     .addOption(new Option("--role <role>", "the queue to work on").choices(roles).makeOptionMandatory())
-    .requiredOption("--run <run>", "the run's id")
+    .requiredOption("--run <run>", "the run's id, or the path of its folder")
     .option("--runs <folder>", "where runs are kept", "runs")
     .option("--address <host:port>", "the run's Temporal server, if it is not the one the run joined")
     .option("--queue-prefix <prefix>", "work on queues of this prefix instead of the run's own")
@@ -33,8 +33,8 @@ export function registerWorker(program: Command): void {
 }
 
 async function work(options: Options): Promise<void> {
-  const runs = resolve(options.runs);
-  const file = await readRunFile(runs, options.run);
+  const { runs, run } = runReference(options.run, options.runs);
+  const file = await readRunFile(runs, run);
   const address = options.address ?? (await addressOf(file, runs));
   const telemetry = startTelemetry(options.role, file.telemetry);
   const interrupted = interruption();
@@ -42,18 +42,18 @@ async function work(options: Options): Promise<void> {
   try {
     await runWorker({
       role: options.role,
-      run: options.run,
+      run,
       runs,
       location: { address, namespace: file.namespace, isOwn: file.address === undefined },
       queues: prefixed(options.queuePrefix ?? "", file.queues),
       makeActivities: activitiesOf,
-      deployment: options.queuePrefix === undefined ? options.run : undefined,
+      deployment: options.queuePrefix === undefined ? run : undefined,
       plugins: telemetry.plugins,
       ended: Promise.race([disconnected, interrupted.promise.then(() => {})]),
       onProgress: () => process.send?.("progress"),
       onReady: () => {
         process.send?.("ready");
-        process.stdout.write(`${options.role} worker of ${options.run} polls ${address}\n`);
+        process.stdout.write(`${options.role} worker of ${run} polls ${address}\n`);
       },
     });
   } finally {

@@ -502,6 +502,12 @@ export const errorTable = {
     retryable: true,
     help: "Make room on that disk: what waits to be written then goes on by itself. If the run has stopped, `everturn resume` it; nothing that was finished is lost.",
   },
+  PATH_UNUSABLE: {
+    message: "{path} can't be used: {reason}.",
+    retryable: false,
+    help: "Name another path, or mend this one.",
+  },
+  TEXT_ENCODING_WRONG: { message: "{at}: not UTF-8 text.", retryable: false, help: "{hint}" },
   STORE_NOT_WRITABLE: {
     message: "{file} can't be written: {reason}.",
     retryable: true,
@@ -590,6 +596,16 @@ export const errorTable = {
     message: "The workflow {shard}, which rolled out groups of {run}, ended without them: {reason}.",
     retryable: false,
     help: "`everturn resume {run}` starts them again; turns and calls that finished are not repeated.",
+  },
+  COMMAND_INVALID: {
+    message: "{reason}.",
+    retryable: false,
+    help: "`everturn --help`, or the same of the command, lists what it takes.",
+  },
+  UNEXPECTED: {
+    message: "An error that Everturn did not foresee: {reason}.",
+    retryable: false,
+    help: "Standard error has its stack. Report it with the command that you gave.",
   },
   LOOP_NOT_BUNDLED: {
     message: "This orchestration worker has no agent loop {loop}.",

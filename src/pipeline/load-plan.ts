@@ -4,6 +4,7 @@ import type { Pipeline } from "../contracts/generated/pipeline.ts";
 import type { Plan } from "../contracts/plan.ts";
 import { createAjv } from "../validation/ajv.ts";
 import { problemsOf } from "../validation/findings.ts";
+import { checkFolder } from "../validation/path-error.ts";
 import { refusal } from "../validation/problem.ts";
 import { assemblePlan } from "./assemble-plan.ts";
 import { crossChecks } from "./cross-checks.ts";
@@ -24,12 +25,13 @@ export interface LoadOptions {
 
 /**
  * Makes a plan of the pipeline in `file`: checked against its schema and its plugins' schemas, defaults filled, paths
- * absolute, plugins, tasks and demonstrations loaded once, frozen. Throws PIPELINE_NOT_FOUND, OVERRIDE_INVALID, or
+ * absolute, plugins, tasks and demonstrations loaded once, frozen. Throws PIPELINE_NOT_FOUND, OVERRIDE_INVALID, PATH_UNUSABLE, or
  * WRONG_CONFIGURATION, whose `problems` are all that is wrong, each with file, line and column.
  */
 export async function loadPlan(file: string, options: LoadOptions = {}): Promise<Plan> {
   const path = resolve(file);
   const folder = dirname(path);
+  for (const plugins of options.pluginFolders ?? []) checkFolder(plugins);
   const document = applyOverrides(readPipeline(path), options.overrides ?? []);
   const pipeline = document.value;
 

@@ -2,6 +2,7 @@ import type { ConfigurationProblem } from "../contracts/configuration-problem.ts
 import type { ResolvedPlugin } from "../contracts/plan.ts";
 import { EverturnError, isEverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
+import type { ErrorCode } from "../errors/table.ts";
 import {
   loadDataset,
   loadLoop,
@@ -78,11 +79,14 @@ function refuse(found: readonly ConfigurationProblem[], document: SourceDocument
   if (problems.length > 0) throw refusal(document.file, problems);
 }
 
+/** Codes of errors that name a place of their own. */
+const saysWhere = new Set<ErrorCode>(["DATASET_EMPTY", "PATH_UNUSABLE", "TEXT_ENCODING_WRONG"]);
+
 /** Problems of a data file name their own places; anything else is said of the place in the pipeline. */
 function problemsOf(place: Place, cause: unknown): Problem[] {
   if (isEverturnError(cause) && cause.problems.length > 0)
     return cause.problems.map((error) => ({ place, error }));
-  if (isEverturnError(cause) && cause.code === "DATASET_EMPTY") return [{ place, error: cause }];
+  if (isEverturnError(cause) && saysWhere.has(cause.code)) return [{ place, error: cause }];
   const reason = messageOf(cause);
   return [{ place, error: new EverturnError("PLUGIN_UNUSABLE", { at: place.text, reason }, { cause }) }];
 }

@@ -1,10 +1,11 @@
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { suggestion } from "../validation/nearest.ts";
 import { parseYaml } from "../validation/parse-yaml.ts";
 import { displayPath, placeAt } from "../validation/place.ts";
 import { type Problem, refusal } from "../validation/problem.ts";
+import { readText } from "../validation/read-text.ts";
 import { placeOf, type SourceDocument } from "../validation/source-document.ts";
 import { valueText } from "../validation/wording.ts";
 
@@ -17,7 +18,7 @@ export function readPipeline(path: string): SourceDocument {
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) {
     throw new EverturnError("PIPELINE_NOT_FOUND", { file, hint: notFoundHint(path) });
   }
-  const source = readFileSync(path, "utf8");
+  const source = readText(path);
   const { documents, problems } = parseYaml(source, file);
   if (problems.length > 0) throw refusal(file, problems);
   const [document, second] = documents;

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Ajv } from "ajv";
 import manifestSchema from "../../schemas/plugin.schema.json" with { type: "json" };
@@ -10,6 +10,7 @@ import { parseJson } from "../validation/parse-json.ts";
 import { displayPath } from "../validation/place.ts";
 import { type Pointer, pathText } from "../validation/pointer.ts";
 import { type Problem, refusal } from "../validation/problem.ts";
+import { readText } from "../validation/read-text.ts";
 import { placeOf, type SourceDocument } from "../validation/source-document.ts";
 import { manifestName } from "./discover.ts";
 import { schemaProblems } from "./schema-problems.ts";
@@ -25,7 +26,7 @@ const validate = createAjv().compile<PluginManifest>(manifestSchema);
 /** Reads and checks the manifest in `folder`: its form, its schemas, and that the files it names exist. */
 export function checkManifest(folder: string): CheckedManifest {
   const path = join(folder, manifestName);
-  const { document, problems } = parseJson(readFileSync(path, "utf8"), displayPath(path));
+  const { document, problems } = parseJson(readText(path), displayPath(path));
   if (document === undefined) return { problems };
   const manifest = document.value;
   if (!validate(manifest)) {

@@ -1,6 +1,6 @@
-import { readdir } from "node:fs/promises";
 import { distance } from "fastest-levenshtein";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { foldersIn } from "../runs/names-in.ts";
 import { runFolder } from "../runs/run-folder.ts";
 import { listTrajectories, type TrajectoryFile } from "./trajectory-files.ts";
 
@@ -38,9 +38,7 @@ export async function findTrajectory(runs: string, wanted: string): Promise<Foun
 
 /** Every trajectory in `runs`; only those of the named run if `asked` is a whole id of a run that exists. */
 async function allTrajectories(runs: string, asked: string): Promise<FoundTrajectory[]> {
-  const names = (await readdir(runs, { withFileTypes: true }).catch(() => []))
-    .filter((entry) => entry.isDirectory())
-    .map((entry) => entry.name);
+  const names = await foldersIn(runs);
   const parts = asked.split("/");
   const named = parts.length === 4 ? names.filter((name) => name === parts[0]) : [];
   const found = (named.length > 0 ? named : names).map(async (run) => {

@@ -2,6 +2,7 @@ import { mkdir } from "node:fs/promises";
 import type { Plan } from "../contracts/plan.ts";
 import type { RunFile } from "../contracts/run.ts";
 import { prefixed, separateQueues, sharedQueues } from "../temporal/queues.ts";
+import { checkFolder, pathError } from "../validation/path-error.ts";
 import { isSystemError, writeWhole } from "./files.ts";
 import { makeFolder } from "./make-folder.ts";
 import { runFolder } from "./run-folder.ts";
@@ -43,14 +44,25 @@ const queuesOf = { shared: sharedQueues, separate: separateQueues };
 async function newRun(name: string, runs: string): Promise<string> {
   const time = new Date().toISOString().replace(/[-:]/g, "").replace("T", "-").slice(0, 15);
   const base = `${name}-${time}`;
+  makeRuns(runs);
   for (let next = 1; ; next++) {
     const run = next === 1 ? base : `${base}-${next}`;
     try {
-      makeFolder(runs);
       await mkdir(runFolder(runs, run).root);
       return run;
     } catch (error) {
       if (!isSystemError(error, "EEXIST")) throw storageError(error, runFolder(runs, run).root);
     }
   }
+}
+
+/** Throws DISK_FULL, STORE_NOT_WRITABLE, and PATH_UNUSABLE where no folder of runs can be made, such as at a link that leads nowhere. */
+function makeRuns(runs: string): void {
+  try {
+    makeFolder(runs);
+  } catch (error) {
+    const told = storageError(error, runs);
+    throw pathError(told) ?? told;
+  }
+  checkFolder(runs);
 }

@@ -12,6 +12,17 @@ export async function namesIn(folder: string): Promise<string[]> {
   }
 }
 
+/** The names of the folders in a folder; none if it is not there. */
+export async function foldersIn(folder: string): Promise<string[]> {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true });
+    return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+  } catch (error) {
+    if (isSystemError(error, "ENOENT")) return [];
+    throw error;
+  }
+}
+
 /** The names in a folder, at once and in no order; none if it is not there. */
 export function namesInSync(folder: string): string[] {
   try {

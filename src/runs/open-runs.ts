@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
-import { readdir } from "node:fs/promises";
 import type { Plan } from "../contracts/plan.ts";
 import type { RunFile } from "../contracts/run.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { openStore, type SegmentStore } from "../trajectory/store.ts";
 import { readRecord } from "./files.ts";
+import { namesIn } from "./names-in.ts";
 import { type RunFolder, runFolder } from "./run-folder.ts";
 import { sharedPromises } from "./shared-promises.ts";
 
@@ -38,9 +38,11 @@ export async function readRunFile(runs: string, run: string): Promise<RunFile> {
 }
 
 async function runNotFound(runs: string, run: string): Promise<EverturnError> {
-  const names = await readdir(runs).catch(() => []);
+  const names = await namesIn(runs);
   const known = names.filter((name) => existsSync(runFolder(runs, name).plan)).sort();
   const hint =
-    known.length > 0 ? `Runs there: ${known.slice(-10).join(", ")}.` : "There are no runs there yet.";
+    known.length > 0
+      ? `Runs there: ${known.slice(-10).join(", ")}.`
+      : "There are no runs there yet; name the folder of your runs with --runs.";
   return new EverturnError("RUN_NOT_FOUND", { run, folder: runs, hint });
 }

@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from "node:fs";
+import { lstatSync, readdirSync, readlinkSync, statSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { Ajv, type SchemaValidateFunction } from "ajv";
 import { nearest } from "./nearest.ts";
@@ -55,6 +55,8 @@ function missingHint(absolute: string): string {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
     return `There is no folder ${displayPath(folder)}.`;
   }
+  const link = lstatSync(absolute, { throwIfNoEntry: false });
+  if (link !== undefined) return `It is a link to ${readlinkSync(absolute)}, which leads nowhere.`;
   const match = nearest(basename(absolute), readdirSync(folder));
   return match === undefined ? `It was looked for in ${displayPath(folder)}.` : `Did you mean “${match}”?`;
 }

@@ -1,8 +1,8 @@
-import { writeFileSync } from "node:fs";
+import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { clearSession, writeSession } from "../../src/runs/session-file.ts";
-import { everturn } from "../support/command.ts";
+import { everturn, lastLine } from "../support/command.ts";
 import { writeSampleRun } from "../support/sample-run.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { waitingProcess } from "../support/waiting-process.ts";
@@ -36,6 +36,55 @@ test.each([
   expect(await refused(...parameters)).toBe(
     `RUN_NOT_FOUND: There is no run nope in RUNS. Runs there: ${run}.`,
   );
+});
+
+test("a run's path serves as its name", async () => {
+  const elsewhere = ["--runs", join(runs, "elsewhere"), "--json"];
+  const listed = await everturn("trajectories", `${folder.root}/`, "--limit", "1", ...elsewhere);
+  const [first] = lastLine<{ trajectories: { id: string }[] }>(listed.stdout).trajectories;
+  const shown = await everturn("show", join(runs, first?.id ?? ""), ...elsewhere);
+  expect(lastLine(shown.stdout), shown.stderr).toMatchObject({ id: first?.id, finished: true });
+});
+
+test("--json says errors as one line of JSON on standard output", async () => {
+  const missing = await everturn("trajectories", "nope", "--runs", runs, "--json");
+  expect(missing.code).toBe(1);
+  expect(missing.stdout.trim().split("\n")).toHaveLength(1);
+  expect(lastLine(missing.stdout)).toEqual({
+    error: {
+      code: "RUN_NOT_FOUND",
+      message: `There is no run nope in ${runs}. Runs there: ${run}.`,
+      help: `Runs there: ${run}.`,
+      retryable: false,
+      params: { run: "nope", folder: runs, hint: `Runs there: ${run}.` },
+    },
+  });
+  const wrong = await everturn("validate", pipeline, "--set", "stepz=3", "--json");
+  const problems = [{ code: "UNKNOWN_KEY", params: { at: "override stepz=3", key: "stepz" } }];
+  expect(lastLine(wrong.stdout)).toMatchObject({ error: { code: "WRONG_CONFIGURATION", problems } });
+  const usage = await everturn("show", "--json");
+  expect(usage.code).toBe(1);
+  expect(lastLine(usage.stdout)).toMatchObject({ error: { code: "COMMAND_INVALID" } });
+  expect(usage.stderr).toContain("error: missing required argument 'trajectory'");
+});
+
+test("paths that can't be used are named", async () => {
+  const file = tasks("");
+  const link = join(runs, "link");
+  symlinkSync("nowhere", link);
+  const unusable = async (...parameters: string[]) => {
+    const { code, stderr } = await everturn(...parameters);
+    expect(code, stderr).toBe(1);
+    return stderr.trim().replaceAll(runs, "RUNS");
+  };
+  expect(await unusable("run", pipeline, "--runs", file)).toBe(
+    "PATH_UNUSABLE: RUNS/tasks.jsonl can't be used: it is a file, or goes through one, and a folder is wanted. Name another path, or mend this one.",
+  );
+  expect(await unusable("run", pipeline, "--runs", link)).toMatch(
+    /RUNS\/link can't be used: it is a link to/,
+  );
+  expect(await unusable("resume", run, "--runs", file)).toMatch(/^PATH_UNUSABLE: RUNS\/tasks\.jsonl /);
+  expect(await unusable("validate", pipeline, "--plugins", link)).toMatch(/^PATH_UNUSABLE: RUNS\/link /);
 });
 
 test("show names trajectories like the one that is not there", async () => {

@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import type { Client } from "@temporalio/client";
 import type { Command } from "commander";
 import type { JsonObject } from "../../contracts/json.ts";
@@ -8,6 +7,7 @@ import { openRun } from "../../runs/open-runs.ts";
 import { askTranscript } from "../../temporal/live-trajectories.ts";
 import { type LiveOptions, liveCommand, order } from "../live-trajectory.ts";
 import { jsonObject } from "../option-values.ts";
+import type { RunReference } from "../run-reference.ts";
 
 interface Options extends LiveOptions {
   call?: string;
@@ -32,12 +32,17 @@ function approve(trajectory: string, options: Options): Promise<void> {
 }
 
 /** The model would read what is wrong with a person's arguments as its own mistake. Throws ORDER_REFUSED. */
-async function checked(client: Client, id: string, run: string, options: Options): Promise<void> {
+async function checked(
+  client: Client,
+  id: string,
+  { runs, run }: RunReference,
+  options: Options,
+): Promise<void> {
   const given = options.arguments;
   if (given === undefined) return;
   const { waiting } = await askTranscript(client, id);
   const call = waiting.find((one) => one.call === options.call) ?? waiting[0];
-  const { plan } = await openRun(resolve(options.runs), run);
+  const { plan } = await openRun(runs, run);
   const tool = plan.tools.find(({ manifest }) => manifest.tool?.name === call?.tool)?.manifest.tool;
   const problem = tool === undefined ? undefined : argumentsValidator(tool.parameters)(given);
   if (problem === undefined) return;

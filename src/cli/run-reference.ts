@@ -1,0 +1,49 @@
+import { existsSync, lstatSync, realpathSync } from "node:fs";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { runFolder } from "../runs/run-folder.ts";
+
+/** A run: the folder that keeps it, and its id there. */
+export interface RunReference {
+  runs: string;
+  run: string;
+}
+
+/**
+ * The run that a person names: by its id in the folder `--runs`, or by the path of its own folder, which may lie
+ * elsewhere. A run that is not there is a reference too: to open it throws RUN_NOT_FOUND.
+ */
+export function runReference(named: string, folder: string): RunReference {
+  const inRuns = resolve(folder, named);
+  const isPath = named.includes("/") || named.includes(sep);
+  const places = isPath ? [resolve(named), inRuns] : [inRuns, resolve(named)];
+  const [first = inRuns] = places;
+  const path = places.find(isRun) ?? first;
+  if (named === "" || !existsSync(path)) {
+    return isPath ? { runs: dirname(path), run: basename(path) } : { runs: resolve(folder), run: named };
+  }
+  // A link to a run is that run: under a name of its own it would be worked on twice.
+  const real = lstatSync(path).isSymbolicLink() ? realpathSync(path) : path;
+  return { runs: dirname(real), run: basename(real) };
+}
+
+/**
+ * The trajectory that a person names: by its id or an end of it, of the runs in the folder `--runs`, or by a path that
+ * goes through its run's folder (`runs/RUN/step-0001/task-00012/0`, with or without `trajectories/`).
+ */
+export function trajectoryReference(named: string, folder: string): { runs: string; trajectory: string } {
+  const runs = resolve(folder);
+  const [first = ""] = named.split("/");
+  if (first !== "" && !first.startsWith(".") && isRun(join(runs, first))) return { runs, trajectory: named };
+  for (let path = dirname(resolve(named)); dirname(path) !== path; path = dirname(path)) {
+    if (!isRun(path)) continue;
+    const { runs, run } = runReference(path, folder);
+    const place = relative(path, resolve(named)).replace(/^trajectories[/\\]/, "");
+    const parts = place.split(sep);
+    return { runs, trajectory: [...(parts.length === 3 ? [run] : []), ...parts].join("/") };
+  }
+  return { runs, trajectory: named };
+}
+
+function isRun(path: string): boolean {
+  return existsSync(runFolder(dirname(path), basename(path)).plan);
+}
