@@ -1,6 +1,6 @@
 import { type Dimension, product } from "../onnx/dimensions.ts";
 import { add, mul } from "../onnx/elementwise.ts";
-import { geGlu, swiGlu } from "../onnx/gated-units.ts";
+import { geGlu, geGluTanh, swiGlu } from "../onnx/gated-units.ts";
 import { type FloatValue, graphError, type IntValue, type Value } from "../onnx/graph.ts";
 import { gather } from "../onnx/indexing.ts";
 import { gemm, linear } from "../onnx/linear-algebra.ts";
@@ -53,6 +53,8 @@ export function embedTokens(model: DecoderModel, tokens: IntValue | Value<"int32
   return families[model_type].gemmaScaling ? mul(embedded, Math.sqrt(hidden_size)) : embedded;
 }
 
+const gatedUnits = { silu: swiGlu, gelu: geGlu, gelu_pytorch_tanh: geGluTanh };
+
 /**
  * One decoder layer on rows [rows, hidden]. `attend` does the attention of normed rows, and returns rows
  * [rows, heads · head size]. With `kept`, only these rows go on after it.
@@ -71,7 +73,7 @@ export function decoderLayer(
   const attended = select(attend(normed));
   const mixed = add(select(hidden), project(attended, "self_attn.o_proj"));
   const before = norm(model, mixed, name("post_attention_layernorm"));
-  const gated = model.config.hidden_act === "silu" ? swiGlu : geGlu;
+  const gated = gatedUnits[model.config.hidden_act];
   const units = gated(project(before, "mlp.gate_proj"), project(before, "mlp.up_proj"));
   return add(mixed, project(units, "mlp.down_proj"));
 }

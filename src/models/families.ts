@@ -13,6 +13,11 @@ export interface FamilyTraits {
   gemmaScaling: boolean;
   /** What config.json means where it says nothing. */
   activation: Activation;
+  /**
+   * Which layers see a sliding window only: none, all of them if config.json gives one, or, if it says use_sliding_window,
+   * those that it names.
+   */
+  sliding: "never" | "always" | "chosen";
   tied: boolean;
   headSize?: number;
   epsilon: number;
@@ -20,12 +25,13 @@ export interface FamilyTraits {
 }
 
 /** The gate's activation in the feed-forward block. */
-export type Activation = "silu" | "gelu_pytorch_tanh";
+export type Activation = "silu" | "gelu" | "gelu_pytorch_tanh";
 
 const plain: Omit<FamilyTraits, "architecture" | "biases"> = {
   queryKeyNorm: false,
   gemmaScaling: false,
   activation: "silu",
+  sliding: "never",
   tied: false,
   epsilon: 1e-6,
   theta: 10_000,
@@ -34,12 +40,13 @@ const plain: Omit<FamilyTraits, "architecture" | "biases"> = {
 /** The traits of each family, as `transformers` defines them. */
 export const families: Readonly<Record<Family, FamilyTraits>> = {
   llama: { ...plain, architecture: "LlamaForCausalLM", biases: "configured" },
-  mistral: { ...plain, architecture: "MistralForCausalLM", biases: "none" },
-  qwen2: { ...plain, architecture: "Qwen2ForCausalLM", biases: "queries-keys-values" },
+  mistral: { ...plain, architecture: "MistralForCausalLM", biases: "none", sliding: "always" },
+  qwen2: { ...plain, architecture: "Qwen2ForCausalLM", biases: "queries-keys-values", sliding: "chosen" },
   qwen3: {
     ...plain,
     architecture: "Qwen3ForCausalLM",
     biases: "configured",
+    sliding: "chosen",
     queryKeyNorm: true,
     headSize: 128,
   },

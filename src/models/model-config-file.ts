@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
-import { families, isFamily } from "./families.ts";
-import { configError, type LayerType, type ModelConfig, modelConfig } from "./model-config.ts";
+import { type Activation, type Family, families, isFamily } from "./families.ts";
+import { configError, type ModelConfig, modelConfig } from "./model-config.ts";
+import { parseLayerTypes, parseSlidingWindow } from "./parse-layer-types.ts";
 import { parseRotaryScaling } from "./parse-rotary-scaling.ts";
 
 type Json = Record<string, unknown>;
@@ -32,11 +33,10 @@ export function parseModelConfig(text: string, path: string): ModelConfig {
   const hidden = number("hidden_size");
   const heads = number("num_attention_heads");
   const layers = number("num_hidden_layers");
-  const rope = { ...objectAt(json, "rope_parameters"), ...objectAt(json, "rope_scaling") };
-  const theta = typeof rope.rope_theta === "number" ? rope.rope_theta : traits.theta;
   const positions = number("max_position_embeddings");
-  const window = slidingWindow(json);
-  const activation = json.hidden_act ?? json.hidden_activation;
+  const rope = rotaryParameters(json);
+  const theta = typeof rope.rope_theta === "number" ? rope.rope_theta : number("rope_theta", traits.theta);
+  const window = parseSlidingWindow(json, family);
   return modelConfig({
     model_type: family,
     vocab_size: number("vocab_size"),
@@ -48,16 +48,16 @@ export function parseModelConfig(text: string, path: string): ModelConfig {
     intermediate_size: number("intermediate_size"),
     max_position_embeddings: positions,
     rms_norm_eps: number("rms_norm_eps", traits.epsilon),
-    rope_theta: number("rope_theta", theta),
+    rope_theta: theta,
     rope_scaling: parseRotaryScaling(rope, positions, path),
     initializer_range: number("initializer_range", 0.02),
     tie_word_embeddings:
       typeof json.tie_word_embeddings === "boolean" ? json.tie_word_embeddings : traits.tied,
-    hidden_act: activation === "silu" || activation === "gelu_pytorch_tanh" ? activation : traits.activation,
+    hidden_act: activationOf(json, family) ?? traits.activation,
     attention_bias: traits.biases === "configured" && json.attention_bias === true,
     mlp_bias: family === "llama" && json.mlp_bias === true,
     sliding_window: window,
-    layer_types: layerTypes(json, layers, window, path),
+    layer_types: parseLayerTypes(json, { family, layers, window, path }),
   });
 }
 
@@ -82,41 +82,56 @@ export function formatModelConfig(config: ModelConfig, tokens: SpecialTokenIds):
   return `${JSON.stringify(json, null, 2)}\n`;
 }
 
+/** transformers' names of the activations that there are. */
+const activations: ReadonlyMap<unknown, Activation> = new Map([
+  ["silu", "silu"],
+  ["swish", "silu"],
+  ["gelu", "gelu"],
+  ["gelu_pytorch_tanh", "gelu_pytorch_tanh"],
+  ["gelu_new", "gelu_pytorch_tanh"],
+]);
+
+/** Undefined where config.json says nothing. Gemma's first releases call the approximation "gelu". */
+function activationOf(json: Json, family: Family): Activation | undefined {
+  const name = namedActivation(json);
+  return family === "gemma" && name === "gelu" ? "gelu_pytorch_tanh" : activations.get(name);
+}
+
+/** `hidden_activation` is Gemma's. */
+function namedActivation({ model_type, hidden_act, hidden_activation }: Json): unknown {
+  return hidden_act ?? (model_type === "gemma" ? hidden_activation : undefined) ?? undefined;
+}
+
 /** Why a model can't be run, by the key that says so. */
 function unsupported(json: Json): string | undefined {
-  const activations = [undefined, "silu", "gelu_pytorch_tanh", "gelu"];
-  const activation = json.hidden_act ?? json.hidden_activation ?? undefined;
+  const activation = namedActivation(json);
+  const isSet = (name: string) => (json[name] ?? undefined) !== undefined;
   const refused: Record<string, boolean> = {
-    hidden_act: !activations.some((known) => known === activation),
+    [json.hidden_act ? "hidden_act" : "hidden_activation"]:
+      activation !== undefined && !activations.has(activation),
     attention_dropout: Number(json.attention_dropout ?? 0) !== 0,
     pretraining_tp: Number(json.pretraining_tp ?? 1) !== 1,
     partial_rotary_factor: Number(json.partial_rotary_factor ?? 1) !== 1,
     use_bidirectional_attention: json.use_bidirectional_attention === true,
-    quantization_config: json.quantization_config !== undefined && json.quantization_config !== null,
+    quantization_config: isSet("quantization_config"),
+    attn_logit_softcapping: isSet("attn_logit_softcapping"),
+    final_logit_softcapping: isSet("final_logit_softcapping"),
+    query_pre_attn_scalar: isSet("query_pre_attn_scalar"),
   };
   const key = Object.keys(refused).find((name) => refused[name]);
   return key && `${key} ${JSON.stringify(json[key])} is not supported`;
 }
 
-/** Mistral has a window if it names one; Qwen only if it says so. */
-function slidingWindow(json: Json): number | null {
-  const window = typeof json.sliding_window === "number" ? json.sliding_window : null;
-  if (json.model_type === "mistral") return window;
-  return json.use_sliding_window === true ? window : null;
-}
-
-function layerTypes(json: Json, layers: number, window: number | null, path: string): LayerType[] {
-  const given = json.layer_types;
-  if (Array.isArray(given)) {
-    return given.map((type: unknown) => {
-      if (type === "full_attention" || type === "sliding_attention") return type;
-      throw configError(`${path}: layer_types holds ${JSON.stringify(type)}, which is not supported`);
-    });
-  }
-  const full = json.model_type === "mistral" ? 0 : Number(json.max_window_layers ?? 28);
-  return Array.from({ length: layers }, (_, layer) =>
-    window !== null && layer >= full ? "sliding_attention" : "full_attention",
-  );
+/** `rope_scaling` is the older name, and goes first. */
+function rotaryParameters(json: Json): Json {
+  const { max_position_embeddings, original_max_position_embeddings: original } = json;
+  const [older, newer] = [objectAt(json, "rope_scaling"), objectAt(json, "rope_parameters")];
+  const rope = Object.keys(older).length > 0 ? older : newer;
+  return {
+    original_max_position_embeddings: max_position_embeddings,
+    ...rope,
+    ...(typeof original === "number" && { original_max_position_embeddings: original }),
+  };
 }
 
 function parseObject(text: string, path: string): Json {

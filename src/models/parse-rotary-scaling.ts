@@ -18,6 +18,14 @@ export function parseRotaryScaling(
   if (number("partial_rotary_factor", 1) !== 1) {
     throw configError(`${path}: rope_parameters.partial_rotary_factor is not supported`);
   }
+  const nested = Object.keys(rope).find(
+    (name) => typeof rope[name] === "object" && rope[name] !== null && !Array.isArray(rope[name]),
+  );
+  if (nested !== undefined) {
+    throw configError(
+      `${path}: rope_parameters.${nested}, parameters of some layers alone, is not supported`,
+    );
+  }
   const kind = rope.rope_type ?? rope.type ?? "default";
   if (kind === "default") return { rope_type: kind };
   if (kind === "linear") return { rope_type: kind, factor: number("factor") };

@@ -48,6 +48,8 @@ export const softplus = (a: FloatValue): FloatValue => unary("Softplus", a);
 export const sqrt = (a: FloatValue): FloatValue => unary("Sqrt", a);
 /** The hyperbolic tangent. */
 export const tanh = (a: FloatValue): FloatValue => unary("Tanh", a);
+/** The error function, 2 / √π times the integral of e^−t² from 0 to a. */
+export const erf = (a: FloatValue): FloatValue => unary("Erf", a);
 /** 1 / (1 + e^−a). */
 export const sigmoid = (a: FloatValue): FloatValue => unary("Sigmoid", a);
 

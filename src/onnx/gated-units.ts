@@ -1,4 +1,4 @@
-import { add, mul, sigmoid, sub, tanh } from "./elementwise.ts";
+import { add, erf, mul, sigmoid, sub, tanh } from "./elementwise.ts";
 import type { GradientRule } from "./gradient-rule.ts";
 import type { FloatValue } from "./graph.ts";
 
@@ -21,8 +21,13 @@ export const swiGluRule: GradientRule = (dy, { floats: [gate, up] }) => {
   return [mul(mul(dy, up), slope), mul(dy, activated)];
 };
 
-/** gelu(gate) · up with the tanh approximation of GELU (arXiv 1606.08415), the activation of Gemma. */
+/** gelu(gate) · up with GELU itself (arXiv 1606.08415): gate times the normal distribution's share below it. */
 export function geGlu(gate: FloatValue, up: FloatValue): FloatValue {
+  return mul(mul(mul(gate, 0.5), add(erf(mul(gate, Math.SQRT1_2)), 1)), up);
+}
+
+/** gelu(gate) · up with the tanh approximation of GELU, the activation of Gemma. */
+export function geGluTanh(gate: FloatValue, up: FloatValue): FloatValue {
   const cube = mul(mul(gate, gate), gate);
   const inner = mul(add(gate, mul(cube, 0.044715)), Math.sqrt(2 / Math.PI));
   return mul(mul(mul(gate, 0.5), add(tanh(inner), 1)), up);

@@ -2,6 +2,7 @@ import { causalAttentionRule } from "./causal-attention.ts";
 import { product } from "./dimensions.ts";
 import {
   div,
+  exp,
   less,
   lessOrEqual,
   mul,
@@ -46,6 +47,7 @@ export const gradientRules: Readonly<Record<string, GradientRule>> = {
   Softplus: (dy, { floats: [a] }) => [mul(dy, sigmoid(a))],
   Sqrt: (dy, { output }) => [div(mul(dy, 0.5), output)],
   Tanh: (dy, { output }) => [mul(dy, sub(1, mul(output, output)))],
+  Erf: (dy, { floats: [a] }) => [mul(mul(dy, 2 / Math.sqrt(Math.PI)), exp(negate(mul(a, a))))],
   Sigmoid: (dy, { output }) => [mul(dy, mul(output, sub(1, output)))],
   Clip: (dy, { floats: [a, low, high] }) => [where(less(a, low), 0, where(less(high, a), 0, dy))],
   Where: (dy, { floats: [a, b], bools: [condition] }) => chosen(dy, a, b, condition),

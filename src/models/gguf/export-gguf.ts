@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { EverturnError } from "../../errors/everturn-error.ts";
 import { loadTokenizer } from "../../tokens/tokenizer.ts";
+import { families } from "../families.ts";
 import type { FloatType } from "../float-types.ts";
 import type { ModelConfig } from "../model-config.ts";
 import { readModelConfig } from "../model-config-file.ts";
@@ -39,6 +40,9 @@ export async function exportGguf(
 function modelMetadata(folder: string, config: ModelConfig, dtype: FloatType): Map<string, TypedValue> {
   const { model_type, rope_scaling: scaling } = config;
   const family = model_type === "mistral" ? "llama" : model_type;
+  if (config.hidden_act !== families[model_type].activation) {
+    throw failed(folder, `a ${model_type} model with hidden_act ${config.hidden_act} has no place in GGUF`);
+  }
   if (config.sliding_window !== null && config.layer_types.some((type) => type !== "sliding_attention")) {
     throw failed(folder, "only some of its layers have a sliding window");
   }

@@ -3,7 +3,7 @@ import { profileRun } from "../../../src/devices/profile-run.ts";
 import { useSwiftShader } from "../../../src/devices/swiftshader.ts";
 import { causalAttention, causalBias } from "../../../src/onnx/causal-attention.ts";
 import * as elementwise from "../../../src/onnx/elementwise.ts";
-import { geGlu, swiGlu } from "../../../src/onnx/gated-units.ts";
+import { geGlu, geGluTanh, swiGlu } from "../../../src/onnx/gated-units.ts";
 import { createGraph, type FloatValue, type Graph } from "../../../src/onnx/graph.ts";
 import { gather, gatherElements, scatterAdd } from "../../../src/onnx/indexing.ts";
 import { gemm, matMul } from "../../../src/onnx/linear-algebra.ts";
@@ -63,6 +63,7 @@ function results(graph: Graph): Record<string, FloatValue> {
     negate: elementwise.negate(x),
     sigmoid: elementwise.sigmoid(x),
     tanh: elementwise.tanh(x),
+    erf: elementwise.erf(x),
     softplus: elementwise.softplus(x),
     log: elementwise.log(positive),
     sqrt: elementwise.sqrt(positive),
@@ -103,6 +104,7 @@ function results(graph: Graph): Record<string, FloatValue> {
     causalAttention: causalAttention(queries, keys, keys, causalBias(graph, 4, 3)),
     swiGlu: swiGlu(x, y),
     geGlu: geGlu(x, y),
+    geGluTanh: geGluTanh(x, y),
   };
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { modelConfig } from "../../../src/models/model-config.ts";
+import { type ModelConfig, modelConfig } from "../../../src/models/model-config.ts";
 import { formatModelConfig, parseModelConfig } from "../../../src/models/model-config-file.ts";
 import {
   checkModelWeights,
@@ -38,6 +38,54 @@ test("a configuration survives writing and reading", () => {
   expect(parseModelConfig(text, "config.json")).toEqual(config);
 });
 
+/** The configuration without what the families differ in. */
+const bare = Object.fromEntries(
+  Object.entries(config).filter(([name]) => !/^(hidden_act|sliding_window|layer_types|rope_)/.test(name)),
+);
+const rotary = { rope_type: "llama3", factor: 8, low_freq_factor: 1, high_freq_factor: 4 };
+
+test.each<[string, Record<string, unknown>, Partial<ModelConfig>]>([
+  ["gelu is GELU itself", { hidden_act: "gelu" }, { hidden_act: "gelu" }],
+  [
+    "but in Gemma its approximation",
+    { model_type: "gemma", hidden_act: "gelu" },
+    { hidden_act: "gelu_pytorch_tanh" },
+  ],
+  ["gelu_new is that too", { hidden_act: "gelu_new" }, { hidden_act: "gelu_pytorch_tanh" }],
+  ["swish is SiLU", { hidden_act: "swish" }, { hidden_act: "silu" }],
+  ["no activation is the family's", { model_type: "qwen2" }, { hidden_act: "silu" }],
+  ["a Mistral's window is 4,096 unless it says null", { model_type: "mistral" }, { sliding_window: 4096 }],
+  ["or null", { model_type: "mistral", sliding_window: null }, { sliding_window: null }],
+  [
+    "a Qwen's window counts if it says so",
+    { model_type: "qwen3", use_sliding_window: true, max_window_layers: 1 },
+    { sliding_window: 4096, layer_types: ["full_attention", "sliding_attention"] },
+  ],
+  ["else not", { model_type: "qwen2", sliding_window: 8 }, { sliding_window: null }],
+  ["a Llama has none", { use_sliding_window: true, sliding_window: 8 }, { sliding_window: null }],
+  ["biases of attention", { attention_bias: true, mlp_bias: true }, { attention_bias: true, mlp_bias: true }],
+  ["which a Mistral lacks", { model_type: "mistral", attention_bias: true }, { attention_bias: false }],
+  ["tied embeddings", { tie_word_embeddings: true }, { tie_word_embeddings: true }],
+  [
+    "the base among RoPE's parameters goes first",
+    { rope_theta: 7, rope_parameters: { rope_theta: 9 } },
+    { rope_theta: 9 },
+  ],
+  [
+    "rope_scaling goes before rope_parameters, whole",
+    { rope_scaling: { type: "linear", factor: 2 }, rope_parameters: { rope_theta: 9 } },
+    { rope_theta: 10_000, rope_scaling: { rope_type: "linear", factor: 2 } },
+  ],
+  [
+    "an original context outside of RoPE's parameters goes first",
+    { rope_scaling: rotary, original_max_position_embeddings: 32 },
+    { rope_scaling: { ...rotary, rope_type: "llama3", original_max_position_embeddings: 32 } },
+  ],
+])("as transformers reads config.json: %s", (_, json, expected) => {
+  const text = JSON.stringify({ ...bare, ...json });
+  expect(parseModelConfig(text, "config.json")).toMatchObject(expected);
+});
+
 test.each([
   ["not JSON", "config.json is not JSON"],
   ["[]", "config.json is not a JSON object"],
@@ -50,6 +98,22 @@ test.each([
     'rope_parameters.rope_type "dynamic" is not supported',
   ],
   [JSON.stringify({ ...config, layer_types: ["linear"] }), 'layer_types holds "linear"'],
+  [
+    JSON.stringify({ ...config, layer_types: ["sliding_attention", "full_attention"] }),
+    'layer_types holds "sliding_attention", which is not supported in a llama model',
+  ],
+  [
+    JSON.stringify({ ...config, model_type: "mistral", sliding_window: 8, layer_types: ["full_attention"] }),
+    'layer_types holds "full_attention", which is not supported in a mistral model',
+  ],
+  [
+    JSON.stringify({ ...bare, rope_parameters: { full_attention: { rope_type: "linear", factor: 2 } } }),
+    "rope_parameters.full_attention, parameters of some layers alone, is not supported",
+  ],
+  ['{"model_type": "gemma", "final_logit_softcapping": 30}', "final_logit_softcapping 30 is not supported"],
+  ['{"model_type": "gemma", "attn_logit_softcapping": 50}', "attn_logit_softcapping 50 is not supported"],
+  ['{"model_type": "gemma", "query_pre_attn_scalar": 256}', "query_pre_attn_scalar 256 is not supported"],
+  ['{"model_type": "gemma", "hidden_activation": "relu"}', 'hidden_activation "relu" is not supported'],
 ])("the configuration %s is refused", (text, message) => {
   expect(() => parseModelConfig(text, "config.json")).toThrow(message);
 });

@@ -4,6 +4,7 @@ import {
   add,
   clip,
   div,
+  erf,
   exp,
   lessOrEqual,
   log,
@@ -18,7 +19,7 @@ import {
   tanh,
   where,
 } from "../../../src/onnx/elementwise.ts";
-import { geGlu, swiGlu } from "../../../src/onnx/gated-units.ts";
+import { geGlu, geGluTanh, swiGlu } from "../../../src/onnx/gated-units.ts";
 import { gradientRules } from "../../../src/onnx/gradient-rules.ts";
 import { gradients } from "../../../src/onnx/gradients.ts";
 import { createGraph, type FloatValue, type Graph } from "../../../src/onnx/graph.ts";
@@ -194,6 +195,15 @@ const cases: Case[] = [
   ["Tanh", [[2, 3]], ([x]) => tanh(x!)],
   [
     "Tanh",
+    [
+      [2, 3],
+      [2, 3],
+    ],
+    ([gate, up]) => geGluTanh(gate!, up!),
+  ],
+  ["Erf", [[2, 3]], ([x]) => erf(x!)],
+  [
+    "Erf",
     [
       [2, 3],
       [2, 3],

@@ -79,8 +79,9 @@ test.each<[string, Partial<ModelConfig>]>([
 test.each<[string, Partial<ModelConfig>]>([
   [
     "only some of its layers",
-    { model_type: "mistral", sliding_window: 8, layer_types: ["full_attention", all[0]] },
+    { model_type: "qwen2", sliding_window: 8, layer_types: ["full_attention", all[0]] },
   ],
+  ["a llama model with hidden_act gelu", { hidden_act: "gelu" }],
   ["a qwen2 model with a sliding window", { model_type: "qwen2", sliding_window: 8, layer_types: all }],
 ])("GGUF can't say: %s", async (reason, changes) => {
   await expect(exported(changes)).rejects.toThrow(reason);
