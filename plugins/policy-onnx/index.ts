@@ -18,18 +18,20 @@ import {
   type ToolCallGrammar,
   type ToolDefinition,
   targetOf,
+  writeEndTokens,
   writePolicyFolder,
 } from "everturn/plugin";
 
 /**
  * A model in a folder of Hugging Face's formats: a pretrained one, or a Llama-style one with random weights. An action
- * ends with the tokenizer's eos_token, which is among its tokens but not in its text.
+ * ends with one of the tokens that generation_config.json names, which is among its tokens but not in its text.
  */
 const plugin: PolicyPlugin = {
   async initialize(folder, config, seed) {
-    const { model, chatTemplate } = config;
+    const { model, chatTemplate, stopTokens } = config;
     await (model === undefined ? writeRandomModel(folder, config, seed) : importModel(String(model), folder));
     if (chatTemplate !== undefined) await copyFile(String(chatTemplate), join(folder, "chat_template.jinja"));
+    await writeEndTokens(folder, Object.values(stopTokens ?? []).map(String));
   },
 
   check({ model, tokenizer, architecture }) {
@@ -56,21 +58,21 @@ const plugin: PolicyPlugin = {
   async open(folder, given) {
     const { slots, threads, keyValueMemory, sampling: usual } = given;
     const tokenizer = await loadTokenizer(folder);
-    const end = tokenizer.endOfTurn.id;
+    const { endTokens } = tokenizer;
     const config = await readModelConfig(join(folder, "config.json"));
     const sampler = createSampler({
       config,
       slots: Number(slots ?? 64),
       threads: Number(threads ?? 1),
       keyValueBytes: Number(keyValueMemory ?? 1024) * 2 ** 20,
-      stopTokens: [end],
+      stopTokens: endTokens,
       decode: tokenizer.decode,
       target: targetOf(given),
     });
     let grammar: Promise<ToolCallGrammar> | undefined;
     const constraintFor = async (tools: readonly ToolDefinition[]) => {
       grammar ??= readVocabulary(folder).then((vocabulary) =>
-        createToolCallGrammar(vocabulary, config.vocab_size, [end]),
+        createToolCallGrammar(vocabulary, config.vocab_size, endTokens),
       );
       return (await grammar)(tools);
     };
@@ -82,7 +84,7 @@ const plugin: PolicyPlugin = {
         const constrained = sampling.toolCalls === "constrained" && tools.length > 0;
         const constraint = constrained ? { constraint: await constraintFor(tools) } : {};
         const sample = await sampler.generate({ ...request, sampling, ...constraint });
-        const text = tokenizer.decode(sample.tokens.filter((token) => token !== end));
+        const text = tokenizer.decode(sample.tokens.filter((token) => !endTokens.includes(token)));
         return { ...sample, text: beforeStopTexts(text, sampling.stop ?? []) };
       },
       close: () => sampler.close(),

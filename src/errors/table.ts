@@ -183,7 +183,12 @@ export const errorTable = {
   CHAT_TEMPLATE_UNUSABLE: {
     message: "The chat template can't frame turns: {reason}.",
     retryable: false,
-    help: "Use a template whose text only grows with each message, and which ends actions with eos_token.",
+    help: "Use a template whose text only grows with each message, and which ends an assistant's message with a token of its own, such as eos_token.",
+  },
+  STOP_TOKEN_UNKNOWN: {
+    message: "policy.config.stopTokens names “{token}”, which is no token of the vocabulary.",
+    retryable: false,
+    help: "Name a token as tokenizer.json writes it; for a text of several tokens there is sampling.stop.",
   },
   LOGITS_NOT_FINITE: {
     message: "The policy's logits are not finite (at token {token}).",

@@ -2,9 +2,10 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { readNamedEnds } from "../tokens/named-ends.ts";
 import { readWeights, writeWeights } from "./checkpoint.ts";
 import { configError, type ModelConfig } from "./model-config.ts";
-import { parseModelConfig, type SpecialTokenIds } from "./model-config-file.ts";
+import { oneOrList, parseModelConfig, type SpecialTokenIds } from "./model-config-file.ts";
 import { checkModelWeights, modelWeightShapes } from "./model-weights.ts";
 import { copyTokenizerFiles, writeConfigFiles } from "./policy-folder.ts";
 import type { Tensor } from "./safetensors.ts";
@@ -20,7 +21,7 @@ export async function importFolder(source: string, folder: string): Promise<void
     throw configError(`${path} can't be read`, cause);
   });
   const config = parseModelConfig(text, path);
-  const tokens = specialTokens(JSON.parse(text), path);
+  const tokens = specialTokens(JSON.parse(text), await readNamedEnds(source), path);
   for (const name of ["tokenizer.json", "tokenizer_config.json"]) {
     if (existsSync(join(source, name))) continue;
     throw new EverturnError("TOKENIZER_INVALID", { folder: source, reason: `${name} is missing` });
@@ -44,13 +45,17 @@ function modelWeights(config: ModelConfig, weights: ReadonlyMap<string, Tensor>)
   return new Map([...shapes.keys()].map((name) => [name, weights.get(name)!]));
 }
 
-function specialTokens(json: Record<string, unknown>, path: string): SpecialTokenIds {
+function specialTokens(json: Record<string, unknown>, ends: number[], path: string): SpecialTokenIds {
   const id = (name: string) => {
     const value = json[name];
     return typeof value === "number" ? value : null;
   };
-  const end = json.eos_token_id;
-  const ends = Array.isArray(end) ? end.filter((item) => typeof item === "number") : id("eos_token_id");
-  if (ends === null) throw configError(`${path}: eos_token_id must be a number, or a list of them`);
-  return { bos_token_id: id("bos_token_id"), eos_token_id: ends, pad_token_id: id("pad_token_id") };
+  if (ends.length === 0) {
+    throw configError(`${path}: eos_token_id is missing, and generation_config.json has none either`);
+  }
+  return {
+    bos_token_id: id("bos_token_id"),
+    eos_token_id: oneOrList(ends),
+    pad_token_id: id("pad_token_id"),
+  };
 }

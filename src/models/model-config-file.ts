@@ -68,6 +68,12 @@ export interface SpecialTokenIds {
   pad_token_id: number | null;
 }
 
+/** Ids as eos_token_id has them: a number, or a list of several. */
+export function oneOrList(ids: readonly number[]): number | readonly number[] {
+  const [only] = ids;
+  return only !== undefined && ids.length === 1 ? only : ids;
+}
+
 /** The config.json of a model, as `transformers` reads it. */
 export function formatModelConfig(config: ModelConfig, tokens: SpecialTokenIds): string {
   const { rope_scaling, rope_theta, ...fields } = config;

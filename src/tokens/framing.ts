@@ -2,6 +2,7 @@ import type { Message, ToolDefinition } from "../contracts/message.ts";
 import type { MaskedTokens, TokenizedText } from "../contracts/policy.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { compileChatTemplate } from "./chat-template.ts";
+import { exampleChat, placeholder } from "./end-of-turn.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 
 /** Turns messages into tokens, so that a trajectory only ever grows: prompt, action, observation, action, … */
@@ -11,19 +12,16 @@ export type Framing = {
   frameDemonstration(messages: Message[], tools: ToolDefinition[]): MaskedTokens;
 };
 
-/** Stands for an action while the text after it is cut from a rendered chat. */
-const placeholder = "EVERTURN_ACTION";
-
 /**
  * Framing by a tokenizer's chat template:
  * - the prompt is the rendered chat up to where the first action begins;
- * - an observation is what the template writes between the end-of-turn token of an action (sampled, so not
- *   included) and the next action, whatever messages stand between;
+ * - an observation is what the template writes between its end of turn (an action has one that was sampled, or another
+ *   token that ends an action in its place, so it isn't included) and the next action, whatever messages stand between;
  * - a demonstration is a prompt, actions (mask 1, end-of-turn token included) and observations (mask 0),
  *   made of the same pieces, and so equal token by token to a trajectory with those texts.
  *
- * Fails with CHAT_TEMPLATE_UNUSABLE when the template doesn't end an assistant's message with eos_token, or
- * rewrites earlier messages.
+ * Fails with CHAT_TEMPLATE_UNUSABLE when the template doesn't end an assistant's message with a token, or rewrites
+ * earlier messages.
  */
 export function createFraming(tokenizer: Tokenizer): Framing {
   const render = compileChatTemplate(tokenizer.chatTemplate, tokenizer.specialTokens);
@@ -42,16 +40,10 @@ export function createFraming(tokenizer: Tokenizer): Framing {
     tokenize(render(messages, tools, true));
 
   const frameObservation = (messages: Message[]) => {
-    const chat: Message[] = [
-      { role: "user", content: "" },
-      { role: "assistant", content: placeholder },
-    ];
-    const text = render([...chat, ...messages], [], true);
+    const text = render([...exampleChat, ...messages], [], true);
     // Llama 2's template writes a space before eos_token, which is the model's to write
     const after = text.slice(text.indexOf(placeholder) + placeholder.length).trimStart();
-    if (!text.includes(placeholder) || !after.startsWith(end)) {
-      throw unusable(`an assistant's message doesn't end with eos_token (${end})`);
-    }
+    if (!text.includes(placeholder) || !after.startsWith(end)) throw endless(end);
     return continued(end, after.slice(end.length));
   };
 
@@ -60,7 +52,7 @@ export function createFraming(tokenizer: Tokenizer): Framing {
     const text = render([...before, action], tools, false);
     if (!text.startsWith(opening)) throw unusable("it writes earlier messages differently later on");
     const stop = text.lastIndexOf(end);
-    if (stop < opening.length) throw unusable(`an assistant's message doesn't end with eos_token (${end})`);
+    if (stop < opening.length) throw endless(end);
     return continued(preceding, text.slice(opening.length, stop + end.length));
   };
 
@@ -87,6 +79,10 @@ export function createFraming(tokenizer: Tokenizer): Framing {
   };
 
   return { framePrompt, frameObservation, frameDemonstration };
+}
+
+function endless(end: string): EverturnError {
+  return unusable(`an assistant's message doesn't end with a token that ends a turn, such as ${end}`);
 }
 
 function unusable(reason: string): EverturnError {

@@ -2,8 +2,10 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Tokenizer as HuggingFaceTokenizer } from "@huggingface/tokenizers";
-import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
+import { endOfTurn } from "./end-of-turn.ts";
+import { invalidTokenizer, readJsonFile } from "./json-file.ts";
+import { readNamedEnds } from "./named-ends.ts";
 
 /** Text to token ids and back, as Hugging Face's `tokenizers` does it. */
 export type Tokenizer = {
@@ -11,8 +13,10 @@ export type Tokenizer = {
   encode(text: string): number[];
   /** Text of `tokens`, special tokens included. Bytes that end inside a character become U+FFFD. */
   decode(tokens: readonly number[]): string;
-  /** The token that ends an action: its text and its id. */
+  /** The token that the chat template ends an assistant's message with, or else eos_token: its text and its id. */
   endOfTurn: { text: string; id: number };
+  /** Ids of the tokens that end an action: endOfTurn, eos_token, and what the model's files name beside them. */
+  endTokens: readonly number[];
   /** Texts of the special tokens that tokenizer_config.json names: bos_token, eos_token, pad_token, unk_token. */
   specialTokens: Readonly<Record<string, string>>;
   /** The id of a token by its text. */
@@ -24,29 +28,36 @@ export type Tokenizer = {
 };
 
 /**
- * Reads tokenizer.json and tokenizer_config.json of a Hugging Face folder; a chat template in chat_template.jinja
- * goes before the one in tokenizer_config.json, as in transformers. Fails with TOKENIZER_INVALID when a file is
- * missing or lacks the template or eos_token.
+ * Reads tokenizer.json and tokenizer_config.json of a Hugging Face folder, and what ends an action from config.json and
+ * generation_config.json, if they are there. A chat template in chat_template.jinja goes before the one in
+ * tokenizer_config.json, as in transformers. Fails with TOKENIZER_INVALID when a file is missing or lacks the template
+ * or eos_token.
  */
 export async function loadTokenizer(folder: string): Promise<Tokenizer> {
-  const json = await readJson(folder, "tokenizer.json");
-  const config = await readJson(folder, "tokenizer_config.json");
+  const json = await readJsonFile(folder, "tokenizer.json");
+  const config = await readJsonFile(folder, "tokenizer_config.json");
   const tokenizer = build(folder, json, config);
   const specialTokens = readSpecialTokens(config);
   const endText = specialTokens.eos_token;
   const endId = endText === undefined ? undefined : tokenizer.token_to_id(endText);
   if (endText === undefined || endId === undefined) {
-    throw invalid(folder, "tokenizer_config.json names no eos_token of the vocabulary");
+    throw invalidTokenizer(folder, "tokenizer_config.json names no eos_token of the vocabulary");
   }
+  const chatTemplate = await readTemplate(folder, config);
+  const added = new Map([...tokenizer.get_added_tokens_decoder()].map(([id, { content }]) => [content, id]));
+  const turnText = endOfTurn(chatTemplate, specialTokens, [...added.keys(), endText]) ?? endText;
+  const turnId = added.get(turnText) ?? endId;
+  const named = (await readNamedEnds(folder)).filter((id) => tokenizer.id_to_token(id) !== undefined);
   return {
     encode: (text) => (text === "" ? [] : tokenizer.encode(text, { add_special_tokens: false }).ids),
     decode: (tokens) =>
       tokens.length === 0 ? "" : tokenizer.decode([...tokens], { clean_up_tokenization_spaces: false }),
-    endOfTurn: { text: endText, id: endId },
+    endOfTurn: { text: turnText, id: turnId },
+    endTokens: [...new Set([turnId, endId, ...named])],
     specialTokens,
     idOf: (token) => tokenizer.token_to_id(token),
     vocabularySize: sizeOf(tokenizer.get_vocab(true)),
-    chatTemplate: await readTemplate(folder, config),
+    chatTemplate,
   };
 }
 
@@ -57,25 +68,11 @@ function sizeOf(vocabulary: ReadonlyMap<string, number>): number {
   return size;
 }
 
-async function readJson(folder: string, name: string): Promise<Record<string, unknown>> {
-  let text: string;
-  try {
-    text = await readFile(join(folder, name), "utf8");
-  } catch (cause) {
-    throw invalid(folder, `${name} can't be read`, cause);
-  }
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw invalid(folder, `${name} is not JSON`, cause);
-  }
-}
-
 async function readTemplate(folder: string, config: Record<string, unknown>): Promise<string> {
   const file = join(folder, "chat_template.jinja");
   if (existsSync(file)) return readFile(file, "utf8");
   if (typeof config.chat_template === "string") return config.chat_template;
-  throw invalid(folder, "there is no chat template in tokenizer_config.json or chat_template.jinja");
+  throw invalidTokenizer(folder, "there is no chat template in tokenizer_config.json or chat_template.jinja");
 }
 
 function build(
@@ -86,7 +83,7 @@ function build(
   try {
     return new HuggingFaceTokenizer({ ...json, pre_tokenizer: allDigits(json.pre_tokenizer) }, config);
   } catch (cause) {
-    throw invalid(folder, `tokenizer.json is refused: ${messageOf(cause)}`, cause);
+    throw invalidTokenizer(folder, `tokenizer.json is refused: ${messageOf(cause)}`, cause);
   }
 }
 
@@ -114,8 +111,4 @@ function readSpecialTokens(config: Record<string, unknown>): Record<string, stri
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null;
-}
-
-function invalid(folder: string, reason: string, cause?: unknown): EverturnError {
-  return new EverturnError("TOKENIZER_INVALID", { folder, reason }, { cause });
 }

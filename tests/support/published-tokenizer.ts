@@ -1,4 +1,5 @@
 import { mkdirSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type GgufHeader, readGgufHeader } from "../../src/models/gguf/header.ts";
 import { writeTokenizerFiles } from "../../src/models/gguf/tokenizer-files.ts";
@@ -21,4 +22,9 @@ export async function publishedTokenizer(
   change(metadata);
   await writeTokenizerFiles(folder, file, metadata);
   return loadTokenizer(folder);
+}
+
+/** A chat template of a published model, such as google-gemma-2-2b-it. */
+export async function publishedTemplate(name: string): Promise<string> {
+  return readFile(join(await fetchLlamaCpp(), "templates", `${name}.jinja`), "utf8");
 }

@@ -1,7 +1,6 @@
 import { EverturnError } from "../../errors/everturn-error.ts";
 import type { Family } from "../families.ts";
 import { type ModelConfig, modelConfig } from "../model-config.ts";
-import type { SpecialTokenIds } from "../model-config-file.ts";
 import { parseRotaryScaling } from "../parse-rotary-scaling.ts";
 import type { RotaryScaling } from "../rotary-scaling.ts";
 import type { GgufHeader } from "./header.ts";
@@ -59,17 +58,6 @@ export function configFromMetadata(path: string, { metadata, tensors }: GgufHead
     sliding_window: window || null,
     layer_types: Array.from({ length: layers }, () => (window ? "sliding_attention" : "full_attention")),
   });
-}
-
-/** The ids of a file's special tokens, for config.json. Throws GGUF_UNSUPPORTED if none ends a text. */
-export function tokensFromMetadata(path: string, { metadata }: GgufHeader): SpecialTokenIds {
-  const id = (name: string) => {
-    const value = metadata.get(`tokenizer.ggml.${name}_token_id`);
-    return typeof value === "number" ? value : null;
-  };
-  const end = id("eos");
-  if (end === null) throw unsupportedGguf(path, "tokenizer.ggml.eos_token_id is missing");
-  return { bos_token_id: id("bos"), eos_token_id: end, pad_token_id: id("padding") };
 }
 
 /** The error GGUF_UNSUPPORTED. */

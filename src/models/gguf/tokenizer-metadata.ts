@@ -8,6 +8,8 @@ export interface TokenizerSource {
   json: Readonly<Record<string, unknown>>;
   /** Texts of bos_token, eos_token, unk_token and pad_token, as far as they are named. */
   specialTokens: Readonly<Record<string, string>>;
+  /** Ids of the tokens that end an action. */
+  endTokens: readonly number[];
   chatTemplate: string;
 }
 
@@ -18,7 +20,7 @@ const specialKeys = { bos_token: "bos", eos_token: "eos", unk_token: "unknown", 
  * Gives a text, the reason, for a tokenizer that GGUF has no name for.
  */
 export function tokenizerMetadata(
-  { json, specialTokens, chatTemplate }: TokenizerSource,
+  { json, specialTokens, endTokens, chatTemplate }: TokenizerSource,
   size: number,
 ): Map<string, TypedValue> | string {
   const { type, vocab, merges } = fields(json.model);
@@ -45,6 +47,13 @@ export function tokenizerMetadata(
     const id = tokens.indexOf(specialTokens[name] ?? "");
     return id < 0 ? [] : [[`tokenizer.ggml.${key}_token_id`, { type: "uint32", value: id }]];
   });
+  // GGUF has room for two ends beside eos_token: of a turn, and of a message
+  const others = endTokens.filter((id) => tokens[id] !== specialTokens.eos_token);
+  const message = others.find((id) => tokens[id] === "<|eom_id|>") ?? others[1];
+  const turn = others.find((id) => id !== message);
+  for (const [key, value] of Object.entries({ eot: turn, eom: message })) {
+    if (value !== undefined) ids.push([`tokenizer.ggml.${key}_token_id`, { type: "uint32", value }]);
+  }
   return new Map<string, TypedValue>([
     ["tokenizer.ggml.model", { type: "string", value: "gpt2" }],
     ["tokenizer.ggml.pre", { type: "string", value: pre }],

@@ -48,6 +48,16 @@ test("a folder of Hugging Face's files becomes a policy with float32 weights", a
   }
 });
 
+test("all ends that config.json and generation_config.json name are kept", async () => {
+  await configure({ eos_token_id: 2 });
+  await writeFile(join(source, "generation_config.json"), JSON.stringify({ eos_token_id: [0, 2, 5] }));
+  await importModel(source, target);
+  for (const name of ["config.json", "generation_config.json"]) {
+    const { eos_token_id } = JSON.parse(await readFile(join(target, name), "utf8"));
+    expect([name, eos_token_id]).toEqual([name, [2, 0, 5]]);
+  }
+});
+
 test("tensors that change nothing are left out, others refused", async () => {
   const head = weights.get("model.embed_tokens.weight")!;
   const frequencies = { shape: [2], data: new Float32Array(2) };
@@ -67,7 +77,14 @@ test.each<[string, () => Promise<unknown>]>([
   ["tokenizer.json is missing", () => rm(join(source, "tokenizer.json"))],
   ["config.json can't be read", () => rm(join(source, "config.json"))],
   ["there is neither model.safetensors nor", () => rm(join(source, "model.safetensors"))],
-  ["eos_token_id must be a number", () => configure({ eos_token_id: null })],
+  ['eos_token_id holds "2", which is no id', () => configure({ eos_token_id: "2" })],
+  [
+    "eos_token_id is missing, and generation_config.json has none either",
+    async () => {
+      await configure({ eos_token_id: null });
+      await rm(join(source, "generation_config.json"));
+    },
+  ],
   ['model_type is "gpt2"', () => configure({ model_type: "gpt2" })],
   [
     "layers.2.input_layernorm.weight should be [32], but is missing",

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -92,4 +92,37 @@ test("an action's text leaves out the token that ends it", async () => {
   expect(action).toMatchObject({ tokens: [2], text: "", finishReason: "stop" });
   expect(action.logprobs[0]).toBeCloseTo(0, 5);
   await opened.close();
+});
+
+test("a stop token of the pipeline, and one of generation_config.json, end an action", async () => {
+  const path = join(folder, "stop-tokens");
+  await policy.initialize(path, config, 1);
+  const file = join(path, "generation_config.json");
+  const read = async () => JSON.parse(await readFile(file, "utf8"));
+  expect((await read()).eos_token_id).toBe(2);
+  const generate = async () => {
+    const opened = await policy.open(path, config);
+    await opened.load(0, path);
+    const { tokens } = opened.framePrompt([{ role: "user", content: "1 + 2" }], []);
+    const action = await opened.generate({ tokens, version: 0, sampling, key });
+    await opened.close();
+    return action;
+  };
+  const free = await generate();
+  expect(free.finishReason).toBe("length");
+  await writeFile(file, JSON.stringify({ ...(await read()), eos_token_id: [2, free.tokens[3]] }));
+  const named = await generate();
+  expect(named).toMatchObject({ tokens: free.tokens.slice(0, 4), finishReason: "stop" });
+  expect(free.text.startsWith(named.text)).toBe(true);
+  expect(named.text).not.toBe("");
+
+  const { model } = JSON.parse(await readFile(join(tokenizer, "tokenizer.json"), "utf8"));
+  const texts = Object.entries<number>(model.vocab);
+  const [stop] = texts.find(([, id]) => id === free.tokens[1])!;
+  const target = join(folder, "more-stop-tokens");
+  await policy.initialize(target, { model: path, stopTokens: [stop] }, 1);
+  const kept = JSON.parse(await readFile(join(target, "generation_config.json"), "utf8"));
+  expect(kept.eos_token_id).toEqual([2, free.tokens[3], free.tokens[1]]);
+  const unknown = policy.initialize(join(folder, "unknown"), { ...config, stopTokens: ["<|no such|>"] }, 1);
+  await expect(unknown).rejects.toThrow("names “<|no such|>”, which is no token of the vocabulary");
 });

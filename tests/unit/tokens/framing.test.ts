@@ -76,7 +76,7 @@ test("refuses a demonstration without an action", () => {
 
 test("refuses templates that can't frame turns", () => {
   const endless = createFraming({ ...tokenizer, chatTemplate: "{{ messages[-1].content }}" });
-  expect(() => endless.frameObservation([result])).toThrow("doesn't end with eos_token");
+  expect(() => endless.frameObservation([result])).toThrow("doesn't end with a token that ends a turn");
   const rewriting = createFraming({ ...tokenizer, chatTemplate: "{{ messages | length }}<|im_end|>" });
   expect(() => rewriting.frameDemonstration([question, answer], [])).toThrow("writes earlier messages");
   const broken = { ...tokenizer, chatTemplate: "{% if %}" };

@@ -1,10 +1,11 @@
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import type { Message } from "../../../src/contracts/message.ts";
+import type { GgufHeader } from "../../../src/models/gguf/header.ts";
 import { compileChatTemplate } from "../../../src/tokens/chat-template.ts";
 import { createFraming } from "../../../src/tokens/framing.ts";
 import { fetchLlamaCpp } from "../../support/llama-cpp.ts";
-import { publishedTokenizer } from "../../support/published-tokenizer.ts";
+import { publishedTemplate, publishedTokenizer } from "../../support/published-tokenizer.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const work = temporaryFolder();
@@ -31,4 +32,45 @@ test.each([
   expect(tokens).toEqual(whole.slice(0, whole.lastIndexOf(tokenizer.endOfTurn.id) + 1));
   const written = tokenizer.decode(tokens.filter((_, at) => mask[at] === 1));
   expect(written.replaceAll(/\s/g, "")).toBe("4,Ithink.</s>6</s>");
+});
+
+type Change = (metadata: GgufHeader["metadata"]) => void;
+
+/** Phi-3's vocabulary with Gemma's names for two of its control tokens. */
+const asGemma: Change = (metadata) => {
+  const tokens = metadata.get("tokenizer.ggml.tokens");
+  if (!Array.isArray(tokens)) throw new TypeError("there are no tokens");
+  tokens[32_002] = "<start_of_turn>";
+  tokens[32_003] = "<end_of_turn>";
+};
+
+test.each<[string, string, string, string, Change?]>([
+  ["google-gemma-2-2b-it", "phi-3", "<|endoftext|>", "<end_of_turn>", asGemma],
+  ["microsoft-Phi-3.5-mini-instruct", "phi-3", "<|endoftext|>", "<|end|>"],
+  ["meta-llama-Llama-3.1-8B-Instruct", "llama-bpe", "<|end_of_text|>", "<|eot_id|>"],
+  ["meta-llama-Llama-3.2-3B-Instruct", "llama-bpe", "<|end_of_text|>", "<|eot_id|>"],
+  ["Qwen-Qwen2.5-7B-Instruct", "qwen2", "<|endoftext|>", "<|im_end|>"],
+  ["Qwen-Qwen3-0.6B", "qwen2", "<|endoftext|>", "<|im_end|>"],
+  ["mistralai-Mistral-Nemo-Instruct-2407", "llama-spm", "</s>", "</s>"],
+])("%s: its end of turn ends an action, and what follows is token for token the chat", async (...row) => {
+  const [name, vocabulary, eos, end, change] = row;
+  const template = await publishedTemplate(name);
+  const tokenizer = await publishedTokenizer(vocabulary, join(work, name), (metadata) => {
+    metadata.set("tokenizer.chat_template", template);
+    change?.(metadata);
+  });
+  expect(tokenizer.endOfTurn.text).toBe(end);
+  expect(tokenizer.endTokens.map((id) => tokenizer.decode([id]))).toEqual([...new Set([end, eos])]);
+  const { framePrompt, frameObservation, frameDemonstration } = createFraming(tokenizer);
+  const [question, answer, next] = chat;
+  const prompt = framePrompt([question!], []);
+  const observation = frameObservation([next!]);
+  const whole = framePrompt([question!, answer!, next!], []);
+  expect(`${prompt.text}${answer!.content}${end}${observation.text}`).toBe(whole.text);
+  const action = whole.tokens.slice(prompt.tokens.length, -observation.tokens.length);
+  expect([...prompt.tokens, ...action, ...observation.tokens]).toEqual(whole.tokens);
+  expect(action.at(-1)).toBe(tokenizer.endOfTurn.id);
+  const { tokens, mask } = frameDemonstration([question!, answer!], []);
+  // Qwen3's template writes an empty thought before the newest action
+  expect(tokens.filter((_, at) => mask[at] === 1).slice(-action.length)).toEqual(action);
 });

@@ -1,4 +1,4 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readWeights } from "../../../../src/models/checkpoint.ts";
@@ -8,10 +8,11 @@ import { readGgufHeader } from "../../../../src/models/gguf/header.ts";
 import { importGguf } from "../../../../src/models/gguf/import-gguf.ts";
 import type { GgufValue } from "../../../../src/models/gguf/value-types.ts";
 import { type ModelConfig, modelConfig } from "../../../../src/models/model-config.ts";
-import { readModelConfig } from "../../../../src/models/model-config-file.ts";
+import { readModelConfig, type SpecialTokenIds } from "../../../../src/models/model-config-file.ts";
 import { randomModelWeights } from "../../../../src/models/model-weights.ts";
 import { parseRotaryScaling } from "../../../../src/models/parse-rotary-scaling.ts";
 import { writePolicyFolder } from "../../../../src/models/policy-folder.ts";
+import { loadTokenizer } from "../../../../src/tokens/tokenizer.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
 const tokenizer = join(import.meta.dirname, "../../tokens/fixtures/tokenizer");
@@ -37,11 +38,14 @@ const llama3 = {
 
 let count = 0;
 
-/** A random policy of a configuration, and its GGUF file. */
-async function exported(changes: Partial<ModelConfig>): Promise<{ folder: string; file: string }> {
+/** A random policy of a configuration that ends with these tokens, and its GGUF file. */
+async function exported(
+  changes: Partial<ModelConfig>,
+  eos_token_id: SpecialTokenIds["eos_token_id"] = 2,
+): Promise<{ folder: string; file: string }> {
   const folder = join(work, `policy-${count++}`);
   const config = modelConfig({ ...sizes, ...changes });
-  const tokens = { bos_token_id: null, eos_token_id: 2, pad_token_id: 0 };
+  const tokens = { bos_token_id: null, eos_token_id, pad_token_id: 0 };
   const weights = randomModelWeights(config, 1);
   await writePolicyFolder(folder, { config, weights, tokens, tokenizer });
   await exportGguf(folder, weights, `${folder}.gguf`, "F32");
@@ -99,4 +103,18 @@ test.each<[string, string, GgufValue]>([
   header.metadata.set("llama.rope.scaling.factor", 2);
   header.metadata.set(key, value);
   expect(() => configFromMetadata("x.gguf", header)).toThrow(reason);
+});
+
+test("what ends an action survives GGUF: eos_token, and two more", async () => {
+  const { folder, file } = await exported({}, [2, 5, 7]);
+  const { metadata } = readGgufHeader(file);
+  const keys = ["eos", "eot", "eom"].map((name) => metadata.get(`tokenizer.ggml.${name}_token_id`));
+  expect(keys).toEqual([2, 5, 7]);
+  const back = `${folder}-back`;
+  await mkdir(back);
+  await importGguf(file, back);
+  const { eos_token_id } = JSON.parse(await readFile(join(back, "generation_config.json"), "utf8"));
+  // and <|endoftext|>, a control token that llama.cpp knows by its text
+  expect(eos_token_id).toEqual([2, 5, 7, 0]);
+  expect((await loadTokenizer(back)).endTokens).toEqual([2, 5, 7, 0]);
 });

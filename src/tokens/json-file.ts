@@ -1,0 +1,23 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { EverturnError } from "../errors/everturn-error.ts";
+
+/** The object in a JSON file of a tokenizer's folder. Throws TOKENIZER_INVALID. */
+export async function readJsonFile(folder: string, name: string): Promise<Record<string, unknown>> {
+  let text: string;
+  try {
+    text = await readFile(join(folder, name), "utf8");
+  } catch (cause) {
+    throw invalidTokenizer(folder, `${name} can't be read`, cause);
+  }
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw invalidTokenizer(folder, `${name} is not JSON`, cause);
+  }
+}
+
+/** The error TOKENIZER_INVALID. */
+export function invalidTokenizer(folder: string, reason: string, cause?: unknown): EverturnError {
+  return new EverturnError("TOKENIZER_INVALID", { folder, reason }, { cause });
+}
