@@ -6,6 +6,7 @@ import { EverturnError } from "../src/errors/everturn-error.ts";
 import type { Report } from "../src/temporal/durable.ts";
 import { timed } from "../src/temporal/timed.ts";
 import type { ToolWorker } from "../src/temporal/tool-worker.ts";
+import type { InstanceState } from "../src/threads/plugin-thread.ts";
 import { addCallFailure, callFailures, clearCallFailures } from "../src/tools/call-failures.ts";
 import type { InstanceAnswer } from "../src/tools/instances.ts";
 import type { OpenTool } from "../src/tools/open-tool.ts";
@@ -87,19 +88,17 @@ export function callTool(worker: ToolWorker, tool: string) {
       const { plugin, config } = opened;
       const key = `${place.id}/${turn}/${call}`;
       const { attempt } = Context.current().info;
-      const execution = { instance: place.id, key, config, attempt };
-      const executeOnce = (state: unknown, limited: AbortSignal) =>
-        opened.attempt(
-          (own) => plugin.execute(input.arguments, { ...execution, signal: own, isReplay: false }, state),
-          limited,
-        );
-      const execute = async (state: unknown) => {
+      const execution = { instance: place.id, key, config, attempt, isReplay: false };
+      const execute = async (state?: InstanceState) => {
         const bound = { what: tool, signal, limit: input.timeLimit };
-        const done = await timed((limited) => executeOnce(state, limited), bound);
+        const done = await timed(
+          async (limited) => plugin.execute(input.arguments, { ...execution, signal: limited }, state),
+          bound,
+        );
         seconds = done.seconds;
         return done.result;
       };
-      if (plugin.create === undefined) return { answer: await execute(undefined) };
+      if (plugin.create === undefined) return { answer: await execute() };
       const { continues = false } = input;
       const needed = { place, turn, call, attempt, task: input.task, tool: opened, continues, signal };
       return worker.instances.use(needed, (state) => {

@@ -25,7 +25,7 @@ export function scoreTrajectory(worker: ToolWorker) {
     const before = await readRecord<TrajectoryRecord>(file);
     if (before?.outcome === "left-out") await rm(file, { force: true });
     const record = await once<TrajectoryRecord>(file, async () => {
-      const reward = await worker.reward(place.run);
+      const reward = await worker.reward();
       const ended = await readEnded(folder.trajectory(place), input);
       const { turns } = ended;
       if (typeof input.turns === "number" && turns.length < input.turns) {

@@ -20,6 +20,8 @@ export interface ToolCreation {
    * killed whose worker died before it could `hold` them (on Linux).
    */
   environment: Record<string, string>;
+  /** Aborted at the tool's time-out, and when nobody waits for the instance any longer. */
+  signal: AbortSignal;
   /**
    * Notes what `reap` needs to free the instance if this worker dies: a process, a sandbox's id. To be called as soon
    * as there is something to free; the last one counts.

@@ -10,7 +10,8 @@ export type ErrorParams<Code extends ErrorCode> = Record<
   string | number
 >;
 
-const marker = Symbol.for("everturn.error");
+/** What marks an error of the table, in every realm and copy of this module. */
+export const everturnMarker = Symbol.for("everturn.error");
 
 function fill(template: string, params: Readonly<Record<string, string | number>>): string {
   return template.replace(/\{(\w+)\}/g, (whole, name: string) => String(params[name] ?? whole));
@@ -46,11 +47,11 @@ export class EverturnError<Code extends ErrorCode = ErrorCode> extends Error {
     this.retryable = entry.retryable;
     this.help = help;
     this.problems = options.problems ?? [];
-    Object.defineProperty(this, marker, { value: true });
+    Object.defineProperty(this, everturnMarker, { value: true });
   }
 }
 
 /** Whether `error` is an EverturnError, also one of another realm or another copy of the module. */
 export function isEverturnError(error: unknown): error is EverturnError {
-  return typeof error === "object" && error !== null && marker in error;
+  return typeof error === "object" && error !== null && everturnMarker in error;
 }

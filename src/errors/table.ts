@@ -123,6 +123,11 @@ export const errorTable = {
     retryable: false,
     help: "A {kind} plugin's default export is {expected}.",
   },
+  PLUGIN_THREAD_ENDED: {
+    message: "The thread of the plugin {plugin} ended: {reason}.",
+    retryable: true,
+    help: "What it was doing is done again in a fresh thread. The worker's log names the call that ended it.",
+  },
 
   // Policies: weights, tokenizers, sampling
   SAFETENSORS_INVALID: {
@@ -580,6 +585,16 @@ export const errorTable = {
     message: "{what} took the {seconds} s that were left of the trajectory's time.",
     retryable: false,
     help: "The trajectory ends with the outcome time-limit and is scored as it is. Raise rollout.limits.turnTime or rollout.limits.time if it should have more.",
+  },
+  REWARD_FAILED: {
+    message: "The reward manager {reward} failed: {reason}.",
+    retryable: true,
+    help: "It is tried again; if it keeps failing, look at what it depends on.",
+  },
+  REWARD_TIMED_OUT: {
+    message: "The reward manager {reward} did not answer within {seconds} s.",
+    retryable: true,
+    help: "It is tried again; if it keeps timing out, look at what it depends on.",
   },
   REWARD_INVALID: {
     message: "The reward of {trajectory} is {reward}, which is not a number to train on.",

@@ -5,7 +5,6 @@ import type { RewardPlugin } from "../contracts/reward.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
 import { settingsOfHost } from "../pipeline/host-settings.ts";
-import { loadReward, loadTool } from "../plugins/registry.ts";
 import { type OpenRun, openRuns } from "../runs/open-runs.ts";
 import { runFolder } from "../runs/run-folder.ts";
 import { sharedPromises } from "../runs/shared-promises.ts";
@@ -18,6 +17,8 @@ import { oneAtATime } from "../tools/one-at-a-time.ts";
 import { type OpenTool, openTool } from "../tools/open-tool.ts";
 import { processIdentity } from "../tools/process-identity.ts";
 import { openRecordings } from "../tools/recordings.ts";
+import { type RewardThread, rewardThread } from "../tools/reward-thread.ts";
+import { toolThread } from "../tools/tool-thread.ts";
 
 /** What the activities of the queue `tools` share in a worker: the run, its tools, their hosts and instances. */
 export interface ToolWorker {
@@ -28,8 +29,8 @@ export interface ToolWorker {
   recordings(folder: string): ReturnType<typeof openRecordings>;
   /** Does `work` after what was asked for with the same key: attempts at one call never overlap in a worker. */
   inTurn<T>(key: string, work: () => Promise<T>): Promise<T>;
-  reward(run: string): Promise<RewardPlugin>;
-  /** Frees what dead workers left; from then on renews its own leases and looks for others that nobody holds. */
+  reward(): Promise<RewardPlugin>;
+  /** Frees what dead workers left and starts the plugins' threads; from then on renews its own leases and looks for others that nobody holds. */
   start(): Promise<void>;
   /** Releases every instance that is still held. */
   close(): Promise<void>;
@@ -43,6 +44,7 @@ export function toolWorker(runs: string, run: string): ToolWorker {
   const folder = runFolder(runs, run);
   const openRun = openRuns(runs);
   const tools = sharedPromises<OpenTool>();
+  const rewards = sharedPromises<RewardThread>();
   const hosts = new Map<string, ToolHost>();
   const recordings = new Map<string, ReturnType<typeof openRecordings>>();
   const { hostPauses } = instruments();
@@ -58,8 +60,12 @@ export function toolWorker(runs: string, run: string): ToolWorker {
     return tools.get(name, async () => {
       const { plan } = await openRun(run);
       const resolved = toolOf(plan, name);
-      return openTool(resolved, await loadTool(resolved), hostOf(plan, resolved.host ?? name));
+      return openTool(resolved, await toolThread(resolved, name, log), hostOf(plan, resolved.host ?? name));
     });
+  }
+
+  function reward(): Promise<RewardThread> {
+    return rewards.get("", async () => rewardThread((await openRun(run)).plan.reward, log));
   }
 
   function hostOf(plan: Plan, name: string): ToolHost {
@@ -96,9 +102,13 @@ export function toolWorker(runs: string, run: string): ToolWorker {
       return known;
     },
     inTurn: oneAtATime(),
-    reward: async (of) => loadReward((await openRun(of)).plan.reward),
+    reward: async () => (await reward()).plugin,
     start: async () => {
       await lookAtLeases();
+      const { plan } = await openRun(run);
+      const names = plan.tools.map(({ name, manifest }) => manifest.tool?.name ?? name);
+      // Their threads start meanwhile; what fails is told to whoever calls them.
+      for (const opening of [reward(), ...names.map(tool)]) opening.catch(() => {});
       ticking = setInterval(() => {
         tick = tick.then(lookAtLeases);
       }, leaseInterval);
@@ -108,6 +118,9 @@ export function toolWorker(runs: string, run: string): ToolWorker {
       await tick;
       for (const { breaker } of hosts.values()) breaker.close();
       await instances.close();
+      for (const opened of await Promise.allSettled([...tools.all(), ...rewards.all()])) {
+        if (opened.status === "fulfilled") await opened.value.close();
+      }
     },
   };
 }

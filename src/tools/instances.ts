@@ -6,6 +6,7 @@ import type { TrajectoryPlace } from "../contracts/trajectory.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
+import type { InstanceState } from "../threads/plugin-thread.ts";
 import { instanceKey, isAbandoned, type Lease, type Leases } from "./leases.ts";
 import { killMarked, markVariable } from "./marked-processes.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
@@ -34,10 +35,13 @@ export interface InstanceAnswer<T> {
 export interface Instances {
   /**
    * Does `work` with the trajectory's instance of the tool, one call after the other. An instance that this worker
-   * does not hold is made, or recovered as the tool's manifest says, and with it the lease is taken over. Throws
+   * does not hold, or whose thread has ended, is made, or recovered as the tool's manifest says, and with it the lease is taken over. Throws
    * TOOL_STATE_LOST, TOOL_LEASE_TAKEN, and what the plugin fails with.
    */
-  use<T>(call: InstanceCall, work: (state: unknown) => Promise<T>): Promise<InstanceAnswer<T>>;
+  use<T>(
+    call: InstanceCall,
+    work: (state: InstanceState | undefined) => Promise<T>,
+  ): Promise<InstanceAnswer<T>>;
   /** Lets an instance go whose state is not what the journal says: the next call recovers it. */
   forget(place: TrajectoryPlace, tool: OpenTool): Promise<void>;
   /** Frees the trajectory's instance, also one whose worker died. */
@@ -56,7 +60,7 @@ const patientAttempts = 8;
 interface Held {
   tool: OpenTool;
   lease: Lease;
-  state: unknown;
+  state: InstanceState | undefined;
 }
 
 /** The instances of a worker for a run; `open` opens a tool whose lease was found. */
@@ -86,6 +90,7 @@ export function holdInstances(
     const creation = {
       ...{ instance: place.id, task: call.task, config: tool.config },
       environment: { [markVariable]: lease.mark },
+      signal: call.signal,
       hold: (handle) => {
         if (leased.get(key) === lease) leases.hold(key, lease, handle);
         else void reapLeft(tool, { ...lease, handle }); // it took so long that it was given up
@@ -95,7 +100,7 @@ export function holdInstances(
       const state =
         before.length > 0 || call.continues
           ? await recover(call, creation, before)
-          : await tool.attempt(async () => tool.plugin.create?.(creation), call.signal);
+          : await tool.plugin.create?.(creation);
       return { tool, lease, state };
     } catch (error) {
       await free(key, { tool, lease, state: undefined }, false);
@@ -119,9 +124,9 @@ export function holdInstances(
     call: InstanceCall,
     creation: ToolCreation,
     before: (CallPlace & { recorded: RecordedCall })[],
-  ): Promise<unknown> {
+  ): Promise<InstanceState | undefined> {
     const { tool, place, signal } = call;
-    const { plugin, attempt } = tool;
+    const { plugin } = tool;
     const lost = () => new EverturnError("TOOL_STATE_LOST", { tool: tool.name, trajectory: place.id });
     if (before.length === 0 || tool.recovery === "fail") throw lost();
     log(`${tool.name}: recovering the state of ${place.id} (${tool.recovery})`);
@@ -129,13 +134,13 @@ export function holdInstances(
       const name = before.at(-1)?.recorded.snapshot;
       const bytes = name === undefined ? undefined : await getSnapshot(folder.snapshots, name);
       if (bytes === undefined) throw lost();
-      return attempt(async () => plugin.restore?.(bytes, creation), signal);
+      return plugin.restore?.(bytes, creation);
     }
-    const state = await attempt(async () => plugin.create?.(creation), signal);
+    const state = await plugin.create?.(creation);
     for (const { turn, call: number, recorded } of before) {
       const key = `${place.id}/${turn}/${number}`;
-      const again = { instance: place.id, key, attempt: 1, config: tool.config, isReplay: true };
-      await attempt((own) => plugin.execute(recorded.arguments, { ...again, signal: own }, state), signal);
+      const again = { instance: place.id, key, attempt: 1, config: tool.config, isReplay: true, signal };
+      await plugin.execute(recorded.arguments, again, state);
     }
     return state;
   }
@@ -144,7 +149,7 @@ export function holdInstances(
   async function free(key: string, { tool, lease, state }: Held, isWhole = true): Promise<void> {
     const { plugin, name } = tool;
     try {
-      if (isWhole) await tool.attempt(async () => plugin.release?.(state));
+      if (isWhole) await plugin.release?.(state);
     } catch (error) {
       log(`${name}: ${lease.trajectory} was not released: ${messageOf(error)}`);
       isWhole = false;
@@ -158,8 +163,8 @@ export function holdInstances(
   /** Frees what a lease stands for; whether that worked. */
   async function reapLeft(tool: OpenTool, { trajectory, handle, mark }: Lease): Promise<boolean> {
     try {
-      killMarked(mark);
-      if (handle !== undefined) await tool.attempt(async () => tool.plugin.reap?.(handle, tool.config));
+      killMarked(markVariable, mark);
+      if (handle !== undefined) await tool.plugin.reap?.(handle, tool.config);
       return true;
     } catch (error) {
       log(`${tool.name}: what it holds for ${trajectory} was not freed: ${messageOf(error)}`);
@@ -171,7 +176,7 @@ export function holdInstances(
     const instance = held.get(key);
     if (instance === undefined) return;
     held.delete(key);
-    await free(key, instance);
+    await free(key, instance, !instance.tool.isLost(instance.state));
   }
 
   /** Frees what dead workers left of one instance, or of all. */
@@ -187,21 +192,20 @@ export function holdInstances(
 
   async function use<T>(
     call: InstanceCall,
-    work: (state: unknown) => Promise<T>,
+    work: (state: InstanceState | undefined) => Promise<T>,
   ): Promise<InstanceAnswer<T>> {
     const { tool, place } = call;
     const key = instanceKey(place, tool.name);
     const known = held.get(key);
-    if (known !== undefined && !(await leases.isMine(key, known.lease))) await letGo(key);
+    if (known !== undefined && (tool.isLost(known.state) || !(await leases.isMine(key, known.lease)))) {
+      await letGo(key);
+    }
     const instance = held.get(key) ?? (await make(key, call));
     held.set(key, instance);
     const taken = () => new EverturnError("TOOL_LEASE_TAKEN", { tool: tool.name, trajectory: place.id });
     try {
       const answer = await work(instance.state);
-      const bytes =
-        tool.recovery === "snapshot"
-          ? await tool.attempt(async () => tool.plugin.snapshot?.(instance.state), call.signal)
-          : undefined;
+      const bytes = tool.recovery === "snapshot" ? await tool.plugin.snapshot?.(instance.state) : undefined;
       if (!(await leases.isMine(key, instance.lease))) throw taken();
       return bytes === undefined
         ? { answer }
@@ -248,8 +252,9 @@ export function holdInstances(
       const before = [...held];
       const holding = await leases.holders();
       for (const [key, instance] of before) {
-        const { lease } = instance;
-        if (holding.has(leases.nameOf(key, lease)) && !isFinished(folder, lease)) continue;
+        const { lease, state } = instance;
+        const isLost = instance.tool.isLost(state);
+        if (!isLost && holding.has(leases.nameOf(key, lease)) && !isFinished(folder, lease)) continue;
         if (busy.has(key)) continue; // the call itself looks when it is done
         await inTurn(key, async () => {
           if (held.get(key) === instance) await letGo(key);

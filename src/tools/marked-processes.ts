@@ -6,12 +6,12 @@ import { namesInSync } from "../runs/names-in.ts";
 export const markVariable = "EVERTURN_LEASE";
 
 /**
- * Kills this machine's processes that carry a lease's mark: what a worker started that died before it could note it.
- * Reads Linux's /proc; elsewhere nobody may read another process's environment, and nothing is killed.
+ * Kills this machine's processes whose environment has `variable` set to `mark`: what a worker started that died before
+ * it could note it. Reads Linux's /proc; elsewhere nobody may read another process's environment, and nothing is killed.
  */
-export function killMarked(mark: string): void {
+export function killMarked(variable: string, mark: string): void {
   for (const pid of namesInSync("/proc").filter((name) => /^\d+$/.test(name))) {
-    if (!environmentOf(pid).includes(`${markVariable}=${mark}`)) continue;
+    if (!environmentOf(pid).includes(`${variable}=${mark}`)) continue;
     try {
       process.kill(Number(pid), "SIGKILL");
     } catch (error) {

@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { MockActivityEnvironment } from "@temporalio/testing";
 import { expect, test, vi } from "vitest";
 import { callTool } from "../../../activities/call-tool.ts";
@@ -5,41 +7,54 @@ import type { CallToolInput, CallToolResult } from "../../../src/contracts/activ
 import type { JsonObject } from "../../../src/contracts/json.ts";
 import type { HostSettings, ResolvedTool } from "../../../src/contracts/plan.ts";
 import type { ToolPlugin } from "../../../src/contracts/tool.ts";
+import { EverturnError } from "../../../src/errors/everturn-error.ts";
 import { settingsOfHost } from "../../../src/pipeline/host-settings.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
 import { toolWorker } from "../../../src/temporal/tool-worker.ts";
+import type { InstanceState } from "../../../src/threads/plugin-thread.ts";
 import { createHost } from "../../../src/tools/host.ts";
 import { type OpenTool, openTool } from "../../../src/tools/open-tool.ts";
+import type { ToolThread } from "../../../src/tools/tool-thread.ts";
 import { samplePlan } from "../../support/sample-plan.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { threadOf } from "../../support/thread-of.ts";
 
 const runs = temporaryFolder();
 const plan = samplePlan({ steps: 1, batchSize: 8, tasks: 2, warmStart: false, evaluationEvery: 1 });
 const run = await createRun(plan, runs, undefined, false);
 const [tool] = plan.tools;
 if (tool?.manifest.tool === undefined) throw new Error("the sample plan has no tool");
-const { manifest } = tool;
+const resolved: ResolvedTool = { ...tool, config: { digits: 3 } };
 
-/** The activity's result for a call of `execute`, as attempt 2. */
-function call(
+/** The activity's result for a call of a tool whose `execute` has this source, as attempt 2. */
+async function call(
   task: string,
-  execute: ToolPlugin<unknown>["execute"],
+  execute: string,
   parameters: JsonObject = { expression: "1 + 2" },
   options: Partial<ResolvedTool> = {},
   { signal } = new AbortController(),
 ): Promise<CallToolResult> {
-  return callOn(open({ execute }, options), task, parameters, signal);
+  const thread = await threadOf(`{ execute: ${execute} }`, { ...resolved, ...options });
+  return callOn(open(thread, options), task, parameters, signal);
 }
+
+type InlinePlugin = ToolPlugin<InstanceState | undefined>;
+
+/** A tool whose functions are in this thread: it throws what its own thread would. */
+const inline = (plugin: InlinePlugin): ToolThread => ({
+  plugin,
+  isLost: () => false,
+  close: async () => {},
+});
 
 /** The tool as a worker of its own has it. */
 function open(
-  plugin: ToolPlugin<unknown>,
+  thread: ToolThread,
   options: Partial<ResolvedTool> = {},
   settings: Partial<HostSettings> = {},
 ): OpenTool {
-  const resolved = { ...tool, ...options, manifest, config: { digits: 3 } };
   const host = createHost("calculator", { ...settingsOfHost(plan, "calculator"), ...settings }, () => {});
-  return openTool(resolved, plugin, host);
+  return openTool({ ...resolved, ...options }, thread, host);
 }
 
 function callOn(
@@ -60,90 +75,79 @@ function callOn(
 }
 
 test("the tool gets the call's key, which is the same in each attempt, and its configuration", async () => {
-  const result = await call("task-00000", (parameters, { key, attempt, config }) => ({
+  const execute = `(parameters, { key, attempt, config }) => ({
     text: JSON.stringify([parameters, key, attempt, config]),
     reward: 0.5,
-  }));
+  })`;
+  const result = await call("task-00000", execute);
   const key = `${run}/step-0001/task-00000/0/1/0`;
   expect(result).toMatchObject({ valid: true, reward: 0.5, attempts: 1 });
   expect(JSON.parse(result.observation)).toEqual([{ expression: "1 + 2" }, key, 2, { digits: 3 }]);
 });
 
 test("a call whose result was recorded is not made again", async () => {
-  const first = await call("task-00001", () => ({ text: "3" }));
-  const again = call("task-00001", () => {
-    throw new Error("called twice");
-  });
+  const first = await call("task-00001", '() => ({ text: "3" })');
+  const again = call("task-00001", '() => { throw new Error("called twice") }');
   expect(await again).toEqual(first);
 });
 
 test("arguments that break the schema never reach the tool: the model is told what is wrong", async () => {
-  let called = false;
-  const execute = () => {
-    called = true;
-    return { text: "" };
-  };
+  const execute = '() => { throw new Error("called") }';
   const result = await call("task-00002", execute, { expression: 3 });
   expect(result).toMatchObject({ valid: false, observation: "error: expression must be text, but is 3." });
-  expect(called).toBe(false);
 });
 
 test("a tool that throws is a failure of infrastructure, to be tried again", async () => {
-  const failing = call("task-00003", () => {
-    throw new Error("the host is down");
-  });
-  await expect(failing).rejects.toMatchObject({ code: "TOOL_FAILED", retryable: true });
-  expect(await call("task-00003", () => ({ text: "3" }))).toMatchObject({ observation: "3" });
+  const failing = call("task-00003", '() => { throw new Error("the host is down") }');
+  const failed = { code: "TOOL_FAILED", params: { reason: "the host is down" }, retryable: true };
+  await expect(failing).rejects.toMatchObject(failed);
+  expect(await call("task-00003", '() => ({ text: "3" })')).toMatchObject({ observation: "3" });
 });
 
 test("an answer without end is cut, and says so", async () => {
-  const { observation } = await call("task-00004", () => ({ text: "x".repeat(10_000) }));
+  const { observation } = await call("task-00004", '() => ({ text: "x".repeat(10_000) })');
   expect(observation).toBe(`${"x".repeat(8000)}\n[2000 characters cut]`);
 });
 
 test("a tool that ignores its signal does not hold its call for longer than the time-out", async () => {
-  let aborted: unknown;
-  const hanging = call(
-    "task-00005",
-    (_, { signal }) => {
-      signal.addEventListener("abort", () => (aborted = signal.reason));
-      return new Promise(() => {});
-    },
-    { expression: "1" },
-    { timeout: 50 },
-  );
+  const log = join(runs, "aborted");
+  const execute = `(_, { signal }) => {
+    signal.addEventListener("abort", () => process.getBuiltinModule("fs").writeFileSync(${JSON.stringify(log)}, signal.reason.code));
+    return new Promise(() => {});
+  }`;
+  const hanging = call("task-00005", execute, { expression: "1" }, { timeout: 50 });
   await expect(hanging).rejects.toMatchObject({ code: "TOOL_TIMED_OUT", retryable: true });
-  expect(aborted).toMatchObject({ code: "TOOL_TIMED_OUT" });
+  await vi.waitUntil(() => existsSync(log));
+  expect(readFileSync(log, "utf8")).toBe("TOOL_TIMED_OUT");
 });
 
 test("a tool's attempts are counted by its failures, over all workers; when they are spent the call ends", async () => {
   const retry = { maximumAttempts: 3, initialInterval: 1, backoffCoefficient: 1, maximumInterval: 1 };
-  const failing = () =>
-    call("task-00006", () => Promise.reject(new Error("the host is down")), { expression: "1" }, { retry });
+  const execute = '() => Promise.reject(new Error("the host is down"))';
+  const failing = () => call("task-00006", execute, { expression: "1" }, { retry });
   await expect(failing()).rejects.toMatchObject({ code: "TOOL_FAILED" });
   await expect(failing()).rejects.toMatchObject({ code: "TOOL_FAILED" });
   await expect(failing()).rejects.toMatchObject({ code: "TOOL_GAVE_UP", retryable: false });
-  const begunAgain = call("task-00006", () => ({ text: "3" }), { expression: "1" }, { retry });
+  const begunAgain = call("task-00006", '() => ({ text: "3" })', { expression: "1" }, { retry });
   expect(await begunAgain).toMatchObject({ observation: "3", attempts: 1 });
 });
 
 test("a cancelled call stops its tool, and costs it no attempt", async () => {
   const controller = new AbortController();
-  let stopped = false;
-  const stopping = call(
-    "task-00007",
-    (_, { signal }) => {
-      signal.addEventListener("abort", () => (stopped = true));
-      controller.abort(new Error("cancelled"));
-      return new Promise(() => {});
-    },
-    { expression: "1" },
-    {},
-    controller,
-  );
+  const log = join(runs, "cancelled");
+  const execute = `(_, { signal }) => {
+    const { appendFileSync } = process.getBuiltinModule("fs");
+    appendFileSync(${JSON.stringify(log)}, "begun, ");
+    signal.addEventListener("abort", () => appendFileSync(${JSON.stringify(log)}, signal.reason.message));
+    return new Promise(() => {});
+  }`;
+  const stopping = call("task-00007", execute, { expression: "1" }, {}, controller);
+  stopping.catch(() => {}); // looked at below
+  await vi.waitUntil(() => existsSync(log));
+  controller.abort(new Error("cancelled"));
   await expect(stopping).rejects.toThrow("cancelled");
-  expect(stopped).toBe(true);
-  expect(await call("task-00007", () => ({ text: "3" }))).toMatchObject({ attempts: 1 });
+  await vi.waitUntil(() => readFileSync(log, "utf8") === "begun, cancelled");
+  expect(await call("task-00007", '() => ({ text: "3" })')).toMatchObject({ attempts: 1 });
 });
 
 /** A tool that notes its calls and answers when told to. */
@@ -151,7 +155,7 @@ function slowTool() {
   const calls: string[] = [];
   let answer = () => {};
   const answered = new Promise<void>((resolve) => (answer = resolve));
-  const execute: ToolPlugin<unknown>["execute"] = async (_, { instance }) => {
+  const execute: InlinePlugin["execute"] = async (_, { instance }) => {
     calls.push(instance);
     await answered;
     return { text: "here" };
@@ -159,11 +163,11 @@ function slowTool() {
   return { calls, answer: () => answer(), execute };
 }
 
-const elsewhere = () => open({ execute: () => ({ text: "elsewhere" }) });
+const elsewhere = () => open(inline({ execute: () => ({ text: "elsewhere" }) }));
 
 test("a call that waits for a slot while another worker records it is not made", async () => {
   const { calls, answer, execute } = slowTool();
-  const one = open({ execute }, { concurrency: 1 });
+  const one = open(inline({ execute }), { concurrency: 1 });
   const first = callOn(one, "task-00008");
   await vi.waitUntil(() => calls.length === 1);
   const waiting = callOn(one, "task-00009");
@@ -176,12 +180,12 @@ test("a call that waits for a slot while another worker records it is not made",
 
 test("a call that waits for its paused host while another worker records it is not made", async () => {
   const calls: string[] = [];
-  const execute: ToolPlugin<unknown>["execute"] = (_, { instance }) => {
+  const execute: InlinePlugin["execute"] = (_, { instance }) => {
     calls.push(instance);
-    if (calls.length === 1) throw new Error("the host is down");
+    if (calls.length === 1) throw new EverturnError("TOOL_FAILED", { tool: "calculator", reason: "down" });
     return { text: "here" };
   };
-  const one = open({ execute }, {}, { failures: 1, pause: 100 });
+  const one = open(inline({ execute }), {}, { failures: 1, pause: 100 });
   await expect(callOn(one, "task-00010")).rejects.toMatchObject({ code: "TOOL_FAILED" });
   const waiting = callOn(one, "task-00011");
   await callOn(elsewhere(), "task-00011");
@@ -195,25 +199,28 @@ test("a call that waits for its paused host while another worker records it is n
 test("a call that waits for its trajectory's instance while another worker records it is not made, and the instance is let go", async () => {
   const calls: string[] = [];
   const released: unknown[] = [];
+  const state = { thread: 1, state: 1 };
   let create = () => {};
   const created = new Promise<void>((resolve) => (create = resolve));
-  const one = open({
-    create: async () => {
-      calls.push("created");
-      await created;
-      return "state";
-    },
-    execute: () => {
-      calls.push("executed");
-      return { text: "here" };
-    },
-    release: (state) => void released.push(state),
-  });
+  const one = open(
+    inline({
+      create: async () => {
+        calls.push("created");
+        await created;
+        return state;
+      },
+      execute: () => {
+        calls.push("executed");
+        return { text: "here" };
+      },
+      release: (one) => void released.push(one),
+    }),
+  );
   const waiting = callOn(one, "task-00012");
   await vi.waitUntil(() => calls.length === 1);
   await callOn(elsewhere(), "task-00012");
   create();
   expect(await waiting).toMatchObject({ observation: "elsewhere" });
   expect(calls).toEqual(["created"]);
-  expect(released, "its state lacks the call").toEqual(["state"]);
+  expect(released, "its state lacks the call").toEqual([state]);
 });

@@ -13,20 +13,23 @@ import { temporaryFolder } from "../../support/temporary-folder.ts";
 const runs = temporaryFolder();
 const entry = join(runs, "tool-memory", "index.ts");
 mkdirSync(join(runs, "tool-memory"));
+const releasedLog = join(runs, "released.log");
 // Its instances are what happened to them, in order. The first one of trajectory "unlucky" can't be made.
 writeFileSync(
   entry,
-  `const unlucky = [];
+  `import { appendFileSync } from "node:fs";
+const unlucky = [];
 export default {
   create: ({ instance }) => {
     if (instance.includes("unlucky") && unlucky.push(1) === 1) throw new Error("no room");
     return ["created for " + instance];
   },
   execute: ({ expression }, { isReplay }, state) => {
-    state.push((isReplay ? "again " : "") + expression);
-    return { text: expression };
+    if (expression === "exit") process.exit(1);
+    if (expression !== "") state.push((isReplay ? "again " : "") + expression);
+    return { text: JSON.stringify(state) };
   },
-  release: (state) => void state.push("released"),
+  release: (state) => appendFileSync(${JSON.stringify(releasedLog)}, JSON.stringify(state) + "\\n"),
   snapshot: (state) => Buffer.from(JSON.stringify(state)),
   restore: (bytes) => [...JSON.parse(Buffer.from(bytes).toString()), "restored"],
 };`,
@@ -53,8 +56,17 @@ const place = (name: string): TrajectoryPlace => ({
 async function held(worker: ToolWorker, name: string, toolName: string, turn = 1): Promise<unknown> {
   const tool = await worker.tool(toolName);
   const call = { place: place(name), task, tool, turn, call: 0, attempt: 1, continues: false, signal };
-  const { answer } = await worker.instances.use(call, async (state) => state);
-  return answer;
+  const execution = { instance: name, key: name, attempt: 1, config: {}, signal, isReplay: false };
+  const { answer } = await worker.instances.use(call, async (state) =>
+    tool.plugin.execute({ expression: "" }, execution, state),
+  );
+  return JSON.parse(answer.text);
+}
+
+/** The states of instances of trajectory `name` when they were released. */
+function released(name: string): string[][] {
+  const lines = existsSync(releasedLog) ? readFileSync(releasedLog, "utf8").trim().split("\n") : [];
+  return lines.map((line) => JSON.parse(line)).filter(([created]) => created === `created for ${name}`);
 }
 
 /** A call as its activity makes it, with what it records. */
@@ -70,25 +82,24 @@ async function call(
   const needed = { place: place(name), task, tool, turn, call: 0, attempt, continues: turn > 1, signal };
   const execution = { instance: name, key: `${name}/${turn}/0`, attempt, config: {}, signal };
   const { answer, snapshot } = await worker.instances.use(needed, async (state) => {
-    const { text } = await tool.plugin.execute(parameters, { ...execution, isReplay: false }, state);
-    return { text, state };
+    return tool.plugin.execute(parameters, { ...execution, isReplay: false }, state);
   });
   const recorded = { tool: toolName, arguments: parameters, observation: answer.text, valid: true };
   const file = join(folder.trajectory(place(name)), `turn-${turn}-call-0.json`);
   mkdirSync(folder.trajectory(place(name)), { recursive: true });
   writeFileSync(file, JSON.stringify({ ...recorded, reward: 0, attempts: 1, seconds: 0, snapshot }));
-  return answer.state;
+  return JSON.parse(answer.text);
 }
 
 test("a tool has one instance for each trajectory, released once", async () => {
   const worker = toolWorker(runs, run);
   const [first, same] = await Promise.all([held(worker, "a", "fail"), held(worker, "a", "fail")]);
-  expect(same).toBe(first);
+  expect(same).toEqual(first);
   expect(await held(worker, "b", "fail")).toEqual(["created for b"]);
   const tool = await worker.tool("fail");
   await worker.instances.release(place("a"), tool);
   await worker.instances.release(place("a"), tool);
-  expect(first).toEqual(["created for a", "released"]);
+  expect(released("a")).toEqual([["created for a"]]);
   await worker.close();
   expect(readdirSync(folder.leases)).toEqual([]);
 });
@@ -105,13 +116,13 @@ test("recovery fail: state that is nowhere any more is not made up anew, the cal
 
 test("recovery replay: another worker takes the lease over and makes the recorded calls again, in order", async () => {
   const [one, other] = [toolWorker(runs, run), toolWorker(runs, run)];
-  const before = await call(one, "d", "replay", 1);
+  await call(one, "d", "replay", 1);
   await call(one, "d", "replay", 2);
   await expect(call(other, "d", "replay", 3, 8)).rejects.toMatchObject({ code: "TOOL_HELD_ELSEWHERE" });
   const after = await call(other, "d", "replay", 3, 9);
   expect(after).toEqual(["created for d", "again turn 1", "again turn 2", "turn 3"]);
   await one.instances.renew();
-  expect(before).toEqual(["created for d", "turn 1", "turn 2", "released"]);
+  expect(released("d")).toEqual([["created for d", "turn 1", "turn 2"]]);
   expect(readdirSync(folder.leases).filter((file) => file.includes("~d~"))).toEqual([
     "step-0001~d~0~replay~2.json",
   ]);
@@ -133,12 +144,32 @@ test("a call that fails half-way is made again on the state before it", async ()
   await call(worker, "f", "replay", 1);
   const tool = await worker.tool("replay");
   const broken = { place: place("f"), task, tool, turn: 2, call: 0, attempt: 1, continues: true, signal };
+  const execution = { instance: "f", key: "f/2/0", attempt: 1, config: {}, signal, isReplay: false };
   const failing = worker.instances.use(broken, async (state) => {
-    if (Array.isArray(state)) state.push("half of turn 2");
+    await tool.plugin.execute({ expression: "half of turn 2" }, execution, state);
     throw new Error("the host is down");
   });
   await expect(failing).rejects.toThrow("the host is down");
   expect(await call(worker, "f", "replay", 2)).toEqual(["created for f", "again turn 1", "turn 2"]);
+  await worker.close();
+});
+
+test("instances whose thread ended count as lost with it, as if their worker had died", async () => {
+  const worker = toolWorker(runs, run);
+  for (const name of ["replay", "snapshot", "fail"]) {
+    await call(worker, `lost-${name}`, name, 1);
+    const tool = await worker.tool(name);
+    const execution = { instance: "", key: "", attempt: 1, config: {}, signal, isReplay: false };
+    const ending = tool.plugin.execute({ expression: "exit" }, execution, undefined);
+    await expect(ending).rejects.toMatchObject({ code: "TOOL_FAILED" });
+  }
+  expect(await call(worker, "lost-replay", "replay", 2)).toEqual([
+    ...["created for lost-replay", "again turn 1", "turn 2"],
+  ]);
+  expect(await call(worker, "lost-snapshot", "snapshot", 2)).toEqual([
+    ...["created for lost-snapshot", "turn 1", "restored", "turn 2"],
+  ]);
+  await expect(call(worker, "lost-fail", "fail", 2)).rejects.toMatchObject({ code: "TOOL_STATE_LOST" });
   await worker.close();
 });
 
@@ -151,22 +182,19 @@ test("an instance that could not be made is tried again", async () => {
 
 test("what a finished trajectory left is let go, also when nobody asks for its release", async () => {
   const worker = toolWorker(runs, run);
-  const state = await call(worker, "g", "replay", 1);
+  await call(worker, "g", "replay", 1);
   await worker.instances.renew();
-  expect(state).toEqual(["created for g", "turn 1"]);
+  expect(released("g")).toEqual([]);
   writeFileSync(join(folder.trajectory(place("g")), "trajectory.json"), "{}");
   await worker.instances.renew();
-  expect(state).toEqual(["created for g", "turn 1", "released"]);
+  expect(released("g")).toEqual([["created for g", "turn 1"]]);
 });
 
 test("a worker that ends releases what it still holds", async () => {
   const worker = toolWorker(runs, run);
-  const states = await Promise.all(["h", "i"].map((name) => held(worker, name, "fail")));
+  await Promise.all(["h", "i"].map((name) => held(worker, name, "fail")));
   await worker.close();
-  expect(states).toEqual([
-    ["created for h", "released"],
-    ["created for i", "released"],
-  ]);
+  expect([...released("h"), ...released("i")]).toEqual([["created for h"], ["created for i"]]);
 });
 
 test("an instance that was given up while it was being made is freed when it says what it holds", async () => {

@@ -12,6 +12,7 @@ import { openTool } from "../../../src/tools/open-tool.ts";
 import { machine, processIdentity } from "../../../src/tools/process-identity.ts";
 import { samplePlan } from "../../support/sample-plan.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { threadOf } from "../../support/thread-of.ts";
 
 const plan = samplePlan({ steps: 1, batchSize: 8, tasks: 2, warmStart: false, evaluationEvery: 1 });
 const [resolved] = plan.tools;
@@ -42,7 +43,7 @@ test.skipIf(!existsSync("/proc/self/environ"))(
     const own = processIdentity(process.pid);
     if (own === undefined) throw new Error("this process does not run");
     const leases = openLeases(folder.leases, "alive", own);
-    const tool = openTool(resolved, { execute: () => ({ text: "" }) }, host);
+    const tool = openTool(resolved, await threadOf('{ execute: () => ({ text: "" }) }', resolved), host);
     await holdInstances(
       folder,
       leases,

@@ -1,0 +1,38 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
+import { readLines } from "../../src/runs/files.ts";
+import { runFolder } from "../../src/runs/run-folder.ts";
+import { everturn } from "../support/command.ts";
+import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const folder = temporaryFolder();
+const runs = join(folder, "runs");
+const unruly = join(import.meta.dirname, "..", "plugins", "tool-unruly");
+
+const call = (act: string) => `<tool_call>{"name":"unruly","arguments":{"act":"${act}"}}</tool_call>`;
+
+test("a tool that never returns, exits, or forgets an error loses the trajectories that called it so, and the run goes on", {
+  timeout: 120_000,
+}, async () => {
+  const conversations = ["behave", "loop", "exit", "forget"].map((act) => [call(act), "2"]);
+  const pipeline = writeScriptedPipeline(folder, conversations, {
+    tools: [{ plugin: unruly }],
+    rollout: { batchSize: 4, groupSize: 4, minGroup: 1, maxInfrastructureFailures: 1 },
+  });
+  const { code, stdout, stderr } = await everturn("run", pipeline, "--runs", runs, "--json");
+  expect(code, stderr).toBe(0);
+  const { run } = JSON.parse(stdout.trim().split("\n").at(-1) ?? "");
+  const files = runFolder(runs, run);
+  const [step] = await readLines<StepRecord>(files.metrics);
+  expect(step).toMatchObject({ trajectories: 1, leftOut: 3 });
+  const reasons = Object.keys(step?.leftOutReasons ?? {}).join("\n");
+  expect(reasons).toContain("no answer within 1 s");
+  expect(reasons).toContain("it called process.exit(3)");
+  expect(reasons).toContain("nobody caught this");
+  const log = readFileSync(files.log("orchestration"), "utf8");
+  expect(log).toContain("tool-unruly: its thread was ended: it did not let its thread go on");
+  expect(stderr, "no worker ended").not.toContain("worker ended");
+});
