@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { RunActivities } from "../src/contracts/activities.ts";
 import type { TrajectoryRecord } from "../src/contracts/generated/trajectory.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
-import { readEnded } from "../src/trajectory/ended-trajectory.ts";
+import { foundInJournal, readEnded } from "../src/trajectory/ended-trajectory.ts";
 import { once } from "../src/trajectory/journal.ts";
 import { trajectoryRecord } from "../src/trajectory/trajectory-record.ts";
 
@@ -13,8 +13,9 @@ export function recordLeftOut(openRun: (run: string) => Promise<OpenRun>): RunAc
     const file = join(folder.trajectory(input.place), "trajectory.json");
     const ending = { outcome: "left-out", reward: 0, success: false, failure: input.failure } as const;
     await once<TrajectoryRecord>(file, async () => {
-      const ended = await readEnded(folder.trajectory(input.place), input);
-      return trajectoryRecord(input, ended, ending);
+      const at = folder.trajectory(input.place);
+      const known = "turns" in input ? input : await foundInJournal(at, input);
+      return trajectoryRecord(known, await readEnded(at, known), ending);
     });
   };
 }

@@ -1,6 +1,13 @@
-import { ChildWorkflowFailure, executeChild, TerminatedFailure } from "@temporalio/workflow";
+import {
+  ApplicationFailure,
+  ChildWorkflowFailure,
+  executeChild,
+  TerminatedFailure,
+} from "@temporalio/workflow";
 import type { TrajectoryInput, TrajectoryResult } from "../src/contracts/trajectory.ts";
+import type { ErrorCode } from "../src/errors/table.ts";
 import { inLanes } from "./in-lanes.ts";
+import { schedule } from "./schedule.ts";
 import { startAttributes } from "./search-attributes.ts";
 import { summary } from "./transcript.ts";
 
@@ -25,6 +32,7 @@ export function runTrajectories(
  * what it finished is in the journal.
  */
 async function runTrajectory(input: TrajectoryInput): Promise<TrajectoryResult> {
+  const startedAt = Date.now();
   try {
     return await executeChild<(input: TrajectoryInput) => Promise<TrajectoryResult>>("trajectory", {
       args: [input],
@@ -35,19 +43,28 @@ async function runTrajectory(input: TrajectoryInput): Promise<TrajectoryResult> 
       ...(input.newest === true ? { workflowIdReusePolicy: "TERMINATE_IF_RUNNING" } : {}),
     });
   } catch (error) {
-    if (error instanceof ChildWorkflowFailure && error.cause instanceof TerminatedFailure)
-      return terminated(input);
-    throw error;
+    const cause = error instanceof ChildWorkflowFailure ? error.cause : undefined;
+    if (cause instanceof TerminatedFailure) return lost(input, "terminated");
+    if (!(cause instanceof ApplicationFailure) || cause.type !== stuck) throw error;
+    const { place, task, policyVersion, queues } = input;
+    const failure = cause.message;
+    await schedule(queues, "record-left-out", { place, task, policyVersion, startedAt, failure });
+    const tools = input.tools.filter((tool) => tool.stateful).map((tool) => tool.definition.name);
+    if (tools.length > 0) await schedule(queues, "release-tools", { place, tools });
+    return lost(input, failure);
   }
 }
 
-/** Somebody terminated the workflow, which could not record its end itself. */
-function terminated({ place, task, policyVersion }: TrajectoryInput): TrajectoryResult {
+/** What a worker ends a trajectory with whose loop does not return (src/temporal/loop-watch.ts). */
+const stuck: ErrorCode = "LOOP_STUCK";
+
+/** The workflow could not say itself how it ended. */
+function lost({ place, task, policyVersion }: TrajectoryInput, failure: string): TrajectoryResult {
   return {
     trajectory: place.id,
     task: task.prompt.at(-1)?.content ?? "",
     outcome: "left-out",
-    failure: "terminated",
+    failure,
     ...{ reward: 0, success: false, turns: [], turnCount: 0, head: null, generationSeconds: 0 },
     ...{ policyVersion, newestPolicyVersion: policyVersion, toolCalls: 0, validCalls: 0 },
     tokens: { prompt: 0, action: 0, observation: 0 },

@@ -126,10 +126,11 @@ export interface ScoreTrajectoryInput extends EndedTrajectory {
   toolReward?: number;
 }
 
+/** A trajectory whose workflow could not say how far it came: turns, head and tokens are what the journal holds. */
+export type LostTrajectory = Omit<EndedTrajectory, "turns" | "head" | "tokens" | "refused">;
+
 /** A trajectory that its infrastructure ended, to record. */
-export interface RecordLeftOutInput extends EndedTrajectory {
-  failure: string;
-}
+export type RecordLeftOutInput = (EndedTrajectory | LostTrajectory) & { failure: string };
 
 /** What the run's first activity tells the training workflow: how far the run has come on disk. */
 export interface OpenRunResult {

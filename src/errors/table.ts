@@ -632,6 +632,11 @@ export const errorTable = {
     retryable: true,
     help: "Start the worker with the run's own plan: `everturn worker --run RUN --role orchestration`.",
   },
+  LOOP_STUCK: {
+    message: "The agent loop {loop} does not return.",
+    retryable: false,
+    help: "It computes for seconds without awaiting anything: a `while` that nothing ends, or a regular expression that tries for ever on what the model wrote. Mend it, then `everturn resume RUN --upgrade`.",
+  },
   LOOP_TURN_INVALID: {
     message: "Turn {turn} of the agent loop {loop} has {count}.",
     retryable: false,

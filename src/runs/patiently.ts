@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { type Notice, tellNotice } from "./notice.ts";
 import { isStorageError } from "./storage-errors.ts";
 
 /** What a process says of a write that waits; a worker's session hears it. */
-export interface StorageNotice {
-  notice: string;
-  /** The code of the table. */
-  code: string;
+export interface StorageNotice extends Notice {
   /** It was written in the end. */
   over: boolean;
 }
@@ -25,6 +23,7 @@ const patience = 10 * 60_000;
 export async function patiently<Result>(write: () => Promise<Result>): Promise<Result> {
   const started = Date.now();
   let told = Number.NEGATIVE_INFINITY;
+  const tell = (notice: StorageNotice) => tellNotice(notice);
   let last: { code: string; message: string } | undefined;
   for (let pause = shortestPause; ; pause = Math.min(2 * pause, longestPause)) {
     try {
@@ -41,9 +40,4 @@ export async function patiently<Result>(write: () => Promise<Result>): Promise<R
       await sleep(pause);
     }
   }
-}
-
-function tell(notice: StorageNotice): void {
-  process.stderr.write(`${notice.code}: ${notice.notice}\n`);
-  if (process.connected) process.send?.(notice);
 }

@@ -1,10 +1,11 @@
 import { EverturnError } from "../errors/everturn-error.ts";
+import type { Notice } from "../runs/notice.ts";
 import type { StorageNotice } from "../runs/patiently.ts";
 
 /** Watches over writes that wait in the workers of a session. */
 export interface StorageTrouble {
-  /** Takes what a worker says of a write. */
-  hear(notice: StorageNotice): void;
+  /** Takes what a worker says; of other things than a write it takes no notice. */
+  hear(notice: Notice | StorageNotice): void;
   /** Rejects with STORAGE_STALLED when nothing could be written for too long; never resolves. */
   failed: Promise<never>;
   stop(): Promise<void>;
@@ -27,9 +28,10 @@ export function storageTrouble(run: string): StorageTrouble {
     timer = undefined;
   };
   return {
-    hear: ({ notice, over }) => {
-      if (over) return calm();
-      newest = notice;
+    hear: (said) => {
+      if (!("over" in said)) return;
+      if (said.over) return calm();
+      newest = said.notice;
       timer ??= setTimeout(() => {
         const minutes = patience / 60_000;
         reject(new EverturnError("STORAGE_STALLED", { run, minutes, reason: newest }));

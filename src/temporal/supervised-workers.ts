@@ -1,5 +1,5 @@
 import type { Queues } from "../contracts/trajectory.ts";
-import type { StorageNotice } from "../runs/patiently.ts";
+import type { Notice } from "../runs/notice.ts";
 import { runFolder } from "../runs/run-folder.ts";
 import { type Role, rolesToStart } from "./queues.ts";
 import { type Supervised, supervise } from "./supervise.ts";
@@ -16,8 +16,8 @@ interface Options {
   /** Told when a worker has finished activities. */
   onProgress: () => void;
   note: (text: string) => void;
-  /** Told of writes that wait for room. */
-  onNotice: (notice: StorageNotice) => void;
+  /** Told what a worker says to the user. */
+  onNotice: (notice: Notice) => void;
   isServerUp: () => boolean;
   /** A worker is started when the server answers: without it, it would only end. */
   untilServerAnswers: () => Promise<void>;

@@ -6,7 +6,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { trainingEnvironment } from "../onnx/allocator.ts";
 import { makeFolder } from "../runs/make-folder.ts";
-import type { StorageNotice } from "../runs/patiently.ts";
+import type { Notice } from "../runs/notice.ts";
 import { runFolder } from "../runs/run-folder.ts";
 import { type Ending, endingOf, kernelKills } from "./process-ending.ts";
 import { processLog } from "./process-log.ts";
@@ -43,7 +43,7 @@ export const memoryFlags = [
 export async function startWorkerProcess(
   role: Role,
   options: { runs: string; run: string; address: string; queuePrefix: string },
-  told: { onProgress?: () => void; onNotice?: (notice: StorageNotice) => void; stopping?: AbortSignal } = {},
+  told: { onProgress?: () => void; onNotice?: (notice: Notice) => void; stopping?: AbortSignal } = {},
 ): Promise<WorkerProcess> {
   const { runs, run, address, queuePrefix } = options;
   const { onProgress, onNotice, stopping } = told;
@@ -103,6 +103,6 @@ export function workerEnded(options: {
   return new EverturnError(ending.outOfMemory ? "WORKER_OUT_OF_MEMORY" : "WORKER_ENDED", params);
 }
 
-function isNotice(message: unknown): message is StorageNotice {
-  return typeof message === "object" && message !== null && "notice" in message && "over" in message;
+function isNotice(message: unknown): message is Notice {
+  return typeof message === "object" && message !== null && "notice" in message && "code" in message;
 }

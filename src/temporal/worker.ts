@@ -11,6 +11,7 @@ import { EverturnError } from "../errors/everturn-error.ts";
 import { openRun } from "../runs/open-runs.ts";
 import { connectWorker, reasonOf, type ServerLocation } from "./client.ts";
 import { workflowOptions } from "./deployment.ts";
+import { watchLoops } from "./loop-watch.ts";
 import { tellOutOfMemory } from "./out-of-memory.ts";
 import { type Role, rolesBeside } from "./queues.ts";
 
@@ -32,7 +33,8 @@ const workflowTasks = { maxConcurrentWorkflowTaskExecutions: 1000, maxConcurrent
  * Runs a worker of `role` for `run` until `ended` resolves, with the activities of all roles that share its queue;
  * the one with orchestration also runs the workflows.
  * `onReady` is called when it polls, `onProgress` when activities have finished, at most once a second.
- * Throws TEMPORAL_UNREACHABLE, TEMPORAL_REFUSED, and what an activity failed with that found no memory.
+ * Throws TEMPORAL_UNREACHABLE, TEMPORAL_REFUSED, LOOP_STUCK if that ends no trajectory, and what an activity failed
+ * with that found no memory.
  */
 export async function runWorker(options: {
   role: Role;
@@ -49,11 +51,12 @@ export async function runWorker(options: {
   onProgress: () => void;
 }): Promise<void> {
   const { role, runs, run, location, queues } = options;
-  const { folder } = await openRun(runs, run);
+  const { folder, plan } = await openRun(runs, run);
   const served = rolesBeside(role, queues);
   const connection = await connectWorker(location);
   let made: RoleActivities[] = [];
-  const noMemory = new AbortController();
+  const broken = new AbortController();
+  const loops = watchLoops({ loop: plan.loop.name, onLost: (error) => broken.abort(error) });
   try {
     made = await Promise.all(served.map((one) => options.makeActivities(one, runs, run)));
     const concurrency = Math.max(...made.map((one) => one.concurrency));
@@ -67,7 +70,7 @@ export async function runWorker(options: {
       maxConcurrentLocalActivityExecutions: concurrency,
       plugins: options.plugins,
       interceptors: {
-        activity: [tellProgress(options.onProgress), tellOutOfMemory((error) => noMemory.abort(error))],
+        activity: [tellProgress(options.onProgress), tellOutOfMemory((error) => broken.abort(error))],
       },
       shutdownGraceTime: "2s",
       ...(served.includes("orchestration") ? workflowTasks : {}),
@@ -77,13 +80,14 @@ export async function runWorker(options: {
       : [{}];
     const workers = await Promise.all(builds.map((build) => Worker.create({ ...common, ...build })));
     options.onReady();
-    await runTogether(workers, Promise.race([options.ended, aborted(noMemory.signal)]));
-    noMemory.signal.throwIfAborted();
+    await runTogether(workers, Promise.race([options.ended, aborted(broken.signal)]));
+    broken.signal.throwIfAborted();
   } catch (error) {
     if (!(error instanceof TransportError)) throw error;
     const { address, namespace } = location;
     throw new EverturnError("TEMPORAL_REFUSED", { address, namespace, reason: reasonOf(error) });
   } finally {
+    loops.stop();
     await connection.close();
     for (const one of made) await one.close();
   }

@@ -1,5 +1,5 @@
-import type { EndedTrajectory } from "../contracts/activities.ts";
-import type { TurnRecord } from "../contracts/trajectory.ts";
+import type { EndedTrajectory, LostTrajectory } from "../contracts/activities.ts";
+import type { TokenCounts, TurnRecord } from "../contracts/trajectory.ts";
 import { readTurns, recordRefused, type TurnEntry } from "./turn-journal.ts";
 
 /** The turns of a trajectory that has ended. */
@@ -10,6 +10,14 @@ export interface EndedTurns {
   /** What the tools of each turn added to the reward; undefined if nothing. */
   turnRewards: number[] | undefined;
   toolReward: number;
+}
+
+/** How far a trajectory came, by the journal in its folder. */
+export async function foundInJournal(folder: string, lost: LostTrajectory): Promise<EndedTrajectory> {
+  const generated = (await readTurns(folder)).map((entry) => entry.generated);
+  const total = (origin: keyof TokenCounts) => sum(generated.map(({ tokens }) => tokens[origin]));
+  const tokens = { prompt: total("prompt"), action: total("action"), observation: total("observation") };
+  return { ...lost, turns: generated.length, head: generated.at(-1)?.head ?? null, tokens };
 }
 
 /** Reads the turns of an ended trajectory from the journal in its folder, after adding what it lacks. */

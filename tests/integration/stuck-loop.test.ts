@@ -1,0 +1,64 @@
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type DevServer, startDevServer } from "../../src/temporal/dev-server.ts";
+import { findServerBinary } from "../../src/temporal/server-binary.ts";
+import { everturn, lastLine } from "../support/command.ts";
+import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const folder = temporaryFolder();
+const runs = join(folder, "runs");
+let server: DevServer;
+
+/** What the loop's regular expression finds at once, and what it would look through for days. */
+const [short, endless] = ["aaa", `${"a".repeat(50)}!`];
+const reason = "The agent loop loop-backtracking does not return.";
+
+beforeAll(async () => {
+  const paths = { database: join(folder, "server.db"), log: join(folder, "server.log") };
+  server = await startDevServer({ binary: await findServerBinary(), ...paths });
+});
+afterAll(() => server.stop());
+
+/** One step of groups of four; of each, sample n is told to say `said[n]`. */
+async function run(batchSize: number, said: string[], ...options: string[]) {
+  const pipeline = writeScriptedPipeline(
+    folder,
+    said.map((text) => [text]),
+    {
+      tools: [],
+      loop: { plugin: join(import.meta.dirname, "..", "plugins", "loop-backtracking") },
+      rollout: { batchSize, groupSize: 4, maxActionTokens: 100 },
+    },
+  );
+  return everturn("run", pipeline, "--runs", runs, "--json", ...options);
+}
+
+test("a loop that never returns costs its trajectory, by name, and no other", async () => {
+  const { code, stdout, stderr } = await run(8, [short, endless, short, short], "--address", server.address);
+  expect(code, stderr).toBe(0);
+  const { run: id } = lastLine<{ run: string }>(stdout);
+  const told = /the agent loop loop-backtracking does not return in trajectory \S+\/step-0001\/\S+\/1,/g;
+  expect(stderr.match(told)).toHaveLength(2);
+  expect(stderr).not.toContain("starting it again");
+  const ledger = await everturn("ledger", id, "--runs", runs, "--json", "--step", "1");
+  expect(ledger.code, ledger.stdout + ledger.stderr).toBe(0);
+  const { entries }: { entries: { trajectory: string; state: string; reason?: string }[] } = JSON.parse(
+    ledger.stdout,
+  );
+  const leftOut = entries.filter(({ state }) => state === "left out");
+  expect(entries.filter(({ state }) => state === "trained")).toHaveLength(6);
+  expect(leftOut.map(({ trajectory }) => trajectory.at(-1))).toEqual(["1", "1"]);
+  for (const { trajectory, reason: why } of leftOut) {
+    expect(why).toContain(reason);
+    const shown = await everturn("show", trajectory, "--runs", runs);
+    expect(shown.stdout, "what the model wrote is there to see").toContain(endless);
+    expect(shown.stdout).toContain(reason);
+  }
+}, 120_000);
+
+test("a step all of whose trajectories are stuck stops with the reason", async () => {
+  const { code, stderr } = await run(4, [endless]);
+  expect(code).toBe(1);
+  expect(stderr).toContain(reason);
+}, 180_000);

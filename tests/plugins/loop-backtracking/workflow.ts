@@ -1,0 +1,9 @@
+import type { AgentLoop } from "everturn/plugin";
+
+/** Looks for an answer with a regular expression that takes for ever on a long run of a's with no end. */
+const backtracking: AgentLoop = async (context) => {
+  const { text } = await context.generate();
+  return /^(a+)+$/.test(text) ? "answered" : "turn-limit";
+};
+
+export default backtracking;
