@@ -8,6 +8,7 @@ import { parseArgs } from "node:util";
 import { type BareLoop, openBareLoop } from "./durability/bare-loop.ts";
 import { type DurableRun, openDurableRun, type ScriptedRun, tasksOf } from "./durability/durable-run.ts";
 import { type CpuSeconds, cpuBetween, cpuSeconds } from "./durability/processes.ts";
+import type { TurnSpread } from "./durability/turn-spread.ts";
 import { median } from "./shapes.ts";
 
 /** The issue's bar on the overhead at one second a generation. */
@@ -76,8 +77,10 @@ const rounded = (value: number) => Number(value.toPrecision(4));
 async function compare(durable: DurableRun, bare: BareLoop, seconds: number, atOnce: number) {
   const ours: Measured[] = [];
   const theirs: number[] = [];
+  const late: TurnSpread[][] = [];
   for (let round = 0; round < rounds; round++) {
     ours.push(await measured(() => durable.evaluate(atOnce)));
+    late.push(await durable.lateTurns());
     theirs.push(await bareSeconds(bare, atOnce, 0));
   }
   const [own, plain] = [summary(ours.map((one) => one.seconds)), summary(theirs)];
@@ -89,7 +92,15 @@ async function compare(durable: DurableRun, bare: BareLoop, seconds: number, atO
       `${(100 * overhead.min).toFixed(1)} % (medians ${(100 * overhead.median).toFixed(1)} %); ` +
       `${turnsPerSecond.toFixed(1)} turns a second; CPU ${shares(fastest, own.min)}`,
   );
-  return { seconds, atOnce, ours: own, bare: plain, overhead, turnsPerSecond, cpuSeconds: fastest };
+  for (const spread of late) console.log(`  late by turn, ms: ${spreadText(spread)}`);
+  return { seconds, atOnce, late, ours: own, bare: plain, overhead, turnsPerSecond, cpuSeconds: fastest };
+}
+
+/** The median of each turn and its most. */
+function spreadText(spread: TurnSpread[]): string {
+  return spread
+    .map(({ turn, median: usual, most }) => `${turn}: ${usual.toFixed(0)}/${most.toFixed(0)}`)
+    .join(", ");
 }
 
 /** The share of a core that each process took. */

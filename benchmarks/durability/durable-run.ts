@@ -14,6 +14,7 @@ import { runFolder } from "../../src/runs/run-folder.ts";
 import { openSession, type RunSession } from "../../src/temporal/session.ts";
 import { stepStage } from "../../workflows/stages.ts";
 import { trajectoryInput } from "../../workflows/trajectory-input.ts";
+import { type TurnSpread, turnSpread } from "./turn-spread.ts";
 
 /** What a run of scripted trajectories is made of. */
 export interface ScriptedRun {
@@ -34,6 +35,8 @@ export interface DurableRun {
   policy: string;
   /** Evaluates `count` tasks at once, of the first conversation; seconds from start to result. */
   evaluate(count: number): Promise<number>;
+  /** How late each turn of the newest evaluation was. */
+  lateTurns(): Promise<TurnSpread[]>;
   /** A step of the whole batch; seconds of its rollout. */
   step(): Promise<number>;
   /** One trajectory of a conversation; seconds from start to result. */
@@ -143,6 +146,7 @@ export async function openDurableRun(
     plan,
     policy: paths.policy(0),
     evaluate,
+    lateTurns: () => turnSpread(join(folder, run), `evaluation-${number}`, seconds),
     step,
     trajectory,
     places,
