@@ -39,7 +39,7 @@ export interface TokenBatch {
  */
 export function batchSequences(sequences: readonly TokenSequence[], config: ModelConfig): TokenBatch {
   checkSequences(sequences, config);
-  const ends = sequences.map(({ mask }) => Math.max(1, mask.lastIndexOf(1)));
+  const ends = sequences.map(lossLength);
   const length = Math.max(1, ...ends);
   const rows = ends.reduce((total, end) => total + end, 0);
   const result = {
@@ -90,6 +90,12 @@ export function batchFeeds(batch: TokenBatch, temperature = 1): Record<string, T
     inverseTemperature: { shape: [], data: Float32Array.of(1 / temperature) },
   };
 }
+
+/** Tokens of a sequence that have a part in the loss: those before its last action token. */
+export function lossLength({ mask }: TokenSequence): number {
+  return Math.max(1, mask.lastIndexOf(1));
+}
+
 /** Where the action tokens of a sequence are. */
 export function actionPositions({ mask }: TokenSequence): number[] {
   return mask.flatMap((marked, at) => (marked === 1 ? [at] : []));

@@ -2,7 +2,7 @@ import type { ModelConfig } from "../models/model-config.ts";
 import type { DeviceTensor, Session, Tensor } from "../onnx/session.ts";
 import { batchFeeds, batchSequences, type TokenSequence } from "./batch.ts";
 import { actionCount } from "./objective.ts";
-import { tokenRuns } from "./token-runs.ts";
+import { type RunLimits, tokenRuns } from "./token-runs.ts";
 
 /** What a model says of the action tokens of one sequence, in order. */
 export interface ActionScores {
@@ -20,18 +20,18 @@ export interface Scoring {
   parameters: Readonly<Record<string, Tensor | DeviceTensor>>;
   values: boolean;
   temperature: number;
-  /** Tokens of one run at most. */
-  maxTokensPerRun: number;
+  /** Of one run. */
+  limits: RunLimits;
 }
 
 /** Runs a scoring model over sequences that each have an action token. */
 export async function scoreActions(
-  { config, session, parameters, values, temperature, maxTokensPerRun }: Scoring,
+  { config, session, parameters, values, temperature, limits }: Scoring,
   sequences: readonly TokenSequence[],
 ): Promise<ActionScores[]> {
   const scores: ActionScores[] = [];
-  const lengths = sequences.map(({ tokens }) => tokens.length);
-  for (const run of tokenRuns(lengths, maxTokensPerRun)) {
+  const samples = sequences.map((sequence) => [sequence]);
+  for (const run of tokenRuns(samples, limits)) {
     const part = run.map((index) => sequences[index]!);
     const batch = batchFeeds(batchSequences(part, config), temperature);
     const outputs = await session.run({ ...parameters, ...batch });

@@ -13,7 +13,7 @@ import { createMemoryCheck } from "./memory-check.ts";
 import { type Objective, objectiveFeeds } from "./objective.ts";
 import { scoreActions } from "./score-actions.ts";
 import { sumRuns } from "./summed-runs.ts";
-import { tokenRuns } from "./token-runs.ts";
+import { runLimits, tokenRuns } from "./token-runs.ts";
 import { trainOnCard } from "./trained-on-card.ts";
 import {
   checkReference,
@@ -45,7 +45,10 @@ export interface TrainingEngineOptions extends TrainedModel, Omit<UpdateSettings
   /** Where models run, and what their matrix products compute in; default float32 on the CPU. */
   device?: Device;
   precision?: Precision;
-  /** Tokens of one run of a model at most; a minibatch with more is split, its gradients summed. Default 1,024. */
+  /**
+   * Tokens of one run of a model at most, with those that shorter sequences are padded with; a minibatch with more is
+   * split, its gradients summed. Default 1,024.
+   */
   maxTokensPerRun?: number;
 }
 
@@ -87,6 +90,7 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
   const optimizer = createAdamW();
   const gradientBytes = byteLength(trainedParameters(state).values());
   const checkMemory = createMemoryCheck();
+  const limits = runLimits(config, maxTokensPerRun);
   const usage = createUsage(() => new EverturnError("TRAINER_CLOSED", {}));
   const open = async <Model extends PolicyModel>(
     model: Model,
@@ -124,12 +128,12 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
       if (weights === "policy") {
         const { model, session } = await policy.get();
         const parameters = select((await card.get())?.parameters() ?? parametersOf(state), model.reads);
-        const scoring = { config, session, values: true, temperature, maxTokensPerRun, parameters };
+        const scoring = { config, session, values: true, temperature, limits, parameters };
         return scoreActions(scoring, sequences);
       }
       const { model, session, weights: found } = await reference.get();
       const parameters = select(new Map([...state.weights, ...found]), model.reads);
-      const scoring = { config, session, values: false, temperature, maxTokensPerRun, parameters };
+      const scoring = { config, session, values: false, temperature, limits, parameters };
       return scoreActions(scoring, sequences);
     },
     async update({ objective, samples, scalars, learningRate, temperature = 1 }) {
@@ -139,11 +143,12 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
       const { model, session } = await opening;
       const parameters = select(onCard?.parameters() ?? parametersOf(state), model.reads);
       const sum = sumRuns(onCard ? { ...model, trains: [] } : model, samples);
-      const lengths = samples.map(({ sequences }) =>
-        sequences.reduce((total, { tokens }) => total + tokens.length, 0),
+      const runs = tokenRuns(
+        samples.map(({ sequences }) => sequences),
+        limits,
       );
       try {
-        for (const [index, run] of tokenRuns(lengths, maxTokensPerRun).entries()) {
+        for (const [index, run] of runs.entries()) {
           const part = run.map((index) => samples[index]!);
           const sequences = part.flatMap((sample) => sample.sequences);
           const batch = batchSequences(sequences, config);

@@ -3,7 +3,6 @@ import { expect, test } from "vitest";
 import { batchSequences } from "../../../src/learning/batch.ts";
 import { createMemoryCheck } from "../../../src/learning/memory-check.ts";
 import { supervisedObjective } from "../../../src/learning/supervised-objective.ts";
-import { tokenRuns } from "../../../src/learning/token-runs.ts";
 import { copyTrainerState, trainedParameters } from "../../../src/learning/trainer-state.ts";
 import { createTrainingEngine, type TrainingEngineOptions } from "../../../src/learning/training-engine.ts";
 import { trainingModel } from "../../../src/learning/training-graphs.ts";
@@ -64,12 +63,6 @@ test("closing waits for the run under way, whose update fails with nothing chang
     await expect(late.update(request)).rejects.toMatchObject({ code: "TRAINER_CLOSED" });
   }
   await engine.close();
-});
-
-test("runs hold the longest samples first, no more tokens than allowed, and each sample once", () => {
-  expect(tokenRuns([3, 9, 4, 4, 1], 9)).toEqual([[1], [2, 3], [0, 4]]);
-  expect(tokenRuns([20, 2], 9)).toEqual([[0], [1]]);
-  expect(tokenRuns([], 9)).toEqual([]);
 });
 
 test("a run that needs more memory than there is is refused, with what it needs and what to do", () => {

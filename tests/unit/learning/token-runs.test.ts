@@ -1,0 +1,97 @@
+import { expect, test } from "vitest";
+import { batchSequences, type TokenSequence } from "../../../src/learning/batch.ts";
+import { supervisedObjective } from "../../../src/learning/supervised-objective.ts";
+import { runLimits, tokenRuns } from "../../../src/learning/token-runs.ts";
+import { freshTrainerState } from "../../../src/learning/trainer-state.ts";
+import { createTrainingEngine } from "../../../src/learning/training-engine.ts";
+import { trainingModel } from "../../../src/learning/training-graphs.ts";
+import { modelConfig } from "../../../src/models/model-config.ts";
+import { randomModelWeights } from "../../../src/models/model-weights.ts";
+import { peakBytes } from "../../../src/onnx/peak-memory.ts";
+import { relativeError } from "../torch-fixtures.ts";
+
+const config = modelConfig({
+  vocab_size: 512,
+  hidden_size: 64,
+  num_hidden_layers: 2,
+  num_attention_heads: 4,
+  num_key_value_heads: 2,
+  intermediate_size: 192,
+  max_position_embeddings: 4096,
+});
+
+/** A sequence of which `length` tokens have a part in the loss, and three have none. */
+function sequence(length: number): TokenSequence {
+  const mask = Array.from({ length: length + 4 }, (_, at) => Number(at > 0 && at <= length && at % 4 === 0));
+  mask[length] = 1;
+  return { tokens: mask.map((_, at) => (7 * at + length) % 512), mask };
+}
+
+const runsOf = (lengths: number[][], tokens: number, padding = Number.POSITIVE_INFINITY) =>
+  tokenRuns(
+    lengths.map((own) => own.map(sequence)),
+    { tokens, padding },
+  );
+
+test("runs hold the longest samples first, no more tokens than allowed with their padding, and each sample once", () => {
+  expect(runsOf([[3], [9], [4], [4], [1]], 9)).toEqual([[1], [2, 3], [0, 4]]);
+  expect(runsOf([[9], [3], [3], [3]], 18)).toEqual([
+    [0, 1],
+    [2, 3],
+  ]);
+  expect(runsOf([[20], [2]], 9)).toEqual([[0], [1]]);
+  expect(runsOf([[5, 2], [4, 4], [1]], 20)).toEqual([[0, 1], [2]]);
+  expect(runsOf([], 9)).toEqual([]);
+});
+
+test("padding costs at most as many scores in vain as allowed", () => {
+  expect(runsOf([[9], [8], [7]], 100, 17 + 32)).toEqual([[0, 1, 2]]);
+  expect(runsOf([[9], [8], [7]], 100, 17 + 31)).toEqual([[0, 1], [2]]);
+  expect(runsOf([[9, 1], [9]], 100, 10)).toEqual([[0], [1]]);
+});
+
+test("one trajectory of 4,000 tokens with 63 of 100 takes what it takes alone", () => {
+  const sequences = [4000, ...Array.from({ length: 63 }, () => 100)].map(sequence);
+  const runs = tokenRuns(
+    sequences.map((one) => [one]),
+    runLimits(config, 8192),
+  );
+  const { graph } = trainingModel({ config }, supervisedObjective);
+  const peaks = runs.map((run) => {
+    const { tokens, batch, length, actions } = batchSequences(
+      run.map((index) => sequences[index]!),
+      config,
+    );
+    const sizes = { rows: tokens.length, batch, length, actions: actions.length, samples: run.length };
+    return { scores: batch * length ** 2, bytes: peakBytes(graph, sizes) };
+  });
+  const needed = 4000 ** 2 + 63 * 100 ** 2;
+  expect(peaks.reduce((sum, { scores }) => sum + scores, 0) / needed).toBeLessThan(1.01);
+  expect(Math.max(...peaks.map(({ bytes }) => bytes)) / 1e9).toBeLessThan(1.1);
+});
+
+test("unequal trajectories are trained on in little memory, with the gradients that each has alone", async () => {
+  const weights = randomModelWeights(config, 1);
+  const sequences = [1000, ...Array.from({ length: 31 }, () => 50)].map(sequence);
+  const counts = sequences.map(({ mask }) => mask.filter(Boolean).length);
+  const samples = sequences.map((one, index) => ({
+    sequences: [one],
+    columns: { weights: new Float32Array(counts[index]!).fill(1 / 400) },
+  }));
+  const update = async (maxTokensPerRun: number) => {
+    const state = freshTrainerState({ config }, weights, 2);
+    const engine = createTrainingEngine({ config, state, gradientClip: 1, weightDecay: 0, maxTokensPerRun });
+    const request = { objective: supervisedObjective, samples, scalars: {}, learningRate: 0 };
+    const before = process.resourceUsage().maxRSS;
+    const result = await engine.update(request);
+    const megabytes = (process.resourceUsage().maxRSS - before) / 1024;
+    await engine.close();
+    return { ...result, megabytes };
+  };
+  const together = await update(8192);
+  expect(together.megabytes).toBeLessThan(250);
+  const apart = await update(1);
+  expect(together.loss).toBeCloseTo(apart.loss, 5);
+  expect(together.gradientNorm / apart.gradientNorm).toBeCloseTo(1, 5);
+  expect(relativeError(together.logProbabilities, apart.logProbabilities)).toBeLessThan(1e-5);
+});
