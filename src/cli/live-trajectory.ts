@@ -7,7 +7,7 @@ import { readTrajectoryRecord } from "../report/trajectory-files.ts";
 import { foldersIn } from "../runs/names-in.ts";
 import { readRunFile } from "../runs/open-runs.ts";
 import { runFolder } from "../runs/run-folder.ts";
-import { sessionAddress } from "../runs/session-file.ts";
+import { noServer, sessionAddress } from "../runs/session-file.ts";
 import { giveOrder, liveTrajectories } from "../temporal/live-trajectories.ts";
 import { withLiveRun } from "../temporal/run-client.ts";
 import { type RunReference, trajectoryReference } from "./run-reference.ts";
@@ -117,7 +117,7 @@ async function notLive(runs: string, wanted: string): Promise<EverturnError> {
   const folder = runFolder(runs, found.run);
   const record = await readTrajectoryRecord(folder, found);
   const isUp = (await runsUp(runs, found.id)).includes(found.run);
-  if (record === undefined && !isUp) return new EverturnError("RUN_HAS_NO_SERVER", { run: found.run });
+  if (record === undefined && !isUp) return noServer(found.run, folder);
   const reason =
     record === undefined
       ? "no workflow of it is under way"

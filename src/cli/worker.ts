@@ -1,10 +1,9 @@
 import { type Command, Option } from "commander";
 import { activitiesOf } from "../../activities/of-role.ts";
 import type { RunFile } from "../contracts/run.ts";
-import { EverturnError } from "../errors/everturn-error.ts";
 import { readRunFile } from "../runs/open-runs.ts";
 import { runFolder } from "../runs/run-folder.ts";
-import { sessionAddress } from "../runs/session-file.ts";
+import { noServer, sessionAddress } from "../runs/session-file.ts";
 import { startTelemetry } from "../telemetry/telemetry.ts";
 import { prefixed, type Role, roles } from "../temporal/queues.ts";
 import { runWorker } from "../temporal/worker.ts";
@@ -65,7 +64,8 @@ async function work(options: Options): Promise<void> {
 
 /** The server that the run joined, or its own if it is up. */
 async function addressOf({ run, address }: RunFile, runs: string): Promise<string> {
-  const known = address ?? (await sessionAddress(runFolder(runs, run)));
-  if (known === undefined) throw new EverturnError("RUN_HAS_NO_SERVER", { run });
+  const folder = runFolder(runs, run);
+  const known = address ?? (await sessionAddress(folder));
+  if (known === undefined) throw await noServer(run, folder);
   return known;
 }

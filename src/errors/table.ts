@@ -420,6 +420,18 @@ export const errorTable = {
     retryable: true,
     help: "Wait for it, or end that process first.",
   },
+  RUN_HELD_ELSEWHERE: {
+    message:
+      "The run {run} is being worked on by process {pid} of {host}, whose processes this machine or container can't see.",
+    retryable: true,
+    help: "Run the command there, or end that process first. Should {host} be gone, {file} does not change any more: `everturn resume` watches it for 20 seconds and then takes the run over.",
+  },
+  RUN_TAKEN_OVER: {
+    message:
+      "The run {run} was taken over by process {pid} of {host}, which saw no sign of life of this one.",
+    retryable: false,
+    help: "Nothing that was finished is lost, and the run goes on there. Both must see {run}'s folder change: look at the shared disk.",
+  },
   RUN_FAILED: {
     message: "The run {run} failed: {reason}.",
     retryable: true,

@@ -1,38 +1,20 @@
-import { rm } from "node:fs/promises";
-import { setTimeout as sleep } from "node:timers/promises";
 import { EverturnError } from "../errors/everturn-error.ts";
-import { commandOf } from "./command-of.ts";
-import { isSystemError, readRecord, writeOnce, writeWhole } from "./files.ts";
+import { isRunning, type ProcessIdentity } from "../processes/process-identity.ts";
+import { readRecord } from "./files.ts";
 import type { RunFolder } from "./run-folder.ts";
 
-/** Who works on a run now: `session.json` of its folder. */
+/** Who works on a run now: `session.json` of its folder. While they do, the file's time changes every two seconds. */
 export interface Session {
-  /** The process that started it. */
-  pid: number;
+  /** The process that started it; absent in sessions of Everturn 0.3 and earlier. */
+  process?: ProcessIdentity;
+  /** The name of its machine or container, for people. */
+  host?: string;
   /** Of the run's server, once it is up. */
   address?: string;
+  /** The id that the run's own server has, by which it is told from another run's at the same address. */
+  cluster?: string;
   /** The process of the run's own dev server. */
-  server?: number;
-}
-
-/**
- * Makes this process the one that works on the run. A dev server that a killed session left behind is ended: two
- * servers on one database would spoil it. Throws RUN_ALREADY_ACTIVE.
- */
-export async function claimRun(run: string, folder: RunFolder): Promise<void> {
-  const session = await readSession(folder);
-  if (session !== undefined) {
-    if (session.pid !== process.pid && /everturn|main\.ts/.test(commandOf(session.pid))) {
-      throw new EverturnError("RUN_ALREADY_ACTIVE", { run, pid: session.pid });
-    }
-    const { server } = session;
-    if (server !== undefined && commandOf(server).includes(folder.database)) await end(server);
-    await rm(folder.session, { force: true });
-  }
-  const own: Session = { pid: process.pid };
-  if (await writeOnce(folder.session, JSON.stringify(own))) return;
-  const other = await readSession(folder); // it claimed the run since we looked
-  throw new EverturnError("RUN_ALREADY_ACTIVE", { run, pid: other?.pid ?? "unknown" });
+  server?: ProcessIdentity;
 }
 
 /** Who works on the run, or worked on it when everything was killed; undefined if nobody does. */
@@ -40,30 +22,26 @@ export function readSession(folder: RunFolder): Promise<Session | undefined> {
   return readRecord<Session>(folder.session);
 }
 
-/** Where the run's own server is, if the process that started it still works on the run. */
-export async function sessionAddress(folder: RunFolder): Promise<string | undefined> {
+/** The session of a process that works on the run on this machine. */
+export async function liveSession(folder: RunFolder): Promise<Session | undefined> {
   const session = await readSession(folder);
-  return session !== undefined && commandOf(session.pid) !== "" ? session.address : undefined;
+  return session?.process !== undefined && isRunning(session.process) === true ? session : undefined;
 }
 
-/** Says that this process works on the run. */
-export async function writeSession(folder: RunFolder, session: Session): Promise<void> {
-  await writeWhole(folder.session, JSON.stringify(session));
+/** Where the run's own server is, if the process that started it still works on the run, on this machine. */
+export async function sessionAddress(folder: RunFolder): Promise<string | undefined> {
+  return (await liveSession(folder))?.address;
 }
 
-/** Says that nobody works on the run any more. */
-export async function clearSession(folder: RunFolder): Promise<void> {
-  await rm(folder.session, { force: true });
+/** Why there is no server: the run's own is not up, or another machine or container has it. */
+export async function noServer(run: string, folder: RunFolder): Promise<EverturnError> {
+  const session = await readSession(folder);
+  const isElsewhere = session?.process !== undefined && isRunning(session.process) === undefined;
+  return isElsewhere ? heldElsewhere(run, folder, session) : new EverturnError("RUN_HAS_NO_SERVER", { run });
 }
 
-async function end(pid: number): Promise<void> {
-  for (const signal of ["SIGTERM", "SIGKILL"] as const) {
-    try {
-      process.kill(pid, signal);
-    } catch (error) {
-      if (isSystemError(error, "ESRCH")) return;
-      throw error;
-    }
-    for (let waited = 0; waited < 50 && commandOf(pid) !== ""; waited++) await sleep(100);
-  }
+/** The error that says that another machine or container works on the run. */
+export function heldElsewhere(run: string, folder: RunFolder, session: Session): EverturnError {
+  const { process: { pid = "unknown" } = {}, host = "unknown" } = session;
+  return new EverturnError("RUN_HELD_ELSEWHERE", { run, pid, host, file: folder.session });
 }

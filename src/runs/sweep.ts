@@ -1,7 +1,6 @@
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { TrainedStep } from "../contracts/ledger.ts";
-import { commandOf } from "./command-of.ts";
 import { isSystemError, readRecord } from "./files.ts";
 import { takeName } from "./folder-once.ts";
 import { namesIn } from "./names-in.ts";
@@ -79,9 +78,7 @@ async function committedAttempts(root: string): Promise<Set<string>> {
 }
 
 async function isAbandoned(path: string, writer: ReturnType<typeof writerOf>): Promise<boolean> {
-  if (writer?.isHere) {
-    return writer.pid !== process.pid && !/everturn|main\.ts/.test(commandOf(writer.pid));
-  }
+  if (writer?.isRunning !== undefined) return !writer.isRunning;
   try {
     return Date.now() - (await stat(path)).mtimeMs > foreignAge;
   } catch (error) {

@@ -1,12 +1,13 @@
-import { randomBytes } from "node:crypto";
-import { hostname } from "node:os";
+import { createHash, randomBytes } from "node:crypto";
+import { machine, ownIdentity, processIdentity } from "../processes/process-identity.ts";
 
-const machine = hostname().replace(/[^A-Za-z0-9-]/g, "-");
 const pattern = /\.([A-Za-z0-9-]+)\.(\d+)\.([0-9a-f]{12})\.tmp$/;
+const here = shortened(machine);
+const own = `${here}-${shortened(ownIdentity().started)}.${process.pid}`;
 
 /** Names one attempt at writing something: its machine, process, and a random part. */
 export function newAttempt(): string {
-  return `${machine}.${process.pid}.${randomBytes(6).toString("hex")}`;
+  return `${own}.${randomBytes(6).toString("hex")}`;
 }
 
 /** Where an attempt writes what will be at `path`. */
@@ -14,10 +15,22 @@ export function temporaryName(path: string, attempt = newAttempt()): string {
   return `${path}.${attempt}.tmp`;
 }
 
-/** Whose a temporary name is; undefined for one of a release before 0.3, which had no writer in it. */
-export function writerOf(name: string): { attempt: string; isHere: boolean; pid: number } | undefined {
+/**
+ * Whose a temporary name is, and whether that process still runs (undefined if it can't be known here: it is another
+ * machine's); undefined for one of a release before 0.3, which had no writer in it.
+ */
+export function writerOf(name: string): { attempt: string; isRunning: boolean | undefined } | undefined {
   const match = pattern.exec(name);
   if (match === null) return undefined;
-  const [, host = "", pid = "", part = ""] = match;
-  return { attempt: `${host}.${pid}.${part}`, isHere: host === machine, pid: Number(pid) };
+  const [, writer = "", pid = "", part = ""] = match;
+  const [place, started] = writer.split("-");
+  const running = processIdentity(Number(pid));
+  return {
+    attempt: `${writer}.${pid}.${part}`,
+    isRunning: place === here ? running !== undefined && shortened(running.started) === started : undefined,
+  };
+}
+
+function shortened(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 8);
 }

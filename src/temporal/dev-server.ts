@@ -3,6 +3,7 @@ import { closeSync, openSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Connection } from "@temporalio/client";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { type ProcessIdentity, processIdentity } from "../processes/process-identity.ts";
 import { freePort } from "./free-port.ts";
 import { type Ending, endingOf, kernelKills } from "./process-ending.ts";
 import { type ProcessLog, processLog } from "./process-log.ts";
@@ -15,6 +16,8 @@ export interface DevServer {
   /** URL of its web UI. */
   ui: string;
   pid: number;
+  /** The id of its database's cluster, which no other database has. */
+  cluster: string;
   ports: Ports;
   /** Resolves when the process has ended. */
   ended: Promise<Ending>;
@@ -36,8 +39,8 @@ interface Options {
   ports?: Ports;
   /** Gives up the start. */
   stopping?: AbortSignal;
-  /** Told the process id at once, so that a server whose starter is killed can be found. */
-  onSpawn?: (pid: number) => Promise<void>;
+  /** Told of the process at once, so that a server whose starter is killed can be found. */
+  onSpawn?: (server: ProcessIdentity) => Promise<void>;
 }
 
 /** The ports of Temporal's server and UI that people know. */
@@ -84,12 +87,14 @@ async function startOn(ports: Ports, options: Options, log: ProcessLog): Promise
       tell(null, null);
     });
   });
-  if (child.pid !== undefined) await options.onSpawn?.(child.pid);
-  await waitUntilReady(ports.server, child, log, options.stopping);
+  const identity = child.pid === undefined ? undefined : processIdentity(child.pid);
+  if (identity !== undefined) await options.onSpawn?.(identity);
+  const cluster = await waitUntilReady(ports.server, child, log, options.stopping);
   return {
     address: `127.0.0.1:${ports.server}`,
     ui: `http://127.0.0.1:${ports.ui}`,
     pid: child.pid ?? -1,
+    cluster,
     ports,
     ended,
     stop: async () => {
@@ -139,20 +144,21 @@ const dynamicConfiguration = [
 /** Of two servers that start on one port at once, one ends a moment later: what answers may be the other one. */
 const settling = 2000;
 
-/** Waits until the server answers, and either says that it listens or has outlived a conflict over its port. */
+/** Waits until the server answers, with the id of its cluster, and either says that it listens or has outlived a conflict over its port. */
 async function waitUntilReady(
   port: number,
   child: ChildProcess,
   log: ProcessLog,
   stopping: AbortSignal | undefined,
-): Promise<void> {
+): Promise<string> {
   const deadline = Date.now() + 60_000;
   const listens = new RegExp(`Server: +\\S+:${port}\\b`);
   let answeredAt: number | undefined;
   while (Date.now() < deadline && isAlive(child) && stopping?.aborted !== true) {
-    if (await answers(`127.0.0.1:${port}`)) answeredAt ??= Date.now();
+    const cluster = await clusterAt(`127.0.0.1:${port}`);
+    if (cluster !== undefined) answeredAt ??= Date.now();
     const hasSettled = answeredAt !== undefined && Date.now() - answeredAt > settling;
-    if (answeredAt !== undefined && isAlive(child) && (hasSettled || listens.test(log.text()))) return;
+    if (cluster !== undefined && isAlive(child) && (hasSettled || listens.test(log.text()))) return cluster;
     await sleep(100);
   }
   const reason = child.signalCode ?? log.reason();
@@ -164,15 +170,15 @@ function isAlive(child: ChildProcess): boolean {
   return child.pid !== undefined && child.exitCode === null && child.signalCode === null;
 }
 
-/** Whether a Temporal server answers at `address` and knows its default namespace. */
-async function answers(address: string): Promise<boolean> {
+/** The cluster's id of the Temporal server at `address`, once it answers and knows its default namespace. */
+async function clusterAt(address: string): Promise<string | undefined> {
   let connection: Connection | undefined;
   try {
     connection = await Connection.connect({ address, connectTimeout: 1000 });
     await connection.workflowService.describeNamespace({ namespace: "default" });
-    return true;
+    return (await connection.workflowService.getClusterInfo({})).clusterId ?? undefined;
   } catch {
-    return false; // not up yet; the caller's deadline decides
+    return undefined; // not up yet; the caller's deadline decides
   } finally {
     await connection?.close();
   }

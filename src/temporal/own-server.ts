@@ -1,4 +1,5 @@
 import { dirname } from "node:path";
+import type { ProcessIdentity } from "../processes/process-identity.ts";
 import { makeFolder } from "../runs/make-folder.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
 import { type DevServer, startDevServer } from "./dev-server.ts";
@@ -15,7 +16,7 @@ export async function startOwnServer(
   options: {
     before?: DevServer | undefined;
     stopping?: AbortSignal;
-    onSpawn: (pid: number) => Promise<void>;
+    onSpawn: (server: ProcessIdentity) => Promise<void>;
   },
 ): Promise<DevServer> {
   const { before, stopping, onSpawn } = options;

@@ -1,9 +1,9 @@
 import type { Client } from "@temporalio/client";
 import type { RunFile } from "../contracts/run.ts";
-import { EverturnError } from "../errors/everturn-error.ts";
+import { claimRun } from "../runs/claim-run.ts";
 import { readRunFile } from "../runs/open-runs.ts";
 import { runFolder } from "../runs/run-folder.ts";
-import { claimRun, clearSession, sessionAddress, writeSession } from "../runs/session-file.ts";
+import { noServer, sessionAddress } from "../runs/session-file.ts";
 import { connectClient } from "./client.ts";
 import { startOwnServer } from "./own-server.ts";
 
@@ -20,10 +20,10 @@ export async function withRunClient<Result>(
   const folder = runFolder(runs, run);
   const address = file.address ?? (await sessionAddress(folder));
   if (address !== undefined) return connected(file, address, work);
-  await claimRun(run, folder);
+  const held = await claimRun(run, folder);
   try {
     const server = await startOwnServer(folder, options.temporal, {
-      onSpawn: (pid) => writeSession(folder, { pid: process.pid, server: pid }),
+      onSpawn: (server) => held.tell({ server }),
     });
     try {
       return await connected(file, server.address, work);
@@ -31,21 +31,22 @@ export async function withRunClient<Result>(
       await server.stop();
     }
   } finally {
-    await clearSession(folder);
+    await held.release();
   }
 }
 
 /**
  * Does `work` with a client of a run's server, which must be up: a live trajectory needs workers too.
- * Throws RUN_NOT_FOUND, RUN_HAS_NO_SERVER, TEMPORAL_UNREACHABLE.
+ * Throws RUN_NOT_FOUND, RUN_HAS_NO_SERVER, RUN_HELD_ELSEWHERE, TEMPORAL_UNREACHABLE.
  */
 export async function withLiveRun<Result>(
   { runs, run }: { runs: string; run: string },
   work: (client: Client) => Promise<Result>,
 ): Promise<Result> {
   const file = await readRunFile(runs, run);
-  const address = file.address ?? (await sessionAddress(runFolder(runs, run)));
-  if (address === undefined) throw new EverturnError("RUN_HAS_NO_SERVER", { run });
+  const folder = runFolder(runs, run);
+  const address = file.address ?? (await sessionAddress(folder));
+  if (address === undefined) throw await noServer(run, folder);
   return connected(file, address, work);
 }
 

@@ -1,8 +1,8 @@
 import type { Client } from "@temporalio/client";
 import type { Queues } from "../contracts/trajectory.ts";
+import { claimRun } from "../runs/claim-run.ts";
 import { openRun, readRunFile } from "../runs/open-runs.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
-import { claimRun, clearSession, writeSession } from "../runs/session-file.ts";
 import { sweepRun, sweptLine } from "../runs/sweep.ts";
 import { startTelemetry } from "../telemetry/telemetry.ts";
 import { connectClient, type ServerLocation } from "./client.ts";
@@ -50,7 +50,7 @@ export async function openSession(options: {
   const { runs, run, note = () => {} } = options;
   const file = await readRunFile(runs, run);
   const { folder, plan } = await openRun(runs, run);
-  await claimRun(run, folder);
+  const held = await claimRun(run, folder, { note });
   const swept = sweptLine(await sweepRun(folder));
   if (swept !== undefined) note(swept);
   const telemetry = startTelemetry("cli", file.telemetry);
@@ -60,7 +60,7 @@ export async function openSession(options: {
     controller.abort();
     for (const part of started.reverse()) await part.stop();
     await sweepRun(folder);
-    await clearSession(folder);
+    await held.release();
   };
   try {
     const { upgrade = false } = options;
@@ -70,10 +70,10 @@ export async function openSession(options: {
     const progress = () => finished;
     let own: SupervisedServer | undefined;
     if (file.address === undefined) {
-      own = await superviseServer({ run, folder, temporal: options.temporal, progress, note });
+      own = await superviseServer({ run, folder, held, temporal: options.temporal, progress, note });
       started.push(own);
     } else {
-      await writeSession(folder, { pid: process.pid, address: file.address });
+      await held.tell({ address: file.address });
     }
     const builds = await bundling;
     const build = builds.at(-1);
@@ -108,7 +108,8 @@ export async function openSession(options: {
       untilServerAnswers: async () => void (await connection.workflowService.getSystemInfo({})),
     });
     started.push(workers);
-    const failed = Promise.race([workers.failed, trouble.failed, ...(own === undefined ? [] : [own.failed])]);
+    const ownFailed = own === undefined ? [] : [own.failed];
+    const failed = Promise.race([workers.failed, trouble.failed, held.taken, ...ownFailed]);
     failed.catch(() => {}); // told by whoever waits for it
     return {
       ...{ run, folder, client, address, queues, failed, close },

@@ -1,6 +1,7 @@
 import { EverturnError } from "../errors/everturn-error.ts";
+import type { ProcessIdentity } from "../processes/process-identity.ts";
+import type { HeldRun } from "../runs/claim-run.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
-import { writeSession } from "../runs/session-file.ts";
 import type { DevServer } from "./dev-server.ts";
 import { startOwnServer } from "./own-server.ts";
 import { type Supervised, supervise } from "./supervise.ts";
@@ -17,21 +18,22 @@ export interface SupervisedServer extends Supervised {
 export async function superviseServer(options: {
   run: string;
   folder: RunFolder;
+  /** The run as this process holds it, told where the server is. */
+  held: HeldRun;
   temporal: string | undefined;
   /** Counts what the run gets done. */
   progress: () => number;
   note: (text: string) => void;
 }): Promise<SupervisedServer> {
-  const { run, folder, temporal, progress, note } = options;
+  const { run, folder, held, temporal, progress, note } = options;
   let server: DevServer | undefined;
 
   async function start(stopping: AbortSignal): Promise<DevServer> {
     const before = server;
-    const known = before === undefined ? {} : { address: before.address };
-    const onSpawn = (pid: number) => writeSession(folder, { pid: process.pid, server: pid, ...known });
+    const onSpawn = (server: ProcessIdentity) => held.tell({ server });
     server = await startOwnServer(folder, temporal, { before, stopping, onSpawn });
-    const { address, pid } = server;
-    await writeSession(folder, { pid: process.pid, address, server: pid });
+    const { address, cluster } = server;
+    await held.tell({ address, cluster });
     return server;
   }
 

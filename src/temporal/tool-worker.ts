@@ -5,6 +5,7 @@ import type { RewardPlugin } from "../contracts/reward.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
 import { settingsOfHost } from "../pipeline/host-settings.ts";
+import { ownIdentity } from "../processes/process-identity.ts";
 import { type OpenRun, openRuns } from "../runs/open-runs.ts";
 import { runFolder } from "../runs/run-folder.ts";
 import { sharedPromises } from "../runs/shared-promises.ts";
@@ -15,7 +16,6 @@ import { holdInstances, type Instances } from "../tools/instances.ts";
 import { openLeases } from "../tools/leases.ts";
 import { oneAtATime } from "../tools/one-at-a-time.ts";
 import { type OpenTool, openTool } from "../tools/open-tool.ts";
-import { processIdentity } from "../tools/process-identity.ts";
 import { openRecordings } from "../tools/recordings.ts";
 import { type RewardThread, rewardThread } from "../tools/reward-thread.ts";
 import { toolThread } from "../tools/tool-thread.ts";
@@ -51,9 +51,7 @@ export function toolWorker(runs: string, run: string): ToolWorker {
   let ticking: NodeJS.Timeout | undefined;
   let tick: Promise<void> = Promise.resolve();
 
-  const owner = processIdentity(process.pid);
-  if (owner === undefined) throw new Error("This process does not see itself among the running ones.");
-  const leases = openLeases(folder.leases, randomUUID(), owner);
+  const leases = openLeases(folder.leases, randomUUID(), ownIdentity());
   const instances = holdInstances(folder, leases, tool, log);
 
   function tool(name: string): Promise<OpenTool> {

@@ -1,8 +1,13 @@
-import { symlinkSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
-import { clearSession, writeSession } from "../../src/runs/session-file.ts";
+import { processIdentity } from "../../src/processes/process-identity.ts";
 import { everturn, lastLine } from "../support/command.ts";
+import { inProcessSpace, mayMakeProcessSpace } from "../support/process-space.ts";
 import { writeSampleRun } from "../support/sample-run.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { waitingProcess } from "../support/waiting-process.ts";
@@ -127,15 +132,41 @@ test("numbers that are none are refused by their option's name", async () => {
 });
 
 test("a run that another process works on is left to it", async () => {
-  const { pid } = await waitingProcess("src/cli/main.ts", "run");
-  onTestFinished(() => clearSession(folder));
-  await writeSession(folder, { pid, address: "127.0.0.1:7233" });
+  const { pid } = await waitingProcess("any program");
+  onTestFinished(() => rmSync(folder.session));
+  writeFileSync(folder.session, JSON.stringify({ process: processIdentity(pid), address: "127.0.0.1:7233" }));
   for (const command of ["resume", "evaluate", "dev"]) {
     expect(await refused(command, run)).toContain(
       `RUN_ALREADY_ACTIVE: The run ${run} is being worked on by process ${pid}.`,
     );
   }
 });
+
+test.skipIf(!mayMakeProcessSpace)(
+  "a run that another container works on is left to it, and the container is named",
+  async () => {
+    const holding = join(import.meta.dirname, "..", "support", "holding-process.ts");
+    const holder = spawn(process.execPath, [holding, runs, run], { stdio: ["ignore", "pipe", "inherit"] });
+    onTestFinished(async () => {
+      holder.kill();
+      await once(holder, "close");
+    });
+    await once(holder.stdout, "data");
+    const where = `The run ${run} is being worked on by process ${holder.pid} of ${hostname()}, whose processes`;
+    for (const command of [
+      ["resume", run],
+      ["trajectory", "pause", `${run}/step-0005/task-05000/0`],
+    ]) {
+      const main = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");
+      const [program = "", ...space] = inProcessSpace;
+      const child = spawn(program, [...space, process.execPath, main, ...command, "--runs", runs]);
+      const [said, [code]] = await Promise.all([text(child.stderr), once(child, "close")]);
+      expect(said).toContain(`RUN_HELD_ELSEWHERE: ${where}`);
+      expect(code).toBe(1);
+    }
+    expect(existsSync(folder.database)).toBe(false);
+  },
+);
 
 test("a worker by hand needs a server: the run's own is not up", async () => {
   expect(await refused("worker", "--role", "tools", "--run", run)).toContain(

@@ -37,7 +37,7 @@ test("Ctrl-C ends a run in order; killed outright, the next resume clears up and
   const killed = start("resume", run, "--runs", runs);
   await untilUp(killed);
   const session = await readSession(folder);
-  const left = session?.server ?? 0;
+  const left = session?.server?.pid ?? 0;
   killed.child.kill("SIGKILL");
   await killed.end();
   expect(process.kill(left, 0), "the server outlives the process that started it").toBe(true);

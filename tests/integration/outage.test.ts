@@ -75,8 +75,8 @@ test("an own server whose port another program has taken meanwhile: an error aft
   await untilTraining(command);
   const [run = ""] = readdirSync(runs);
   const opened = runFolder(runs, run);
-  const { server = 0, address = "" } = (await readSession(opened)) ?? {};
-  process.kill(server, "SIGKILL");
+  const { server, address = "" } = (await readSession(opened)) ?? {};
+  process.kill(server?.pid ?? 0, "SIGKILL");
   const thief = createServer();
   const take = async () => {
     for (let tries = 0; tries < 100 && !thief.listening; tries++) {

@@ -78,7 +78,7 @@ export { createToolCallGrammar, type ToolCallGrammar } from "../../sampling/tool
 export { createFraming } from "../../tokens/framing.ts";
 export { loadTokenizer } from "../../tokens/tokenizer.ts";
 export { readVocabulary } from "../../tokens/vocabulary.ts";
-export { killProcess, processHandle } from "../../tools/process-identity.ts";
+export { killProcess, processHandle } from "../../tools/process-handle.ts";
 export { readText } from "../../validation/read-text.ts";
 export { loadLoss } from "../registry.ts";
 export { parseTasks } from "../tasks.ts";

@@ -1,12 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, onTestFinished, test, vi } from "vitest";
-import {
-  isRunning,
-  killProcess,
-  processHandle,
-  processIdentity,
-} from "../../../src/tools/process-identity.ts";
+import { isRunning, processIdentity } from "../../../src/processes/process-identity.ts";
+import { killProcess, processHandle } from "../../../src/tools/process-handle.ts";
 
 /** A process that leads a group and has a child in it, which goes on without it: both ids. */
 async function family(): Promise<{ parent: number; child: number }> {

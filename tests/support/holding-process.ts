@@ -1,0 +1,24 @@
+import { claimRun } from "../../src/runs/claim-run.ts";
+import { runFolder } from "../../src/runs/run-folder.ts";
+
+/** Works on a run, as far as its session file goes, until it is told to end: `<runs> <run> [<silence in ms>]`. */
+const [runs = "", run = "", silence = ""] = process.argv.slice(2);
+const note = (text: string) => void process.stdout.write(`${text}\n`);
+try {
+  const held = await claimRun(run, runFolder(runs, run), {
+    note,
+    ...(silence === "" ? {} : { silence: Number(silence) }),
+  });
+  note("holds it");
+  held.taken.catch((error) => {
+    note(error.message);
+    process.exit();
+  });
+  process.on("SIGTERM", async () => {
+    await held.release();
+    process.exit();
+  });
+  setInterval(() => {}, 1000);
+} catch (error) {
+  note(String(error));
+}
