@@ -9,10 +9,12 @@ import {
   type JsonObject,
   knownModelNames,
   loadTokenizer,
+  type ModelText,
   type PolicyPlugin,
   parseModelConfig,
   randomModelWeights,
   readModelConfig,
+  readModelText,
   readVocabulary,
   type SamplingParameters,
   type ToolCallGrammar,
@@ -54,6 +56,11 @@ const plugin: PolicyPlugin = {
     pretrained: model !== undefined,
     restrictions: restrictionsOf(Object(sampling)),
   }),
+
+  async framing(config, folder) {
+    const text = await modelText(config, folder);
+    return text && { ...createFraming(text.tokenizer), contextLength: text.contextLength };
+  },
 
   async open(folder, given) {
     const { slots, threads, keyValueMemory, sampling: usual } = given;
@@ -105,6 +112,18 @@ function restrictionsOf(sampling: Partial<SamplingParameters>): string[] {
     ["toolCalls", toolCalls, toolCalls === "constrained"],
   ];
   return settings.flatMap(([name, value, restricts]) => (restricts ? [`sampling.${name} is ${value}`] : []));
+}
+
+/** A version has its chat template beside its tokenizer. */
+async function modelText(
+  { model, tokenizer, chatTemplate, architecture }: JsonObject,
+  folder: string | undefined,
+): Promise<ModelText | undefined> {
+  if (folder !== undefined) return readModelText(folder);
+  const template = chatTemplate === undefined ? undefined : String(chatTemplate);
+  if (model !== undefined) return readModelText(String(model), template);
+  const contextLength = Number(Object(architecture).max_position_embeddings);
+  return { tokenizer: await loadTokenizer(String(tokenizer), template), contextLength };
 }
 
 async function writeRandomModel(folder: string, config: JsonObject, seed: number): Promise<void> {

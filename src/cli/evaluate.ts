@@ -6,11 +6,14 @@ import { evaluationStage } from "../../workflows/stages.ts";
 import type { Plan } from "../contracts/plan.ts";
 import type { EvaluationInput, EvaluationPlan, EvaluationRecord, RunSettings } from "../contracts/run.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { policyFraming, preflight } from "../pipeline/preflight.ts";
 import { newestPolicy } from "../runs/newest-policy.ts";
 import { type OpenRun, openRun } from "../runs/open-runs.ts";
 import { readTaskFile } from "../runs/task-file.ts";
 import type { RunSession } from "../temporal/session.ts";
 import { workflowResult } from "../temporal/workflow-result.ts";
+import { displayPath } from "../validation/place.ts";
+import { refusal } from "../validation/problem.ts";
 import { positiveCount } from "./option-values.ts";
 import { runReference } from "./run-reference.ts";
 import { withSession } from "./with-session.ts";
@@ -47,6 +50,7 @@ async function evaluate(named: string, options: Options): Promise<void> {
   const { runs, run } = runReference(named, options.runs);
   const opened = await openRun(runs, run);
   const plan = await evaluationPlan(opened, options);
+  await refuseTasks(opened, plan);
   const settings = runSettings(await withRecordings(opened.plan, options));
   const workflowId = `${run}/${plan.name}`;
   const record = await withSession(
@@ -85,6 +89,19 @@ async function evaluateIn(
   return workflowResult(session, handle, failed);
 }
 
+/** Throws what is wrong with the file, and WRONG_CONFIGURATION where its tasks leave no room for an action. */
+async function refuseTasks(
+  { plan, folder }: OpenRun,
+  { taskFile: file, withoutTools = false }: EvaluationPlan,
+): Promise<void> {
+  if (file === undefined) return;
+  const taskFile = await readTaskFile(file);
+  const tools = withoutTools ? [] : plan.tools;
+  const framing = await policyFraming(plan.policy, folder.policy(0));
+  const { problems } = preflight({ ...plan, tools }, { taskFile }, framing);
+  if (problems.length > 0) throw refusal(displayPath(file), problems);
+}
+
 /** The run's plan, its tools answered from another run. Throws RUN_NOT_FOUND. */
 async function withRecordings(plan: Plan, { toolRecordings, ...options }: Options): Promise<Plan> {
   if (toolRecordings === undefined) return plan;
@@ -108,7 +125,6 @@ async function evaluationPlan({ id, folder }: OpenRun, options: Options): Promis
   if (policyVersion === undefined || !existsSync(folder.policy(policyVersion))) {
     throw new EverturnError("POLICY_NOT_FOUND", { run: id, version: asked ?? "newest" });
   }
-  if (tasks !== undefined) await readTaskFile(resolve(tasks));
   const time = new Date().toISOString().replace(/[-:.]/g, "").slice(0, 18);
   return {
     name: `${evaluationStage(policyVersion)}${tools ? "" : "-no-tools"}-${time}`,

@@ -89,6 +89,12 @@ export interface Policy {
   close(): Promise<void>;
 }
 
+/** How a policy turns messages into tokens: all that can be asked of it without its weights. */
+export interface PolicyFraming extends Pick<Policy, "framePrompt" | "frameDemonstration"> {
+  /** Tokens that a trajectory may have, its prompt included. */
+  contextLength: number;
+}
+
 /** What a trainer's settings depend on of a policy's configuration. */
 export interface PolicyTraits {
   /** Whether it starts from the weights of a pretrained model, not from random ones. */
@@ -108,6 +114,12 @@ export interface PolicyPlugin {
   open(folder: string, config: JsonObject): Promise<Policy>;
   /** What no schema can say of a configuration, asked before a run. */
   check?(config: JsonObject): ConfigurationProblem[];
+  /**
+   * How the policy frames text, asked before a run to count its tokens: from the configuration, or from the `folder` of
+   * a version where there is one. Undefined if the configuration names what must be downloaded first. Default: nothing is
+   * counted.
+   */
+  framing?(config: JsonObject, folder?: string): Promise<PolicyFraming | undefined>;
   /** What the trainer should know of a configuration. Default: a pretrained model, without restrictions. */
   traits?(config: JsonObject): PolicyTraits;
 }

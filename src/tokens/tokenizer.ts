@@ -30,10 +30,10 @@ export type Tokenizer = {
 /**
  * Reads tokenizer.json and tokenizer_config.json of a Hugging Face folder, and what ends an action from config.json and
  * generation_config.json, if they are there. A chat template in chat_template.jinja goes before the one in
- * tokenizer_config.json, as in transformers. Fails with TOKENIZER_INVALID when a file is missing or lacks the template
- * or eos_token.
+ * tokenizer_config.json, as in transformers, and the one in the file `template` before both. Fails with TOKENIZER_INVALID
+ * when a file is missing or lacks the template or eos_token.
  */
-export async function loadTokenizer(folder: string): Promise<Tokenizer> {
+export async function loadTokenizer(folder: string, template?: string): Promise<Tokenizer> {
   const json = await readJsonFile(folder, "tokenizer.json");
   const config = await readJsonFile(folder, "tokenizer_config.json");
   const tokenizer = build(folder, json, config);
@@ -43,7 +43,8 @@ export async function loadTokenizer(folder: string): Promise<Tokenizer> {
   if (endText === undefined || endId === undefined) {
     throw invalidTokenizer(folder, "tokenizer_config.json names no eos_token of the vocabulary");
   }
-  const chatTemplate = await readTemplate(folder, config);
+  const chatTemplate =
+    template === undefined ? await readTemplate(folder, config) : await readFile(template, "utf8");
   const added = new Map([...tokenizer.get_added_tokens_decoder()].map(([id, { content }]) => [content, id]));
   const turnText = endOfTurn(chatTemplate, specialTokens, [...added.keys(), endText]) ?? endText;
   const turnId = added.get(turnText) ?? endId;

@@ -4,14 +4,25 @@ import { parseJson } from "./parse-json.ts";
 import { displayPath } from "./place.ts";
 import { type Problem, refusal } from "./problem.ts";
 
+const marker = Symbol.for("everturn.row");
+
+/** Where a row that `parseJsonLines` gave stands in its file; undefined for other rows. */
+export function rowPlace(row: object): { file: string; line: number } | undefined {
+  return Reflect.get(row, marker);
+}
+
 /** When this many things are wrong, the rest of the file isn't looked at. */
 const enough = 20;
 
 /**
- * The rows of a JSON Lines text, blank lines skipped. `path` is for messages.
+ * The rows of a JSON Lines text, blank lines skipped; each knows its line (`rowPlace`). `path` is for messages.
  * Throws WRONG_CONFIGURATION with file, line and column of each thing wrong.
  */
-export function parseJsonLines<Row>(text: string, path: string, validate: ValidateFunction<Row>): Row[] {
+export function parseJsonLines<Row extends object>(
+  text: string,
+  path: string,
+  validate: ValidateFunction<Row>,
+): Row[] {
   const file = displayPath(path);
   const rows: Row[] = [];
   const problems: Problem[] = [];
@@ -21,7 +32,7 @@ export function parseJsonLines<Row>(text: string, path: string, validate: Valida
     .entries()) {
     if (line.trim() === "" || problems.length >= enough) continue;
     const row = parsed(line);
-    if (validate(row)) rows.push(row);
+    if (validate(row)) rows.push(Object.defineProperty(row, marker, { value: { file, line: index + 1 } }));
     else problems.push(...rowProblems(line, index, file, validate));
   }
   if (problems.length > 0) throw refusal(file, problems);

@@ -10,6 +10,7 @@ export type {
   GenerationRequest,
   MaskedTokens,
   Policy,
+  PolicyFraming,
   PolicyPlugin,
   PolicyTraits,
   SamplingKey,
@@ -45,6 +46,7 @@ export { importModel } from "../../models/import-model.ts";
 export { knownModelNames } from "../../models/known-models.ts";
 export type { ModelConfig } from "../../models/model-config.ts";
 export { parseModelConfig, readModelConfig } from "../../models/model-config-file.ts";
+export { type ModelText, readModelText } from "../../models/model-text.ts";
 export { randomModelWeights } from "../../models/model-weights.ts";
 export {
   writeAdapterPolicyFolder,

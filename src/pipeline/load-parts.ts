@@ -1,5 +1,8 @@
 import type { ConfigurationProblem } from "../contracts/configuration-problem.ts";
+import type { Demonstration } from "../contracts/generated/demonstration.ts";
+import type { Task } from "../contracts/generated/task.ts";
 import type { ResolvedPlugin } from "../contracts/plan.ts";
+import type { PolicyFraming } from "../contracts/policy.ts";
 import { EverturnError, isEverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
 import type { ErrorCode } from "../errors/table.ts";
@@ -17,46 +20,69 @@ import { child, type Pointer, pathText } from "../validation/pointer.ts";
 import { type Problem, refusal } from "../validation/problem.ts";
 import { placeOf, type SourceDocument } from "../validation/source-document.ts";
 import { readDemonstrations } from "./demonstrations.ts";
+import { policyFraming, type RunData } from "./preflight.ts";
 import { resolvedTraining, surroundingsOf, type UnresolvedPlan } from "./resolve-training.ts";
 
-/** Loads a plan's plugins, tasks and demonstrations once: what can't be loaded is found before anything starts. */
-export async function loadProblems(plan: UnresolvedPlan, document: SourceDocument): Promise<Problem[]> {
-  const place = (pointer: Pointer) => placeOf(document, pointer, "value");
-  const loads: [Place, Promise<unknown>][] = [
-    [place("/policy/plugin"), checkPolicy(plan, document)],
-    [place("/loop/plugin"), loadLoop(plan.loop)],
-    [place("/reward/plugin"), loadReward(plan.reward)],
-    [place("/trainer/plugin"), checkTrainer(plan, document)],
-    ...plan.tools.map((tool, index): [Place, Promise<unknown>] => [
-      place(child(child("/tools", index), "plugin")),
-      loadTool(tool),
-    ]),
-    [place("/dataset/train/plugin"), loadTasks(plan.dataset.train, place("/dataset/train"))],
-    [place("/dataset/validation/plugin"), loadTasks(plan.dataset.validation, place("/dataset/validation"))],
-  ];
-  if (plan.trainer.loss !== undefined) {
-    loads.push([place("/trainer/loss/plugin"), loadLoss(plan.trainer.loss)]);
-  }
-  if (plan.warmStart !== undefined) {
-    loads.push([place("/warmStart/demonstrations"), readDemonstrations(plan.warmStart.demonstrations)]);
-  }
-  const results = await Promise.allSettled(loads.map(([, loading]) => loading));
-  const failed = loads.map(([at], index): Problem[] => {
-    const result = results[index];
-    return result?.status === "rejected" ? problemsOf(at, result.reason) : [];
-  });
-  return failed.flat();
+/** What loading a plan's parts gave: its rows, and how its policy frames them; or what can't be loaded. */
+export interface LoadedParts {
+  problems: Problem[];
+  data: RunData;
+  framing: PolicyFraming | undefined;
 }
 
-async function loadTasks(plugin: ResolvedPlugin, place: Place): Promise<void> {
+/** Loads a plan's plugins, tasks and demonstrations once: what can't be loaded is found before anything starts. */
+export async function loadParts(plan: UnresolvedPlan, document: SourceDocument): Promise<LoadedParts> {
+  const problems: Problem[] = [];
+  async function at<Part>(pointer: Pointer, loading: Promise<Part>): Promise<Part | undefined> {
+    try {
+      return await loading;
+    } catch (error) {
+      problems.push(...problemsOf(placeOf(document, pointer, "value"), error));
+      return undefined;
+    }
+  }
+  const tasks = (pointer: Pointer, dataset: ResolvedPlugin) =>
+    at(child(pointer, "plugin"), loadTasks(dataset, placeOf(document, pointer, "value")));
+  const { loss } = plan.trainer;
+  const [framing, train, validation, demonstrations] = await Promise.all([
+    at("/policy/plugin", checkPolicy(plan, document)),
+    tasks("/dataset/train", plan.dataset.train),
+    tasks("/dataset/validation", plan.dataset.validation),
+    at("/warmStart/demonstrations", loadDemonstrations(plan, document)),
+    at("/loop/plugin", loadLoop(plan.loop)),
+    at("/reward/plugin", loadReward(plan.reward)),
+    at("/trainer/plugin", checkTrainer(plan, document)),
+    ...(loss === undefined ? [] : [at("/trainer/loss/plugin", loadLoss(loss))]),
+    ...plan.tools.map((tool, index) => at(child(child("/tools", index), "plugin"), loadTool(tool))),
+  ]);
+  return { problems, data: { train, validation, demonstrations }, framing };
+}
+
+async function loadTasks(plugin: ResolvedPlugin, place: Place): Promise<Task[]> {
   const dataset = await loadDataset(plugin);
   const tasks = await dataset.load(structuredClone(plugin.config));
   if (tasks.length === 0) throw new EverturnError("DATASET_EMPTY", { at: place.text });
+  return tasks;
 }
 
-async function checkPolicy({ policy }: UnresolvedPlan, document: SourceDocument): Promise<void> {
+async function loadDemonstrations(
+  { warmStart }: UnresolvedPlan,
+  document: SourceDocument,
+): Promise<Demonstration[]> {
+  if (warmStart === undefined) return [];
+  const rows = await readDemonstrations(warmStart.demonstrations);
+  if (rows.length > 0) return rows;
+  const { text: at } = placeOf(document, "/warmStart/demonstrations", "value");
+  throw new EverturnError("DEMONSTRATIONS_EMPTY", { at });
+}
+
+async function checkPolicy(
+  { policy }: UnresolvedPlan,
+  document: SourceDocument,
+): Promise<PolicyFraming | undefined> {
   const plugin = await loadPolicy(policy);
   refuse(plugin.check?.(structuredClone(policy.config)) ?? [], document, "/policy/config");
+  return policyFraming(policy);
 }
 
 async function checkTrainer(plan: UnresolvedPlan, document: SourceDocument): Promise<void> {
@@ -80,7 +106,12 @@ function refuse(found: readonly ConfigurationProblem[], document: SourceDocument
 }
 
 /** Codes of errors that name a place of their own. */
-const saysWhere = new Set<ErrorCode>(["DATASET_EMPTY", "PATH_UNUSABLE", "TEXT_ENCODING_WRONG"]);
+const saysWhere = new Set<ErrorCode>([
+  "DATASET_EMPTY",
+  "DEMONSTRATIONS_EMPTY",
+  "PATH_UNUSABLE",
+  "TEXT_ENCODING_WRONG",
+]);
 
 /** Problems of a data file name their own places; anything else is said of the place in the pipeline. */
 function problemsOf(place: Place, cause: unknown): Problem[] {

@@ -1,0 +1,43 @@
+import { existsSync, statSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { loadTokenizer, type Tokenizer } from "../tokens/tokenizer.ts";
+import { configFromMetadata } from "./gguf/config-metadata.ts";
+import { readGgufHeader } from "./gguf/header.ts";
+import { writeTokenizerFiles } from "./gguf/tokenizer-files.ts";
+import { fetchedKnownModel } from "./known-models.ts";
+import { readModelConfig } from "./model-config-file.ts";
+
+/** What of a model says how it reads text. */
+export interface ModelText {
+  tokenizer: Tokenizer;
+  /** Tokens that it can hold at once. */
+  contextLength: number;
+}
+
+/**
+ * Reads a model's tokenizer and configuration, and none of its weights. `source` is what `importModel` takes;
+ * `template`, a file, goes before the tokenizer's own chat template. Undefined for what would have to be downloaded, or
+ * isn't there. Throws what the formats throw.
+ */
+export async function readModelText(source: string, template?: string): Promise<ModelText | undefined> {
+  const path = existsSync(source) ? source : fetchedKnownModel(source);
+  if (path === undefined) return undefined;
+  if (!statSync(path).isDirectory()) return readGgufText(path, template);
+  const tokenizer = await loadTokenizer(path, template);
+  const config = await readModelConfig(join(path, "config.json"));
+  return { tokenizer, contextLength: config.max_position_embeddings };
+}
+
+async function readGgufText(path: string, template: string | undefined): Promise<ModelText> {
+  const header = readGgufHeader(path);
+  const folder = await mkdtemp(join(tmpdir(), "everturn-tokenizer-"));
+  try {
+    await writeTokenizerFiles(folder, path, header.metadata);
+    const { max_position_embeddings: contextLength } = configFromMetadata(path, header);
+    return { tokenizer: await loadTokenizer(folder, template), contextLength };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

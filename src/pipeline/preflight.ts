@@ -1,0 +1,127 @@
+import type { Demonstration } from "../contracts/generated/demonstration.ts";
+import type { Task } from "../contracts/generated/task.ts";
+import type { Message, ToolDefinition } from "../contracts/message.ts";
+import type { Plan, ResolvedPlugin } from "../contracts/plan.ts";
+import type { PolicyFraming } from "../contracts/policy.ts";
+import { messageOf } from "../errors/message-of.ts";
+import { loadPolicy } from "../plugins/registry.ts";
+import type { Problem } from "../validation/problem.ts";
+import { countRows } from "./count-rows.ts";
+import { demonstratedCallProblems } from "./demonstrated-calls.ts";
+import { placeOfRow, rowProblems } from "./row-problems.ts";
+import { toolDefinitions } from "./tool-definitions.ts";
+
+/** The rows that a run reads; undefined where they are not looked at. */
+export interface RunData {
+  train?: readonly Task[] | undefined;
+  validation?: readonly Task[] | undefined;
+  demonstrations?: readonly Demonstration[] | undefined;
+  /** Of an evaluation on other tasks than the pipeline's. */
+  taskFile?: readonly Task[];
+}
+
+/** What was found out about a run's rows before it begins. */
+export interface Preflight {
+  problems: Problem[];
+  /** Absent if the policy can't say yet how it frames text: nothing was counted. */
+  counted?: {
+    /** Tokens that a trajectory may have. */
+    room: number;
+    rows: { name: string; rows: number; counted: number; longest: number }[];
+    /** The first task's prompt, as the policy reads it. */
+    prompt?: { at: string; text: string; tokens: number };
+  };
+}
+
+/** How a policy frames text, without its weights; `folder`: of a version, where there is one. */
+export async function policyFraming(
+  policy: ResolvedPlugin,
+  folder?: string,
+): Promise<PolicyFraming | undefined> {
+  const plugin = await loadPolicy(policy);
+  return plugin.framing?.(structuredClone(policy.config), folder);
+}
+
+/**
+ * Looks for what would only fail in the middle of a run: tasks that leave no room for an action, demonstrations longer
+ * than the policy's context, rows that its chat template refuses, demonstrated calls that the tools would refuse. Of
+ * large data sets the longest rows are counted.
+ */
+export function preflight(plan: Plan, data: RunData, framing: PolicyFraming | undefined): Preflight {
+  const { train = [], validation = [], demonstrations = [], taskFile = [] } = data;
+  const tools = toolDefinitions(plan);
+  const calls = demonstratedCallProblems(demonstrations, tools);
+  if (framing === undefined) return { problems: calls };
+  const { contextLength } = framing;
+  const limit = plan.rollout.limits?.tokens ?? Number.POSITIVE_INFINITY;
+  const context = `the policy's context of ${contextLength} tokens`;
+  const within = limit < contextLength ? `rollout.limits.tokens (${limit})` : context;
+  const room = Math.min(contextLength, limit);
+  const added = templateBytes(framing, tools, train[0] ?? taskFile[0]);
+
+  function check<Row extends object>(
+    part: { name: string; rows: string; need: string; room: number },
+    rows: readonly Row[],
+    messages: (row: Row) => Message[],
+    frame: (messages: Message[]) => number,
+  ) {
+    const count = countRows({
+      ...{ rows, room: part.room, reason: messageOf },
+      bytes: (row) => added + messageBytes(messages(row)),
+      frame: (row) => frame(messages(row)),
+    });
+    const { counted, longest } = count;
+    return { problems: rowProblems(count, part), name: part.name, rows: rows.length, counted, longest };
+  }
+
+  const prompt = (messages: Message[]) => framing.framePrompt(messages, tools);
+  const checkTasks = (name: string, tasks: readonly Task[]) =>
+    check(
+      { name, rows: "tasks", need: `no room for an action in ${within}`, room: room - 1 },
+      tasks,
+      (task) => task.prompt,
+      (messages) => prompt(messages).tokens.length,
+    );
+  const checked = [
+    checkTasks("dataset.train", train),
+    checkTasks("dataset.validation", validation),
+    checkTasks("the task file", taskFile),
+    check(
+      {
+        ...{ name: "warmStart.demonstrations", rows: "demonstrations" },
+        ...{ need: `no room in ${context}`, room: contextLength },
+      },
+      demonstrations,
+      (row) => row.messages,
+      (messages) => framing.frameDemonstration(messages, tools).tokens.length,
+    ),
+  ].filter(({ rows }) => rows > 0);
+  const problems = [...calls, ...checked.flatMap((part) => part.problems)];
+  const rows = checked.map(({ problems: _, ...count }) => count);
+  const [first] = train;
+  if (first === undefined || problems.length > 0) return { problems, counted: { room, rows } };
+  const { text, tokens } = prompt(first.prompt);
+  const at = placeOfRow(first, "dataset.train").text;
+  return { problems, counted: { room, rows, prompt: { at, text, tokens: tokens.length } } };
+}
+
+/** Bytes of a message beside its content: who speaks, and what sets it apart. */
+const bytesOfMessage = 64;
+
+function messageBytes(messages: readonly Message[]): number {
+  const texts = messages.map(({ content, tool_calls: calls }) =>
+    calls === undefined ? content : content + JSON.stringify(calls),
+  );
+  return texts.reduce((total, text) => total + Buffer.byteLength(text) + bytesOfMessage, 0);
+}
+
+/** Bytes that the template adds to the messages themselves, such as the tools; 0 if it refuses the task. */
+function templateBytes(framing: PolicyFraming, tools: ToolDefinition[], task: Task | undefined): number {
+  if (task === undefined) return 0;
+  try {
+    const { text } = framing.framePrompt(task.prompt, tools);
+    return Math.max(0, Buffer.byteLength(text) - messageBytes(task.prompt));
+  } catch {
+    return 0; // the row is refused when it is counted
+  }
+}

@@ -1,0 +1,23 @@
+import type { Plan, ResolvedPlugin } from "../contracts/plan.ts";
+import { loadDataset } from "../plugins/registry.ts";
+import { displayPath } from "../validation/place.ts";
+import { refusal } from "../validation/problem.ts";
+import { readDemonstrations } from "./demonstrations.ts";
+import { policyFraming, preflight } from "./preflight.ts";
+
+/**
+ * Looks at a plan's rows as the policy in `folder` frames them, for a policy that could not say before it was built.
+ * Throws WRONG_CONFIGURATION.
+ */
+export async function refuseRows(plan: Plan, folder: string): Promise<void> {
+  const framing = await policyFraming(plan.policy, folder);
+  if (framing === undefined) return;
+  const load = async (use: ResolvedPlugin) => (await loadDataset(use)).load(structuredClone(use.config));
+  const [train, validation, demonstrations] = await Promise.all([
+    load(plan.dataset.train),
+    load(plan.dataset.validation),
+    plan.warmStart === undefined ? [] : readDemonstrations(plan.warmStart.demonstrations),
+  ]);
+  const { problems } = preflight(plan, { train, validation, demonstrations }, framing);
+  if (problems.length > 0) throw refusal(displayPath(plan.pipelineFile), problems);
+}

@@ -1,0 +1,157 @@
+import { cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { initializePolicy } from "../../../activities/initialize-policy.ts";
+import { registerValidate } from "../../../src/cli/validate.ts";
+import type { JsonObject } from "../../../src/contracts/json.ts";
+import { isEverturnError } from "../../../src/errors/everturn-error.ts";
+import { countRows } from "../../../src/pipeline/count-rows.ts";
+import { checkPipeline, loadPlan } from "../../../src/pipeline/load-plan.ts";
+import { createRun } from "../../../src/runs/create-run.ts";
+import { policyWorker } from "../../../src/temporal/policy-worker.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { runCommand } from "../cli/run-command.ts";
+
+const root = join(import.meta.dirname, "..", "..", "..");
+const small = join(root, "tests", "pipelines", "small.yaml"); // a context of 256 tokens
+const folder = temporaryFolder();
+
+function jsonLines(name: string, rows: object[]): string {
+  const path = join(folder, name);
+  writeFileSync(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+  return path;
+}
+
+const task = (words: number) => ({
+  data_source: "words",
+  prompt: [{ role: "user", content: "word ".repeat(words).trim() }],
+  reward_model: { ground_truth: "1" },
+});
+
+function demonstration(name: string, given: JsonObject, answer = "Answer: 2") {
+  const call = { type: "function", function: { name, arguments: given } };
+  return {
+    messages: [
+      { role: "user", content: "1 + 1" },
+      { role: "assistant", content: "", tool_calls: [call] },
+      { role: "tool", content: "2" },
+      { role: "assistant", content: answer },
+    ],
+  };
+}
+
+/** What the pipeline with these overrides is refused with, a line each. */
+async function refusals(...overrides: string[]): Promise<string[]> {
+  try {
+    await loadPlan(small, { overrides });
+  } catch (error) {
+    if (!isEverturnError(error) || error.code !== "WRONG_CONFIGURATION") throw error;
+    return error.problems.map(({ message }) => message.replaceAll(`${folder}/`, ""));
+  }
+  return [];
+}
+
+test("tasks that leave no room for an action are named with their tokens", async () => {
+  const path = jsonLines("long.jsonl", [task(2), task(900), task(3), task(300), task(800), task(700)]);
+  const [problem, ...others] = await refusals(`dataset.train.config.path=${path}`);
+  expect(others).toEqual([]);
+  expect(problem).toMatch(
+    /^long\.jsonl:2: 4 of the 6 tasks of dataset\.train have no room for an action in the policy's context of 256 tokens: line 2 \(\d+ tokens\), line 4 \(\d+ tokens\), line 5 \(\d+ tokens\) and 1 more\. Shorten or remove them, or make room: /,
+  );
+  const fits = jsonLines("fits.jsonl", [task(2), task(3)]);
+  expect(await refusals(`dataset.train.config.path=${fits}`)).toEqual([]);
+  const [limited] = await refusals(`dataset.train.config.path=${fits}`, "rollout.limits.tokens=20");
+  expect(limited).toMatch(/^fits\.jsonl:1: 2 of the 2 tasks .* no room .* in rollout\.limits\.tokens \(20\)/);
+});
+
+test("demonstrations that are too long, empty, or call tools wrongly are refused", async () => {
+  const rows = [
+    demonstration("calculator", { expression: "1 + 1" }),
+    demonstration("calculater", { expression: "1 + 1" }),
+    demonstration("calculator", { expresion: "1 + 1" }),
+    demonstration("calculator", { expresion: "2 + 1" }),
+    demonstration("calculator", { expression: 2 }),
+    demonstration("calculator", { expression: "1 + 1" }, "word ".repeat(900)),
+  ];
+  const path = jsonLines("demonstrations.jsonl", rows);
+  const problems = await refusals(`warmStart.demonstrations=${path}`);
+  expect(problems.map((problem) => problem.replace(/ (Correct the row|Shorten).*/, ""))).toEqual([
+    "demonstrations.jsonl:2: a demonstrated call of “calculater” is wrong. The pipeline has no such tool. Did you mean “calculator”? Its tools: calculator.",
+    "demonstrations.jsonl:3: a demonstrated call of “calculator” is wrong, as in 1 more. unknown key “expresion” in the call. Did you mean “expression”? Known keys: expression.",
+    "demonstrations.jsonl:5: a demonstrated call of “calculator” is wrong. expression must be text, but is 2. Numbers, + - * / and parentheses, for example 74 + 50 - 47.",
+    expect.stringMatching(
+      /^demonstrations\.jsonl:6: 1 of the 6 demonstrations of warmStart\.demonstrations has no room in the policy's context of 256 tokens: line 6 \(\d+ tokens\)\.$/,
+    ),
+  ]);
+  const nothing = jsonLines("nothing.jsonl", []);
+  expect(await refusals(`warmStart.demonstrations=${nothing}`)).toEqual([
+    `override warmStart.demonstrations=${nothing}: the file has no demonstrations. Add rows to it, or leave out warmStart.`.replaceAll(
+      `${folder}/`,
+      "",
+    ),
+  ]);
+});
+
+test("of many rows the longest are counted", async () => {
+  const rows = Array.from({ length: 20_000 }, (_, index) => task(index === 12_345 ? 400 : 20));
+  const path = jsonLines("many.jsonl", rows);
+  const [problem] = await refusals(`dataset.train.config.path=${path}`);
+  expect(problem).toMatch(/^many\.jsonl:12346: 1 of the 20000 tasks of dataset\.train has no room/);
+  const options = ["policy.config.architecture.max_position_embeddings=4096"];
+  const { preflight } = await checkPipeline(small, {
+    overrides: [`dataset.train.config.path=${path}`, ...options],
+  });
+  expect(preflight.counted?.rows[0]).toMatchObject({ name: "dataset.train", rows: 20_000, counted: 32 });
+});
+
+test("rows are counted from the longest on, until the others fit; what can't be framed is told by its reason", () => {
+  const rows = [1, 900, 500, 20, 800, 3];
+  const frame = (row: number) => {
+    if (row === 20) throw new Error("twenty");
+    return row / 2;
+  };
+  const options = { rows, bytes: (row: number) => row, frame, reason: String, room: 300 };
+  expect(countRows(options)).toEqual({
+    ...{ rows: 6, counted: 6, longest: 450, mayBeMore: false, refused: new Map([["Error: twenty", [20]]]) },
+    tooLong: [
+      { row: 900, tokens: 450 },
+      { row: 800, tokens: 400 },
+    ],
+  });
+  const many = Array.from({ length: 1000 }, () => 2000);
+  expect(countRows({ ...options, rows: many })).toMatchObject({ counted: 256, mayBeMore: true });
+});
+
+test("validate shows a prompt as the policy reads it, and what was counted", async () => {
+  const text = await runCommand(registerValidate, "validate", small);
+  expect(text).toMatch(
+    /^dataset\.train: up to \d+ of 256 tokens \(counted: the 32 longest of 4,000 rows\)$/m,
+  );
+  expect(text).toMatch(/^warmStart\.demonstrations: up to \d+ of 256 tokens/m);
+  expect(text).toMatch(/^the prompt at .*chain-sum-small\.train\.jsonl:1, \d+ tokens:$/m);
+  expect(text).toContain("  calculator(expression)<|im_end|>\n  <|im_start|>user\n  State the final answer");
+  const json = JSON.parse(await runCommand(registerValidate, "validate", small, "--json"));
+  expect(json.preflight.prompt).toMatchObject({ text: expect.stringContaining("<|im_start|>assistant") });
+});
+
+test("a policy that must be built first is asked then, before anything trains", async () => {
+  const plugin = join(folder, "policy-late");
+  mkdirSync(plugin);
+  cpSync(join(root, "plugins/policy-onnx/everturn.plugin.json"), join(plugin, "everturn.plugin.json"));
+  const onnx = JSON.stringify(join(root, "plugins/policy-onnx/index.ts"));
+  const late = "(config, folder) => (folder === undefined ? undefined : onnx.framing(config, folder))";
+  const code = `import onnx from ${onnx};\nexport default { ...onnx, framing: async ${late} };\n`;
+  writeFileSync(join(plugin, "index.ts"), code);
+  const path = jsonLines("late.jsonl", [task(2), task(900)]);
+  const overrides = [`policy.plugin=${plugin}`, `dataset.train.config.path=${path}`];
+  const plan = await loadPlan(small, { overrides });
+  const runs = join(folder, "runs");
+  const run = await createRun(plan, runs, undefined, false);
+  const initialize = initializePolicy(policyWorker(runs));
+  for (const attempt of ["first", "second"]) {
+    await expect(initialize({ run }), attempt).rejects.toMatchObject({
+      code: "WRONG_CONFIGURATION",
+      message: expect.stringContaining("late.jsonl:2: 1 of the 2 tasks of dataset.train has no room"),
+    });
+  }
+});
