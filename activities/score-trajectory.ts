@@ -14,7 +14,7 @@ import { trajectoryRecord } from "../src/trajectory/trajectory-record.ts";
 /**
  * Has the reward manager score a finished trajectory, and records it in the trajectory store. Scored once; a record
  * that it was left out gives way, since its step was tried again when its infrastructure was mended.
- * Throws REWARD_INVALID, TURN_MISSING.
+ * Throws REWARD_FAILED, REWARD_TIMED_OUT, TURN_MISSING, and what names a mistake of the plugin.
  */
 export function scoreTrajectory(worker: ToolWorker) {
   const rewards = instruments().reward;
@@ -34,9 +34,6 @@ export function scoreTrajectory(worker: ToolWorker) {
       const answer = outcome === "answered" ? (turns.at(-1)?.action ?? "") : "";
       const score = await reward.score({ task, turns, outcome, answer, config: plan.reward.config });
       const total = score.reward + ended.toolReward;
-      if (!Number.isFinite(total)) {
-        throw new EverturnError("REWARD_INVALID", { trajectory: place.id, reward: String(total) });
-      }
       rewards.record(total, { outcome });
       return trajectoryRecord(input, ended, { outcome, answer, reward: total, success: score.success });
     });

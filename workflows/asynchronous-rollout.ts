@@ -6,6 +6,7 @@ import { admissible, chooseGroups, type RolloutLimits } from "./admission.ts";
 import { reasonToReplace, roundsOf } from "./ended-groups.ts";
 import { failure } from "./failure.ts";
 import { tooManyFailures } from "./failure-share.ts";
+import { endOfRun } from "./plugin-mistake.ts";
 import { trajectoriesEnded } from "./progress.ts";
 import { inShards } from "./run-shards.ts";
 import { schedule } from "./schedule.ts";
@@ -71,6 +72,7 @@ export function asynchronousRollout(options: Options, rollout: RolloutProgress):
     if (news.training !== training) return; // of an earlier training workflow: its groups have been started anew
     for (const { group: number, sample, result } of news.ended) {
       const group = rollout.open.find((one) => one.number === number);
+      failed ??= endOfRun(result);
       if (group === undefined) continue;
       group.results[sample] = result;
       group.policyVersion = Math.min(group.policyVersion, result.policyVersion);

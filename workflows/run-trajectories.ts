@@ -7,13 +7,14 @@ import {
 import type { TrajectoryInput, TrajectoryResult } from "../src/contracts/trajectory.ts";
 import type { ErrorCode } from "../src/errors/table.ts";
 import { inLanes } from "./in-lanes.ts";
+import { endOfRun } from "./plugin-mistake.ts";
 import { schedule } from "./schedule.ts";
 import { startAttributes } from "./search-attributes.ts";
 import { summary } from "./transcript.ts";
 
 /**
  * Runs each trajectory as a child workflow, at most `concurrency` at once; results in the order of `inputs`.
- * `onDone` is told of each that has ended.
+ * `onDone` is told of each that has ended. Throws the mistake of a plugin that one of them met.
  */
 export function runTrajectories(
   inputs: TrajectoryInput[],
@@ -23,6 +24,8 @@ export function runTrajectories(
   return inLanes(inputs, concurrency, async (input) => {
     const result = await runTrajectory(input);
     onDone(result, input);
+    const end = input.newest === true ? undefined : endOfRun(result); // an asynchronous run is told
+    if (end !== undefined) throw end;
     return result;
   });
 }

@@ -15,6 +15,7 @@ import type { AgentLoop } from "../src/contracts/loop.ts";
 import type { Outcome, TrajectoryInput, TrajectoryResult } from "../src/contracts/trajectory.ts";
 import { failure } from "./failure.ts";
 import { type OpenTrajectory, openTrajectory, promptOf } from "./open-trajectory.ts";
+import { mistakeIn } from "./plugin-mistake.ts";
 import { schedule } from "./schedule.ts";
 import { describeEnd } from "./search-attributes.ts";
 import { summary } from "./transcript.ts";
@@ -41,6 +42,8 @@ export function trajectoryWorkflow(loops: Record<string, AgentLoop>) {
       result = await CancellationScope.nonCancellable(() =>
         leftOut(input, open, failureText(input, open, error)),
       );
+      const mistake = mistakeIn(error);
+      if (mistake !== undefined) result.mistake = mistake;
     }
     if (result === undefined) {
       open.progress.orders = open.orders.carried();

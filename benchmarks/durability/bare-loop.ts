@@ -6,6 +6,7 @@ import type { Policy } from "../../src/contracts/policy.ts";
 import type { TurnRecord } from "../../src/contracts/trajectory.ts";
 import { toolDefinitions } from "../../src/pipeline/tool-definitions.ts";
 import { loadPolicy, loadReward, loadTool } from "../../src/plugins/registry.ts";
+import { checkedResponse } from "../../src/threads/checked-answer.ts";
 
 /** What a program without durability does: the plan's policy, tools and reward in a loop, all of it in memory. */
 export interface BareLoop {
@@ -51,8 +52,8 @@ export async function openBareLoop(plan: Plan, folder: string): Promise<BareLoop
     if (call.problem !== undefined) return { role: "tool", content: call.problem };
     const execution = { instance: key, key, attempt: 1, config: resolved?.config ?? {} };
     const { signal } = new AbortController();
-    const { text } = await tool.execute(call.arguments, { ...execution, signal, isReplay: false }, undefined);
-    return { role: "tool", name: call.name, content: text };
+    const answer = await tool.execute(call.arguments, { ...execution, signal, isReplay: false }, undefined);
+    return { role: "tool", name: call.name, content: checkedResponse(call.name, answer).text };
   }
 
   return { run, close: () => policy.close() };

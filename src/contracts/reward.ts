@@ -19,7 +19,10 @@ export interface Score {
   metrics?: Record<string, number>;
 }
 
-/** The default export of a reward plugin. A throw means that its infrastructure failed. */
+/**
+ * The default export of a reward plugin. A throw means that its infrastructure failed; a mistake in the plugin's own
+ * text (a TypeError there, a score of a wrong form) ends the run.
+ */
 export interface RewardPlugin {
   score(request: ScoreRequest): Promise<Score> | Score;
 }

@@ -1,7 +1,10 @@
 import type { Task } from "./generated/task.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 
-/** What a tool answers. `error` marks a failure of the model (bad expression, wrong code): it is an observation. */
+/**
+ * What a tool answers. A plain value is its text; an object or a list without `text` is told as JSON. `error` marks a failure of the model (bad expression, wrong code): it is an
+ * observation.
+ */
 export interface ToolResponse {
   text: string;
   error?: boolean;
@@ -44,16 +47,13 @@ export interface ToolExecution {
 /**
  * The default export of a tool plugin, with verl's lifecycle: an instance is created at a trajectory's first call,
  * executed for each call, one after the other, and released once at the trajectory's end.
- * A throw means that the tool's infrastructure failed: it is retried under the manifest's policy.
+ * A throw means that the tool's infrastructure failed: it is retried under the manifest's policy. A mistake in the
+ * plugin's own text (a TypeError there, an answer of a wrong form) ends the run.
  * A failure that the model caused is a response with `error: true`.
  */
-export interface ToolPlugin<State = undefined> {
+export interface ToolPlugin<State = undefined, Answer = ToolResponse | JsonValue> {
   create?(creation: ToolCreation): Promise<State> | State;
-  execute(
-    parameters: JsonObject,
-    execution: ToolExecution,
-    state: State,
-  ): Promise<ToolResponse> | ToolResponse;
+  execute(parameters: JsonObject, execution: ToolExecution, state: State): Promise<Answer> | Answer;
   release?(state: State): Promise<void> | void;
   /** For `recovery: snapshot`: the state after a call, as bytes. */
   snapshot?(state: State): Promise<Uint8Array> | Uint8Array;

@@ -207,4 +207,6 @@ export interface TrajectoryResult {
   validCalls: number;
   /** Why it was left out. */
   failure?: string;
+  /** It was left out for a mistake in a plugin, which ends the run: a code of the error table, and its message. */
+  mistake?: { code: string; message: string };
 }

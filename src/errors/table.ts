@@ -143,6 +143,16 @@ export const errorTable = {
     retryable: false,
     help: "A {kind} plugin's default export is {expected}.",
   },
+  PLUGIN_BROKEN: {
+    message: "The plugin {plugin} has a mistake at {place}: {reason}.",
+    retryable: false,
+    help: "The run ends, since trying again would not help. Correct it, then `everturn resume` the run: what has finished is kept.",
+  },
+  PLUGIN_ANSWER_INVALID: {
+    message: "The plugin {plugin} answered {given} from {name}(), but {expected}.",
+    retryable: false,
+    help: "The run ends, since trying again would not help. Correct it, then `everturn resume` the run: what has finished is kept.",
+  },
   PLUGIN_THREAD_ENDED: {
     message: "The thread of the plugin {plugin} ended: {reason}.",
     retryable: true,
@@ -627,11 +637,6 @@ export const errorTable = {
     message: "The reward manager {reward} did not answer within {seconds} s.",
     retryable: true,
     help: "It is tried again; if it keeps timing out, look at what it depends on.",
-  },
-  REWARD_INVALID: {
-    message: "The reward of {trajectory} is {reward}, which is not a number to train on.",
-    retryable: false,
-    help: "Correct the reward plugin, or the tool that adds to the reward; the trajectory is left out of its step.",
   },
   BATCH_EMPTY: {
     message: "Every trajectory of step {step} was left out: {reason}.",

@@ -183,16 +183,19 @@ export async function startThread(options: ThreadOptions, onEnd: () => void): Pr
   function lose(reason: string): void {
     hasEnded = true;
     onEnd();
+    const cause = causeOfEnd();
     for (const [number, call] of calls) {
-      const isCulprit = number === ending?.call;
       const other = () => new EverturnError("PLUGIN_THREAD_ENDED", { plugin: plugin.name, reason });
-      call.failed(isCulprit ? errors.failed(reason, causeOfEnd()) : other());
+      if (ending?.thrown?.entry !== undefined && cause !== undefined)
+        call.failed(cause); // the plugin has a mistake
+      else call.failed(number === ending?.call ? errors.failed(reason, cause) : other());
     }
     calls.clear();
   }
 
   function failureOf(thrown: ThrownData): Error {
-    return errors.failed(thrown.message, errorOf(thrown));
+    const error = errorOf(thrown);
+    return thrown.entry === undefined ? errors.failed(thrown.message, error) : error;
   }
 
   function causeOfEnd(): Error | undefined {

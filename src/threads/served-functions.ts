@@ -1,6 +1,7 @@
 import type { JsonValue } from "../contracts/json.ts";
 import type { RewardPlugin } from "../contracts/reward.ts";
 import type { ToolPlugin } from "../contracts/tool.ts";
+import { checkedResponse, checkedScore, checkedSnapshot } from "./checked-answer.ts";
 import type { FunctionName, PluginFunctions, StateNumber } from "./protocol.ts";
 
 /** A call in a plugin's thread. */
@@ -20,16 +21,25 @@ export type ServedFunctions = {
   ) => Promise<Answer<Name>> | Answer<Name>;
 };
 
-/** The functions of a tool, whose instances' states are kept in `states` by the call that made them. */
-export function servedTool(plugin: ToolPlugin<unknown>, states: Map<StateNumber, unknown>): ServedFunctions {
+/**
+ * The functions of the tool plugin `name`, whose instances' states are kept in `states` by the call that made them. They
+ * throw PLUGIN_ANSWER_INVALID.
+ */
+export function servedTool(
+  name: string,
+  plugin: ToolPlugin<unknown>,
+  states: Map<StateNumber, unknown>,
+): ServedFunctions {
   const { create, restore, snapshot, release, reap, probe } = plugin;
   const keep = ({ number }: ServedCall, state: unknown): StateNumber => {
     states.set(number, state);
     return number;
   };
   return {
-    execute: ({ parameters, execution, state }, { signal }) =>
-      plugin.execute(parameters, { ...execution, signal }, state === undefined ? state : states.get(state)),
+    execute: async ({ parameters, execution, state: number }, { signal }) => {
+      const state = number === undefined ? undefined : states.get(number);
+      return checkedResponse(name, await plugin.execute(parameters, { ...execution, signal }, state));
+    },
     ...(create && {
       create: async (creation, call) => {
         const { signal, hold } = call;
@@ -43,8 +53,7 @@ export function servedTool(plugin: ToolPlugin<unknown>, states: Map<StateNumber,
       },
     }),
     ...(snapshot && {
-      // A copy: a view would cross with all of the buffer that it looks at.
-      snapshot: async ({ state }) => new Uint8Array(await snapshot.call(plugin, states.get(state))),
+      snapshot: async ({ state }) => checkedSnapshot(name, await snapshot.call(plugin, states.get(state))),
     }),
     ...(release && {
       release: async ({ state }) => {
@@ -64,7 +73,7 @@ export function servedTool(plugin: ToolPlugin<unknown>, states: Map<StateNumber,
   };
 }
 
-/** The function of a reward manager. */
-export function servedReward(plugin: RewardPlugin): ServedFunctions {
-  return { score: (request) => plugin.score(request) };
+/** The function of the reward plugin `name`. It throws PLUGIN_ANSWER_INVALID. */
+export function servedReward(name: string, plugin: RewardPlugin): ServedFunctions {
+  return { score: async (request) => checkedScore(name, await plugin.score(request)) };
 }

@@ -1,6 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { parentPort, workerData } from "node:worker_threads";
 import type { JsonValue } from "../contracts/json.ts";
+import { EverturnError } from "../errors/everturn-error.ts";
+import { placeOfMistake } from "../errors/programming-error.ts";
 import { loadReward, loadTool } from "../plugins/registry.ts";
 import { noteBegun } from "./begun-calls.ts";
 import { type FromThread, holdState, type StateNumber, type ThreadStart, type ToThread } from "./protocol.ts";
@@ -26,8 +28,8 @@ function post(message: FromThread<unknown>): void {
 
 async function load(): Promise<ServedFunctions> {
   return kind === "tool"
-    ? servedTool(await loadTool(plugin), states)
-    : servedReward(await loadReward(plugin));
+    ? servedTool(plugin.name, await loadTool(plugin), states)
+    : servedReward(plugin.name, await loadReward(plugin));
 }
 
 /** Returns when the other side has written the handle down: a worker killed after that has said what it holds. */
@@ -38,6 +40,14 @@ function hold(call: number, handle: JsonValue): void {
   if (Atomics.load(written, 0) === holdState.failed) {
     throw new Error("what the instance holds could not be written down: the worker's log says why");
   }
+}
+
+/** A mistake in the plugin's own text is said with its place; other errors are its infrastructure's. */
+function named(thrown: unknown): unknown {
+  const place = placeOfMistake(thrown, plugin.folder);
+  if (place === undefined) return thrown;
+  const reason = String(thrown).replace(/\.$/, "");
+  return new EverturnError("PLUGIN_BROKEN", { plugin: plugin.name, reason, place }, { cause: thrown });
 }
 
 async function answer(functions: ServedFunctions, message: Extract<ToThread, { type: "call" }>) {
@@ -52,7 +62,7 @@ async function answer(functions: ServedFunctions, message: Extract<ToThread, { t
     const given = await served(request, { number: call, signal, hold: (handle) => hold(call, handle) });
     post({ type: "answered", call, answer: given });
   } catch (thrown) {
-    post({ type: "failed", call, thrown: thrownData(thrown) });
+    post({ type: "failed", call, thrown: thrownData(named(thrown)) });
   } finally {
     underWay.delete(call);
   }
@@ -60,7 +70,7 @@ async function answer(functions: ServedFunctions, message: Extract<ToThread, { t
 
 process.once("uncaughtExceptionMonitor", (thrown) => {
   const reason = `uncaught ${String(thrown)}`;
-  post({ type: "ending", call: currentCall.getStore(), reason, thrown: thrownData(thrown) });
+  post({ type: "ending", call: currentCall.getStore(), reason, thrown: thrownData(named(thrown)) });
 });
 process.once("exit", (code) => {
   post({ type: "ending", call: currentCall.getStore(), reason: `it called process.exit(${code})` });

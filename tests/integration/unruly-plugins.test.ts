@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
@@ -31,8 +31,26 @@ test("a tool that never returns, exits, or forgets an error loses the trajectori
   const reasons = Object.keys(step?.leftOutReasons ?? {}).join("\n");
   expect(reasons).toContain("no answer within 1 s");
   expect(reasons).toContain("it called process.exit(3)");
-  expect(reasons).toContain("nobody caught this");
   const log = readFileSync(files.log("orchestration"), "utf8");
   expect(log).toContain("tool-unruly: its thread was ended: it did not let its thread go on");
   expect(stderr, "no worker ended").not.toContain("worker ended");
+});
+
+test("a mistake in a plugin ends the run at once, by its name and line, and is not tried again", {
+  timeout: 120_000,
+}, async () => {
+  const conversations = ["behave", "stumble"].map((act) => [call(act), "2"]);
+  const pipeline = writeScriptedPipeline(folder, conversations, {
+    name: "stumbling",
+    tools: [{ plugin: unruly }],
+    rollout: { batchSize: 4, groupSize: 4, maxInfrastructureFailures: 1 },
+  });
+  const { code, stderr } = await everturn("run", pipeline, "--runs", runs, "--json");
+  expect(code, stderr).toBe(1);
+  expect(stderr).toContain("The plugin tool-unruly has a mistake at ");
+  expect(stderr).toMatch(/tool-unruly\/index\.ts:\d+: TypeError: Cannot read properties of undefined/);
+  const run = readdirSync(runs).find((name) => name.startsWith("stumbling")) ?? "";
+  const log = readFileSync(runFolder(runs, run).log("orchestration"), "utf8");
+  const attempts = new Set(log.match(/attempt: \d+/g));
+  expect([...attempts]).toEqual(["attempt: 1"]);
 });

@@ -1,7 +1,7 @@
-import type { ToolPlugin } from "everturn/plugin";
+import type { JsonValue, ToolPlugin } from "everturn/plugin";
 
 /** Does what no tool should do. */
-const acts: Record<string, () => unknown> = {
+const acts: Record<string, () => Promise<JsonValue> | JsonValue> = {
   loop: () => {
     for (;;);
   },
@@ -10,11 +10,12 @@ const acts: Record<string, () => unknown> = {
     setTimeout(() => Promise.reject(new Error("nobody caught this")));
     return new Promise(() => {});
   },
-  behave: () => ({ text: "fine" }),
+  behave: () => "fine",
+  stumble: () => JSON.parse("{}").missing.name,
 };
 
 const plugin: ToolPlugin = {
-  execute: async ({ act }) => Object(await acts[String(act)]?.()),
+  execute: ({ act }) => acts[String(act)]?.() ?? null,
 };
 
 export default plugin;

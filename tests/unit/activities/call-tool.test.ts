@@ -6,7 +6,7 @@ import { callTool } from "../../../activities/call-tool.ts";
 import type { CallToolInput, CallToolResult } from "../../../src/contracts/activities.ts";
 import type { JsonObject } from "../../../src/contracts/json.ts";
 import type { HostSettings, ResolvedTool } from "../../../src/contracts/plan.ts";
-import type { ToolPlugin } from "../../../src/contracts/tool.ts";
+import type { ToolPlugin, ToolResponse } from "../../../src/contracts/tool.ts";
 import { EverturnError } from "../../../src/errors/everturn-error.ts";
 import { settingsOfHost } from "../../../src/pipeline/host-settings.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
@@ -38,7 +38,7 @@ async function call(
   return callOn(open(thread, options), task, parameters, signal);
 }
 
-type InlinePlugin = ToolPlugin<InstanceState | undefined>;
+type InlinePlugin = ToolPlugin<InstanceState | undefined, ToolResponse>;
 
 /** A tool whose functions are in this thread: it throws what its own thread would. */
 const inline = (plugin: InlinePlugin): ToolThread => ({

@@ -60,12 +60,3 @@ test("a trajectory that was left out is scored when its step is tried again and 
   expect(record).toMatchObject({ outcome: "answered", reward: 1.25, success: true });
   expect(record?.failure).toBeUndefined();
 });
-
-test("a reward that is no number is refused: nothing could be trained on it", async () => {
-  const input = finished("task-00002");
-  await expect(scored(input, () => ({ reward: Number.NaN, success: false }))).rejects.toMatchObject({
-    code: "REWARD_INVALID",
-    retryable: false,
-  });
-  expect(await readTrajectoryRecord(folder, input.place)).toBeUndefined();
-});

@@ -1,0 +1,27 @@
+import { ApplicationFailure } from "@temporalio/workflow";
+import type { TrajectoryResult } from "../src/contracts/trajectory.ts";
+import type { ErrorCode } from "../src/errors/table.ts";
+
+/** Mistakes in a plugin's own text: trying again does not help, and every trajectory would meet them. */
+const mistakes: readonly ErrorCode[] = [
+  "PLUGIN_BROKEN",
+  "PLUGIN_ANSWER_INVALID",
+  "PLUGIN_ENTRY_FAILED",
+  "PLUGIN_EXPORT_INVALID",
+];
+
+/** The mistake of a plugin that an error comes from; undefined if it comes from something else. */
+export function mistakeIn(error: unknown): TrajectoryResult["mistake"] {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (!(cause instanceof ApplicationFailure)) continue;
+    const code = mistakes.find((one) => cause instanceof ApplicationFailure && cause.type === one);
+    if (code !== undefined) return { code, message: cause.message };
+  }
+  return undefined;
+}
+
+/** The failure that ends the run for a trajectory's mistake; undefined if it met none. */
+export function endOfRun({ mistake }: Pick<TrajectoryResult, "mistake">): ApplicationFailure | undefined {
+  if (mistake === undefined) return undefined;
+  return ApplicationFailure.create({ type: mistake.code, message: mistake.message, nonRetryable: true });
+}
