@@ -55,7 +55,8 @@ async function supervisedSteps(
     const { length } = demonstrations;
     const batch = batchIndices({ length, size, number, seed, purpose: "demonstrations" });
     const examples = batch.flatMap((index) => demonstrations[index] ?? []);
-    losses.push((await trainer.supervisedStep(examples, settings)).loss);
+    const { loss } = await trainer.supervisedStep(examples, settings);
+    if (Number.isFinite(loss)) losses.push(loss); // that of an update that float16 skipped need not be
   }
   return losses;
 }

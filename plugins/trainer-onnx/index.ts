@@ -45,7 +45,7 @@ const plugin: TrainerPlugin = {
       recompute: config.recompute === true,
       ...(folders.failures !== undefined && { failures: folders.failures }),
     });
-    let supervisedSteps = state.updates;
+    let supervisedSteps = state.updates + (state.lossScale?.skipped ?? 0);
     return {
       supervisedStep: (batch, { learningRate, steps }) =>
         trainer.supervisedStep(batch, supervisedRate(learningRate, steps, supervisedSteps++)),

@@ -47,6 +47,9 @@ export interface PolicyGradientMetrics {
   learningRate: number;
   /** Largest difference between recorded and recomputed log-probabilities. */
   logprobGap: number;
+  /** With float16 alone: updates that were skipped as something in them overflowed, and the loss scale of the last one. */
+  skippedUpdates?: number;
+  lossScale?: number;
 }
 
 /** The warm start's settings, from the pipeline. */

@@ -1,4 +1,3 @@
-import { EverturnError } from "../errors/everturn-error.ts";
 import { fromDevice, toDevice } from "../onnx/device-memory.ts";
 import { add } from "../onnx/elementwise.ts";
 import { createGraph } from "../onnx/graph.ts";
@@ -18,7 +17,7 @@ export interface DeviceOptimizer {
   add(gradients: ReadonlyMap<string, DeviceTensor>): Promise<void>;
   /**
    * An AdamW update of the parameters that gradients were added for; returns the gradients' norm before clipping.
-   * Throws TRAINING_NOT_FINITE, with nothing changed, if that is not finite.
+   * Nothing changes if that is not finite.
    */
   update(rates: { learningRate: number; weightDecay: number; update: number }): Promise<number>;
   /** Copies of parameters and moments (`first/…`, `second/…`) for the processor. */
@@ -75,9 +74,7 @@ export async function createDeviceOptimizer(
         (Number.isFinite(norm) ? value : next).dispose();
         if (Number.isFinite(norm)) state.set(name, next);
       }
-      if (Number.isFinite(norm)) return norm;
-      const quantity = "the gradient's norm";
-      throw new EverturnError("TRAINING_NOT_FINITE", { step: rates.update, quantity, value: norm });
+      return norm;
     },
     read: () => fromDevice(state),
     async close() {

@@ -1,6 +1,7 @@
 import type { TokenSequence } from "./batch.ts";
 import type { Objective, TrainingSample } from "./objective.ts";
 import type { ActionScores } from "./score-actions.ts";
+import type { UpdateOutcome } from "./update.ts";
 
 /** One optimizer update. */
 export interface UpdateRequest {
@@ -14,15 +15,15 @@ export interface UpdateRequest {
   temperature?: number;
 }
 
-/** What an update measured, with the weights as they were before it. */
-export interface UpdateResult {
+/** What an update measured, with the weights as they were before it. Of a skipped one, not all is finite. */
+export interface UpdateResult extends UpdateOutcome {
   loss: number;
   /** The objective's terms by name. */
   terms: Readonly<Record<string, number>>;
-  /** Before clipping. */
-  gradientNorm: number;
   /** Of the samples' action tokens, in order. */
   logProbabilities: Float32Array;
+  /** In float16: the scale that it was computed with. */
+  lossScale?: number;
 }
 
 /** What the steps of an algorithm need of the models, weights and optimizer behind them. */
@@ -34,8 +35,8 @@ export interface TrainingEngine {
     temperature?: number,
   ): Promise<ActionScores[]>;
   /**
-   * Throws TRAINING_NOT_FINITE, with nothing changed by this update, for a loss or gradient that is not finite, and
-   * TRAINING_MEMORY_SHORT before a run that needs more memory than there is.
+   * Throws TRAINING_NOT_FINITE, with nothing changed by this update, for a loss or gradient that is not finite (in
+   * float16 only if no smaller loss scale is left; before, the update is skipped), and TRAINING_MEMORY_SHORT before a run that needs more memory than there is.
    */
   update(request: UpdateRequest): Promise<UpdateResult>;
 }

@@ -16,7 +16,7 @@ import { learningRateAt } from "./schedule.ts";
 import type { ScoredTrajectory } from "./token-rewards.ts";
 import type { TrainingSettings } from "./training-settings.ts";
 
-/** What a policy-gradient step measured: means over its updates, but for the last three. */
+/** What a policy-gradient step measured: means over the updates that it made, but for the last five. */
 export interface StepMetrics {
   policyLoss: number;
   /** With a value head alone. */
@@ -35,6 +35,9 @@ export interface StepMetrics {
   logprobGap: number;
   /** Action tokens trained on. */
   tokens: number;
+  /** In float16 alone: updates that were skipped as something in them overflowed, and the loss scale of the last one. */
+  skippedUpdates?: number;
+  lossScale?: number;
 }
 
 /** What a step goes by. */
@@ -72,18 +75,23 @@ export async function policyGradientStep(
   const experience = gatherExperience(used, scores, settings, klCoefficient);
   const step = state.policyGradientSteps;
   const learningRate = learningRateAt(settings, step);
-  const updates: UpdateResult[] = [];
-  let first: readonly number[] = [];
+  const updates: { members: readonly number[]; result: UpdateResult }[] = [];
   for (let epoch = 0; epoch < settings.epochs; epoch++) {
     const order = permutation(experience.length, seed, `minibatches/${step}/${epoch}`);
     for (let start = 0; start < order.length; start += settings.minibatchSize) {
       const members = order.slice(start, start + settings.minibatchSize);
-      if (updates.length === 0) first = members;
       const minibatch = members.map((index) => experience[index]!);
-      updates.push(await update(context, minibatch, klCoefficient, learningRate));
+      updates.push({ members, result: await update(context, minibatch, klCoefficient, learningRate) });
     }
   }
-  const metrics = metricsOf(acting, used, scores, updates);
+  const made = updates.filter(({ result }) => !result.skipped);
+  const metrics = metricsOf(
+    acting,
+    used,
+    scores,
+    made.map(({ result }) => result),
+  );
+  const lossScale = updates.at(-1)?.result.lossScale;
   state.policyGradientSteps = step + 1;
   if (settings.klTarget !== undefined && metrics.kl !== undefined) {
     const target = { target: settings.klTarget, horizon: settings.klHorizon };
@@ -92,7 +100,8 @@ export async function policyGradientStep(
   return {
     ...metrics,
     learningRate,
-    logprobGap: largestGap(used, scores, first, updates[0]),
+    logprobGap: largestGap(used, scores, made[0]),
+    ...(lossScale !== undefined && { lossScale, skippedUpdates: updates.length - made.length }),
     tokens: experience.reduce((total, { actions }) => total + actions, 0),
   };
 }
@@ -142,7 +151,7 @@ async function update(
   return engine.update({ objective, samples, scalars: { klCoefficient }, learningRate, temperature });
 }
 
-type Measured = Omit<StepMetrics, "learningRate" | "logprobGap" | "tokens">;
+type Measured = Omit<StepMetrics, "learningRate" | "logprobGap" | "tokens" | "skippedUpdates" | "lossScale">;
 
 function metricsOf(
   sampled: readonly ScoredTrajectory[],
@@ -175,17 +184,16 @@ function klBefore(recorded: Float32Array, scores: readonly TrajectoryScores[]): 
   return sum(recorded.map((value, at) => klEstimate(reference[at]! - value, "k3"))) / recorded.length;
 }
 
-/** Over all trajectories if they were scored, else over those of the first update. */
+/** Over all trajectories if they were scored, else over those of the first update that was made. */
 function largestGap(
   trajectories: readonly ScoredTrajectory[],
   scores: readonly TrajectoryScores[],
-  first: readonly number[],
-  update: UpdateResult | undefined,
+  first: { members: readonly number[]; result: UpdateResult } | undefined,
 ): number {
   const scored = scores.flatMap(({ logProbabilities }) => logProbabilities ?? []);
   const complete = scored.length === trajectories.length;
-  const compared = complete ? trajectories : first.map((index) => trajectories[index]!);
-  const recomputed = complete ? joined(scored) : (update?.logProbabilities ?? new Float32Array());
+  const compared = complete ? trajectories : (first?.members ?? []).map((index) => trajectories[index]!);
+  const recomputed = complete ? joined(scored) : (first?.result.logProbabilities ?? new Float32Array());
   const recorded = joined(compared.map(recordedLogProbabilities));
   return recorded.reduce((gap, value, at) => Math.max(gap, Math.abs(value - recomputed[at]!)), 0);
 }

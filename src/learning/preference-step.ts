@@ -18,6 +18,8 @@ export interface PreferenceMetrics {
   margin: number;
   /** Before clipping. */
   gradientNorm: number;
+  /** In float16: something overflowed, so nothing was updated. */
+  skipped: boolean;
 }
 
 /** One update by direct preference optimization (preferenceObjective). Throws TRAINING_BATCH_INVALID, TRAINING_NOT_FINITE. */
@@ -48,11 +50,11 @@ export async function preferenceStep(
       },
     };
   });
-  const { loss, terms, gradientNorm } = await engine.update({
+  const { loss, terms, gradientNorm, skipped } = await engine.update({
     objective,
     samples,
     scalars: {},
     learningRate,
   });
-  return { loss, accuracy: terms.accuracy!, margin: terms.margin!, gradientNorm };
+  return { loss, accuracy: terms.accuracy!, margin: terms.margin!, gradientNorm, skipped };
 }

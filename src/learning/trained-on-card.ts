@@ -1,9 +1,10 @@
 import { toDevice } from "../onnx/device-memory.ts";
 import type { DeviceTensor, Outputs, Tensor } from "../onnx/session.ts";
 import { createDeviceOptimizer } from "./device-optimizer.ts";
+import { countUpdate } from "./loss-scale.ts";
 import { type TrainerState, trainedParameters } from "./trainer-state.ts";
 import { gradientName } from "./training-graphs.ts";
-import type { UpdateSettings } from "./update.ts";
+import type { UpdateOutcome, UpdateSettings } from "./update.ts";
 
 /** A trainer's parameters in the memory of a WebGPU card, where they are updated. */
 export interface TrainedOnCard {
@@ -11,14 +12,14 @@ export interface TrainedOnCard {
   parameters(): ReadonlyMap<string, DeviceTensor>;
   /** Adds the gradients of a run to those of the next update. */
   add(outputs: Outputs, trains: readonly string[]): Promise<void>;
-  /** Updates the parameters; returns the gradient's norm before clipping. Throws TRAINING_NOT_FINITE. */
-  update(learningRate: number): Promise<number>;
+  /** Updates the parameters as `applyUpdate` does. Throws TRAINING_NOT_FINITE. */
+  update(learningRate: number): Promise<UpdateOutcome>;
   /** Brings what was trained, and its moments, to the state. */
   read(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Takes a state's tensors to the card; until `read`, only the count of updates changes in it. */
+/** Takes a state's tensors to the card; until `read`, only its counters change. */
 export async function trainOnCard(
   state: TrainerState,
   settings: Omit<UpdateSettings, "learningRate">,
@@ -37,9 +38,9 @@ export async function trainOnCard(
     add: (outputs, trains) =>
       optimizer.add(new Map(trains.map((name) => [name, outputs.deviceTensor(gradientName(name))]))),
     async update(learningRate) {
-      const norm = await optimizer.update({ learningRate, weightDecay, update: state.updates + 1 });
-      state.updates++;
-      return norm;
+      const rates = { learningRate, weightDecay, update: state.updates + 1 };
+      const gradientNorm = await optimizer.update(rates);
+      return { gradientNorm, skipped: !countUpdate(state, { "the gradient's norm": gradientNorm }) };
     },
     async read() {
       const tensors = await optimizer.read();

@@ -4,6 +4,7 @@ import type { Tensor } from "../models/safetensors.ts";
 import { elementCount } from "../onnx/element-count.ts";
 import type { Moments } from "./adamw.ts";
 import { adapterShapes, freshAdapter } from "./lora.ts";
+import type { LossScale } from "./loss-scale.ts";
 import { type TrainedModel, valueHeadShapes } from "./training-graphs.ts";
 
 /** All that a trainer needs to go on exactly where it was. */
@@ -22,6 +23,8 @@ export interface TrainerState {
   policyGradientSteps: number;
   /** The KL term's coefficient, where it adapts. */
   klCoefficient?: number;
+  /** With float16 alone. */
+  lossScale?: LossScale;
 }
 
 /**

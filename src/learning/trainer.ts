@@ -30,6 +30,8 @@ export interface SupervisedStepMetrics {
   loss: number;
   /** Before clipping. */
   gradientNorm: number;
+  /** In float16: something overflowed, so nothing was updated. */
+  skipped: boolean;
   learningRate: number;
   /** Tokens that carried loss. */
   tokens: number;
@@ -83,8 +85,9 @@ export function createTrainer({
       }));
       const request = { objective: supervisedObjective, samples, scalars: {}, learningRate };
       const name = `supervised-${state.updates + 1}`;
-      const { loss, gradientNorm } = await saving(name, sequences, () => engine.update(request));
-      return { loss, gradientNorm, learningRate, tokens: counts.reduce((sum, count) => sum + count, 0) };
+      const { loss, gradientNorm, skipped } = await saving(name, sequences, () => engine.update(request));
+      const tokens = counts.reduce((sum, count) => sum + count, 0);
+      return { loss, gradientNorm, skipped, learningRate, tokens };
     },
     async policyGradientStep(trajectories, temperature = 1) {
       checkSequences(trajectories, options.config);

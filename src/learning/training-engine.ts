@@ -9,6 +9,7 @@ import { createUsage } from "../onnx/usage.ts";
 import { createAdamW } from "./adamw.ts";
 import { batchFeeds, batchSequences, checkSequences } from "./batch.ts";
 import type { TrainingEngine } from "./engine.ts";
+import { firstLossScale } from "./loss-scale.ts";
 import { createMemoryCheck } from "./memory-check.ts";
 import { type Objective, objectiveFeeds } from "./objective.ts";
 import { scoreActions } from "./score-actions.ts";
@@ -87,6 +88,8 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
   const target: Target = { device, precision: options.precision ?? "float32" };
   const trained: TrainedModel = { config, recompute, ...(lora && { lora }) };
   checkTrainerState(trained, state);
+  if (target.precision === "float16") state.lossScale ??= firstLossScale;
+  else delete state.lossScale;
   const optimizer = createAdamW();
   const gradientBytes = byteLength(trainedParameters(state).values());
   const checkMemory = createMemoryCheck();
@@ -142,6 +145,10 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
       trainings.set(objective, opening);
       const { model, session } = await opening;
       const parameters = select(onCard?.parameters() ?? parametersOf(state), model.reads);
+      const lossScale = state.lossScale?.scale;
+      const scaling = lossScale !== undefined && {
+        lossScale: { shape: [], data: Float32Array.of(lossScale) },
+      };
       const sum = sumRuns(onCard ? { ...model, trains: [] } : model, samples);
       const runs = tokenRuns(
         samples.map(({ sequences }) => sequences),
@@ -156,18 +163,16 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
           const besideBytes = moments + (index > 0 ? gradientBytes : 0);
           if (device === "cpu") checkMemory({ graph: model.graph, batch, samples: part.length, besideBytes });
           const given = objectiveFeeds(objective, part, scalars);
-          const feeds = { ...parameters, ...batchFeeds(batch, temperature), ...given };
+          const feeds = { ...parameters, ...batchFeeds(batch, temperature), ...given, ...scaling };
           const outputs = await session.run(feeds);
           await onCard?.add(outputs, model.trains);
           sum.add(outputs, run);
         }
         const { gradients, ...measured } = sum.total();
-        if (onCard) return { ...measured, gradientNorm: await onCard.update(learningRate) };
-        const settings = { ...options, learningRate };
-        return {
-          ...measured,
-          gradientNorm: applyUpdate(optimizer, state, measured.loss, gradients, settings),
-        };
+        const outcome = onCard
+          ? await onCard.update(learningRate)
+          : applyUpdate(optimizer, state, measured.loss, gradients, { ...options, learningRate });
+        return { ...measured, ...outcome, ...(lossScale !== undefined && { lossScale }) };
       } finally {
         sum.release();
       }

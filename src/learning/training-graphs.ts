@@ -4,7 +4,7 @@ import { decoderInputs } from "../models/decoder-inputs.ts";
 import type { ModelConfig } from "../models/model-config.ts";
 import { modelWeightShapes, weightInputs } from "../models/model-weights.ts";
 import { rotaryTables } from "../models/rotary-tables.ts";
-import { mul } from "../onnx/elementwise.ts";
+import { div, mul } from "../onnx/elementwise.ts";
 import { gradients } from "../onnx/gradients.ts";
 import { createGraph, type FloatValue, type Graph } from "../onnx/graph.ts";
 import { linear } from "../onnx/linear-algebra.ts";
@@ -22,9 +22,6 @@ export interface TrainedModel {
   /** Whether gradients keep only each layer's input and compute the layer again: less memory, a quarter more time. */
   recompute?: boolean;
 }
-
-/** Gradients are computed of the loss times this in float16, whose smallest numbers they would else fall below. */
-const float16LossScale = 1024;
 
 /** The output that holds the gradient of a parameter. */
 export function gradientName(parameter: string): string {
@@ -107,7 +104,8 @@ export interface TrainingModel extends PolicyModel {
 
 /**
  * A model that gives an objective's `loss`, its terms by their names, `logProbabilities` of the action tokens, and
- * the gradients of all that is trained.
+ * the gradients of all that is trained. In float16 it also reads `lossScale`, which the loss is multiplied with on the
+ * way back, and gradients are divided by.
  */
 export function trainingModel(model: TrainedModel, objective: Objective, target: Target = {}): TrainingModel {
   const { graph, reads, trained, outputs } = policyGraph(model, objective.wants);
@@ -120,11 +118,12 @@ export function trainingModel(model: TrainedModel, objective: Objective, target:
   const { loss, terms } = objective.build(outputs, (name) => inputs.get(name)!);
   for (const [name, value] of Object.entries({ ...terms, loss })) graph.output(name, value);
   graph.output("logProbabilities", outputs.logProbabilities);
-  const scale = target.precision === "float16" ? float16LossScale : 1;
-  const found = gradients(scale === 1 ? loss : mul(loss, scale), [...trained.values()]);
+  const scale = target.precision === "float16" ? graph.input("lossScale", "float32", []) : undefined;
+  const found = gradients(scale ? mul(loss, scale) : loss, [...trained.values()]);
   const trains = [...trained.keys()];
+  const inverse = scale && div(1, scale);
   trains.forEach((name, index) => {
-    graph.output(gradientName(name), scale === 1 ? found[index]! : mul(found[index]!, 1 / scale));
+    graph.output(gradientName(name), inverse ? mul(found[index]!, inverse) : found[index]!);
   });
   return { graph, bytes: modelBytes(graph, target), reads, terms: Object.keys(terms), trains };
 }

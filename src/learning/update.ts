@@ -1,5 +1,5 @@
-import { EverturnError } from "../errors/everturn-error.ts";
 import type { AdamW } from "./adamw.ts";
+import { countUpdate } from "./loss-scale.ts";
 import { momentsOf, type TrainerState, trainedParameters } from "./trainer-state.ts";
 
 /** How far an update goes. */
@@ -12,10 +12,18 @@ export interface UpdateSettings {
   betas?: readonly [number, number];
 }
 
+/** What became of an update. */
+export interface UpdateOutcome {
+  /** Before clipping. */
+  gradientNorm: number;
+  /** In float16: something was not finite, so nothing was updated, and the loss scale was halved. */
+  skipped: boolean;
+}
+
 /**
  * One AdamW update of a state in place, from a loss and the gradients of some of its parameters, held to the
- * largest norm. Returns the gradient's norm before that. Throws TRAINING_NOT_FINITE, with nothing changed, for a
- * loss or gradient that is not finite.
+ * largest norm. Throws TRAINING_NOT_FINITE, with nothing changed, for a loss or gradient that is not finite, unless
+ * the state has a loss scale that can be halved.
  */
 export function applyUpdate(
   optimizer: AdamW,
@@ -23,15 +31,12 @@ export function applyUpdate(
   loss: number,
   gradients: ReadonlyMap<string, Float32Array>,
   settings: UpdateSettings,
-): number {
-  const step = state.updates + 1;
-  const norm = optimizer.norm(gradients.values());
-  for (const [quantity, value] of Object.entries({ "the loss": loss, "the gradient's norm": norm })) {
-    if (!Number.isFinite(value)) throw new EverturnError("TRAINING_NOT_FINITE", { step, quantity, value });
-  }
-  const gradientScale = Math.min(1, settings.gradientClip / (norm + 1e-6));
-  const adamW = { ...settings, update: step, gradientScale };
+): UpdateOutcome {
+  const gradientNorm = optimizer.norm(gradients.values());
+  const isSound = countUpdate(state, { "the loss": loss, "the gradient's norm": gradientNorm });
+  if (!isSound) return { gradientNorm, skipped: true };
+  const gradientScale = Math.min(1, settings.gradientClip / (gradientNorm + 1e-6));
+  const adamW = { ...settings, update: state.updates, gradientScale };
   optimizer.update(trainedParameters(state), gradients, momentsOf(state), adamW);
-  state.updates = step;
-  return norm;
+  return { gradientNorm, skipped: false };
 }

@@ -90,6 +90,14 @@ export interface StepRecord {
    */
   valueLoss?: number;
   /**
+   * Updates of the step that were skipped, since a number overflowed in float16. Absent with other precisions.
+   */
+  skippedUpdates?: number;
+  /**
+   * What the loss of the step's last update was multiplied with for float16's backward pass. Absent with other precisions.
+   */
+  lossScale?: number;
+  /**
    * Before clipping.
    */
   gradientNorm: number;
