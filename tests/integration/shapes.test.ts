@@ -1,0 +1,45 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { readWeights } from "../../src/models/checkpoint.ts";
+import { readGgufHeader } from "../../src/models/gguf/header.ts";
+import { readModelConfig } from "../../src/models/model-config-file.ts";
+import { loadTokenizer } from "../../src/tokens/tokenizer.ts";
+import { narrowed, publishedShapes } from "../shapes/published-shapes.ts";
+import { goRoad } from "../shapes/road.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const work = temporaryFolder();
+
+// The first time, vocabularies are downloaded.
+test.each([
+  ["qwen2.5-0.5b", 151_936, ["<|im_end|>", "<|endoftext|>"]],
+  ["llama-3.2-1b", 128_256, ["<|eot_id|>", "<|end_of_text|>"]],
+])(
+  "%s, narrowed: a model with %i tokens is imported, trained for a step of GRPO and exported",
+  { timeout: 600_000 },
+  async (name, size, ends) => {
+    const shape = narrowed(publishedShapes.get(name)!);
+    const { folders, record } = await goRoad(shape, join(work, name));
+    expect(record).toMatchObject({ step: 1, trajectories: 4, leftOut: 0 });
+    expect(record.entropy, "over the whole vocabulary").toBeCloseTo(Math.log(size), 1);
+    expect(record.gradientNorm).toBeGreaterThan(1e-6);
+    expect(record.logprobGap, "recorded against recomputed log-probabilities").toBeLessThan(1e-4);
+
+    const config = await readModelConfig(join(folders.folder, "config.json"));
+    expect(config).toEqual(await readModelConfig(join(folders.model, "config.json")));
+    expect(config).toMatchObject({ model_type: shape.config.model_type, vocab_size: size });
+    const [before, after] = await Promise.all([folders.model, folders.folder].map(readWeights));
+    const [old, trained] = [before!, after!].map((weights) =>
+      weights.get("model.layers.0.self_attn.q_proj.weight"),
+    );
+    expect(trained?.data).not.toEqual(old?.data);
+    const tokenizer = await loadTokenizer(folders.folder);
+    expect(tokenizer.endTokens.map((id) => tokenizer.decode([id]))).toEqual(ends);
+
+    const [given, written] = [join(work, name, "random.gguf"), folders.gguf].map(readGgufHeader);
+    for (const [key, value] of given!.metadata) {
+      if (key.startsWith("tokenizer.")) expect([key, written!.metadata.get(key)]).toEqual([key, value]);
+    }
+    expect([...written!.tensors.keys()].sort()).toEqual([...given!.tensors.keys()].sort());
+  },
+);

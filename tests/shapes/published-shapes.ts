@@ -1,0 +1,69 @@
+import type { ModelConfig, ModelShape } from "../../src/models/model-config.ts";
+
+/** A published model's vocabulary, chat template and sizes. Its weights are random: they can't be had here. */
+export interface PublishedShape {
+  /** Among llama.cpp's vocabularies. */
+  vocabulary: string;
+  /** Among llama.cpp's chat templates. */
+  template: string;
+  config: ModelShape & Partial<ModelConfig>;
+}
+
+const qwen: PublishedShape = {
+  vocabulary: "qwen2",
+  template: "Qwen-Qwen2.5-7B-Instruct",
+  config: {
+    model_type: "qwen2",
+    vocab_size: 151_936,
+    hidden_size: 896,
+    num_hidden_layers: 24,
+    num_attention_heads: 14,
+    num_key_value_heads: 2,
+    intermediate_size: 4864,
+    max_position_embeddings: 32_768,
+    rope_theta: 1_000_000,
+    rms_norm_eps: 1e-6,
+    tie_word_embeddings: true,
+  },
+};
+
+const llama: PublishedShape = {
+  vocabulary: "llama-bpe",
+  template: "meta-llama-Llama-3.2-3B-Instruct",
+  config: {
+    model_type: "llama",
+    vocab_size: 128_256,
+    hidden_size: 2048,
+    num_hidden_layers: 16,
+    num_attention_heads: 32,
+    num_key_value_heads: 8,
+    head_dim: 64,
+    intermediate_size: 8192,
+    max_position_embeddings: 131_072,
+    rope_theta: 500_000,
+    rope_scaling: {
+      rope_type: "llama3",
+      factor: 32,
+      low_freq_factor: 1,
+      high_freq_factor: 4,
+      original_max_position_embeddings: 8192,
+    },
+    rms_norm_eps: 1e-5,
+    tie_word_embeddings: true,
+  },
+};
+
+/** The published sizes, by name. */
+export const publishedShapes: ReadonlyMap<string, PublishedShape> = new Map([
+  ["qwen2.5-0.5b", qwen],
+  ["llama-3.2-1b", llama],
+]);
+
+/** The same with one narrow layer: whole vocabulary, template and family, but a test's time and memory. */
+export function narrowed({ config, ...rest }: PublishedShape): PublishedShape {
+  const heads = { num_attention_heads: 2, num_key_value_heads: 1, head_dim: 16 };
+  return {
+    ...rest,
+    config: { ...config, ...heads, hidden_size: 32, intermediate_size: 48, num_hidden_layers: 1 },
+  };
+}
