@@ -1,8 +1,8 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { ScoreTrajectoryInput } from "../src/contracts/activities.ts";
+import type { ScoreTrajectoryInput, TrajectoryScore } from "../src/contracts/activities.ts";
 import type { TrajectoryRecord } from "../src/contracts/generated/trajectory.ts";
-import type { Score } from "../src/contracts/reward.ts";
+import type { RewardRange } from "../src/contracts/trajectory.ts";
 import { EverturnError } from "../src/errors/everturn-error.ts";
 import { readRecord } from "../src/runs/files.ts";
 import { instruments } from "../src/telemetry/instruments.ts";
@@ -18,7 +18,7 @@ import { trajectoryRecord } from "../src/trajectory/trajectory-record.ts";
  */
 export function scoreTrajectory(worker: ToolWorker) {
   const rewards = instruments().reward;
-  return async (input: ScoreTrajectoryInput): Promise<Score> => {
+  return async (input: ScoreTrajectoryInput): Promise<TrajectoryScore> => {
     const { place, task, outcome } = input;
     const { folder, plan } = await worker.openRun(place.run);
     const file = join(folder.trajectory(place), "trajectory.json");
@@ -37,6 +37,17 @@ export function scoreTrajectory(worker: ToolWorker) {
       rewards.record(total, { outcome });
       return trajectoryRecord(input, ended, { outcome, answer, reward: total, success: score.success });
     });
-    return { reward: record.reward, success: record.success };
+    const { reward, success } = record;
+    if (plan.trainer.comparesTurns !== true) return { reward, success };
+    return { reward, success, turnRewards: rangeOf(record) };
   };
+}
+
+/** What its turns earned, the last of them all that no tool gave. */
+function rangeOf({ reward, turns, turnRewards = turns.map(() => 0) }: TrajectoryRecord): RewardRange {
+  const before = turnRewards.slice(0, -1);
+  const last = before.reduce((rest, earned) => rest - earned, reward);
+  const all = [...before, last];
+  const [least, most] = [Math.min, Math.max].map((of) => all.reduce((found, earned) => of(found, earned)));
+  return { least: least ?? reward, most: most ?? reward };
 }

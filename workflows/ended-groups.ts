@@ -29,8 +29,13 @@ export function reasonToReplace(
 ): EndedGroup["leftOut"] {
   const finished = results.filter(hasFinished);
   if (finished.length < minGroup) return "lost";
-  const rewards = new Set(finished.map(({ reward }) => reward));
+  const rewards = new Set(finished.flatMap(comparedRewards));
   return dynamicSampling !== undefined && rewards.size < 2 ? "uniform" : undefined;
+}
+
+/** Numbers that differ in a group if what the trainer compares does: of turns, the least and the most that one earned. */
+function comparedRewards({ reward, turnRewards }: TrajectorySummary): number[] {
+  return turnRewards === undefined ? [reward] : [turnRewards.least, turnRewards.most];
 }
 
 /** The trajectories that a step trains on. */

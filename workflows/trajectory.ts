@@ -79,7 +79,8 @@ async function finish(
   const said = outcome === "answered" ? open.lastAction() : "";
   const options = { summary: summary(`${outcome}: ${said}`), isQuick: true };
   const score = await schedule(input.queues, "score-trajectory", { ...ended(input, open), outcome }, options);
-  return { ...resultOf(input, open, outcome), reward: score.reward, success: score.success };
+  const { reward, success, turnRewards } = score;
+  return { ...resultOf(input, open, outcome), reward, success, ...(turnRewards && { turnRewards }) };
 }
 
 async function leftOut(

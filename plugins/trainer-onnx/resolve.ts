@@ -1,4 +1,9 @@
-import type { JsonObject, ResolvedTraining, TrainerSurroundings } from "everturn/plugin";
+import {
+  comparesTurns,
+  type JsonObject,
+  type ResolvedTraining,
+  type TrainerSurroundings,
+} from "everturn/plugin";
 import { trainingSettings } from "./settings.ts";
 
 /**
@@ -11,13 +16,14 @@ const learningRates = {
   random: { policyGradient: 1e-4, supervised: 1e-3 },
 };
 
-/** Fills in the learning rates, and the importance correction where it is needed. */
+/** Fills in the learning rates, and the importance correction where it is needed; says what is compared. */
 export function resolveTraining(config: JsonObject, surroundings: TrainerSurroundings): ResolvedTraining {
   const { learningRate: given, importanceCorrection } = config;
   const trained = surroundings.policy.pretrained ? "pretrained" : "random";
   const { policyGradient, supervised } = learningRates[config.lora === undefined ? trained : "lora"];
+  const settings = trainingSettings(config);
   const isNeeded = correctionReason(surroundings) !== undefined;
-  const correction = isNeeded && trainingSettings(config).importanceCorrection === "none" && "token-truncate";
+  const correction = isNeeded && settings.importanceCorrection === "none" && "token-truncate";
   return {
     config: {
       ...config,
@@ -25,6 +31,7 @@ export function resolveTraining(config: JsonObject, surroundings: TrainerSurroun
       ...(importanceCorrection === undefined && correction && { importanceCorrection: correction }),
     },
     warmStartLearningRate: supervised,
+    comparesTurns: comparesTurns(settings),
   };
 }
 

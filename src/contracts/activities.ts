@@ -11,6 +11,7 @@ import type { PolicyGradientMetrics } from "./trainer.ts";
 import type {
   Outcome,
   RefusedCall,
+  RewardRange,
   SegmentRef,
   TokenCounts,
   ToolCallRecord,
@@ -193,6 +194,12 @@ export interface WarmStartResult {
   seconds: number;
 }
 
+/** What a trajectory earned in all. */
+export interface TrajectoryScore extends Score {
+  /** Where the trainer compares turns. */
+  turnRewards?: RewardRange;
+}
+
 /** A trajectory that goes into a step. */
 export interface BatchMember {
   trajectory: string;
@@ -248,7 +255,7 @@ export interface PolicyActivities {
 
 /** Activities of the queue `tools`, beside one for each tool, named after it. */
 export interface ToolActivities {
-  "score-trajectory"(input: ScoreTrajectoryInput): Promise<Score>;
+  "score-trajectory"(input: ScoreTrajectoryInput): Promise<TrajectoryScore>;
   "release-tools"(input: { place: TrajectoryPlace; tools: string[] }): Promise<void>;
 }
 

@@ -48,6 +48,8 @@ export interface HostSettings {
 /** A trainer may bring a loss of the user's. */
 export interface ResolvedTrainer extends ResolvedPlugin {
   loss?: ResolvedPlugin;
+  /** As the trainer said (ResolvedTraining). */
+  comparesTurns?: boolean;
 }
 
 /** Defaults filled in; what stands in `Off` is off if left out. */

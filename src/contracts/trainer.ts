@@ -97,6 +97,8 @@ export interface ResolvedTraining {
   config: JsonObject;
   /** Of the warm start, where the pipeline gives none. */
   warmStartLearningRate: number;
+  /** Whether what turns earned is compared within a group, so that trajectories of one reward may still teach something. */
+  comparesTurns?: boolean;
 }
 
 /** The default export of a trainer plugin. */

@@ -184,12 +184,20 @@ export interface TokenCounts {
   observation: number;
 }
 
+/** The least and the most that a turn of a trajectory earned; what the reward manager gave is the last one's. */
+export interface RewardRange {
+  least: number;
+  most: number;
+}
+
 /** What the trajectory workflow returns: of a size that does not grow with its turns. */
 export interface TrajectoryResult {
   trajectory: string;
   task: string;
   outcome: Outcome;
   reward: number;
+  /** Where the trainer compares turns. */
+  turnRewards?: RewardRange;
   success: boolean;
   /** The first turns and the newest ones, cut at a bound, so that the UI shows them. */
   turns: TurnRecord[];

@@ -31,8 +31,16 @@ export interface AlgorithmSettings extends AdvantageSettings, ClipSettings {
   overlongMaximum?: number;
   overlongBuffer: number;
   overlongPenalty: number;
-  /** Leave out the groups whose rewards are all equal. */
+  /** Leave out the groups whose rewards are all equal; with credit by turn, those of all their turns. */
   leaveOutUniformGroups: boolean;
+}
+
+/** Whether what turns earned is compared within a group, not what whole trajectories did. */
+export function comparesTurns({
+  advantages,
+  credit,
+}: Pick<AlgorithmSettings, "advantages" | "credit">): boolean {
+  return advantages === "group-mean" && credit === "turn";
 }
 
 /** The names of the presets. */

@@ -38,7 +38,7 @@ export function turnGroupAdvantages(
   groups: readonly string[],
   scale: boolean,
 ): Float32Array[] {
-  const turnRewards = episodes.map(rewardsByTurn);
+  const turnRewards = episodes.map(rewardsOfTurns);
   const owners = turnRewards.flatMap((rewards, index) => rewards.map(() => groups[index]!));
   const centred = groupAdvantages(turnRewards.flat(), owners, scale);
   let start = 0;
@@ -49,7 +49,8 @@ export function turnGroupAdvantages(
   });
 }
 
-function rewardsByTurn({ rewards, turns }: Episode): number[] {
+/** What each turn of an episode earned: the sum of its tokens' rewards. */
+export function rewardsOfTurns({ rewards, turns }: Episode): number[] {
   const sums: number[] = [];
   turns.forEach((turn, at) => {
     sums[turn] = (sums[turn] ?? 0) + rewards[at]!;
@@ -57,7 +58,10 @@ function rewardsByTurn({ rewards, turns }: Episode): number[] {
   return sums;
 }
 
-/** Whether the trajectories of a group teach something: their rewards differ (DAPO's dynamic sampling, arXiv 2503.14476). */
+/**
+ * Whether rewards that are compared within a group, those of trajectories or of turns, teach something: they differ
+ * (DAPO's dynamic sampling, arXiv 2503.14476).
+ */
 export function hasRewardVariance(rewards: readonly number[]): boolean {
   return rewards.some((reward) => reward !== rewards[0]);
 }

@@ -1,5 +1,6 @@
 import { permutation } from "../random/permutation.ts";
 import { aggregationWeights } from "./aggregation.ts";
+import { comparesTurns } from "./algorithm.ts";
 import type { TrainingEngine, UpdateResult } from "./engine.ts";
 import {
   checkTrajectories,
@@ -8,12 +9,12 @@ import {
   recordedLogProbabilities,
   type TrajectoryScores,
 } from "./experience.ts";
-import { byGroup, hasRewardVariance } from "./group-advantages.ts";
+import { byGroup, hasRewardVariance, rewardsOfTurns } from "./group-advantages.ts";
 import { klEstimate } from "./kl.ts";
 import { nextKlCoefficient } from "./kl-controller.ts";
 import { joined, type Objective, type TrainingSample } from "./objective.ts";
 import { learningRateAt } from "./schedule.ts";
-import type { ScoredTrajectory } from "./token-rewards.ts";
+import { type ScoredTrajectory, tokenRewards, turnsOf } from "./token-rewards.ts";
 import type { TrainingSettings } from "./training-settings.ts";
 
 /** What a policy-gradient step measured: means over the updates that it made, but for the last five. */
@@ -69,7 +70,7 @@ export async function policyGradientStep(
   const { settings, seed } = context;
   checkTrajectories(trajectories);
   const acting = trajectories.filter(({ mask }) => mask.includes(1));
-  const used = settings.leaveOutUniformGroups ? withVariance(acting) : acting;
+  const used = settings.leaveOutUniformGroups ? withVariance(acting, settings) : acting;
   const klCoefficient = state.klCoefficient ?? settings.klCoefficient;
   const scores = await scoresBefore(context, used);
   const experience = gatherExperience(used, scores, settings, klCoefficient);
@@ -106,11 +107,21 @@ export async function policyGradientStep(
   };
 }
 
-function withVariance(trajectories: readonly ScoredTrajectory[]): ScoredTrajectory[] {
+function withVariance(
+  trajectories: readonly ScoredTrajectory[],
+  settings: TrainingSettings,
+): ScoredTrajectory[] {
   const groups = trajectories.map(({ group }, index) => group ?? `trajectory ${index}`);
   return [...byGroup(trajectories, groups).values()]
-    .filter((members) => hasRewardVariance(members.map(({ reward }) => reward)))
+    .filter((members) => hasRewardVariance(members.flatMap((member) => comparedRewards(member, settings))))
     .flat();
+}
+
+/** The rewards that a trajectory brings into the comparison within its group. */
+function comparedRewards(trajectory: ScoredTrajectory, settings: TrainingSettings): number[] {
+  if (!comparesTurns(settings)) return [trajectory.reward];
+  const turns = turnsOf(trajectory);
+  return rewardsOfTurns({ rewards: tokenRewards(trajectory, turns), turns });
 }
 
 /** What the step wants to know of its trajectories under the weights that it begins with, and under the reference's. */

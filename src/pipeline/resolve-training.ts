@@ -20,10 +20,10 @@ export async function resolveTraining({ warmStart, ...plan }: UnresolvedPlan): P
     plan.trainer,
     surroundingsOf(plan, await loadPolicy(plan.policy)),
   );
-  const { config, warmStartLearningRate: learningRate } = resolved;
+  const { config, warmStartLearningRate: learningRate, comparesTurns = false } = resolved;
   return {
     ...plan,
-    trainer: { ...plan.trainer, config },
+    trainer: { ...plan.trainer, config, ...(comparesTurns && { comparesTurns }) },
     ...(warmStart && { warmStart: { ...warmStart, learningRate: warmStart.learningRate ?? learningRate } }),
   };
 }

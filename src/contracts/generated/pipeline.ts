@@ -128,7 +128,7 @@ export interface Pipeline {
       invalidCalls?: number;
     };
     /**
-     * DAPO's: tasks whose trajectories all earn the same teach nothing, and are replaced by others within the step. Off if left out.
+     * DAPO's: tasks whose trajectories all earn the same (where the trainer compares turns, all of their turns) teach nothing, and are replaced by others within the step. Off if left out.
      */
     dynamicSampling?: {
       /**

@@ -31,7 +31,7 @@ export type {
   TrainingTrajectory,
 } from "../../contracts/trainer.ts";
 export type { Outcome, ToolCallRecord, TurnRecord } from "../../contracts/trajectory.ts";
-export { algorithmPresets } from "../../learning/algorithm.ts";
+export { algorithmPresets, comparesTurns } from "../../learning/algorithm.ts";
 export { algorithmProblems } from "../../learning/algorithm-problems.ts";
 export type { LoraSettings } from "../../learning/lora.ts";
 export type { LossFunction, LossTensors } from "../../learning/loss-function.ts";

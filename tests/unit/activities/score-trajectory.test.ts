@@ -60,3 +60,24 @@ test("a trajectory that was left out is scored when its step is tried again and 
   expect(record).toMatchObject({ outcome: "answered", reward: 1.25, success: true });
   expect(record?.failure).toBeUndefined();
 });
+
+test("where the trainer compares turns, the score says what the least and the most of a turn was", async () => {
+  const comparing = { ...plan, name: "comparing", trainer: { ...plan.trainer, comparesTurns: true } };
+  const other = await createRun(comparing, runs, undefined, false);
+  const worker = {
+    ...toolWorker(runs, other),
+    reward: async () => ({ score: () => ({ reward: 1, success: true }) }),
+  };
+  const scoreOf = (turns: number) => {
+    const { place, ...rest } = finished(`task-0000${turns}`);
+    const action = { action: "2", toolCalls: [] };
+    const input = {
+      ...rest,
+      place: { ...place, run: other },
+      turns: Array.from({ length: turns }, () => action),
+    };
+    return scoreTrajectory(worker)(input);
+  };
+  expect(await scoreOf(1)).toEqual({ reward: 1.25, success: true, turnRewards: { least: 1.25, most: 1.25 } });
+  expect(await scoreOf(2)).toEqual({ reward: 1.25, success: true, turnRewards: { least: 0, most: 1.25 } });
+});

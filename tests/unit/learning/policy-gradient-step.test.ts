@@ -68,6 +68,21 @@ test("groups whose rewards are all equal are left out", async () => {
   expect(none.state).toEqual({ ...fixture.state, policyGradientSteps: 1 });
 });
 
+test("with credit by turn, groups of one reward are left out only if all their turns earned the same", async () => {
+  const [first] = trajectories;
+  const turns = (turnRewards: number[], group: string) => ({
+    ...first!,
+    ...{ group, turnRewards, reward: turnRewards.reduce((sum, reward) => sum + reward, 0) },
+  });
+  const differing = [turns([0, 1], "a"), turns([1, 0], "a"), turns([0, 1], "b"), turns([0, 1], "b")];
+  const alike = [turns([1, 1], "c"), turns([1, 1], "c")];
+  const { metrics } = await step("dapo", { credit: "turn" }, [...differing, ...alike]);
+  const actions = first!.mask.filter((marked) => marked === 1).length;
+  expect(metrics.tokens).toBe(differing.length * actions);
+  expect(metrics.gradientNorm).toBeGreaterThan(0);
+  expect((await step("dapo", {}, [...differing, ...alike])).metrics.tokens).toBe(0);
+});
+
 test("a KL coefficient with a target follows the KL divergence", async () => {
   const { metrics, state } = await step("ppo", { klCoefficient: 0.05, klTarget: 1e-6, klHorizon: 60 });
   const target = { target: 1e-6, horizon: 60 };

@@ -37,13 +37,16 @@ describe("loadPlan", () => {
       importanceCorrection: "token-truncate",
     });
     expect(random.warmStart?.learningRate).toBe(0.003);
+    expect(random.trainer).not.toHaveProperty("comparesTurns");
     const pretrained = await loadPlan(small, {
       overrides: [
         "policy.config={ model: smollm2-135m-instruct }",
+        "trainer.config={ algorithm: dapo, credit: turn, minibatchSize: 8 }",
+        "rollout.groupSize=4",
         "warmStart={ demonstrations: ../fixtures/tool-demonstrations.jsonl, steps: 5 }",
       ],
     });
-    expect(pretrained.trainer.config.learningRate).toBe(1e-6);
+    expect(pretrained.trainer).toMatchObject({ comparesTurns: true, config: { learningRate: 1e-6 } });
     expect(pretrained.warmStart?.learningRate).toBe(2e-5);
   });
 
