@@ -140,7 +140,7 @@ export function asynchronousRollout(options: Options, rollout: RolloutProgress):
     const drawing = drawn.get(step) ?? schedule(queues, "draw-tasks", { run, step });
     drawn.set(step, drawing);
     const place = groupPlaces(step, await drawing, groupSize)[(number - 1) % limits.groups];
-    if (place === undefined) throw failure("BATCH_EMPTY", { run, step, reason: "no tasks" });
+    if (place === undefined) throw failure("BATCH_EMPTY", { run, step, reason: "it has no tasks" });
     for (const other of drawn.keys()) if (other < step) drawn.delete(other);
     return { ...place, number, policyVersion: state.policyVersion, isStarted: false, results: {} };
   }

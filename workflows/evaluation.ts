@@ -1,12 +1,17 @@
-import { setHandler } from "@temporalio/workflow";
+import { patched, setHandler } from "@temporalio/workflow";
 import type { EvaluationInput, EvaluationRecord } from "../src/contracts/run.ts";
+import { nothingFinished } from "./failure-share.ts";
 import { stageProgress } from "./progress.ts";
 import { runTrajectories } from "./run-trajectories.ts";
 import { schedule } from "./schedule.ts";
 import { mean } from "./step-record.ts";
+import { summarize } from "./summarize.ts";
 import { trajectoryInput } from "./trajectory-input.ts";
 
-/** Runs the held-out tasks once, greedily, and records the accuracy. Trajectories left out count as wrong. */
+/**
+ * Runs the held-out tasks once, greedily, and records the accuracy. Trajectories left out count as wrong; if all are,
+ * throws EVALUATION_EMPTY.
+ */
 export async function evaluation(input: EvaluationInput): Promise<EvaluationRecord> {
   const { run, plan, settings, queues } = input;
   const started = Date.now();
@@ -23,6 +28,8 @@ export async function evaluation(input: EvaluationInput): Promise<EvaluationReco
   const results = await runTrajectories(inputs, settings.concurrency, () => {
     progress.done += 1;
   });
+  const failed = nothingFinished({ run, evaluation: plan.name }, results.map(summarize));
+  if (failed !== undefined && patched("evaluation-empty")) throw failed;
   const record: EvaluationRecord = {
     name: plan.name,
     step: plan.step,

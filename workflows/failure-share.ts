@@ -8,12 +8,26 @@ const reasonLength = 160;
 /** How many trajectories infrastructure failed, by reason, the commonest first. */
 export function failuresByReason(results: TrajectorySummary[]): [reason: string, count: number][] {
   const counts = new Map<string, number>();
-  for (const { outcome, failure: reason = "unknown" } of results) {
-    if (outcome !== "left-out") continue;
-    const short = reason.slice(0, reasonLength);
-    counts.set(short, (counts.get(short) ?? 0) + 1);
+  for (const result of results) {
+    if (result.outcome !== "left-out") continue;
+    const reason = reasonOf(result);
+    counts.set(reason, (counts.get(reason) ?? 0) + 1);
   }
   return [...counts].sort(([, a], [, b]) => b - a);
+}
+
+/** The commonest reason for which trajectories were left out: how many of them, and one to look at. */
+function commonestFailure(results: TrajectorySummary[]) {
+  const [[reason, times] = ["unknown", 0]] = failuresByReason(results);
+  const example = results.find((result) => result.outcome === "left-out" && reasonOf(result) === reason);
+  return { reason: reason.replace(/\.$/, ""), times, trajectory: example?.trajectory ?? "none" };
+}
+
+/** Why all of these were left out, in words. */
+export function reasonOfAll(results: TrajectorySummary[]): string {
+  if (results.length === 0) return "it has no tasks";
+  const { reason, times, trajectory } = commonestFailure(results);
+  return `${times} of ${results.length}, such as ${trajectory}: ${reason}`;
 }
 
 /**
@@ -25,13 +39,31 @@ export function tooManyFailures(
   results: TrajectorySummary[],
   maximum: number | undefined,
 ): ApplicationFailure | undefined {
-  const reasons = failuresByReason(results.filter((result) => !isCancelled(result)));
-  const count = reasons.reduce((total, [, times]) => total + times, 0);
+  const failed = results.filter((result) => result.outcome === "left-out" && !isCancelled(result));
+  const count = failed.length;
   if (maximum === undefined || count === 0 || count <= maximum * results.length) return undefined;
-  const [reason, times] = reasons[0] ?? ["unknown", 0];
-  if (count === results.length) return failure("BATCH_EMPTY", { run, step, reason });
+  if (count === results.length) return failure("BATCH_EMPTY", { run, step, reason: reasonOfAll(results) });
   const share = `${Math.round(maximum * 100)} %`;
-  return failure("TOO_MANY_FAILURES", { run, step, count, of: results.length, share, times, reason });
+  const commonest = commonestFailure(failed);
+  return failure("TOO_MANY_FAILURES", { run, step, count, of: results.length, share, ...commonest });
+}
+
+/**
+ * The failure that stops an evaluation none of whose trajectories finished: there is no accuracy of nothing. What a
+ * person cancelled is no failure.
+ */
+export function nothingFinished(
+  { run, evaluation }: { run: string; evaluation: string },
+  results: TrajectorySummary[],
+): ApplicationFailure | undefined {
+  const hasFailed = results.every(({ outcome }) => outcome === "left-out") && !results.every(isCancelled);
+  return hasFailed
+    ? failure("EVALUATION_EMPTY", { run, evaluation, reason: reasonOfAll(results) })
+    : undefined;
+}
+
+function reasonOf({ failure: reason = "unknown" }: TrajectorySummary): string {
+  return reason.slice(0, reasonLength);
 }
 
 function isCancelled({ failure: reason = "" }: TrajectorySummary): boolean {

@@ -3,7 +3,7 @@ import type { BatchMember } from "../src/contracts/activities.ts";
 import type { StageProgress, StepInput, StepResult } from "../src/contracts/run.ts";
 import { batchOf, hasFinished, leftOutOf } from "./ended-groups.ts";
 import { failure } from "./failure.ts";
-import { failuresByReason } from "./failure-share.ts";
+import { reasonOfAll } from "./failure-share.ts";
 import { stageProgress } from "./progress.ts";
 import { sampleBatch } from "./sample-batch.ts";
 import { schedule } from "./schedule.ts";
@@ -26,8 +26,7 @@ export async function step(input: StepInput): Promise<StepResult> {
     return { trajectory, head, reward, group };
   });
   if (batch.length === 0) {
-    const [[reason] = ["no tasks"]] = failuresByReason(results);
-    throw failure("BATCH_EMPTY", { run, step: input.step, reason });
+    throw failure("BATCH_EMPTY", { run, step: input.step, reason: reasonOfAll(results) });
   }
   const leftOut = leftOutOf(groups);
   Object.assign(progress, { phase: "train", done: 0, of: batch.length });

@@ -639,13 +639,18 @@ export const errorTable = {
     help: "It is tried again; if it keeps timing out, look at what it depends on.",
   },
   BATCH_EMPTY: {
-    message: "Every trajectory of step {step} was left out: {reason}.",
+    message: "Every trajectory of step {step} was left out. {reason}.",
     retryable: false,
     help: "Mend the failing tool or reward host, then `everturn resume {run}`.",
   },
+  EVALUATION_EMPTY: {
+    message: "Every trajectory of {evaluation} was left out, so that it has no accuracy. {reason}.",
+    retryable: false,
+    help: "Mend what fails, then `everturn resume {run}` or evaluate again: turns and calls that finished are not repeated.",
+  },
   TOO_MANY_FAILURES: {
     message:
-      "Infrastructure failed {count} of {of} trajectories of step {step}, more than rollout.maxInfrastructureFailures ({share}) allows. {times} of them: {reason}.",
+      "Infrastructure failed {count} of {of} trajectories of step {step}, more than rollout.maxInfrastructureFailures ({share}) allows. {times} of them, such as {trajectory}: {reason}.",
     retryable: false,
     help: "Mend what fails, then `everturn resume {run}`: what has finished is kept, and what was left out is tried again.",
   },

@@ -8,7 +8,7 @@ import type {
   SelectTasksInput,
   TrainStepInput,
 } from "../../src/contracts/activities.ts";
-import type { RunSettings } from "../../src/contracts/run.ts";
+import type { EvaluationInput, EvaluationRecord, RunSettings } from "../../src/contracts/run.ts";
 import { type StepWorker, startSteps, taskOf } from "../support/step-worker.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -40,6 +40,7 @@ const activities = {
   },
   "score-trajectory": async () => ({ reward: 1, success: true }),
   "record-left-out": async () => {},
+  "record-evaluation": async () => {},
 };
 
 beforeAll(async () => {
@@ -47,15 +48,23 @@ beforeAll(async () => {
 });
 afterAll(() => worker.stop());
 
-function step(number: number, changes: Partial<RunSettings>): Promise<TrainStepInput> {
-  return worker.step(number, {
-    ...{ seed: 1, steps: 1, warmStartSteps: 0, batchSize: 6, groupSize: 3, concurrency: 200 },
-    ...{ minGroup: 2, maxInfrastructureFailures: 0.5, sampling: { temperature: 1, maxTokens: 8 } },
-    ...{ tools: [], evaluationEvery: 1, evaluationTasks: 1, limits: {} },
-    loop: { plugin: "loop-tool-agent", config: { maxTurns: 2 } },
-    ...changes,
-  });
+function evaluate(name: string): Promise<EvaluationRecord> {
+  const queues = { orchestration: "steps", policy: "steps", tools: "steps", trainer: "steps" };
+  const input: EvaluationInput = { run: "run", plan: { name, step: 0, policyVersion: 1 }, settings, queues };
+  const options = { workflowId: `run/${name}`, taskQueue: queues.orchestration, args: [input] };
+  return worker.client.workflow.execute("evaluation", options);
 }
+
+function step(number: number, changes: Partial<RunSettings>): Promise<TrainStepInput> {
+  return worker.step(number, { ...settings, ...changes });
+}
+
+const settings: RunSettings = {
+  ...{ seed: 1, steps: 1, warmStartSteps: 0, batchSize: 6, groupSize: 3, concurrency: 200 },
+  ...{ minGroup: 2, maxInfrastructureFailures: 0.5, sampling: { temperature: 1, maxTokens: 8 } },
+  ...{ tools: [], evaluationEvery: 1, evaluationTasks: 1, limits: {} },
+  loop: { plugin: "loop-tool-agent", config: { maxTurns: 2 } },
+};
 
 test("a group that lost too many members is replaced, one that lost few goes on", async () => {
   rounds = [["a", "b"], ["c"]];
@@ -81,8 +90,28 @@ test("a step whose infrastructure fails more than the share that is allowed stop
   failing = { d: [0, 1], e: [0, 1] };
   const error: unknown = await step(2, {}).catch((reason) => reason);
   expect(error instanceof WorkflowFailedError && rootCause(error.cause)).toMatchInlineSnapshot(
-    `"Infrastructure failed 4 of 6 trajectories of step 2, more than rollout.maxInfrastructureFailures (50 %) allows. 4 of them: generate-turn: the sampler is down. Mend what fails, then \`everturn resume run\`: what has finished is kept, and what was left out is tried again."`,
+    `"Infrastructure failed 4 of 6 trajectories of step 2, more than rollout.maxInfrastructureFailures (50 %) allows. 4 of them, such as run/step-0002/d/0: generate-turn: the sampler is down. Mend what fails, then \`everturn resume run\`: what has finished is kept, and what was left out is tried again."`,
   );
+});
+
+test("a step none of whose trajectories finishes says why, how many, and which one to look at", async () => {
+  rounds = [["f", "g"]];
+  failing = { f: [0, 1, 2], g: [0, 1, 2] };
+  const error: unknown = await step(4, { maxInfrastructureFailures: 1 }).catch((reason) => reason);
+  expect(error instanceof WorkflowFailedError && rootCause(error.cause)).toContain(
+    "Every trajectory of step 4 was left out. 6 of 6, such as run/step-0004/f/0: generate-turn: the sampler is down.",
+  );
+});
+
+test("an evaluation none of whose trajectories finishes stops with the reason, one that has some goes on", async () => {
+  rounds = [["h", "i"]];
+  failing = { h: [0], i: [0] };
+  const error: unknown = await evaluate("evaluation-v0001").catch((reason) => reason);
+  expect(error instanceof WorkflowFailedError && rootCause(error.cause)).toMatch(
+    /^Every trajectory of evaluation-v0001 was left out, so that it has no accuracy. 2 of 2, such as run\/evaluation-v0001\/h\/0: generate-turn: the sampler is down\./,
+  );
+  failing = { h: [0] };
+  expect(await evaluate("evaluation-v0002")).toMatchObject({ tasks: 2, leftOut: 1, accuracy: 0.5 });
 });
 
 test("a step of more trajectories than a workflow can well hold is rolled out in shards, without texts", async () => {
