@@ -1,32 +1,6 @@
 import { type ActivityOptions, scheduleActivity, scheduleLocalActivity } from "@temporalio/workflow";
-import type {
-  PolicyActivities,
-  RunActivities,
-  ToolActivities,
-  TrainerActivities,
-} from "../src/contracts/activities.ts";
+import { type Activities, activityRoles } from "../src/contracts/activity-roles.ts";
 import type { Queues } from "../src/contracts/trajectory.ts";
-
-type Activities = PolicyActivities & ToolActivities & TrainerActivities & RunActivities;
-
-/** The queue of each activity. */
-const roles: Record<keyof Activities, keyof Queues> = {
-  "initialize-policy": "policy",
-  "generate-turn": "policy",
-  "frame-message": "policy",
-  "publish-policy": "policy",
-  "score-trajectory": "tools",
-  "release-tools": "tools",
-  "warm-start": "trainer",
-  "train-step": "trainer",
-  "open-run": "orchestration",
-  "select-tasks": "orchestration",
-  "draw-tasks": "orchestration",
-  "load-tasks": "orchestration",
-  "record-left-out": "orchestration",
-  "record-step": "orchestration",
-  "record-evaluation": "orchestration",
-};
 
 /** A worker that is silent for longer loses its activity to another. */
 export const heartbeatTimeout = "10s";
@@ -62,7 +36,8 @@ export function schedule(
   { summary, isQuick = false }: ScheduleOptions = {},
 ): Promise<unknown> {
   const options = { ...defaults, ...(summary === undefined ? {} : { summary }) };
-  if (isQuick && isServedHere(roles[name], queues)) return scheduleLocalActivity(name, [input], options);
-  const remote: ActivityOptions = { ...options, heartbeatTimeout, taskQueue: queues[roles[name]] };
+  if (isQuick && isServedHere(activityRoles[name], queues))
+    return scheduleLocalActivity(name, [input], options);
+  const remote: ActivityOptions = { ...options, heartbeatTimeout, taskQueue: queues[activityRoles[name]] };
   return scheduleActivity(name, [input], remote);
 }

@@ -13,7 +13,7 @@ const interval = 1000;
 
 /** Shows a run's progress as it happens: asks the training workflow every second, and reads new metrics lines. */
 export function follow(
-  { run, folder, client }: RunSession,
+  { run, folder, client, waits }: RunSession,
   handle: WorkflowHandle,
   view: ReturnType<typeof createView>,
 ): { stop(): Promise<void> } {
@@ -50,6 +50,8 @@ export function follow(
   }
 
   const { signal } = stopping;
+  // Apart from the rest, which waits for workers to answer queries.
+  const showing = setInterval(() => view.waits(waits()), interval);
 
   const following = (async () => {
     while (!signal.aborted) {
@@ -65,6 +67,7 @@ export function follow(
   return {
     stop: async () => {
       stopping.abort();
+      clearInterval(showing);
       await following;
     },
   };

@@ -22,6 +22,7 @@ export function linesView(stream: ViewStream): RunView {
       }
       phase = now;
     },
+    waits: () => {}, // notes say what changes
     record: (record) => write(stepLine(record, steps)),
     note: write,
     end: (summary) => summaryLines(summary).forEach(write),

@@ -14,6 +14,8 @@ export interface RunView {
    * trajectories that wait for a person.
    */
   progress(progress: RunProgress, child?: StageProgress, waiting?: number): void;
+  /** What has been waited for too long, a line each: shown as long as it is told so. */
+  waits(lines: readonly string[]): void;
   /** A finished step. */
   record(record: StepRecord): void;
   /** A line that stays. */

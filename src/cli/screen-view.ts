@@ -21,6 +21,7 @@ export function screenView(stream: ViewStream, clock: () => number = () => perfo
   const phases = phaseClock();
   let lastEnd = started; // of a step or an evaluation
   let latest: Latest | undefined;
+  let waits: readonly string[] = [];
   let drawn = 0;
   let isOpen = true;
   const restore = () => stream.write(showCursor);
@@ -43,7 +44,7 @@ export function screenView(stream: ViewStream, clock: () => number = () => perfo
       phase: phases.see(phase, now / 1000),
       remaining: remainingSeconds(latest.progress, records, (now - lastEnd) / 1000),
     };
-    const spans = screenLines(latest, phase, records, times);
+    const spans = [...screenLines(latest, phase, records, times), ...waitSpans(waits)];
     const text = spans.map((one) => `${line(one, paint, width)}\n`).join("");
     stream.write(erase() + text);
     drawn = spans.length;
@@ -62,6 +63,11 @@ export function screenView(stream: ViewStream, clock: () => number = () => perfo
       latest = { progress, child, waiting };
       draw();
     },
+    waits: (now) => {
+      if (waits.length === 0 && now.length === 0) return;
+      waits = now;
+      draw();
+    },
     record: (record) => {
       records.push(record);
       lastEnd = clock();
@@ -78,6 +84,13 @@ export function screenView(stream: ViewStream, clock: () => number = () => perfo
     },
     close,
   };
+}
+
+/** Lines for what is waited for, at most. */
+const waitsShown = 4;
+
+function waitSpans(waits: readonly string[]): Span[][] {
+  return waits.slice(0, waitsShown).map((text) => [["yellow", text]]);
 }
 
 /** What the view was told last. */

@@ -49,9 +49,10 @@ async function work(options: Options): Promise<void> {
       deployment: options.queuePrefix === undefined ? run : undefined,
       plugins: telemetry.plugins,
       ended: Promise.race([disconnected, interrupted.promise.then(() => {})]),
-      onProgress: () => process.send?.("progress"),
+      onProgress: () => tell("progress"),
+      onWaits: (waits) => tell({ waits }),
       onReady: () => {
-        process.send?.("ready");
+        tell("ready");
         process.stdout.write(`${options.role} worker of ${run} polls ${address}\n`);
       },
     });
@@ -60,6 +61,11 @@ async function work(options: Options): Promise<void> {
     await telemetry.stop();
     if (process.connected) process.disconnect(); // an open channel would keep a worker that failed alive
   }
+}
+
+/** Tells the session that started this worker, while it listens. */
+function tell(message: unknown): void {
+  if (process.connected) process.send?.(message);
 }
 
 /** The server that the run joined, or its own if it is up. */

@@ -10,6 +10,8 @@ import { makeCurrent } from "./deployment.ts";
 import { prefixed } from "./queues.ts";
 import { registerSearchAttributes } from "./search-attributes.ts";
 import { watchServer } from "./server-watch.ts";
+import { loggedNotes } from "./session-log.ts";
+import { type Standstill, watchStandstill } from "./standstill.ts";
 import { storageTrouble } from "./storage-trouble.ts";
 import { type SupervisedServer, superviseServer } from "./supervised-server.ts";
 import { superviseWorkers } from "./supervised-workers.ts";
@@ -27,6 +29,8 @@ export interface RunSession {
   ui: string | undefined;
   /** Rejects when the server or a worker ends again and again: WORKER_ENDED, TEMPORAL_SERVER_ENDED and the like. */
   failed: Promise<never>;
+  /** What the run has waited for too long, a line each. */
+  waits(): string[];
   /** Aborts when the session closes: long polls are given up. */
   closing: AbortSignal;
   close(): Promise<void>;
@@ -47,9 +51,10 @@ export async function openSession(options: {
   upgrade?: boolean;
   note?: (text: string) => void;
 }): Promise<RunSession> {
-  const { runs, run, note = () => {} } = options;
+  const { runs, run } = options;
   const file = await readRunFile(runs, run);
   const { folder, plan } = await openRun(runs, run);
+  const note = loggedNotes(folder.log("session"), options.note);
   const held = await claimRun(run, folder, { note });
   const swept = sweptLine(await sweepRun(folder));
   if (swept !== undefined) note(swept);
@@ -97,6 +102,12 @@ export async function openSession(options: {
     if (build !== undefined && queuePrefix === "") await makeCurrent(client, location, run, build);
     const trouble = storageTrouble(run);
     started.push(trouble);
+    const isServerUp = () => watch.isUp() && own?.isUp() !== false;
+    const standstill: Standstill = watchStandstill({
+      ...{ client, run, queue: queues.orchestration, progress, isServerUp, note },
+      closing: controller.signal,
+    });
+    started.push(standstill);
     const workers = await superviseWorkers(queues, {
       ...{ runs, run, address, queuePrefix, progress, note },
       onProgress: () => void finished++,
@@ -104,6 +115,7 @@ export async function openSession(options: {
         note(notice.notice);
         trouble.hear(notice);
       },
+      onWaits: standstill.hear,
       isServerUp: () => own?.isUp() ?? watch.isUp(),
       untilServerAnswers: async () => void (await connection.workflowService.getSystemInfo({})),
     });
@@ -115,6 +127,7 @@ export async function openSession(options: {
       ...{ run, folder, client, address, queues, failed, close },
       namespace: file.namespace,
       ui: own?.ui,
+      waits: standstill.lines,
       closing: controller.signal,
     };
   } catch (error) {

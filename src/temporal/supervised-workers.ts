@@ -4,6 +4,7 @@ import { runFolder } from "../runs/run-folder.ts";
 import { type Role, rolesToStart } from "./queues.ts";
 import { type Supervised, supervise } from "./supervise.ts";
 import { again, withoutProgress } from "./supervised-server.ts";
+import type { Wait } from "./waits.ts";
 import { startWorkerProcess, workerEnded } from "./worker-process.ts";
 
 interface Options {
@@ -18,6 +19,8 @@ interface Options {
   note: (text: string) => void;
   /** Told what a worker says to the user. */
   onNotice: (notice: Notice) => void;
+  /** Told what the local activities of a worker wait for. */
+  onWaits: (role: Role, waits: Wait[]) => void;
   isServerUp: () => boolean;
   /** A worker is started when the server answers: without it, it would only end. */
   untilServerAnswers: () => Promise<void>;
@@ -39,11 +42,12 @@ export async function superviseWorkers(queues: Queues, options: Options): Promis
 
 function superviseWorker(role: Role, options: Options): Promise<Supervised> {
   const { runs, run, progress, onProgress, onNotice, note, isServerUp, untilServerAnswers } = options;
+  const onWaits = (waits: Wait[]) => options.onWaits(role, waits);
   return supervise({
     progress,
     start: async (stopping) => {
       await untilServerAnswers();
-      const worker = await startWorkerProcess(role, options, { onProgress, onNotice, stopping });
+      const worker = await startWorkerProcess(role, options, { onProgress, onNotice, onWaits, stopping });
       return { ended: worker.ended, stop: () => worker.stop(isServerUp) };
     },
     onEnd: ({ reason, outOfMemory }, times) => {

@@ -11,6 +11,7 @@ import { runFolder } from "../runs/run-folder.ts";
 import { type Ending, endingOf, kernelKills } from "./process-ending.ts";
 import { processLog } from "./process-log.ts";
 import type { Role } from "./queues.ts";
+import type { Wait } from "./waits.ts";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const main = join(here, "..", "cli", "main.ts");
@@ -37,16 +38,22 @@ export const memoryFlags = [
 
 /**
  * Starts `everturn worker` for a role and waits until it polls its queue. Its output goes to the run's logs.
- * `onProgress` is told when it has finished activities, `onNotice` what the user should know. Throws WORKER_ENDED and
- * WORKER_OUT_OF_MEMORY if it ends before it polls, also because `stopping` aborted.
+ * `onProgress` is told when it has finished activities, `onNotice` what the user should know, `onWaits` what its local
+ * activities wait for. Throws WORKER_ENDED and WORKER_OUT_OF_MEMORY if it ends before it polls, also because `stopping`
+ * aborted.
  */
 export async function startWorkerProcess(
   role: Role,
   options: { runs: string; run: string; address: string; queuePrefix: string },
-  told: { onProgress?: () => void; onNotice?: (notice: Notice) => void; stopping?: AbortSignal } = {},
+  told: {
+    onProgress?: () => void;
+    onNotice?: (notice: Notice) => void;
+    onWaits?: (waits: Wait[]) => void;
+    stopping?: AbortSignal;
+  } = {},
 ): Promise<WorkerProcess> {
   const { runs, run, address, queuePrefix } = options;
-  const { onProgress, onNotice, stopping } = told;
+  const { onProgress, onNotice, onWaits, stopping } = told;
   const path = runFolder(runs, run).log(role);
   makeFolder(dirname(path));
   const log = processLog(path);
@@ -75,6 +82,7 @@ export async function startWorkerProcess(
   child.on("message", (message) => {
     if (message === "progress") onProgress?.();
     else if (isNotice(message)) onNotice?.(message);
+    else if (isWaits(message)) onWaits?.(message.waits);
   });
   return { pid: child.pid ?? -1, ended, stop };
 
@@ -105,4 +113,8 @@ export function workerEnded(options: {
 
 function isNotice(message: unknown): message is Notice {
   return typeof message === "object" && message !== null && "notice" in message && "code" in message;
+}
+
+function isWaits(message: unknown): message is { waits: Wait[] } {
+  return typeof message === "object" && message !== null && "waits" in message;
 }

@@ -11,9 +11,11 @@ import { EverturnError } from "../errors/everturn-error.ts";
 import { openRun } from "../runs/open-runs.ts";
 import { connectWorker, reasonOf, type ServerLocation } from "./client.ts";
 import { workflowOptions } from "./deployment.ts";
+import { localAttempts } from "./local-attempts.ts";
 import { watchLoops } from "./loop-watch.ts";
 import { tellOutOfMemory } from "./out-of-memory.ts";
 import { type Role, rolesBeside } from "./queues.ts";
+import type { Wait } from "./waits.ts";
 
 /** The activities of a role, and how to end what they hold. */
 export interface RoleActivities {
@@ -32,7 +34,8 @@ const workflowTasks = { maxConcurrentWorkflowTaskExecutions: 1000, maxConcurrent
 /**
  * Runs a worker of `role` for `run` until `ended` resolves, with the activities of all roles that share its queue;
  * the one with orchestration also runs the workflows.
- * `onReady` is called when it polls, `onProgress` when activities have finished, at most once a second.
+ * `onReady` is called when it polls, `onProgress` when activities have finished, at most once a second, `onWaits` with
+ * what its local activities wait for.
  * Throws TEMPORAL_UNREACHABLE, TEMPORAL_REFUSED, LOOP_STUCK if that ends no trajectory, and what an activity failed
  * with that found no memory.
  */
@@ -49,6 +52,7 @@ export async function runWorker(options: {
   ended: Promise<void>;
   onReady: () => void;
   onProgress: () => void;
+  onWaits: (waits: Wait[]) => void;
 }): Promise<void> {
   const { role, runs, run, location, queues } = options;
   const { folder, plan } = await openRun(runs, run);
@@ -57,6 +61,7 @@ export async function runWorker(options: {
   let made: RoleActivities[] = [];
   const broken = new AbortController();
   const loops = watchLoops({ loop: plan.loop.name, onLost: (error) => broken.abort(error) });
+  const local = localAttempts(options.onWaits);
   try {
     made = await Promise.all(served.map((one) => options.makeActivities(one, runs, run)));
     const concurrency = Math.max(...made.map((one) => one.concurrency));
@@ -70,7 +75,11 @@ export async function runWorker(options: {
       maxConcurrentLocalActivityExecutions: concurrency,
       plugins: options.plugins,
       interceptors: {
-        activity: [tellProgress(options.onProgress), tellOutOfMemory((error) => broken.abort(error))],
+        activity: [
+          tellProgress(options.onProgress),
+          tellOutOfMemory((error) => broken.abort(error)),
+          local.interceptor,
+        ],
       },
       shutdownGraceTime: "2s",
       ...(served.includes("orchestration") ? workflowTasks : {}),
@@ -88,6 +97,7 @@ export async function runWorker(options: {
     throw new EverturnError("TEMPORAL_REFUSED", { address, namespace, reason: reasonOf(error) });
   } finally {
     loops.stop();
+    local.close();
     await connection.close();
     for (const one of made) await one.close();
   }

@@ -180,6 +180,20 @@ test("keeps each line within a narrow terminal, and uses no colour where NO_COLO
   expect(frame.replace("\u001b[0J", "")).not.toContain("\u001b");
 });
 
+test("what does not move is shown as long as it doesn't, below the rest, a few lines at most", () => {
+  const { stream, written } = fakeStream({ isTTY: true, columns: 60 });
+  const view = createView({ stream });
+  const frame = () => stripVTControlCharacters(written.at(-1) ?? "").split("\n");
+  view.progress({ ...base, phase: "step", step: 13 }, { done: 16, of: 64 });
+  const usual = frame();
+  view.waits(["waiting for search (tools) of step-0013/task-00000/0: attempt 3 after 12 s; 503", ..."abcde"]);
+  expect(frame().length).toBe(usual.length + 4);
+  expect(frame().at(-5)).toMatch(/^waiting for search \(tools\) of step-0013\/task-00000\/0: atte/);
+  view.waits([]);
+  expect(frame().length).toBe(usual.length);
+  view.close();
+});
+
 test("keeps standard output free for JSON", () => {
   const error = vi.spyOn(process.stderr, "write").mockReturnValue(true);
   const output = vi.spyOn(process.stdout, "write").mockReturnValue(true);

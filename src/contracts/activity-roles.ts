@@ -1,0 +1,24 @@
+import type { PolicyActivities, RunActivities, ToolActivities, TrainerActivities } from "./activities.ts";
+import type { Queues } from "./trajectory.ts";
+
+/** Everturn's own activities; beside them there is one for each tool, named after it. */
+export type Activities = PolicyActivities & ToolActivities & TrainerActivities & RunActivities;
+
+/** The role that does each activity. */
+export const activityRoles: Record<keyof Activities, keyof Queues> = {
+  "initialize-policy": "policy",
+  "generate-turn": "policy",
+  "frame-message": "policy",
+  "publish-policy": "policy",
+  "score-trajectory": "tools",
+  "release-tools": "tools",
+  "warm-start": "trainer",
+  "train-step": "trainer",
+  "open-run": "orchestration",
+  "select-tasks": "orchestration",
+  "draw-tasks": "orchestration",
+  "load-tasks": "orchestration",
+  "record-left-out": "orchestration",
+  "record-step": "orchestration",
+  "record-evaluation": "orchestration",
+};

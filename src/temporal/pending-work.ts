@@ -1,0 +1,120 @@
+import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from "@temporalio/client";
+import { defaultPayloadConverter } from "@temporalio/common";
+import { optionalTsToMs } from "@temporalio/common/lib/time.js";
+import proto, { type temporal } from "@temporalio/proto";
+import { roleOfActivity, shortReason, type Wait } from "./waits.ts";
+
+const { PENDING_ACTIVITY_STATE_SCHEDULED: scheduled } = proto.temporal.api.enums.v1.PendingActivityState;
+const { PENDING_WORKFLOW_TASK_STATE_SCHEDULED: taskScheduled } =
+  proto.temporal.api.enums.v1.PendingWorkflowTaskState;
+
+type PendingActivity = temporal.api.workflow.v1.IPendingActivityInfo;
+type PendingTask = temporal.api.workflow.v1.IPendingWorkflowTaskInfo;
+
+/** What one activity or workflow task of a workflow is waited for. */
+export interface PendingWork extends Wait {
+  /** Names it among all. */
+  id: string;
+}
+
+/** Workflows that are looked at: those that have been under way for the longest. */
+const looked = 24;
+
+/** Milliseconds after which what nobody has taken is said to be so. */
+const untaken = 5000;
+
+/**
+ * What the workflows of a run on `queue` wait for that have been under way for `age` ms: their pending activities and
+ * workflow tasks, as the server has them. Local activities are not among them.
+ */
+export async function pendingWork(
+  client: Client,
+  { run, queue, age }: { run: string; queue: string; age: number },
+): Promise<PendingWork[]> {
+  const before = new Date(Date.now() - age).toISOString();
+  const query = `EverturnRun = "${run}" AND ExecutionStatus = "Running" AND StartTime < "${before}"`;
+  const executions: WorkflowExecutionInfo[] = [];
+  for await (const execution of client.workflow.list({ query })) {
+    if (execution.taskQueue === queue) executions.push(execution);
+  }
+  executions.sort((a, b) => a.startTime.getTime() - b.startTime.getTime());
+  const waits: PendingWork[] = [];
+  for (const { workflowId, runId } of executions.slice(0, looked)) {
+    waits.push(...(await waitsOf(client, workflowId, runId)));
+  }
+  return waits;
+}
+
+async function waitsOf(client: Client, workflowId: string, runId: string): Promise<PendingWork[]> {
+  try {
+    const { raw } = await client.workflow.getHandle(workflowId, runId).describe();
+    const activities = (raw.pendingActivities ?? []).map((one) => ofActivity(one, workflowId, runId));
+    const task = raw.pendingWorkflowTask;
+    return task ? [...activities, ...(await ofTask(client, task, workflowId, runId))] : activities;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return []; // it has ended meanwhile
+    throw error;
+  }
+}
+
+function ofActivity(pending: PendingActivity, workflow: string, runId: string): PendingWork {
+  const what = pending.activityType?.name ?? "an activity";
+  const due = optionalTsToMs(pending.scheduledTime) ?? Date.now();
+  const isWaiting = pending.state === scheduled;
+  const reason = isWaiting ? undefined : heartbeatOf(pending);
+  const failure = pending.lastFailure?.message;
+  return {
+    id: `${runId}/${pending.activityId}`,
+    ...{ what, role: roleOfActivity(what), workflow, count: 1, attempt: pending.attempt ?? 1 },
+    since: Math.min(Date.now(), due, optionalTsToMs(pending.lastStartedTime) ?? due),
+    isUnclaimed: isWaiting && Date.now() - due > untaken,
+    ...reasonOf(reason ?? failure ?? undefined),
+  };
+}
+
+/** What the activity's last heartbeat said that it waits for. */
+function heartbeatOf({ heartbeatDetails }: PendingActivity): string | undefined {
+  const [payload] = heartbeatDetails?.payloads ?? [];
+  const said = payload && defaultPayloadConverter.fromPayload<unknown>(payload);
+  return typeof said === "string" ? said : undefined;
+}
+
+/** One that works at its first attempt does what local activities take: their workers tell of those. */
+async function ofTask(
+  client: Client,
+  task: PendingTask,
+  workflow: string,
+  runId: string,
+): Promise<PendingWork[]> {
+  const due = optionalTsToMs(task.scheduledTime) ?? Date.now();
+  const attempt = task.attempt ?? 1;
+  const isUnclaimed = task.state === taskScheduled && Date.now() - due > untaken;
+  if (attempt === 1 && !isUnclaimed) return [];
+  const reason = attempt > 1 ? reasonOf(await taskFailure(client, workflow, runId)) : {};
+  const since = Math.min(Date.now(), optionalTsToMs(task.originalScheduledTime) ?? due, due);
+  const what = "a workflow task";
+  return [
+    { id: runId, what, role: "orchestration", workflow, count: 1, attempt, since, isUnclaimed, ...reason },
+  ];
+}
+
+/** Why a workflow's newest task failed, from the end of its history. */
+async function taskFailure(
+  { workflowService, options }: Client,
+  workflowId: string,
+  runId: string,
+): Promise<string | undefined> {
+  const { history } = await workflowService.getWorkflowExecutionHistoryReverse({
+    ...{ namespace: options.namespace, execution: { workflowId, runId }, maximumPageSize: 3 },
+  });
+  for (const event of history?.events ?? []) {
+    const failure = event.workflowTaskFailedEventAttributes?.failure?.message;
+    if (failure) return failure;
+    if (event.workflowTaskTimedOutEventAttributes) return "the worker that had it did not answer";
+  }
+  return undefined;
+}
+
+function reasonOf(message: string | undefined): { reason?: string } {
+  return message === undefined || message === "" ? {} : { reason: shortReason(message) };
+}

@@ -1,0 +1,65 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { namesInSync } from "../../src/runs/names-in.ts";
+import { runFolder } from "../../src/runs/run-folder.ts";
+import { freePort } from "../../src/temporal/free-port.ts";
+import { start } from "../support/command.ts";
+import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const folder = temporaryFolder();
+const runs = join(folder, "runs");
+const mended = join(folder, "mended");
+const plugins = join(import.meta.dirname, "..", "plugins");
+const tokenizer = join(import.meta.dirname, "../../pipelines/calculator/tokenizer");
+
+/** Two calls at once, of a host that is not there and of a tool that fails on the spot. */
+const calls =
+  '<tool_call>{"name":"reverse","arguments":{"text":"abc"}}</tool_call>' +
+  '<tool_call>{"name":"guess","arguments":{}}</tool_call>';
+
+test("what does not move is named with its attempt and reason after some seconds, seldom, and when it goes on", {
+  timeout: 240_000,
+}, async () => {
+  const port = await freePort(19_000);
+  const pipeline = writeScriptedPipeline(folder, [], {
+    policy: {
+      plugin: join(plugins, "policy-scripted"),
+      config: { tokenizer, conversations: [[calls, "1"]], seconds: 2 },
+    },
+    tools: [
+      { plugin: join(plugins, "tool-remote"), config: { url: `http://127.0.0.1:${port}` } },
+      { plugin: join(plugins, "tool-broken"), config: { mended } },
+    ],
+    hosts: { reverse: { longestPause: "1s" }, guess: { longestPause: "1s" } },
+    rollout: { batchSize: 2, groupSize: 2 },
+  });
+  const command = start("run", pipeline, "--runs", runs);
+  onTestFinished(() => {
+    if (command.child.exitCode === null) command.killGroup();
+  });
+  const lines = (pattern: RegExp) =>
+    command
+      .stdout()
+      .split("\n")
+      .filter((line) => pattern.test(line));
+  const remote =
+    /^waiting for reverse \(tools\) of evaluation-v0000\/task-00000\/0: attempt \d+ after 1\d s; (reverse is paused|The tool reverse failed: fetch failed)/;
+  const local =
+    /^waiting for guess \(tools\) of evaluation-v0000\/task-00000\/0: attempt \d+ after 1\d s; The tool guess failed: the dice are lost$/;
+  await vi.waitUntil(() => lines(remote).length > 0 && lines(local).length > 0, { timeout: 90_000 });
+
+  const host = createServer((_, response) => response.end("cba"));
+  host.listen(port, "127.0.0.1");
+  writeFileSync(mended, "");
+  const { code, stdout, stderr } = await command.end();
+  host.close();
+  expect(code, stdout + stderr).toBe(0);
+  expect(lines(/^waiting for (reverse|guess)/).length, stdout).toBeLessThanOrEqual(4);
+  expect(lines(/^reverse \(tools\) is no longer waited for, after \d+ s$/)).toHaveLength(1);
+  const [run = ""] = namesInSync(runs);
+  const log = readFileSync(runFolder(runs, run).log("session"), "utf8");
+  expect(log).toMatch(/^\d{4}-\S+Z waiting for guess \(tools\) of evaluation-v0000/m);
+});
