@@ -74,13 +74,18 @@ export function oneOrList(ids: readonly number[]): number | readonly number[] {
   return only !== undefined && ids.length === 1 ? only : ids;
 }
 
-/** The config.json of a model, as `transformers` reads it. */
+/**
+ * The config.json of a model, as `transformers` reads it. Kinds of layers are named only where a family's may differ:
+ * transformers can't build the masks of a Llama for its static cache where they are.
+ */
 export function formatModelConfig(config: ModelConfig, tokens: SpecialTokenIds): string {
-  const { rope_scaling, rope_theta, ...fields } = config;
+  const { rope_scaling, rope_theta, layer_types, ...fields } = config;
+  const { architecture, sliding } = families[config.model_type];
   const json = {
-    architectures: [families[config.model_type].architecture],
+    architectures: [architecture],
     torch_dtype: "float32",
     ...fields,
+    ...(sliding === "chosen" ? { layer_types } : {}),
     use_sliding_window: config.sliding_window !== null,
     rope_parameters: { ...rope_scaling, rope_theta },
     ...tokens,

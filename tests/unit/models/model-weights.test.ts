@@ -38,6 +38,15 @@ test("a configuration survives writing and reading", () => {
   expect(parseModelConfig(text, "config.json")).toEqual(config);
 });
 
+test("a configuration names kinds of layers where a family's may differ, and nowhere else", () => {
+  const tokens = { bos_token_id: null, eos_token_id: 2, pad_token_id: 0 };
+  const written = (family: ModelConfig["model_type"]) =>
+    JSON.parse(formatModelConfig(modelConfig({ ...config, model_type: family }), tokens));
+  expect(written("llama")).not.toHaveProperty("layer_types");
+  expect(written("mistral")).not.toHaveProperty("layer_types");
+  expect(written("qwen3").layer_types).toEqual(["full_attention", "full_attention"]);
+});
+
 /** The configuration without what the families differ in. */
 const bare = Object.fromEntries(
   Object.entries(config).filter(([name]) => !/^(hidden_act|sliding_window|layer_types|rope_)/.test(name)),
