@@ -143,8 +143,14 @@ try {
     ours: options.batchSize / result.rate.ours.median,
     theirs: options.batchSize / result.rate.theirs.median,
   };
+  // What the policy wrote, of all turns: where the two sides' actions are of other lengths, their steps are other work.
+  const tokensPerSecond = {
+    ours: median(of((round) => (options.batchSize * round.actionTokens) / round.total)),
+    theirs: median(of(({ theirs }) => (options.batchSize * theirs.completionTokens) / theirs.total)),
+  };
   console.log(
-    `${options.model}: ${trajectoriesPerSecond.ours.toFixed(1)} trajectories a second, TRL ${trajectoriesPerSecond.theirs.toFixed(1)}: ` +
+    `${options.model}: ${trajectoriesPerSecond.ours.toFixed(1)} trajectories a second, TRL ${trajectoriesPerSecond.theirs.toFixed(1)}; ` +
+      `${tokensPerSecond.ours.toFixed(0)} action tokens a second, TRL ${tokensPerSecond.theirs.toFixed(0)}: ` +
       `rate ${result.rate.ratio.min.toFixed(2)} (minima), ${result.rate.ratio.median.toFixed(2)} (medians), bar ${bars[options.model]}; ` +
       `time of generation alone ${result.generation.ratio.min.toFixed(2)}, of training alone ${result.training.ratio.min.toFixed(2)} of TRL's`,
   );
@@ -157,7 +163,7 @@ try {
       ...result,
       phases,
     };
-    console.log(JSON.stringify({ ...line, trajectoriesPerSecond }));
+    console.log(JSON.stringify({ ...line, trajectoriesPerSecond, tokensPerSecond }));
   }
 } finally {
   await rm(folder, { recursive: true, force: true });

@@ -17,13 +17,15 @@ const peerArguments: Readonly<Record<string, readonly string[]>> = {
   compile: ["--compile"],
 };
 
-/** The issue's bars: ours over PyTorch eager's. */
+/** Bars: ours over PyTorch's; of memory, beyond what bare imports take. */
 const memoryBar = 0.8;
 const timeBar = (shape: ShapeName, mode: string) => (shape === "smol-135m" && mode === "full" ? 1 : 0.85);
 
 interface Measurement {
   milliseconds: number[];
   peakBytes: number;
+  /** Of the process when it had imported what it needs, and nothing else. */
+  importedBytes: number;
   loss: number;
   gradientNorm: number;
 }
@@ -33,7 +35,7 @@ const { values: options } = parseArgs({
     python: { type: "string", default: process.env.EVERTURN_BENCHMARK_PYTHON ?? "python3" },
     shapes: { type: "string", default: shapes.join() },
     modes: { type: "string", default: "full,lora" },
-    peers: { type: "string", default: "eager" },
+    peers: { type: "string", default: "eager,loss-head" },
     rounds: { type: "string", default: "3" },
     updates: { type: "string", default: "5" },
     threads: { type: "string", default: "2" },
@@ -44,15 +46,16 @@ const peers = options.peers.split(",");
 const here = import.meta.dirname;
 const runFile = promisify(execFile);
 
-async function measure(command: string, args: string[], env = process.env): Promise<Measurement> {
+/** Both sides run with the allocator's settings of a trainer's worker. */
+async function measure(command: string, args: string[]): Promise<Measurement> {
+  const env = trainingEnvironment(process.env);
   const { stdout } = await runFile(command, args, { env, maxBuffer: 2 ** 26 });
   return JSON.parse(stdout.trim().split("\n").at(-1) ?? "");
 }
 
-/** As a trainer's worker runs. */
 function everturn(folder: string): Promise<Measurement> {
   const args = [join(here, "train", "everturn.ts"), folder, options.updates, options.threads];
-  return measure(process.execPath, args, trainingEnvironment(process.env));
+  return measure(process.execPath, args);
 }
 
 function torch(folder: string, peer: string): Promise<Measurement> {
@@ -78,7 +81,8 @@ function summary(measured: readonly Measurement[]) {
   const times = measured.flatMap(({ milliseconds }) => milliseconds);
   const { loss = Number.NaN, gradientNorm = Number.NaN } = measured[0] ?? {};
   const peakBytes = median(measured.map((one) => one.peakBytes));
-  return { min: Math.min(...times), median: median(times), peakBytes, loss, gradientNorm };
+  const netBytes = median(measured.map((one) => one.peakBytes - one.importedBytes));
+  return { min: Math.min(...times), median: median(times), peakBytes, netBytes, loss, gradientNorm };
 }
 
 type Summary = ReturnType<typeof summary>;
@@ -87,7 +91,8 @@ function row(shape: ShapeName, mode: string, peer: string, ours: Summary, theirs
   const ratios = {
     min: ours.min / theirs.min,
     median: ours.median / theirs.median,
-    memory: ours.peakBytes / theirs.peakBytes,
+    memory: ours.netBytes / theirs.netBytes,
+    wholeMemory: ours.peakBytes / theirs.peakBytes,
   };
   const apart = Math.max(
     Math.abs(ours.loss - theirs.loss) / Math.max(1e-3, Math.abs(theirs.loss)),
@@ -98,7 +103,8 @@ function row(shape: ShapeName, mode: string, peer: string, ours: Summary, theirs
   console.log(
     `${shape} ${mode}, PyTorch ${peer}: ${ours.min.toFixed(1)} / ${theirs.min.toFixed(1)} ms at least, ` +
       `${ours.median.toFixed(1)} / ${theirs.median.toFixed(1)} ms median, ` +
-      `${megabytes(ours.peakBytes)} / ${megabytes(theirs.peakBytes)} MB; ` +
+      `${megabytes(ours.netBytes)} / ${megabytes(theirs.netBytes)} MB beyond imports ` +
+      `(${megabytes(ours.peakBytes)} / ${megabytes(theirs.peakBytes)} with them); ` +
       `ratios ${ratios.min.toFixed(2)}, ${ratios.median.toFixed(2)}, memory ${ratios.memory.toFixed(2)} ` +
       `(bars ${timeBar(shape, mode)}, ${memoryBar})`,
   );

@@ -1,6 +1,9 @@
 """Generates with a peer library, for benchmarks/generate.ts: reads a request a line, answers a line of JSON.
 
-    python generate.py transformers|genai MODEL_FOLDER THREADS [WORK_FOLDER]
+    python generate.py transformers|static|compile|genai|llamacpp MODEL_FOLDER THREADS WORK_FOLDER
+
+`static` is transformers with its static cache, `compile` the same with its forward pass compiled (torch.compile);
+`llamacpp` reads WORK_FOLDER/model.gguf, which holds the same weights in float32.
 
 A request is {"prompts": [[id, ...], ...], "limits": [n, ...], "sampled": bool}; the answer
 {"seconds": s, "tokens": [[id, ...], ...]}. No token ends a generation before its limit.
@@ -14,13 +17,18 @@ import time
 from pathlib import Path
 
 
-def transformers_generator(folder, threads):
+def transformers_generator(kind, folder, threads):
     import torch
-    from transformers import AutoModelForCausalLM, StoppingCriteria
+    from transformers import AutoModelForCausalLM, CompileConfig, StoppingCriteria
 
     torch.set_num_threads(threads)
     model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
     model.generation_config.eos_token_id = None
+    cache = {} if kind == "transformers" else {"cache_implementation": "static", "disable_compile": kind == "static"}
+    if kind == "compile":
+        compiling = CompileConfig(dynamic=True, mode="default")
+        compiling._compile_all_devices = True  # transformers compiles by itself on accelerators alone
+        cache["compile_config"] = compiling
 
     class Limits(StoppingCriteria):
         """Ends each row at its own limit, as an end token would."""
@@ -49,6 +57,7 @@ def transformers_generator(folder, threads):
                 top_k=0,
                 top_p=1.0,
                 pad_token_id=0,
+                **cache,
                 **ragged,
             )
         return [row[length : length + limit].tolist() for row, limit in zip(out, limits)]
@@ -101,14 +110,89 @@ def genai_generator(folder, threads, work):
     return generate
 
 
+def llamacpp_generator(threads, work):
+    """llama.cpp's own batches: a sequence for each row, whose keys and values stay as far as its next prompt is the same."""
+    import ctypes
+
+    import llama_cpp as llama
+
+    rows, context = 64, 64 * 512
+    llama.llama_backend_init()
+    silent = llama.llama_log_callback(lambda *_: None)
+    llama.llama_log_set(silent, ctypes.c_void_p(0))
+    path = str(Path(work) / "model.gguf").encode()
+    model = llama.llama_model_load_from_file(path, llama.llama_model_default_params())
+    settings = llama.llama_context_default_params()
+    settings.n_ctx, settings.n_batch, settings.n_ubatch, settings.n_seq_max = context, 2048, 512, rows
+    settings.n_threads = settings.n_threads_batch = threads
+    settings.kv_unified = True
+    settings.type_k = settings.type_v = 0  # GGML_TYPE_F32
+    ctx = llama.llama_init_from_model(model, settings)
+    memory = llama.llama_get_memory(ctx)
+    batch = llama.llama_batch_init(2048, 0, 1)
+    kept = [[] for _ in range(rows)]
+
+    def sampler(sampled):
+        chain = llama.llama_sampler_chain_init(llama.llama_sampler_chain_default_params())
+        one = llama.llama_sampler_init_dist(1) if sampled else llama.llama_sampler_init_greedy()
+        llama.llama_sampler_chain_add(chain, one)
+        return chain
+
+    samplers = {sampled: sampler(sampled) for sampled in (False, True)}
+
+    def decode(entries):
+        """Reads (row, position, token, whether its logits are wanted), at most 2048 at once."""
+        batch.n_tokens = len(entries)
+        for at, (row, position, token, wanted) in enumerate(entries):
+            batch.token[at], batch.pos[at], batch.logits[at] = token, position, wanted
+            batch.n_seq_id[at], batch.seq_id[at][0] = 1, row
+        if (code := llama.llama_decode(ctx, batch)) != 0:
+            raise RuntimeError(f"llama_decode answered {code}")
+
+    def read(prompts, chain):
+        """Reads what is new of each prompt; the first token of each continuation."""
+        entries, first = [], [0] * len(prompts)
+        for row, prompt in enumerate(prompts):
+            same = 0
+            while same < min(len(kept[row]), len(prompt) - 1) and kept[row][same] == prompt[same]:
+                same += 1
+            llama.llama_memory_seq_rm(memory, row, same, -1)
+            kept[row] = list(prompt)
+            entries += [(row, at, prompt[at], at == len(prompt) - 1) for at in range(same, len(prompt))]
+        for start in range(0, len(entries), 2048):
+            part = entries[start : start + 2048]
+            decode(part)
+            for at, (row, _, _, wanted) in enumerate(part):
+                if wanted:
+                    first[row] = llama.llama_sampler_sample(chain, ctx, at)
+        return first
+
+    def generate(prompts, limits, sampled):
+        chain = samplers[sampled]
+        for row in range(len(prompts), rows):
+            llama.llama_memory_seq_rm(memory, row, -1, -1)
+            kept[row] = []
+        answers = [[token] for token in read(prompts, chain)]
+        while going := [row for row, limit in enumerate(limits) if len(answers[row]) < limit]:
+            decode([(row, len(kept[row]), answers[row][-1], True) for row in going])
+            for at, row in enumerate(going):
+                kept[row].append(answers[row][-1])
+                answers[row].append(llama.llama_sampler_sample(chain, ctx, at))
+        return answers
+
+    return generate
+
+
 def main():
-    kind, folder, threads, *rest = sys.argv[1:]
+    kind, folder, threads, work = sys.argv[1:]
     answers = sys.stdout
     sys.stdout = sys.stderr
-    if kind == "transformers":
-        generate = transformers_generator(folder, int(threads))
+    if kind == "genai":
+        generate = genai_generator(folder, int(threads), work)
+    elif kind == "llamacpp":
+        generate = llamacpp_generator(int(threads), work)
     else:
-        generate = genai_generator(folder, int(threads), *rest)
+        generate = transformers_generator(kind, folder, int(threads))
     print(json.dumps({"ready": True}), file=answers, flush=True)
     for line in sys.stdin:
         request = json.loads(line)

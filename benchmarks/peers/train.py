@@ -1,8 +1,8 @@
 """PyTorch's side of benchmarks/train.ts: PPO updates on one ragged batch, padded on the right.
 
 Reads a folder that benchmarks/train.ts wrote (config.json, model.safetensors, batch.json, and adapter.safetensors for
-LoRA) and prints one line of JSON: milliseconds of each update, peak resident memory, loss and gradient norm of the
-first update. Needs the packages of benchmarks/requirements.txt.
+LoRA) and prints one line of JSON: milliseconds of each update, resident memory at its peak and after the imports, loss
+and gradient norm of the first update. Needs the packages of benchmarks/requirements.txt.
 """
 
 import argparse
@@ -35,7 +35,7 @@ def load_model(folder, lora):
     model.train()
     if lora is None:
         return model
-    from peft import LoraConfig, get_peft_model, set_peft_model_state_dict
+    from peft import LoraConfig, get_peft_model, set_peft_model_state_dict  # imported before, in main
 
     settings = LoraConfig(r=lora["rank"], lora_alpha=lora["alpha"], target_modules=lora["targets"], lora_dropout=0.0)
     model = get_peft_model(model, settings)
@@ -88,10 +88,17 @@ def loss_of(model, batch, head):
     return -torch.minimum(ratio * advantages, ratio.clamp(0.8, 1.2) * advantages).mean()
 
 
+def peak_bytes():
+    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
 def main():
     options = arguments()
     torch.set_num_threads(options.threads)
     lora = json.loads(path.read_text()) if (path := options.folder / "lora.json").exists() else None
+    if lora is not None:
+        import peft  # noqa: F401
+    imported = peak_bytes()
     model = load_model(options.folder, lora)
     batch = load_batch(options.folder / "batch.json")
     trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
@@ -113,8 +120,8 @@ def main():
         start = time.perf_counter()
         update()
         times.append(1000 * (time.perf_counter() - start))
-    peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(json.dumps({"milliseconds": times, "peakBytes": peak, "loss": loss, "gradientNorm": norm}))
+    answer = {"milliseconds": times, "peakBytes": peak_bytes(), "importedBytes": imported}
+    print(json.dumps(answer | {"loss": loss, "gradientNorm": norm}))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import { readSafetensors } from "../../src/models/safetensors.ts";
 import { targetOf } from "../../src/onnx/target.ts";
 import { type BenchmarkSequence, loraSettings } from "./workload.ts";
 
+const importedBytes = 1024 * process.resourceUsage().maxRSS;
 const [folder = ".", updates = "1", threads = "2", device = "cpu", precision = "float32"] =
   process.argv.slice(2);
 
@@ -59,4 +60,4 @@ for (let count = 0; count < Number(updates); count++) {
 }
 const peakBytes = 1024 * process.resourceUsage().maxRSS;
 await engine.close();
-console.log(JSON.stringify({ milliseconds, peakBytes, loss, gradientNorm }));
+console.log(JSON.stringify({ milliseconds, peakBytes, importedBytes, loss, gradientNorm }));
