@@ -45,6 +45,7 @@ export function runSettings(plan: Plan): RunSettings {
     evaluationTasks: evaluation.tasks,
     loop: { plugin: loop.name, config: loop.config },
     tools: plan.tools.flatMap((tool) => toolBinding(tool, rollout.toolRecordings)),
+    ...(plan.changes === undefined ? {} : { planChanges: plan.changes.length }),
   };
 }
 

@@ -8,5 +8,8 @@ export const runProgress = defineQuery<RunProgress>("progress");
 /** Asks a step or an evaluation how far it is. */
 export const stageProgress = defineQuery<StageProgress>("progress");
 
+/** Tells the training workflow how often the run's plan has been changed. */
+export const planChanged = defineSignal<[number]>("plan-changed");
+
 /** Tells the training workflow of an asynchronous run which trajectories have ended. */
 export const trajectoriesEnded = defineSignal<[TrajectoriesEnded]>("trajectories-ended");

@@ -12,7 +12,7 @@ import type {
 } from "../src/contracts/run.ts";
 import { type AsynchronousRollout, asynchronousRollout, emptyRollout } from "./asynchronous-rollout.ts";
 import { continueOnCurrentCode, shouldContinueAsNew } from "./continue-as-new.ts";
-import { runProgress } from "./progress.ts";
+import { planChanged, runProgress } from "./progress.ts";
 import { schedule } from "./schedule.ts";
 import { stageAttributes } from "./search-attributes.ts";
 import { evaluationStage, stepStage } from "./stages.ts";
@@ -29,6 +29,10 @@ const warmStartSlice = 25;
  */
 export async function training(input: TrainingInput): Promise<TrainingResult> {
   const { run, queues } = input;
+  let planChanges = 0;
+  setHandler(planChanged, (changes) => {
+    planChanges = Math.max(planChanges, changes);
+  });
   const opened: OpenRunResult = await schedule(queues, "open-run", { run });
   const { settings } = opened;
   const state: TrainingProgress = input.progress ?? opened.progress;
@@ -89,6 +93,9 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
     await evaluate();
   }
 
+  /** To go on by it, the workflow continues as new: settings are read where it begins. */
+  const isPlanNewer = () => planChanges > (settings.planChanges ?? 0);
+
   const isDue = (step: number) =>
     step === settings.steps || (settings.evaluationEvery > 0 && step % settings.evaluationEvery === 0);
 
@@ -138,12 +145,13 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
   while (state.nextStep <= settings.steps) {
     await takeStep();
     if (isDue(state.nextStep - 1)) await evaluate();
-    if (shouldContinueAsNew() && state.nextStep <= settings.steps) {
+    if (isPlanNewer() || (shouldContinueAsNew() && state.nextStep <= settings.steps)) {
       await rollout?.close();
       await continueOnCurrentCode<typeof training>({ run, queues, progress: state });
     }
   }
   await rollout?.close();
+  if (isPlanNewer()) await continueOnCurrentCode<typeof training>({ run, queues, progress: state });
   progress.phase = "done";
   return trainingResult(run, state, settings.warmStartSteps > 0);
 }

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { openRun } from "../runs/open-runs.ts";
+import { collect } from "./option-values.ts";
 import { runReference } from "./run-reference.ts";
 import { train } from "./train.ts";
 
@@ -7,6 +8,7 @@ interface Options {
   runs: string;
   temporal?: string;
   upgrade: boolean;
+  set: string[];
   json: boolean;
 }
 
@@ -18,6 +20,12 @@ export function registerResume(program: Command): void {
     .argument("<run>", "the run's id, or the path of its folder")
     .option("--runs <folder>", "where runs are kept", "runs")
     .option("--temporal <path>", "Temporal CLI to start the dev server with")
+    .option(
+      "--set <key=value>",
+      "change the plan, such as steps=40, also of a run that has ended (repeatable)",
+      collect,
+      [],
+    )
     .option(
       "--upgrade",
       "go on with today's workflow code: what is under way ends on the code it began with",

@@ -1,5 +1,8 @@
+import { dirname } from "node:path";
+import type { PlanChange } from "../contracts/plan.ts";
 import type { TrainingResult } from "../contracts/run.ts";
 import { writeReport } from "../report/write-report.ts";
+import { changeRun } from "../runs/change-run.ts";
 import { openRun } from "../runs/open-runs.ts";
 import { runFolder } from "../runs/run-folder.ts";
 import type { RunSession } from "../temporal/session.ts";
@@ -15,17 +18,23 @@ export async function train(options: {
   run: string;
   temporal: string | undefined;
   upgrade?: boolean;
+  /** Changes of the plan: `path.to.key=value`. */
+  set?: readonly string[];
   json: boolean;
 }): Promise<void> {
-  const { runs, run, temporal, upgrade = false, json } = options;
+  const { runs, run, temporal, upgrade = false, set = [], json } = options;
   const { root, report } = runFolder(runs, run);
   const started = Date.now();
   const view = createView({ json });
   try {
-    const { plan } = await openRun(runs, run);
-    view.note(capabilityLine(plan));
-    view.note(`run ${run}: starting Temporal and the workers`);
-    const result = await withSession({ runs, run, temporal, upgrade, note: view.note }, (session) =>
+    const opened = await openRun(runs, run);
+    view.note(capabilityLine(opened.plan));
+    const held = async () => {
+      const change = set.length === 0 ? undefined : await changeRun(opened, set);
+      if (change !== undefined) view.note(changeLine(change));
+      view.note(`run ${run}: starting Temporal and the workers`);
+    };
+    const result = await withSession({ runs, run, temporal, upgrade, held, note: view.note }, (session) =>
       trainIn(session, view),
     );
     if (result === "interrupted") {
@@ -43,16 +52,25 @@ export async function train(options: {
 
 async function trainIn(session: RunSession, view: RunView): Promise<TrainingResult> {
   view.note(session.ui === undefined ? `Temporal at ${session.address}` : `Temporal UI at ${session.ui}`);
-  const handle = await startTraining(session);
+  const { plan } = await openRun(dirname(session.folder.root), session.run);
+  const start = () => startTraining(session, plan.changes?.length ?? 0);
+  const handle = await start();
   const following = follow(session, handle, view);
   let result: TrainingResult;
   try {
     result = await finishTraining(session, handle);
+    // A workflow of 0.3 ends with the steps that it began with; the next one reads the plan.
+    if (result.steps < plan.steps) result = await finishTraining(session, await start());
   } finally {
     await following.stop();
   }
   await writeReport(session.folder);
   return result;
+}
+
+function changeLine({ changed }: PlanChange): string {
+  const text = (value: unknown) => (value === undefined ? "off" : JSON.stringify(value));
+  return `the plan changed: ${changed.map(({ key, from, to }) => `${key} ${text(from)} → ${text(to)}`).join(", ")}`;
 }
 
 function jsonLine(result: TrainingResult, seconds: number) {

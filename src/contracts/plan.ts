@@ -1,6 +1,6 @@
 import type { Pipeline } from "./generated/pipeline.ts";
 import type { PluginManifest } from "./generated/plugin.ts";
-import type { JsonObject } from "./json.ts";
+import type { JsonObject, JsonValue } from "./json.ts";
 import type { RetrySettings } from "./trajectory.ts";
 
 /** A plugin of a plan: found, its manifest checked, its configuration validated with defaults filled in. */
@@ -76,4 +76,16 @@ export interface Plan {
   >;
   evaluation: Required<NonNullable<Pipeline["evaluation"]>>;
   checkpoints: Required<NonNullable<Pipeline["checkpoints"]>>;
+  /** How it was changed since the run began, in order. Absent if it never was. */
+  changes?: PlanChange[];
+}
+
+/** A change of a run's plan (`everturn resume --set`). */
+export interface PlanChange {
+  /** ISO 8601. */
+  at: string;
+  /** Steps that were recorded then; the next one may have begun. */
+  step: number;
+  /** By dotted keys, as the pipeline calls them; a value that is absent was, or is, off. */
+  changed: { key: string; from?: JsonValue | undefined; to?: JsonValue | undefined }[];
 }

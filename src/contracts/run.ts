@@ -56,6 +56,8 @@ export interface RunSettings {
   evaluationTasks: number;
   loop: { plugin: string; config: JsonObject };
   tools: ToolBinding[];
+  /** How often the plan was changed since the run began; absent if never. */
+  planChanges?: number;
 }
 
 /** Carried over when the training workflow continues as new. */

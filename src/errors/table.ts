@@ -415,6 +415,11 @@ export const errorTable = {
 
   // Runs
   RUN_NOT_FOUND: { message: "There is no run {run} in {folder}.", retryable: false, help: "{hint}" },
+  PLAN_NOT_CHANGEABLE: {
+    message: "{at}: {key} of a run can't change: {reason}.",
+    retryable: false,
+    help: "Begin a new run for it. What may change: {changeable}.",
+  },
   RUN_NOT_UPGRADABLE: {
     message: "The run in {folder} was begun by Everturn 0.2 or earlier: its workflows have no version.",
     retryable: false,

@@ -10,10 +10,18 @@ export function firstVersion(plan: Pick<Plan, "warmStart">): number {
 
 /** Whether the folders of `version` stay once version `current` is recorded: checkpoints, and the newest versions. */
 export function isKept(
-  plan: Pick<Plan, "warmStart" | "checkpoints">,
+  plan: Pick<Plan, "warmStart" | "checkpoints" | "changes">,
   version: number,
   current: number,
 ): boolean {
-  const first = firstVersion(plan);
-  return version <= first || version > current - newest || (version - first) % plan.checkpoints.every === 0;
+  const step = version - firstVersion(plan);
+  if (step <= 0 || version > current - newest) return true;
+  return intervalsSince(plan, step).every((every) => step % every === 0);
+}
+
+/** The steps between checkpoints that have been in force since a step was taken: it is kept if it was for all of them. */
+function intervalsSince({ checkpoints, changes = [] }: Pick<Plan, "checkpoints" | "changes">, step: number) {
+  const later = changes.filter((change) => change.step >= step).flatMap(({ changed }) => changed);
+  const earlier = later.filter(({ key }) => key === "checkpoints.every").map(({ from }) => Number(from));
+  return [...earlier, checkpoints.every];
 }

@@ -50,9 +50,9 @@ export async function readLedger(run: OpenRun, stage?: string): Promise<Ledger> 
   const finished = [...facts.trajectories].flatMap(([id, record]) =>
     whole.has(id) && record !== undefined && record.outcome !== "left-out" ? [[id, record] as const] : [],
   );
-  const { steps, rollout } = run.plan;
+  const { steps } = run.plan;
   const findings = [
-    ...checkTrajectories(run.id, shown, { steps, staleness: rollout.staleness ?? 0 }),
+    ...checkTrajectories(run.id, shown, { steps, staleness: largestStaleness(run.plan) }),
     ...checkMetrics(facts),
     ...checkEvaluations(run.id, shown),
     ...cursor,
@@ -60,6 +60,12 @@ export async function readLedger(run: OpenRun, stage?: string): Promise<Ledger> 
     ...(await checkChains(run.folder, finished)),
   ];
   return { run: run.id, stages: summarize(entries, facts), entries, findings, unchecked };
+}
+
+/** The most that the plan has allowed since the run began. */
+function largestStaleness({ rollout, changes = [] }: OpenRun["plan"]): number {
+  const earlier = changes.flatMap(({ changed }) => changed.filter(({ key }) => key === "rollout.staleness"));
+  return Math.max(rollout.staleness ?? 0, ...earlier.map(({ from }) => Number(from)));
 }
 
 /** What concerns one stage: only its trajectories were read. */

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import type { Plan } from "../contracts/plan.ts";
 import type { RunFile } from "../contracts/run.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
@@ -16,10 +16,13 @@ export interface OpenRun {
   store: SegmentStore;
 }
 
-/** Opens runs of the folder `runs` by id, each once. Throws RUN_NOT_FOUND. */
+/** Opens runs of the folder `runs` by id, each once for each plan that it has had. Throws RUN_NOT_FOUND. */
 export function openRuns(runs: string): (run: string) => Promise<OpenRun> {
   const open = sharedPromises<OpenRun>();
-  return (run) => open.get(run, () => openRun(runs, run));
+  return (run) => {
+    const { ino, mtimeMs } = statSync(runFolder(runs, run).plan, { throwIfNoEntry: false }) ?? {};
+    return open.get(`${run} ${ino} ${mtimeMs}`, () => openRun(runs, run));
+  };
 }
 
 /** Opens one run. Throws RUN_NOT_FOUND. */

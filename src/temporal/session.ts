@@ -49,6 +49,8 @@ export async function openSession(options: {
   queuePrefix?: string;
   /** Today's workflow code becomes current: what is under way ends on its own, the training workflow moves on. */
   upgrade?: boolean;
+  /** Done once this process holds the run, before anything is started. */
+  held?: () => Promise<void>;
   note?: (text: string) => void;
 }): Promise<RunSession> {
   const { runs, run } = options;
@@ -69,6 +71,7 @@ export async function openSession(options: {
   };
   try {
     const { upgrade = false } = options;
+    await options.held?.();
     const bundling = prepareBuilds(folder, plan.loop, { telemetry: file.telemetry, upgrade });
     bundling.catch(() => {}); // it may fail while the server starts, before it is awaited
     let finished = 0;

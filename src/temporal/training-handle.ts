@@ -7,17 +7,26 @@ import { workflowResult } from "./workflow-result.ts";
 
 const runAttribute: SearchAttributeName = "EverturnRun";
 
-/** Starts the run's training workflow, or finds the one that is under way. */
-export async function startTraining({ run, client, queues }: RunSession): Promise<WorkflowHandle> {
+/**
+ * Starts the run's training workflow, or finds the one that is under way; that one is told how often its plan was changed,
+ * and goes on by the newest at its next step boundary.
+ */
+export async function startTraining(
+  { run, client, queues }: RunSession,
+  planChanges = 0,
+): Promise<WorkflowHandle> {
   const input: TrainingInput = { run, queues };
-  return client.workflow.start("training", {
+  const options = {
     workflowId: run,
     taskQueue: queues.orchestration,
     args: [input],
-    workflowIdConflictPolicy: "USE_EXISTING",
+    workflowIdConflictPolicy: "USE_EXISTING" as const,
     staticSummary: `training run ${run}`,
     typedSearchAttributes: [{ key: defineSearchAttributeKey(runAttribute, "KEYWORD"), value: run }],
-  });
+  };
+  if (planChanges === 0) return client.workflow.start("training", options);
+  const told = { ...options, signal: "plan-changed", signalArgs: [planChanges] };
+  return client.workflow.signalWithStart("training", told);
 }
 
 /** Waits for the training workflow's end, or the session's. Throws RUN_FAILED with the root cause, TEMPORAL_LOST. */

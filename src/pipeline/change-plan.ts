@@ -1,0 +1,136 @@
+import pipelineSchema from "../../schemas/pipeline.schema.json" with { type: "json" };
+import type { Pipeline } from "../contracts/generated/pipeline.ts";
+import type { JsonValue } from "../contracts/json.ts";
+import type { Plan, PlanChange, ResolvedPlugin } from "../contracts/plan.ts";
+import { EverturnError } from "../errors/everturn-error.ts";
+import { createAjv } from "../validation/ajv.ts";
+import { problemsOf } from "../validation/findings.ts";
+import { child, type Pointer } from "../validation/pointer.ts";
+import { type Problem, refusal } from "../validation/problem.ts";
+import { placeOf } from "../validation/source-document.ts";
+import { assemblePlan } from "./assemble-plan.ts";
+import { crossChecks } from "./cross-checks.ts";
+import { parseDuration } from "./duration.ts";
+import { applyOverrides } from "./overrides.ts";
+import { planDocument } from "./plan-document.ts";
+
+type Changed = PlanChange["changed"];
+
+/** What may change while a run is under way or when it has ended: how long it is, and how what runs it behaves. */
+const changeable: readonly RegExp[] = [
+  /^(steps|evaluation\.every|checkpoints\.every)$/,
+  /^rollout\.(concurrency|maxInfrastructureFailures|staleness)$/,
+  /^tools\.\d+\.(timeout|concurrency|approval|approvalTimeout|retry\.\w+)$/,
+  /^hosts\./,
+];
+
+const changeableText =
+  "steps, evaluation.every, checkpoints.every, rollout.concurrency, rollout.maxInfrastructureFailures, rollout.staleness of an asynchronous run, a tool's timeout, retry, concurrency and approval, and hosts";
+
+/** Why the others may not, by the beginning of their names, the longest first. */
+const reasons: readonly [beginning: string, reason: string][] = [
+  ["rollout.batchSize", "the data cursor counts in it"],
+  ["rollout.groupSize", "the data cursor counts in it"],
+  ["evaluation.tasks", "evaluations on different tasks can't be compared"],
+  ["name", "it names the run"],
+  ["seed", "all that the run draws follows from it"],
+  ["policy", "the versions so far are of this policy"],
+  ["dataset", "the data cursor counts in these tasks"],
+  ["tools", "the trajectories so far had these tools"],
+  ["loop", "the trajectories so far were made with it"],
+  ["reward", "the rewards so far are its"],
+  ["trainer", "the optimizer's state is of these settings"],
+  ["warmStart", "the versions so far began with it"],
+  ["rollout", "the trajectories of a step, some of which may be under way, are sampled alike"],
+];
+
+/**
+ * A plan with `path.to.key=value` overrides in the words of a pipeline, and what they change. `begun`: steps that have
+ * at least begun. Throws OVERRIDE_INVALID, and WRONG_CONFIGURATION with what is invalid, or would break the run.
+ */
+export function changePlan(
+  plan: Plan,
+  overrides: readonly string[],
+  begun: number,
+): { plan: Plan; changed: Changed } {
+  const before = planDocument(plan);
+  const document = applyOverrides(before, overrides);
+  const validate = createAjv().compile<Pipeline>(pipelineSchema);
+  validate(before.value); // fills its defaults
+  const pipeline = document.value;
+  const isPipeline = validate(pipeline);
+  const plugins = pluginsOf(plan);
+  const invalid = [
+    ...problemsOf(validate.errors ?? [], document, { base: "", whole: "the pipeline" }),
+    ...crossChecks(document, plugins),
+  ];
+  if (!isPipeline || invalid.length > 0) throw refusal(document.file, invalid);
+
+  const changed = differences(before.value, pipeline, "");
+  const refused = changed.flatMap(({ key, from, to }): Problem[] => {
+    const reason = reasonAgainst(key, from, to, begun);
+    if (reason === undefined) return [];
+    const place = placeOf(document, key.split(".").reduce(child, ""), "value");
+    const params = { at: place.text, key, reason, changeable: changeableText };
+    return [{ place, error: new EverturnError("PLAN_NOT_CHANGEABLE", params) }];
+  });
+  if (refused.length > 0) throw refusal(document.file, refused);
+  const { steps, tools, hosts, rollout, evaluation, checkpoints } = assemblePlan(
+    plan.pipelineFile,
+    pipeline,
+    plugins,
+  );
+  return {
+    plan: { ...plan, steps, tools, ...(hosts && { hosts }), rollout, evaluation, checkpoints },
+    changed,
+  };
+}
+
+function reasonAgainst(key: string, from: JsonValue | undefined, to: JsonValue | undefined, begun: number) {
+  if (!changeable.some((pattern) => pattern.test(key))) {
+    return reasons.find(([beginning]) => key.startsWith(beginning))?.[1] ?? "the run's records depend on it";
+  }
+  if (key === "steps" && Number(to) < begun) return `step ${begun} has begun`;
+  if (key === "rollout.staleness" && (from === 0 || to === 0)) {
+    return "a run is synchronous or asynchronous from its beginning to its end";
+  }
+  return undefined;
+}
+
+function pluginsOf({ policy, dataset, tools, loop, reward, trainer }: Plan): Map<Pointer, ResolvedPlugin> {
+  const uses: [Pointer, ResolvedPlugin][] = [
+    ["/policy", policy],
+    ["/dataset/train", dataset.train],
+    ["/dataset/validation", dataset.validation],
+    ["/loop", loop],
+    ["/reward", reward],
+    ["/trainer", trainer],
+    ...(trainer.loss === undefined ? [] : [["/trainer/loss", trainer.loss] as [Pointer, ResolvedPlugin]]),
+    ...tools.map((tool, index): [Pointer, ResolvedPlugin] => [child("/tools", index), tool]),
+  ];
+  return new Map(uses);
+}
+
+/** The values that two JSON values have differently, by their dotted keys. */
+function differences(from: unknown, to: unknown, path: string): Changed {
+  if (isMapping(from) && isMapping(to)) {
+    const keys = [...new Set([...Object.keys(from), ...Object.keys(to)])];
+    return keys.flatMap((key) => differences(from[key], to[key], path === "" ? key : `${path}.${key}`));
+  }
+  if (textOf(from) === textOf(to)) return [];
+  return [{ key: path, from: jsonOf(from), to: jsonOf(to) }];
+}
+
+/** 10s and 10000ms are the same. */
+function textOf(value: unknown): string | undefined {
+  const duration = typeof value === "string" ? parseDuration(value) : Number.NaN;
+  return Number.isNaN(duration) ? JSON.stringify(value) : `${duration} ms`;
+}
+
+function isMapping(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}
+
+function jsonOf(value: unknown): JsonValue | undefined {
+  return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
+}
