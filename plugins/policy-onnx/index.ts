@@ -20,8 +20,8 @@ import {
   type ToolCallGrammar,
   type ToolDefinition,
   targetOf,
-  writeEndTokens,
   writePolicyFolder,
+  writeStopTokens,
 } from "everturn/plugin";
 
 /**
@@ -33,7 +33,7 @@ const plugin: PolicyPlugin = {
     const { model, chatTemplate, stopTokens } = config;
     await (model === undefined ? writeRandomModel(folder, config, seed) : importModel(String(model), folder));
     if (chatTemplate !== undefined) await copyFile(String(chatTemplate), join(folder, "chat_template.jinja"));
-    await writeEndTokens(folder, Object.values(stopTokens ?? []).map(String));
+    await writeStopTokens(folder, Object.values(stopTokens ?? []).map(String));
   },
 
   check({ model, tokenizer, architecture }) {
@@ -65,21 +65,21 @@ const plugin: PolicyPlugin = {
   async open(folder, given) {
     const { slots, threads, keyValueMemory, sampling: usual } = given;
     const tokenizer = await loadTokenizer(folder);
-    const { endTokens } = tokenizer;
+    const { stopTokens } = tokenizer;
     const config = await readModelConfig(join(folder, "config.json"));
     const sampler = createSampler({
       config,
       slots: Number(slots ?? 64),
       threads: Number(threads ?? 1),
       keyValueBytes: Number(keyValueMemory ?? 1024) * 2 ** 20,
-      stopTokens: endTokens,
+      stopTokens,
       decode: tokenizer.decode,
       target: targetOf(given),
     });
     let grammar: Promise<ToolCallGrammar> | undefined;
     const constraintFor = async (tools: readonly ToolDefinition[]) => {
       grammar ??= readVocabulary(folder).then((vocabulary) =>
-        createToolCallGrammar(vocabulary, config.vocab_size, endTokens),
+        createToolCallGrammar(vocabulary, config.vocab_size, stopTokens),
       );
       return (await grammar)(tools);
     };
@@ -91,7 +91,7 @@ const plugin: PolicyPlugin = {
         const constrained = sampling.toolCalls === "constrained" && tools.length > 0;
         const constraint = constrained ? { constraint: await constraintFor(tools) } : {};
         const sample = await sampler.generate({ ...request, sampling, ...constraint });
-        const text = tokenizer.decode(sample.tokens.filter((token) => !endTokens.includes(token)));
+        const text = tokenizer.decode(sample.tokens.filter((token) => !stopTokens.includes(token)));
         return { ...sample, text: beforeStopTexts(text, sampling.stop ?? []) };
       },
       close: () => sampler.close(),

@@ -16,7 +16,7 @@ export type Tokenizer = {
   /** The token that the chat template ends an assistant's message with, or else eos_token: its text and its id. */
   endOfTurn: { text: string; id: number };
   /** Ids of the tokens that end an action: endOfTurn, eos_token, and what the model's files name beside them. */
-  endTokens: readonly number[];
+  stopTokens: readonly number[];
   /** Texts of the special tokens that tokenizer_config.json names: bos_token, eos_token, pad_token, unk_token. */
   specialTokens: Readonly<Record<string, string>>;
   /** The id of a token by its text. */
@@ -54,7 +54,7 @@ export async function loadTokenizer(folder: string, template?: string): Promise<
     decode: (tokens) =>
       tokens.length === 0 ? "" : tokenizer.decode([...tokens], { clean_up_tokenization_spaces: false }),
     endOfTurn: { text: turnText, id: turnId },
-    endTokens: [...new Set([turnId, endId, ...named])],
+    stopTokens: [...new Set([turnId, endId, ...named])],
     specialTokens,
     idOf: (token) => tokenizer.token_to_id(token),
     vocabularySize: sizeOf(tokenizer.get_vocab(true)),

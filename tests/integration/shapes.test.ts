@@ -34,7 +34,7 @@ test.each([
     );
     expect(trained?.data).not.toEqual(old?.data);
     const tokenizer = await loadTokenizer(folders.folder);
-    expect(tokenizer.endTokens.map((id) => tokenizer.decode([id]))).toEqual(ends);
+    expect(tokenizer.stopTokens.map((id) => tokenizer.decode([id]))).toEqual(ends);
 
     const [given, written] = [join(work, name, "random.gguf"), folders.gguf].map(readGgufHeader);
     for (const [key, value] of given!.metadata) {

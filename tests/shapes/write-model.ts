@@ -12,12 +12,12 @@ const [json = "", file = "", seed] = process.argv.slice(2);
 const { vocabulary, template, config }: PublishedShape = JSON.parse(json);
 const folder = join(dirname(file), "random");
 const text = await publishedTemplate(template);
-const { endTokens, specialTokens, idOf } = await publishedTokenizer(vocabulary, folder, (metadata) => {
+const { stopTokens, specialTokens, idOf } = await publishedTokenizer(vocabulary, folder, (metadata) => {
   metadata.set("tokenizer.chat_template", text);
 });
 const wanted = modelConfig(config);
 const begin = idOf(specialTokens.bos_token ?? "") ?? null;
-await writeConfigFiles(folder, wanted, { bos_token_id: begin, eos_token_id: endTokens, pad_token_id: null });
+await writeConfigFiles(folder, wanted, { bos_token_id: begin, eos_token_id: stopTokens, pad_token_id: null });
 
 /** Uniform numbers by xorshift: a billion of them in seconds, and random enough here. */
 let state = 1 + Number(seed);

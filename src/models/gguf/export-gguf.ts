@@ -29,9 +29,9 @@ export async function exportGguf(
 ): Promise<void> {
   const config = await readModelConfig(join(folder, "config.json"));
   checkModelWeights(config, weights);
-  const { specialTokens, endTokens, chatTemplate } = await loadTokenizer(folder);
+  const { specialTokens, stopTokens, chatTemplate } = await loadTokenizer(folder);
   const json = JSON.parse(await readFile(join(folder, "tokenizer.json"), "utf8"));
-  const tokenizer = tokenizerMetadata({ json, specialTokens, endTokens, chatTemplate }, config.vocab_size);
+  const tokenizer = tokenizerMetadata({ json, specialTokens, stopTokens, chatTemplate }, config.vocab_size);
   if (typeof tokenizer === "string") throw failed(folder, tokenizer);
   const metadata = new Map([...modelMetadata(folder, config, dtype), ...tokenizer]);
   await writeGguf(path, metadata, [...factors(config), ...planTensors(config, weights, dtype)]);

@@ -9,7 +9,7 @@ export interface TokenizerSource {
   /** Texts of bos_token, eos_token, unk_token and pad_token, as far as they are named. */
   specialTokens: Readonly<Record<string, string>>;
   /** Ids of the tokens that end an action. */
-  endTokens: readonly number[];
+  stopTokens: readonly number[];
   chatTemplate: string;
 }
 
@@ -20,7 +20,7 @@ const specialKeys = { bos_token: "bos", eos_token: "eos", unk_token: "unknown", 
  * Gives a text, the reason, for a tokenizer that GGUF has no name for.
  */
 export function tokenizerMetadata(
-  { json, specialTokens, endTokens, chatTemplate }: TokenizerSource,
+  { json, specialTokens, stopTokens, chatTemplate }: TokenizerSource,
   size: number,
 ): Map<string, TypedValue> | string {
   const { type, vocab, merges } = fields(json.model);
@@ -48,7 +48,7 @@ export function tokenizerMetadata(
     return id < 0 ? [] : [[`tokenizer.ggml.${key}_token_id`, { type: "uint32", value: id }]];
   });
   // GGUF has room for two ends beside eos_token: of a turn, and of a message
-  const others = endTokens.filter((id) => tokens[id] !== specialTokens.eos_token);
+  const others = stopTokens.filter((id) => tokens[id] !== specialTokens.eos_token);
   const message = others.find((id) => tokens[id] === "<|eom_id|>") ?? others[1];
   const turn = others.find((id) => id !== message);
   for (const [key, value] of Object.entries({ eot: turn, eom: message })) {

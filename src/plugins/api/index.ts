@@ -41,7 +41,6 @@ export { freshTrainerState, type TrainerState } from "../../learning/trainer-sta
 export type { TrainingSettings } from "../../learning/training-settings.ts";
 export { adapterConfigFile, readAdapter } from "../../models/adapter-folder.ts";
 export { readWeights } from "../../models/checkpoint.ts";
-export { writeEndTokens } from "../../models/end-tokens.ts";
 export { importModel } from "../../models/import-model.ts";
 export { knownModelNames } from "../../models/known-models.ts";
 export type { ModelConfig } from "../../models/model-config.ts";
@@ -54,6 +53,7 @@ export {
   writePolicyFolder,
 } from "../../models/policy-folder.ts";
 export { readSafetensors, type Tensor, writeSafetensors } from "../../models/safetensors.ts";
+export { writeStopTokens } from "../../models/stop-tokens.ts";
 export {
   add,
   clip,

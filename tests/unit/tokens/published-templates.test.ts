@@ -60,7 +60,7 @@ test.each<[string, string, string, string, Change?]>([
     change?.(metadata);
   });
   expect(tokenizer.endOfTurn.text).toBe(end);
-  expect(tokenizer.endTokens.map((id) => tokenizer.decode([id]))).toEqual([...new Set([end, eos])]);
+  expect(tokenizer.stopTokens.map((id) => tokenizer.decode([id]))).toEqual([...new Set([end, eos])]);
   const { framePrompt, frameObservation, frameDemonstration } = createFraming(tokenizer);
   const [question, answer, next] = chat;
   const prompt = framePrompt([question!], []);

@@ -116,5 +116,5 @@ test("what ends an action survives GGUF: eos_token, and two more", async () => {
   const { eos_token_id } = JSON.parse(await readFile(join(back, "generation_config.json"), "utf8"));
   // and <|endoftext|>, a control token that llama.cpp knows by its text
   expect(eos_token_id).toEqual([2, 5, 7, 0]);
-  expect((await loadTokenizer(back)).endTokens).toEqual([2, 5, 7, 0]);
+  expect((await loadTokenizer(back)).stopTokens).toEqual([2, 5, 7, 0]);
 });

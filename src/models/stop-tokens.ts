@@ -9,8 +9,8 @@ import { oneOrList } from "./model-config-file.ts";
  * looks for them: those that its files and its chat template name, and `added` ones, by their texts. Throws
  * STOP_TOKEN_UNKNOWN for a text that is no token, and what `loadTokenizer` throws.
  */
-export async function writeEndTokens(folder: string, added: readonly string[]): Promise<void> {
-  const { endTokens, idOf } = await loadTokenizer(folder);
+export async function writeStopTokens(folder: string, added: readonly string[]): Promise<void> {
+  const { stopTokens, idOf } = await loadTokenizer(folder);
   const ids = added.map((token) => {
     const id = idOf(token);
     if (id === undefined) throw new EverturnError("STOP_TOKEN_UNKNOWN", { token });
@@ -18,6 +18,6 @@ export async function writeEndTokens(folder: string, added: readonly string[]): 
   });
   const path = join(folder, "generation_config.json");
   const config: object = JSON.parse(await readFile(path, "utf8"));
-  const named = { ...config, eos_token_id: oneOrList([...new Set([...endTokens, ...ids])]) };
+  const named = { ...config, eos_token_id: oneOrList([...new Set([...stopTokens, ...ids])]) };
   await writeFile(path, `${JSON.stringify(named, null, 2)}\n`);
 }
