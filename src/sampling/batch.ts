@@ -1,7 +1,7 @@
 import type { CachedDecoder, DecoderRun, Past } from "../models/cached-decoder.ts";
 import type { Tensor } from "../models/safetensors.ts";
 import { createKeyValueCache, type KeyValueCache } from "./key-value-cache.ts";
-import { bytesOfPosition } from "./memory-check.ts";
+import { bytesOfPosition, paddedPositions } from "./memory-check.ts";
 import { nextTokenOf, prepareAll, tempered, wantedBy } from "./next-tokens.ts";
 import type { PrefixStore } from "./prefix-store.ts";
 import { createPromptReader, type ReadPrompt } from "./prompt-reader.ts";
@@ -11,13 +11,17 @@ import type { Sequence } from "./sequence.ts";
 export interface Batch {
   /** How many sequences are in it. */
   size(): number;
-  /** Bytes of keys and values that it may come to hold, were `more` to join. */
+  /** Bytes of keys and values that its sequences may come to need, were `more` to join. */
+  needs(more?: readonly Sequence[]): number;
+  /** The same with what it holds beyond: memory of earlier sequences. */
   bytes(more?: readonly Sequence[]): number;
   /** Takes sequences in; their prompts are read in the next steps. */
   join(sequences: readonly Sequence[]): void;
   /** Reads a block of prompts, and samples one token for each sequence whose prompt has been read. */
   step(): Promise<void>;
-  /** Gives back the memory of keys and values, if no sequence is left. */
+  /** Gives back the memory of keys and values that its sequences don't need now. */
+  trim(): void;
+  /** The same, if no sequence is left. */
   rest(): void;
 }
 
@@ -39,9 +43,16 @@ export function createBatch({ model, adapter, store, origin }: BatchOptions): Ba
   /** The next run, but for its tokens and lengths, as long as rows stay where they are. */
   let prepared: DecodingRun | undefined;
 
+  /** Positions that sequences may come to fill in the cache, each with as much room as the longest. */
+  const planned = (sequences: readonly Sequence[]) =>
+    paddedPositions(
+      sequences.map(({ room }) => room),
+      model.capacityStep,
+    );
+
   /** Makes row i what row from[i] was, with room for a token more than the longest sequence has. */
   const arrange = (from: readonly number[]) => {
-    cache.arrange(from, longest(active) + 1);
+    cache.arrange(from, longest(active) + 1, planned(active));
     prepared = undefined;
   };
 
@@ -100,21 +111,26 @@ export function createBatch({ model, adapter, store, origin }: BatchOptions): Ba
     });
   };
 
-  const bytesOfPlaces = (places: number) => places * bytesOfPosition(model.config);
+  const decodingNeeds = (more: readonly Sequence[]) => {
+    const sequences = [...active.filter(({ done }) => !done), ...reader.sequences(), ...more];
+    return planned(sequences) * bytesOfPosition(model.config);
+  };
 
   return {
     size: () => active.filter(({ done }) => !done).length + reader.sequences().length,
+    trim() {
+      if (active.some(({ done }) => done)) compact();
+      cache.trim(active.length, active.length === 0 ? 0 : longest(active) + 1);
+      prepared = undefined;
+      reader.rest();
+    },
     rest() {
       if (active.every(({ done }) => done)) compact();
       reader.rest();
     },
-    bytes(more = []) {
-      const sequences = [...active, ...reader.sequences(), ...more];
-      const room = Math.max(0, ...sequences.map((sequence) => sequence.room));
-      const { rows, positions } = reader.extent();
-      const prompts = more.map(({ prompt }) => prompt.length);
-      return bytesOfPlaces(sequences.length * room + (rows + more.length) * Math.max(positions, ...prompts));
-    },
+    needs: (more = []) => decodingNeeds(more) + reader.needs(more),
+    bytes: (more = []) =>
+      Math.max(decodingNeeds(more), cache.bytes()) + Math.max(reader.needs(more), reader.bytes()),
     join(sequences) {
       for (const sequence of sequences) reader.add(sequence);
     },

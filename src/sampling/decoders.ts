@@ -15,15 +15,24 @@ export interface DecoderLease {
   release(): Promise<void>;
 }
 
-/** Opens decoders for the folders of versions. Adapters of one shape on one base share a decoder. */
-export function createDecoders(
-  config: ModelConfig,
-  options: Omit<DecoderOptions, "adapter">,
-): { open(folder: string): Promise<DecoderLease> } {
+/** Decoders for the folders of versions. Adapters of one shape on one base share a decoder. */
+export interface Decoders {
+  open(folder: string): Promise<DecoderLease>;
+  /** How many there are. */
+  count(): number;
+  /** Whether one that there is serves a folder. */
+  serves(folder: string): Promise<boolean>;
+}
+
+/** No decoder yet. */
+export function createDecoders(config: ModelConfig, options: Omit<DecoderOptions, "adapter">): Decoders {
   const shared = new Map<string, { model: Promise<CachedDecoder>; users: number }>();
 
+  const keyOf = (base: string, adapter?: AdapterShape) =>
+    JSON.stringify([base, adapter && [adapter.scale, [...adapter.shapes]]]);
+
   const lease = async (base: string, adapter?: AdapterShape) => {
-    const key = JSON.stringify([base, adapter && [adapter.scale, [...adapter.shapes]]]);
+    const key = keyOf(base, adapter);
     const make = async () =>
       createCachedDecoder(config, await weightSources(base), { ...options, ...(adapter && { adapter }) });
     const entry = shared.get(key) ?? { model: make(), users: 0 };
@@ -46,13 +55,21 @@ export function createDecoders(
   return {
     async open(folder) {
       if (!isAdapterFolder(folder)) return lease(folder);
-      const { config: settings, tensors } = await readAdapter(folder);
-      const shapes = new Map([...tensors].map(([name, { shape }]) => [name, shape]));
-      const decoder = await lease(resolve(folder, settings.base), {
-        scale: settings.alpha / settings.rank,
-        shapes,
-      });
-      return { ...decoder, adapter: tensors };
+      const { base, shape, tensors } = await readAdapterVersion(folder);
+      return { ...(await lease(base, shape)), adapter: tensors };
+    },
+    count: () => shared.size,
+    async serves(folder) {
+      if (!isAdapterFolder(folder)) return shared.has(keyOf(folder));
+      const { base, shape } = await readAdapterVersion(folder);
+      return shared.has(keyOf(base, shape));
     },
   };
+}
+
+async function readAdapterVersion(folder: string) {
+  const { config, tensors } = await readAdapter(folder);
+  const shapes = new Map([...tensors].map(([name, { shape }]) => [name, shape]));
+  const shape: AdapterShape = { scale: config.alpha / config.rank, shapes };
+  return { base: resolve(folder, config.base), shape, tensors };
 }

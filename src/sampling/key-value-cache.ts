@@ -1,5 +1,6 @@
 import type { KeyValues } from "../models/cached-decoder.ts";
 import { copyPositions } from "../models/copy-positions.ts";
+import { release } from "../onnx/release.ts";
 
 /** Keys and values of all layers for rows of sequences; layer by layer one array, [rows, heads, capacity, size]. */
 export interface KeyValueCache {
@@ -11,9 +12,13 @@ export interface KeyValueCache {
   bytes(): number;
   /**
    * Makes row i what row from[i] was (−1: anything), with room for `positions`. Where there is room already, only
-   * rows that change their place are copied; room that is more than twice what is needed is given back.
+   * rows that change their place are copied; room that is more than twice what is needed is given back. Where it
+   * changes its size, it takes room for more rows to come, up to `most` positions in all its rows (default: for none).
+   * Old and new memory are held together for one array at a time.
    */
-  arrange(from: readonly number[], positions: number): void;
+  arrange(from: readonly number[], positions: number, most?: number): void;
+  /** Gives back what is not needed for so many positions of its first rows. */
+  trim(rows: number, positions: number): void;
   /** Arrays of rows `start` to `end` (excluded), without copying, one a layer: keys and values. */
   view(start: number, end: number): KeyValues;
   /** A copy of `count` positions of a row, [1, heads, count, size] a layer. */
@@ -43,50 +48,70 @@ export function createKeyValueCache(shape: CacheShape): KeyValueCache {
   const { layers, heads, headSize, step } = shape;
   let capacity = 0;
   let rows = 0;
-  let all = allocate();
-  let viewed: { start: number; end: number; view: KeyValues } | undefined;
-
   /** Keys of all layers, then values. */
-  function allocate(): Float32Array[] {
-    return Array.from({ length: 2 * layers }, () => new Float32Array(rows * heads * capacity * headSize));
-  }
+  const all: Float32Array[] = Array.from({ length: 2 * layers }, () => new Float32Array());
+  let viewed: { start: number; end: number; view: KeyValues } | undefined;
 
   const everything = (): KeyValues => ({ keys: all.slice(0, layers), values: all.slice(layers) });
 
-  const copyInto = (from: Float32Array, fromCapacity: number, order: readonly number[], to: Float32Array) => {
-    const kept = Math.min(fromCapacity, capacity) * headSize;
+  /** Where rows of an array go that had room for `before` positions a row. */
+  const moved = (old: Float32Array, before: number, order: readonly number[]): Float32Array => {
+    const array = new Float32Array(rows * heads * capacity * headSize);
+    const kept = Math.min(before, capacity) * headSize;
     order.forEach((row, target) => {
       for (let head = 0; row >= 0 && head < heads; head++) {
-        const start = (row * heads + head) * fromCapacity * headSize;
-        to.set(from.subarray(start, start + kept), (target * heads + head) * capacity * headSize);
+        const start = (row * heads + head) * before * headSize;
+        array.set(old.subarray(start, start + kept), (target * heads + head) * capacity * headSize);
       }
     });
+    return array;
   };
+
+  const resize = (order: readonly number[], nextRows: number, nextCapacity: number) => {
+    const before = capacity;
+    rows = nextRows;
+    capacity = nextCapacity;
+    viewed = undefined;
+    try {
+      all.forEach((old, index) => {
+        all[index] = moved(old, before, order);
+        release(old);
+      });
+    } catch (error) {
+      // Without memory for an array, those before it are of another size than those after it.
+      [rows, capacity] = [0, 0];
+      all.fill(new Float32Array());
+      throw error;
+    }
+  };
+
+  const rounded = (positions: number) => Math.ceil(positions / step) * step;
 
   return {
     rows: () => rows,
     capacity: () => capacity,
     bytes: () => all.reduce((total, { byteLength }) => total + byteLength, 0),
-    arrange(from, positions) {
-      const wanted = Math.ceil(positions / step) * step;
+    arrange(from, positions, most = 0) {
+      const wanted = rounded(positions);
       const keepsCapacity = wanted <= capacity && wanted > capacity / 2;
       const keepsRows = from.length <= rows && from.length > rows / 4;
-      const moved = [...from.keys()].filter((row) => from[row]! >= 0 && from[row] !== row);
-      if (keepsCapacity && keepsRows && !moved.some((row) => from.includes(row))) {
+      const changed = [...from.keys()].filter((row) => from[row]! >= 0 && from[row] !== row);
+      if (keepsCapacity && keepsRows && !changed.some((row) => from.includes(row))) {
         const size = heads * capacity * headSize;
         for (const array of all) {
-          for (const row of moved) array.copyWithin(row * size, from[row]! * size, (from[row]! + 1) * size);
+          for (const row of changed) array.copyWithin(row * size, from[row]! * size, (from[row]! + 1) * size);
         }
         return;
       }
-      const old = { all, capacity };
-      if (!keepsCapacity) capacity = wanted;
-      if (!keepsRows) rows = from.length < rows ? from.length : Math.max(from.length, Math.ceil(1.5 * rows));
-      all = allocate();
-      viewed = undefined;
-      all.forEach((to, index) => {
-        copyInto(old.all[index]!, old.capacity, from, to);
-      });
+      const nextCapacity = keepsCapacity ? capacity : wanted;
+      const spare = keepsRows ? rows : from.length < rows ? 0 : Math.ceil(1.5 * rows);
+      const bound = nextCapacity === 0 ? 0 : Math.floor(most / nextCapacity);
+      resize(from, Math.max(from.length, Math.min(spare, bound)), nextCapacity);
+    },
+    trim(count, positions) {
+      const wanted = rounded(positions);
+      if (count === rows && wanted === capacity) return;
+      resize([...Array(count).keys()], count, wanted);
     },
     view(start, end) {
       // Asked for at each step, and nearly always the same.

@@ -18,9 +18,21 @@ export function bytesOfPosition({
   return 2 * layers * heads * headSize * Float32Array.BYTES_PER_ELEMENT;
 }
 
+/** Positions of rows of a cache that each have room for the longest, in steps. */
+export function paddedPositions(lengths: readonly number[], step: number): number {
+  const longest = lengths.reduce((most, length) => Math.max(most, length), 0);
+  return lengths.length * Math.ceil(longest / step) * step;
+}
+
+/** Bytes of keys and values that a sequence needs alone: its prompt is read in one place, and continued in another. */
+export function bytesAlone(config: ModelConfig, step: number, prompt: number, room: number): number {
+  return (paddedPositions([prompt], step) + paddedPositions([room], step)) * bytesOfPosition(config);
+}
+
 /**
  * The memory of one version of a model: its weights as they are read and as ONNX Runtime packs them, and the keys and
- * values of as many sequences as there are slots, at their longest, but at most what they may take.
+ * values of as many sequences as there are slots, at their longest, but at most what they may take, and a second array of
+ * one layer while they grow.
  */
 export function planMemory(config: ModelConfig, slots: number, keyValueBytes: number): MemoryPlan {
   const values = [...modelWeightShapes(config).values()].reduce(
@@ -30,7 +42,7 @@ export function planMemory(config: ModelConfig, slots: number, keyValueBytes: nu
   const longest = slots * config.max_position_embeddings * bytesOfPosition(config);
   return {
     weights: 2 * values * Float32Array.BYTES_PER_ELEMENT,
-    keyValues: Math.min(keyValueBytes, longest),
+    keyValues: Math.ceil(Math.min(keyValueBytes, longest) * (1 + 1 / (2 * config.num_hidden_layers))),
   };
 }
 

@@ -3,6 +3,7 @@ import { readLength } from "../models/read-length.ts";
 import type { Tensor } from "../models/safetensors.ts";
 import { createBlockKeys } from "./block-keys.ts";
 import { createKeyValueCache, type KeyValueCache } from "./key-value-cache.ts";
+import { bytesOfPosition, paddedPositions } from "./memory-check.ts";
 import { nextTokenOf, prepareAll, tempered, wantedBy } from "./next-tokens.ts";
 import { blockLength, type PrefixStore } from "./prefix-store.ts";
 import type { NextToken } from "./sample-token.ts";
@@ -31,8 +32,10 @@ export interface ReadPrompt {
 export interface PromptReader {
   /** Sequences whose prompts are being read. */
   sequences(): Sequence[];
-  /** How many different prompts are being read, and the length of the longest. */
-  extent(): { rows: number; positions: number };
+  /** Bytes of keys and values that prompts may come to need, were `more` to be read. */
+  needs(more: readonly Sequence[]): number;
+  /** Bytes of keys and values that it holds. */
+  bytes(): number;
   add(sequence: Sequence): void;
   /** Whether there are prompts to read. */
   isReading(): boolean;
@@ -86,6 +89,13 @@ export function createPromptReader(
     return kept;
   };
 
+  /** Positions that prompts may come to fill in the cache, each with as much room as the longest. */
+  const planned = (more: readonly Sequence[]) =>
+    paddedPositions(
+      [...readings, ...more].map(({ prompt }) => prompt.length),
+      model.capacityStep,
+    );
+
   const longestPrompt = () => longest(readings.map(({ prompt }) => prompt.length));
 
   /** Tokens of a run, so that their scores fit. */
@@ -116,6 +126,7 @@ export function createPromptReader(
     cache.arrange(
       order.map(({ row }) => row),
       longest([...order.map(({ length }) => length), ...ends]),
+      planned([]),
     );
     order.forEach((reading, row) => {
       reading.row = row;
@@ -179,12 +190,13 @@ export function createPromptReader(
   };
 
   const rest = () => {
-    if (readings.length === 0) cache.arrange([], 0);
+    if (readings.length === 0) cache.trim(0, 0);
   };
 
   return {
     sequences: () => readings.flatMap((reading) => reading.sequences),
-    extent: () => ({ rows: readings.length, positions: longestPrompt() }),
+    needs: (more) => planned(more) * bytesOfPosition(config),
+    bytes: () => cache.bytes(),
     isReading: () => readings.length > 0,
     add(sequence) {
       const { prompt, temperature, trajectory } = sequence;

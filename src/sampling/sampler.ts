@@ -4,9 +4,9 @@ import { messageOf } from "../errors/message-of.ts";
 import type { ModelConfig } from "../models/model-config.ts";
 import type { Target } from "../onnx/target.ts";
 import { createUsage } from "../onnx/usage.ts";
-import { type Batch, createBatch } from "./batch.ts";
 import { createDecoders, type DecoderLease } from "./decoders.ts";
-import { bytesOfPosition, checkMemory, mebibytes, planMemory } from "./memory-check.ts";
+import { createLanes, type Lanes } from "./lanes.ts";
+import { bytesAlone, checkMemory, mebibytes, planMemory } from "./memory-check.ts";
 import { createPrefixStore } from "./prefix-store.ts";
 import { createSequence, emptySample, type Sample, type SampleRequest, type Sequence } from "./sequence.ts";
 
@@ -25,13 +25,16 @@ export interface SamplerOptions {
   keyValueBytes?: number;
   /** Where the models run, and what their matrix products compute in; default float32 on the CPU. */
   target?: Target;
+  /** Bytes that this process may take more; default what the system says. */
+  available?: () => number;
 }
 
 /** Samples continuations of many contexts at once, of several versions of the weights. */
 export interface Sampler {
   /**
    * Makes the version in a folder ready, weights or a LoRA adapter (adapters of the same base share its weights).
-   * Versions long unused are let go. Fails with SAMPLING_MEMORY_SHORT if the first version can't fit.
+   * Versions long unused are let go before, beyond three or where memory is short. Fails with SAMPLING_MEMORY_SHORT if
+   * the first version can't fit with its keys and values, or a later one beside those in use.
    */
   load(version: number, folder: string): Promise<void>;
   /**
@@ -46,12 +49,12 @@ export interface Sampler {
 
 interface Version {
   decoder: DecoderLease;
-  batch: Batch;
+  lanes: Lanes;
   waiting: Sequence[];
   open: Set<Sequence>;
 }
 
-/** Versions kept ready: the newest, and those that evaluations or late trajectories still ask for. */
+/** Versions kept ready where memory is enough: the newest, and those that evaluations or late trajectories still ask for. */
 const versionsKept = 3;
 
 /**
@@ -70,12 +73,15 @@ const restAfter = 1000;
  */
 export function createSampler(options: SamplerOptions): Sampler {
   const { config, slots, threads, target, keyValueBytes = 2 ** 30 } = options;
+  const available = options.available ?? (() => process.availableMemory());
   const stopTokens = new Set(options.stopTokens);
   const decoders = createDecoders(config, { threads, ...(target && { target }) });
   const store = createPrefixStore();
   /** By recency of use, the latest last. */
   const versions = new Map<number, Version>();
   const loading = new Map<number, Promise<void>>();
+  /** Decoders that there were at once. */
+  let mostDecoders = 0;
   /** What is being done with requests, until none is left. */
   let working: Promise<void> | undefined;
   let resting: NodeJS.Timeout | undefined;
@@ -87,47 +93,57 @@ export function createSampler(options: SamplerOptions): Sampler {
     return version;
   };
 
-  const letGo = async () => {
-    const idle = [...versions].slice(0, -1).filter(([, version]) => version.open.size === 0);
-    for (const [number, version] of idle.slice(0, Math.max(0, versions.size - versionsKept))) {
-      versions.delete(number);
-      await version.decoder.release();
+  /** Lets versions go that nobody uses, the least recent first, until there is room for one more. */
+  const makeRoom = async (folder: string) => {
+    const plan = planMemory(config, slots, keyValueBytes);
+    if (mostDecoders === 0) checkMemory(plan, available());
+    const fresh = (await decoders.serves(folder)) ? 0 : 1;
+    /** What decoders held that were closed counts as there, since the runtime's allocator keeps some of it. */
+    const needed = () => ({
+      weights: Math.max(0, decoders.count() + fresh - mostDecoders) * plan.weights,
+      keyValues: 0,
+    });
+    const isShort = () => mostDecoders > 0 && needed().weights > available();
+    while (versions.size >= versionsKept || isShort()) {
+      const idle = [...versions].find(([, version]) => version.open.size === 0);
+      if (!idle) break;
+      versions.delete(idle[0]);
+      await idle[1].decoder.release();
     }
+    if (isShort()) checkMemory(needed(), available());
   };
 
   const create = async (number: number, folder: string) => {
-    if (versions.size === 0) checkMemory(planMemory(config, slots, keyValueBytes));
+    await makeRoom(folder);
     const decoder = await decoders.open(folder);
     const { model, adapter } = decoder;
-    const batch = createBatch({ model, store, origin: `version ${number}`, ...(adapter && { adapter }) });
-    versions.set(number, { decoder, batch, waiting: [], open: new Set() });
-    await letGo();
+    const lanes = createLanes({ model, store, origin: `version ${number}`, ...(adapter && { adapter }) });
+    versions.set(number, { decoder, lanes, waiting: [], open: new Set() });
+    mostDecoders = Math.max(mostDecoders, decoders.count());
   };
 
-  /** The waiting sequences that there is room for, first come first served. */
-  const admitted = ({ waiting, batch }: Version, others: number, taken: number): Sequence[] => {
-    const joining: Sequence[] = [];
-    while (waiting.length > 0 && taken + joining.length < slots) {
-      const next = waiting[0]!;
-      const fits = others + batch.bytes([...joining, next]) <= keyValueBytes;
-      if (!next.done && !fits) break;
-      waiting.shift();
-      if (next.begin()) joining.push(next);
-    }
-    return joining;
-  };
-
-  const join = (version: Version, busy: readonly Version[]) => {
-    const sum = (of: (batch: Batch) => number) => busy.reduce((total, { batch }) => total + of(batch), 0);
-    const others = sum((batch) => batch.bytes()) - version.batch.bytes();
-    version.batch.join(
-      admitted(
-        version,
-        others,
-        sum((batch) => batch.size()),
-      ),
+  /** Lets those that wait join as long as there are slots and memory, first come first served. */
+  const join = (version: Version) => {
+    const all = [...versions.values()].map(({ lanes }) => lanes);
+    const sum = (of: (lanes: Lanes) => number) => all.reduce((total, lanes) => total + of(lanes), 0);
+    const waiting = version.waiting.filter(({ done }) => !done);
+    const first = waiting.slice(0, Math.max(0, slots - sum((lanes) => lanes.size())));
+    const left = (of: (lanes: Lanes) => number) => keyValueBytes - sum(of) + of(version.lanes);
+    let admitted = version.lanes.admit(
+      first,
+      left((lanes) => lanes.bytes()),
     );
-    store.limit(keyValueBytes - sum((batch) => batch.bytes()));
+    const next = first[admitted];
+    const enough = left((lanes) => lanes.needs());
+    if (next && version.lanes.hasRoom(next, enough)) {
+      for (const lanes of all) lanes.trim();
+      admitted += version.lanes.admit(
+        first.slice(admitted),
+        left((lanes) => lanes.bytes()),
+      );
+    }
+    version.waiting = waiting.slice(admitted);
+    store.limit(keyValueBytes - sum((lanes) => lanes.bytes()));
   };
 
   const work = async () => {
@@ -142,8 +158,8 @@ export function createSampler(options: SamplerOptions): Sampler {
       if (busy.length === 0) break;
       for (const version of busy) {
         try {
-          if (version.waiting.length > 0) join(version, busy);
-          await version.batch.step();
+          if (version.waiting.length > 0) join(version);
+          await version.lanes.step();
         } catch (error) {
           for (const sequence of [...version.open]) sequence.fail(failureOf(error));
         }
@@ -151,7 +167,7 @@ export function createSampler(options: SamplerOptions): Sampler {
     }
     working = undefined;
     resting = setTimeout(() => {
-      for (const { batch } of versions.values()) batch.rest();
+      for (const { lanes } of versions.values()) lanes.rest();
     }, restAfter).unref();
   };
 
@@ -163,7 +179,8 @@ export function createSampler(options: SamplerOptions): Sampler {
     if (limit < 1) return emptySample();
     const version = touch(request.version);
     if (!version) throw new EverturnError("POLICY_VERSION_NOT_LOADED", { version: request.version });
-    const needed = (2 * tokens.length + limit) * bytesOfPosition(config);
+    const { capacityStep } = version.decoder.model;
+    const needed = bytesAlone(config, capacityStep, tokens.length, tokens.length + limit);
     if (needed > keyValueBytes) {
       const sizes = { needed: mebibytes(needed), available: mebibytes(keyValueBytes) };
       throw new EverturnError("KEY_VALUE_MEMORY_TOO_SMALL", sizes);
@@ -190,7 +207,12 @@ export function createSampler(options: SamplerOptions): Sampler {
     async load(number, folder) {
       usage.check();
       if (touch(number)) return;
-      const make = () => create(number, folder).finally(() => loading.delete(number));
+      // One after the other, as each takes what memory the others have left.
+      const last = [...loading.values()].at(-1)?.catch(() => {});
+      const make = async () => {
+        await last;
+        await create(number, folder).finally(() => loading.delete(number));
+      };
       const pending = loading.get(number) ?? usage.during(make);
       loading.set(number, pending);
       await pending;

@@ -59,3 +59,39 @@ test("a view holds its rows, without copying", () => {
   cache.write(1, 0, fresh(1, 7), { row: 0, length: 1, count: 1 });
   expect(view.values[0]![0]).toBe(30007);
 });
+
+test("while it grows, it holds no second copy of all", () => {
+  const cache = createKeyValueCache({ layers: 8, heads: 4, headSize: 32, step: 64 });
+  const rows = [0, 1, 2, 3, 4, 5, 6, 7];
+  cache.arrange(
+    rows.map(() => -1),
+    2048,
+  );
+  const filled = cache.view(0, 8);
+  [...filled.keys, ...filled.values].forEach((array, index) => void array.fill(index + 1));
+  const [megabytes, before] = [cache.bytes() / 2 ** 20, process.resourceUsage().maxRSS / 2 ** 10];
+  expect(megabytes).toBe(128);
+  cache.arrange(rows, 3072);
+  expect(cache.bytes() / 2 ** 20).toBe(192);
+  expect(process.resourceUsage().maxRSS / 2 ** 10 - before).toBeLessThan(64 + 40);
+  const { keys, values } = cache.view(7, 8);
+  [...keys, ...values].forEach((array, index) => {
+    expect([array[0], array[2047 * 32], array[2048 * 32]]).toEqual([index + 1, index + 1, 0]);
+  });
+});
+
+test("room for rows to come is taken within bounds, and given back when asked", () => {
+  const cache = createKeyValueCache(shape);
+  const rows = (count: number) => [...Array(count).keys()];
+  cache.arrange(rows(4), 20, 1000);
+  cache.arrange(rows(5), 20, 1000);
+  expect([cache.rows(), cache.capacity()]).toEqual([6, 32]);
+  cache.arrange(rows(7), 20, 8 * 32);
+  expect(cache.rows()).toBe(8);
+  cache.arrange(rows(7), 40, 8 * 32);
+  expect([cache.rows(), cache.capacity()]).toEqual([7, 64]);
+  cache.write(1, 0, fresh(4, 0), { row: 0, length: 4, count: 3 });
+  cache.trim(2, 3);
+  expect([cache.rows(), cache.capacity(), cache.bytes()]).toEqual([2, 32, 2 * 2 * 2 * 2 * 32 * 2 * 4]);
+  expect(keysOf(cache, 1, 1, 3)).toEqual([21000, 21001, 21010, 21011, 21020, 21021]);
+});

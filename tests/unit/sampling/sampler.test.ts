@@ -6,6 +6,7 @@ import { modelConfig } from "../../../src/models/model-config.ts";
 import { readModelConfig } from "../../../src/models/model-config-file.ts";
 import { randomModelWeights } from "../../../src/models/model-weights.ts";
 import { readSafetensors } from "../../../src/models/safetensors.ts";
+import { planMemory } from "../../../src/sampling/memory-check.ts";
 import { createSampler, type Sampler, type SamplerOptions } from "../../../src/sampling/sampler.ts";
 import { emptySample, type Sample, type SampleRequest } from "../../../src/sampling/sequence.ts";
 import type { TokenConstraint } from "../../../src/sampling/token-constraint.ts";
@@ -113,6 +114,34 @@ test("versions long unused are let go", async () => {
   for (const version of [1, 2, 3]) await sampler.load(version, policy);
   await expect(sampler.generate(greedy([5]))).rejects.toThrow("Version 0 of the policy is not loaded");
   expect((await sampler.generate({ ...greedy([5]), version: 1 })).tokens.length).toBeGreaterThan(0);
+});
+
+test("where memory is enough for two versions, two are kept, and one in use is not let go for another", async () => {
+  const { weights: each, keyValues } = planMemory({ ...config, max_position_embeddings: 2048 }, 2, 2 ** 30);
+  let free = each + keyValues;
+  const sampler = await open(2, 2048, { available: () => free, stopTokens: [] });
+  free = each;
+  await sampler.load(1, await modelFolder(config, weights));
+  free = each - 1;
+  const loadOther = async (version: number) => sampler.load(version, await modelFolder(config, weights));
+  await loadOther(2);
+  await expect(sampler.generate(greedy([5]))).rejects.toThrow("Version 0 of the policy is not loaded");
+  const abort = new AbortController();
+  const long = [1, 2].map((version) =>
+    sampler.generate({
+      ...{ ...sampled(1), version, signal: abort.signal },
+      sampling: { temperature: 1, maxTokens: 2000 },
+    }),
+  );
+  const ended = Promise.allSettled(long);
+  await expect(loadOther(3)).rejects.toMatchObject({ code: "SAMPLING_MEMORY_SHORT" });
+  free = each;
+  await loadOther(3);
+  abort.abort(new Error("enough"));
+  for (const outcome of await ended) expect(outcome).toMatchObject({ reason: { message: "enough" } });
+  free = 0;
+  await loadOther(4); // those let go were as large
+  expect((await sampler.generate({ ...greedy([5]), version: 4 })).tokens.length).toBeGreaterThan(0);
 });
 
 test("a version that can't be read is no version, and may be tried again", async () => {
@@ -251,6 +280,39 @@ test("requests wait for memory, and one that can never have it is refused", asyn
   const request = { ...greedy(Array.from({ length: 90 }, () => 5)) };
   const long = { ...request, sampling: { temperature: 0, maxTokens: 30 } };
   await expect(sampler.generate(long)).rejects.toThrow("for its keys and values");
+});
+
+test("short requests don't wait for the room that a long one would take for each of them", async () => {
+  const shape = { ...config, num_attention_heads: 2, num_key_value_heads: 2, head_dim: 16 };
+  const model = { ...modelConfig(shape), max_position_embeddings: 2048 };
+  const path = await modelFolder(model, randomModelWeights(model, 1));
+  const positions = 9000; // 2,496 for the long one, 192 for each short one
+  const keyValueBytes = positions * 2 * 4 * model.num_hidden_layers * 2 * 16;
+  const sampler = await open(32, 2048, { config: model, stopTokens: [], keyValueBytes }, path);
+  let steps = 0;
+  const free: TokenConstraint = {
+    allowed: async () => new Int32Array(Math.ceil(model.vocab_size / 32)).fill(-1),
+    accept: () => void steps++,
+    dispose: () => {},
+  };
+  const request = (prompt: number, maxTokens: number, trajectory: string): SampleRequest => ({
+    tokens: Array.from({ length: prompt }, (_, at) => (7 * at + 3) % 300),
+    version: 0,
+    sampling: { temperature: 1, maxTokens },
+    key: { seed: 1, trajectory, turn: 0 },
+  });
+  const abort = new AbortController();
+  const long = sampler.generate({ ...request(400, 1600, "long"), constraint: free, signal: abort.signal });
+  while (steps === 0) await nextTurn();
+  const before = steps;
+  const names = Array.from({ length: 31 }, (_, index) => `short ${index}`);
+  const together = await Promise.all(names.map((name) => sampler.generate(request(10, 64, name))));
+  expect(steps - before).toBeLessThan(150);
+  abort.abort(new Error("enough"));
+  await expect(long).rejects.toThrow("enough");
+  for (const [index, name] of [...names.entries()].slice(0, 4)) {
+    expect(await sampler.generate(request(10, 64, name))).toEqual(together[index]);
+  }
 });
 
 test("a constraint decides what may come, alone and beside free sequences, and is disposed of", async () => {
