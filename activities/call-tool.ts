@@ -2,16 +2,14 @@ import { join } from "node:path";
 import { Context } from "@temporalio/activity";
 import type { CallToolInput, CallToolResult } from "../src/contracts/activities.ts";
 import type { ToolResponse } from "../src/contracts/tool.ts";
-import { EverturnError } from "../src/errors/everturn-error.ts";
 import type { Report } from "../src/temporal/durable.ts";
 import { timed } from "../src/temporal/timed.ts";
 import type { ToolWorker } from "../src/temporal/tool-worker.ts";
 import type { InstanceState } from "../src/threads/plugin-thread.ts";
-import { addCallFailure, callFailures, clearCallFailures } from "../src/tools/call-failures.ts";
 import type { InstanceAnswer } from "../src/tools/instances.ts";
 import type { OpenTool } from "../src/tools/open-tool.ts";
 import type { RecordedCall } from "../src/tools/recorded-calls.ts";
-import { toolFailure } from "../src/tools/tool-failure.ts";
+import { callService } from "../src/tools/service.ts";
 import { type LookAgain, once } from "../src/trajectory/journal.ts";
 
 /** A longer observation is cut, so that no answer of a tool fills the context or the history. */
@@ -63,25 +61,25 @@ export function callTool(worker: ToolWorker, tool: string) {
         const asked = { place, task: input.task, turn, call, tool, journal, arguments: input.arguments };
         return worker.recordings(input.recordings)(asked);
       }
-      const failures = await callFailures(file);
-      const options = { slots: opened.slots, signal, onWait: report };
-      try {
-        const { answer, snapshot } = await opened.host.call(() => {
+      const { attempt } = Context.current().info;
+      const made = await callService(
+        opened,
+        () => {
           lookAgain();
           return executed(opened, lookAgain);
-        }, options);
-        return {
-          ...said,
-          observation: shortened(answer.text),
-          valid: true,
-          reward: answer.reward ?? 0,
-          attempts: failures.length + 1,
-          seconds,
-          ...(snapshot === undefined ? {} : { snapshot }),
-        };
-      } catch (error) {
-        throw afterFailure(opened, file, failures.length + 1, error);
-      }
+        },
+        { file, attempt, signal, onWait: report },
+      );
+      const { answer, snapshot } = made.answer;
+      return {
+        ...said,
+        observation: shortened(answer.text),
+        valid: true,
+        reward: answer.reward ?? 0,
+        attempts: made.attempts,
+        seconds,
+        ...(snapshot === undefined ? {} : { snapshot }),
+      };
     }
 
     async function executed(opened: OpenTool, lookAgain: LookAgain): Promise<InstanceAnswer<ToolResponse>> {
@@ -107,19 +105,6 @@ export function callTool(worker: ToolWorker, tool: string) {
       });
     }
   };
-}
-
-/** Counts a failure of the tool; what to throw: the failure, or that it was the last one. */
-function afterFailure(tool: OpenTool, file: string, failures: number, error: unknown): unknown {
-  const failure = toolFailure(error);
-  if (failure === undefined) return error;
-  const { attempt } = Context.current().info;
-  addCallFailure(file, { at: new Date().toISOString(), attempt, ...failure });
-  if (failures < tool.maximumAttempts) return error;
-  clearCallFailures(file);
-  const times = failures === 1 ? "once" : `${failures} times`;
-  const { reason } = failure;
-  return new EverturnError("TOOL_GAVE_UP", { tool: tool.name, times, reason }, { cause: error });
 }
 
 function shortened(text: string): string {

@@ -5,6 +5,7 @@ import type { StepRecord } from "../src/contracts/generated/step-record.ts";
 import type { Plan } from "../src/contracts/plan.ts";
 import type { EvaluationRecord, RunSettings, TrainingProgress } from "../src/contracts/run.ts";
 import type { ToolBinding } from "../src/contracts/trajectory.ts";
+import { settingsOfReward } from "../src/pipeline/call-settings.ts";
 import { trajectoryLimits } from "../src/pipeline/trajectory-limits.ts";
 import { committedGroups } from "../src/runs/committed-groups.ts";
 import { readLines, readRecord } from "../src/runs/files.ts";
@@ -46,6 +47,7 @@ export function runSettings(plan: Plan): RunSettings {
     loop: { plugin: loop.name, config: loop.config },
     tools: plan.tools.flatMap((tool) => toolBinding(tool, rollout.toolRecordings)),
     ...(plan.changes === undefined ? {} : { planChanges: plan.changes.length }),
+    reward: { retry: settingsOfReward(plan).retry, pure: plan.reward.manifest.reward?.pure === true },
   };
 }
 

@@ -1,12 +1,15 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { Context } from "@temporalio/activity";
 import type { ScoreTrajectoryInput, TrajectoryScore } from "../src/contracts/activities.ts";
 import type { TrajectoryRecord } from "../src/contracts/generated/trajectory.ts";
 import type { RewardRange } from "../src/contracts/trajectory.ts";
 import { EverturnError } from "../src/errors/everturn-error.ts";
 import { readRecord } from "../src/runs/files.ts";
 import { instruments } from "../src/telemetry/instruments.ts";
+import type { Report } from "../src/temporal/durable.ts";
 import type { ToolWorker } from "../src/temporal/tool-worker.ts";
+import { callService } from "../src/tools/service.ts";
 import { readEnded } from "../src/trajectory/ended-trajectory.ts";
 import { once } from "../src/trajectory/journal.ts";
 import { trajectoryRecord } from "../src/trajectory/trajectory-record.ts";
@@ -14,17 +17,22 @@ import { trajectoryRecord } from "../src/trajectory/trajectory-record.ts";
 /**
  * Has the reward manager score a finished trajectory, and records it in the trajectory store. Scored once; a record
  * that it was left out gives way, since its step was tried again when its infrastructure was mended.
- * Throws REWARD_FAILED, REWARD_TIMED_OUT, TURN_MISSING, and what names a mistake of the plugin.
+ * Throws REWARD_FAILED and REWARD_TIMED_OUT, which Temporal retries; REWARD_GAVE_UP when the attempts are spent;
+ * TOOL_HOST_DOWN, TURN_MISSING, and what names a mistake of the plugin.
  */
 export function scoreTrajectory(worker: ToolWorker) {
   const rewards = instruments().reward;
-  return async (input: ScoreTrajectoryInput): Promise<TrajectoryScore> => {
+  return async (
+    input: ScoreTrajectoryInput,
+    signal: AbortSignal,
+    report: Report,
+  ): Promise<TrajectoryScore> => {
     const { place, task, outcome } = input;
     const { folder, plan } = await worker.openRun(place.run);
     const file = join(folder.trajectory(place), "trajectory.json");
     const before = await readRecord<TrajectoryRecord>(file);
     if (before?.outcome === "left-out") await rm(file, { force: true });
-    const record = await once<TrajectoryRecord>(file, async () => {
+    const record = await once<TrajectoryRecord>(file, async (lookAgain) => {
       const reward = await worker.reward();
       const ended = await readEnded(folder.trajectory(place), input);
       const { turns } = ended;
@@ -32,7 +40,16 @@ export function scoreTrajectory(worker: ToolWorker) {
         throw new EverturnError("TURN_MISSING", { trajectory: place.id, turn: turns.length + 1 });
       }
       const answer = outcome === "answered" ? (turns.at(-1)?.action ?? "") : "";
-      const score = await reward.score({ task, turns, outcome, answer, config: plan.reward.config });
+      const { config } = plan.reward;
+      const { attempt } = Context.current().info;
+      const { answer: score } = await callService(
+        reward,
+        async () => {
+          lookAgain();
+          return reward.plugin.score({ task, turns, outcome, answer, config, signal });
+        },
+        { file, attempt, signal, onWait: report },
+      );
       const total = score.reward + ended.toolReward;
       rewards.record(total, { outcome });
       return trajectoryRecord(input, ended, { outcome, answer, reward: total, success: score.success });

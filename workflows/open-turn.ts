@@ -14,16 +14,13 @@ import type {
 import { callSlots } from "./call-slots.ts";
 import { failure } from "./failure.ts";
 import type { LiveOrders } from "./orders.ts";
-import { heartbeatTimeout, isServedHere, schedule } from "./schedule.ts";
+import { boundedItself, heartbeatTimeout, isServedHere, schedule } from "./schedule.ts";
 import { withTurn } from "./shown-turns.ts";
 import { invalidInARow } from "./stop-rules.ts";
 import { summary } from "./transcript.ts";
 import type { TurnClock } from "./turn-clock.ts";
 import type { TurnSpans } from "./turn-spans.ts";
 import { turnTime } from "./turn-time.ts";
-
-/** Attempts at a call that its tool did not fail, at most: workers that died, or that do not hold its state. */
-const lostWorkers = 50;
 
 /** Characters that the observations of one turn may have together: they are sent as one payload, of 2 MiB at most. */
 const observationLimit = 300_000;
@@ -205,12 +202,8 @@ export function openTurn(
   }
 
   function callTool(binding: ToolBinding, call: ToolCall, request: CallToolInput): Promise<CallToolResult> {
-    // The activity bounds each execution by the tool's time-out and counts the tool's failures: what waits for its
-    // turn or for a host that is down takes longer, and a worker that dies costs the tool no attempt.
-    const maximumAttempts = binding.retry.maximumAttempts + lostWorkers;
     const options = {
-      startToCloseTimeout: "24 hours",
-      retry: { ...binding.retry, maximumAttempts },
+      ...boundedItself(binding.retry),
       summary: summary(JSON.stringify(call.arguments)),
     } as const;
     if (binding.pure === true && isServedHere("tools", queues)) {

@@ -1,6 +1,6 @@
 import { type ActivityOptions, scheduleActivity, scheduleLocalActivity } from "@temporalio/workflow";
 import { type Activities, activityRoles } from "../src/contracts/activity-roles.ts";
-import type { Queues } from "../src/contracts/trajectory.ts";
+import type { Queues, RetrySettings } from "../src/contracts/trajectory.ts";
 
 /** A worker that is silent for longer loses its activity to another. */
 export const heartbeatTimeout = "10s";
@@ -9,6 +9,18 @@ const defaults = {
   startToCloseTimeout: "30 minutes",
   retry: { initialInterval: "200ms", backoffCoefficient: 2, maximumInterval: "10s", maximumAttempts: 20 },
 } as const;
+
+/** Attempts that the plugin did not fail, at most: workers that died, or that do not hold its state. */
+const lostWorkers = 50;
+
+/**
+ * Of activities that call a plugin: these bound each execution by its time-out and count its failures, for what waits
+ * for its turn or for a host that is down takes longer, and a worker that dies costs the plugin no attempt.
+ */
+export function boundedItself(retry: RetrySettings) {
+  const maximumAttempts = retry.maximumAttempts + lostWorkers;
+  return { startToCloseTimeout: "24 hours", retry: { ...retry, maximumAttempts } } as const;
+}
 
 /** Whether the worker that runs the workflows also serves `role`: what is quick can then be done on the spot. */
 export function isServedHere(role: keyof Queues, queues: Queues): boolean {
@@ -20,6 +32,8 @@ interface ScheduleOptions {
   summary?: string;
   /** It takes less time than its way through the server: a local activity, if this worker serves its queue. */
   isQuick?: boolean;
+  /** Of what bounds its executions and counts its failures itself; default: 20 attempts of 30 minutes. */
+  retry?: RetrySettings;
 }
 
 /** Schedules one of Everturn's own activities on its queue. */
@@ -33,9 +47,10 @@ export function schedule(
   queues: Queues,
   name: keyof Activities,
   input: unknown,
-  { summary, isQuick = false }: ScheduleOptions = {},
+  { summary, isQuick = false, retry }: ScheduleOptions = {},
 ): Promise<unknown> {
-  const options = { ...defaults, ...(summary === undefined ? {} : { summary }) };
+  const bounds = retry === undefined ? defaults : boundedItself(retry);
+  const options = { ...bounds, ...(summary === undefined ? {} : { summary }) };
   if (isQuick && isServedHere(activityRoles[name], queues))
     return scheduleLocalActivity(name, [input], options);
   const remote: ActivityOptions = { ...options, heartbeatTimeout, taskQueue: queues[activityRoles[name]] };

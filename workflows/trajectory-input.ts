@@ -26,7 +26,7 @@ export function groupPlaces(step: number, tasks: string[], groupSize: number): G
 interface Generation {
   run: string;
   policyVersion: number;
-  settings: Pick<RunSettings, "seed" | "sampling" | "loop" | "tools" | "limits">;
+  settings: Pick<RunSettings, "seed" | "sampling" | "loop" | "tools" | "reward" | "limits">;
   queues: Queues;
   quickTurns?: boolean;
   newest?: boolean;
@@ -50,13 +50,14 @@ export function trajectoryInput(
   { id, task }: SelectedTask,
   place: Omit<TrajectoryPlace, "id" | "task">,
   policyVersion: number,
-  settings: Pick<RunSettings, "seed" | "sampling" | "loop" | "tools" | "limits">,
+  settings: Pick<RunSettings, "seed" | "sampling" | "loop" | "tools" | "reward" | "limits">,
   { queues, quickTurns = false, newest = false }: { queues: Queues; quickTurns?: boolean; newest?: boolean },
 ): TrajectoryInput {
-  const { seed, sampling, loop, tools, limits } = settings;
+  const { seed, sampling, loop, tools, reward, limits } = settings;
   const identified = { ...place, task: id, id: `${place.run}/${place.stage}/${id}/${place.sample}` };
   return {
     ...{ place: identified, task, policyVersion, seed, sampling, loop, tools, queues, quickTurns },
+    ...(reward === undefined ? {} : { reward }),
     ...(limits === undefined ? {} : { limits }),
     ...(newest ? { newest } : {}),
   };

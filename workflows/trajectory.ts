@@ -77,7 +77,11 @@ async function finish(
   open.orders.close();
   if (open.progress.head === null) return leftOut(input, open, `${outcome}: before its first action`);
   const said = outcome === "answered" ? open.lastAction() : "";
-  const options = { summary: summary(`${outcome}: ${said}`), isQuick: true };
+  const options = {
+    summary: summary(`${outcome}: ${said}`),
+    isQuick: input.reward?.pure ?? true,
+    ...(input.reward === undefined ? {} : { retry: input.reward.retry }),
+  };
   const score = await schedule(input.queues, "score-trajectory", { ...ended(input, open), outcome }, options);
   const { reward, success, turnRewards } = score;
   return { ...resultOf(input, open, outcome), reward, success, ...(turnRewards && { turnRewards }) };
@@ -97,7 +101,8 @@ async function leftOut(
 function failureText(input: TrajectoryInput, { orders }: OpenTrajectory, error: Error): string {
   const reason = orders.cancelled();
   if (isCancellation(error)) return reason === undefined ? "cancelled" : `cancelled: ${reason}`;
-  if (error instanceof ActivityFailure) return `${error.activityType}: ${rootCause(error) ?? error.message}`;
+  if (error instanceof ActivityFailure)
+    return `${error.activityType}: ${error.cause?.message ?? error.message}`;
   return `${input.loop.plugin}: ${error.message}`;
 }
 

@@ -41,7 +41,8 @@ export async function openBareLoop(plan: Plan, folder: string): Promise<BareLoop
       const calls = parseToolCalls(action.text);
       if (calls.length === 0) {
         const { config } = plan.reward;
-        await reward.score({ task, turns, outcome: "answered", answer: action.text, config });
+        const { signal } = new AbortController();
+        await reward.score({ task, turns, outcome: "answered", answer: action.text, config, signal });
         return turn;
       }
       pending = await Promise.all(calls.map((call, index) => observe(call, `${id}/${turn}/${index}`)));

@@ -20,19 +20,28 @@ export interface ResolvedLoop extends ResolvedPlugin {
   workflow: string;
 }
 
-/** A tool with what is in force of manifest and pipeline, which goes first; times in milliseconds. */
-export interface ResolvedTool extends ResolvedPlugin {
+/** How a plugin is called: what is in force of manifest and pipeline, which goes first; times in milliseconds. */
+export interface CallSettings {
   retry: RetrySettings;
   timeout: number;
-  /** Each call waits until a person decides about it, `timeout` milliseconds at most. */
-  approval?: { timeout?: number };
   /** Calls at once in a worker; no limit if absent. */
   concurrency?: number;
   /** Absent in plans of 0.2: the tool's name. */
   host?: string;
 }
 
-/** A host of tools; times in milliseconds. */
+/** A tool, and how it is called. */
+export interface ResolvedTool extends ResolvedPlugin, CallSettings {
+  /** Each call waits until a person decides about it, `timeout` milliseconds at most. */
+  approval?: { timeout?: number };
+}
+
+/** A reward manager, and how it is called; absent in plans of 0.3. */
+export interface ResolvedReward extends ResolvedPlugin {
+  calls?: CallSettings;
+}
+
+/** A host of tools and rewards; times in milliseconds. */
 export interface HostSettings {
   /** Calls at once in a worker, of all tools on the host; no limit if absent. */
   concurrency?: number;
@@ -67,7 +76,7 @@ export interface Plan {
   /** Hosts of tools that the pipeline says something of. Absent in plans of 0.2. */
   hosts?: Record<string, HostSettings>;
   loop: ResolvedLoop;
-  reward: ResolvedPlugin;
+  reward: ResolvedReward;
   trainer: ResolvedTrainer;
   warmStart?: Required<NonNullable<Pipeline["warmStart"]>>;
   rollout: Filled<

@@ -10,6 +10,8 @@ export interface ScoreRequest {
   /** The text of the last action if it called no tool, else "". */
   answer: string;
   config: JsonObject;
+  /** Aborted at the reward's time-out, and when nobody waits for the score any longer. */
+  signal: AbortSignal;
 }
 
 /** A trajectory's score. `success` feeds the success rate and held-out accuracy. */

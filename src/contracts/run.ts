@@ -1,7 +1,7 @@
 import type { JsonObject } from "./json.ts";
 import type { SamplingParameters } from "./policy.ts";
 import type { EndedGroup, RolloutProgress } from "./rollout.ts";
-import type { Queues, ToolBinding, TrajectoryLimits } from "./trajectory.ts";
+import type { Queues, RewardBinding, ToolBinding, TrajectoryLimits } from "./trajectory.ts";
 
 /** An evaluation on held-out tasks, greedy. */
 export interface EvaluationPlan {
@@ -58,6 +58,8 @@ export interface RunSettings {
   tools: ToolBinding[];
   /** How often the plan was changed since the run began; absent if never. */
   planChanges?: number;
+  /** Absent in runs of 0.3. */
+  reward?: RewardBinding;
 }
 
 /** Carried over when the training workflow continues as new. */

@@ -69,6 +69,13 @@ export interface ToolBinding {
   approval?: { timeout?: number };
 }
 
+/** The reward manager as the trajectory workflow needs it. */
+export interface RewardBinding {
+  retry: RetrySettings;
+  /** It only computes. */
+  pure: boolean;
+}
+
 /** The place of a trajectory in its run. */
 export interface TrajectoryPlace {
   /** `run/stage/task/sample`: the workflow's id, and the root of its idempotency keys. */
@@ -154,6 +161,8 @@ export interface TrajectoryInput {
   sampling: SamplingParameters;
   loop: { plugin: string; config: JsonObject };
   tools: ToolBinding[];
+  /** Absent in runs of 0.3: the score is an activity like others, done on the spot. */
+  reward?: RewardBinding;
   queues: Queues;
   /** Turns take less time than their way through the server. */
   quickTurns?: boolean;

@@ -603,7 +603,7 @@ export const errorTable = {
     help: "The trajectory is left out of its step and counted. Mend the tool's host, or raise tools[].retry.maximumAttempts.",
   },
   TOOL_HOST_DOWN: {
-    message: "The tools' host {host} has been down for longer than {seconds} s: {reason}.",
+    message: "The host {host} has been down for longer than {seconds} s: {reason}.",
     retryable: false,
     help: "The trajectory is left out of its step and counted. Mend the host, or raise hosts.{host}.patience.",
   },
@@ -636,12 +636,17 @@ export const errorTable = {
   REWARD_FAILED: {
     message: "The reward manager {reward} failed: {reason}.",
     retryable: true,
-    help: "It is tried again; if it keeps failing, look at what it depends on.",
+    help: "It is tried again under the reward's retry policy; if it keeps failing, look at what it depends on.",
   },
   REWARD_TIMED_OUT: {
     message: "The reward manager {reward} did not answer within {seconds} s.",
     retryable: true,
-    help: "It is tried again; if it keeps timing out, look at what it depends on.",
+    help: "It is tried again under the reward's retry policy; if it keeps timing out, raise reward.timeout or look at what it depends on.",
+  },
+  REWARD_GAVE_UP: {
+    message: "The reward manager {reward} failed {times}, the last time because: {reason}.",
+    retryable: false,
+    help: "The trajectory is left out of its step and counted. Mend what the reward depends on, or raise reward.retry.maximumAttempts.",
   },
   BATCH_EMPTY: {
     message: "Every trajectory of step {step} was left out. {reason}.",

@@ -1,7 +1,8 @@
 import { join } from "node:path";
-import type { Pipeline, ToolUse } from "../contracts/generated/pipeline.ts";
-import type { ResolvedLoop, ResolvedPlugin, ResolvedTool } from "../contracts/plan.ts";
+import type { Pipeline, RewardUse, ToolUse } from "../contracts/generated/pipeline.ts";
+import type { ResolvedLoop, ResolvedPlugin, ResolvedReward, ResolvedTool } from "../contracts/plan.ts";
 import { child, type Pointer } from "../validation/pointer.ts";
+import { callSettings, plainReward } from "./call-settings.ts";
 import { parseDuration } from "./duration.ts";
 import { hostSettings } from "./host-settings.ts";
 import type { UnresolvedPlan } from "./resolve-training.ts";
@@ -28,7 +29,7 @@ export function assemblePlan(
     tools: pipeline.tools.map((use, index) => resolvedTool(at(child("/tools", index)), use)),
     hosts: Object.fromEntries(Object.entries(hosts).map(([host, limits]) => [host, hostSettings(limits)])),
     loop: resolvedLoop(at("/loop")),
-    reward: at("/reward"),
+    reward: resolvedReward(at("/reward"), pipeline.reward),
     trainer: {
       ...at("/trainer"),
       ...(pipeline.trainer.loss === undefined ? {} : { loss: at("/trainer/loss") }),
@@ -44,25 +45,14 @@ function resolvedLoop(plugin: ResolvedPlugin): ResolvedLoop {
   return { ...plugin, workflow: join(plugin.folder, plugin.manifest.workflow ?? "") };
 }
 
-/** What the pipeline says of how a tool is called goes before what the manifest says. */
+function resolvedReward(plugin: ResolvedPlugin, use: RewardUse): ResolvedReward {
+  return { ...plugin, calls: callSettings(plugin.name, plugin.manifest.reward ?? plainReward, use) };
+}
+
 function resolvedTool(plugin: ResolvedPlugin, use: ToolUse): ResolvedTool {
   const { tool } = plugin.manifest;
   if (tool === undefined) throw new Error(`The tool plugin ${plugin.name} has no tool block.`);
-  const retry = { ...tool.retry, ...use.retry };
-  const concurrency = use.concurrency ?? tool.concurrency;
-  return {
-    ...plugin,
-    retry: {
-      maximumAttempts: retry.maximumAttempts,
-      initialInterval: parseDuration(retry.initialInterval),
-      backoffCoefficient: retry.backoffCoefficient,
-      maximumInterval: parseDuration(retry.maximumInterval),
-    },
-    timeout: parseDuration(use.timeout ?? tool.timeout),
-    ...approvalOf(use),
-    ...(concurrency === undefined ? {} : { concurrency }),
-    host: use.host ?? tool.host ?? tool.name,
-  };
+  return { ...plugin, ...callSettings(tool.name, tool, use), ...approvalOf(use) };
 }
 
 function approvalOf({ approval, approvalTimeout }: ToolUse): Pick<ResolvedTool, "approval"> {

@@ -107,17 +107,20 @@ function hostProblems(document: SourceDocument, plugins: Plugins): Problem[] {
     ([
       pointer,
       {
-        manifest: { tool },
+        name,
+        manifest: { kind, tool, reward },
       },
     ]) => {
       const named = valueAt(document.value, child(pointer, "host"));
-      return tool === undefined ? [] : [typeof named === "string" ? named : (tool.host ?? tool.name)];
+      if (typeof named === "string") return [named];
+      if (kind === "reward") return [reward?.host ?? name];
+      return tool === undefined ? [] : [tool.host ?? tool.name];
     },
   );
   const unknown = Object.keys(hosts).filter((host) => !known.includes(host));
   return unknown.map((key) => {
     const place = placeOf(document, child("/hosts", key), "key");
-    const hint = `The tools' hosts are: ${known.join(", ") || "none"}.`;
+    const hint = `The hosts of the tools and the reward are: ${known.join(", ")}.`;
     return { place, error: new EverturnError("UNKNOWN_KEY", { at: place.text, key, where: "hosts", hint }) };
   });
 }

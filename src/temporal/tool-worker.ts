@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { appendFileSync } from "node:fs";
 import type { Plan, ResolvedTool } from "../contracts/plan.ts";
-import type { RewardPlugin } from "../contracts/reward.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
+import { settingsOfReward } from "../pipeline/call-settings.ts";
 import { settingsOfHost } from "../pipeline/host-settings.ts";
 import { ownIdentity } from "../processes/process-identity.ts";
 import { type OpenRun, openRuns } from "../runs/open-runs.ts";
@@ -15,9 +15,9 @@ import { createHost, type ToolHost } from "../tools/host.ts";
 import { holdInstances, type Instances } from "../tools/instances.ts";
 import { openLeases } from "../tools/leases.ts";
 import { oneAtATime } from "../tools/one-at-a-time.ts";
+import { type OpenReward, openReward } from "../tools/open-reward.ts";
 import { type OpenTool, openTool } from "../tools/open-tool.ts";
 import { openRecordings } from "../tools/recordings.ts";
-import { type RewardThread, rewardThread } from "../tools/reward-thread.ts";
 import { toolThread } from "../tools/tool-thread.ts";
 
 /** What the activities of the queue `tools` share in a worker: the run, its tools, their hosts and instances. */
@@ -29,7 +29,7 @@ export interface ToolWorker {
   recordings(folder: string): ReturnType<typeof openRecordings>;
   /** Does `work` after what was asked for with the same key: attempts at one call never overlap in a worker. */
   inTurn<T>(key: string, work: () => Promise<T>): Promise<T>;
-  reward(): Promise<RewardPlugin>;
+  reward(): Promise<OpenReward>;
   /** Frees what dead workers left and starts the plugins' threads; from then on renews its own leases and looks for others that nobody holds. */
   start(): Promise<void>;
   /** Releases every instance that is still held. */
@@ -44,7 +44,7 @@ export function toolWorker(runs: string, run: string): ToolWorker {
   const folder = runFolder(runs, run);
   const openRun = openRuns(runs);
   const tools = sharedPromises<OpenTool>();
-  const rewards = sharedPromises<RewardThread>();
+  const rewards = sharedPromises<OpenReward>();
   const hosts = new Map<string, ToolHost>();
   const recordings = new Map<string, ReturnType<typeof openRecordings>>();
   const { hostPauses } = instruments();
@@ -62,8 +62,12 @@ export function toolWorker(runs: string, run: string): ToolWorker {
     });
   }
 
-  function reward(): Promise<RewardThread> {
-    return rewards.get("", async () => rewardThread((await openRun(run)).plan.reward, log));
+  function reward(): Promise<OpenReward> {
+    return rewards.get("reward", async () => {
+      const { plan } = await openRun(run);
+      const settings = settingsOfReward(plan);
+      return openReward(plan.reward, settings, hostOf(plan, settings.host ?? plan.reward.name), log);
+    });
   }
 
   function hostOf(plan: Plan, name: string): ToolHost {
@@ -76,9 +80,7 @@ export function toolWorker(runs: string, run: string): ToolWorker {
     if (change.state === "paused") hostPauses.add(1, { host: change.host });
     const line = { at: new Date().toISOString(), ...change };
     appendFileSync(folder.hosts, `${JSON.stringify(line)}\n`);
-    log(
-      `the tools' host ${change.host} is ${change.state} after ${change.seconds.toFixed(1)} s ${change.reason}`,
-    );
+    log(`the host ${change.host} is ${change.state} after ${change.seconds.toFixed(1)} s ${change.reason}`);
   }
 
   async function lookAtLeases(): Promise<void> {
@@ -100,7 +102,7 @@ export function toolWorker(runs: string, run: string): ToolWorker {
       return known;
     },
     inTurn: oneAtATime(),
-    reward: async () => (await reward()).plugin,
+    reward,
     start: async () => {
       await lookAtLeases();
       const { plan } = await openRun(run);

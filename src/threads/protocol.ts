@@ -37,7 +37,7 @@ export interface PluginFunctions {
   release: { request: { state: StateNumber }; answer: undefined };
   reap: { request: { handle: JsonValue; config: JsonObject }; answer: undefined };
   probe: { request: { config: JsonObject }; answer: undefined };
-  score: { request: ScoreRequest; answer: Score };
+  score: { request: Omit<ScoreRequest, "signal">; answer: Score };
 }
 
 export type FunctionName = keyof PluginFunctions;

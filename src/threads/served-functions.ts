@@ -75,5 +75,7 @@ export function servedTool(
 
 /** The function of the reward plugin `name`. It throws PLUGIN_ANSWER_INVALID. */
 export function servedReward(name: string, plugin: RewardPlugin): ServedFunctions {
-  return { score: async (request) => checkedScore(name, await plugin.score(request)) };
+  return {
+    score: async (request, { signal }) => checkedScore(name, await plugin.score({ ...request, signal })),
+  };
 }

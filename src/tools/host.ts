@@ -1,7 +1,7 @@
 import type { HostSettings } from "../contracts/plan.ts";
 import { type Breaker, createBreaker, type HostChange } from "./breaker.ts";
+import { callFailure } from "./call-failure.ts";
 import { createSlots, type Slots } from "./slots.ts";
-import { toolFailure } from "./tool-failure.ts";
 
 /** What tools' calls depend on: it takes so many at once, and is spared while it fails. */
 export interface ToolHost {
@@ -45,7 +45,7 @@ export function createHost(
         breaker.succeeded();
         return result;
       } catch (error) {
-        const failure = toolFailure(error);
+        const failure = callFailure(error);
         if (failure === undefined) {
           breaker.left(pass);
           throw error;

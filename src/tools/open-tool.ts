@@ -1,33 +1,33 @@
 import type { JsonObject } from "../contracts/json.ts";
 import type { ResolvedTool } from "../contracts/plan.ts";
+import { EverturnError } from "../errors/everturn-error.ts";
 import { argumentsValidator } from "../plugins/validate-arguments.ts";
 import type { ToolHost } from "./host.ts";
-import { createSlots, type Slots } from "./slots.ts";
+import { openService, type Service } from "./service.ts";
 import type { ToolThread } from "./tool-thread.ts";
 
 /** A tool of a run, ready to be called. */
-export interface OpenTool extends ToolThread {
+export interface OpenTool extends ToolThread, Service {
   name: string;
   config: JsonObject;
   recovery: "snapshot" | "replay" | "fail";
-  maximumAttempts: number;
-  host: ToolHost;
-  slots: Slots | undefined;
   /** What is wrong with the model's arguments, said to the model; undefined if nothing is. */
   validate(parameters: JsonObject): string | undefined;
 }
 
 /** Opens a tool whose thread has started, on its host. */
 export function openTool(resolved: ResolvedTool, thread: ToolThread, host: ToolHost): OpenTool {
-  const { config, concurrency, retry, manifest } = resolved;
+  const { config, manifest } = resolved;
   const { plugin } = thread;
+  const tool = manifest.tool?.name ?? resolved.name;
+  const gaveUp: Service["gaveUp"] = (times, reason, cause) =>
+    new EverturnError("TOOL_GAVE_UP", { tool, times, reason }, { cause });
   if (plugin.probe !== undefined) host.breaker.probeWith(async () => plugin.probe?.(config));
   return {
     ...thread,
-    ...{ name: manifest.tool?.name ?? resolved.name, config, host },
+    ...openService(resolved, host, gaveUp),
+    ...{ name: tool, config },
     recovery: manifest.tool?.recovery ?? "fail",
-    maximumAttempts: retry.maximumAttempts,
-    slots: concurrency === undefined ? undefined : createSlots(concurrency),
     validate: argumentsValidator(manifest.tool?.parameters ?? {}),
   };
 }

@@ -10,7 +10,8 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const folder = temporaryFolder();
 const runs = join(folder, "runs");
-const unruly = join(import.meta.dirname, "..", "plugins", "tool-unruly");
+const plugins = join(import.meta.dirname, "..", "plugins");
+const [unruly, judge] = [join(plugins, "tool-unruly"), join(plugins, "reward-unruly")];
 
 const call = (act: string) => `<tool_call>{"name":"unruly","arguments":{"act":"${act}"}}</tool_call>`;
 
@@ -53,4 +54,23 @@ test("a mistake in a plugin ends the run at once, by its name and line, and is n
   const log = readFileSync(runFolder(runs, run).log("orchestration"), "utf8");
   const attempts = new Set(log.match(/attempt: \d+/g));
   expect([...attempts]).toEqual(["attempt: 1"]);
+});
+
+test("a judge that hangs loses the trajectories that it hangs for, within its own time-out: none counts as 0", {
+  timeout: 120_000,
+}, async () => {
+  const pipeline = writeScriptedPipeline(folder, [["2"], ["hang"]], {
+    name: "judged",
+    tools: [],
+    reward: { plugin: judge, timeout: "300ms", retry: { maximumAttempts: 2 } },
+    rollout: { batchSize: 4, groupSize: 4, maxInfrastructureFailures: 1 },
+  });
+  const { code, stderr } = await everturn("run", pipeline, "--runs", runs, "--json");
+  expect(code, stderr).toBe(0);
+  const run = readdirSync(runs).find((name) => name.startsWith("judged")) ?? "";
+  const [step] = await readLines<StepRecord>(runFolder(runs, run).metrics);
+  expect(step).toMatchObject({ trajectories: 2, leftOut: 2, rewardMean: 1, successRate: 1 });
+  const reason =
+    "The reward manager reward-unruly failed 2 times, the last time because: no answer within 0.3 s";
+  expect(Object.keys(step?.leftOutReasons ?? {}).join("\n")).toContain(reason);
 });

@@ -39,13 +39,13 @@ export interface Pipeline {
    */
   tools: ToolUse[];
   /**
-   * Limits of tools' hosts by name, for hosts that need others than the defaults.
+   * Limits of the hosts of tools and of the reward manager by name, for hosts that need others than the defaults.
    */
   hosts: {
     [k: string]: Host;
   };
   loop: PluginUse;
-  reward: PluginUse;
+  reward: RewardUse;
   trainer: TrainerUse;
   /**
    * Supervised steps on demonstrations before the first policy-gradient step. None if left out.
@@ -179,21 +179,7 @@ export interface ToolUse {
    * The plugin's configuration, checked against the schema in its manifest.
    */
   config: JsonObject;
-  /**
-   * Overrides the retry policy of the tool's manifest, key by key.
-   */
-  retry?: {
-    /**
-     * How often a failing call is tried in all; 1 means no retry.
-     */
-    maximumAttempts?: number;
-    initialInterval?: Duration;
-    /**
-     * Each wait is the one before times this.
-     */
-    backoffCoefficient?: number;
-    maximumInterval?: Duration;
-  };
+  retry?: RetryUse;
   timeout?: Duration;
   /**
    * How many calls of the tool a worker makes at once; the others wait in line. The manifest's if left out.
@@ -208,6 +194,21 @@ export interface ToolUse {
    * Names what the calls depend on. Tools that name the same host share its limit, and wait together while it is down. The manifest's if left out, else the tool's name.
    */
   host?: string;
+}
+/**
+ * Overrides the retry policy of the plugin's manifest, key by key.
+ */
+export interface RetryUse {
+  /**
+   * How often a failing call is tried in all; 1 means no retry.
+   */
+  maximumAttempts?: number;
+  initialInterval?: Duration;
+  /**
+   * Each wait is the one before times this.
+   */
+  backoffCoefficient?: number;
+  maximumInterval?: Duration;
 }
 /**
  * How many calls a host of tools takes at once, and what happens while it fails.
@@ -233,6 +234,26 @@ export interface Host {
    * A number and ms, s, m or h, for example 500ms, 10s or 2m.
    */
   patience: string;
+}
+/**
+ * A reward plugin, its configuration, and what overrides its manifest.
+ */
+export interface RewardUse {
+  plugin: PluginReference;
+  /**
+   * The plugin's configuration, checked against the schema in its manifest.
+   */
+  config: JsonObject;
+  retry?: RetryUse;
+  timeout?: Duration;
+  /**
+   * How many trajectories a worker has scored at once; the others wait in line. The manifest's if left out.
+   */
+  concurrency?: number;
+  /**
+   * Names what the scores depend on. Tools and rewards that name the same host share its limit, and wait together while it is down. The manifest's if left out, else the plugin's name.
+   */
+  host?: string;
 }
 /**
  * A trainer plugin, its configuration, and a loss of your own.

@@ -62,6 +62,7 @@ export interface PluginManifest {
     processes: boolean;
   };
   tool?: ToolManifest;
+  reward?: RewardManifest;
 }
 /**
  * What a plugin of kind tool tells the policy, and how its calls are tried.
@@ -92,29 +93,73 @@ export interface ToolManifest {
    * Names what the calls depend on. Tools that name the same host share its limit, and wait together while it is down. The tool's own name if left out.
    */
   host?: string;
-  /**
-   * How a call is retried when the tool's infrastructure fails.
-   */
-  retry: {
-    /**
-     * How often a failing call is tried in all; 1 means no retry.
-     */
-    maximumAttempts: number;
-    /**
-     * A number and ms, s, m or h, for example 500ms, 10s or 2m.
-     */
-    initialInterval: string;
-    /**
-     * Each wait is the one before times this.
-     */
-    backoffCoefficient: number;
-    /**
-     * A number and ms, s, m or h, for example 500ms, 10s or 2m.
-     */
-    maximumInterval: string;
-  };
+  retry: Retry;
   /**
    * A number and ms, s, m or h, for example 500ms, 10s or 2m.
    */
   timeout: string;
+}
+/**
+ * How a call is retried when the plugin's infrastructure fails.
+ */
+export interface Retry {
+  /**
+   * How often a failing call is tried in all; 1 means no retry.
+   */
+  maximumAttempts: number;
+  /**
+   * A number and ms, s, m or h, for example 500ms, 10s or 2m.
+   */
+  initialInterval: string;
+  /**
+   * Each wait is the one before times this.
+   */
+  backoffCoefficient: number;
+  /**
+   * A number and ms, s, m or h, for example 500ms, 10s or 2m.
+   */
+  maximumInterval: string;
+}
+/**
+ * How a reward manager is asked for scores.
+ */
+export interface RewardManifest {
+  /**
+   * It only computes, in less time than a way through the Temporal server takes: it is asked where the workflow runs.
+   */
+  pure: boolean;
+  /**
+   * How many trajectories a worker has scored at once; the others wait in line. No limit of its own if left out.
+   */
+  concurrency?: number;
+  /**
+   * Names what the scores depend on, for example a judge's server. Tools and rewards that name the same host share its limit, and wait together while it is down. The plugin's own name if left out.
+   */
+  host?: string;
+  retry: Retry1;
+  /**
+   * A number and ms, s, m or h, for example 500ms, 10s or 2m.
+   */
+  timeout: string;
+}
+/**
+ * How a call is retried when the plugin's infrastructure fails.
+ */
+export interface Retry1 {
+  /**
+   * How often a failing call is tried in all; 1 means no retry.
+   */
+  maximumAttempts: number;
+  /**
+   * A number and ms, s, m or h, for example 500ms, 10s or 2m.
+   */
+  initialInterval: string;
+  /**
+   * Each wait is the one before times this.
+   */
+  backoffCoefficient: number;
+  /**
+   * A number and ms, s, m or h, for example 500ms, 10s or 2m.
+   */
+  maximumInterval: string;
 }

@@ -1,4 +1,7 @@
-import { expect, test } from "vitest";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { MockActivityEnvironment } from "@temporalio/testing";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { recordLeftOut } from "../../../activities/record-left-out.ts";
 import { scoreTrajectory } from "../../../activities/score-trajectory.ts";
 import type { ScoreTrajectoryInput } from "../../../src/contracts/activities.ts";
@@ -9,6 +12,7 @@ import { openRun } from "../../../src/runs/open-runs.ts";
 import { toolWorker } from "../../../src/temporal/tool-worker.ts";
 import { samplePlan } from "../../support/sample-plan.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { writePlugin } from "../../support/thread-of.ts";
 
 const runs = temporaryFolder();
 const plan = samplePlan({ steps: 1, batchSize: 8, tasks: 2, warmStart: false, evaluationEvery: 1 });
@@ -34,16 +38,28 @@ function finished(task: string): ScoreTrajectoryInput {
   };
 }
 
-function scored(input: ScoreTrajectoryInput, score: () => Score) {
-  return scoreTrajectory({ ...toolWorker(runs, run), reward: async () => ({ score }) })(input);
+/** Has a reward manager with this `score` score the trajectory, within `timeout` ms and two attempts. */
+async function scored(
+  input: ScoreTrajectoryInput,
+  score: string,
+  { timeout = 10_000, signal = new AbortController().signal } = {},
+): Promise<Score> {
+  const retry = { maximumAttempts: 2, initialInterval: 1, backoffCoefficient: 1, maximumInterval: 1 };
+  const reward = { ...plan.reward, entry: writePlugin(`{ score: ${score} }`), calls: { retry, timeout } };
+  const other = await createRun({ ...plan, reward }, runs, undefined, false);
+  const worker = toolWorker(runs, other);
+  onTestFinished(worker.close);
+  const scoring = scoreTrajectory({ ...toolWorker(runs, run), reward: worker.reward });
+  return new MockActivityEnvironment().run(() => scoring(input, signal, () => {}));
 }
 
 test("a trajectory is scored once, with what its tools add", async () => {
   const input = finished("task-00000");
-  expect(await scored(input, () => ({ reward: 1, success: true }))).toEqual({ reward: 1.25, success: true });
-  const again = scored(input, () => {
-    throw new Error("scored twice");
+  expect(await scored(input, "() => ({ reward: 1, success: true })")).toEqual({
+    reward: 1.25,
+    success: true,
   });
+  const again = scored(input, '() => { throw new Error("scored twice") }');
   expect(await again).toEqual({ reward: 1.25, success: true });
   expect(await readTrajectoryRecord(folder, input.place)).toMatchObject({
     outcome: "answered",
@@ -55,7 +71,7 @@ test("a trajectory that was left out is scored when its step is tried again and 
   const input = finished("task-00001");
   await recordLeftOut((id) => openRun(runs, id))({ ...input, failure: "calculator: the host is down" });
   expect(await readTrajectoryRecord(folder, input.place)).toMatchObject({ outcome: "left-out", reward: 0 });
-  await scored(input, () => ({ reward: 1, success: true }));
+  await scored(input, "() => ({ reward: 1, success: true })");
   const record = await readTrajectoryRecord(folder, input.place);
   expect(record).toMatchObject({ outcome: "answered", reward: 1.25, success: true });
   expect(record?.failure).toBeUndefined();
@@ -64,10 +80,6 @@ test("a trajectory that was left out is scored when its step is tried again and 
 test("where the trainer compares turns, the score says what the least and the most of a turn was", async () => {
   const comparing = { ...plan, name: "comparing", trainer: { ...plan.trainer, comparesTurns: true } };
   const other = await createRun(comparing, runs, undefined, false);
-  const worker = {
-    ...toolWorker(runs, other),
-    reward: async () => ({ score: () => ({ reward: 1, success: true }) }),
-  };
   const scoreOf = (turns: number) => {
     const { place, ...rest } = finished(`task-0000${turns}`);
     const action = { action: "2", toolCalls: [] };
@@ -76,8 +88,42 @@ test("where the trainer compares turns, the score says what the least and the mo
       place: { ...place, run: other },
       turns: Array.from({ length: turns }, () => action),
     };
-    return scoreTrajectory(worker)(input);
+    return scored(input, "() => ({ reward: 1, success: true })");
   };
   expect(await scoreOf(1)).toEqual({ reward: 1.25, success: true, turnRewards: { least: 1.25, most: 1.25 } });
   expect(await scoreOf(2)).toEqual({ reward: 1.25, success: true, turnRewards: { least: 0, most: 1.25 } });
 });
+
+test("a judge that never answers costs its time-out, not the activity's, and its attempts are counted", async () => {
+  const input = finished("task-00002");
+  const hanging = () => scored(input, "() => new Promise(() => {})", { timeout: 50 });
+  await expect(hanging()).rejects.toMatchObject({ code: "REWARD_TIMED_OUT", retryable: true });
+  const reason = "no answer within 0.05 s";
+  const gaveUp = { code: "REWARD_GAVE_UP", params: { times: "2 times", reason }, retryable: false };
+  await expect(hanging()).rejects.toMatchObject(gaveUp);
+  expect(await readTrajectoryRecord(folder, input.place), "no score was made up").toBeUndefined();
+});
+
+test("a cancelled score tells its judge, and costs it no attempt", async () => {
+  const input = finished("task-00003");
+  const { signal, abort } = cancellable();
+  const log = join(runs, "judge.log");
+  const judge = `({ signal }) => {
+    const { writeFileSync } = process.getBuiltinModule("fs");
+    writeFileSync(${JSON.stringify(log)}, "asked");
+    signal.addEventListener("abort", () => writeFileSync(${JSON.stringify(log)}, signal.reason.message));
+    return new Promise(() => {});
+  }`;
+  const scoring = scored(input, judge, { signal });
+  scoring.catch(() => {}); // looked at below
+  await vi.waitUntil(() => existsSync(log));
+  abort(new Error("cancelled"));
+  await expect(scoring).rejects.toThrow("cancelled");
+  await vi.waitUntil(() => readFileSync(log, "utf8") === "cancelled");
+  expect(existsSync(join(folder.trajectory(input.place), "trajectory-failures.jsonl"))).toBe(false);
+});
+
+function cancellable() {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: (reason: Error) => controller.abort(reason) };
+}

@@ -15,7 +15,7 @@ describe("a broken pipeline is refused", () => {
       await withPipeline("steps: 2", "steps: 2\nhosts: { sandbox: { concurrency: 2 } }"),
     ).toMatchInlineSnapshot(`
       "pipeline.yaml: refused, 1 problem:
-      pipeline.yaml:4:10: unknown key “sandbox” in hosts. The tools' hosts are: calculator.
+      pipeline.yaml:4:10: unknown key “sandbox” in hosts. The hosts of the tools and the reward are: reward-exact-match, calculator.
       Correct it and run again."
     `);
   });

@@ -126,7 +126,7 @@ describe("a broken plugin is refused", () => {
   it("an unknown key in a manifest", async () => {
     expect(await withManifest('"entry"', '"entrypoint": "./index.js",\n  "entry"')).toMatchInlineSnapshot(`
       "pipeline.yaml: refused, 1 problem:
-      plugins/tool-test/everturn.plugin.json:8:3: unknown key “entrypoint” in the manifest. Known keys: $schema, name, kind, version, engines, entry, workflow, config, capabilities, tool.
+      plugins/tool-test/everturn.plugin.json:8:3: unknown key “entrypoint” in the manifest. Known keys: $schema, name, kind, version, engines, entry, workflow, config, capabilities, tool, reward.
       Correct it and run again."
     `);
   });

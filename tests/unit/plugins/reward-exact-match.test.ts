@@ -3,7 +3,14 @@ import reward from "../../../plugins/reward-exact-match/index.ts";
 
 function score(answer: string, ground_truth: string, extract = "whole") {
   const task = { data_source: "test", prompt: [], reward_model: { ground_truth } };
-  return reward.score({ task, turns: [], outcome: "answered", answer, config: { extract } });
+  return reward.score({
+    task,
+    turns: [],
+    outcome: "answered",
+    answer,
+    signal: new AbortController().signal,
+    config: { extract },
+  });
 }
 
 describe("reward-exact-match", () => {

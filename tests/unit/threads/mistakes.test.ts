@@ -2,7 +2,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import type { ToolExecution } from "../../../src/contracts/tool.ts";
-import { rewardThread } from "../../../src/tools/reward-thread.ts";
+import { settingsOfReward } from "../../../src/pipeline/call-settings.ts";
+import { settingsOfHost } from "../../../src/pipeline/host-settings.ts";
+import { createHost } from "../../../src/tools/host.ts";
+import { openReward } from "../../../src/tools/open-reward.ts";
 import { samplePlan } from "../../support/sample-plan.ts";
 import { threadOf, writePlugin } from "../../support/thread-of.ts";
 
@@ -106,10 +109,18 @@ test.for([
   ["{ reward: 1, success: 1 }", "“success” must be true or false"],
 ] as const)("a reward that answers %s is named as what it is", async ([expression, said]) => {
   const entry = writePlugin(`{ score: () => (${expression}) }`);
-  const thread = await rewardThread({ ...plan.reward, entry }, () => {});
-  onTestFinished(thread.close);
+  const host = createHost("reward", settingsOfHost(plan, "reward"), () => {});
+  const reward = await openReward({ ...plan.reward, entry }, settingsOfReward(plan), host, () => {});
+  onTestFinished(reward.close);
   const task = { data_source: "", prompt: [], reward_model: { ground_truth: "" } };
-  const scoring = thread.plugin.score({ task, turns: [], outcome: "answered", answer: "", config: {} });
+  const scoring = reward.plugin.score({
+    task,
+    turns: [],
+    outcome: "answered",
+    answer: "",
+    config: {},
+    signal,
+  });
   const error = { code: "PLUGIN_ANSWER_INVALID", message: expect.stringContaining(said) };
   await expect(scoring).rejects.toMatchObject(error);
 });

@@ -1,0 +1,38 @@
+import type { CallSettings, ResolvedReward } from "../contracts/plan.ts";
+import type { RewardPlugin } from "../contracts/reward.ts";
+import { EverturnError } from "../errors/everturn-error.ts";
+import { type PluginThread, pluginThread } from "../threads/plugin-thread.ts";
+import type { ToolHost } from "./host.ts";
+import { openService, type Service } from "./service.ts";
+
+/** The reward manager of a run, ready to be asked: its code is in a thread of its own. */
+export interface OpenReward extends Service {
+  /** Bounded by the time-out. Throws REWARD_TIMED_OUT, REWARD_FAILED, PLUGIN_THREAD_ENDED, the signal's reason. */
+  plugin: RewardPlugin;
+  close: PluginThread["close"];
+}
+
+/** Starts the thread of a reward manager. Throws PLUGIN_ENTRY_FAILED, PLUGIN_EXPORT_INVALID. */
+export async function openReward(
+  resolved: ResolvedReward,
+  settings: CallSettings,
+  host: ToolHost,
+  log: (text: string) => void,
+): Promise<OpenReward> {
+  const reward = resolved.name;
+  const { timeout: limit } = settings;
+  const errors = {
+    timedOut: () => new EverturnError("REWARD_TIMED_OUT", { reward, seconds: limit / 1000 }),
+    failed: (reason: string, cause: unknown) =>
+      new EverturnError("REWARD_FAILED", { reward, reason }, { cause }),
+  };
+  const gaveUp: Service["gaveUp"] = (times, reason, cause) =>
+    new EverturnError("REWARD_GAVE_UP", { reward, times, reason }, { cause });
+  const thread = pluginThread({ kind: "reward", plugin: resolved, limit, errors, log });
+  await thread.functions();
+  return {
+    ...openService(settings, host, gaveUp),
+    plugin: { score: ({ signal, ...request }) => thread.ask("score", request, { signal }) },
+    close: thread.close,
+  };
+}

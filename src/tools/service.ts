@@ -1,0 +1,58 @@
+import type { CallSettings } from "../contracts/plan.ts";
+import type { EverturnError } from "../errors/everturn-error.ts";
+import { callFailure } from "./call-failure.ts";
+import { addCallFailure, callFailures, clearCallFailures } from "./call-failures.ts";
+import type { ToolHost } from "./host.ts";
+import { createSlots, type Slots } from "./slots.ts";
+
+/** What is called on a host within a budget of attempts: a tool, or the reward manager. */
+export interface Service {
+  host: ToolHost;
+  slots: Slots | undefined;
+  maximumAttempts: number;
+  /** What is said when its attempts are spent. */
+  gaveUp(times: string, reason: string, cause: unknown): EverturnError;
+}
+
+/** A service that is called as `settings` say. */
+export function openService(settings: CallSettings, host: ToolHost, gaveUp: Service["gaveUp"]): Service {
+  const { concurrency, retry } = settings;
+  return {
+    host,
+    slots: concurrency === undefined ? undefined : createSlots(concurrency),
+    maximumAttempts: retry.maximumAttempts,
+    gaveUp,
+  };
+}
+
+interface Options {
+  /** The call's place in the journal, beside which its failures are counted. */
+  file: string;
+  attempt: number;
+  signal: AbortSignal;
+  /** Told what the call waits for; undefined when it waits no longer. */
+  onWait: (reason: string | undefined) => void;
+}
+
+/**
+ * Does `work` once the service's host is up and there is room, and counts its failures; says how many executions it
+ * took. Throws what the work throws, what `gaveUp` says when the attempts are spent, TOOL_HOST_DOWN, the signal's
+ * reason.
+ */
+export async function callService<Answer>(
+  { host, slots, maximumAttempts, gaveUp }: Service,
+  work: () => Promise<Answer>,
+  { file, attempt, signal, onWait }: Options,
+): Promise<{ answer: Answer; attempts: number }> {
+  const attempts = (await callFailures(file)).length + 1;
+  try {
+    return { answer: await host.call(work, { slots, signal, onWait }), attempts };
+  } catch (error) {
+    const failure = callFailure(error);
+    if (failure === undefined) throw error;
+    addCallFailure(file, { at: new Date().toISOString(), attempt, ...failure });
+    if (attempts < maximumAttempts) throw error;
+    clearCallFailures(file);
+    throw gaveUp(attempts === 1 ? "once" : `${attempts} times`, failure.reason, error);
+  }
+}
