@@ -13,13 +13,14 @@ const pipeline = join(import.meta.dirname, "..", "pipelines", "tools.yaml");
 
 afterAll(() => rm(runs, { recursive: true, force: true }));
 
-/** A run of the pipeline with these settings: its id, and its step's trajectories by task. */
+/** A run of the pipeline with these settings: its id, and its trajectories by task, of the step if it came to it. */
 async function runWith(...settings: string[]) {
   const overrides = ["rollout.batchSize=2", ...settings].flatMap((setting) => ["--set", setting]);
   const { stdout, stderr } = await everturn("run", pipeline, "--runs", runs, "--json", ...overrides);
   const newest = readdirSync(runs).filter((name) => name.startsWith("tools-"));
   const run = newest.sort().at(-1) ?? "";
-  const stage = join(runFolder(runs, run).root, "trajectories", "step-0001");
+  const stages = join(runFolder(runs, run).root, "trajectories");
+  const stage = join(stages, readdirSync(stages).sort().at(-1) ?? "");
   const trajectories = readdirSync(stage).map((task): TrajectoryRecord => {
     return JSON.parse(readFileSync(join(stage, task, "0", "trajectory.json"), "utf8"));
   });
@@ -53,6 +54,8 @@ test("recorded results answer a later run and an evaluation; what was not record
   const call = '<tool_call>{"name":"calculator","arguments":{"expression":"1 + 1"}}</tool_call>';
   const conversations = `policy.config.conversations=${JSON.stringify([[call, "2"]])}`;
   const unknown = await runWith(`rollout.toolRecordings=${folder}`, conversations);
+  expect(unknown.output).toContain("Every trajectory of evaluation-v0000 was left out");
+  expect(unknown.trajectories).toHaveLength(2);
   for (const { outcome, failure } of unknown.trajectories) {
     expect(outcome).toBe("left-out");
     expect(failure).toMatch(
