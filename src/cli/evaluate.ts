@@ -59,13 +59,12 @@ async function evaluate(named: string, options: Options): Promise<void> {
       note: (text) => void process.stderr.write(`${text}\n`),
     },
     (session) => evaluateIn(session, settings, plan, workflowId),
-    (session) => terminate(session, workflowId),
+    {
+      onInterrupt: (session) => terminate(session, workflowId),
+      farewell: () => void process.stderr.write("interrupted\n"),
+    },
   );
-  if (record === "interrupted") {
-    process.stderr.write("interrupted\n");
-    process.exitCode = 130;
-    return;
-  }
+  if (record === "interrupted") return;
   const { name, ...result } = record;
   const line = `accuracy ${record.accuracy.toFixed(3)} on ${record.tasks} tasks, policy version ${record.policyVersion}`;
   process.stdout.write(`${options.json ? JSON.stringify({ run, ...result, evaluation: name }) : line}\n`);

@@ -66,13 +66,9 @@ async function fork(named: string, options: Options): Promise<void> {
       inputs = forkInputs(opened, plan, { stage, count: options.count, queues: session.queues });
       return Promise.all(inputs.map((input) => forkIn(session, input)));
     },
-    (session) => terminate(session, inputs),
+    { onInterrupt: (session) => terminate(session, inputs), farewell: () => note("interrupted") },
   );
-  if (results === "interrupted") {
-    note("interrupted");
-    process.exitCode = 130;
-    return;
-  }
+  if (results === "interrupted") return;
   process.stdout.write(
     options.json ? `${JSON.stringify(forkJson(stage, plan, results))}\n` : forkText(stage, plan, results),
   );

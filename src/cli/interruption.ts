@@ -1,28 +1,49 @@
-/** Ctrl-C or SIGTERM. */
+/** Ctrl-C, SIGTERM, or SIGHUP of a terminal that was closed. */
 export interface Interruption {
-  /** Resolves at the first signal. A second one has its usual meaning: it ends the process at once. */
+  /** Aborts at the first signal. */
+  signal: AbortSignal;
+  /** Resolves then. */
   promise: Promise<"interrupted">;
-  happened(): boolean;
+  /** The exit code that shells expect of a process that the signal ended; 0 before one came. */
+  code(): number;
   /** Gives the signals their usual meaning back. */
   release(): void;
 }
 
-/** Waits for Ctrl-C or SIGTERM. */
-export function interruption(): Interruption {
-  let happened = false;
-  let release = () => {};
+const codes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
+const names = ["SIGHUP", "SIGINT", "SIGTERM"] as const;
+
+/** Milliseconds in which several signals are one: a terminal tells the whole process group, and npm tells it again. */
+const together = 1000;
+
+/**
+ * Waits for a signal to end. A second one, at least a second after the first, ends the process at once, after
+ * `farewell`.
+ */
+export function interruption(farewell: () => void = () => {}): Interruption {
+  const controller = new AbortController();
+  let code = 0;
+  let toldAt = 0;
   const promise = new Promise<"interrupted">((resolve) => {
-    const onSignal = () => {
-      happened = true;
-      release();
-      resolve("interrupted");
-    };
-    release = () => {
-      process.off("SIGINT", onSignal);
-      process.off("SIGTERM", onSignal);
-    };
-    process.on("SIGINT", onSignal);
-    process.on("SIGTERM", onSignal);
+    controller.signal.addEventListener("abort", () => resolve("interrupted"));
   });
-  return { promise, happened: () => happened, release };
+  const onSignal = (name: keyof typeof codes) => {
+    if (!controller.signal.aborted) {
+      code = codes[name];
+      toldAt = performance.now();
+      controller.abort();
+    } else if (performance.now() - toldAt > together) {
+      farewell();
+      process.exit(code);
+    }
+  };
+  for (const name of names) process.on(name, onSignal);
+  return {
+    signal: controller.signal,
+    promise,
+    code: () => code,
+    release: () => {
+      for (const name of names) process.off(name, onSignal);
+    },
+  };
 }

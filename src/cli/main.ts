@@ -54,6 +54,7 @@ for (const register of [
 for (const stream of [process.stdout, process.stderr]) {
   stream.on("error", (error) => {
     if (process.connected && isSystemError(error, "ENOSPC")) return;
+    if (isSystemError(error, "EIO")) return; // the terminal was closed: SIGHUP ends what has to be ended
     if (!isSystemError(error, "EPIPE")) throw error;
     process.exit();
   });

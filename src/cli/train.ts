@@ -34,14 +34,17 @@ export async function train(options: {
       if (change !== undefined) view.note(changeLine(change));
       view.note(`run ${run}: starting Temporal and the workers`);
     };
-    const result = await withSession({ runs, run, temporal, upgrade, held, note: view.note }, (session) =>
-      trainIn(session, view),
+    const result = await withSession(
+      { runs, run, temporal, upgrade, held, note: view.note },
+      (session) => trainIn(session, view),
+      {
+        farewell: () => {
+          view.note(`interrupted; nothing that was finished is lost: everturn resume ${run}`);
+          view.close();
+        },
+      },
     );
-    if (result === "interrupted") {
-      view.note(`interrupted; nothing that was finished is lost: everturn resume ${run}`);
-      process.exitCode = 130;
-      return;
-    }
+    if (result === "interrupted") return;
     const seconds = (Date.now() - started) / 1000;
     view.end({ ...result, seconds, folder: root, report });
     if (json) process.stdout.write(`${JSON.stringify(jsonLine(result, seconds))}\n`);

@@ -3,12 +3,12 @@ import { activitiesOf } from "../../activities/of-role.ts";
 import type { RunFile } from "../contracts/run.ts";
 import { readRunFile } from "../runs/open-runs.ts";
 import { runFolder } from "../runs/run-folder.ts";
-import { noServer, sessionAddress } from "../runs/session-file.ts";
+import { noServer, readSession, sessionAddress } from "../runs/session-file.ts";
 import { startTelemetry } from "../telemetry/telemetry.ts";
 import { prefixed, type Role, roles } from "../temporal/queues.ts";
 import { runWorker } from "../temporal/worker.ts";
-import { interruption } from "./interruption.ts";
 import { runReference } from "./run-reference.ts";
+import { workerEnding } from "./worker-ending.ts";
 
 interface Options {
   role: Role;
@@ -32,32 +32,32 @@ export function registerWorker(program: Command): void {
 }
 
 async function work(options: Options): Promise<void> {
+  const ending = workerEnding();
   const { runs, run } = runReference(options.run, options.runs);
   const file = await readRunFile(runs, run);
   const address = options.address ?? (await addressOf(file, runs));
+  const { cluster } = (await readSession(runFolder(runs, run))) ?? {};
   const telemetry = startTelemetry(options.role, file.telemetry);
-  const interrupted = interruption();
-  const disconnected = new Promise<void>((end) => process.once("disconnect", end));
   try {
     await runWorker({
       role: options.role,
       run,
       runs,
-      location: { address, namespace: file.namespace, isOwn: file.address === undefined },
+      location: { address, namespace: file.namespace, isOwn: file.address === undefined, cluster },
       queues: prefixed(options.queuePrefix ?? "", file.queues),
       makeActivities: activitiesOf,
       deployment: options.queuePrefix === undefined ? run : undefined,
       plugins: telemetry.plugins,
-      ended: Promise.race([disconnected, interrupted.promise.then(() => {})]),
+      ended: ending.promise,
       onProgress: () => tell("progress"),
       onWaits: (waits) => tell({ waits }),
       onReady: () => {
+        ending.isReady();
         tell("ready");
         process.stdout.write(`${options.role} worker of ${run} polls ${address}\n`);
       },
     });
   } finally {
-    interrupted.release();
     await telemetry.stop();
     if (process.connected) process.disconnect(); // an open channel would keep a worker that failed alive
   }

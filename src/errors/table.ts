@@ -382,6 +382,12 @@ export const errorTable = {
     retryable: true,
     help: "Check the address, or leave --address out to start a dev server.",
   },
+  TEMPORAL_OTHER_SERVER: {
+    message:
+      "What answers at {address} is not the run's Temporal server: another server has taken its port, or its database was replaced.",
+    retryable: true,
+    help: "Nothing that was finished is lost: `everturn resume` starts the run's server again, on another port if need be.",
+  },
   TEMPORAL_LOST: {
     message: "The Temporal server at {address} no longer answers: {reason}.",
     retryable: true,

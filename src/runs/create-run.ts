@@ -29,7 +29,7 @@ export async function createRun(
     run,
     createdAt: new Date().toISOString(),
     namespace: server?.namespace ?? "default",
-    queues: prefixed(server === undefined ? "" : `${run}/`, queuesOf[workers]),
+    queues: prefixed(`${run}/`, queuesOf[workers]), // whatever server a worker meets, it serves its run alone
     telemetry,
     ...(server === undefined ? {} : { address: server.address }),
   };

@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   Client,
@@ -11,6 +10,7 @@ import {
 import { type ClientConnectConfig, loadClientConnectConfig } from "@temporalio/envconfig";
 import { NativeConnection } from "@temporalio/worker";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { untilAborted } from "../processes/abort-signals.ts";
 
 /** Where a run's server is. */
 export interface ServerLocation {
@@ -18,6 +18,8 @@ export interface ServerLocation {
   namespace: string;
   /** A dev server of the run's own: no TLS and no keys, whatever the environment says. */
   isOwn: boolean;
+  /** The id of the run's own server, by which it is told from another run's at the same address; absent: any. */
+  cluster?: string | undefined;
 }
 
 /** The server named by the SDK's usual environment configuration, if there is one (TEMPORAL_ADDRESS, profiles). */
@@ -55,7 +57,7 @@ export async function connectClient(
     delayFunction: (attempt, status) => Math.min(retries.pause, delayFunction(attempt, status)),
   });
   // The SDK tries again from a timer: on a closed connection that would throw where nobody catches it.
-  const hasSettled = once(closing, "abort").then(() => sleep(retries.pause + 100));
+  const hasSettled = untilAborted(closing).then(() => sleep(retries.pause + 100));
   try {
     const connection = await Connection.connect({ ...settings, address, interceptors: [retry] });
     const client = new Client({ connection, namespace, plugins });

@@ -3,6 +3,7 @@ import { closeSync, openSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Connection } from "@temporalio/client";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { killOnExit } from "../processes/kill-on-exit.ts";
 import { type ProcessIdentity, processIdentity } from "../processes/process-identity.ts";
 import { freePort } from "./free-port.ts";
 import { type Ending, endingOf, kernelKills } from "./process-ending.ts";
@@ -76,6 +77,7 @@ async function startOn(ports: Ports, options: Options, log: ProcessLog): Promise
     env: { GOGC: "400", ...process.env }, // it collects garbage a quarter as often: memory for time
   });
   closeSync(output);
+  killOnExit(child);
   const ended = new Promise<Ending>((resolve) => {
     const tell = (code: number | null, signal: NodeJS.Signals | null) => {
       const kernelKilled = kernelKills() > killsBefore;

@@ -1,5 +1,6 @@
 import type { Client } from "@temporalio/client";
 import type { Queues } from "../contracts/trajectory.ts";
+import { anyOf } from "../processes/abort-signals.ts";
 import { claimRun } from "../runs/claim-run.ts";
 import { openRun, readRunFile } from "../runs/open-runs.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
@@ -49,20 +50,26 @@ export async function openSession(options: {
   queuePrefix?: string;
   /** Today's workflow code becomes current: what is under way ends on its own, the training workflow moves on. */
   upgrade?: boolean;
+  /** From then on nothing is started again and nothing is told: everything is about to be closed. */
+  stopping?: AbortSignal;
   /** Done once this process holds the run, before anything is started. */
   held?: () => Promise<void>;
   note?: (text: string) => void;
 }): Promise<RunSession> {
-  const { runs, run } = options;
+  const { runs, run, stopping } = options;
   const file = await readRunFile(runs, run);
   const { folder, plan } = await openRun(runs, run);
-  const note = loggedNotes(folder.log("session"), options.note);
-  const held = await claimRun(run, folder, { note });
+  const logged = loggedNotes(folder.log("session"), options.note);
+  const note = (text: string) => {
+    if (stopping?.aborted !== true) logged(text);
+  };
+  const held = await claimRun(run, folder, { note, ...(stopping && { stopping }) });
   const swept = sweptLine(await sweepRun(folder));
   if (swept !== undefined) note(swept);
   const telemetry = startTelemetry("cli", file.telemetry);
   const started: { stop(): Promise<void> }[] = [telemetry];
   const controller = new AbortController();
+  const closing = anyOf(controller.signal, stopping);
   const close = async () => {
     controller.abort();
     for (const part of started.reverse()) await part.stop();
@@ -78,7 +85,15 @@ export async function openSession(options: {
     const progress = () => finished;
     let own: SupervisedServer | undefined;
     if (file.address === undefined) {
-      own = await superviseServer({ run, folder, held, temporal: options.temporal, progress, note });
+      own = await superviseServer({
+        run,
+        folder,
+        held,
+        temporal: options.temporal,
+        progress,
+        note,
+        stopping,
+      });
       started.push(own);
     } else {
       await held.tell({ address: file.address });
@@ -92,7 +107,7 @@ export async function openSession(options: {
     const address = file.address ?? own?.address ?? "";
     const location: ServerLocation = { address, namespace: file.namespace, isOwn: own !== undefined };
     const outlastsOutages = true;
-    const connected = await connectClient(location, telemetry.plugins, controller.signal, {
+    const connected = await connectClient(location, telemetry.plugins, closing, {
       outlastsOutages,
     });
     started.push({ stop: connected.close });
@@ -108,11 +123,11 @@ export async function openSession(options: {
     const isServerUp = () => watch.isUp() && own?.isUp() !== false;
     const standstill: Standstill = watchStandstill({
       ...{ client, run, queue: queues.orchestration, progress, isServerUp, note },
-      closing: controller.signal,
+      closing,
     });
     started.push(standstill);
     const workers = await superviseWorkers(queues, {
-      ...{ runs, run, address, queuePrefix, progress, note },
+      ...{ runs, run, address, queuePrefix, progress, note, stopping },
       onProgress: () => void finished++,
       onNotice: (notice) => {
         note(notice.notice);
@@ -131,7 +146,7 @@ export async function openSession(options: {
       namespace: file.namespace,
       ui: own?.ui,
       waits: standstill.lines,
-      closing: controller.signal,
+      closing,
     };
   } catch (error) {
     await close();

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { anyOf } from "../processes/abort-signals.ts";
 import { type Ending, endingFrom } from "./process-ending.ts";
 
 /** A process of ours that works. */
@@ -34,10 +35,12 @@ export async function supervise(options: {
   progress: () => number;
   onEnd: (ending: Ending, times: number) => void;
   giveUp: (ending: Ending, times: number) => Error;
+  /** What ends from now on ends with all the others: it is not started again, and nobody is told. */
+  stopping?: AbortSignal | undefined;
 }): Promise<Supervised> {
   const { start, progress, onEnd, giveUp } = options;
   const controller = new AbortController();
-  const stopping = controller.signal;
+  const stopping = anyOf(controller.signal, options.stopping);
   let part: Part | undefined = await firstStart();
 
   async function firstStart(): Promise<Part> {
@@ -46,7 +49,7 @@ export async function supervise(options: {
         return await start(stopping);
       } catch (error) {
         const ending = endingFrom(error);
-        if (ending.reason !== "SIGKILL" || times === limit) throw error;
+        if (stopping.aborted || ending.reason !== "SIGKILL" || times === limit) throw error;
         onEnd(ending, times);
       }
     }
@@ -56,8 +59,9 @@ export async function supervise(options: {
     let reached = progress();
     let times = 0;
     let ending = await first.ended;
-    while (!stopping.aborted) {
+    for (;;) {
       part = undefined;
+      if (stopping.aborted) return;
       times = progress() > reached ? 1 : times + 1;
       reached = progress();
       if (times === limit) throw giveUp(ending, times);

@@ -24,14 +24,15 @@ export async function superviseServer(options: {
   /** Counts what the run gets done. */
   progress: () => number;
   note: (text: string) => void;
+  stopping: AbortSignal | undefined;
 }): Promise<SupervisedServer> {
-  const { run, folder, held, temporal, progress, note } = options;
+  const { run, folder, held, temporal, progress, note, stopping } = options;
   let server: DevServer | undefined;
 
-  async function start(stopping: AbortSignal): Promise<DevServer> {
+  async function start(giveUp: AbortSignal): Promise<DevServer> {
     const before = server;
     const onSpawn = (server: ProcessIdentity) => held.tell({ server });
-    server = await startOwnServer(folder, temporal, { before, stopping, onSpawn });
+    server = await startOwnServer(folder, temporal, { before, stopping: giveUp, onSpawn });
     const { address, cluster } = server;
     await held.tell({ address, cluster });
     return server;
@@ -40,6 +41,7 @@ export async function superviseServer(options: {
   const supervised = await supervise({
     start,
     progress,
+    stopping,
     onEnd: ({ reason }, times) =>
       note(`the Temporal server ended (${reason}); starting it again${again(times)}`),
     giveUp: ({ reason, lines }, times) =>

@@ -24,6 +24,7 @@ interface Options {
   isServerUp: () => boolean;
   /** A worker is started when the server answers: without it, it would only end. */
   untilServerAnswers: () => Promise<void>;
+  stopping: AbortSignal | undefined;
 }
 
 /** Starts a worker process for each queue, and starts it again when it ends. Throws what a first start throws. */
@@ -45,6 +46,7 @@ function superviseWorker(role: Role, options: Options): Promise<Supervised> {
   const onWaits = (waits: Wait[]) => options.onWaits(role, waits);
   return supervise({
     progress,
+    stopping: options.stopping,
     start: async (stopping) => {
       await untilServerAnswers();
       const worker = await startWorkerProcess(role, options, { onProgress, onNotice, onWaits, stopping });

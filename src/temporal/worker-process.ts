@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { trainingEnvironment } from "../onnx/allocator.ts";
+import { killOnExit } from "../processes/kill-on-exit.ts";
 import { makeFolder } from "../runs/make-folder.ts";
 import type { Notice } from "../runs/notice.ts";
 import { runFolder } from "../runs/run-folder.ts";
@@ -70,12 +71,14 @@ export async function startWorkerProcess(
     },
   );
   closeSync(output);
+  killOnExit(child);
   const ended = once(child, "exit").then(([code, signal]): Ending => {
     const kernelKilled = kernelKills() > killsBefore;
     return endingOf({ code, signal, output: log.text(), lines: log.tail(), kernelKilled });
   });
   const kill = () => child.kill("SIGKILL");
   stopping?.addEventListener("abort", kill, { once: true });
+  if (stopping?.aborted) kill();
   const ending = await Promise.race([once(child, "message").then(() => undefined), ended]);
   stopping?.removeEventListener("abort", kill);
   if (ending !== undefined) throw workerEnded({ role, run, log: path, ending, times: "before it worked" });

@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import {
   type ActivityInterceptorsFactory,
   TransportError,
@@ -8,6 +7,7 @@ import {
 } from "@temporalio/worker";
 import type { Queues } from "../contracts/trajectory.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { untilAborted } from "../processes/abort-signals.ts";
 import { openRun } from "../runs/open-runs.ts";
 import { connectWorker, reasonOf, type ServerLocation } from "./client.ts";
 import { workflowOptions } from "./deployment.ts";
@@ -15,6 +15,7 @@ import { localAttempts } from "./local-attempts.ts";
 import { watchLoops } from "./loop-watch.ts";
 import { tellOutOfMemory } from "./out-of-memory.ts";
 import { type Role, rolesBeside } from "./queues.ts";
+import { checkServer, watchIdentity } from "./server-identity.ts";
 import type { Wait } from "./waits.ts";
 
 /** The activities of a role, and how to end what they hold. */
@@ -36,8 +37,8 @@ const workflowTasks = { maxConcurrentWorkflowTaskExecutions: 1000, maxConcurrent
  * the one with orchestration also runs the workflows.
  * `onReady` is called when it polls, `onProgress` when activities have finished, at most once a second, `onWaits` with
  * what its local activities wait for.
- * Throws TEMPORAL_UNREACHABLE, TEMPORAL_REFUSED, LOOP_STUCK if that ends no trajectory, and what an activity failed
- * with that found no memory.
+ * Throws TEMPORAL_UNREACHABLE, TEMPORAL_REFUSED, TEMPORAL_OTHER_SERVER, LOOP_STUCK if that ends no trajectory, and what
+ * an activity failed with that found no memory.
  */
 export async function runWorker(options: {
   role: Role;
@@ -62,7 +63,11 @@ export async function runWorker(options: {
   const broken = new AbortController();
   const loops = watchLoops({ loop: plan.loop.name, onLost: (error) => broken.abort(error) });
   const local = localAttempts(options.onWaits);
+  const closing = new AbortController();
   try {
+    await checkServer(connection, location);
+    const onOther = (error: unknown) => broken.abort(error);
+    void watchIdentity(connection, location, { stopping: closing.signal, onOther });
     made = await Promise.all(served.map((one) => options.makeActivities(one, runs, run)));
     const concurrency = Math.max(...made.map((one) => one.concurrency));
     const common: WorkerOptions = {
@@ -89,7 +94,7 @@ export async function runWorker(options: {
       : [{}];
     const workers = await Promise.all(builds.map((build) => Worker.create({ ...common, ...build })));
     options.onReady();
-    await runTogether(workers, Promise.race([options.ended, aborted(broken.signal)]));
+    await runTogether(workers, Promise.race([options.ended, untilAborted(broken.signal)]));
     broken.signal.throwIfAborted();
   } catch (error) {
     if (!(error instanceof TransportError)) throw error;
@@ -98,13 +103,10 @@ export async function runWorker(options: {
   } finally {
     loops.stop();
     local.close();
+    closing.abort();
     await connection.close();
     for (const one of made) await one.close();
   }
-}
-
-async function aborted(signal: AbortSignal): Promise<void> {
-  await once(signal, "abort");
 }
 
 /** Runs workers until `ended` resolves, or one of them fails. */

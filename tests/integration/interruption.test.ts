@@ -1,49 +1,111 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { afterAll, expect, test, vi } from "vitest";
 import { runFolder } from "../../src/runs/run-folder.ts";
 import { readSession } from "../../src/runs/session-file.ts";
 import { lastLine, type RunningCommand, start } from "../support/command.ts";
+import { processesWith } from "../support/processes.ts";
+import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-const runs = temporaryFolder();
-const pipeline = join(import.meta.dirname, "..", "pipelines", "small.yaml");
-const settings = ["steps=1", "evaluation.tasks=2", "rollout.batchSize=8", "warmStart.steps=20"];
-const overrides = settings.flatMap((setting) => ["--set", setting]);
+const folder = temporaryFolder();
+const runs = join(folder, "runs");
+const tokenizer = join(import.meta.dirname, "..", "..", "pipelines", "calculator", "tokenizer");
+const plugins = join(import.meta.dirname, "..", "plugins");
+const commands: RunningCommand[] = [];
 
-/** Waits until the command says that the server is up; it works by then. */
-async function untilUp(command: RunningCommand): Promise<void> {
-  for (let waited = 0; waited < 600 && !command.stdout().includes("Temporal UI at"); waited++)
-    await sleep(100);
-  expect(command.stdout()).toContain("Temporal UI at");
+afterAll(() => {
+  for (const { child, killGroup } of commands)
+    if (child.exitCode === null && child.signalCode === null) killGroup();
+  for (const pid of processesWith(folder).keys()) process.kill(pid, "SIGKILL");
+});
+
+function everturn(...parameters: string[]): RunningCommand {
+  const command = start(...parameters, "--runs", runs);
+  commands.push(command);
+  return command;
 }
 
-test("Ctrl-C ends a run in order; killed outright, the next resume clears up and goes on", {
-  timeout: 120_000,
+const untilSaid = (command: RunningCommand, text: string) =>
+  vi.waitUntil(() => command.stdout().includes(text), { timeout: 90_000, interval: 20 });
+
+/** What a terminal does: it tells every process of the group, the server and the workers too. */
+const tell = ({ child }: RunningCommand, signal: NodeJS.Signals) => process.kill(-(child.pid ?? 0), signal);
+
+test("Ctrl-C, also twice or while starting, SIGTERM and SIGHUP end a run quietly and wholly; a resume goes on", {
+  timeout: 300_000,
 }, async () => {
-  const command = start("run", pipeline, "--runs", runs, ...overrides);
-  await untilUp(command);
-  command.child.kill("SIGINT");
-  const interrupted = await command.end();
+  const policy = {
+    plugin: join(plugins, "policy-scripted"),
+    config: { tokenizer, conversations: [["1"]], seconds: 1.5 },
+  };
+  const rollout = { batchSize: 4, groupSize: 1, concurrency: 1, maxActionTokens: 100 };
+  const pipeline = writeScriptedPipeline(folder, [["1"]], { tools: [], policy, rollout, steps: 2 });
+
+  /** Waits for the end that a signal to the group brings, and looks what is left. */
+  async function ended(command: RunningCommand, code: number): Promise<void> {
+    const told = performance.now();
+    const end = await command.end();
+    const [run = ""] = readdirSync(runs);
+    expect(end).toMatchObject({ code, stderr: "" });
+    expect(end.stdout.trim().split("\n").at(-1)).toBe(
+      `interrupted; nothing that was finished is lost: everturn resume ${run}`,
+    );
+    expect(end.stdout).not.toMatch(/starting it again|does not answer|ended \(/);
+    expect([...processesWith(run)]).toEqual([]);
+    expect(existsSync(runFolder(runs, run).session)).toBe(false);
+    expect(performance.now() - told).toBeLessThan(15_000);
+  }
+
+  let command = everturn("run", pipeline);
+  await untilSaid(command, "reinforcement learning");
+  tell(command, "SIGINT");
+  await ended(command, 130);
+
   const [run = ""] = readdirSync(runs);
-  expect(interrupted).toMatchObject({ code: 130, stderr: "" });
-  expect(interrupted.stdout).toContain(
-    `interrupted; nothing that was finished is lost: everturn resume ${run}`,
-  );
-  const folder = runFolder(runs, run);
-  expect(existsSync(folder.session)).toBe(false);
+  command = everturn("resume", run);
+  await untilSaid(command, "Temporal UI at");
+  tell(command, "SIGINT");
+  await sleep(300);
+  if (command.child.exitCode === null) tell(command, "SIGINT"); // as npm does, which is told by the terminal too
+  await ended(command, 130);
 
-  const killed = start("resume", run, "--runs", runs);
-  await untilUp(killed);
-  const session = await readSession(folder);
-  const left = session?.server?.pid ?? 0;
-  killed.child.kill("SIGKILL");
-  await killed.end();
+  command = everturn("resume", run);
+  await untilSaid(command, "starting Temporal and the workers");
+  await sleep(1500);
+  tell(command, "SIGTERM");
+  await ended(command, 143);
+
+  command = everturn("resume", run);
+  await untilSaid(command, "Temporal UI at");
+  await sleep(1000);
+  tell(command, "SIGHUP");
+  await ended(command, 129);
+
+  command = everturn("resume", run, "--json");
+  const { code, stdout, stderr } = await command.end();
+  expect(code, stderr).toBe(0);
+  expect(lastLine(stdout)).toMatchObject({ run, steps: 2, trajectories: 8 });
+});
+
+test("killed outright, at whatever moment, its workers end; the next resume ends the server and goes on", {
+  timeout: 200_000,
+}, async () => {
+  const [run = ""] = readdirSync(runs);
+  const opened = runFolder(runs, run);
+  for (const moment of [700, 1500, 2500, 6000]) {
+    const command = everturn("dev", run);
+    await vi.waitUntil(() => processesWith(`--run ${run} `).size > 0, { timeout: 60_000, interval: 5 });
+    await sleep(moment - 700);
+    command.child.kill("SIGKILL");
+    await command.end();
+    await vi.waitUntil(() => processesWith(`--run ${run} `).size === 0, { timeout: 20_000, interval: 50 });
+  }
+  const left = (await readSession(opened))?.server?.pid ?? 0;
   expect(process.kill(left, 0), "the server outlives the process that started it").toBe(true);
-
-  const resumed = await start("resume", run, "--runs", runs, "--json").end();
-  expect(resumed.code, resumed.stderr).toBe(0);
-  expect(lastLine(resumed.stdout)).toMatchObject({ run, steps: 1, trajectories: 8 });
+  const resumed = everturn("resume", run, "--json");
+  const { code, stderr } = await resumed.end();
+  expect(code, stderr).toBe(0);
   expect(() => process.kill(left, 0)).toThrow("ESRCH");
 });

@@ -17,11 +17,11 @@ test("runs that begin in the same second get folders of their own, with the plan
   expect((await openRun(runs, ids[0] ?? "")).plan).toEqual(plan);
 });
 
-test("on a server that it joined a run has queues of its own", async () => {
+test("a run has queues of its own, on its own server too: another run's workers may meet it", async () => {
   const own = await readRunFile(runs, await createRun(plan, runs, undefined, false));
   expect(own).toMatchObject({
     namespace: "default",
-    queues: { policy: "rollout", tools: "rollout", trainer: "trainer" },
+    queues: { policy: `${own.run}/rollout`, tools: `${own.run}/rollout`, trainer: `${own.run}/trainer` },
   });
   expect(own.address).toBeUndefined();
   const server = { address: "temporal.example:7233", namespace: "training" };

@@ -1,0 +1,19 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+/** The command lines of this machine's processes that hold these words, by process id. Linux. */
+export function processesWith(words: string): Map<number, string> {
+  const found = new Map<number, string>();
+  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+    const command = commandOf(pid);
+    if (command.includes(words)) found.set(Number(pid), command);
+  }
+  return found;
+}
+
+function commandOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
+  } catch {
+    return ""; // it has ended since
+  }
+}
