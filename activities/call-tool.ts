@@ -78,6 +78,7 @@ export function callTool(worker: ToolWorker, tool: string) {
         reward: answer.reward ?? 0,
         attempts: made.attempts,
         seconds,
+        ...(answer.metrics === undefined ? {} : { metrics: answer.metrics }),
         ...(snapshot === undefined ? {} : { snapshot }),
       };
     }

@@ -2,20 +2,26 @@ import { rm } from "node:fs/promises";
 import type { RunActivities } from "../src/contracts/activities.ts";
 import type { StepRecord } from "../src/contracts/generated/step-record.ts";
 import { isKept } from "../src/ledger/kept-versions.ts";
+import { readTrajectoryRecord } from "../src/report/trajectory-files.ts";
 import { putLine, readLines } from "../src/runs/files.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
 import { patiently } from "../src/runs/patiently.ts";
+import type { RunFolder } from "../src/runs/run-folder.ts";
 import { once } from "../src/trajectory/journal.ts";
+import { type Metrics, meanMetrics } from "../src/trajectory/metrics.ts";
+import { trajectoryOf } from "../src/trajectory/trajectory-of.ts";
 
 /**
  * Adds the step's line to `metrics.jsonl`, once and in the order of the steps, and deletes versions that are neither
  * checkpoints nor new.
  */
 export function recordStep(openRun: (run: string) => Promise<OpenRun>): RunActivities["record-step"] {
-  return async ({ run, record }) => {
+  return async ({ run, record, finished = [] }) => {
     const { folder, plan } = await openRun(run);
     const { step } = record;
-    const first = await once(folder.recordedStep(step), async () => record, { flush: true });
+    const first = await once(folder.recordedStep(step), async () => measured(folder, record, finished), {
+      flush: true,
+    });
     const lines = await readLines<StepRecord>(folder.metrics);
     if (!lines.some((line) => line.step === step)) {
       const isBefore = (line: StepRecord) => line.step < step;
@@ -28,4 +34,16 @@ export function recordStep(openRun: (run: string) => Promise<OpenRun>): RunActiv
         await rm(path, { recursive: true, force: true });
     }
   };
+}
+
+/** The record, with the means of what was measured of the trajectories that finished. */
+async function measured(
+  folder: RunFolder,
+  record: StepRecord,
+  finished: readonly string[],
+): Promise<StepRecord> {
+  const all: (Metrics | undefined)[] = [];
+  for (const id of finished) all.push((await readTrajectoryRecord(folder, trajectoryOf(id)))?.metrics);
+  const metrics = meanMetrics(all);
+  return metrics === undefined ? record : { ...record, metrics };
 }

@@ -52,7 +52,8 @@ export function scoreTrajectory(worker: ToolWorker) {
       );
       const total = score.reward + ended.toolReward;
       rewards.record(total, { outcome });
-      return trajectoryRecord(input, ended, { outcome, answer, reward: total, success: score.success });
+      const { success, metrics = {} } = score;
+      return trajectoryRecord(input, ended, { outcome, answer, reward: total, success, metrics });
     });
     const { reward, success } = record;
     if (plan.trainer.comparesTurns !== true) return { reward, success };

@@ -39,7 +39,8 @@ export async function step(input: StepInput): Promise<StepResult> {
   await schedule(queues, "publish-policy", { run, policyVersion: trained.policyVersion });
   clock.push(Date.now());
   const record = stepRecord(input, groups, trained, clock);
-  await schedule(queues, "record-step", { run, record });
+  const finished = results.filter(hasFinished).map((result) => result.trajectory);
+  await schedule(queues, "record-step", { run, record, finished });
   return {
     policyVersion: trained.policyVersion,
     trajectories: batch.length,

@@ -1,6 +1,6 @@
 import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import type { Approval } from "../contracts/orders.ts";
-import { counted, duration } from "../report/format.ts";
+import { counted, duration, number } from "../report/format.ts";
 import type { TokenRow } from "../report/token-rows.ts";
 import type { CallDetail, TrajectoryDetail, TurnDetail } from "../report/trajectory-detail.ts";
 import { type Paint, visible } from "./spans.ts";
@@ -10,13 +10,19 @@ import { tableLines } from "./table.ts";
 export function trajectoryText(detail: TrajectoryDetail, paint: Paint, tokens?: readonly TokenRow[]): string {
   const prompt = detail.record?.task.prompt.map(({ role, content }) => `${role}: ${content}`).join("\n");
   const sections = [
-    [paint("bold", detail.id), headline(detail), ...originLines(detail)].join("\n"),
+    [paint("bold", detail.id), headline(detail), ...metricLines(detail), ...originLines(detail)].join("\n"),
     [paint("cyan", "prompt"), indented(prompt ?? detail.segments[0]?.text ?? "")].join("\n"),
     ...detail.turns.map((turn, index) => turnText(turn, index, detail.record, paint)),
     ending(detail.record, paint),
     ...(tokens === undefined ? [] : [tokenTable(tokens)]),
   ];
   return `${sections.join("\n\n")}\n`;
+}
+
+/** What the reward and the tools measured. */
+function metricLines({ record }: TrajectoryDetail): string[] {
+  const metrics = Object.entries(record?.metrics ?? {});
+  return metrics.length === 0 ? [] : [metrics.map(([name, value]) => `${name} ${number(value)}`).join(" · ")];
 }
 
 function originLines({ record }: TrajectoryDetail): string[] {

@@ -100,7 +100,8 @@ export interface CallToolResult {
 }
 
 /** A tool call as the journal holds it. Those of 0.2 lack the tool and its arguments. */
-export type CallEntry = CallToolResult & Partial<Pick<ToolCallRecord, "tool" | "arguments" | "approval">>;
+export type CallEntry = CallToolResult &
+  Partial<Pick<ToolCallRecord, "tool" | "arguments" | "approval">> & { metrics?: Record<string, number> };
 
 /** A trajectory that has ended. */
 export interface EndedTrajectory {
@@ -237,6 +238,8 @@ export interface PublishPolicyInput {
 export interface RecordStepInput {
   run: string;
   record: StepRecord;
+  /** The trajectories that finished, whose metrics are averaged. Absent in histories before 0.4. */
+  finished?: string[];
 }
 
 /** An evaluation's result, to be written down. */

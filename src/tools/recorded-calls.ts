@@ -11,6 +11,8 @@ export interface RecordedCall extends CallToolResult {
   arguments: JsonObject;
   /** What became of it, if it waited for approval. */
   approval?: Approval["decision"];
+  /** What the tool measured. */
+  metrics?: Record<string, number>;
   /** Of the instance's state after the call, by content. */
   snapshot?: string;
 }

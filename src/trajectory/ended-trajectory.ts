@@ -1,5 +1,6 @@
-import type { EndedTrajectory, LostTrajectory } from "../contracts/activities.ts";
+import type { CallEntry, EndedTrajectory, LostTrajectory } from "../contracts/activities.ts";
 import type { TokenCounts, TurnRecord } from "../contracts/trajectory.ts";
+import { type Metrics, meanMetrics } from "./metrics.ts";
 import { readTurns, recordRefused, type TurnEntry } from "./turn-journal.ts";
 
 /** The turns of a trajectory that has ended. */
@@ -10,6 +11,8 @@ export interface EndedTurns {
   /** What the tools of each turn added to the reward; undefined if nothing. */
   turnRewards: number[] | undefined;
   toolReward: number;
+  /** What the tools measured, as tool.metric: the mean of the calls that told it. */
+  metrics?: Metrics | undefined;
 }
 
 /** How far a trajectory came, by the journal in its folder. */
@@ -37,7 +40,12 @@ export async function readEnded(
     policyVersions: entries.map(({ generated }) => generated.policyVersion),
     turnRewards: turnRewards.some((reward) => reward !== 0) ? turnRewards : undefined,
     toolReward: sum(turnRewards),
+    metrics: meanMetrics(entries.flatMap(({ calls }) => calls.map(metricsOf))),
   };
+}
+
+function metricsOf({ tool, metrics = {} }: CallEntry): Metrics {
+  return Object.fromEntries(Object.entries(metrics).map(([name, value]) => [`${tool}.${name}`, value]));
 }
 
 function turnRecord({ generated, calls }: TurnEntry): TurnRecord {

@@ -69,7 +69,13 @@ test("a judge that hangs loses the trajectories that it hangs for, within its ow
   expect(code, stderr).toBe(0);
   const run = readdirSync(runs).find((name) => name.startsWith("judged")) ?? "";
   const [step] = await readLines<StepRecord>(runFolder(runs, run).metrics);
-  expect(step).toMatchObject({ trajectories: 2, leftOut: 2, rewardMean: 1, successRate: 1 });
+  expect(step).toMatchObject({
+    trajectories: 2,
+    leftOut: 2,
+    rewardMean: 1,
+    successRate: 1,
+    metrics: { length: 2 },
+  });
   const reason =
     "The reward manager reward-unruly failed 2 times, the last time because: no answer within 0.3 s";
   expect(Object.keys(step?.leftOutReasons ?? {}).join("\n")).toContain(reason);

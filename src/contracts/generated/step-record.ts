@@ -42,6 +42,15 @@ export interface StepRecord {
     [k: string]: number;
   };
   /**
+   * What the reward manager and the tools measured, by name: each the mean of the finished trajectories that have it. Absent if nothing.
+   */
+  metrics?: {
+    /**
+     * Mean of the metric.
+     */
+    [k: string]: number;
+  };
+  /**
    * Groups that train nothing, because fewer than rollout.minGroup of their trajectories finished. Absent if there is none.
    */
   groupsLost?: number;

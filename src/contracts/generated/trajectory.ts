@@ -52,6 +52,15 @@ export interface TrajectoryRecord {
    */
   turnRewards?: number[];
   /**
+   * What the reward manager measured, by its names, and the tools, as tool.metric: the mean of the calls that told it. Absent if nothing.
+   */
+  metrics?: {
+    /**
+     * Its value.
+     */
+    [k: string]: number;
+  };
+  /**
    * Whether the reward manager counts it as solved.
    */
   success: boolean;

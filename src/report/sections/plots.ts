@@ -71,6 +71,13 @@ export function plots(data: ReportData): Html {
     }),
     ...single("Action tokens", "Mean of a trajectory.", (record) => record.actionLength),
     ...single("Turns", "Mean of a trajectory.", (record) => record.turns),
+    ...[...new Set(records.flatMap(({ metrics }) => Object.keys(metrics ?? {})))].flatMap((name) =>
+      single(
+        name,
+        "Measured by the reward or a tool: mean of a trajectory.",
+        ({ metrics }) => metrics?.[name],
+      ),
+    ),
     ...counts(
       "Left out",
       "Trajectories whose infrastructure failed; they train no step.",

@@ -117,7 +117,7 @@ test("a tool that ignores its signal does not hold its call for longer than the 
   }`;
   const hanging = call("task-00005", execute, { expression: "1" }, { timeout: 50 });
   await expect(hanging).rejects.toMatchObject({ code: "TOOL_TIMED_OUT", retryable: true });
-  await vi.waitUntil(() => existsSync(log));
+  await vi.waitUntil(() => existsSync(log), { timeout: 20_000 });
   expect(readFileSync(log, "utf8")).toBe("TOOL_TIMED_OUT");
 });
 
@@ -143,10 +143,10 @@ test("a cancelled call stops its tool, and costs it no attempt", async () => {
   }`;
   const stopping = call("task-00007", execute, { expression: "1" }, {}, controller);
   stopping.catch(() => {}); // looked at below
-  await vi.waitUntil(() => existsSync(log));
+  await vi.waitUntil(() => existsSync(log), { timeout: 20_000 });
   controller.abort(new Error("cancelled"));
   await expect(stopping).rejects.toThrow("cancelled");
-  await vi.waitUntil(() => readFileSync(log, "utf8") === "begun, cancelled");
+  await vi.waitUntil(() => readFileSync(log, "utf8") === "begun, cancelled", { timeout: 20_000 });
   expect(await call("task-00007", '() => ({ text: "3" })')).toMatchObject({ attempts: 1 });
 });
 
@@ -185,7 +185,7 @@ test("a call that waits for its paused host while another worker records it is n
     if (calls.length === 1) throw new EverturnError("TOOL_FAILED", { tool: "calculator", reason: "down" });
     return { text: "here" };
   };
-  const one = open(inline({ execute }), {}, { failures: 1, pause: 100 });
+  const one = open(inline({ execute }), {}, { failures: 1, pause: 700 });
   await expect(callOn(one, "task-00010")).rejects.toMatchObject({ code: "TOOL_FAILED" });
   const waiting = callOn(one, "task-00011");
   await callOn(elsewhere(), "task-00011");

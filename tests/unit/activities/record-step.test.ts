@@ -8,6 +8,7 @@ import type { StepRecord } from "../../../src/contracts/generated/step-record.ts
 import { readLines, readRecord } from "../../../src/runs/files.ts";
 import { openRun } from "../../../src/runs/open-runs.ts";
 import { runFolder } from "../../../src/runs/run-folder.ts";
+import { trajectoryOf } from "../../../src/trajectory/trajectory-of.ts";
 import { writeSampleRun } from "../../support/sample-run.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
@@ -46,6 +47,19 @@ test("checkpoints and the newest versions stay, other old ones go, also those a 
   );
   expect(kept).toEqual([0, 1, 5, 9, 10, 11, 12]);
   expect(existsSync(folder.trainer(8))).toBe(false);
+});
+
+test("a step's line has the means of what the reward and the tools measured of its finished trajectories", async () => {
+  const ids = [0, 1, 2].map((sample) => `${run}/step-0001/measured/${sample}`);
+  const measured = [{ length: 1, "search.hits": 4 }, { length: 3 }, undefined];
+  for (const [index, id] of ids.entries()) {
+    const place = folder.trajectory(trajectoryOf(id));
+    mkdirSync(place, { recursive: true });
+    writeFileSync(join(place, "trajectory.json"), JSON.stringify({ metrics: measured[index] }));
+  }
+  await recordStep(open)({ run, record: { ...template, step: 50 }, finished: ids });
+  const line = (await readLines<StepRecord>(folder.metrics)).find(({ step }) => step === 50);
+  expect(line?.metrics).toEqual({ length: 2, "search.hits": 4 });
 });
 
 test("two processes that both think a step is theirs leave it once, whole, and of one of them", async () => {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { MockActivityEnvironment } from "@temporalio/testing";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -67,6 +67,29 @@ test("a trajectory is scored once, with what its tools add", async () => {
   });
 });
 
+test("what the reward and the tools measured is in the trajectory's record: of a tool, the mean of its calls", async () => {
+  const input = { ...finished("task-00004"), turns: 1 };
+  const journal = folder.trajectory(input.place);
+  mkdirSync(journal, { recursive: true });
+  const generated = {
+    action: "2",
+    policyVersion: 0,
+    finishReason: "stop",
+    head: "a",
+    tokens: input.tokens,
+    seconds: 0,
+  };
+  writeFileSync(join(journal, "turn-1.json"), JSON.stringify(generated));
+  for (const [index, hits] of [2, 4].entries()) {
+    const answered = { observation: "", valid: true, reward: 0, attempts: 1, seconds: 0 };
+    const call = { ...answered, tool: "search", arguments: {}, metrics: { hits } };
+    writeFileSync(join(journal, `turn-1-call-${index}.json`), JSON.stringify(call));
+  }
+  await scored(input, "() => ({ reward: 1, success: true, metrics: { length: 7 } })");
+  const metrics = { length: 7, "search.hits": 3 };
+  expect(await readTrajectoryRecord(folder, input.place)).toMatchObject({ metrics });
+});
+
 test("a trajectory that was left out is scored when its step is tried again and it gets through", async () => {
   const input = finished("task-00001");
   await recordLeftOut((id) => openRun(runs, id))({ ...input, failure: "calculator: the host is down" });
@@ -116,10 +139,10 @@ test("a cancelled score tells its judge, and costs it no attempt", async () => {
   }`;
   const scoring = scored(input, judge, { signal });
   scoring.catch(() => {}); // looked at below
-  await vi.waitUntil(() => existsSync(log));
+  await vi.waitUntil(() => existsSync(log), { timeout: 20_000 });
   abort(new Error("cancelled"));
   await expect(scoring).rejects.toThrow("cancelled");
-  await vi.waitUntil(() => readFileSync(log, "utf8") === "cancelled");
+  await vi.waitUntil(() => readFileSync(log, "utf8") === "cancelled", { timeout: 20_000 });
   expect(existsSync(join(folder.trajectory(input.place), "trajectory-failures.jsonl"))).toBe(false);
 });
 

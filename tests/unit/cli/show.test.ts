@@ -1,5 +1,9 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { registerShow } from "../../../src/cli/show.ts";
+import { openRun } from "../../../src/runs/open-runs.ts";
+import { trajectoryOf } from "../../../src/trajectory/trajectory-of.ts";
 import { writeSampleRun } from "../../support/sample-run.ts";
 import { runCommand } from "./run-command.ts";
 
@@ -76,4 +80,13 @@ test("names ids like the one that is not there, and those that an ending fits", 
     "4 trajectories end in task-00003/0. Write more of the id: calculator-sample/evaluation-v0000/task-00003/0,",
   );
   await expect(show("0003/0")).rejects.toThrow("There is no trajectory 0003/0.");
+});
+
+test("tells what the reward and the tools measured", async () => {
+  const { folder } = await openRun(runs, "calculator-sample");
+  const place = trajectoryOf("calculator-sample/step-0001/task-01009/0");
+  const file = join(folder.trajectory(place), "trajectory.json");
+  const record = JSON.parse(readFileSync(file, "utf8"));
+  writeFileSync(file, JSON.stringify({ ...record, metrics: { length: 2, "calculator.digits": 1.5 } }));
+  expect(await show("step-0001/task-01009/0")).toContain("\nlength 2 · calculator.digits 1.5\n");
 });

@@ -155,3 +155,11 @@ test("`everturn report` writes the file and says where it is", async () => {
   expect(JSON.parse(line)).toEqual({ run: id, report: folder.report });
   await expect(writeReport(runFolder(runs, "none"))).rejects.toThrow("There is no run none");
 });
+
+test("plots what the reward and the tools measured", async () => {
+  const run = await writeSampleRun();
+  const lines = (await readFile(run.folder.metrics, "utf8")).trim().split("\n");
+  const measured = lines.map((line, index) => ({ ...JSON.parse(line), metrics: { "search.hits": index } }));
+  await writeWhole(run.folder.metrics, measured.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  expect(await reportOf(run)).toContain("<h3>search.hits</h3>");
+});
