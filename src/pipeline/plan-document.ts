@@ -1,4 +1,4 @@
-import type { HostSettings, Plan, ResolvedPlugin, ResolvedTool } from "../contracts/plan.ts";
+import type { CallSettings, HostSettings, Plan, ResolvedPlugin, ResolvedTool } from "../contracts/plan.ts";
 import type { SourceDocument } from "../validation/source-document.ts";
 
 /** A plan in the words of a pipeline again, with all that was in force written out; times in milliseconds. */
@@ -14,7 +14,7 @@ export function planDocument(plan: Plan): SourceDocument {
       Object.entries(plan.hosts ?? {}).map(([host, limits]) => [host, hostUse(limits)]),
     ),
     loop: pluginUse(plan.loop),
-    reward: pluginUse(plan.reward),
+    reward: { ...pluginUse(plan.reward), ...(plan.reward.calls && callsUse(plan.reward.calls)) },
     trainer: { ...pluginUse(plan.trainer), ...(loss === undefined ? {} : { loss: pluginUse(loss) }) },
     ...(warmStart === undefined ? {} : { warmStart }),
     ...{ rollout, evaluation, checkpoints },
@@ -27,9 +27,17 @@ function pluginUse({ name, config }: ResolvedPlugin) {
 }
 
 function toolUse(tool: ResolvedTool) {
-  const { retry, timeout, concurrency, host, approval } = tool;
+  const { approval } = tool;
   return {
     ...pluginUse(tool),
+    ...callsUse(tool),
+    ...(approval === undefined ? {} : { approval: "required" }),
+    ...(approval?.timeout === undefined ? {} : { approvalTimeout: `${approval.timeout}ms` }),
+  };
+}
+
+function callsUse({ retry, timeout, concurrency, host }: CallSettings) {
+  return {
     retry: {
       ...retry,
       initialInterval: `${retry.initialInterval}ms`,
@@ -38,8 +46,6 @@ function toolUse(tool: ResolvedTool) {
     timeout: `${timeout}ms`,
     ...(concurrency === undefined ? {} : { concurrency }),
     ...(host === undefined ? {} : { host }),
-    ...(approval === undefined ? {} : { approval: "required" }),
-    ...(approval?.timeout === undefined ? {} : { approvalTimeout: `${approval.timeout}ms` }),
   };
 }
 

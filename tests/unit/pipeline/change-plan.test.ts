@@ -10,7 +10,11 @@ import { openRuns } from "../../../src/runs/open-runs.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const small = join(import.meta.dirname, "..", "..", "pipelines", "small.yaml");
-const overrides = ["hosts={ calculator: { pause: 2s } }", "rollout.limits={ time: 1h }"];
+const overrides = [
+  "hosts={ calculator: { pause: 2s }, judge: { pause: 3s } }",
+  "reward.host=judge",
+  "rollout.limits={ time: 1h }",
+];
 const plan = await loadPlan(small, { overrides });
 
 function refusals(...sets: string[]): string[] {
