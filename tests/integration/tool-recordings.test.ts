@@ -20,7 +20,8 @@ async function runWith(...settings: string[]) {
   const newest = readdirSync(runs).filter((name) => name.startsWith("tools-"));
   const run = newest.sort().at(-1) ?? "";
   const stages = join(runFolder(runs, run).root, "trajectories");
-  const stage = join(stages, readdirSync(stages).sort().at(-1) ?? "");
+  const begun = readdirSync(stages).filter((name) => /^(evaluation|step)-/.test(name));
+  const stage = join(stages, begun.sort().at(-1) ?? "");
   const trajectories = readdirSync(stage).map((task): TrajectoryRecord => {
     return JSON.parse(readFileSync(join(stage, task, "0", "trajectory.json"), "utf8"));
   });
