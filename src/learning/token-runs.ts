@@ -9,7 +9,7 @@ export interface RunLimits {
   padding: number;
 }
 
-/** The limits for a model: padding may cost about what a run of its own costs (measured from 0.1 to 135 million weights). */
+/** The limits for a model: padding may cost about what a run of its own costs (measured at 0.1 and 6 million weights). */
 export function runLimits({ hidden_size, head_dim }: ModelConfig, tokens: number): RunLimits {
   return { tokens, padding: 32 * hidden_size * head_dim };
 }

@@ -41,6 +41,7 @@ test("the workflow bundle holds workflows, contracts and errors, and nothing tha
     expect([...new Set(rooms)].sort()).toMatchInlineSnapshot(`
       [
         "plugins/loop-tool-agent",
+        "src/contracts",
         "src/errors",
         "workflows",
       ]
