@@ -161,7 +161,7 @@ async function interrupt(thread: Thread, isStuck: () => boolean): Promise<boolea
     thread.once("exit", () => resolve(false));
     session.once("NodeWorker.receivedMessageFromWorker", () => resolve(true));
     session.on("NodeWorker.attachedToWorker", ({ params: { sessionId, workerInfo } }) => {
-      if (workerInfo.workerId !== String(thread.threadId)) return;
+      if (!workerInfo.title.startsWith(`[worker ${thread.threadId}]`)) return; // its workerId is a number of the session's
       if (!isStuck()) return resolve(false);
       const message = JSON.stringify({ id: 1, method: "Runtime.terminateExecution" });
       session.post("NodeWorker.sendMessageToWorker", { sessionId, message });
