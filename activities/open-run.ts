@@ -6,6 +6,7 @@ import type { Plan } from "../src/contracts/plan.ts";
 import type { EvaluationRecord, RunSettings, TrainingProgress } from "../src/contracts/run.ts";
 import type { ToolBinding } from "../src/contracts/trajectory.ts";
 import { settingsOfReward } from "../src/pipeline/call-settings.ts";
+import { toolDefinition } from "../src/pipeline/tool-definitions.ts";
 import { trajectoryLimits } from "../src/pipeline/trajectory-limits.ts";
 import { committedGroups } from "../src/runs/committed-groups.ts";
 import { readLines, readRecord } from "../src/runs/files.ts";
@@ -54,11 +55,11 @@ export function runSettings(plan: Plan): RunSettings {
 function toolBinding(tool: Plan["tools"][number], recordings: string | undefined): ToolBinding[] {
   const { manifest, retry, timeout, approval } = tool;
   if (manifest.tool === undefined) return [];
-  const { name, description, parameters, stateful = false, recovery = "fail" } = manifest.tool;
+  const { stateful = false, recovery = "fail" } = manifest.tool;
   const computes = !stateful && !Object.values(manifest.capabilities).includes(true);
   return [
     {
-      ...{ definition: { name, description, parameters }, retry, timeout, stateful },
+      ...{ definition: toolDefinition(manifest.tool), retry, timeout, stateful },
       pure: computes || recordings !== undefined,
       ...(stateful ? { recovery } : {}),
       ...(recordings === undefined ? {} : { recordings }),
