@@ -56,7 +56,7 @@ export async function runUnderFire(options: {
   async function oneRun(runSeed: number): Promise<void> {
     const before = new Set(existsSync(root) ? readdirSync(root) : []);
     const nameOf = () => readdirSync(root).find((name) => !before.has(name));
-    const own = () => strikes.filter(({ run }) => run === (nameOf() ?? ""));
+    const own = () => strikes.filter(({ run }) => run === nameOf());
     const started: RunOptions = {
       ...{ work, runs: root, seed: runSeed, steps, hostUrl: host.url, pauses: true },
       ...(loop === undefined ? {} : { loop: loop.folder }),
@@ -102,8 +102,10 @@ export async function runUnderFire(options: {
     }
 
     async function strike(): Promise<void> {
+      const run = nameOf();
+      if (run === undefined) return; // what is killed before there is a run is no run's loss
       journal?.snapshot();
-      const one = striker.strike(nameOf() ?? "");
+      const one = striker.strike(run);
       if (one === undefined) return;
       strikes.push(one);
       note(`${scenario.name} ${strikes.length}/${options.strikes}: ${one.action} ${one.kind}`);
