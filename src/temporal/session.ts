@@ -8,6 +8,7 @@ import { sweepRun, sweptLine } from "../runs/sweep.ts";
 import { startTelemetry } from "../telemetry/telemetry.ts";
 import { connectClient, type ServerLocation } from "./client.ts";
 import { makeCurrent } from "./deployment.ts";
+import { freeLeftInstances } from "./free-left-instances.ts";
 import { prefixed } from "./queues.ts";
 import { registerSearchAttributes } from "./search-attributes.ts";
 import { watchServer } from "./server-watch.ts";
@@ -74,6 +75,7 @@ export async function openSession(options: {
     controller.abort();
     for (const part of started.reverse()) await part.stop();
     await sweepRun(folder);
+    await freeLeftInstances(runs, run);
     await held.release();
   };
   try {

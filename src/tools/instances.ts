@@ -44,7 +44,7 @@ export interface Instances {
   ): Promise<InstanceAnswer<T>>;
   /** Lets an instance go whose state is not what the journal says: the next call recovers it. */
   forget(place: TrajectoryPlace, tool: OpenTool): Promise<void>;
-  /** Frees the trajectory's instance, also one whose worker died. */
+  /** Frees the trajectory's instance here, and one whose worker died. */
   release(place: TrajectoryPlace, tool: OpenTool): Promise<void>;
   /** Renews the leases held here; lets go of what was taken over, and of what finished trajectories left. */
   renew(): Promise<void>;
@@ -238,9 +238,9 @@ export function holdInstances(
       const key = instanceKey(place, tool.name);
       return inTurn(key, async () => {
         await letGo(key);
+        // Another worker that lives frees its own once the trajectory has its record. Its lease is how others find what
+        // it held if it dies before that.
         await reapKey(key);
-        // Another worker lets go of it as soon as it sees that its lease is gone.
-        for (const { file } of await leases.list(key)) leases.remove(file);
       });
     },
     renew: async () => {

@@ -127,6 +127,6 @@ test("a step of more trajectories than a workflow can well hold is rolled out in
   const { events = [] } = await handle.fetchHistory();
   const children = events?.filter((event) => event.startChildWorkflowExecutionInitiatedEventAttributes);
   expect(children).toHaveLength(3);
-  expect(events?.length).toBeLessThan(60);
+  expect(events?.length).toBeLessThan(80); // how many tasks there are hangs on what ends together
   expect(JSON.stringify(events)).not.toContain("done");
 });
