@@ -3,7 +3,7 @@ import { Context } from "@temporalio/activity";
 import type { CallToolInput, CallToolResult } from "../src/contracts/activities.ts";
 import type { ToolResponse } from "../src/contracts/tool.ts";
 import type { Report } from "../src/temporal/durable.ts";
-import { timed } from "../src/temporal/timed.ts";
+import { type Timed, timed } from "../src/temporal/timed.ts";
 import type { ToolWorker } from "../src/temporal/tool-worker.ts";
 import type { InstanceState } from "../src/threads/plugin-thread.ts";
 import type { InstanceAnswer } from "../src/tools/instances.ts";
@@ -27,7 +27,6 @@ export function callTool(worker: ToolWorker, tool: string) {
     const { folder } = await worker.openRun(place.run);
     const file = join(folder.trajectory(place), `turn-${turn}-call-${call}.json`);
     const opened = await worker.tool(tool);
-    let seconds = 0;
     return worker.inTurn(file, async () => {
       let isNew = false;
       let made: RecordedCall | undefined;
@@ -38,8 +37,8 @@ export function callTool(worker: ToolWorker, tool: string) {
       });
       // Another worker was first: what it did is what counts, and an instance here has not done it, or in its own way.
       if (isNew && made !== recorded) await worker.instances.forget(place, opened);
-      const { observation, valid, reward, attempts } = recorded;
-      return { observation, valid, reward, attempts, seconds: recorded.seconds };
+      const { observation, valid, reward, attempts, seconds } = recorded;
+      return { observation, valid, reward, attempts, seconds };
     });
 
     async function answered(opened: OpenTool, file: string, lookAgain: LookAgain): Promise<RecordedCall> {
@@ -70,7 +69,8 @@ export function callTool(worker: ToolWorker, tool: string) {
         },
         { file, attempt, signal, onWait: report },
       );
-      const { answer, snapshot } = made.answer;
+      const { snapshot } = made.answer;
+      const { result: answer, seconds } = made.answer.answer;
       return {
         ...said,
         observation: shortened(answer.text),
@@ -83,20 +83,20 @@ export function callTool(worker: ToolWorker, tool: string) {
       };
     }
 
-    async function executed(opened: OpenTool, lookAgain: LookAgain): Promise<InstanceAnswer<ToolResponse>> {
+    async function executed(
+      opened: OpenTool,
+      lookAgain: LookAgain,
+    ): Promise<InstanceAnswer<Timed<ToolResponse>>> {
       const { plugin, config } = opened;
       const key = `${place.id}/${turn}/${call}`;
       const { attempt } = Context.current().info;
       const execution = { instance: place.id, key, config, attempt, isReplay: false };
-      const execute = async (state?: InstanceState) => {
-        const bound = { what: tool, signal, limit: input.timeLimit };
-        const done = await timed(
+      const bound = { what: tool, signal, limit: input.timeLimit };
+      const execute = (state?: InstanceState) =>
+        timed(
           async (limited) => plugin.execute(input.arguments, { ...execution, signal: limited }, state),
           bound,
         );
-        seconds = done.seconds;
-        return done.result;
-      };
       if (plugin.create === undefined) return { answer: await execute() };
       const { continues = false } = input;
       const needed = { place, turn, call, attempt, task: input.task, tool: opened, continues, signal };

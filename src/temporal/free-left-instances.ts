@@ -7,7 +7,7 @@ export async function freeLeftInstances(runs: string, run: string): Promise<void
   if (namesInSync(runFolder(runs, run).leases).length === 0) return;
   const worker = toolWorker(runs, run);
   try {
-    await worker.start();
+    await worker.reap();
   } finally {
     await worker.close();
   }

@@ -12,6 +12,12 @@ interface Options {
   limit?: number | undefined;
 }
 
+/** What came of work, and the seconds that it took. */
+export interface Timed<Result> {
+  result: Result;
+  seconds: number;
+}
+
 /**
  * Does `work`, and measures the seconds that it took while this process ran; `begin` says that what came before was
  * waiting. After `limit` its signal is aborted and nobody waits for it any longer. Throws TIME_LIMIT_REACHED, the
@@ -20,7 +26,7 @@ interface Options {
 export async function timed<Result>(
   work: (signal: AbortSignal, begin: () => void) => Promise<Result>,
   { what, signal, limit = Number.POSITIVE_INFINITY }: Options,
-): Promise<{ result: Result; seconds: number }> {
+): Promise<Timed<Result>> {
   signal.throwIfAborted();
   const controller = new AbortController();
   const aborted = new Promise<never>((_, reject) => {

@@ -30,6 +30,8 @@ export interface ToolWorker {
   /** Does `work` after what was asked for with the same key: attempts at one call never overlap in a worker. */
   inTurn<T>(key: string, work: () => Promise<T>): Promise<T>;
   reward(): Promise<OpenReward>;
+  /** Frees what dead workers left. */
+  reap(): Promise<void>;
   /** Frees what dead workers left and starts the plugins' threads; from then on renews its own leases and looks for others that nobody holds. */
   start(): Promise<void>;
   /** Releases every instance that is still held. */
@@ -103,6 +105,7 @@ export function toolWorker(runs: string, run: string): ToolWorker {
     },
     inTurn: oneAtATime(),
     reward,
+    reap: lookAtLeases,
     start: async () => {
       await lookAtLeases();
       const { plan } = await openRun(run);

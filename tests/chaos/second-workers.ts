@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startCli } from "./cli-process.ts";
@@ -37,10 +37,9 @@ export async function keepSecondWorkers(options: {
 
 /** Whether the run's session says where its server is. */
 function hasServer(root: string): boolean {
-  const file = join(root, "session.json");
   try {
-    return existsSync(file) && JSON.parse(readFileSync(file, "utf8")).address !== undefined;
+    return JSON.parse(readFileSync(join(root, "session.json"), "utf8")).address !== undefined;
   } catch {
-    return false; // it is being written, or was taken away
+    return false; // it is not there yet, is being written, or was taken away
   }
 }
