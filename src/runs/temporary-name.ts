@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { machine, ownIdentity, processIdentity } from "../processes/process-identity.ts";
 
 const pattern = /\.([A-Za-z0-9-]+)\.(\d+)\.([0-9a-f]{12})\.tmp$/;
@@ -7,7 +7,7 @@ const own = `${here}-${shortened(ownIdentity().started)}.${process.pid}`;
 
 /** Names one attempt at writing something: its machine, process, and a random part. */
 export function newAttempt(): string {
-  return `${own}.${randomBytes(6).toString("hex")}`;
+  return `${own}.${randomUUID().slice(-12)}`;
 }
 
 /** Where an attempt writes what will be at `path`. */
