@@ -1,25 +1,32 @@
 #!/usr/bin/env node
+import { enableCompileCache } from "node:module";
 import { Command } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import { isSystemError } from "../runs/files.ts";
-import { registerApprovals } from "./approvals.ts";
-import { registerDev } from "./dev.ts";
-import { registerDevices } from "./devices.ts";
-import { registerEvaluate } from "./evaluate.ts";
-import { registerExport } from "./export.ts";
-import { registerFork } from "./fork.ts";
-import { registerImport } from "./import.ts";
-import { registerLedger } from "./ledger.ts";
-import { registerReplay } from "./replay.ts";
-import { registerReport } from "./report.ts";
-import { registerResume } from "./resume.ts";
-import { registerRun } from "./run.ts";
-import { registerShow } from "./show.ts";
 import { endWith } from "./tell-error.ts";
-import { registerTrajectories } from "./trajectories.ts";
-import { registerTrajectory } from "./trajectory.ts";
-import { registerValidate } from "./validate.ts";
-import { registerWorker } from "./worker.ts";
+
+enableCompileCache();
+
+/** Each command's file, loaded when that command is asked for: all of them together take a second. */
+const commands: Record<string, () => Promise<(program: Command) => void>> = {
+  run: async () => (await import("./run.ts")).registerRun,
+  resume: async () => (await import("./resume.ts")).registerResume,
+  evaluate: async () => (await import("./evaluate.ts")).registerEvaluate,
+  validate: async () => (await import("./validate.ts")).registerValidate,
+  trajectories: async () => (await import("./trajectories.ts")).registerTrajectories,
+  show: async () => (await import("./show.ts")).registerShow,
+  trajectory: async () => (await import("./trajectory.ts")).registerTrajectory,
+  approvals: async () => (await import("./approvals.ts")).registerApprovals,
+  ledger: async () => (await import("./ledger.ts")).registerLedger,
+  fork: async () => (await import("./fork.ts")).registerFork,
+  replay: async () => (await import("./replay.ts")).registerReplay,
+  report: async () => (await import("./report.ts")).registerReport,
+  import: async () => (await import("./import.ts")).registerImport,
+  export: async () => (await import("./export.ts")).registerExport,
+  dev: async () => (await import("./dev.ts")).registerDev,
+  devices: async () => (await import("./devices.ts")).registerDevices,
+  worker: async () => (await import("./worker.ts")).registerWorker,
+};
 
 const program = new Command("everturn")
   .description(
@@ -28,27 +35,6 @@ const program = new Command("everturn")
   .version(packageJson.version)
   .showSuggestionAfterError()
   .exitOverride();
-for (const register of [
-  registerRun,
-  registerResume,
-  registerEvaluate,
-  registerValidate,
-  registerTrajectories,
-  registerShow,
-  registerTrajectory,
-  registerApprovals,
-  registerLedger,
-  registerFork,
-  registerReplay,
-  registerReport,
-  registerImport,
-  registerExport,
-  registerDev,
-  registerDevices,
-  registerWorker,
-]) {
-  register(program);
-}
 
 // A reader that has enough, such as `head`, is no failure; nor is a worker's log on a full disk.
 for (const stream of [process.stdout, process.stderr]) {
@@ -61,6 +47,10 @@ for (const stream of [process.stdout, process.stderr]) {
 }
 
 try {
+  const all = Object.entries(commands);
+  const asked = all.filter(([name]) => name === process.argv[2]);
+  const needed = asked.length === 0 ? all : asked; // all of them for help, and for a typing error
+  for (const register of await Promise.all(needed.map(([, load]) => load()))) register(program);
   await program.parseAsync();
 } catch (error) {
   endWith(error);
