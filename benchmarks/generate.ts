@@ -2,7 +2,7 @@
 // token, each side in a process of its own, in turns.
 // node benchmarks/generate.ts --python venv/bin/python [--shapes tiny,small] [--batches 1,8,32] [--rounds 5]
 //   [--spreads unequal prompts,ragged,equal] [--peers transformers,static,compile,genai,llamacpp] [--threads 2] [--json]
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -43,10 +43,19 @@ const wantsEqualPrompts = (name: string) => name === "genai";
 
 type Sides = ReadonlyMap<string, Side>;
 
+/** genai's builder and GGUF want a tokenizer, though nobody encodes a text: GGUF one that splits as a known one does. */
+async function writeTokenizer(folder: string): Promise<void> {
+  await copyTokenizerFiles(join(here, "../pipelines/calculator/tokenizer"), folder);
+  const path = join(folder, "tokenizer.json");
+  const json = JSON.parse(await readFile(path, "utf8"));
+  const likeGpt2 = { type: "ByteLevel", add_prefix_space: false, trim_offsets: true, use_regex: true };
+  await writeFile(path, JSON.stringify({ ...json, pre_tokenizer: likeGpt2 }));
+}
+
 async function startSides(shape: ShapeName, folder: string): Promise<Sides> {
   const config = configs[shape];
   const tokens = { bos_token_id: null, eos_token_id: 2, pad_token_id: 0 };
-  await copyTokenizerFiles(join(here, "../pipelines/calculator/tokenizer"), folder); // genai's builder wants one
+  await writeTokenizer(folder);
   await writeFile(join(folder, "config.json"), formatModelConfig(config, tokens));
   // A large deviation: what a model chooses hangs on its context, and ties are rare.
   const weights = randomModelWeights({ ...config, initializer_range: 0.2 }, 1);

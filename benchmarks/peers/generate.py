@@ -125,7 +125,7 @@ def llamacpp_generator(threads, work):
     settings = llama.llama_context_default_params()
     settings.n_ctx, settings.n_batch, settings.n_ubatch, settings.n_seq_max = context, 2048, 512, rows
     settings.n_threads = settings.n_threads_batch = threads
-    settings.kv_unified = True
+    settings.kv_unified = False  # else each row attends, masked, over all rows
     settings.type_k = settings.type_v = 0  # GGML_TYPE_F32
     ctx = llama.llama_init_from_model(model, settings)
     memory = llama.llama_get_memory(ctx)
