@@ -17,6 +17,7 @@ import {
   readModelText,
   readVocabulary,
   type SamplingParameters,
+  stopTokenIds,
   type ToolCallGrammar,
   type ToolDefinition,
   targetOf,
@@ -33,7 +34,7 @@ const plugin: PolicyPlugin = {
     const { model, chatTemplate, stopTokens } = config;
     await (model === undefined ? writeRandomModel(folder, config, seed) : importModel(String(model), folder));
     if (chatTemplate !== undefined) await copyFile(String(chatTemplate), join(folder, "chat_template.jinja"));
-    await writeStopTokens(folder, Object.values(stopTokens ?? []).map(String));
+    await writeStopTokens(folder, texts(stopTokens));
   },
 
   check({ model, tokenizer, architecture }) {
@@ -59,6 +60,7 @@ const plugin: PolicyPlugin = {
 
   async framing(config, folder) {
     const text = await modelText(config, folder);
+    if (text !== undefined) stopTokenIds(text.tokenizer, texts(config.stopTokens));
     return text && { ...createFraming(text.tokenizer), contextLength: text.contextLength };
   },
 
@@ -100,6 +102,9 @@ const plugin: PolicyPlugin = {
 };
 
 export default plugin;
+
+/** A list of texts in a configuration that its schema holds; none if it is absent. */
+const texts = (list: unknown) => Object.values(list ?? []).map(String);
 
 /** The settings that draw actions from another distribution than the policy's at the temperature. */
 function restrictionsOf(sampling: Partial<SamplingParameters>): string[] {

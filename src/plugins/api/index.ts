@@ -53,7 +53,7 @@ export {
   writePolicyFolder,
 } from "../../models/policy-folder.ts";
 export { readSafetensors, type Tensor, writeSafetensors } from "../../models/safetensors.ts";
-export { writeStopTokens } from "../../models/stop-tokens.ts";
+export { stopTokenIds, writeStopTokens } from "../../models/stop-tokens.ts";
 export {
   add,
   clip,

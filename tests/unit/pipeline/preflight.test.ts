@@ -92,6 +92,14 @@ test("demonstrations that are too long, empty, or call tools wrongly are refused
   ]);
 });
 
+test("a stop token that is no token is refused before anything starts", async () => {
+  const refusedBy = (token: string) => refusals(`policy.config.stopTokens=["${token}"]`);
+  expect(await refusedBy("<|im_end|>")).toEqual([]);
+  expect(await refusedBy("<nope>")).toEqual([
+    expect.stringContaining("policy.config.stopTokens names “<nope>”, which is no token of the vocabulary."),
+  ]);
+});
+
 test("of many rows the longest are counted", async () => {
   const rows = Array.from({ length: 20_000 }, (_, index) => task(index === 12_345 ? 400 : 20));
   const path = jsonLines("many.jsonl", rows);
