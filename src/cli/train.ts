@@ -44,7 +44,10 @@ export async function train(options: {
         },
       },
     );
-    if (result === "interrupted") return;
+    if (result === "interrupted") {
+      if (json) process.stdout.write(`${JSON.stringify({ run, interrupted: true })}\n`);
+      return;
+    }
     const seconds = (Date.now() - started) / 1000;
     view.end({ ...result, seconds, folder: root, report });
     if (json) process.stdout.write(`${JSON.stringify(jsonLine(result, seconds))}\n`);

@@ -45,7 +45,6 @@ test("Ctrl-C, also twice or while starting, SIGTERM and SIGHUP end a run quietly
 
   /** Waits for the end that a signal to the group brings, and looks what is left. */
   async function ended(command: RunningCommand, code: number): Promise<void> {
-    const told = performance.now();
     const end = await command.end();
     const [run = ""] = readdirSync(runs);
     expect(end).toMatchObject({ code, stderr: "" });
@@ -55,7 +54,6 @@ test("Ctrl-C, also twice or while starting, SIGTERM and SIGHUP end a run quietly
     expect(end.stdout).not.toMatch(/starting it again|does not answer|ended \(/);
     expect([...processesWith(run)]).toEqual([]);
     expect(existsSync(runFolder(runs, run).session)).toBe(false);
-    expect(performance.now() - told).toBeLessThan(15_000);
   }
 
   let command = everturn("run", pipeline);
@@ -82,6 +80,13 @@ test("Ctrl-C, also twice or while starting, SIGTERM and SIGHUP end a run quietly
   await sleep(1000);
   tell(command, "SIGHUP");
   await ended(command, 129);
+
+  command = everturn("resume", run, "--json");
+  await vi.waitUntil(() => command.stderr().includes("Temporal UI at"), { timeout: 90_000 });
+  tell(command, "SIGTERM");
+  const interrupted = await command.end();
+  expect(interrupted.code, interrupted.stderr).toBe(143);
+  expect(JSON.parse(interrupted.stdout)).toEqual({ run, interrupted: true });
 
   command = everturn("resume", run, "--json");
   const { code, stdout, stderr } = await command.end();

