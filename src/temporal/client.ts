@@ -32,8 +32,16 @@ export function locationFromEnvironment(): Pick<ServerLocation, "address" | "nam
 /** Milliseconds before a call that failed is tried again, at most; and how often it is tried: for half a minute. */
 const retries = { pause: 500, attempts: 60 };
 
-/** gRPC's status code UNAVAILABLE. */
-const unavailable = 14;
+/** gRPC's status codes. */
+const [deadlineExceeded, unavailable] = [4, 14];
+
+/**
+ * Whether the server is away, or had no time for a call: its own words; of a call whose time is over the client says so
+ * in others.
+ */
+function isAway({ code, details }: Parameters<typeof isRetryableError>[0]): boolean {
+  return code === unavailable || (code === deadlineExceeded && details === "context deadline exceeded");
+}
 
 /**
  * Connects a client; TLS and keys come from the environment. When `closing` aborts, calls that fail are tried no more,
@@ -50,10 +58,11 @@ export async function connectClient(
   const settings = connectionSettings(location);
   const { delayFunction } = defaultGrpcRetryOptions();
   const retry = makeGrpcRetryInterceptor({
-    retryableDecider: (attempt, status) =>
-      !closing.aborted &&
-      isRetryableError(status) &&
-      (attempt < retries.attempts || (outlastsOutages && status.code === unavailable)),
+    retryableDecider: (attempt, status) => {
+      if (closing.aborted) return false;
+      if (outlastsOutages && isAway(status)) return true;
+      return attempt < retries.attempts && (isAway(status) || isRetryableError(status));
+    },
     delayFunction: (attempt, status) => Math.min(retries.pause, delayFunction(attempt, status)),
   });
   // The SDK tries again from a timer: on a closed connection that would throw where nobody catches it.
