@@ -6,7 +6,7 @@ export default defineConfig({
     // On busy cores the same test takes several times as long.
     testTimeout: 180_000,
     hookTimeout: 180_000,
-    // Two cores: each file's ONNX sessions and servers want both.
-    maxWorkers: 2,
+    // For two cores: what starts servers and kills them waits half of its time.
+    maxWorkers: 3,
   },
 });
