@@ -11,7 +11,7 @@ import { type ChaosReport, chaos } from "../chaos/run-chaos.ts";
 import { scenarios, shareOut } from "../chaos/scenarios.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-const strikes = Number(process.env.EVERTURN_STRIKES ?? 20);
+const strikes = Number(process.env.EVERTURN_STRIKES ?? 14);
 /** One with every process apart and twice, one as `npm start` runs. */
 const names = ["two workers", "default layout"];
 const mark = randomUUID();

@@ -99,7 +99,7 @@ test("killed outright, at whatever moment, its workers end; the next resume ends
 }, async () => {
   const [run = ""] = readdirSync(runs);
   const opened = runFolder(runs, run);
-  for (const moment of [700, 1500, 2500, 6000]) {
+  for (const moment of [700, 2000, 6000]) {
     const command = everturn("dev", run);
     await vi.waitUntil(() => processesWith(`--run ${run} `).size > 0, { timeout: 60_000, interval: 5 });
     await sleep(moment - 700);
