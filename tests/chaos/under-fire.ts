@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, mkdirSync, readdirSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { approveAll } from "./approver.ts";
@@ -138,7 +138,7 @@ export async function runUnderFire(options: {
         waiting.abort();
         if (code === undefined) await strike();
         else if (code !== 0 && own().length > 0 && resumes++ < mostResumes) {
-          note(`the run gave up with exit code ${code}; resumed as its message says`);
+          note(`the run gave up with exit code ${code}; resumed as its message says: ${lastError(log)}`);
           for (const one of own()) if (one.recovered === undefined) one.gaveUp = true;
           cli = startCli(mark, log, parameters());
           code = undefined;
@@ -167,6 +167,12 @@ export async function runUnderFire(options: {
   }
   for (const one of strikes) appendFileSync(join(work, "strikes.jsonl"), `${JSON.stringify(one)}\n`);
   return { strikes, runs };
+}
+
+/** The last error that the command line told. */
+function lastError(log: string): string {
+  const lines = readFileSync(log, "utf8").split("\n");
+  return lines.findLast((line) => /^[A-Z_]+: /.test(line)) ?? "it told none";
 }
 
 /** Waits so many milliseconds, for ever at infinity, or until `signal` aborts. */
