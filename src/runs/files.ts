@@ -157,7 +157,10 @@ export async function readLines<T>(path: string): Promise<T[]> {
 
 async function wholeLines(path: string): Promise<string[]> {
   if (!existsSync(path)) return []; // as a rule: an error of the thread pool costs a turn more than all of its other reads
-  const text = await readFile(path, "utf8");
+  const text = await readFile(path, "utf8").catch((error) => {
+    if (isSystemError(error, "ENOENT")) return ""; // it was taken away meanwhile
+    throw error;
+  });
   return text
     .slice(0, text.lastIndexOf("\n") + 1)
     .split("\n")

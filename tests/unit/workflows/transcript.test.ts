@@ -22,7 +22,7 @@ test("a summary is one line", () => {
   expect(bytes(summary("語".repeat(1000)))).toBeLessThanOrEqual(400);
 });
 
-test("a transcript reads like a chat, within what Temporal shows, quickly also where it is long", () => {
+test("a transcript reads like a chat, within what Temporal shows, also where it is long", () => {
   const call = { arguments: {}, observation: "3", valid: true, attempts: 1 };
   const turns = [
     { action: '<tool_call>{"name": "calculator"}</tool_call>', toolCalls: [{ tool: "calculator", ...call }] },
