@@ -3,7 +3,7 @@ import type { PolicyActivities } from "../src/contracts/activities.ts";
 import { policyFraming } from "../src/pipeline/preflight.ts";
 import { refuseRows } from "../src/pipeline/refuse-rows.ts";
 import { folderOnce } from "../src/runs/folder-once.ts";
-import { patiently } from "../src/runs/patiently.ts";
+import { patiently } from "../src/store/patiently.ts";
 import type { PolicyWorker } from "../src/temporal/policy-worker.ts";
 
 /**

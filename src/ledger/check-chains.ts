@@ -5,8 +5,9 @@ import type { GenerateTurnResult } from "../contracts/activities.ts";
 import type { Segment } from "../contracts/generated/segment.ts";
 import type { Finding } from "../contracts/ledger.ts";
 import type { TokenCounts } from "../contracts/trajectory.ts";
-import { isSystemError, readRecord } from "../runs/files.ts";
+import { readRecord } from "../runs/files.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
+import { isSystemError } from "../store/system-error.ts";
 import { trajectoryOf } from "../trajectory/trajectory-of.ts";
 import type { FinishedTrajectory } from "./facts.ts";
 

@@ -4,8 +4,8 @@ import type { LeftOutTrajectory, TrainedStep } from "../contracts/ledger.ts";
 import { readRecord, writeOnce } from "../runs/files.ts";
 import { namesIn } from "../runs/names-in.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
-import { patiently } from "../runs/patiently.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
+import { patiently } from "../store/patiently.ts";
 import { leftBehind } from "./left-behind.ts";
 
 const reason = "it was drawn for the step after the step had been committed";

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import type { Reservation } from "../contracts/ledger.ts";
 import { readRecord, writeOnce } from "../runs/files.ts";
 import { namesIn } from "../runs/names-in.ts";
-import { patiently } from "../runs/patiently.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
+import { patiently } from "../store/patiently.ts";
 
 /**
  * Reserves places for trajectories, before they start. Its file is named by its content, so that an attempt that comes

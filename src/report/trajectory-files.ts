@@ -1,8 +1,9 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
-import { isSystemError, readRecord } from "../runs/files.ts";
+import { readRecord } from "../runs/files.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
+import { isSystemError } from "../store/system-error.ts";
 
 /** A trajectory's place in its run's folder. */
 export interface TrajectoryFile {

@@ -5,10 +5,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { isRunning, ownIdentity, type ProcessIdentity } from "../processes/process-identity.ts";
-import { isSystemError, readRecord, writeOnce, writeWhole } from "./files.ts";
+import { isSystemError } from "../store/system-error.ts";
+import { temporaryName } from "../store/temporary-name.ts";
+import { readRecord, writeOnce, writeWhole } from "./files.ts";
 import type { RunFolder } from "./run-folder.ts";
 import { heldElsewhere, readSession, type Session } from "./session-file.ts";
-import { temporaryName } from "./temporary-name.ts";
 
 /** A run that this process works on. */
 export interface HeldRun {

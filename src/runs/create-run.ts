@@ -1,12 +1,13 @@
 import { mkdir } from "node:fs/promises";
 import type { Plan } from "../contracts/plan.ts";
 import type { RunFile } from "../contracts/run.ts";
+import { makeFolder } from "../store/make-folder.ts";
+import { storageError } from "../store/storage-errors.ts";
+import { isSystemError } from "../store/system-error.ts";
 import { prefixed, separateQueues, sharedQueues } from "../temporal/queues.ts";
 import { checkFolder, pathError } from "../validation/path-error.ts";
-import { isSystemError, writeWhole } from "./files.ts";
-import { makeFolder } from "./make-folder.ts";
+import { writeWhole } from "./files.ts";
 import { runFolder } from "./run-folder.ts";
-import { storageError } from "./storage-errors.ts";
 
 /** How a run's roles are spread over worker processes. */
 export const workerLayouts = ["shared", "separate"] as const;

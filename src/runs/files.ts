@@ -13,14 +13,10 @@ import {
 import { open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { EverturnError } from "../errors/everturn-error.ts";
-import { makeFolder } from "./make-folder.ts";
-import { storageError } from "./storage-errors.ts";
-import { temporaryName } from "./temporary-name.ts";
-
-/** Whether `error` is the operating system's error `code`, such as ENOENT. */
-export function isSystemError(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
-}
+import { makeFolder } from "../store/make-folder.ts";
+import { storageError } from "../store/storage-errors.ts";
+import { isSystemError } from "../store/system-error.ts";
+import { temporaryName } from "../store/temporary-name.ts";
 
 /** Writes a whole file or nothing: a temporary file beside it, then a rename. Throws DISK_FULL, STORE_NOT_WRITABLE. */
 export async function writeWhole(path: string, content: string): Promise<void> {

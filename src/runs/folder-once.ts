@@ -1,9 +1,10 @@
 import { open, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { flushFolder, isSystemError } from "./files.ts";
-import { makeFolder } from "./make-folder.ts";
-import { storageError } from "./storage-errors.ts";
-import { temporaryName } from "./temporary-name.ts";
+import { makeFolder } from "../store/make-folder.ts";
+import { storageError } from "../store/storage-errors.ts";
+import { isSystemError } from "../store/system-error.ts";
+import { temporaryName } from "../store/temporary-name.ts";
+import { flushFolder } from "./files.ts";
 
 /**
  * Makes a folder whole or not at all: `fill` writes into a temporary one, which is flushed and takes the name `path`.

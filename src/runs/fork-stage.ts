@@ -1,7 +1,7 @@
 import { mkdir, readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { isSystemError } from "./files.ts";
-import { makeFolder } from "./make-folder.ts";
+import { makeFolder } from "../store/make-folder.ts";
+import { isSystemError } from "../store/system-error.ts";
 import type { RunFolder } from "./run-folder.ts";
 
 /** Whether a stage holds forks of trajectories: they train no step and are no part of the run's own work. */

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { isSystemError } from "./files.ts";
+import { isSystemError } from "../store/system-error.ts";
 
 /** The sorted names in a folder; none if it is not there. */
 export async function namesIn(folder: string): Promise<string[]> {

@@ -1,11 +1,12 @@
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { TrainedStep } from "../contracts/ledger.ts";
-import { isSystemError, readRecord } from "./files.ts";
+import { isSystemError } from "../store/system-error.ts";
+import { writerOf } from "../store/temporary-name.ts";
+import { readRecord } from "./files.ts";
 import { takeName } from "./folder-once.ts";
 import { namesIn } from "./names-in.ts";
 import type { RunFolder } from "./run-folder.ts";
-import { writerOf } from "./temporary-name.ts";
 
 /** What a sweep found. */
 export interface Swept {

@@ -4,7 +4,7 @@ import { ApplicationFailure, defaultFailureConverter, defaultPayloadConverter } 
 import type { WorkerThreadRequest } from "@temporalio/worker/lib/workflow/workflow-worker-thread/input.js";
 import type { WorkerThreadResponse } from "@temporalio/worker/lib/workflow/workflow-worker-thread/output.js";
 import { EverturnError } from "../errors/everturn-error.ts";
-import { tellNotice } from "../runs/notice.ts";
+import { tellNotice } from "../processes/notice.ts";
 import { idle, type Watched } from "./workflow-thread.ts";
 
 type Activation = Extract<WorkerThreadRequest["input"], { type: "activate-workflow" }>["activation"];

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { isEverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
-import { isSystemError } from "../runs/files.ts";
+import { isSystemError } from "../store/system-error.ts";
 
 /** Why a process of ours ended. */
 export interface Ending {

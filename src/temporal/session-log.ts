@@ -1,7 +1,7 @@
 import { appendFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { makeFolder } from "../runs/make-folder.ts";
-import { isStorageError, storageError } from "../runs/storage-errors.ts";
+import { makeFolder } from "../store/make-folder.ts";
+import { isStorageError, storageError } from "../store/storage-errors.ts";
 
 /** Notes that also go into the log at `path`, each with its time. A line that the disk has no room for is dropped. */
 export function loggedNotes(path: string, note: (text: string) => void = () => {}): (text: string) => void {

@@ -1,6 +1,6 @@
 import { EverturnError } from "../errors/everturn-error.ts";
-import type { Notice } from "../runs/notice.ts";
-import type { StorageNotice } from "../runs/patiently.ts";
+import type { Notice } from "../processes/notice.ts";
+import type { StorageNotice } from "../store/patiently.ts";
 
 /** Watches over writes that wait in the workers of a session. */
 export interface StorageTrouble {

@@ -1,5 +1,5 @@
 import type { Queues } from "../contracts/trajectory.ts";
-import type { Notice } from "../runs/notice.ts";
+import type { Notice } from "../processes/notice.ts";
 import { runFolder } from "../runs/run-folder.ts";
 import { type Role, rolesToStart } from "./queues.ts";
 import { type Supervised, supervise } from "./supervise.ts";

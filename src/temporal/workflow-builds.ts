@@ -5,8 +5,8 @@ import { join } from "node:path";
 import type { ResolvedLoop } from "../contracts/plan.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { readRecord, writeWhole } from "../runs/files.ts";
-import { makeFolder } from "../runs/make-folder.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
+import { makeFolder } from "../store/make-folder.ts";
 import { bundleWorkflows } from "./workflow-bundle.ts";
 
 /** The workflow code of a run: its builds (the SHA-256 of each bundle, 16 digits), the current one last. */

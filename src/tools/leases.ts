@@ -4,10 +4,11 @@ import { join } from "node:path";
 import type { JsonValue } from "../contracts/json.ts";
 import type { TrajectoryPlace } from "../contracts/trajectory.ts";
 import { isRunning, type ProcessIdentity } from "../processes/process-identity.ts";
-import { isSystemError, readRecord, writeOnce } from "../runs/files.ts";
-import { makeFolder } from "../runs/make-folder.ts";
+import { readRecord, writeOnce } from "../runs/files.ts";
 import { namesInSync } from "../runs/names-in.ts";
-import { temporaryName } from "../runs/temporary-name.ts";
+import { makeFolder } from "../store/make-folder.ts";
+import { isSystemError } from "../store/system-error.ts";
+import { temporaryName } from "../store/temporary-name.ts";
 
 /** A worker's claim on the instance of a tool for a trajectory: a file of the run's folder. */
 export interface Lease {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { isSystemError } from "../runs/files.ts";
 import { namesInSync } from "../runs/names-in.ts";
+import { isSystemError } from "../store/system-error.ts";
 
 /** The environment variable that the processes of a tool's instance carry: their lease's mark. */
 export const markVariable = "EVERTURN_LEASE";

@@ -1,6 +1,6 @@
 import type { JsonValue } from "../contracts/json.ts";
 import { isRunning, machine, type ProcessIdentity, processIdentity } from "../processes/process-identity.ts";
-import { isSystemError } from "../runs/files.ts";
+import { isSystemError } from "../store/system-error.ts";
 
 /** What `killProcess` needs of a process that this one has started: for a tool's `hold`. */
 export function processHandle(pid: number | undefined): JsonValue {

@@ -2,8 +2,9 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { isSystemError, writeOnce } from "../runs/files.ts";
-import { patiently } from "../runs/patiently.ts";
+import { writeOnce } from "../runs/files.ts";
+import { patiently } from "../store/patiently.ts";
+import { isSystemError } from "../store/system-error.ts";
 
 /** Keeps a snapshot in `folder` by its content; returns its name. */
 export async function putSnapshot(folder: string, bytes: Uint8Array): Promise<string> {

@@ -1,6 +1,6 @@
 import { copyFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { makeFolder } from "../runs/make-folder.ts";
+import { makeFolder } from "../store/make-folder.ts";
 
 /**
  * Copies the journal of a trajectory's first `turns` turns, byte for byte, from its folder `from` into the folder of

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { readRecord, writeOnce } from "../runs/files.ts";
-import { patiently } from "../runs/patiently.ts";
+import { patiently } from "../store/patiently.ts";
 
 /** Looks again, after a wait: throws if another attempt has recorded the work meanwhile, whose result then counts. */
 export type LookAgain = () => void;

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import type { Segment } from "../contracts/generated/segment.ts";
 import type { SegmentRef } from "../contracts/trajectory.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
-import { isSystemError, writeOnce } from "../runs/files.ts";
-import { patiently } from "../runs/patiently.ts";
+import { writeOnce } from "../runs/files.ts";
+import { patiently } from "../store/patiently.ts";
+import { isSystemError } from "../store/system-error.ts";
 
 /** Segments by content address. A segment names the one before it, so a ref stands for a whole trajectory. */
 export interface SegmentStore {

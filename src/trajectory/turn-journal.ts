@@ -2,7 +2,8 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { CallEntry, GenerateTurnResult } from "../contracts/activities.ts";
 import type { RefusedCall } from "../contracts/trajectory.ts";
-import { isSystemError, readRecord } from "../runs/files.ts";
+import { readRecord } from "../runs/files.ts";
+import { isSystemError } from "../store/system-error.ts";
 import { once } from "./journal.ts";
 
 /** A turn as the journal in a trajectory's folder holds it: the action, and the calls that have been answered. */

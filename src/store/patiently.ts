@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Notice, tellNotice } from "./notice.ts";
+import { type Notice, tellNotice } from "../processes/notice.ts";
 import { isStorageError } from "./storage-errors.ts";
 
 /** What a process says of a write that waits; a worker's session hears it. */
