@@ -31,6 +31,12 @@ module.exports = {
       ["^src/contracts/", "^src/errors/"],
       "deterministic code: contracts, and the typed failures",
     ),
+    only(
+      "the-store-stands-alone",
+      "^src/store/",
+      ["^src/contracts/", "^src/errors/", "^src/processes/"],
+      "what lasts knows nothing of what it is for, but where each thing has its place",
+    ),
     only("plugins-see-the-api", "^plugins/[^/]+/", ["^src/plugins/api/"], "plugins see the public API alone"),
     {
       name: "plugins-are-packages",

@@ -1,0 +1,28 @@
+import { hash } from "node:crypto";
+
+/** What is around a record's JSON: its digest, at a fixed place, so that what was cut or changed is known as such. */
+const head = '{"sha256":"';
+const middle = '","value":';
+const tail = "}\n";
+const start = head.length + 64 + middle.length;
+
+/** A record's bytes: JSON of the value and its digest. */
+export function encodeRecord(value: unknown): Uint8Array {
+  const json = JSON.stringify(value);
+  return Buffer.from(`${head}${hash("sha256", json)}${middle}${json}${tail}`);
+}
+
+/** The value in a record's bytes, or the reason why they are none. */
+export function decodeRecord<Value>(content: Uint8Array): { value: Value } | { reason: string } {
+  const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
+  const isFramed =
+    bytes.length > start + tail.length &&
+    bytes.toString("latin1", 0, head.length) === head &&
+    bytes.toString("latin1", start - middle.length, start) === middle &&
+    bytes.toString("latin1", bytes.length - tail.length) === tail;
+  if (!isFramed) return { reason: content.length === 0 ? "it is empty" : "it is cut, or not a record" };
+  const json = bytes.subarray(start, bytes.length - tail.length);
+  const digest = bytes.toString("latin1", head.length, head.length + 64);
+  if (hash("sha256", json) !== digest) return { reason: "its content is not what its digest says" };
+  return { value: JSON.parse(json.toString()) };
+}

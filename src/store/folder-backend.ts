@@ -1,0 +1,150 @@
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { readdir, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { type Backend, FileBroken, type Page } from "./backend.ts";
+import { flushAll, openFolder } from "./flush.ts";
+import { makeFolder } from "./make-folder.ts";
+import { storageError } from "./storage-errors.ts";
+import { isSystemError } from "./system-error.ts";
+import { temporaryName, writerOf } from "./temporary-name.ts";
+import { digestOf, filesIn } from "./tree.ts";
+import { pageOf } from "./walk.ts";
+
+/** Where objects are written before they are linked into their places: one folder, so that a sweep looks there alone. */
+const writing = "writing";
+
+/**
+ * Objects as files of a folder, which may be on a shared file system: all it takes is that a link fails where the name is
+ * taken. Synchronous but for listings and trees: a turn's record costs less than the ways through the thread pool would.
+ */
+export function folderBackend(root: string): Backend {
+  const fileOf = (path: string) => join(root, path);
+
+  function put(path: string, content: Uint8Array, flush: boolean): boolean {
+    const file = fileOf(path);
+    const temporary = temporaryName(join(root, writing, "object"));
+    let folder: number | undefined;
+    try {
+      making(temporary, flush, () => writeFileSync(temporary, content, { flush }));
+      if (!flush) return making(file, flush, () => link(temporary, file));
+      makeFolder(dirname(file), true);
+      folder = openFolder(dirname(file)); // what might be wanting is fetched before the link, not after it
+      const isFirst = link(temporary, file);
+      if (folder !== undefined) fsyncSync(folder); // also where another was first, or an earlier try of this one
+      return isFirst;
+    } catch (error) {
+      throw storageError(error, file, content.length);
+    } finally {
+      if (folder !== undefined) closeSync(folder);
+      removeNow(temporary);
+    }
+  }
+
+  return {
+    put: async (path, content, { flush }) => put(path, content, flush),
+    get: async (path) => {
+      const file = fileOf(path);
+      if (!existsSync(file)) return undefined; // as a rule: an error costs more than the look
+      return orAbsent(() => readFileSync(file));
+    },
+    size: async (path) => statSync(fileOf(path), { throwIfNoEntry: false })?.size,
+    digest: async (path) => (existsSync(fileOf(path)) ? digestOf(fileOf(path)) : undefined),
+    remove: async (path) => {
+      const file = fileOf(path);
+      try {
+        await rm(file, { force: true });
+      } catch (error) {
+        throw storageError(error, file);
+      }
+    },
+    page: (prefix, after): Promise<Page> => pageOf(root, prefix, after, (name) => name === writing),
+    fill: async (prefix, write) => {
+      const folder = fileOf(prefix);
+      try {
+        makeFolder(folder, true);
+        await write(folder);
+        await flushAll(folder);
+        return await filesIn(folder);
+      } catch (error) {
+        await rm(folder, { recursive: true, force: true }).catch(() => {}); // else it is swept later
+        throw storageError(error, folder);
+      }
+    },
+    inFolder: async (prefix, files, work) => {
+      const folder = fileOf(prefix);
+      for (const [name, { size }] of Object.entries(files)) {
+        const found = statSync(join(folder, name), { throwIfNoEntry: false })?.size;
+        if (found !== size) throw new FileBroken(`${prefix}${name} has ${found ?? "no"} bytes, not ${size}`);
+      }
+      return work(folder);
+    },
+    sweep: () => sweepWriting(join(root, writing)),
+  };
+}
+
+/** Does it, after making the folder of `file` if that is what it lacks. */
+function making<Result>(file: string, flush: boolean, act: () => Result): Result {
+  try {
+    return act();
+  } catch (error) {
+    if (!isSystemError(error, "ENOENT")) throw error;
+    makeFolder(dirname(file), flush);
+    return act();
+  }
+}
+
+/**
+ * Gives a file its name; false if another has it. A network file system that repeats a request whose answer was lost
+ * says that the name is taken, or worse, when it is this very file that has it.
+ */
+function link(temporary: string, file: string): boolean {
+  try {
+    linkSync(temporary, file);
+    return true;
+  } catch (error) {
+    if (isSystemError(error, "ENOENT")) throw error; // its folder is to be made
+    if (isSameFile(temporary, file)) return true;
+    if (isSystemError(error, "EEXIST")) return false;
+    throw error;
+  }
+}
+
+function isSameFile(path: string, other: string): boolean {
+  const [one, two] = [path, other].map((name) => statSync(name, { bigint: true, throwIfNoEntry: false }));
+  return one !== undefined && one.ino === two?.ino && one.dev === two.dev;
+}
+
+/** What can't be removed now (a store that became read-only) is swept later. */
+function removeNow(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch {
+    // the write's own error says why
+  }
+}
+
+function orAbsent<Result>(read: () => Result): Result | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (isSystemError(error, "ENOENT")) return undefined; // removed since
+    throw error;
+  }
+}
+
+/** Deletes what processes of this machine left that have ended; what another machine writes is let be. */
+async function sweepWriting(folder: string): Promise<number> {
+  if (!existsSync(folder)) return 0;
+  const left = (await readdir(folder)).filter((name) => writerOf(name)?.isRunning === false);
+  for (const name of left) await rm(join(folder, name), { force: true });
+  return left.length;
+}

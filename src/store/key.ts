@@ -1,0 +1,57 @@
+import { createHash } from "node:crypto";
+
+/** The place of a record, and what it holds. Built by keys.ts. */
+export interface Key<Value> {
+  readonly path: string;
+  /** Never there: it tells the compiler what the record holds. */
+  readonly holds?: Value;
+}
+
+/** The place of a tree, and what its record holds beside the files. */
+export interface TreeKey<Value> {
+  readonly tree: string;
+  /** Never there, as in `Key`. */
+  readonly holds?: Value;
+}
+
+/** All places that begin alike. */
+export interface Prefix {
+  readonly prefix: string;
+}
+
+/** A longer name is cut and ends with its hash: a key has at most 1,024 bytes in an object store, a file's name 255. */
+const longestName = 100;
+
+/**
+ * The key of the record at these names. Dots, slashes, capitals (a file system may not tell them from small letters) and
+ * whatever else is not `a-z 0-9 _ -` are written as `%xx`, so that any text is a name and no two are one.
+ */
+export function keyOf<Value>(...names: readonly (string | number)[]): Key<Value> {
+  return { path: `${pathOf(names)}.json` };
+}
+
+/** The key of the tree at these names. */
+export function treeKeyOf<Value>(...names: readonly (string | number)[]): TreeKey<Value> {
+  return { tree: pathOf(names) };
+}
+
+/** All that is below these names. */
+export function prefixOf(...names: readonly (string | number)[]): Prefix {
+  return { prefix: names.length === 0 ? "" : `${pathOf(names)}/` };
+}
+
+function pathOf(names: readonly (string | number)[]): string {
+  return names.map((name) => encoded(String(name))).join("/");
+}
+
+function encoded(name: string): string {
+  const text = [...Buffer.from(name)].map(encodedByte).join("");
+  if (text === "") return "%";
+  if (text.length <= longestName) return text;
+  return `${text.slice(0, 60)}%%${createHash("sha256").update(name).digest("hex").slice(0, 32)}`;
+}
+
+function encodedByte(byte: number): string {
+  const character = String.fromCharCode(byte);
+  return /[a-z0-9_-]/.test(character) ? character : `%${byte.toString(16).padStart(2, "0")}`;
+}

@@ -1,0 +1,61 @@
+import { hash } from "node:crypto";
+import type { Backend } from "./backend.ts";
+import { corruptBelow } from "./corrupt.ts";
+import { decodeRecord, encodeRecord } from "./envelope.ts";
+import { generationOf } from "./generation-name.ts";
+import { type Decode, generationsOf, type Report } from "./generations.ts";
+import type { Key } from "./key.ts";
+import type { Store } from "./store.ts";
+import { sweepTrees } from "./sweep-trees.ts";
+import { openTrees } from "./trees.ts";
+
+/**
+ * A store over a backend. `onCorrupt` is told of what can't be read, once for each object: which one, and why. A run's
+ * file names its store by a URL; that of a local or shared folder is `folderBackend`, the only one so far.
+ */
+export function openStore(backend: Backend, onCorrupt: Report): Store {
+  const told = new Set<string>();
+  const report: Report = (path, reason) => {
+    if (!told.has(path)) onCorrupt(path, reason);
+    told.add(path);
+  };
+  const generations = generationsOf(backend, report);
+  return {
+    ...openTrees(backend, generations, report),
+    record: async <Value>({ path }: Key<Value>, value: Value, { flush = false } = {}) => {
+      const decode: Decode<Value> = decodeRecord;
+      const other = await generations.put(path, encodeRecord(value), decode, { flush });
+      return other === undefined ? value : other.value;
+    },
+    read: async <Value>({ path }: Key<Value>) => (await generations.read<Value>(path, decodeRecord))?.value,
+    bytes: async (content) => {
+      const sha256 = hash("sha256", content);
+      await generations.put(bytesPath(sha256), content, checked(sha256), { flush: false });
+      return sha256;
+    },
+    readBytes: async (sha256) => (await generations.read(bytesPath(sha256), checked(sha256)))?.value,
+    list: async ({ prefix }, after) => {
+      const { paths, next } = await backend.page(prefix, after);
+      const own = paths.map((path) => generationOf(path)).filter(({ replaced }) => replaced === 0);
+      return { paths: own.map(({ path }) => path), ...(next === undefined ? {} : { next }) };
+    },
+    remove: ({ path }) => generations.remove(path),
+    corrupt: ({ prefix }) => corruptBelow(backend, prefix),
+    sweep: async ({ prefix }) => ({
+      objects: await backend.sweep(),
+      trees: await sweepTrees(backend, generations, prefix),
+    }),
+  };
+}
+
+/** Where bytes are kept. */
+function bytesPath(sha256: string): string {
+  return `bytes/${sha256.slice(0, 2)}/${sha256}.bin`;
+}
+
+function checked(sha256: string): Decode<Uint8Array> {
+  return (content) =>
+    hash("sha256", content) === sha256
+      ? { value: content }
+      : { reason: "its content is not what its digest says" };
+}

@@ -1,0 +1,51 @@
+import type { Backend } from "./backend.ts";
+import { decodeRecord } from "./envelope.ts";
+import type { Generations } from "./generations.ts";
+import { pagesOf } from "./pages.ts";
+import { writerOf } from "./temporary-name.ts";
+import type { Tree } from "./tree.ts";
+import { treeFileOf, treeRecord } from "./tree-paths.ts";
+
+/** Removes attempts at trees below `prefix` that were never committed, and that nobody goes on with; how many. */
+export async function sweepTrees(
+  backend: Backend,
+  generations: Generations,
+  prefix: string,
+): Promise<number> {
+  let swept = 0;
+  for (const { tree, attempt, paths } of await attemptsBelow(backend, prefix)) {
+    if (!(await isAbandoned(generations, tree, attempt))) continue;
+    for (const path of paths) await backend.remove(path);
+    swept++;
+  }
+  return swept;
+}
+
+async function attemptsBelow(backend: Backend, prefix: string) {
+  const attempts = new Map<string, { tree: string; attempt: string; paths: string[] }>();
+  for await (const path of pagesOf(backend, prefix)) {
+    const file = treeFileOf(path);
+    if (file === undefined) continue;
+    const known = attempts.get(`${file.tree}/${file.attempt}`) ?? { ...file, paths: [] };
+    known.paths.push(path);
+    attempts.set(`${file.tree}/${file.attempt}`, known);
+  }
+  return attempts.values();
+}
+
+/**
+ * Whether nobody will commit or read what an attempt wrote: another one stands, or none does and its process has ended.
+ * Where a record can't be read nothing is removed, since it may be this attempt that it named.
+ */
+async function isAbandoned(generations: Generations, tree: string, attempt: string): Promise<boolean> {
+  const isRunning = writerOf(`.${attempt}.tmp`)?.isRunning;
+  if (isRunning === true) return false;
+  let isReadable = true;
+  const standing = await generations.read<Tree<unknown>>(treeRecord(tree), (content) => {
+    const decoded = decodeRecord<Tree<unknown>>(content);
+    if ("reason" in decoded) isReadable = false;
+    return decoded;
+  });
+  if (!isReadable) return false;
+  return standing === undefined ? isRunning === false : standing.value.attempt !== attempt;
+}

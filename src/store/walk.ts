@@ -1,0 +1,57 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Page } from "./backend.ts";
+import { isSystemError } from "./system-error.ts";
+
+/** How many paths a part of a listing has at most. */
+const pageLength = 1000;
+
+/**
+ * The files below `root` whose path begins with `prefix` and follows `after`, in the order of their paths, as an object
+ * store lists them. A folder is read only where what is asked for may be in it. `isOther` names what is not listed.
+ */
+export async function pageOf(
+  root: string,
+  prefix: string,
+  after: string | undefined,
+  isOther: (path: string) => boolean,
+): Promise<Page> {
+  const paths: string[] = [];
+  for await (const path of walk(root, "", { prefix, after: after ?? "", isOther })) {
+    if (paths.length === pageLength) return { paths, next: paths.at(-1) ?? "" };
+    paths.push(path);
+  }
+  return { paths };
+}
+
+interface Asked {
+  prefix: string;
+  after: string;
+  isOther: (path: string) => boolean;
+}
+
+async function* walk(root: string, below: string, asked: Asked): AsyncGenerator<string> {
+  const { prefix, after, isOther } = asked;
+  const entries = (await entriesIn(join(root, below)))
+    .map((entry) => ({ isFolder: entry.isDirectory(), path: `${below}${entry.name}` }))
+    .filter(({ path }) => !isOther(path))
+    .map(({ isFolder, path }) => ({ isFolder, path: isFolder ? `${path}/` : path }))
+    .sort((a, b) => (a.path < b.path ? -1 : 1));
+  for (const { isFolder, path } of entries) {
+    if (isFolder) {
+      const mayHold = path.startsWith(prefix) || prefix.startsWith(path);
+      if (mayHold && (path > after || after.startsWith(path))) yield* walk(root, path, asked);
+    } else if (path.startsWith(prefix) && path > after) {
+      yield path;
+    }
+  }
+}
+
+async function entriesIn(folder: string) {
+  try {
+    return await readdir(folder, { withFileTypes: true });
+  } catch (error) {
+    if (isSystemError(error, "ENOENT")) return []; // a folder's existence means nothing
+    throw error;
+  }
+}
