@@ -1,14 +1,17 @@
 import type { GenerateTurnInput, GenerateTurnResult } from "../src/contracts/activities.ts";
+import type { Segment } from "../src/contracts/generated/segment.ts";
 import type { Generation } from "../src/contracts/policy.ts";
 import { toolDefinitions } from "../src/pipeline/tool-definitions.ts";
 import { newestPolicy } from "../src/runs/newest-policy.ts";
 import type { RunFolder } from "../src/runs/run-folder.ts";
+import { turnKey } from "../src/store/keys.ts";
 import { instruments } from "../src/telemetry/instruments.ts";
 import type { PolicyWorker } from "../src/temporal/policy-worker.ts";
 import { timed } from "../src/temporal/timed.ts";
 import { actionSegment } from "../src/trajectory/action-segment.ts";
-import { once } from "../src/trajectory/journal.ts";
-import { recordRefused, turnFile } from "../src/trajectory/turn-journal.ts";
+import { recordedOnce } from "../src/trajectory/journal.ts";
+import { segmentRef } from "../src/trajectory/segments.ts";
+import { recordRefused, resultOf } from "../src/trajectory/turn-journal.ts";
 
 /**
  * Appends what came since the last action (the prompt, or observations) and generates the next action after it.
@@ -19,9 +22,8 @@ export function generateTurn(worker: PolicyWorker) {
   return async (input: GenerateTurnInput, signal: AbortSignal): Promise<GenerateTurnResult> => {
     const { place, turn, sampling, seed } = input;
     const { folder, store, plan } = await worker.openRun(place.run);
-    const journal = folder.trajectory(place);
-    return once(turnFile(journal, turn), async (lookAgain) => {
-      await recordRefused(journal, input.refused);
+    const recorded = await recordedOnce(store, turnKey(place, turn), async (lookAgain) => {
+      await recordRefused(folder.trajectory(place), input.refused);
       const started = performance.now();
       const policyVersion = await versionFor(input, folder);
       const policy = await worker.policy(place.run, policyVersion, input.policyFolder);
@@ -29,14 +31,11 @@ export function generateTurn(worker: PolicyWorker) {
       const framed = isFirst
         ? policy.framePrompt(input.messages, input.tools ?? [])
         : policy.frameObservation(input.messages);
-      const before = await worker.contexts.get(store, input.head);
+      const before = await worker.contexts.get(store, place, input.head);
       const origin = isFirst ? "prompt" : "observation";
-      const added = await store.put({
-        previous: input.head,
-        origin,
-        text: framed.text,
-        tokens: framed.tokens,
-      });
+      const appended: Segment = {
+        ...{ previous: input.head, origin, text: framed.text, tokens: framed.tokens },
+      };
       const tokens = before.concat(framed.tokens);
       // Without the run's id: the same seed draws the same run.
       const key = { seed, trajectory: `${place.stage}/${place.task}/${place.sample}`, turn };
@@ -44,7 +43,7 @@ export function generateTurn(worker: PolicyWorker) {
         sampling.maxTokens,
         (input.tokenLimit ?? Number.POSITIVE_INFINITY) - tokens.length,
       );
-      lookAgain(); // the version may have been loaded meanwhile
+      await lookAgain(); // the version may have been loaded meanwhile
       const request = {
         tokens,
         version: policyVersion,
@@ -53,37 +52,39 @@ export function generateTurn(worker: PolicyWorker) {
         tools: toolDefinitions(plan),
       };
       const generate = (own: AbortSignal, begin: () => void) => {
+        const superseded = new AbortController();
         const onBegin = () => {
-          lookAgain();
+          lookAgain().catch((error) => superseded.abort(error)); // room may have been waited for
           begin();
         };
-        return policy.generate({ ...request, signal: own, onBegin });
+        return policy.generate({ ...request, signal: AbortSignal.any([own, superseded.signal]), onBegin });
       };
       const bound = { what: "generate-turn", signal, limit: input.timeLimit };
-      const { result: action, seconds: workSeconds } =
+      const { result: generation, seconds: workSeconds } =
         maxTokens < 1 ? { result: noAction, seconds: 0 } : await timed(generate, bound);
-      const head = await store.put(
-        actionSegment(action, { previous: added, policyVersion }, sampling.temperature),
-      );
+      const previous = segmentRef(appended);
+      const action = actionSegment(generation, { previous, policyVersion }, sampling.temperature);
+      const head = segmentRef(action);
       worker.contexts.set(head, tokens.concat(action.tokens), input.head);
-      const appended = framed.tokens.length;
-      counted.add(appended, { origin });
+      const added = framed.tokens.length;
+      counted.add(added, { origin });
       counted.add(action.tokens.length, { origin: "action" });
       return {
-        action: action.text,
-        finishReason: action.finishReason,
+        appended,
+        action,
+        finishReason: generation.finishReason,
         head,
-        policyVersion,
         tokens: {
-          prompt: isFirst ? appended : 0,
+          prompt: isFirst ? added : 0,
           action: action.tokens.length,
-          observation: isFirst ? 0 : appended,
+          observation: isFirst ? 0 : added,
         },
         seconds: (performance.now() - started) / 1000,
         workSeconds,
         ...(input.said === undefined ? {} : { said: input.said }),
       };
     });
+    return resultOf(recorded);
   };
 }
 

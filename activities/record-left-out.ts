@@ -9,13 +9,12 @@ import { trajectoryRecord } from "../src/trajectory/trajectory-record.ts";
 /** Records a trajectory that its infrastructure ended: it trains no step, and says why. */
 export function recordLeftOut(openRun: (run: string) => Promise<OpenRun>): RunActivities["record-left-out"] {
   return async (input) => {
-    const { folder } = await openRun(input.place.run);
-    const file = join(folder.trajectory(input.place), "trajectory.json");
+    const run = await openRun(input.place.run);
+    const file = join(run.folder.trajectory(input.place), "trajectory.json");
     const ending = { outcome: "left-out", reward: 0, success: false, failure: input.failure } as const;
     await once<TrajectoryRecord>(file, async () => {
-      const at = folder.trajectory(input.place);
-      const known = "turns" in input ? input : await foundInJournal(at, input);
-      return trajectoryRecord(known, await readEnded(at, known), ending);
+      const known = "turns" in input ? input : await foundInJournal(run, input);
+      return trajectoryRecord(known, await readEnded(run, known), ending);
     });
   };
 }

@@ -28,13 +28,14 @@ export function scoreTrajectory(worker: ToolWorker) {
     report: Report,
   ): Promise<TrajectoryScore> => {
     const { place, task, outcome } = input;
-    const { folder, plan } = await worker.openRun(place.run);
+    const run = await worker.openRun(place.run);
+    const { folder, plan } = run;
     const file = join(folder.trajectory(place), "trajectory.json");
     const before = await readRecord<TrajectoryRecord>(file);
     if (before?.outcome === "left-out") await rm(file, { force: true });
     const record = await once<TrajectoryRecord>(file, async (lookAgain) => {
       const reward = await worker.reward();
-      const ended = await readEnded(folder.trajectory(place), input);
+      const ended = await readEnded(run, input);
       const { turns } = ended;
       if (typeof input.turns === "number" && turns.length < input.turns) {
         throw new EverturnError("TURN_MISSING", { trajectory: place.id, turn: turns.length + 1 });

@@ -10,6 +10,7 @@ import { commit, committed } from "../src/runs/commit.ts";
 import { readRecord } from "../src/runs/files.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
 import type { TrainerWorker } from "../src/temporal/trainer-worker.ts";
+import { readSegments } from "../src/trajectory/segments.ts";
 import { trainingTrajectory } from "../src/trajectory/training-trajectory.ts";
 import { trajectoryOf } from "../src/trajectory/trajectory-of.ts";
 
@@ -75,7 +76,11 @@ async function load(run: OpenRun, member: BatchMember): Promise<TrainingTrajecto
   const { trajectory, head, reward, group } = member;
   const turnRewards = member.turnRewards ?? (await recordedTurnRewards(run, trajectory));
   const identity = { id: trajectory, reward, group, ...(turnRewards === undefined ? {} : { turnRewards }) };
-  return trainingTrajectory(identity, await run.store.chain(head), trainedTemperature(run.plan));
+  return trainingTrajectory(
+    identity,
+    await readSegments(run.store, trajectoryOf(trajectory), head),
+    trainedTemperature(run.plan),
+  );
 }
 
 async function recordedTurnRewards({ folder }: OpenRun, trajectory: string): Promise<number[] | undefined> {

@@ -5,9 +5,11 @@
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { readTurns, turnFile } from "../src/trajectory/turn-journal.ts";
+import { openRunStore } from "../src/store/open-run-store.ts";
+import { readTurns } from "../src/trajectory/turn-journal.ts";
 import { type DurableRun, openDurableRun, type ScriptedRun } from "./durability/durable-run.ts";
 import { type CpuSeconds, cpuBetween, cpuSeconds, peakMemory } from "./durability/processes.ts";
 
@@ -61,7 +63,7 @@ async function parts(folder: string, turns: number, count: number) {
   const parts: { turns: number; seconds: number; cpu: CpuSeconds }[] = [];
   let before = { time: performance.now(), cpu: cpuSeconds() };
   for (let end = size; end <= turns; end += size) {
-    while (!existsSync(turnFile(folder, end))) await sleep(5);
+    while (!existsSync(join(folder, `turn-${end}.json`))) await sleep(5);
     const now = { time: performance.now(), cpu: cpuSeconds() };
     parts.push({
       turns: size,
@@ -89,12 +91,13 @@ async function longTrajectory(turns: number) {
     const working = run.trajectory(0);
     const place = run.places.at(-1);
     if (place === undefined) throw new Error("no trajectory was started");
-    const folder = run.session.folder.trajectory(place);
+    const { folder: paths } = run.session;
+    const folder = paths.trajectory(place);
     const course = await parts(folder, turns, Math.min(10, turns));
     const seconds = await working;
     const memory = peakMemory();
     const histories = await historySizes(run, place.id);
-    const tokens = (await readTurns(folder)).reduce(
+    const tokens = (await readTurns({ folder: paths, store: openRunStore(paths.root) }, place)).reduce(
       (sum, { generated }) => sum + Object.values(generated.tokens).reduce((all, count) => all + count, 0),
       0,
     );

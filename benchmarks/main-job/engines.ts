@@ -7,7 +7,9 @@ import type { TrainingTrajectory } from "../../src/contracts/trainer.ts";
 import { loadPolicy, loadTrainer } from "../../src/plugins/registry.ts";
 import { readRecord } from "../../src/runs/files.ts";
 import { runTasks } from "../../src/runs/run-tasks.ts";
+import { readSegments } from "../../src/trajectory/segments.ts";
 import { trainingTrajectory } from "../../src/trajectory/training-trajectory.ts";
+import { trajectoryOf } from "../../src/trajectory/trajectory-of.ts";
 import type { OwnRun } from "./own-run.ts";
 
 /** The run's policy and trainer in this process, without Temporal: seconds of a step's generation and training alone. */
@@ -71,7 +73,9 @@ export async function openEngines(own: OwnRun): Promise<Engines> {
     train: async (step) => {
       const trajectories: TrainingTrajectory[] = [];
       for (const { id, taskId: group, reward, head } of await records(step)) {
-        trajectories.push(trainingTrajectory({ id, group, reward }, await own.store.chain(head), 1));
+        trajectories.push(
+          trainingTrajectory({ id, group, reward }, await readSegments(own.store, trajectoryOf(id), head), 1),
+        );
       }
       return timed(() => trainer.policyGradientStep(trajectories, { temperature: 1 }));
     },

@@ -55,9 +55,8 @@ async function fork(named: string, options: Options): Promise<void> {
   if (waits) note(`tool calls may wait for approval: everturn approvals ${run}`);
   const stage = await takeForkStage(folder);
   const place = { stage, task: record.taskId };
-  const from = folder.trajectory({ ...found });
   for (let sample = 0; sample < options.count; sample++) {
-    await copyTurns(from, folder.trajectory({ ...place, sample }), plan.origin.turns);
+    await copyTurns(opened, { from: found, to: { ...place, sample }, turns: plan.origin.turns });
   }
   let inputs: TrajectoryInput[] = [];
   const results = await withSession(

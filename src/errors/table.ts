@@ -545,14 +545,9 @@ export const errorTable = {
     help: "The worker must see the run's folder; check that it is the one the run was started with.",
   },
   SEGMENT_MISSING: {
-    message: "The segment {ref} is not in the trajectory store {folder}.",
+    message: "The segment {ref} is in no turn of {trajectory} that can be read.",
     retryable: true,
-    help: "The worker must see the run's folder; check that it is the one the run was started with.",
-  },
-  SEGMENT_CORRUPT: {
-    message: "The segment {ref} in {folder} does not have the content its name says.",
-    retryable: false,
-    help: "The file was changed or cut; restore it from a copy.",
+    help: "The worker must see the run's folder; check that it is the one the run was started with. `everturn ledger` names what is broken.",
   },
   RECORD_CORRUPT: {
     message: "{file} can't be read: {reason}.",

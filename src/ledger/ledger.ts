@@ -57,7 +57,7 @@ export async function readLedger(run: OpenRun, stage?: string): Promise<Ledger> 
     ...checkEvaluations(run.id, shown),
     ...cursor,
     ...(await checkVersions(run, facts.trained, () => newestRecorded(run))),
-    ...(await checkChains(run.folder, finished)),
+    ...(await checkChains(run.store, finished)),
   ];
   return { run: run.id, stages: summarize(entries, facts), entries, findings, unchecked };
 }

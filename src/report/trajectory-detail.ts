@@ -4,6 +4,7 @@ import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import type { SpokenMessage } from "../contracts/orders.ts";
 import type { TokenCounts, ToolCallRecord } from "../contracts/trajectory.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
+import { readSegments } from "../trajectory/segments.ts";
 import { readTurns, type TurnEntry } from "../trajectory/turn-journal.ts";
 import { readTrajectoryRecord, type TrajectoryFile } from "./trajectory-files.ts";
 
@@ -36,16 +37,16 @@ export async function readTrajectory(
 ): Promise<TrajectoryDetail> {
   const { id } = file;
   const record = await readTrajectoryRecord(folder, file);
-  const entries = await readTurns(folder.trajectory(file));
+  const entries = await readTurns({ folder, store }, file);
   if (record === undefined) {
     const tokens = entries
       .map(({ generated }) => generated.tokens)
       .reduce(sumOf, { prompt: 0, action: 0, observation: 0 });
-    const segments = await store.chain(entries.at(-1)?.generated.head ?? null);
+    const segments = await readSegments(store, file, entries.at(-1)?.generated.head ?? null);
     return { id, turns: entries.map(turnUnderWay), tokens, segments };
   }
   const turns = record.turns.map((turn, index) => ({ ...turn, ...detailsOf(entries[index]?.generated) }));
-  return { id, record, turns, tokens: record.tokens, segments: await store.chain(record.head) };
+  return { id, record, turns, tokens: record.tokens, segments: await readSegments(store, file, record.head) };
 }
 
 function turnUnderWay({ generated, calls }: TurnEntry): TurnDetail {

@@ -19,17 +19,15 @@ export async function listTrajectories(
 ): Promise<TrajectoryFile[]> {
   const folder = join(root, "trajectories");
   const stages = await namesIn(folder, only.stage);
-  const found = stages
-    .filter((stage) => stage !== "segments")
-    .map(async (stage) => {
-      const tasks = await namesIn(join(folder, stage), only.task);
-      const files = tasks.map(async (task) => {
-        const samples = await namesIn(join(folder, stage, task));
-        const numbers = samples.map(Number).filter(Number.isInteger);
-        return numbers.sort((a, b) => a - b).map((sample) => ({ stage, task, sample }));
-      });
-      return (await Promise.all(files)).flat();
+  const found = stages.map(async (stage) => {
+    const tasks = await namesIn(join(folder, stage), only.task);
+    const files = tasks.map(async (task) => {
+      const samples = await namesIn(join(folder, stage, task));
+      const numbers = samples.map(Number).filter(Number.isInteger);
+      return numbers.sort((a, b) => a - b).map((sample) => ({ stage, task, sample }));
     });
+    return (await Promise.all(files)).flat();
+  });
   return (await Promise.all(found)).flat();
 }
 

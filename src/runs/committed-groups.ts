@@ -59,7 +59,7 @@ async function summaryOf(run: OpenRun, from: number, record: TrajectoryRecord): 
   const { id, outcome, reward, success, head, tokens, turns, failure } = record;
   const versions = record.policyVersions.length > 0 ? record.policyVersions : [from];
   const calls = turns.flatMap(({ toolCalls }) => toolCalls);
-  const entries = await readTurns(run.folder.trajectory(trajectoryOf(id)), turns.length);
+  const entries = await readTurns(run, trajectoryOf(id), turns.length);
   return {
     trajectory: id,
     outcome,

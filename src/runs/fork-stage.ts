@@ -1,5 +1,5 @@
 import { mkdir, readdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { makeFolder } from "../store/make-folder.ts";
 import { isSystemError } from "../store/system-error.ts";
 import type { RunFolder } from "./run-folder.ts";
@@ -10,8 +10,8 @@ export function isForkStage(stage: string): boolean {
 }
 
 /** Takes the next free stage for forks, `fork-0001` and so on, by making its folder. */
-export async function takeForkStage({ store }: RunFolder): Promise<string> {
-  const trajectories = dirname(store);
+export async function takeForkStage({ root }: RunFolder): Promise<string> {
+  const trajectories = join(root, "trajectories");
   makeFolder(trajectories);
   const taken = (await readdir(trajectories)).filter(isForkStage).map((name) => Number(name.slice(5)));
   for (let next = Math.max(0, ...taken) + 1; ; next++) {

@@ -2,7 +2,8 @@ import { existsSync, statSync } from "node:fs";
 import type { Plan } from "../contracts/plan.ts";
 import type { RunFile } from "../contracts/run.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
-import { openStore, type SegmentStore } from "../trajectory/store.ts";
+import { openRunStore } from "../store/open-run-store.ts";
+import type { Store } from "../store/store.ts";
 import { readRecord } from "./files.ts";
 import { namesIn } from "./names-in.ts";
 import { type RunFolder, runFolder } from "./run-folder.ts";
@@ -13,7 +14,7 @@ export interface OpenRun {
   id: string;
   folder: RunFolder;
   plan: Plan;
-  store: SegmentStore;
+  store: Store;
 }
 
 /** Opens runs of the folder `runs` by id, each once for each plan that it has had. Throws RUN_NOT_FOUND. */
@@ -30,7 +31,7 @@ export async function openRun(runs: string, run: string): Promise<OpenRun> {
   const folder = runFolder(runs, run);
   const plan = await readRecord<Plan>(folder.plan);
   if (plan === undefined) throw await runNotFound(runs, run);
-  return { id: run, folder, plan, store: openStore(folder.store) };
+  return { id: run, folder, plan, store: openRunStore(folder.root) };
 }
 
 /** Reads `run.json`: where the run's server is. Throws RUN_NOT_FOUND. */

@@ -1,10 +1,8 @@
-import { join } from "node:path";
-import type { GenerateTurnResult } from "../contracts/activities.ts";
 import type { Reservation } from "../contracts/ledger.ts";
 import type { OpenGroup, RolloutProgress } from "../contracts/rollout.ts";
 import { readReservations } from "../ledger/reservations.ts";
 import { readTrainedSteps } from "../ledger/trained-steps.ts";
-import { readRecord } from "./files.ts";
+import { turnKey } from "../store/keys.ts";
 import type { OpenRun } from "./open-runs.ts";
 
 /**
@@ -64,10 +62,8 @@ function isAny(members: string[], names: ReadonlySet<string>): boolean {
 /** It began with the oldest version that generated a first turn of it, or begins now. */
 async function openGroup(run: OpenRun, group: NumberedGroup, policyVersion: number): Promise<OpenGroup> {
   const { number, stage, task, samples } = group;
-  const first = samples.map((sample) =>
-    readRecord<GenerateTurnResult>(join(run.folder.trajectory({ stage, task, sample }), "turn-1.json")),
-  );
-  const versions = (await Promise.all(first)).flatMap((turn) => turn?.policyVersion ?? []);
+  const first = samples.map((sample) => run.store.read(turnKey({ stage, task, sample }, 1)));
+  const versions = (await Promise.all(first)).flatMap((turn) => turn?.action.policyVersion ?? []);
   return {
     ...{ number, step: Number(stage.slice("step-".length)), stage, task, samples },
     ...{ policyVersion: Math.min(policyVersion, ...versions), isStarted: false, results: {} },

@@ -15,7 +15,6 @@ export interface RunFolder {
   workflows: string;
   /** Who works on the run now. */
   session: string;
-  store: string;
   /** Which worker holds which tool's instance. */
   leases: string;
   /** States of tools' instances, by content. */
@@ -52,7 +51,6 @@ export function runFolder(runs: string, run: string): RunFolder {
     builds: join(root, "workflows"),
     workflows: join(root, "workflows.js"),
     session: join(root, "session.json"),
-    store: join(root, "trajectories", "segments"),
     leases: join(root, "leases"),
     snapshots: join(root, "snapshots"),
     hosts: join(root, "hosts.jsonl"),

@@ -1,10 +1,12 @@
 import type { SegmentRef } from "../contracts/trajectory.ts";
-import type { SegmentStore } from "./store.ts";
+import type { TrajectoryName } from "../store/keys.ts";
+import type { Store } from "../store/store.ts";
+import { readSegments } from "./segments.ts";
 
 /** The tokens of trajectories under way, so that a turn need not gather those of all turns before it. */
 export interface Contexts {
-  /** All tokens up to `head`, read from the store if they are not known; none for null. */
-  get(store: SegmentStore, head: SegmentRef | null): Promise<number[]>;
+  /** All tokens of a trajectory up to `head`, read from the store if they are not known; none for null. */
+  get(store: Pick<Store, "read">, place: TrajectoryName, head: SegmentRef | null): Promise<number[]>;
   /** Keeps the tokens up to `head`, which follows `previous`: that one is forgotten. */
   set(head: SegmentRef, tokens: number[], previous: SegmentRef | null): void;
 }
@@ -34,9 +36,10 @@ export function openContexts(limit: number = tokenLimit): Contexts {
   }
 
   return {
-    get: async (store, head) => {
+    get: async (store, place, head) => {
       if (head === null) return [];
-      const tokens = known.get(head) ?? (await store.chain(head)).flatMap((segment) => segment.tokens);
+      const tokens =
+        known.get(head) ?? (await readSegments(store, place, head)).flatMap((segment) => segment.tokens);
       keep(head, tokens);
       return tokens;
     },

@@ -1,7 +1,7 @@
 import type { CallEntry, EndedTrajectory, LostTrajectory } from "../contracts/activities.ts";
 import type { TokenCounts, TurnRecord } from "../contracts/trajectory.ts";
 import { type Metrics, meanMetrics } from "./metrics.ts";
-import { readTurns, recordRefused, type TurnEntry } from "./turn-journal.ts";
+import { type Journals, readTurns, recordRefused, type TurnEntry } from "./turn-journal.ts";
 
 /** The turns of a trajectory that has ended. */
 export interface EndedTurns {
@@ -15,25 +15,25 @@ export interface EndedTurns {
   metrics?: Metrics | undefined;
 }
 
-/** How far a trajectory came, by the journal in its folder. */
-export async function foundInJournal(folder: string, lost: LostTrajectory): Promise<EndedTrajectory> {
-  const generated = (await readTurns(folder)).map((entry) => entry.generated);
+/** How far a trajectory came, by its journal. */
+export async function foundInJournal(run: Journals, lost: LostTrajectory): Promise<EndedTrajectory> {
+  const generated = (await readTurns(run, lost.place)).map((entry) => entry.generated);
   const total = (origin: keyof TokenCounts) => sum(generated.map(({ tokens }) => tokens[origin]));
   const tokens = { prompt: total("prompt"), action: total("action"), observation: total("observation") };
   return { ...lost, turns: generated.length, head: generated.at(-1)?.head ?? null, tokens };
 }
 
-/** Reads the turns of an ended trajectory from the journal in its folder, after adding what it lacks. */
+/** Reads the turns of an ended trajectory from its journal, after adding what it lacks. */
 export async function readEnded(
-  folder: string,
+  run: Journals,
   ended: EndedTrajectory & { toolReward?: number },
 ): Promise<EndedTurns> {
   const { turns, policyVersion, toolReward = 0 } = ended;
   if (typeof turns !== "number") {
     return { turns, policyVersions: turns.map(() => policyVersion), turnRewards: undefined, toolReward };
   }
-  await recordRefused(folder, ended.refused);
-  const entries = await readTurns(folder, turns);
+  await recordRefused(run.folder.trajectory(ended.place), ended.refused);
+  const entries = await readTurns(run, ended.place, turns);
   const turnRewards = entries.map(({ calls }) => sum(calls.map(({ reward }) => reward)));
   return {
     turns: entries.map(turnRecord),

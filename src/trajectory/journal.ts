@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
 import { readRecord, writeOnce } from "../runs/files.ts";
+import type { Key } from "../store/key.ts";
 import { patiently } from "../store/patiently.ts";
+import type { Store } from "../store/store.ts";
 
 /** Looks again, after a wait: throws if another attempt has recorded the work meanwhile, whose result then counts. */
 export type LookAgain = () => void;
@@ -34,4 +36,31 @@ export async function once<T>(
   const content = JSON.stringify(result);
   if (await patiently(() => writeOnce(file, content, options))) return result;
   return (await readRecord<T>(file)) ?? result;
+}
+
+/**
+ * Does `work` unless there is a record of it, and records the result. Work that waits for something looks again before it
+ * begins: that rejects if another attempt has recorded it meanwhile. When two attempts race, the first to record wins and both
+ * return what it wrote: a late attempt of a dead worker changes nothing. A record that can't be read is made again.
+ * Throws DISK_FULL, STORE_NOT_WRITABLE, and what `work` throws.
+ */
+export async function recordedOnce<Value>(
+  store: Pick<Store, "read" | "record">,
+  key: Key<Value>,
+  work: (lookAgain: () => Promise<void>) => Promise<Value>,
+): Promise<Value> {
+  const recorded = await store.read(key);
+  if (recorded !== undefined) return recorded;
+  let result: Value;
+  let other: Value | undefined;
+  try {
+    result = await work(async () => {
+      other = await store.read(key);
+      if (other !== undefined) throw new Error(`${key.path} was recorded by another attempt.`);
+    });
+  } catch (error) {
+    if (other === undefined) throw error;
+    return other;
+  }
+  return store.record(key, result);
 }

@@ -1,10 +1,20 @@
-import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { CallEntry, GenerateTurnResult } from "../contracts/activities.ts";
+import type { RecordedTurn } from "../contracts/recorded-turn.ts";
 import type { RefusedCall } from "../contracts/trajectory.ts";
 import { readRecord } from "../runs/files.ts";
-import { isSystemError } from "../store/system-error.ts";
+import { namesIn } from "../runs/names-in.ts";
+import type { RunFolder } from "../runs/run-folder.ts";
+import type { TrajectoryName } from "../store/keys.ts";
+import type { Store } from "../store/store.ts";
 import { once } from "./journal.ts";
+import { recordedTurns } from "./segments.ts";
+
+/** Where the journals of a run are: turns in its store, calls in its folder. */
+export interface Journals {
+  folder: Pick<RunFolder, "trajectory">;
+  store: Pick<Store, "read">;
+}
 
 /** A turn as the journal in a trajectory's folder holds it: the action, and the calls that have been answered. */
 export interface TurnEntry {
@@ -12,9 +22,9 @@ export interface TurnEntry {
   calls: CallEntry[];
 }
 
-/** The file of a turn's action, in the trajectory's folder. */
-export function turnFile(folder: string, turn: number): string {
-  return join(folder, `turn-${turn}.json`);
+/** What the activity that generated a turn answers. */
+export function resultOf({ appended: _, action, ...rest }: RecordedTurn): GenerateTurnResult {
+  return { ...rest, action: action.text, policyVersion: action.policyVersion ?? 0 };
 }
 
 /** The file of a tool call. */
@@ -23,18 +33,23 @@ export function callFile(folder: string, turn: number, call: number): string {
 }
 
 /** The first `count` turns of a trajectory, or all that there are. Throws RECORD_CORRUPT. */
-export async function readTurns(folder: string, count = Number.POSITIVE_INFINITY): Promise<TurnEntry[]> {
-  const calls = await callNumbers(folder);
+export async function readTurns(
+  run: Journals,
+  place: TrajectoryName,
+  count = Number.POSITIVE_INFINITY,
+): Promise<TurnEntry[]> {
   const turns: TurnEntry[] = [];
-  while (turns.length < count) {
+  if (count === 0) return turns;
+  const folder = run.folder.trajectory(place);
+  const calls = await callNumbers(folder);
+  for await (const recorded of recordedTurns(run.store, place)) {
     const turn = turns.length + 1;
-    const generated = await readRecord<GenerateTurnResult>(turnFile(folder, turn));
-    if (generated === undefined) break;
     const numbers = calls.get(turn) ?? [];
     const entries = await Promise.all(
       numbers.map((call) => readRecord<CallEntry>(callFile(folder, turn, call))),
     );
-    turns.push({ generated, calls: entries.filter((entry) => entry !== undefined) });
+    turns.push({ generated: resultOf(recorded), calls: entries.filter((entry) => entry !== undefined) });
+    if (turns.length === count) break;
   }
   return turns;
 }
@@ -61,13 +76,4 @@ async function callNumbers(folder: string): Promise<Map<number, number[]>> {
     );
   }
   return numbers;
-}
-
-async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if (isSystemError(error, "ENOENT")) return [];
-    throw error;
-  }
 }

@@ -28,7 +28,7 @@ export function readStore(root: string): StoreFindings {
     segments: new Map(),
     records: new Map(),
   };
-  readSegments(join(root, "trajectories", "segments"), findings);
+  readSegments(root, findings);
   readTrajectories(root, findings);
   readLedger(root, findings);
   readSteps(root, findings);
@@ -40,17 +40,16 @@ export function hashOf(content: string | Uint8Array): string {
   return createHash("sha256").update(content).digest("hex");
 }
 
-function readSegments(folder: string, { segments, lostTurns }: StoreFindings): void {
+/** The two segments that each turn holds. */
+function readSegments(root: string, { segments, lostTurns }: StoreFindings): void {
+  const folder = join(root, "trajectories");
   for (const name of files(folder)) {
-    const match = /^..\/([0-9a-f]{64})\.json$/.exec(name);
-    if (match?.[1] === undefined) continue;
-    const content = readFileSync(join(folder, name), "utf8");
-    if (hashOf(content) !== match[1]) {
-      lostTurns.push(`segment ${match[1]} is not what its name says`);
-      continue;
+    if (!/\/turn-\d+\.json$/.test(name)) continue;
+    const { sha256, value } = read(join(folder, name));
+    if (hashOf(JSON.stringify(value)) !== sha256) lostTurns.push(`${name} is not what its digest says`);
+    for (const segment of [value.appended, value.action]) {
+      segments.set(hashOf(JSON.stringify(segment)), { previous: segment.previous, origin: segment.origin });
     }
-    const { previous, origin } = JSON.parse(content);
-    segments.set(match[1], { previous, origin });
   }
 }
 
@@ -70,7 +69,7 @@ function readTrajectories(root: string, findings: StoreFindings): void {
     }
     if (turn !== undefined) {
       findings.turns++;
-      const { head } = read(join(folder, name));
+      const { head } = read(join(folder, name)).value;
       const broken = brokenChain(head, findings, Number(turn));
       if (broken !== undefined) lostTurns.push(`${id} turn ${turn}: ${broken}`);
       heads.set(id, (heads.get(id) ?? new Map()).set(Number(turn), head));

@@ -39,7 +39,7 @@ export function progressLog(root: string, run: string, log: string) {
     appendFileSync(log, `${JSON.stringify(seen)}\n`);
   }
 
-  const stages = () => listed(trajectories, false).filter((stage) => stage !== "segments");
+  const stages = () => listed(trajectories, false);
   return {
     files,
     /** Counts what the run has got done: journal files, versions, updates, slices of the warm start. */

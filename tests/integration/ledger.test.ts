@@ -94,10 +94,8 @@ function trajectoryFile(folder: RunFolder, stage: string): string {
 const changeFirst = (folder: RunFolder, how: (record: TrajectoryRecord) => void) =>
   change<TrajectoryRecord>(trajectoryFile(folder, "step-0001"), how);
 
-function headOf(folder: RunFolder): string {
-  const { head }: TrajectoryRecord = JSON.parse(readFileSync(trajectoryFile(folder, "step-0001"), "utf8"));
-  return join(folder.store, (head ?? "").slice(0, 2), `${head}.json`);
-}
+const turnOf = (folder: RunFolder) =>
+  trajectoryFile(folder, "step-0001").replace("trajectory.json", "turn-1.json");
 
 test.each<[string, string, (folder: RunFolder) => void]>([
   ["unaccounted", "a trajectory that no step used", (f) => changeStep(f, 1, (r) => r.trajectories?.pop())],
@@ -148,13 +146,8 @@ test.each<[string, string, (folder: RunFolder) => void]>([
     "one that ends elsewhere",
     (f) => changeFirst(f, (record) => void Object.assign(record, { head: "0".repeat(64) })),
   ],
-  ["segments", "a segment that was changed", (f) => appendFileSync(headOf(f), " ")],
-  ["segments", "a segment that is gone", (f) => rmSync(headOf(f))],
-  [
-    "segments",
-    "a turn that is not in the journal",
-    (f) => rmSync(trajectoryFile(f, "step-0001").replace("trajectory.json", "turn-1.json")),
-  ],
+  ["segments", "a turn that was changed", (f) => appendFileSync(turnOf(f), " ")],
+  ["segments", "a turn that is not in the journal", (f) => rmSync(turnOf(f))],
   ["version", "optimizer state that is gone", (f) => rmSync(f.trainer(3), { recursive: true })],
   ["version", "weights that were cut", (f) => writeFileSync(join(f.policy(3), "model.safetensors"), "short")],
   [

@@ -11,7 +11,9 @@ import { type OpenRun, openRun } from "../../src/runs/open-runs.ts";
 import { readSession } from "../../src/runs/session-file.ts";
 import { askTranscript, giveOrder } from "../../src/temporal/live-trajectories.ts";
 import { findServerBinary } from "../../src/temporal/server-binary.ts";
+import { readSegments } from "../../src/trajectory/segments.ts";
 import { trainingTrajectory } from "../../src/trajectory/training-trajectory.ts";
+import { trajectoryOf } from "../../src/trajectory/trajectory-of.ts";
 import { everturn, lastLine, type RunningCommand, start } from "../support/command.ts";
 import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -182,7 +184,7 @@ test("a call is denied, a message is added; orders go with a trajectory that con
     },
   ]);
   expect(denied.turns[2]?.said).toEqual([{ role: "user", content: "Guess it." }]);
-  const segments = await run.store.chain(denied.head);
+  const segments = await readSegments(run.store, trajectoryOf(denied.id), denied.head);
   const said = segments.find(({ text }) => text.includes("Guess it."));
   expect(said).toMatchObject({ origin: "observation", text: expect.stringContaining("no more calls") });
   const { tokens, mask } = trainingTrajectory({ id: "", group: "", reward: 0 }, segments, 1);

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { CallEntry, GenerateTurnResult } from "../../src/contracts/activities.ts";
+import type { CallEntry } from "../../src/contracts/activities.ts";
 import type { Task } from "../../src/contracts/generated/task.ts";
 import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
 import type { ToolDefinition } from "../../src/contracts/message.ts";
@@ -15,7 +15,10 @@ import type { OpenRun } from "../../src/runs/open-runs.ts";
 import type { Framing } from "../../src/tokens/framing.ts";
 import type { Tokenizer } from "../../src/tokens/tokenizer.ts";
 import { once } from "../../src/trajectory/journal.ts";
+import { segmentRef } from "../../src/trajectory/segments.ts";
 import { trajectoryRecord } from "../../src/trajectory/trajectory-record.ts";
+
+import { writeTurn } from "./written-turn.ts";
 
 /** How a sample trajectory goes. `noise` is an untrained policy; `call` and `guess` answer. */
 export type Course = "call" | "guess" | "noise" | "unreadable" | "retried" | "left-out" | "under way";
@@ -49,31 +52,19 @@ export async function writeTrajectory(
 
   async function act(added: { text: string; tokens: number[] }, action: string): Promise<void> {
     const origin = head === null ? ("prompt" as const) : ("observation" as const);
-    const previous = await run.store.put({ previous: head, origin, ...added });
+    const appended = { previous: head, origin, ...added };
+    const previous = segmentRef(appended);
     const ids = tokenizer.encode(`${action}${tokenizer.endOfTurn.text}`);
     const logprobs = ids.map(() => -uniform(drawn++) / 4);
-    head = await run.store.put({
-      previous,
-      origin: "action",
-      text: action,
-      tokens: ids,
-      logprobs,
-      policyVersion,
-    });
     const counts = { prompt: 0, observation: 0, action: ids.length, [origin]: added.tokens.length };
     tokens.prompt += counts.prompt;
     tokens.action += counts.action;
     tokens.observation += counts.observation;
     turns.push({ action, toolCalls: [] });
-    const turn = {
-      action,
-      finishReason: "stop" as const,
-      head,
-      policyVersion,
-      tokens: counts,
-      seconds: 0.125,
-    };
-    await once<GenerateTurnResult>(join(folder, `turn-${turns.length}.json`), async () => turn);
+    head = await writeTurn(run.store, place, turns.length, [
+      appended,
+      { previous, origin: "action", text: action, tokens: ids, logprobs, policyVersion },
+    ]);
   }
 
   async function answer(call: ToolCallRecord): Promise<void> {

@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readdirSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { generateTurn } from "../../../activities/generate-turn.ts";
@@ -8,6 +8,7 @@ import { loadPolicy } from "../../../src/plugins/registry.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
 import { openRun } from "../../../src/runs/open-runs.ts";
 import { policyWorker } from "../../../src/temporal/policy-worker.ts";
+import { readSegments } from "../../../src/trajectory/segments.ts";
 import { readTurns } from "../../../src/trajectory/turn-journal.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
@@ -38,7 +39,7 @@ test("a turn that another worker began a trajectory with is followed by its own,
   const one = await first?.(input("handed-over"), signal);
   const messages = [{ role: "tool" as const, name: "calculator", content: "2" }];
   const two = await second?.(input("handed-over", { turn: 2, head: one?.head ?? null, messages }), signal);
-  const chain = await store.chain(two?.head ?? null);
+  const chain = await readSegments(store, input("handed-over").place, two?.head ?? null);
   expect(chain.map(({ origin }) => origin)).toEqual(["prompt", "action", "observation", "action"]);
 });
 
@@ -48,7 +49,8 @@ test("the newest version on disk generates, where that is asked for, and the res
   expect(await first?.(input("still-pinned"), signal)).toMatchObject({ policyVersion: 0 });
   const newest = await first?.(input("newest", { newest: true }), signal);
   expect(newest).toMatchObject({ policyVersion: 7 });
-  expect((await store.get(newest?.head ?? "")).policyVersion).toBe(7);
+  const [, action] = await readSegments(store, input("newest").place, newest?.head ?? null);
+  expect(action?.policyVersion).toBe(7);
 });
 
 test("a trajectory that has no room for a token more takes an empty action", async () => {
@@ -75,7 +77,7 @@ test("a turn whose version is loaded while another worker records it is not gene
     },
   });
   const { head } = await turn(input("loaded"), signal);
-  expect(head).toBe((await readTurns(folder.trajectory(input("loaded").place)))[0]?.generated.head);
+  expect(head).toBe((await readTurns({ folder, store }, input("loaded").place))[0]?.generated.head);
   expect(generated, "generated again after the record").toEqual([]);
   await Promise.all([slow.close(), other.close()]);
 });
@@ -86,6 +88,18 @@ test("calls that were refused are written down before the next action", async ()
     { turn: 1, call: 0, tool: "diary", arguments: {}, observation: "error: there is no tool diary." },
   ];
   await first?.(input("refused", { turn: 2, head: one?.head ?? null, messages: [], refused }), signal);
-  const [turn] = await readTurns(folder.trajectory(input("refused").place));
+  const [turn] = await readTurns({ folder, store }, input("refused").place);
   expect(turn?.calls).toMatchObject([{ tool: "diary", valid: false, attempts: 0 }]);
+});
+
+test("a turn is one record; one that was cut is generated again, with the same tokens, by whoever comes", async () => {
+  const place = input("cut").place;
+  const one = await first?.(input("cut"), signal);
+  const files = () => readdirSync(folder.trajectory(place));
+  expect(files()).toEqual(["turn-1.json"]);
+  truncateSync(join(folder.trajectory(place), "turn-1.json"), 300);
+  const again = await Promise.all([first?.(input("cut"), signal), second?.(input("cut"), signal)]);
+  expect(again.map((turn) => turn?.head)).toEqual([one?.head, one?.head]);
+  expect(files().sort()).toEqual(["turn-1.json", "turn-1~1.json"]);
+  expect(await readTurns({ folder, store }, place)).toMatchObject([{ generated: { head: one?.head } }]);
 });

@@ -9,10 +9,12 @@ import type { Score } from "../../../src/contracts/reward.ts";
 import { readTrajectoryRecord } from "../../../src/report/trajectory-files.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
 import { openRun } from "../../../src/runs/open-runs.ts";
+import { openRunStore } from "../../../src/store/open-run-store.ts";
 import { toolWorker } from "../../../src/temporal/tool-worker.ts";
 import { samplePlan } from "../../support/sample-plan.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { writePlugin } from "../../support/thread-of.ts";
+import { writeTurn } from "../../support/written-turn.ts";
 
 const runs = temporaryFolder();
 const plan = samplePlan({ steps: 1, batchSize: 8, tasks: 2, warmStart: false, evaluationEvery: 1 });
@@ -71,15 +73,10 @@ test("what the reward and the tools measured is in the trajectory's record: of a
   const input = { ...finished("task-00004"), turns: 1 };
   const journal = folder.trajectory(input.place);
   mkdirSync(journal, { recursive: true });
-  const generated = {
-    action: "2",
-    policyVersion: 0,
-    finishReason: "stop",
-    head: "a",
-    tokens: input.tokens,
-    seconds: 0,
-  };
-  writeFileSync(join(journal, "turn-1.json"), JSON.stringify(generated));
+  await writeTurn(openRunStore(folder.root), input.place, 1, [
+    { previous: null, origin: "prompt", text: "1 + 1 =", tokens: [5] },
+    { previous: null, origin: "action", text: "2", tokens: [6], policyVersion: 0 },
+  ]);
   for (const [index, hits] of [2, 4].entries()) {
     const answered = { observation: "", valid: true, reward: 0, attempts: 1, seconds: 0 };
     const call = { ...answered, tool: "search", arguments: {}, metrics: { hits } };

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { trainStep } from "../../../activities/train-step.ts";
 import type { BatchMember } from "../../../src/contracts/activities.ts";
+import type { Segment } from "../../../src/contracts/generated/segment.ts";
 import type { TrainedStep } from "../../../src/contracts/ledger.ts";
 import { reserve } from "../../../src/ledger/reservations.ts";
 import { readTrainedSteps } from "../../../src/ledger/trained-steps.ts";
@@ -12,8 +13,10 @@ import { createRun } from "../../../src/runs/create-run.ts";
 import { readRecord } from "../../../src/runs/files.ts";
 import { openRun } from "../../../src/runs/open-runs.ts";
 import { trainerWorker } from "../../../src/temporal/trainer-worker.ts";
+import { segmentRef } from "../../../src/trajectory/segments.ts";
 import { trajectoryOf } from "../../../src/trajectory/trajectory-of.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { writeTurn } from "../../support/written-turn.ts";
 
 const runs = temporaryFolder();
 const pipeline = join(import.meta.dirname, "..", "..", "pipelines", "small.yaml");
@@ -29,17 +32,14 @@ async function fresh() {
   }
   const batch: BatchMember[] = [];
   for (const sample of [0, 1]) {
-    const previous = await store.put({ previous: null, origin: "prompt", text: "?", tokens: [5, 6, 7] });
+    const prompt: Segment = { previous: null, origin: "prompt", text: "?", tokens: [5, 6, 7] };
     const logprobs = [-3, -3];
     const tokens = [8 + sample, 2];
-    const head = await store.put({
-      previous,
-      origin: "action",
-      text: "!",
-      tokens,
-      logprobs,
-      policyVersion: 1,
-    });
+    const action: Segment = {
+      ...{ previous: segmentRef(prompt), origin: "action", text: "!", tokens, logprobs, policyVersion: 1 },
+    };
+    const place = { stage: "step-0001", task: `task-0000${sample}`, sample: 0 };
+    const head = await writeTurn(store, place, 1, [prompt, action]);
     const trajectory = `${run}/step-0001/task-0000${sample}/0`;
     batch.push({ trajectory, head, reward: sample, group: `task-0000${sample}` });
   }

@@ -1,0 +1,10 @@
+import type { GenerateTurnResult } from "./activities.ts";
+import type { Segment } from "./generated/segment.ts";
+
+/** A turn as it is kept: what was appended, the action with its tokens, and how it came about. */
+export interface RecordedTurn extends Omit<GenerateTurnResult, "action" | "policyVersion"> {
+  /** The prompt, or the observations that came after the action before. */
+  appended: Segment;
+  /** It names the version that generated it. */
+  action: Segment;
+}

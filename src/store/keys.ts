@@ -1,0 +1,11 @@
+import type { RecordedTurn } from "../contracts/recorded-turn.ts";
+import type { TrajectoryPlace } from "../contracts/trajectory.ts";
+import { type Key, keyOf } from "./key.ts";
+
+/** Which trajectory of a run. */
+export type TrajectoryName = Pick<TrajectoryPlace, "stage" | "task" | "sample">;
+
+/** The turns of a trajectory count from 1. */
+export function turnKey({ stage, task, sample }: TrajectoryName, turn: number): Key<RecordedTurn> {
+  return keyOf("trajectories", stage, task, sample, `turn-${turn}`);
+}
