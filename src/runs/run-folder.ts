@@ -17,8 +17,6 @@ export interface RunFolder {
   session: string;
   /** Which worker holds which tool's instance. */
   leases: string;
-  /** States of tools' instances, by content. */
-  snapshots: string;
   /** A line for each time a tool's host was paused or resumed. */
   hosts: string;
   /** Reservations: which trajectories were admitted. */
@@ -52,7 +50,6 @@ export function runFolder(runs: string, run: string): RunFolder {
     workflows: join(root, "workflows.js"),
     session: join(root, "session.json"),
     leases: join(root, "leases"),
-    snapshots: join(root, "snapshots"),
     hosts: join(root, "hosts.jsonl"),
     ledger: join(root, "ledger"),
     failures: join(root, "failures"),

@@ -9,6 +9,7 @@ import { ownIdentity } from "../processes/process-identity.ts";
 import { type OpenRun, openRuns } from "../runs/open-runs.ts";
 import { runFolder } from "../runs/run-folder.ts";
 import { sharedPromises } from "../runs/shared-promises.ts";
+import { openRunStore } from "../store/open-run-store.ts";
 import { instruments } from "../telemetry/instruments.ts";
 import type { HostChange } from "../tools/breaker.ts";
 import { createHost, type ToolHost } from "../tools/host.ts";
@@ -54,7 +55,7 @@ export function toolWorker(runs: string, run: string): ToolWorker {
   let tick: Promise<void> = Promise.resolve();
 
   const leases = openLeases(folder.leases, randomUUID(), ownIdentity());
-  const instances = holdInstances(folder, leases, tool, log);
+  const instances = holdInstances({ folder, store: openRunStore(folder.root) }, leases, tool, log);
 
   function tool(name: string): Promise<OpenTool> {
     return tools.get(name, async () => {

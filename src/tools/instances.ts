@@ -6,13 +6,13 @@ import type { TrajectoryPlace } from "../contracts/trajectory.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
+import type { Store } from "../store/store.ts";
 import type { InstanceState } from "../threads/plugin-thread.ts";
 import { instanceKey, isAbandoned, type Lease, type Leases } from "./leases.ts";
 import { killMarked, markVariable } from "./marked-processes.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 import type { OpenTool } from "./open-tool.ts";
 import { type CallPlace, isBefore, type RecordedCall, recordedCalls } from "./recorded-calls.ts";
-import { getSnapshot, putSnapshot } from "./snapshots.ts";
 
 /** A call that needs an instance. */
 export interface InstanceCall extends CallPlace {
@@ -65,7 +65,7 @@ interface Held {
 
 /** The instances of a worker for a run; `open` opens a tool whose lease was found. */
 export function holdInstances(
-  folder: RunFolder,
+  { folder, store }: { folder: RunFolder; store: Store },
   leases: Leases,
   open: (tool: string) => Promise<OpenTool>,
   log: (text: string) => void,
@@ -132,7 +132,7 @@ export function holdInstances(
     log(`${tool.name}: recovering the state of ${place.id} (${tool.recovery})`);
     if (tool.recovery === "snapshot") {
       const name = before.at(-1)?.recorded.snapshot;
-      const bytes = name === undefined ? undefined : await getSnapshot(folder.snapshots, name);
+      const bytes = name === undefined ? undefined : await store.readBytes(name);
       if (bytes === undefined) throw lost();
       return plugin.restore?.(bytes, creation);
     }
@@ -207,9 +207,7 @@ export function holdInstances(
       const answer = await work(instance.state);
       const bytes = tool.recovery === "snapshot" ? await tool.plugin.snapshot?.(instance.state) : undefined;
       if (!(await leases.isMine(key, instance.lease))) throw taken();
-      return bytes === undefined
-        ? { answer }
-        : { answer, snapshot: await putSnapshot(folder.snapshots, bytes) };
+      return bytes === undefined ? { answer } : { answer, snapshot: await store.bytes(bytes) };
     } catch (error) {
       const isMine = await leases.isMine(key, instance.lease);
       // Half of the call may have happened: a state that can be recovered is.

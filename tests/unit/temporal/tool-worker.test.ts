@@ -139,6 +139,16 @@ test("recovery snapshot: another worker restores the state after the last record
   await Promise.all([one.close(), other.close()]);
 });
 
+test("recovery snapshot: one that was changed on the disk is no state, and the call fails visibly", async () => {
+  const [one, other] = [toolWorker(runs, run), toolWorker(runs, run)];
+  await call(one, "f2", "snapshot", 1);
+  const record = readFileSync(join(folder.trajectory(place("f2")), "turn-1-call-0.json"), "utf8");
+  const { snapshot }: { snapshot: string } = JSON.parse(record);
+  writeFileSync(join(folder.root, "bytes", snapshot.slice(0, 2), `${snapshot}.bin`), '["forged"]');
+  await expect(call(other, "f2", "snapshot", 2, 9)).rejects.toMatchObject({ code: "TOOL_STATE_LOST" });
+  await Promise.all([one.close(), other.close()]);
+});
+
 test("a call that fails half-way is made again on the state before it", async () => {
   const worker = toolWorker(runs, run);
   await call(worker, "f", "replay", 1);

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { settingsOfHost } from "../../../src/pipeline/host-settings.ts";
 import { machine, processIdentity } from "../../../src/processes/process-identity.ts";
 import { runFolder } from "../../../src/runs/run-folder.ts";
+import { openRunStore } from "../../../src/store/open-run-store.ts";
 import { createHost } from "../../../src/tools/host.ts";
 import { holdInstances } from "../../../src/tools/instances.ts";
 import { openLeases } from "../../../src/tools/leases.ts";
@@ -45,7 +46,7 @@ test.skipIf(!existsSync("/proc/self/environ"))(
     const leases = openLeases(folder.leases, "alive", own);
     const tool = openTool(resolved, await threadOf('{ execute: () => ({ text: "" }) }', resolved), host);
     await holdInstances(
-      folder,
+      { folder, store: openRunStore(folder.root) },
       leases,
       async () => tool,
       () => {},
