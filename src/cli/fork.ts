@@ -49,11 +49,11 @@ async function fork(named: string, options: Options): Promise<void> {
   const record = await readTrajectoryRecord(opened.folder, found);
   if (record === undefined) throw new EverturnError("TRAJECTORY_UNDER_WAY", { trajectory: found.id });
   const plan = await forkPlan(opened, record, options);
-  const { folder, id: run } = opened;
+  const { id: run } = opened;
   const note = (text: string) => void process.stderr.write(`${text}\n`);
   const waits = opened.plan.tools.some(({ approval }) => approval !== undefined);
   if (waits) note(`tool calls may wait for approval: everturn approvals ${run}`);
-  const stage = await takeForkStage(folder);
+  const stage = await takeForkStage(opened.store);
   const place = { stage, task: record.taskId };
   for (let sample = 0; sample < options.count; sample++) {
     await copyTurns(opened, { from: found, to: { ...place, sample }, turns: plan.origin.turns });

@@ -9,3 +9,8 @@ export type TrajectoryName = Pick<TrajectoryPlace, "stage" | "task" | "sample">;
 export function turnKey({ stage, task, sample }: TrajectoryName, turn: number): Key<RecordedTurn> {
   return keyOf("trajectories", stage, task, sample, `turn-${turn}`);
 }
+
+/** Who took the stage of the so-many-th forks, from 1. */
+export function forkKey(number: number): Key<{ by: string }> {
+  return keyOf("forks", number);
+}
