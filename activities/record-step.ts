@@ -6,8 +6,9 @@ import { readTrajectoryRecord } from "../src/report/trajectory-files.ts";
 import { putLine, readLines } from "../src/runs/files.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
 import type { RunFolder } from "../src/runs/run-folder.ts";
+import { recordedStepKey } from "../src/store/keys.ts";
 import { patiently } from "../src/store/patiently.ts";
-import { once } from "../src/trajectory/journal.ts";
+import { recordedOnce } from "../src/trajectory/journal.ts";
 import { type Metrics, meanMetrics } from "../src/trajectory/metrics.ts";
 import { trajectoryOf } from "../src/trajectory/trajectory-of.ts";
 
@@ -17,9 +18,9 @@ import { trajectoryOf } from "../src/trajectory/trajectory-of.ts";
  */
 export function recordStep(openRun: (run: string) => Promise<OpenRun>): RunActivities["record-step"] {
   return async ({ run, record, finished = [] }) => {
-    const { folder, plan } = await openRun(run);
+    const { folder, plan, store } = await openRun(run);
     const { step } = record;
-    const first = await once(folder.recordedStep(step), async () => measured(folder, record, finished), {
+    const first = await recordedOnce(store, recordedStepKey(step), () => measured(folder, record, finished), {
       flush: true,
     });
     const lines = await readLines<StepRecord>(folder.metrics);

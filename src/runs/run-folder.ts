@@ -25,8 +25,6 @@ export interface RunFolder {
   failures: string;
   /** What a step trained on, and what it left out. */
   trainedStep(step: number): string;
-  /** The line of `metrics.jsonl` that a step has. */
-  recordedStep(step: number): string;
   warmStartSlice(from: number, to: number): string;
   log(name: string): string;
   policy(version: number): string;
@@ -54,7 +52,6 @@ export function runFolder(runs: string, run: string): RunFolder {
     ledger: join(root, "ledger"),
     failures: join(root, "failures"),
     trainedStep: (step) => join(root, "steps", `train-${step}.json`),
-    recordedStep: (step) => join(root, "steps", `record-${step}.json`),
     warmStartSlice: (from, to) => join(root, "warm-start", `steps-${from}-${to}.json`),
     log: (name) => join(root, "logs", `${name}.log`),
     policy: (version) => join(root, "policies", `v${padded(version)}`),

@@ -1,3 +1,4 @@
+import type { StepRecord } from "../contracts/generated/step-record.ts";
 import type { RecordedTurn } from "../contracts/recorded-turn.ts";
 import type { TrajectoryPlace } from "../contracts/trajectory.ts";
 import { type Key, keyOf } from "./key.ts";
@@ -13,4 +14,9 @@ export function turnKey({ stage, task, sample }: TrajectoryName, turn: number): 
 /** Who took the stage of the so-many-th forks, from 1. */
 export function forkKey(number: number): Key<{ by: string }> {
   return keyOf("forks", number);
+}
+
+/** The line of `metrics.jsonl` that a step has. */
+export function recordedStepKey(step: number): Key<StepRecord> {
+  return keyOf("steps", step, "recorded");
 }

@@ -41,13 +41,15 @@ export async function once<T>(
 /**
  * Does `work` unless there is a record of it, and records the result. Work that waits for something looks again before it
  * begins: that rejects if another attempt has recorded it meanwhile. When two attempts race, the first to record wins and both
- * return what it wrote: a late attempt of a dead worker changes nothing. A record that can't be read is made again.
+ * return what it wrote: a late attempt of a dead worker changes nothing. A record that can't be read is made again. With `flush`
+ * it survives a power failure once this returns.
  * Throws DISK_FULL, STORE_NOT_WRITABLE, and what `work` throws.
  */
 export async function recordedOnce<Value>(
   store: Pick<Store, "read" | "record">,
   key: Key<Value>,
   work: (lookAgain: () => Promise<void>) => Promise<Value>,
+  options: { flush?: boolean } = {},
 ): Promise<Value> {
   const recorded = await store.read(key);
   if (recorded !== undefined) return recorded;
@@ -62,5 +64,5 @@ export async function recordedOnce<Value>(
     if (other === undefined) throw error;
     return other;
   }
-  return store.record(key, result);
+  return store.record(key, result, options);
 }

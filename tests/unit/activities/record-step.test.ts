@@ -1,6 +1,14 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { recordStep } from "../../../activities/record-step.ts";
@@ -31,6 +39,15 @@ test("a step's line is written once, as it was recorded first, however often it 
 test("a step that was recorded before its line was written gets the line it was recorded with", async () => {
   const record = { ...template, step: 1, policyVersion: 2 };
   rmSync(folder.metrics); // killed in between
+  await recordStep(open)({ run, record: { ...record, rewardMean: -1 } });
+  expect(await readLines(folder.metrics)).toEqual([record]);
+});
+
+test("a step's record that was cut, in a power failure say, holds nobody up: it is made again", async () => {
+  const record = { ...template, step: 1, policyVersion: 2 };
+  truncateSync(join(folder.root, "steps", "1", "recorded.json"), 40);
+  rmSync(folder.metrics);
+  await recordStep(open)({ run, record });
   await recordStep(open)({ run, record: { ...record, rewardMean: -1 } });
   expect(await readLines(folder.metrics)).toEqual([record]);
 });
