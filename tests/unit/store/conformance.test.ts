@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import { EverturnError } from "../../../src/errors/everturn-error.ts";
 import type { Backend } from "../../../src/store/backend.ts";
 import { type Key, keyOf, prefixOf, treeKeyOf } from "../../../src/store/key.ts";
 import { openStore } from "../../../src/store/open-store.ts";
@@ -274,6 +275,27 @@ describe.each(["folder", "objects"] as const)("the store over %s", (kind) => {
     expect(await weights(store, key, attempts[0]!)).toEqual({ result: standing?.value });
     await sleep(200);
     expect((await backend.page("steps/")).paths).toHaveLength(3);
+  });
+
+  test("a put that took effect although it failed is the writer's own, a record's and a tree's", async () => {
+    const { store, backend } = await fresh({ failures: 0 });
+    const failed = new Set<string>();
+    const unlucky: Backend = {
+      ...backend,
+      put: async (path, ...rest) => {
+        const isFirst = await backend.put(path, ...rest);
+        if (failed.has(path)) return isFirst;
+        failed.add(path);
+        throw new EverturnError("STORE_NOT_WRITABLE", { file: path, reason: "the answer was lost" });
+      },
+    };
+    const value = { turn: 1 };
+    expect(await openStore(unlucky, () => {}).record(keyOf("turn"), value)).toBe(value);
+    const key = treeKeyOf<string>("steps", 1);
+    const tree = await openStore(unlucky, () => {}).tree(key, files("weights", "state"), () => "own");
+    expect(failed).toEqual(new Set(["turn.json", "steps/1.json"]));
+    expect(await store.readTree(key)).toEqual(tree);
+    expect(await weights(store, key, tree)).toEqual({ result: "weights" });
   });
 
   test("an attempt that fails leaves nothing, and the next one is not in its way", async () => {
