@@ -1,14 +1,21 @@
 import type { RunActivities } from "../src/contracts/activities.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
-import { type RunTasks, stepIndices, taskId } from "../src/runs/run-tasks.ts";
+import { evaluationTasks, type RunTasks, stepIndices, taskId } from "../src/runs/run-tasks.ts";
 
-/** The ids of a step's tasks, or of those that replace some of them. `load-tasks` gives the tasks themselves. */
+/**
+ * The ids of a step's tasks, of those that replace some of them, or of an evaluation (in file order). `load-tasks` gives
+ * the tasks themselves.
+ */
 export function drawTasks(
   openRun: (run: string) => Promise<OpenRun>,
   tasks: RunTasks,
 ): RunActivities["draw-tasks"] {
-  return async ({ run, step, replacement }) => {
+  return async ({ run, step, replacement, evaluation }) => {
     const { plan } = await openRun(run);
+    if (evaluation !== undefined) {
+      const all = await evaluationTasks(tasks, plan, evaluation);
+      return all.slice(0, evaluation.tasks).map((_, row) => taskId(row));
+    }
     const { length } = await tasks.training(plan);
     return stepIndices(plan, length, step, replacement).map(taskId);
   };

@@ -19,7 +19,6 @@ import { recordLeftOut } from "./record-left-out.ts";
 import { recordStep } from "./record-step.ts";
 import { releaseTools } from "./release-tools.ts";
 import { scoreTrajectory } from "./score-trajectory.ts";
-import { selectTasks } from "./select-tasks.ts";
 import { trainStep } from "./train-step.ts";
 import { warmStart } from "./warm-start.ts";
 
@@ -42,7 +41,6 @@ function orchestration(runs: string): RoleActivities {
   const tasks = runTasks();
   const activities = {
     "open-run": durable(openRunActivity(openRun)),
-    "select-tasks": durable(selectTasks(openRun, tasks)),
     "draw-tasks": durable(drawTasks(openRun, tasks)),
     "load-tasks": durable(loadTasks(openRun, tasks)),
     "record-left-out": durable(recordLeftOut(openRun)),

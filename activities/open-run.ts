@@ -19,7 +19,7 @@ export function openRunActivity(openRun: (run: string) => Promise<OpenRun>): Run
     const opened = await openRun(run);
     const progress = await progressOf(opened);
     const settings = runSettings(opened.plan);
-    if ((settings.staleness ?? 0) > 0) {
+    if (settings.staleness > 0) {
       return { settings, progress: { ...progress, rollout: await rolloutProgress(opened, progress) } };
     }
     const committed = await committedGroups(opened, progress.nextStep);

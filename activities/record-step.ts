@@ -17,7 +17,7 @@ import { trajectoryOf } from "../src/trajectory/trajectory-of.ts";
  * checkpoints nor new.
  */
 export function recordStep(openRun: (run: string) => Promise<OpenRun>): RunActivities["record-step"] {
-  return async ({ run, record, finished = [] }) => {
+  return async ({ run, record, finished }) => {
     const { folder, plan, store } = await openRun(run);
     const { step } = record;
     const first = await recordedOnce(store, recordedStepKey(step), () => measured(folder, record, finished), {

@@ -21,7 +21,7 @@ import { trajectoryOf } from "../src/trajectory/trajectory-of.ts";
  */
 export function trainStep(worker: TrainerWorker) {
   return async (input: TrainStepInput): Promise<TrainStepResult> => {
-    const { run, step, policyVersion, batch, leftOut = [] } = input;
+    const { run, step, policyVersion, batch, leftOut } = input;
     const opened = await worker.openRun(run);
     const { folder, plan } = opened;
     const next = policyVersion + 1;

@@ -13,8 +13,8 @@ export interface BatchTrajectory {
 const replacingRounds = 3;
 
 /** How many rounds of sampling a step has at most, the first one included. */
-export function roundsOf({ dynamicSampling, minGroup }: RunSettings): number {
-  return dynamicSampling?.maxRounds ?? (minGroup === undefined ? 1 : replacingRounds);
+export function roundsOf({ dynamicSampling }: Pick<RunSettings, "dynamicSampling">): number {
+  return dynamicSampling?.maxRounds ?? replacingRounds;
 }
 
 /** Whether a trajectory can be trained on. */
@@ -25,7 +25,7 @@ export function hasFinished({ outcome, head }: TrajectorySummary): boolean {
 /** Why another task should take a group's place; undefined if it can be trained on. */
 export function reasonToReplace(
   { results }: EndedGroup,
-  { minGroup = 0, dynamicSampling }: RunSettings,
+  { minGroup, dynamicSampling }: Pick<RunSettings, "minGroup" | "dynamicSampling">,
 ): EndedGroup["leftOut"] {
   const finished = results.filter(hasFinished);
   if (finished.length < minGroup) return "lost";

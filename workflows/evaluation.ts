@@ -1,39 +1,45 @@
-import { patched, setHandler } from "@temporalio/workflow";
-import type { EvaluationInput, EvaluationRecord } from "../src/contracts/run.ts";
+import { setHandler } from "@temporalio/workflow";
+import type { EvaluationInput, EvaluationRecord, RunSettings } from "../src/contracts/run.ts";
 import { nothingFinished } from "./failure-share.ts";
+import { admitted } from "./group-places.ts";
 import { stageProgress } from "./progress.ts";
-import { runTrajectories } from "./run-trajectories.ts";
+import { openRollout } from "./rollout.ts";
+import { emptyRollout } from "./rollout-state.ts";
 import { schedule } from "./schedule.ts";
+import { shardStarter } from "./shard-starter.ts";
 import { mean } from "./step-record.ts";
-import { summarize } from "./summarize.ts";
-import { trajectoryInput } from "./trajectory-input.ts";
 
 /**
- * Runs the held-out tasks once, greedily, and records the accuracy. Trajectories left out count as wrong; if all are,
- * throws EVALUATION_EMPTY.
+ * Runs the held-out tasks once, greedily, and records the accuracy: a single step of a rollout, that trains nothing.
+ * Trajectories left out count as wrong; if all are, throws EVALUATION_EMPTY.
  */
 export async function evaluation(input: EvaluationInput): Promise<EvaluationRecord> {
-  const { run, plan, settings, queues } = input;
+  const { run, plan, queues } = input;
+  const { step, policyVersion } = plan;
   const started = Date.now();
-  const selected = await schedule(queues, "select-tasks", { run, evaluation: plan });
-  const greedy = {
-    ...settings,
-    sampling: { temperature: 0, maxTokens: settings.sampling.maxTokens },
-    tools: plan.withoutTools === true ? [] : settings.tools,
-  };
-  const place = { run, stage: plan.name, step: plan.step, sample: 0 };
-  const inputs = selected.map((task) => trajectoryInput(task, place, plan.policyVersion, greedy, input));
-  const progress = { done: 0, of: inputs.length };
-  setHandler(stageProgress, () => progress);
-  const results = await runTrajectories(inputs, settings.concurrency, () => {
-    progress.done += 1;
-  });
-  const failed = nothingFinished({ run, evaluation: plan.name }, results.map(summarize));
-  if (failed !== undefined && patched("evaluation-empty")) throw failed;
+  const settings = greedy(input);
+  const position = { nextStep: 1, policyVersion };
+  const tasks = await schedule(queues, "draw-tasks", { run, step, evaluation: plan });
+  const places = tasks.map((task) => ({ step, stage: plan.name, task, samples: [0] }));
+  const { concurrency } = settings;
+  const rollout = openRollout(
+    {
+      ...{ run, position, steps: 1 },
+      rules: { groups: tasks.length, groupSize: 1, staleness: 0, concurrency, minGroup: 0, rounds: 1 },
+      draw: async () => [],
+      startShard: shardStarter({
+        ...{ run, settings, queues, position, newest: false, evaluation: plan },
+        quickTurns: () => input.quickTurns ?? false,
+      }),
+    },
+    { ...emptyRollout(), open: places.map((place) => admitted(place, policyVersion)) },
+  );
+  setHandler(stageProgress, rollout.progress);
+  const results = (await rollout.nextStep()).flatMap((group) => group.results);
+  const failed = nothingFinished({ run, evaluation: plan.name }, results);
+  if (failed !== undefined) throw failed;
   const record: EvaluationRecord = {
-    name: plan.name,
-    step: plan.step,
-    policyVersion: plan.policyVersion,
+    ...{ name: plan.name, step, policyVersion },
     accuracy: mean(results.map((result) => Number(result.success))),
     rewardMean: mean(results.map((result) => result.reward)),
     tasks: results.length,
@@ -44,4 +50,12 @@ export async function evaluation(input: EvaluationInput): Promise<EvaluationReco
   };
   await schedule(queues, "record-evaluation", { run, record });
   return record;
+}
+
+function greedy({ settings, plan }: EvaluationInput): RunSettings {
+  return {
+    ...settings,
+    sampling: { temperature: 0, maxTokens: settings.sampling.maxTokens },
+    tools: plan.withoutTools === true ? [] : settings.tools,
+  };
 }

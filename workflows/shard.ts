@@ -1,52 +1,51 @@
 import { condition, getExternalWorkflowHandle, setHandler } from "@temporalio/workflow";
-import type { SelectedTask } from "../src/contracts/activities.ts";
-import type { ShardInput, TrajectoriesEnded, TrajectorySummary } from "../src/contracts/rollout.ts";
-import type { TrajectoryInput } from "../src/contracts/trajectory.ts";
+import type { ShardInput, TrajectorySummary } from "../src/contracts/rollout.ts";
+import { inLanes } from "./in-lanes.ts";
 import { stageProgress, trajectoriesEnded } from "./progress.ts";
-import { runTrajectories } from "./run-trajectories.ts";
+import { runTrajectory } from "./run-trajectory.ts";
 import { schedule } from "./schedule.ts";
 import { summarize } from "./summarize.ts";
 import { inputsOf } from "./trajectory-input.ts";
 
+/** How long news waits for more, ms, and results of one signal: a quick step costs few, and none is too large. */
+const bounds = { wait: 1000, results: 200 };
+
 /**
- * Rolls out groups for a workflow that has too many, or that must not wait for them: their trajectories, at most
- * `concurrency` at once. Returns what came of each in order, or in an asynchronous run tells the training workflow of
- * each as it ends.
+ * Rolls out groups for the workflow that admitted them: their trajectories, at most `concurrency` at once. It tells that
+ * workflow of each that ends, several at a time.
  */
-export async function shard(input: ShardInput): Promise<TrajectorySummary[]> {
-  const { run, groups, queues, training } = input;
-  const tasks = await schedule(queues, "load-tasks", { run, groups });
-  const generation = { ...input, newest: training !== undefined };
-  const members = groups.flatMap((group, index) => {
-    const selected: SelectedTask | undefined = tasks[index];
-    if (selected === undefined) return [];
-    return inputsOf(group, selected, generation).map((one) => ({ one, group: group.number ?? 0 }));
+export async function shard(input: ShardInput): Promise<void> {
+  const { run, groups, queues, evaluation, admitter } = input;
+  const tasks = await schedule(queues, "load-tasks", {
+    ...{ run, groups },
+    ...(evaluation === undefined ? {} : { evaluation }),
   });
-  const progress = { done: 0, of: members.length };
+  const inputs = groups.flatMap((group, index) => {
+    const selected = tasks[index];
+    return selected === undefined ? [] : inputsOf(group, selected, input);
+  });
+  const progress = { done: 0, of: inputs.length };
   setHandler(stageProgress, () => progress);
-  const groupOf = new Map<TrajectoryInput, number>(members.map(({ one, group }) => [one, group]));
-  const ended: TrajectoriesEnded["ended"] = [];
-  let told = 0;
+  const untold: TrajectorySummary[] = [];
 
-  const rollout = runTrajectories([...groupOf.keys()], input.concurrency, (result, one) => {
+  const rollout = inLanes(inputs, input.concurrency, async (one) => {
+    untold.push(summarize(await runTrajectory(one)));
     progress.done += 1;
-    ended.push({
-      group: groupOf.get(one) ?? 0,
-      sample: one.place.sample,
-      result: summarize(result),
-    });
   });
-  if (training === undefined) return (await rollout).map(summarize);
 
-  const parent = getExternalWorkflowHandle(run);
+  const isDue = () =>
+    progress.done === inputs.length ||
+    untold.length >= bounds.results ||
+    untold.some(({ mistake }) => mistake !== undefined);
+
   async function tell(): Promise<void> {
-    while (told < members.length) {
-      await condition(() => ended.length > told);
-      const news = ended.slice(told); // several that end in one workflow task are one signal
-      told = ended.length;
-      await parent.signal(trajectoriesEnded, { training: training ?? "", ended: news });
+    const told = getExternalWorkflowHandle(admitter.workflow);
+    while (progress.done < inputs.length || untold.length > 0) {
+      await condition(() => untold.length > 0);
+      if (!isDue()) await condition(isDue, bounds.wait);
+      const ended = untold.splice(0, bounds.results);
+      await told.signal(trajectoriesEnded, { execution: admitter.execution, ended });
     }
   }
   await Promise.all([rollout, tell()]);
-  return [];
 }

@@ -5,21 +5,13 @@ import { batchOf, hasFinished, leftOutOf } from "./ended-groups.ts";
 import { failure } from "./failure.ts";
 import { reasonOfAll } from "./failure-share.ts";
 import { stageProgress } from "./progress.ts";
-import { sampleBatch } from "./sample-batch.ts";
 import { schedule } from "./schedule.ts";
 import { mean, stepRecord } from "./step-record.ts";
 
-/**
- * One policy-gradient step: a batch of trajectories, the update, the new version published, the step recorded. In an
- * asynchronous run the batch has been rolled out before.
- */
+/** One policy-gradient step on groups that have ended: the update, the new version published, the step recorded. */
 export async function step(input: StepInput): Promise<StepResult> {
-  const { run, policyVersion, queues, rolledOut } = input;
-  const clock = [rolledOut?.since ?? Date.now()];
-  const progress: StageProgress = { phase: "rollout", done: 0, of: 0 };
-  setHandler(stageProgress, () => progress);
-  const groups = rolledOut?.groups ?? (await sampleBatch(input, progress));
-  clock.push(Date.now());
+  const { run, policyVersion, queues, groups } = input;
+  const clock = [input.since, Date.now()];
   const results = groups.flatMap((group) => group.results);
   const batch = batchOf(groups).map(({ group, head, result }): BatchMember => {
     const { trajectory, reward } = result;
@@ -29,10 +21,10 @@ export async function step(input: StepInput): Promise<StepResult> {
     throw failure("BATCH_EMPTY", { run, step: input.step, reason: reasonOfAll(results) });
   }
   const leftOut = leftOutOf(groups);
-  Object.assign(progress, { phase: "train", done: 0, of: batch.length });
+  const progress: StageProgress = { phase: "train", done: 0, of: batch.length };
+  setHandler(stageProgress, () => progress);
   const trained = await schedule(queues, "train-step", {
-    ...{ run, step: input.step, policyVersion, batch },
-    ...(leftOut.length === 0 ? {} : { leftOut }),
+    ...{ run, step: input.step, policyVersion, batch, leftOut },
   });
   clock.push(Date.now());
   progress.phase = "publish";

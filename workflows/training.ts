@@ -1,20 +1,24 @@
-import { executeChild, setHandler, workflowInfo } from "@temporalio/workflow";
+import { executeChild, setHandler } from "@temporalio/workflow";
 import type { OpenRunResult } from "../src/contracts/activities.ts";
 import type {
   EvaluationInput,
   EvaluationRecord,
   RunProgress,
+  RunSettings,
   StepInput,
   StepResult,
   TrainingInput,
   TrainingProgress,
   TrainingResult,
 } from "../src/contracts/run.ts";
-import { type AsynchronousRollout, asynchronousRollout, emptyRollout } from "./asynchronous-rollout.ts";
 import { continueOnCurrentCode, shouldContinueAsNew } from "./continue-as-new.ts";
+import { roundsOf } from "./ended-groups.ts";
 import { planChanged, runProgress } from "./progress.ts";
+import { openRollout, type Rollout } from "./rollout.ts";
+import { emptyRollout, type RolloutRules } from "./rollout-state.ts";
 import { schedule } from "./schedule.ts";
 import { stageAttributes } from "./search-attributes.ts";
+import { shardStarter } from "./shard-starter.ts";
 import { evaluationStage, stepStage } from "./stages.ts";
 
 /** Turns that take less on average, in seconds, are generated without a way through the server. */
@@ -48,9 +52,9 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
   };
   setHandler(runProgress, () => ({
     ...progress,
-    ...(progress.phase === "step" ? rollout?.progress() : {}),
+    ...(progress.phase === "step" && progress.child === undefined ? rollout?.progress() : {}),
   }));
-  let rollout: AsynchronousRollout | undefined;
+  let rollout: Rollout | undefined;
   const quickTurns = () => (state.turnSeconds ?? Number.POSITIVE_INFINITY) < quickTurn;
 
   async function evaluate(): Promise<void> {
@@ -101,35 +105,32 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
 
   if (state.nextStep > 1 && isDue(state.nextStep - 1)) await evaluate(); // the workflow before was lost in it
 
-  if ((settings.staleness ?? 0) > 0) {
-    state.rollout ??= emptyRollout();
-    const training = workflowInfo().firstExecutionRunId;
-    rollout = asynchronousRollout({ run, queues, settings, training, state, quickTurns }, state.rollout);
-  }
+  rollout = openRollout(
+    {
+      ...{ run, rules: rulesOf(settings), steps: settings.steps, position: state },
+      maxInfrastructureFailures: settings.maxInfrastructureFailures,
+      draw: (step, replacement) =>
+        schedule(queues, "draw-tasks", { run, step, ...(replacement === undefined ? {} : { replacement }) }),
+      startShard: shardStarter({
+        ...{ run, settings, queues, position: state, quickTurns },
+        newest: settings.staleness > 0,
+      }),
+    },
+    state.rollout ?? emptyRollout(),
+  );
+  delete state.rollout; // from here on it is the rollout's own
 
-  async function rolledOut(from: AsynchronousRollout): Promise<Pick<StepInput, "rolledOut">> {
+  async function takeStep(from: Rollout): Promise<void> {
     const since = Date.now();
     const { nextStep: step, policyVersion } = state;
+    const stage = stepStage(step);
     delete progress.child;
     Object.assign(progress, { phase: "step", step, policyVersion });
-    return { rolledOut: { groups: await from.nextStep(), since } };
-  }
-
-  /** The groups of a step that was committed already: it is published and recorded with those, and draws no others. */
-  function committed(): Pick<StepInput, "rolledOut"> {
-    const { committed: groups } = state;
+    const groups = state.committed ?? (await from.nextStep());
     delete state.committed;
-    return groups === undefined ? {} : { rolledOut: { groups, since: Date.now() } };
-  }
-
-  async function takeStep(): Promise<void> {
-    const batch = rollout === undefined ? committed() : await rolledOut(rollout);
-    const step = state.nextStep;
-    const { policyVersion } = state;
-    const stage = stepStage(step);
-    Object.assign(progress, { phase: "step", step, policyVersion, child: `${run}/${stage}` });
+    progress.child = `${run}/${stage}`;
     const result = await executeChild<(input: StepInput) => Promise<StepResult>>("step", {
-      args: [{ run, step, policyVersion, settings, queues, quickTurns: quickTurns(), ...batch }],
+      args: [{ run, step, policyVersion, settings, queues, groups, since }],
       workflowId: `${run}/${stage}`,
       typedSearchAttributes: stageAttributes({ run, stage, step, policyVersion }),
       staticSummary: `step ${step} from policy version ${policyVersion}`,
@@ -138,22 +139,36 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
     state.turnSeconds = result.turnSeconds;
     state.trajectories += result.trajectories;
     state.nextStep = step + 1;
-    rollout?.trained();
+    from.trained();
+  }
+
+  /** On the code that is current, with what is under way. */
+  async function goOn(from: Rollout): Promise<never> {
+    const carried = await from.close();
+    const groups = settings.staleness > 0 ? { rollout: carried } : {};
+    return continueOnCurrentCode<typeof training>({ run, queues, progress: { ...state, ...groups } });
   }
 
   // Asynchronous rollouts go on while an evaluation is made; staleness bounds them as ever.
   while (state.nextStep <= settings.steps) {
-    await takeStep();
+    await takeStep(rollout);
     if (isDue(state.nextStep - 1)) await evaluate();
-    if (isPlanNewer() || (shouldContinueAsNew() && state.nextStep <= settings.steps)) {
-      await rollout?.close();
-      await continueOnCurrentCode<typeof training>({ run, queues, progress: state });
-    }
+    if (isPlanNewer() || (shouldContinueAsNew() && state.nextStep <= settings.steps)) return goOn(rollout);
   }
-  await rollout?.close();
-  if (isPlanNewer()) await continueOnCurrentCode<typeof training>({ run, queues, progress: state });
+  if (isPlanNewer()) return goOn(rollout);
+  await rollout.close();
   progress.phase = "done";
   return trainingResult(run, state, settings.warmStartSteps > 0);
+}
+
+/** What a plan allows. */
+function rulesOf(settings: RunSettings): RolloutRules {
+  const { batchSize, groupSize, staleness, concurrency, minGroup, dynamicSampling } = settings;
+  return {
+    ...{ groups: batchSize / groupSize, groupSize, staleness, concurrency, minGroup },
+    ...(dynamicSampling === undefined ? {} : { dynamicSampling }),
+    rounds: roundsOf(settings),
+  };
 }
 
 function trainingResult(run: string, state: TrainingProgress, warm: boolean): TrainingResult {

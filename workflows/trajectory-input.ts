@@ -2,25 +2,6 @@ import type { SelectedTask } from "../src/contracts/activities.ts";
 import type { GroupPlace } from "../src/contracts/rollout.ts";
 import type { RunSettings } from "../src/contracts/run.ts";
 import type { Queues, TrajectoryInput, TrajectoryPlace } from "../src/contracts/trajectory.ts";
-import { stepStage } from "./stages.ts";
-
-/**
- * The groups of a step: its tasks, each with the numbers of its `groupSize` samples. A task that was drawn twice (the
- * step spans two epochs) goes on counting, so that no two trajectories share an id.
- */
-export function groupPlaces(step: number, tasks: string[], groupSize: number): GroupPlace[] {
-  const drawn = new Map<string, number>();
-  return tasks.map((task) => {
-    const first = drawn.get(task) ?? 0;
-    drawn.set(task, first + groupSize);
-    return {
-      step,
-      stage: stepStage(step),
-      task,
-      samples: Array.from({ length: groupSize }, (_, index) => first + index),
-    };
-  });
-}
 
 /** How a group's trajectories are generated. */
 interface Generation {

@@ -4,7 +4,7 @@ import { runSettings } from "../../activities/open-run.ts";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import type { Task } from "../../src/contracts/generated/task.ts";
 import type { Plan } from "../../src/contracts/plan.ts";
-import type { EvaluationInput, EvaluationRecord, StepInput } from "../../src/contracts/run.ts";
+import type { EvaluationInput, EvaluationRecord } from "../../src/contracts/run.ts";
 import type { TrajectoryInput, TrajectoryPlace, TrajectoryResult } from "../../src/contracts/trajectory.ts";
 import { loadPlan } from "../../src/pipeline/load-plan.ts";
 import { loadPolicy } from "../../src/plugins/registry.ts";
@@ -12,8 +12,8 @@ import { createRun } from "../../src/runs/create-run.ts";
 import { readLines } from "../../src/runs/files.ts";
 import { runFolder } from "../../src/runs/run-folder.ts";
 import { openSession, type RunSession } from "../../src/temporal/session.ts";
-import { stepStage } from "../../workflows/stages.ts";
 import { trajectoryInput } from "../../workflows/trajectory-input.ts";
+import { takeOneStep } from "../one-step.ts";
 import { type TurnSpread, turnSpread } from "./turn-spread.ts";
 
 /** What a run of scripted trajectories is made of. */
@@ -116,8 +116,9 @@ export async function openDurableRun(
   }
 
   async function step(): Promise<number> {
-    const input = { ...common, step: ++number, policyVersion: 0 };
-    await timed<StepInput, unknown>("step", stepStage(number), input);
+    const opened = { id: run, folder: paths, plan };
+    const turnSeconds = seconds;
+    await takeOneStep(session, opened, { nextStep: ++number, policyVersion: 0, turnSeconds });
     const record = (await readLines<StepRecord>(paths.metrics)).at(-1);
     if (record?.trajectories !== batchSize) throw new Error(`step ${number} trained on less than its batch`);
     return record.seconds.rollout;

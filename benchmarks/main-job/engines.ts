@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { selectTasks } from "../../activities/select-tasks.ts";
+import { drawTasks } from "../../activities/draw-tasks.ts";
 import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
 import type { Message } from "../../src/contracts/message.ts";
 import type { TrainingTrajectory } from "../../src/contracts/trainer.ts";
@@ -31,7 +31,7 @@ export async function openEngines(own: OwnRun): Promise<Engines> {
   const definitions = plan.tools.flatMap(({ manifest }) =>
     manifest.tool === undefined ? [] : [manifest.tool],
   );
-  const select = selectTasks(async () => own, runTasks());
+  const draw = drawTasks(async () => own, runTasks());
   const { temperature, maxActionTokens } = plan.rollout;
   const sampling = { temperature, maxTokens: maxActionTokens };
 
@@ -51,7 +51,7 @@ export async function openEngines(own: OwnRun): Promise<Engines> {
 
   async function records(step: number): Promise<TrajectoryRecord[]> {
     const stage = `step-${String(step).padStart(4, "0")}`;
-    const tasks = new Set((await select({ run, step })).map(({ id }) => id));
+    const tasks = new Set(await draw({ run, step }));
     const found: TrajectoryRecord[] = [];
     for (const task of tasks) {
       const samples = readdirSync(join(folder.trajectory({ stage, task, sample: 0 }), ".."));

@@ -1,15 +1,14 @@
-import { runSettings } from "../../activities/open-run.ts";
-import { selectTasks } from "../../activities/select-tasks.ts";
+import { drawTasks } from "../../activities/draw-tasks.ts";
 import type { SelectedTask } from "../../src/contracts/activities.ts";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import type { Plan } from "../../src/contracts/plan.ts";
-import type { StepInput, StepResult } from "../../src/contracts/run.ts";
 import { createRun } from "../../src/runs/create-run.ts";
 import { readLines } from "../../src/runs/files.ts";
 import { type OpenRun, openRun } from "../../src/runs/open-runs.ts";
-import { runTasks } from "../../src/runs/run-tasks.ts";
+import { runTasks, taskRow } from "../../src/runs/run-tasks.ts";
 import { openSession } from "../../src/temporal/session.ts";
 import { finishTraining, startTraining } from "../../src/temporal/training-handle.ts";
+import { takeOneStep } from "../one-step.ts";
 
 /** Seconds of a step: its record's phases, writing the record, and all else from start to result. */
 export interface StepTimes {
@@ -45,17 +44,13 @@ export async function openOwnRun(plan: Plan, runs: string): Promise<OwnRun> {
   const { folder } = opened;
   const training = finishTraining(session, await startTraining(session));
   const { policyVersion: reached } = await Promise.race([training, session.failed]);
-  const settings = runSettings(plan);
-  let [number, policyVersion, quickTurns] = [1, reached, false];
+  let [number, policyVersion, turnSeconds] = [1, reached, Number.POSITIVE_INFINITY];
 
   async function step(): Promise<StepTimes> {
     number += 1;
-    const { queues, client } = session;
-    const input: StepInput = { run, step: number, policyVersion, settings, queues, quickTurns };
-    const workflow = { workflowId: `${run}/step-${number}`, taskQueue: queues.orchestration };
     const started = performance.now();
-    const stepping: Promise<StepResult> = client.workflow.execute("step", { ...workflow, args: [input] });
-    const result = await Promise.race([stepping, session.failed]);
+    const from = { nextStep: number, policyVersion, ...(number > 2 ? { turnSeconds } : {}) };
+    const result = await takeOneStep(session, opened, from);
     const total = (performance.now() - started) / 1000;
     const record = (await readLines<StepRecord>(folder.metrics)).at(-1);
     if (record?.step !== number) throw new Error(`step ${number} left no record`);
@@ -63,7 +58,7 @@ export async function openOwnRun(plan: Plan, runs: string): Promise<OwnRun> {
     const times = { rollout, train, publish, record: total - record.seconds.total };
     const before = policyVersion;
     policyVersion = result.policyVersion;
-    quickTurns = result.turnSeconds < 2; // as workflows/training.ts has it
+    turnSeconds = rollout / record.turns; // no turn takes longer
     return {
       ...times,
       ...{ number, policyVersion: before, total },
@@ -75,9 +70,16 @@ export async function openOwnRun(plan: Plan, runs: string): Promise<OwnRun> {
   }
 
   async function tasks(steps: number): Promise<SelectedTask[]> {
-    const select = selectTasks(async () => opened, runTasks());
+    const loaded = runTasks();
+    const draw = drawTasks(async () => opened, loaded);
+    const all = await loaded.training(plan);
     const selected: SelectedTask[] = [];
-    for (let next = 1; next <= steps; next++) selected.push(...(await select({ run, step: number + next })));
+    for (let next = 1; next <= steps; next++) {
+      for (const id of await draw({ run, step: number + next })) {
+        const task = all[taskRow(id)];
+        if (task !== undefined) selected.push({ id, task });
+      }
+    }
     return selected;
   }
 

@@ -8,7 +8,7 @@ export interface Phase {
   of: number;
   unit: "steps" | "trajectories";
   /** Part of the step under way. */
-  part?: NonNullable<StageProgress["phase"]>;
+  part?: "rollout" | NonNullable<StageProgress["phase"]>;
 }
 
 const nothing = { done: 0, of: 0, unit: "trajectories" } as const;

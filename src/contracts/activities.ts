@@ -141,18 +141,6 @@ export interface OpenRunResult {
   progress: TrainingProgress;
 }
 
-/** The tasks of a step or of an evaluation. */
-export interface SelectTasksInput {
-  run: string;
-  /** A step's number, or the evaluation's plan. */
-  step?: number;
-  /** The step's name; absent in runs of 0.1, whose ledger has no reservations. */
-  stage?: string;
-  /** Of a step that replaces groups: other tasks, from its second round on. */
-  replacement?: Replacement;
-  evaluation?: EvaluationPlan;
-}
-
 /** Tasks that take the place of others in a step. */
 export interface Replacement {
   /** Rounds of sampling are counted from 1: the tasks that the step began with. */
@@ -168,17 +156,20 @@ export interface SelectedTask {
   task: Task;
 }
 
-/** Asks for the ids of a step's tasks. */
+/** Asks for the ids of the tasks of a step, of those that replace some of them, or of an evaluation. */
 export interface DrawTasksInput {
   run: string;
   step: number;
   replacement?: Replacement;
+  evaluation?: EvaluationPlan;
 }
 
 /** Asks for the tasks of groups that are about to start. */
 export interface LoadTasksInput {
   run: string;
   groups: GroupPlace[];
+  /** The evaluation that they are of; absent for a step's. */
+  evaluation?: EvaluationPlan;
 }
 
 /** Supervised steps `from` to `to` (excluded) of the warm start; the last slice publishes version 1. */
@@ -217,8 +208,8 @@ export interface TrainStepInput {
   step: number;
   policyVersion: number;
   batch: BatchMember[];
-  /** Trajectories that the step was offered and does not train on. Absent in histories before 0.3. */
-  leftOut?: LeftOutTrajectory[];
+  /** Trajectories that the step was offered and does not train on. */
+  leftOut: LeftOutTrajectory[];
 }
 
 /** The new version and its metrics. */
@@ -238,8 +229,8 @@ export interface PublishPolicyInput {
 export interface RecordStepInput {
   run: string;
   record: StepRecord;
-  /** The trajectories that finished, whose metrics are averaged. Absent in histories before 0.4. */
-  finished?: string[];
+  /** The trajectories that finished, whose metrics are averaged. */
+  finished: string[];
 }
 
 /** An evaluation's result, to be written down. */
@@ -271,7 +262,6 @@ export interface TrainerActivities {
 /** Activities of the queue `orchestration`: the run's files. */
 export interface RunActivities {
   "open-run"(input: { run: string }): Promise<OpenRunResult>;
-  "select-tasks"(input: SelectTasksInput): Promise<SelectedTask[]>;
   "draw-tasks"(input: DrawTasksInput): Promise<string[]>;
   "load-tasks"(input: LoadTasksInput): Promise<SelectedTask[]>;
   "record-left-out"(input: RecordLeftOutInput): Promise<void>;

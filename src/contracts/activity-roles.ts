@@ -15,7 +15,6 @@ export const activityRoles: Record<keyof Activities, keyof Queues> = {
   "warm-start": "trainer",
   "train-step": "trainer",
   "open-run": "orchestration",
-  "select-tasks": "orchestration",
   "draw-tasks": "orchestration",
   "load-tasks": "orchestration",
   "record-left-out": "orchestration",

@@ -43,23 +43,21 @@ export interface RunSettings {
   concurrency: number;
   /** Groups without variance in their rewards are replaced, in at most so many rounds of sampling. */
   dynamicSampling?: { maxRounds: number };
-  /** Versions that a trajectory may be behind the step that trains on it. Absent or 0: steps are synchronous. */
-  staleness?: number;
-  /** A group with fewer finished trajectories is replaced. Absent in runs of 0.1: any number is enough. */
-  minGroup?: number;
-  /** The share of a step's trajectories that infrastructure may fail before the run stops. Absent in runs of 0.1. */
-  maxInfrastructureFailures?: number;
+  /** Versions that a trajectory may be behind the step that trains on it. 0: steps are synchronous. */
+  staleness: number;
+  /** A group with fewer finished trajectories is replaced. */
+  minGroup: number;
+  /** The share of a step's trajectories that infrastructure may fail before the run stops. */
+  maxInfrastructureFailures: number;
   sampling: SamplingParameters;
-  /** Absent in runs of 0.2. */
-  limits?: TrajectoryLimits;
+  limits: TrajectoryLimits;
   evaluationEvery: number;
   evaluationTasks: number;
   loop: { plugin: string; config: JsonObject };
   tools: ToolBinding[];
   /** How often the plan was changed since the run began; absent if never. */
   planChanges?: number;
-  /** Absent in runs of 0.3. */
-  reward?: RewardBinding;
+  reward: RewardBinding;
 }
 
 /** Carried over when the training workflow continues as new. */
@@ -107,16 +105,16 @@ export interface RunProgress {
   /** The step or evaluation workflow under way. */
   child?: string;
   evaluations: EvaluationRecord[];
-  /** Steps between evaluations. Absent in workflows of 0.3 and before. */
-  evaluationEvery?: number;
+  /** Steps between evaluations. */
+  evaluationEvery: number;
 }
 
 /** How far a step or an evaluation is, for the live view: trajectories that have ended, of those that it has so far. */
 export interface StageProgress {
   done: number;
   of: number;
-  /** What a step does now. Absent in evaluations, and in workflows of 0.3 and before. */
-  phase?: "rollout" | "train" | "publish";
+  /** What a step does now, once it has its trajectories. Absent in evaluations. */
+  phase?: "train" | "publish";
 }
 
 /** Input of a step workflow. */
@@ -126,13 +124,10 @@ export interface StepInput {
   policyVersion: number;
   settings: RunSettings;
   queues: Queues;
-  /** Turns take less time than their way through the server. */
-  quickTurns?: boolean;
-  /**
-   * Of an asynchronous run, or of a step that was committed before its workflow was lost: the groups that it takes, and
-   * since when it waited for them (milliseconds since 1970).
-   */
-  rolledOut?: { groups: EndedGroup[]; since: number };
+  /** What it trains on and leaves out. */
+  groups: EndedGroup[];
+  /** Since when it waited for them, milliseconds since 1970. */
+  since: number;
 }
 
 /** What a step workflow returns to the training workflow. */

@@ -1,8 +1,10 @@
 import type { Task } from "../contracts/generated/task.ts";
 import type { Plan, ResolvedPlugin } from "../contracts/plan.ts";
+import type { EvaluationPlan } from "../contracts/run.ts";
 import { loadDataset } from "../plugins/registry.ts";
 import { batchIndices } from "./batch-indices.ts";
 import { sharedPromises } from "./shared-promises.ts";
+import { readTaskFile } from "./task-file.ts";
 
 /** The tasks of a plan's data sets, each loaded once. */
 export interface RunTasks {
@@ -21,6 +23,15 @@ export function runTasks(): RunTasks {
     training: ({ dataset }) => load(dataset.train),
     validation: ({ dataset }) => load(dataset.validation),
   };
+}
+
+/** The tasks that an evaluation is made on: those of its file, or of the validation set. */
+export function evaluationTasks(
+  tasks: RunTasks,
+  plan: Plan,
+  { taskFile }: Pick<EvaluationPlan, "taskFile">,
+): Promise<Task[]> {
+  return taskFile === undefined ? tasks.validation(plan) : readTaskFile(taskFile);
 }
 
 /**

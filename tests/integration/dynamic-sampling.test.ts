@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type {
+  DrawTasksInput,
   GenerateTurnInput,
+  LoadTasksInput,
   ScoreTrajectoryInput,
-  SelectTasksInput,
   TrainStepInput,
 } from "../../src/contracts/activities.ts";
 import { type StepWorker, startSteps, taskOf } from "../support/step-worker.ts";
@@ -21,10 +22,11 @@ const rewards: Record<string, [number, number]> = {
 let rounds: string[][] = [];
 
 const activities = {
-  "select-tasks": async ({ replacement }: SelectTasksInput) => {
+  "draw-tasks": async ({ replacement }: DrawTasksInput) => {
     const tasks = rounds[(replacement?.round ?? 1) - 1] ?? [];
-    return tasks.slice(0, replacement?.count).map(taskOf);
+    return tasks.slice(0, replacement?.count);
   },
+  "load-tasks": async ({ groups }: LoadTasksInput) => groups.map(({ task }) => taskOf(task)),
   "generate-turn": async ({ turn }: GenerateTurnInput) => {
     const call = '<tool_call>{"name": "hint", "arguments": {}}</tool_call>';
     return {
@@ -52,7 +54,8 @@ function step(number: number, maxRounds: number): Promise<TrainStepInput> {
   return worker.step(number, {
     ...{ seed: 1, steps: 1, warmStartSteps: 0, batchSize: 4, groupSize: 2, concurrency: 4 },
     ...{ dynamicSampling: { maxRounds }, sampling: { temperature: 1, maxTokens: 8 }, tools: [tool] },
-    ...{ evaluationEvery: 1, evaluationTasks: 1 },
+    ...{ evaluationEvery: 1, evaluationTasks: 1, staleness: 0, minGroup: 0, limits: {} },
+    ...{ maxInfrastructureFailures: 1, reward: { retry: tool.retry, pure: true } },
     loop: { plugin: "loop-tool-agent", config: { maxTurns: 2 } },
   });
 }

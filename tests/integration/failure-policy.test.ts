@@ -5,7 +5,6 @@ import type {
   DrawTasksInput,
   GenerateTurnInput,
   LoadTasksInput,
-  SelectTasksInput,
   TrainStepInput,
 } from "../../src/contracts/activities.ts";
 import type { EvaluationInput, EvaluationRecord, RunSettings } from "../../src/contracts/run.ts";
@@ -20,10 +19,9 @@ let rounds: string[][] = [];
 let failing: Record<string, number[]> = {};
 const loaded: LoadTasksInput[] = [];
 
-const drawn = ({ replacement }: DrawTasksInput | SelectTasksInput) =>
+const drawn = ({ replacement }: DrawTasksInput) =>
   (rounds[(replacement?.round ?? 1) - 1] ?? []).slice(0, replacement?.count);
 const activities = {
-  "select-tasks": async (input: SelectTasksInput) => drawn(input).map(taskOf),
   "draw-tasks": async (input: DrawTasksInput) => drawn(input),
   "load-tasks": async (input: LoadTasksInput) => {
     loaded.push(input);
@@ -62,7 +60,11 @@ function step(number: number, changes: Partial<RunSettings>): Promise<TrainStepI
 const settings: RunSettings = {
   ...{ seed: 1, steps: 1, warmStartSteps: 0, batchSize: 6, groupSize: 3, concurrency: 200 },
   ...{ minGroup: 2, maxInfrastructureFailures: 0.5, sampling: { temperature: 1, maxTokens: 8 } },
-  ...{ tools: [], evaluationEvery: 1, evaluationTasks: 1, limits: {} },
+  ...{ tools: [], evaluationEvery: 1, evaluationTasks: 1, limits: {}, staleness: 0 },
+  reward: {
+    retry: { maximumAttempts: 1, initialInterval: 1, backoffCoefficient: 1, maximumInterval: 1 },
+    pure: true,
+  },
   loop: { plugin: "loop-tool-agent", config: { maxTurns: 2 } },
 };
 
@@ -118,15 +120,20 @@ test("a step of more trajectories than a workflow can well hold is rolled out in
   const tasks = Array.from({ length: 44 }, (_, index) => `t${index}`);
   rounds = [tasks, ["again"]];
   failing = { t7: [0, 1] };
+  loaded.length = 0;
   const { batch } = await step(3, { batchSize: 132 });
   expect(batch).toHaveLength(132);
   expect(new Set(batch.map(({ trajectory }) => trajectory)).size).toBe(132);
   expect(batch.at(-1)?.trajectory).toBe("run/step-0003/again/2");
   expect(loaded.map(({ groups }) => groups.length).sort((a, b) => b - a)).toEqual([42, 2, 1]);
-  const handle = worker.client.workflow.getHandle("run/step-0003");
+  const handle = worker.client.workflow.getHandle("run");
   const { events = [] } = await handle.fetchHistory();
-  const children = events?.filter((event) => event.startChildWorkflowExecutionInitiatedEventAttributes);
-  expect(children).toHaveLength(3);
+  const children = events?.flatMap(
+    ({ startChildWorkflowExecutionInitiatedEventAttributes: child }) => child?.workflowId ?? [],
+  );
+  expect(children).toEqual(
+    ["shard-1", "shard-2", "shard-3"].map((shard) => `run/step-0003/${shard}`).concat("run/step-0003"),
+  );
   expect(events?.length).toBeLessThan(80); // how many tasks there are hangs on what ends together
   expect(JSON.stringify(events)).not.toContain("done");
 });

@@ -31,8 +31,9 @@ const record = recordStep(() => openRun(dirname(root), basename(root)));
 for (let step = 1; step <= Number(steps); step++) {
   await train(step);
   await record({
-    run: basename(root),
+    ...{ run: basename(root), finished: [] },
     record: { ...template, step, policyVersion: step + 1, rewardMean: process.pid },
   });
 }
-await record({ run: basename(root), record: { ...template, step: 1, policyVersion: 2, rewardMean: -1 } }); // very late
+const late = { ...template, step: 1, policyVersion: 2, rewardMean: -1 };
+await record({ run: basename(root), record: late, finished: [] });

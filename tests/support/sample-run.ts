@@ -18,6 +18,10 @@ import { type Course, writeTrajectory } from "./sample-trajectory.ts";
 
 const defaults: SampleOptions = { steps: 4, batchSize: 8, tasks: 6, warmStart: true, evaluationEvery: 2 };
 const queues = { orchestration: "orchestration", policy: "policy", tools: "tools", trainer: "trainer" };
+const reward = {
+  retry: { maximumAttempts: 1, initialInterval: 1, backoffCoefficient: 1, maximumInterval: 1 },
+  pure: true,
+};
 
 /** A sample run on disk: where it lies, and the run opened. */
 export interface SampleRun extends OpenRun {
@@ -131,7 +135,7 @@ function sampleStep(
     learningRate: 1e-4 * Math.min(1, step / 10),
     logprobGap: 2e-6,
   };
-  const input = { run: run.id, step, policyVersion: policyVersion - 1, queues, settings: settingsOf(run) };
+  const input = { step, policyVersion: policyVersion - 1, settings: settingsOf(run) };
   const train = 3000 + 1000 * noise;
   const seconds = { policyVersion, metrics, seconds: train / 1000 };
   const groups = results.map((result) => ({ group: result.trajectory, results: [summarize(result)] }));
@@ -142,7 +146,8 @@ function settingsOf({ plan }: OpenRun) {
   const { batchSize, groupSize, concurrency } = plan.rollout;
   return {
     ...{ seed: plan.seed, steps: plan.steps, warmStartSteps: plan.warmStart?.steps ?? 0 },
-    ...{ batchSize, groupSize, concurrency, tools: [] },
+    ...{ batchSize, groupSize, concurrency, tools: [], staleness: 0, minGroup: 1, limits: {} },
+    ...{ maxInfrastructureFailures: 1, reward },
     sampling: { temperature: 1, maxTokens: 48 },
     evaluationEvery: plan.evaluation.every,
     evaluationTasks: plan.evaluation.tasks,

@@ -2,12 +2,12 @@ import { join } from "node:path";
 import type { WorkerOptions } from "@temporalio/worker";
 import type { SelectedTask, TrainStepInput } from "../../src/contracts/activities.ts";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
-import type { RunSettings, StepInput } from "../../src/contracts/run.ts";
+import type { EvaluationRecord, RunSettings, TrainingInput } from "../../src/contracts/run.ts";
 import { startWorkflows, type WorkflowWorker } from "./workflow-worker.ts";
 
-/** A worker of the step workflow, and what its steps trained on and recorded. */
+/** A worker of Everturn's workflows, and what its steps trained on and recorded. */
 export interface StepWorker extends WorkflowWorker {
-  /** Runs a step of `run`; what it trained on. */
+  /** Has the training workflow `run` take one step; what it trained on. */
   step(number: number, settings: RunSettings): Promise<TrainStepInput>;
   records: StepRecord[];
 }
@@ -20,12 +20,16 @@ export async function startSteps(
   const queue = "steps";
   const trained: TrainStepInput[] = [];
   const records: StepRecord[] = [];
+  let current: RunSettings | undefined;
   const metrics = { approximateKl: 0, entropy: 0, clipFraction: 0, policyLoss: 0 };
   const workflow = join(import.meta.dirname, "../../plugins/loop-tool-agent/workflow.ts");
   const worker = await startWorkflows({
     ...{ folder, queue, loop: { name: "loop-tool-agent", workflow } },
     activities: {
       ...activities,
+      "open-run": async () => ({ settings: current }),
+      "initialize-policy": async () => ({ policyVersion: 0 }),
+      "end-shards": async () => {},
       "train-step": async (input: TrainStepInput) => {
         trained.push(input);
         return { policyVersion: 1, metrics, seconds: 0 };
@@ -37,15 +41,25 @@ export async function startSteps(
 
   async function step(number: number, settings: RunSettings): Promise<TrainStepInput> {
     const queues = { orchestration: queue, policy: queue, tools: queue, trainer: queue };
-    const input: StepInput = { run: "run", step: number, policyVersion: 0, queues, settings };
-    const workflowId = `run/step-${String(number).padStart(4, "0")}`;
-    await worker.client.workflow.execute("step", { workflowId, taskQueue: queue, args: [input] });
+    current = { ...settings, steps: number };
+    const evaluations = [evaluated(0), evaluated(1)];
+    const progress = { nextStep: number, policyVersion: 0, evaluations, trajectories: 0 };
+    const input: TrainingInput = { run: "run", queues, progress };
+    await worker.client.workflow.execute("training", { workflowId: "run", taskQueue: queue, args: [input] });
     const last = trained.at(-1);
     if (last === undefined) throw new Error("the step did not train");
     return last;
   }
 
   return { ...worker, step, records };
+}
+
+/** That version has been evaluated: the training workflow does not do it again. */
+function evaluated(policyVersion: number): EvaluationRecord {
+  return {
+    ...{ name: "", step: 0, policyVersion, accuracy: 0, tasks: 0, leftOut: 0 },
+    ...{ toolCallRate: 0, meanActionTokens: 0, seconds: 0 },
+  };
 }
 
 /** A task that says its id. */

@@ -31,15 +31,15 @@ rmSync(folder.metrics);
 
 test("a step's line is written once, as it was recorded first, however often it is recorded", async () => {
   const record = { ...template, step: 1, policyVersion: 2 };
-  await recordStep(open)({ run, record });
-  await recordStep(open)({ run, record: { ...record, rewardMean: -1 } });
+  await recordStep(open)({ run, finished: [], record });
+  await recordStep(open)({ run, finished: [], record: { ...record, rewardMean: -1 } });
   expect(await readLines(folder.metrics)).toEqual([record]);
 });
 
 test("a step that was recorded before its line was written gets the line it was recorded with", async () => {
   const record = { ...template, step: 1, policyVersion: 2 };
   rmSync(folder.metrics); // killed in between
-  await recordStep(open)({ run, record: { ...record, rewardMean: -1 } });
+  await recordStep(open)({ run, finished: [], record: { ...record, rewardMean: -1 } });
   expect(await readLines(folder.metrics)).toEqual([record]);
 });
 
@@ -57,7 +57,11 @@ test("checkpoints and the newest versions stay, other old ones go, also those a 
     mkdirSync(folder.policy(version), { recursive: true });
     mkdirSync(folder.trainer(version), { recursive: true });
     if (version < 3 || version === 10) continue; // its worker was killed before it deleted anything
-    await recordStep(open)({ run, record: { ...template, step: version - 1, policyVersion: version } });
+    await recordStep(open)({
+      run,
+      finished: [],
+      record: { ...template, step: version - 1, policyVersion: version },
+    });
   }
   const kept = Array.from({ length: 13 }, (_, version) => version).filter((version) =>
     existsSync(folder.policy(version)),

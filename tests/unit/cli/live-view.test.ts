@@ -13,6 +13,7 @@ const evaluation: EvaluationRecord = {
 };
 const base: RunProgress = {
   ...{ phase: "open", step: 0, steps: 40, policyVersion: 0, done: 0, of: 0, evaluations: [] },
+  evaluationEvery: 0,
 };
 const stepRecord: StepRecord = {
   ...{ step: 12, policyVersion: 13, staleness: 0, trajectories: 64, leftOut: 0 },
@@ -143,7 +144,8 @@ test("tells the parts of a step apart", () => {
   expect(frameAt(1, { ...base, phase: "initialize" })[0]).toBe("building the policy");
   expect(frameAt(4, { ...base, phase: "initialize" })[0]).toMatch(/^building the policy +3\.0 s$/);
   expect(frameAt(5, { ...inStep, done: 375, of: 400 })[0]).toBe("rolling out trajectories");
-  expect(frameAt(6, inStep, { phase: "rollout", done: 16, of: 64 })[0]).toMatch(/ 16\/64 trajectories$/);
+  const rollingOut: RunProgress = { ...base, phase: "step", step: 13, done: 16, of: 64 };
+  expect(frameAt(6, rollingOut)[0]).toMatch(/ 16\/64 trajectories$/);
   view.record(stepRecord);
   const training = { phase: "train", done: 0, of: 64 } as const;
   expect(frameAt(8, inStep, training)[0]).toMatch(/^training on 64 trajectories +2\.0 s the last time$/);

@@ -9,9 +9,14 @@ const queues = { orchestration: "orchestration", policy: "policy", tools: "tools
 const settings = {
   ...{ seed: 1, steps: 9, warmStartSteps: 0, batchSize: 4, groupSize: 1, concurrency: 4 },
   ...{ sampling: { temperature: 1, maxTokens: 8 }, evaluationEvery: 0, evaluationTasks: 1, tools: [] },
+  ...{ staleness: 0, minGroup: 0, maxInfrastructureFailures: 1, limits: {} },
+  reward: {
+    retry: { maximumAttempts: 1, initialInterval: 1, backoffCoefficient: 1, maximumInterval: 1 },
+    pure: true,
+  },
   loop: { plugin: "loop-tool-agent", config: {} },
 };
-const input: StepInput = { run: "run", step: 3, policyVersion: 5, settings, queues };
+const input: StepInput = { run: "run", step: 3, policyVersion: 5, settings, queues, groups: [], since: 0 };
 const metrics = {
   ...{ kl: 0.1, approximateKl: 0.01, entropy: 0.5, clipFraction: 0.1, policyLoss: 0.2, valueLoss: 0.3 },
   ...{ gradientNorm: 1, learningRate: 1e-4, logprobGap: 0 },

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { groupPlaces, trajectoryInput } from "../../../workflows/trajectory-input.ts";
+import { groupPlaces } from "../../../workflows/group-places.ts";
+import { trajectoryInput } from "../../../workflows/trajectory-input.ts";
 
 const task = {
   data_source: "test",
@@ -11,7 +12,11 @@ const selected = (id: string) => ({ id, task });
 test("a trajectory's id tells its place: run, stage, task, sample", () => {
   const place = { run: "run", stage: "step-0002", step: 2, sample: 3 };
   const settings = {
-    ...{ seed: 7, sampling: { temperature: 1, maxTokens: 8 }, tools: [] },
+    ...{ seed: 7, sampling: { temperature: 1, maxTokens: 8 }, tools: [], limits: {} },
+    reward: {
+      retry: { maximumAttempts: 1, initialInterval: 1, backoffCoefficient: 1, maximumInterval: 1 },
+      pure: true,
+    },
     loop: { plugin: "loop-tool-agent", config: {} },
   };
   const queues = { orchestration: "o", policy: "p", tools: "t", trainer: "r" };

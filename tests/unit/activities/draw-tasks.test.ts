@@ -1,7 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { selectTasks } from "../../../activities/select-tasks.ts";
+import { drawTasks } from "../../../activities/draw-tasks.ts";
+import { loadTasks } from "../../../activities/load-tasks.ts";
 import { loadPlan } from "../../../src/pipeline/load-plan.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
 import { openRun } from "../../../src/runs/open-runs.ts";
@@ -14,28 +15,30 @@ const plan = await loadPlan(pipeline, {
   overrides: ["dataset.train.config.limit=10", "dataset.validation.config.limit=6", "rollout.groupSize=2"],
 });
 const run = await createRun(plan, runs, undefined, false);
-const select = selectTasks((id) => openRun(runs, id), runTasks());
+const open = (id: string) => openRun(runs, id);
+const draw = drawTasks(open, runTasks());
+const load = loadTasks(open, runTasks());
 const evaluation = { name: "evaluation-v0000", step: 0, policyVersion: 0 };
 
 test("a step has one task for each group, by the run's seed, in any process", async () => {
-  const tasks = await select({ run, step: 2 });
+  const tasks = await draw({ run, step: 2 });
   expect(tasks).toHaveLength(8);
-  expect(await selectTasks((id) => openRun(runs, id), runTasks())({ run, step: 2 })).toEqual(tasks);
-  expect(await select({ run, step: 1 })).not.toEqual(tasks);
+  expect(await drawTasks(open, runTasks())({ run, step: 2 })).toEqual(tasks);
+  expect(await draw({ run, step: 1 })).not.toEqual(tasks);
 });
 
 test("tasks that replace others come from an order of their own, as many as are asked for", async () => {
   const replacement = { round: 2, count: 3, drawn: [] };
-  const tasks = await select({ run, step: 2, replacement });
+  const tasks = await draw({ run, step: 2, replacement });
   expect(tasks).toHaveLength(3);
-  expect(await select({ run, step: 2, replacement })).toEqual(tasks);
-  expect(tasks).not.toEqual((await select({ run, step: 2 })).slice(0, 3));
+  expect(await draw({ run, step: 2, replacement })).toEqual(tasks);
+  expect(tasks).not.toEqual((await draw({ run, step: 2 })).slice(0, 3));
 });
 
 test("an evaluation has the first tasks of the validation set, in order", async () => {
-  const tasks = await select({ run, evaluation: { ...evaluation, tasks: 4 } });
-  expect(tasks.map(({ id }) => id)).toEqual(["task-00000", "task-00001", "task-00002", "task-00003"]);
-  expect(await select({ run, evaluation })).toHaveLength(6);
+  const tasks = await draw({ run, step: 0, evaluation: { ...evaluation, tasks: 4 } });
+  expect(tasks).toEqual(["task-00000", "task-00001", "task-00002", "task-00003"]);
+  expect(await draw({ run, step: 0, evaluation })).toHaveLength(6);
 });
 
 test("a file of tasks is taken whole, whatever the pipeline says of its own", async () => {
@@ -47,11 +50,13 @@ test("a file of tasks is taken whole, whatever the pipeline says of its own", as
   });
   const rows = Array.from({ length: 9 }, (_, index) => JSON.stringify(row(index)));
   writeFileSync(taskFile, rows.join("\n"));
-  const tasks = await select({ run, evaluation: { ...evaluation, taskFile } });
-  expect(tasks.map(({ task }) => task.reward_model.ground_truth)).toEqual([..."012345678"]);
-  expect(await select({ run, evaluation: { ...evaluation, taskFile, tasks: 2 } })).toHaveLength(2);
+  const tasks = await draw({ run, step: 0, evaluation: { ...evaluation, taskFile } });
+  const groups = tasks.map((task) => ({ step: 0, stage: evaluation.name, task, samples: [0] }));
+  const loaded = await load({ run, groups, evaluation: { ...evaluation, taskFile } });
+  expect(loaded.map(({ task }) => task.reward_model.ground_truth)).toEqual([..."012345678"]);
+  expect(await draw({ run, step: 0, evaluation: { ...evaluation, taskFile, tasks: 2 } })).toHaveLength(2);
   writeFileSync(taskFile, "\n");
-  await expect(select({ run, evaluation: { ...evaluation, taskFile } })).rejects.toMatchObject({
+  await expect(draw({ run, step: 0, evaluation: { ...evaluation, taskFile } })).rejects.toMatchObject({
     code: "TASKS_EMPTY",
   });
 });

@@ -6,35 +6,15 @@ import {
 } from "@temporalio/workflow";
 import type { TrajectoryInput, TrajectoryResult } from "../src/contracts/trajectory.ts";
 import type { ErrorCode } from "../src/errors/table.ts";
-import { inLanes } from "./in-lanes.ts";
-import { endOfRun } from "./plugin-mistake.ts";
 import { schedule } from "./schedule.ts";
 import { startAttributes } from "./search-attributes.ts";
 import { summary } from "./transcript.ts";
 
 /**
- * Runs each trajectory as a child workflow, at most `concurrency` at once; results in the order of `inputs`.
- * `onDone` is told of each that has ended. Throws the mistake of a plugin that one of them met.
+ * Runs a trajectory as a child workflow. One that still runs for an earlier training workflow gives way: what it
+ * finished is in the journal.
  */
-export function runTrajectories(
-  inputs: TrajectoryInput[],
-  concurrency: number,
-  onDone: (result: TrajectoryResult, input: TrajectoryInput) => void,
-): Promise<TrajectoryResult[]> {
-  return inLanes(inputs, concurrency, async (input) => {
-    const result = await runTrajectory(input);
-    onDone(result, input);
-    const end = input.newest === true ? undefined : endOfRun(result); // an asynchronous run is told
-    if (end !== undefined) throw end;
-    return result;
-  });
-}
-
-/**
- * Of an asynchronous run, a trajectory may still run that an earlier training workflow started: it gives way, and
- * what it finished is in the journal.
- */
-async function runTrajectory(input: TrajectoryInput): Promise<TrajectoryResult> {
+export async function runTrajectory(input: TrajectoryInput): Promise<TrajectoryResult> {
   const startedAt = Date.now();
   try {
     return await executeChild<(input: TrajectoryInput) => Promise<TrajectoryResult>>("trajectory", {
@@ -43,7 +23,7 @@ async function runTrajectory(input: TrajectoryInput): Promise<TrajectoryResult> 
       taskQueue: input.queues.orchestration,
       typedSearchAttributes: startAttributes(input),
       staticSummary: summary(input.task.prompt.at(-1)?.content ?? input.place.task),
-      ...(input.newest === true ? { workflowIdReusePolicy: "TERMINATE_IF_RUNNING" } : {}),
+      workflowIdReusePolicy: "TERMINATE_IF_RUNNING",
     });
   } catch (error) {
     const cause = error instanceof ChildWorkflowFailure ? error.cause : undefined;

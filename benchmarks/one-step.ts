@@ -1,0 +1,34 @@
+import type {
+  EvaluationRecord,
+  TrainingInput,
+  TrainingProgress,
+  TrainingResult,
+} from "../src/contracts/run.ts";
+import { writeWhole } from "../src/runs/files.ts";
+import type { OpenRun } from "../src/runs/open-runs.ts";
+import type { RunSession } from "../src/temporal/session.ts";
+
+/** Has a training workflow of its own take the step `nextStep` of a run and end: no evaluation, no other step. */
+export async function takeOneStep(
+  { client, queues, failed }: RunSession,
+  { id: run, folder, plan }: Pick<OpenRun, "id" | "folder" | "plan">,
+  from: Pick<TrainingProgress, "nextStep" | "policyVersion" | "turnSeconds">,
+): Promise<TrainingResult> {
+  const { nextStep, policyVersion } = from;
+  await writeWhole(folder.plan, `${JSON.stringify({ ...plan, steps: nextStep }, null, 2)}\n`);
+  const evaluations = [policyVersion, policyVersion + 1].map(asEvaluated);
+  const input: TrainingInput = { run, queues, progress: { ...from, evaluations, trajectories: 0 } };
+  const workflow = { workflowId: `${run}/one-step-${nextStep}`, taskQueue: queues.orchestration };
+  const stepping: Promise<TrainingResult> = client.workflow.execute("training", {
+    ...workflow,
+    args: [input],
+  });
+  return Promise.race([stepping, failed]);
+}
+
+function asEvaluated(policyVersion: number): EvaluationRecord {
+  return {
+    ...{ name: "", step: 0, policyVersion, accuracy: 0, tasks: 0, leftOut: 0 },
+    ...{ toolCallRate: 0, meanActionTokens: 0, seconds: 0 },
+  };
+}

@@ -1,0 +1,160 @@
+import { expect, test } from "vitest";
+import type { OpenGroup, RolloutProgress, TrajectorySummary } from "../../../src/contracts/rollout.ts";
+import { admitted, groupPlaces, hasEnded, inShards } from "../../../workflows/group-places.ts";
+import {
+  emptyRollout,
+  nextRound,
+  type RolloutRules,
+  type StepPosition,
+  taken,
+  toStart,
+  withEnded,
+  withoutStale,
+} from "../../../workflows/rollout-state.ts";
+
+const rules: RolloutRules = {
+  ...{ groups: 2, groupSize: 2, staleness: 0, concurrency: 8, minGroup: 2, rounds: 3 },
+};
+const position: StepPosition = {
+  ...{ step: 3, policyVersion: 4, stepsLeft: 5, inTraining: 0, isAwaited: true, round: 1 },
+};
+
+function result(trajectory: string, changes: Partial<TrajectorySummary> = {}): TrajectorySummary {
+  return {
+    ...{
+      trajectory: `run/${trajectory}`,
+      outcome: "answered",
+      reward: 1,
+      success: true,
+      turns: 1,
+      head: "a",
+    },
+    ...{ policyVersion: 4, newestPolicyVersion: 4, generationSeconds: 0, toolCalls: 0, validCalls: 0 },
+    ...{ tokens: { prompt: 1, action: 1, observation: 0 }, ...changes },
+  };
+}
+
+const failed = { outcome: "left-out", head: null, failure: "down" } as const;
+
+function opened(tasks: string[], changes: Partial<OpenGroup> = {}): OpenGroup[] {
+  return groupPlaces(3, tasks, 2).map((place) => ({ ...admitted(place, 4), isStarted: true, ...changes }));
+}
+
+function ended(state: RolloutProgress, results: TrajectorySummary[], own = rules): RolloutProgress {
+  return withEnded(state, results, own, position.step);
+}
+
+const both = (task: string, ...changes: Partial<TrajectorySummary>[]) =>
+  [0, 1].map((sample) => result(`step-0003/${task}/${sample}`, changes[sample]));
+
+test("a trajectory that ended counts once, and one of a group that is not open not at all", () => {
+  const begun = { ...emptyRollout(), open: opened(["a", "b"]) };
+  const once = ended(begun, [result("step-0003/a/1", { reward: 7 })]);
+  const twice = ended(once, [
+    result("step-0003/a/1", { reward: 9 }),
+    result("step-0002/a/0"),
+    result("step-0003/c/0"),
+  ]);
+  expect(twice.open.map(({ results }) => Object.values(results).map(({ reward }) => reward))).toEqual([
+    [7],
+    [],
+  ]);
+  expect(begun.open[0]?.results, "the state before is as it was").toEqual({});
+});
+
+test("a task that a step has twice has two groups, told apart by their samples", () => {
+  const begun = { ...emptyRollout(), open: opened(["a", "a"]) };
+  const state = ended(
+    begun,
+    [2, 3].map((sample) => result(`step-0003/a/${sample}`)),
+  );
+  expect(state.open.map(hasEnded)).toEqual([false, true]);
+});
+
+test("synchronous: groups are admitted while a step waits for them, all at once, whatever room there is", () => {
+  const idle = { ...position, round: 0, isAwaited: false };
+  expect(toStart(emptyRollout(), rules, idle)).toBe(0);
+  expect(toStart(emptyRollout(), { ...rules, concurrency: 1 }, { ...idle, isAwaited: true })).toBe(2);
+  const waiting = { ...emptyRollout(), open: opened(["a", "b"], { isStarted: false }) };
+  expect(toStart(waiting, rules, position)).toBe(2);
+  expect(toStart({ ...emptyRollout(), open: opened(["a", "b"]) }, rules, position)).toBe(0);
+});
+
+test("synchronous: groups to replace are, once all have ended, and in so many rounds", () => {
+  const begun = { ...emptyRollout(), open: opened(["a", "b"]) };
+  const half = ended(begun, both("a", failed));
+  expect(nextRound(half, rules, position)).toBeUndefined();
+  expect(taken(half, rules, position)).toBeUndefined();
+  const whole = ended(half, both("b"));
+  expect(nextRound(whole, rules, position)).toEqual({ round: 2, count: 1 });
+  expect(taken(whole, rules, position), "it waits for the round that is to be drawn").toBeUndefined();
+  expect(nextRound(whole, rules, { ...position, round: 3 })).toBeUndefined();
+  const step = taken(whole, rules, { ...position, round: 3 });
+  expect(step?.groups.map(({ group, leftOut }) => [group, leftOut])).toEqual([
+    ["a", "lost"],
+    ["b", undefined],
+  ]);
+  expect(step?.left).toEqual({ nextGroup: 1, open: [], leftOut: [] });
+});
+
+test("synchronous: if every group should be replaced, the step trains on those that it drew first", () => {
+  const first = opened(["a", "b"]);
+  const others = opened(["c", "d"], { round: 2 });
+  const uniform = { ...rules, rounds: 2, dynamicSampling: { maxRounds: 2 } };
+  const all = ["a", "b", "c", "d"].flatMap((task) => both(task));
+  const state = ended({ ...emptyRollout(), open: [...first, ...others] }, all);
+  const step = taken(state, uniform, { ...position, round: 2 });
+  expect(step?.groups.map(({ leftOut }) => leftOut)).toEqual([undefined, undefined, "uniform", "uniform"]);
+});
+
+test("asynchronous: a group to replace is left out as it ends, as often as the rounds would let it", () => {
+  const own = { ...rules, staleness: 1, rounds: 2 };
+  const open = opened(["a", "b", "c"]).map((group, index) => ({ ...group, number: index + 5 }));
+  const all = ["a", "b", "c"].flatMap((task) => both(task, failed));
+  const state = ended({ ...emptyRollout(), open }, all, own);
+  expect(state.leftOut.map(({ group, leftOut }) => [group, leftOut])).toEqual([
+    ["a", "lost"],
+    ["b", "lost"],
+  ]);
+  expect(state.open.map(({ task }) => task)).toEqual(["c"]);
+});
+
+test("asynchronous: a step takes what ended, names groups of other stages by them, and records what was left out", () => {
+  const own = { ...rules, staleness: 1, groups: 1 };
+  const open = opened(["a", "b"]).map((group, index) => ({ ...group, number: index + 5 }));
+  const older = { ...emptyRollout(), open: [{ ...open[0]!, stage: "step-0002" }, open[1]!] };
+  const state = ended(older, [...both("b"), ...[0, 1].map((sample) => result(`step-0002/a/${sample}`))], own);
+  const step = taken({ ...state, leftOut: [{ group: "z", results: [], leftOut: "lost" }] }, own, position);
+  expect(step?.groups.map(({ group }) => group)).toEqual(["step-0002/a", "z"]);
+  expect(step?.left.open.map(({ task }) => task)).toEqual(["b"]);
+  expect(step?.left.leftOut).toEqual([]);
+});
+
+test("a committed step takes the groups that it was committed with, when they have ended, and leaves none out as stale", () => {
+  const own = { ...rules, staleness: 1, groups: 1 };
+  const open = opened(["a", "b"], { policyVersion: 1 }).map((group, index) => ({
+    ...group,
+    number: index + 5,
+  }));
+  const state: RolloutProgress = { ...emptyRollout(), open, committed: [6] };
+  expect(taken(ended(state, both("a"), own), own, position)).toBeUndefined();
+  const whole = withoutStale(ended(state, both("b"), own), own, position);
+  const step = taken(whole, own, position);
+  expect(step?.groups.map(({ group }) => group)).toEqual(["b"]);
+  expect(step?.left.committed).toBeUndefined();
+  const stale = withoutStale({ ...step!.left, open: ended(state, both("a"), own).open }, own, position);
+  expect(stale.leftOut.map(({ leftOut }) => leftOut)).toEqual(["stale"]);
+});
+
+test("shards hold whole groups, at most 128 trajectories; 10,000 trajectories are 79 of them", () => {
+  const sizes = inShards(
+    groupPlaces(
+      1,
+      Array.from({ length: 1250 }, (_, index) => `t${index}`),
+      8,
+    ),
+  ).map((groups) => groups.length * 8);
+  expect(sizes).toHaveLength(79);
+  expect(Math.max(...sizes)).toBe(128);
+  expect(inShards(groupPlaces(1, ["a", "b"], 200)).map((groups) => groups.length)).toEqual([1, 1]);
+});

@@ -1,0 +1,208 @@
+import type { EndedGroup, OpenGroup, RolloutProgress, TrajectorySummary } from "../src/contracts/rollout.ts";
+import type { RunSettings } from "../src/contracts/run.ts";
+import { admissible, chooseGroups, type RolloutLimits } from "./admission.ts";
+import { reasonToReplace } from "./ended-groups.ts";
+import { endedGroup, hasEnded } from "./group-places.ts";
+
+/** What a run allows, and which of its groups are replaced. */
+export interface RolloutRules extends RolloutLimits, Pick<RunSettings, "minGroup" | "dynamicSampling"> {
+  /** Rounds of sampling that a step has at most, the first one included. */
+  rounds: number;
+}
+
+/** Where the steps are. */
+export interface StepPosition {
+  /** The step that is taken next, or taken now. */
+  step: number;
+  policyVersion: number;
+  /** Steps still to come. */
+  stepsLeft: number;
+  /** Groups that the step trains on now. */
+  inTraining: number;
+  /** It waits for its groups. */
+  isAwaited: boolean;
+  /** Rounds of sampling that it has drawn. */
+  round: number;
+}
+
+/** The state of rollouts that begin. */
+export function emptyRollout(nextGroup = 1): RolloutProgress {
+  return { nextGroup, open: [], leftOut: [] };
+}
+
+/** `state` with the results of trajectories that have ended; each counts once, and what is not open not at all. */
+export function withEnded(
+  state: RolloutProgress,
+  results: readonly TrajectorySummary[],
+  rules: RolloutRules,
+  step: number,
+): RolloutProgress {
+  const news = new Map<string, Map<number, TrajectorySummary>>();
+  for (const result of results) {
+    const { group, sample } = placeIn(result.trajectory);
+    const known = news.get(group) ?? new Map<number, TrajectorySummary>();
+    news.set(group, known.set(sample, result));
+  }
+  const open = state.open.map((group) => {
+    const own = news.get(`${group.stage}/${group.task}`);
+    return own === undefined ? group : withResults(group, own);
+  });
+  const before = new Set(state.open);
+  const changed = open.filter((group) => !before.has(group) && hasEnded(group));
+  return rules.staleness === 0
+    ? { ...state, open }
+    : changed.reduce((next, group) => replacedAtOnce(next, group, rules, step), { ...state, open });
+}
+
+/** The group and the sample in a trajectory's id, `run/stage/task/sample`. */
+function placeIn(trajectory: string): { group: string; sample: number } {
+  const [stage = "", task = "", sample = ""] = trajectory.split("/").slice(-3);
+  return { group: `${stage}/${task}`, sample: Number(sample) };
+}
+
+function withResults(group: OpenGroup, news: ReadonlyMap<number, TrajectorySummary>): OpenGroup {
+  const fresh = group.samples.filter((sample) => news.has(sample) && group.results[sample] === undefined);
+  if (fresh.length === 0) return group;
+  const results = { ...group.results };
+  let { policyVersion } = group;
+  for (const sample of fresh) {
+    const result = news.get(sample);
+    if (result === undefined) continue;
+    results[sample] = result;
+    policyVersion = Math.min(policyVersion, result.policyVersion);
+  }
+  return { ...group, results, policyVersion };
+}
+
+/** In an asynchronous run a group gives way as it ends, as often as the rounds of synchronous steps would let it. */
+function replacedAtOnce(
+  state: RolloutProgress,
+  group: OpenGroup,
+  rules: RolloutRules,
+  step: number,
+): RolloutProgress {
+  const reason = reasonToReplace(endedGroup(group, step), rules);
+  const isBounded = state.leftOut.length < rules.groups * (rules.rounds - 1);
+  return reason === undefined || !isBounded ? state : leaveOut(state, group, reason, step);
+}
+
+function leaveOut(
+  state: RolloutProgress,
+  group: OpenGroup,
+  leftOut: NonNullable<EndedGroup["leftOut"]>,
+  step: number,
+): RolloutProgress {
+  return {
+    ...state,
+    open: state.open.filter((one) => one !== group),
+    leftOut: [...state.leftOut, { ...endedGroup(group, step), leftOut }],
+  };
+}
+
+/** Leaves out the groups that are too old for the step that begins; of a committed step none is. */
+export function withoutStale(
+  state: RolloutProgress,
+  { staleness }: RolloutRules,
+  { step, policyVersion }: StepPosition,
+): RolloutProgress {
+  if (state.committed !== undefined) return state;
+  const isStale = (group: OpenGroup) => hasEnded(group) && group.policyVersion < policyVersion - staleness;
+  return state.open.filter(isStale).reduce((next, group) => leaveOut(next, group, "stale", step), state);
+}
+
+/** How many groups are to start now, those that were admitted and wait included. */
+export function toStart(state: RolloutProgress, rules: RolloutRules, position: StepPosition): number {
+  const waiting = state.open.filter(({ isStarted }) => !isStarted).length;
+  if (rules.staleness === 0) {
+    if (!position.isAwaited) return 0;
+    return waiting > 0 ? waiting : (nextRound(state, rules, position)?.count ?? 0);
+  }
+  const admitted = state.open.length - waiting + position.inTraining;
+  return admissible(rules, { admitted, running: running(state), stepsLeft: position.stepsLeft });
+}
+
+/** Trajectories that are under way. */
+function running({ open }: RolloutProgress): number {
+  const started = open.filter(({ isStarted }) => isStarted);
+  return started.reduce((sum, { samples, results }) => sum + samples.length - Object.keys(results).length, 0);
+}
+
+/**
+ * The round of sampling that a synchronous step draws next: its groups first, then, whenever all that it has have
+ * ended, others in place of those to replace. Undefined while some run, and when there is nothing more to draw.
+ */
+export function nextRound(
+  { open }: RolloutProgress,
+  rules: RolloutRules,
+  { round, step }: StepPosition,
+): { round: number; count: number } | undefined {
+  if (round === 0) return { round: 1, count: rules.groups };
+  if (round >= rules.rounds || !open.every(hasEnded)) return undefined;
+  const kept = open.filter((group) => reasonToReplace(endedGroup(group, step), rules) === undefined);
+  const count = open.filter(isOfFirstRound).length - kept.length;
+  return count <= 0 ? undefined : { round: round + 1, count };
+}
+
+function isOfFirstRound(group: OpenGroup | undefined): boolean {
+  return group?.round === undefined;
+}
+
+/** The groups that the step takes, with those that were left out since the last one; undefined while it must wait. */
+export function taken(
+  state: RolloutProgress,
+  rules: RolloutRules,
+  position: StepPosition,
+): { groups: EndedGroup[]; trained: number; left: RolloutProgress } | undefined {
+  if (rules.staleness === 0) return takenWhole(state, rules, position);
+  const groups = chosen(state, rules, position.policyVersion);
+  if (groups === undefined) return undefined;
+  const { committed: _committed, ...kept } = state;
+  return {
+    groups: [...groups.map((group) => endedGroup(group, position.step)), ...state.leftOut],
+    trained: groups.length,
+    left: { ...kept, open: state.open.filter((group) => !groups.includes(group)), leftOut: [] },
+  };
+}
+
+/** A synchronous step takes all. If every group should be replaced, it trains on those that it drew first. */
+function takenWhole(
+  state: RolloutProgress,
+  rules: RolloutRules,
+  position: StepPosition,
+): ReturnType<typeof taken> {
+  const { open } = state;
+  if (!open.every(hasEnded) || nextRound(state, rules, position) !== undefined) return undefined;
+  const ended = open.map((group) => endedGroup(group, position.step));
+  const reasons = ended.map((group) => reasonToReplace(group, rules));
+  const isAnyKept = reasons.includes(undefined);
+  const groups = ended.map((group, index) => {
+    const leftOut = isAnyKept || !isOfFirstRound(open[index]) ? reasons[index] : undefined;
+    return leftOut === undefined ? group : { ...group, leftOut };
+  });
+  return { groups, trained: groups.length, left: { ...state, open: [], leftOut: [] } };
+}
+
+/** Those of a step that was committed before, or as staleness has it. */
+function chosen(
+  { open, committed }: RolloutProgress,
+  rules: RolloutRules,
+  policyVersion: number,
+): OpenGroup[] | undefined {
+  if (committed !== undefined) {
+    const groups = open.filter(({ number = 0 }) => committed.includes(number));
+    return groups.every(hasEnded) ? groups : undefined;
+  }
+  const groups = open.map((group) => ({
+    number: group.number ?? 0,
+    policyVersion: group.policyVersion,
+    isFinished: hasEnded(group),
+  }));
+  const numbers = chooseGroups(groups, policyVersion, rules);
+  return numbers && open.filter(({ number = 0 }) => numbers.includes(number));
+}
+
+/** The trajectories of groups that have ended and that no step has recorded: what a share of failures is a share of. */
+export function sinceLastStep(state: RolloutProgress, step: number): TrajectorySummary[] {
+  const ended = state.open.filter(hasEnded).map((group) => endedGroup(group, step));
+  return [...state.leftOut, ...ended].flatMap(({ results }) => results);
+}

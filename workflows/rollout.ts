@@ -1,0 +1,220 @@
+import { condition, setHandler, workflowInfo } from "@temporalio/workflow";
+import type { Replacement } from "../src/contracts/activities.ts";
+import type { EndedGroup, GroupPlace, OpenGroup, RolloutProgress } from "../src/contracts/rollout.ts";
+import type { TrainingProgress } from "../src/contracts/run.ts";
+import { failure } from "./failure.ts";
+import { tooManyFailures } from "./failure-share.ts";
+import { admitted, groupPlaces, hasEnded, inShards } from "./group-places.ts";
+import { endOfRun } from "./plugin-mistake.ts";
+import { trajectoriesEnded } from "./progress.ts";
+import {
+  nextRound,
+  type RolloutRules,
+  type StepPosition,
+  sinceLastStep,
+  taken,
+  toStart,
+  withEnded,
+  withoutStale,
+} from "./rollout-state.ts";
+
+/** The groups under way of a run, or of an evaluation. */
+export interface Rollout {
+  /**
+   * The groups for the next step, and those that were left out since the last one, once there are enough. Throws
+   * TOO_MANY_FAILURES, BATCH_EMPTY, ROLLOUT_LOST.
+   */
+  nextStep(): Promise<EndedGroup[]>;
+  /** The step has trained on what `nextStep` gave: others may start. */
+  trained(): void;
+  /** Of the next step's trajectories, how many have ended. */
+  progress(): { done: number; of: number };
+  /** Starts nothing more; resolves to what must be carried over when what is being started has been. */
+  close(): Promise<RolloutProgress>;
+}
+
+interface Options {
+  run: string;
+  rules: RolloutRules;
+  /** Steps in all. */
+  steps: number;
+  maxInfrastructureFailures?: number;
+  /** Which step is next, and the version that it trains from. */
+  position: Pick<TrainingProgress, "nextStep" | "policyVersion">;
+  /** The ids of a step's tasks, or of those that replace some of them. */
+  draw(step: number, replacement?: Replacement): Promise<string[]>;
+  /**
+   * Starts a shard for some groups: the `index`th of the step, one `of` so many that start together. Resolves when it has
+   * started; `ended` rejects with ROLLOUT_LOST.
+   */
+  startShard(groups: OpenGroup[], shard: { index: number; of: number }): Promise<{ ended: Promise<void> }>;
+}
+
+/**
+ * The one road on which trajectories are rolled out: starts groups as there is room for them and staleness allows, in
+ * shards that go on by themselves, and gathers what they tell by signal. What follows from its state is in
+ * rollout-state.ts; decision 0024 tells why nothing is lost.
+ */
+export function openRollout(options: Options, begun: RolloutProgress): Rollout {
+  const { run, rules, position } = options;
+  const execution = workflowInfo().firstExecutionRunId;
+  const drawn = new Map<number, Promise<GroupPlace[]>>();
+  let state = begun;
+  let round = begun.open.length > 0 ? 1 : 0;
+  let isAwaited = false;
+  let inTraining = 0;
+  let shardsLive = 0;
+  let shardsBegun = 0;
+  let isClosed = false;
+  let isStarting = false;
+  let failed: Error | undefined;
+
+  function now(): StepPosition {
+    const { nextStep: step, policyVersion } = position;
+    return { step, policyVersion, stepsLeft: options.steps - (step - 1), inTraining, isAwaited, round };
+  }
+
+  setHandler(trajectoriesEnded, (news) => {
+    if (news.execution !== execution) return; // of an earlier workflow: its groups have been started anew
+    for (const result of news.ended) failed ??= endOfRun(result);
+    state = withEnded(state, news.ended, rules, position.nextStep);
+    const since = sinceLastStep(state, position.nextStep);
+    if (isWhole(since.length)) failed ??= tooMany(since);
+  });
+
+  /** A share of failures says something once a step's trajectories have ended: all that it drew, if it is synchronous. */
+  function isWhole(ended: number): boolean {
+    return rules.staleness === 0 ? state.open.every(hasEnded) : ended >= rules.groups * rules.groupSize;
+  }
+
+  function tooMany(results: EndedGroup["results"]): Error | undefined {
+    return tooManyFailures({ run, step: position.nextStep }, results, options.maxInfrastructureFailures);
+  }
+
+  async function startGroups(): Promise<void> {
+    for (;;) {
+      await condition(() => isClosed || (failed === undefined && toStart(state, rules, now()) > 0));
+      if (isClosed) return;
+      isStarting = true;
+      try {
+        await startSome(toStart(state, rules, now()));
+      } finally {
+        isStarting = false;
+      }
+    }
+  }
+
+  /** Those that were left waiting first, then others. */
+  async function startSome(count: number): Promise<void> {
+    const waiting = state.open.filter(({ isStarted }) => !isStarted).length;
+    if (waiting < count) await admit(count - waiting);
+    const shards = inShards(state.open.filter(({ isStarted }) => !isStarted).slice(0, count));
+    for (const groups of shards) {
+      await condition(() => shardsLive < rules.concurrency);
+      await start(groups, shards.length);
+    }
+  }
+
+  /** The next ones in the order of the data, or in place of others. */
+  async function admit(count: number): Promise<void> {
+    const next = rules.staleness === 0 ? nextRound(state, rules, now()) : undefined;
+    if (next === undefined || next.round === 1) await admitNext(count);
+    else await admitOthers(next);
+    if (next !== undefined) round = next.round;
+  }
+
+  async function admitNext(count: number): Promise<void> {
+    const { groups, staleness } = rules;
+    const fresh: OpenGroup[] = [];
+    let number = state.nextGroup;
+    for (; fresh.length < count; number++) {
+      const step = Math.ceil(number / groups);
+      const place = (await placesOf(step))[(number - 1) % groups];
+      if (place === undefined) throw failure("BATCH_EMPTY", { run, step, reason: "it has no tasks" });
+      fresh.push(admitted(staleness === 0 ? place : { ...place, number }, position.policyVersion));
+    }
+    state = { ...state, nextGroup: number, open: [...state.open, ...fresh] };
+  }
+
+  function placesOf(step: number): Promise<GroupPlace[]> {
+    const known = drawn.get(step);
+    if (known !== undefined) return known;
+    drawn.clear(); // the data goes on in one direction
+    const drawing = options.draw(step).then((tasks) => groupPlaces(step, tasks, rules.groupSize));
+    drawn.set(step, drawing);
+    return drawing;
+  }
+
+  async function admitOthers({ round: next, count }: { round: number; count: number }): Promise<void> {
+    const { nextStep: step, policyVersion } = position;
+    const before = state.open.map(({ task }) => task);
+    const tasks = await options.draw(step, { round: next, count, drawn: before });
+    const places = groupPlaces(step, [...before, ...tasks], rules.groupSize).slice(before.length);
+    const groups = places.map((place) => admitted({ ...place, round: next }, policyVersion));
+    state = { ...state, open: [...state.open, ...groups] };
+  }
+
+  async function start(groups: OpenGroup[], shards: number): Promise<void> {
+    const { policyVersion } = position;
+    const started = new Map(
+      groups.map((group) => {
+        const oldest = Math.min(group.policyVersion, policyVersion);
+        return [group, { ...group, isStarted: true, policyVersion: oldest }];
+      }),
+    );
+    state = { ...state, open: state.open.map((group) => started.get(group) ?? group) };
+    shardsLive += 1;
+    shardsBegun += 1;
+    const { ended } = await options.startShard([...started.values()], { index: shardsBegun, of: shards });
+    const done = () => void shardsLive--;
+    ended.then(done, (error) => {
+      done();
+      failed ??= error;
+    });
+  }
+
+  const starting = startGroups();
+  starting.catch((error) => {
+    failed ??= error;
+  });
+
+  return {
+    nextStep: async () => {
+      if (rules.staleness === 0) state = { ...state, nextGroup: (position.nextStep - 1) * rules.groups + 1 };
+      state = withoutStale(state, rules, now());
+      isAwaited = true;
+      await condition(() => failed !== undefined || taken(state, rules, now()) !== undefined);
+      isAwaited = false;
+      const step = failed === undefined ? taken(state, rules, now()) : undefined;
+      if (step === undefined) throw failed;
+      const failures = tooMany(step.groups.flatMap((group) => group.results));
+      if (failures !== undefined) throw failures;
+      state = step.left;
+      inTraining = step.trained;
+      round = 0;
+      shardsBegun = 0;
+      return step.groups;
+    },
+    trained: () => {
+      inTraining = 0;
+    },
+    progress: () => {
+      if (rules.staleness === 0) return { done: endedIn(state.open), of: samplesIn(state.open) };
+      const of = rules.groups * rules.groupSize;
+      return { done: Math.min(of, sinceLastStep(state, position.nextStep).length), of };
+    },
+    close: async () => {
+      isClosed = true;
+      await condition(() => !isStarting);
+      return state;
+    },
+  };
+}
+
+function endedIn(groups: readonly OpenGroup[]): number {
+  return groups.reduce((sum, { results }) => sum + Object.keys(results).length, 0);
+}
+
+function samplesIn(groups: readonly OpenGroup[]): number {
+  return groups.reduce((sum, { samples }) => sum + samples.length, 0);
+}

@@ -1,0 +1,55 @@
+import { startChild, workflowInfo } from "@temporalio/workflow";
+import type { GroupPlace, OpenGroup, ShardInput } from "../src/contracts/rollout.ts";
+import { failure } from "./failure.ts";
+import { stageAttributes } from "./search-attributes.ts";
+
+interface Options
+  extends Pick<ShardInput, "run" | "settings" | "queues" | "newest">,
+    Partial<Pick<ShardInput, "evaluation">> {
+  /** The version that generates, or the oldest that may. */
+  position: { readonly policyVersion: number };
+  quickTurns: () => boolean;
+}
+
+/** The shard workflows of a rollout: starts one for some groups. */
+export function shardStarter({ position, quickTurns, ...common }: Options) {
+  const { workflowId: workflow, firstExecutionRunId: execution } = workflowInfo();
+  return async (
+    groups: OpenGroup[],
+    { index, of }: { index: number; of: number },
+  ): Promise<{ ended: Promise<void> }> => {
+    const { run, settings, newest } = common;
+    const { policyVersion } = position;
+    const [first] = groups;
+    if (first === undefined) return { ended: Promise.resolve() };
+    const { stage, step, number } = first;
+    const name =
+      number === undefined ? `${stage}/shard-${index}` : `groups-${String(number).padStart(5, "0")}`;
+    const input: ShardInput = {
+      ...{ ...common, policyVersion, quickTurns: quickTurns(), groups: groups.map(placeOf) },
+      concurrency: newest ? settings.concurrency : Math.max(1, Math.floor(settings.concurrency / of)),
+      admitter: { workflow, execution },
+    };
+    const handle = await startChild<(input: ShardInput) => Promise<void>>("shard", {
+      args: [input],
+      workflowId: `${run}/${name}`,
+      // Those of an asynchronous run outlive a continue-as-new; others end with the workflow that waits for them.
+      parentClosePolicy: newest ? "ABANDON" : "TERMINATE",
+      workflowIdReusePolicy: "TERMINATE_IF_RUNNING",
+      typedSearchAttributes: stageAttributes({ run, stage, step, policyVersion }),
+      staticSummary: `${groups.length} groups from policy version ${policyVersion}${newest ? " on" : ""}`,
+    });
+    const lost = (error: Error) => {
+      throw failure("ROLLOUT_LOST", { run, shard: name, reason: String(error.cause ?? error) });
+    };
+    return { ended: handle.result().catch(lost) };
+  };
+}
+
+function placeOf({ number, step, stage, task, samples, round }: OpenGroup): GroupPlace {
+  return {
+    ...(number === undefined ? {} : { number }),
+    ...{ step, stage, task, samples },
+    ...(round === undefined ? {} : { round }),
+  };
+}
