@@ -8,12 +8,14 @@ import { trainerWorker } from "../src/temporal/trainer-worker.ts";
 import type { RoleActivities } from "../src/temporal/worker.ts";
 import { callTool } from "./call-tool.ts";
 import { drawTasks } from "./draw-tasks.ts";
+import { endShards } from "./end-shards.ts";
 import { frameMessage } from "./frame-message.ts";
 import { generateTurn } from "./generate-turn.ts";
 import { initializePolicy } from "./initialize-policy.ts";
 import { loadTasks } from "./load-tasks.ts";
 import { openRunActivity } from "./open-run.ts";
 import { publishPolicy } from "./publish-policy.ts";
+import { readEndedActivity } from "./read-ended.ts";
 import { recordEvaluation } from "./record-evaluation.ts";
 import { recordLeftOut } from "./record-left-out.ts";
 import { recordStep } from "./record-step.ts";
@@ -41,6 +43,8 @@ function orchestration(runs: string): RoleActivities {
   const tasks = runTasks();
   const activities = {
     "open-run": durable(openRunActivity(openRun)),
+    "end-shards": durable(endShards),
+    "read-ended": durable(readEndedActivity(openRun)),
     "draw-tasks": durable(drawTasks(openRun, tasks)),
     "load-tasks": durable(loadTasks(openRun, tasks)),
     "record-left-out": durable(recordLeftOut(openRun)),

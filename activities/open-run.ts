@@ -13,12 +13,13 @@ import { readLines, readRecord } from "../src/runs/files.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
 import { rolloutProgress } from "../src/runs/rollout-progress.ts";
 
-/** Tells the training workflow what to do, and how far the run has come on disk. */
+/** Tells the training workflow what to do, and if it does not know, how far the run has come on disk. */
 export function openRunActivity(openRun: (run: string) => Promise<OpenRun>): RunActivities["open-run"] {
-  return async ({ run }) => {
+  return async ({ run, knowsProgress }) => {
     const opened = await openRun(run);
-    const progress = await progressOf(opened);
     const settings = runSettings(opened.plan);
+    if (knowsProgress) return { settings };
+    const progress = await progressOf(opened);
     if (settings.staleness > 0) {
       return { settings, progress: { ...progress, rollout: await rolloutProgress(opened, progress) } };
     }

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { Context } from "@temporalio/activity";
 import type { ScoreTrajectoryInput, TrajectoryScore } from "../src/contracts/activities.ts";
 import type { TrajectoryRecord } from "../src/contracts/generated/trajectory.ts";
-import type { RewardRange } from "../src/contracts/trajectory.ts";
 import { EverturnError } from "../src/errors/everturn-error.ts";
 import { readRecord } from "../src/runs/files.ts";
+import { rewardRange } from "../src/runs/read-summary.ts";
 import { instruments } from "../src/telemetry/instruments.ts";
 import type { Report } from "../src/temporal/durable.ts";
 import type { ToolWorker } from "../src/temporal/tool-worker.ts";
@@ -58,15 +58,6 @@ export function scoreTrajectory(worker: ToolWorker) {
     });
     const { reward, success } = record;
     if (plan.trainer.comparesTurns !== true) return { reward, success };
-    return { reward, success, turnRewards: rangeOf(record) };
+    return { reward, success, turnRewards: rewardRange(record) };
   };
-}
-
-/** What its turns earned, the last of them all that no tool gave. */
-function rangeOf({ reward, turns, turnRewards = turns.map(() => 0) }: TrajectoryRecord): RewardRange {
-  const before = turnRewards.slice(0, -1);
-  const last = before.reduce((rest, earned) => rest - earned, reward);
-  const all = [...before, last];
-  const [least, most] = [Math.min, Math.max].map((of) => all.reduce((found, earned) => of(found, earned)));
-  return { least: least ?? reward, most: most ?? reward };
 }

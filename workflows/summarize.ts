@@ -1,8 +1,18 @@
 import type { TrajectorySummary } from "../src/contracts/rollout.ts";
 import type { TrajectoryResult } from "../src/contracts/trajectory.ts";
+import { cut } from "./transcript.ts";
+
+/** Longer reasons are cut: hundreds of results are one signal. */
+const reasonBytes = 1_000;
 
 /** What a step keeps of a trajectory's result. */
 export function summarize(result: TrajectoryResult): TrajectorySummary {
-  const { task: _task, turns: _turns, turnCount, ...kept } = result;
-  return { ...kept, turns: turnCount };
+  const { task: _task, turns: _turns, turnCount, failure, mistake, ...kept } = result;
+  return {
+    ...{ ...kept, turns: turnCount },
+    ...(failure === undefined ? {} : { failure: cut(failure, reasonBytes) }),
+    ...(mistake === undefined
+      ? {}
+      : { mistake: { ...mistake, message: cut(mistake.message, 2 * reasonBytes) } }),
+  };
 }

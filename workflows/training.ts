@@ -1,4 +1,4 @@
-import { executeChild, setHandler } from "@temporalio/workflow";
+import { executeChild, setHandler, workflowInfo } from "@temporalio/workflow";
 import type { OpenRunResult } from "../src/contracts/activities.ts";
 import type {
   EvaluationInput,
@@ -11,6 +11,7 @@ import type {
   TrainingProgress,
   TrainingResult,
 } from "../src/contracts/run.ts";
+import { carriedOf, restored } from "./carried-rollout.ts";
 import { continueOnCurrentCode, shouldContinueAsNew } from "./continue-as-new.ts";
 import { roundsOf } from "./ended-groups.ts";
 import { planChanged, runProgress } from "./progress.ts";
@@ -37,9 +38,14 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
   setHandler(planChanged, (changes) => {
     planChanges = Math.max(planChanges, changes);
   });
-  const opened: OpenRunResult = await schedule(queues, "open-run", { run });
+  const { continuedFromExecutionRunId, startTime } = workflowInfo();
+  if (continuedFromExecutionRunId === undefined) {
+    await schedule(queues, "end-shards", { run, before: startTime.toISOString() });
+  }
+  const knowsProgress = input.progress !== undefined;
+  const opened: OpenRunResult = await schedule(queues, "open-run", { run, knowsProgress });
   const { settings } = opened;
-  const state: TrainingProgress = input.progress ?? opened.progress;
+  const state: TrainingProgress = input.progress ?? opened.progress ?? beginning;
   const progress: RunProgress = {
     phase: "open",
     step: state.nextStep - 1,
@@ -105,6 +111,8 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
 
   if (state.nextStep > 1 && isDue(state.nextStep - 1)) await evaluate(); // the workflow before was lost in it
 
+  const readEnded = (trajectories: string[]) =>
+    schedule(queues, "read-ended", { run, trajectories, policyVersion: state.policyVersion });
   rollout = openRollout(
     {
       ...{ run, rules: rulesOf(settings), steps: settings.steps, position: state },
@@ -116,9 +124,8 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
         newest: settings.staleness > 0,
       }),
     },
-    state.rollout ?? emptyRollout(),
+    state.rollout === undefined ? emptyRollout() : await restored(run, state.rollout, readEnded),
   );
-  delete state.rollout; // from here on it is the rollout's own
 
   async function takeStep(from: Rollout): Promise<void> {
     const since = Date.now();
@@ -144,9 +151,10 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
 
   /** On the code that is current, with what is under way. */
   async function goOn(from: Rollout): Promise<never> {
-    const carried = await from.close();
-    const groups = settings.staleness > 0 ? { rollout: carried } : {};
-    return continueOnCurrentCode<typeof training>({ run, queues, progress: { ...state, ...groups } });
+    const left = await from.close();
+    const { rollout: _before, ...kept } = state;
+    const carried = settings.staleness > 0 ? { rollout: carriedOf(left) } : {};
+    return continueOnCurrentCode<typeof training>({ run, queues, progress: { ...kept, ...carried } });
   }
 
   // Asynchronous rollouts go on while an evaluation is made; staleness bounds them as ever.
@@ -160,6 +168,8 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
   progress.phase = "done";
   return trainingResult(run, state, settings.warmStartSteps > 0);
 }
+
+const beginning: TrainingProgress = { nextStep: 1, policyVersion: 0, evaluations: [], trajectories: 0 };
 
 /** What a plan allows. */
 function rulesOf(settings: RunSettings): RolloutRules {

@@ -5,7 +5,7 @@ import type { Message, ToolCall, ToolDefinition } from "./message.ts";
 import type { Approval, SpokenMessage } from "./orders.ts";
 import type { SamplingParameters } from "./policy.ts";
 import type { Score } from "./reward.ts";
-import type { GroupPlace } from "./rollout.ts";
+import type { GroupPlace, TrajectorySummary } from "./rollout.ts";
 import type { EvaluationPlan, EvaluationRecord, RunSettings, TrainingProgress } from "./run.ts";
 import type { PolicyGradientMetrics } from "./trainer.ts";
 import type {
@@ -134,11 +134,30 @@ export type LostTrajectory = Omit<EndedTrajectory, "turns" | "head" | "tokens" |
 /** A trajectory that its infrastructure ended, to record. */
 export type RecordLeftOutInput = (EndedTrajectory | LostTrajectory) & { failure: string };
 
-/** What the run's first activity tells the training workflow: how far the run has come on disk. */
+/** Asks what to do; a workflow that continued as new knows how far it is. */
+export interface OpenRunInput {
+  run: string;
+  knowsProgress: boolean;
+}
+
+/** What the run's first activity tells the training workflow. */
 export interface OpenRunResult {
   settings: RunSettings;
-  /** From the records on disk: a new run, or one whose workflow was lost. */
-  progress: TrainingProgress;
+  /** How far the run has come, from the records on disk: a new run, or one whose workflow was lost. */
+  progress?: TrainingProgress;
+}
+
+/** Asks that the shards of a run end that began before a time (ISO 8601). */
+export interface EndShardsInput {
+  run: string;
+  before: string;
+}
+
+/** Asks what came of trajectories that have ended; `policyVersion` is the version of those without a turn. */
+export interface ReadEndedInput {
+  run: string;
+  trajectories: string[];
+  policyVersion: number;
 }
 
 /** Tasks that take the place of others in a step. */
@@ -261,7 +280,9 @@ export interface TrainerActivities {
 
 /** Activities of the queue `orchestration`: the run's files. */
 export interface RunActivities {
-  "open-run"(input: { run: string }): Promise<OpenRunResult>;
+  "open-run"(input: OpenRunInput): Promise<OpenRunResult>;
+  "end-shards"(input: EndShardsInput): Promise<void>;
+  "read-ended"(input: ReadEndedInput): Promise<TrajectorySummary[]>;
   "draw-tasks"(input: DrawTasksInput): Promise<string[]>;
   "load-tasks"(input: LoadTasksInput): Promise<SelectedTask[]>;
   "record-left-out"(input: RecordLeftOutInput): Promise<void>;

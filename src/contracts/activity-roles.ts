@@ -15,6 +15,8 @@ export const activityRoles: Record<keyof Activities, keyof Queues> = {
   "warm-start": "trainer",
   "train-step": "trainer",
   "open-run": "orchestration",
+  "end-shards": "orchestration",
+  "read-ended": "orchestration",
   "draw-tasks": "orchestration",
   "load-tasks": "orchestration",
   "record-left-out": "orchestration",

@@ -72,6 +72,18 @@ export interface OpenGroup extends GroupPlace {
   results: Record<number, TrajectorySummary>;
 }
 
+/** A group as it is carried over: which of its samples have ended, not what came of them. */
+export interface CarriedGroup extends GroupPlace, Pick<OpenGroup, "policyVersion" | "isStarted"> {
+  ended: number[];
+}
+
+/** What is carried over of the groups under way: of a size that Temporal takes at once, for 10,000 trajectories. */
+export interface CarriedRollout extends Pick<RolloutProgress, "nextGroup" | "committed"> {
+  open: CarriedGroup[];
+  /** Groups that train nothing, with the ids of their trajectories. */
+  leftOut: (Omit<EndedGroup, "results"> & { trajectories: string[] })[];
+}
+
 /** The groups under way. */
 export interface RolloutProgress {
   /** The next group in the order of the data. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from "./json.ts";
 import type { SamplingParameters } from "./policy.ts";
-import type { EndedGroup, RolloutProgress } from "./rollout.ts";
+import type { CarriedRollout, EndedGroup } from "./rollout.ts";
 import type { Queues, RewardBinding, ToolBinding, TrajectoryLimits } from "./trajectory.ts";
 
 /** An evaluation on held-out tasks, greedy. */
@@ -69,7 +69,7 @@ export interface TrainingProgress {
   /** Mean time of a turn's generation in the last step; absent before the first. */
   turnSeconds?: number;
   /** Of an asynchronous run: its groups. */
-  rollout?: RolloutProgress;
+  rollout?: CarriedRollout;
   /** Of a synchronous run: the groups that the next step was committed with, if it was, before its workflow was lost. */
   committed?: EndedGroup[];
 }

@@ -1,12 +1,11 @@
-import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import type { TrainedStep } from "../contracts/ledger.ts";
-import type { EndedGroup, TrajectorySummary } from "../contracts/rollout.ts";
+import type { EndedGroup } from "../contracts/rollout.ts";
 import { isLeftBehind } from "../ledger/left-behind.ts";
 import { readTrajectoryRecord } from "../report/trajectory-files.ts";
 import { trajectoryOf } from "../trajectory/trajectory-of.ts";
-import { readTurns } from "../trajectory/turn-journal.ts";
 import { readRecord } from "./files.ts";
 import type { OpenRun } from "./open-runs.ts";
+import { leftOutSummary, summaryOf } from "./read-summary.ts";
 
 /**
  * The groups that a synchronous step was committed with, as files tell it: those it trained on and those it left out.
@@ -49,49 +48,10 @@ async function endedGroup(
     members.map(async ({ trajectory, reason }) => {
       const record = await readTrajectoryRecord(run.folder, trajectoryOf(trajectory));
       const isLeftOut = record === undefined || (hasTrained && reason !== undefined);
-      return isLeftOut ? leftOut(trajectory, reason) : summaryOf(run, from, record);
+      return isLeftOut
+        ? leftOutSummary(trajectory, reason ?? "it has no record")
+        : summaryOf(run, from, record);
     }),
   );
   return hasTrained ? { group, results } : { group, results, leftOut: "lost" };
-}
-
-async function summaryOf(run: OpenRun, from: number, record: TrajectoryRecord): Promise<TrajectorySummary> {
-  const { id, outcome, reward, success, head, tokens, turns, failure } = record;
-  const versions = record.policyVersions.length > 0 ? record.policyVersions : [from];
-  const calls = turns.flatMap(({ toolCalls }) => toolCalls);
-  const entries = await readTurns(run, trajectoryOf(id), turns.length);
-  return {
-    trajectory: id,
-    outcome,
-    reward,
-    success,
-    head,
-    tokens,
-    turns: turns.length,
-    policyVersion: Math.min(...versions),
-    newestPolicyVersion: Math.max(...versions),
-    generationSeconds: entries.reduce((total, { generated }) => total + generated.seconds, 0),
-    toolCalls: calls.length,
-    validCalls: calls.filter(({ valid }) => valid).length,
-    ...(failure === undefined ? {} : { failure }),
-  };
-}
-
-/** Of a trajectory that counts for nothing, whatever its record says by now. */
-function leftOut(trajectory: string, failure = "it has no record"): TrajectorySummary {
-  return {
-    trajectory,
-    outcome: "left-out",
-    failure,
-    reward: 0,
-    success: false,
-    head: null,
-    tokens: { prompt: 0, action: 0, observation: 0 },
-    turns: 0,
-    policyVersion: 0,
-    newestPolicyVersion: 0,
-    generationSeconds: 0,
-    toolCalls: 0,
-    validCalls: 0,
-  };
 }

@@ -1,5 +1,5 @@
 import type { Reservation } from "../contracts/ledger.ts";
-import type { OpenGroup, RolloutProgress } from "../contracts/rollout.ts";
+import type { CarriedGroup, CarriedRollout } from "../contracts/rollout.ts";
 import { readReservations } from "../ledger/reservations.ts";
 import { readTrainedSteps } from "../ledger/trained-steps.ts";
 import { turnKey } from "../store/keys.ts";
@@ -13,7 +13,7 @@ import type { OpenRun } from "./open-runs.ts";
 export async function rolloutProgress(
   run: OpenRun,
   { nextStep, policyVersion }: { nextStep: number; policyVersion: number },
-): Promise<RolloutProgress> {
+): Promise<CarriedRollout> {
   const groups = numberedGroups(run.id, await readReservations(run.folder));
   const steps = await readTrainedSteps(run.folder);
   const used = new Set<string>();
@@ -60,12 +60,12 @@ function isAny(members: string[], names: ReadonlySet<string>): boolean {
 }
 
 /** It began with the oldest version that generated a first turn of it, or begins now. */
-async function openGroup(run: OpenRun, group: NumberedGroup, policyVersion: number): Promise<OpenGroup> {
+async function openGroup(run: OpenRun, group: NumberedGroup, policyVersion: number): Promise<CarriedGroup> {
   const { number, stage, task, samples } = group;
   const first = samples.map((sample) => run.store.read(turnKey({ stage, task, sample }, 1)));
   const versions = (await Promise.all(first)).flatMap((turn) => turn?.action.policyVersion ?? []);
   return {
     ...{ number, step: Number(stage.slice("step-".length)), stage, task, samples },
-    ...{ policyVersion: Math.min(policyVersion, ...versions), isStarted: false, results: {} },
+    ...{ policyVersion: Math.min(policyVersion, ...versions), isStarted: false, ended: [] },
   };
 }

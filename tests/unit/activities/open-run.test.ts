@@ -28,7 +28,15 @@ async function progressAfter(steps: number, evaluated: number[], warmStart = tru
     await writeWhole(folder.evaluation(name), JSON.stringify(evaluation(name, version)));
   }
   const open = openRunActivity((id) => openRun(runs, id));
-  return { folder, progress: async () => (await open({ run })).progress };
+  return {
+    folder,
+    progress: async () => {
+      const { progress } = await open({ run, knowsProgress: false });
+      if (progress === undefined) throw new Error("it tells no progress");
+      return progress;
+    },
+    settings: () => open({ run, knowsProgress: true }),
+  };
 }
 
 function evaluation(name: string, policyVersion: number): EvaluationRecord {
@@ -97,8 +105,9 @@ test("a step that was committed and not recorded is told with its groups, as the
     ],
   };
   await writeWhole(folder.trainedStep(1), JSON.stringify(record));
-  const { progress } = await openRunActivity((run) => openRun(folders, run))({ run: id });
-  const groups = progress.committed ?? [];
+  const open = openRunActivity((run) => openRun(folders, run));
+  const { progress } = await open({ run: id, knowsProgress: false });
+  const groups = progress?.committed ?? [];
   expect(groups.map(({ group, leftOut }) => [group, leftOut])).toEqual([
     [first.taskId, undefined],
     [second.taskId, "lost"],
@@ -114,4 +123,11 @@ test("a step that was committed and not recorded is told with its groups, as the
 test("without a warm start version 1 is the first step's", async () => {
   const { progress } = await progressAfter(2, [0, 2], false);
   expect(await progress()).toMatchObject({ nextStep: 3, policyVersion: 2 });
+});
+
+test("who continued as new is told its settings alone: nothing is read that grows with the steps", async () => {
+  const { folder, settings } = await progressAfter(3, [0]);
+  await writeWhole(folder.evaluation("evaluation-v0000"), "{"); // would be found corrupt
+  expect(await settings()).toMatchObject({ settings: { steps: 6, batchSize: 8 } });
+  expect(Object.keys(await settings())).toEqual(["settings"]);
 });
