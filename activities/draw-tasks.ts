@@ -1,9 +1,9 @@
 import type { RunActivities } from "../src/contracts/activities.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
-import { evaluationTasks, type RunTasks, stepIndices, taskId } from "../src/runs/run-tasks.ts";
+import { type RunTasks, stepIndices, taskId, tasksIn } from "../src/runs/run-tasks.ts";
 
 /**
- * The ids of a step's tasks, of those that replace some of them, or of an evaluation (in file order). `load-tasks` gives
+ * The ids of a step's tasks, of those that replace some of them, or of an evaluation (in file order). `load-task` gives
  * the tasks themselves.
  */
 export function drawTasks(
@@ -13,8 +13,8 @@ export function drawTasks(
   return async ({ run, step, replacement, evaluation }) => {
     const { plan } = await openRun(run);
     if (evaluation !== undefined) {
-      const all = await evaluationTasks(tasks, plan, evaluation);
-      return all.slice(0, evaluation.tasks).map((_, row) => taskId(row));
+      const all = await tasksIn(tasks, plan, evaluation.source);
+      return all.slice(0, evaluation.limit).map((_, row) => taskId(row));
     }
     const { length } = await tasks.training(plan);
     return stepIndices(plan, length, step, replacement).map(taskId);

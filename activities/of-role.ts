@@ -12,7 +12,7 @@ import { endShards } from "./end-shards.ts";
 import { frameMessage } from "./frame-message.ts";
 import { generateTurn } from "./generate-turn.ts";
 import { initializePolicy } from "./initialize-policy.ts";
-import { loadTasks } from "./load-tasks.ts";
+import { loadTask } from "./load-task.ts";
 import { openRunActivity } from "./open-run.ts";
 import { publishPolicy } from "./publish-policy.ts";
 import { readEndedActivity } from "./read-ended.ts";
@@ -20,6 +20,7 @@ import { recordEvaluation } from "./record-evaluation.ts";
 import { recordLeftOut } from "./record-left-out.ts";
 import { recordStep } from "./record-step.ts";
 import { releaseTools } from "./release-tools.ts";
+import { reserveGroups } from "./reserve-groups.ts";
 import { scoreTrajectory } from "./score-trajectory.ts";
 import { trainStep } from "./train-step.ts";
 import { warmStart } from "./warm-start.ts";
@@ -46,8 +47,9 @@ function orchestration(runs: string): RoleActivities {
     "end-shards": durable(endShards),
     "read-ended": durable(readEndedActivity(openRun)),
     "draw-tasks": durable(drawTasks(openRun, tasks)),
-    "load-tasks": durable(loadTasks(openRun, tasks)),
-    "record-left-out": durable(recordLeftOut(openRun)),
+    "reserve-groups": durable(reserveGroups(openRun, tasks)),
+    "load-task": durable(loadTask(openRun, tasks)),
+    "record-left-out": durable(recordLeftOut(openRun, tasks)),
     "record-step": durable(recordStep(openRun)),
     "record-evaluation": durable(recordEvaluation(openRun)),
   };

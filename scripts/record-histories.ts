@@ -34,6 +34,8 @@ const recordings: Recording[] = [
     shapes: {
       training: "",
       step: "/step-0001",
+      shard: "/step-0001/shard-1",
+      "shard-evaluation": "/evaluation-v0000/shard-1",
       evaluation: "/evaluation-v0000",
       trajectory: "/step-0001/task-00000/0",
       "trajectory-quick": "/step-0002/task-00000/0",
@@ -53,7 +55,7 @@ const recordings: Recording[] = [
   {
     overrides: ["rollout.batchSize=132", 'policy.config.conversations=[["1"], ["2"], ["3"]]', "steps=1"],
     drive: finished,
-    shapes: { "step-large": "/step-0001", "shard-large": "/step-0001/shard-2" },
+    shapes: { "training-large": "", "shard-large": "/step-0001/shard-2" },
   },
   {
     overrides: ["tools.0.approval=required"],

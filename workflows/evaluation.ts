@@ -1,5 +1,6 @@
 import { setHandler } from "@temporalio/workflow";
 import type { EvaluationInput, EvaluationRecord, RunSettings } from "../src/contracts/run.ts";
+import type { TaskSet } from "../src/contracts/trajectory.ts";
 import { nothingFinished } from "./failure-share.ts";
 import { admitted } from "./group-places.ts";
 import { stageProgress } from "./progress.ts";
@@ -19,7 +20,9 @@ export async function evaluation(input: EvaluationInput): Promise<EvaluationReco
   const started = Date.now();
   const settings = greedy(input);
   const position = { nextStep: 1, policyVersion };
-  const tasks = await schedule(queues, "draw-tasks", { run, step, evaluation: plan });
+  const source: TaskSet = plan.taskFile === undefined ? "validation" : { file: plan.taskFile };
+  const limit = plan.tasks === undefined ? {} : { limit: plan.tasks };
+  const tasks = await schedule(queues, "draw-tasks", { run, step, evaluation: { source, ...limit } });
   const places = tasks.map((task) => ({ step, stage: plan.name, task, samples: [0] }));
   const { concurrency } = settings;
   const rollout = openRollout(
@@ -28,7 +31,7 @@ export async function evaluation(input: EvaluationInput): Promise<EvaluationReco
       rules: { groups: tasks.length, groupSize: 1, staleness: 0, concurrency, minGroup: 0, rounds: 1 },
       draw: async () => [],
       startShard: shardStarter({
-        ...{ run, settings, queues, position, newest: false, evaluation: plan },
+        ...{ run, settings, queues, position, newest: false, source },
         quickTurns: () => input.quickTurns ?? false,
       }),
     },

@@ -1,5 +1,6 @@
-import { patched } from "@temporalio/workflow";
+import type { Task } from "../src/contracts/generated/task.ts";
 import type { AgentLoop } from "../src/contracts/loop.ts";
+import type { Message } from "../src/contracts/message.ts";
 import type {
   Outcome,
   TrajectoryInput,
@@ -14,7 +15,6 @@ import { schedule } from "./schedule.ts";
 import { cutTurn } from "./shown-turns.ts";
 import { reachedLimit, timeOfTurn } from "./stop-rules.ts";
 import { cut, transcript } from "./transcript.ts";
-import { turnClock } from "./turn-clock.ts";
 import { turnSpans } from "./turn-spans.ts";
 
 /** A trajectory under way. */
@@ -23,8 +23,12 @@ export interface OpenTrajectory {
   orders: LiveOrders;
   /** What has come of it: what it carries when it continues as new. */
   progress: TrajectoryProgress;
-  /** Takes the next turn. Says how the trajectory ended, by its loop or by a limit, or "continue". */
-  takeTurn(loop: AgentLoop): Promise<Outcome | "continue">;
+  /** Reads the task. */
+  load(): Promise<Task>;
+  /** The task as its user words it, cut at a bound. */
+  prompt(): string;
+  /** Takes the next turn of `task`. Says how the trajectory ended, by its loop or by a limit, or "continue". */
+  takeTurn(loop: AgentLoop, task: Task): Promise<Outcome | "continue">;
   /** Whether its history has grown so long that it should continue as new. */
   isHistoryLong(): boolean;
   /** The newest action's text. */
@@ -35,20 +39,16 @@ export interface OpenTrajectory {
 
 /** Opens a trajectory where it stands; `show` is told its transcript at first, and after every action and observation. */
 export function openTrajectory(input: TrajectoryInput, show: (transcript: string) => void): OpenTrajectory {
-  const { place, queues, limits = {} } = input;
-  const progress = input.progress ?? begun(input);
-  const hasTime = limits.time !== undefined || limits.turnTime !== undefined;
-  const clock = hasTime && !patched("work-time") ? turnClock(progress) : undefined;
-  const hold = clock?.hold ?? ((work) => work());
-  const workedMs = () => clock?.elapsed() ?? progress.workedMs;
+  const { place, queues, limits } = input;
+  const progress = input.progress ?? begun();
   const spans = turnSpans();
   const history = historyBound();
-  const prompt = promptOf(input);
+  let messages: Message[] = [];
   let current: TurnRecord | undefined;
   const orders = takeOrders(
     {
       id: place.id,
-      view: () => viewOf(input, progress, current),
+      view: () => viewOf(messages, progress, current),
       check: (message) => schedule(queues, "frame-message", { run: place.run, message }),
       onChange,
     },
@@ -59,36 +59,48 @@ export function openTrajectory(input: TrajectoryInput, show: (transcript: string
 
   function onChange(): void {
     const shown = current === undefined ? undefined : cutTurn(current);
-    show(transcript(prompt, progress, shown, orders.status()));
+    show(transcript(prompt(), progress, shown, orders.status()));
   }
 
-  async function takeTurn(loop: AgentLoop): Promise<Outcome | "continue"> {
-    if (orders.isPaused()) await hold(orders.gate);
-    const bound = timeOfTurn(limits, workedMs());
-    const turn = openTurn(
-      input,
-      progress,
-      { spans, orders, hold, ...(clock === undefined ? { bound } : {}) },
-      (record) => {
-        lastAction = record.action;
-        current = record;
-        onChange();
-      },
+  function prompt(): string {
+    return cut(messages.at(-1)?.content ?? "", 2_000);
+  }
+
+  async function load(): Promise<Task> {
+    const { source } = input;
+    const task = await schedule(
+      queues,
+      "load-task",
+      { place, source },
+      { summary: place.task, isQuick: true },
     );
+    messages = task.prompt;
+    if (input.progress === undefined) progress.pending = [...messages, ...progress.pending];
+    onChange();
+    return task;
+  }
+
+  async function takeTurn(loop: AgentLoop, task: Task): Promise<Outcome | "continue"> {
+    if (orders.isPaused()) await orders.gate();
+    const bound = timeOfTurn(limits, progress.workedMs);
+    const turn = openTurn(input, progress, { task, spans, orders, bound }, (record) => {
+      lastAction = record.action;
+      current = record;
+      onChange();
+    });
     try {
-      const ended = await (clock?.within(bound, () => turn.take(loop)) ?? turn.take(loop));
+      const ended = await turn.take(loop);
       if (ended !== "continue" && !goesOn(ended, turn.number)) return ended;
     } finally {
       history.add(turn.close());
       current = undefined;
-      if (clock !== undefined) progress.heldMs = clock.heldMs();
       progress.orders = orders.carried();
     }
     if (progress.turns < turn.number) {
       const { plugin } = input.loop;
       throw failure("LOOP_TURN_INVALID", { loop: plugin, turn: turn.number, count: "no action" });
     }
-    return reachedLimit(limits, progress, workedMs()) ?? "continue";
+    return reachedLimit(limits, progress, progress.workedMs) ?? "continue";
   }
 
   /** An answer ends nothing if a person said something meanwhile, or if the turn is a fork's and has a next one. */
@@ -97,8 +109,7 @@ export function openTrajectory(input: TrajectoryInput, show: (transcript: string
   }
 
   return {
-    ...{ progress, orders },
-    takeTurn,
+    ...{ progress, orders, load, prompt, takeTurn },
     isHistoryLong: history.isReached,
     lastAction: () => lastAction,
     release: async () => {
@@ -110,14 +121,9 @@ export function openTrajectory(input: TrajectoryInput, show: (transcript: string
   };
 }
 
-/** The task as its user words it, cut at a bound. */
-export function promptOf({ task }: TrajectoryInput): string {
-  return cut(task.prompt.at(-1)?.content ?? "", 2_000);
-}
-
 /** What orders and their answers say of the trajectory. */
 function viewOf(
-  { task }: TrajectoryInput,
+  prompt: Message[],
   { turns, tokens, head, shown }: TrajectoryProgress,
   current: TurnRecord | undefined,
 ): ReturnType<OrderedTrajectory["view"]> {
@@ -127,17 +133,18 @@ function viewOf(
     ...shown.first.map((turn, index) => ({ number: index + 1, ...turn })),
     ...newest.map((turn, index) => ({ number: firstOf + index, ...turn })),
   ];
-  return { turn: turns, tokens, head, prompt: task.prompt, turns: numbered };
+  return { turn: turns, tokens, head, prompt, turns: numbered };
 }
 
-function begun({ task }: TrajectoryInput): TrajectoryProgress {
+function begun(): TrajectoryProgress {
   return {
     ...{ startedAt: Date.now(), workedMs: 0, turns: 0, head: null, generationSeconds: 0 },
     tokens: { prompt: 0, action: 0, observation: 0 },
     policyVersions: null,
-    pending: [...task.prompt],
+    pending: [],
     ...{ toolCalls: 0, validCalls: 0, invalidInARow: 0, refused: [], toolsUsed: [], toolsHolding: [] },
     loopState: {},
+    orders: { messages: [] },
     shown: { first: [], newest: [] },
   };
 }

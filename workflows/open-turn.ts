@@ -1,5 +1,6 @@
-import { CancellationScope, patched, scheduleActivity, scheduleLocalActivity } from "@temporalio/workflow";
+import { CancellationScope, scheduleActivity, scheduleLocalActivity } from "@temporalio/workflow";
 import type { CallToolInput, CallToolResult, GenerateTurnInput } from "../src/contracts/activities.ts";
+import type { Task } from "../src/contracts/generated/task.ts";
 import type { AgentLoop, LoopContext, Observation } from "../src/contracts/loop.ts";
 import type { ToolCall } from "../src/contracts/message.ts";
 import type { Approval, SpokenMessage } from "../src/contracts/orders.ts";
@@ -18,7 +19,6 @@ import { boundedItself, heartbeatTimeout, isServedHere, schedule } from "./sched
 import { withTurn } from "./shown-turns.ts";
 import { invalidInARow } from "./stop-rules.ts";
 import { summary } from "./transcript.ts";
-import type { TurnClock } from "./turn-clock.ts";
 import type { TurnSpans } from "./turn-spans.ts";
 import { turnTime } from "./turn-time.ts";
 
@@ -38,10 +38,9 @@ export interface OpenTurn {
 }
 
 interface TurnOptions {
+  task: Task;
   spans: TurnSpans;
   orders: LiveOrders;
-  /** Does what a person takes their time for. */
-  hold: TurnClock["hold"];
   /** Milliseconds of work that it may take. */
   bound?: number | undefined;
 }
@@ -50,10 +49,10 @@ interface TurnOptions {
 export function openTurn(
   input: TrajectoryInput,
   progress: TrajectoryProgress,
-  { spans, orders, hold, bound }: TurnOptions,
+  { task, spans, orders, bound }: TurnOptions,
   onChange: (record: TurnRecord) => void,
 ): OpenTurn {
-  const { place, task, queues } = input;
+  const { place, queues } = input;
   const turn = progress.turns + 1;
   const record: TurnRecord = { action: "", toolCalls: [] };
   const slots = callSlots(record);
@@ -102,7 +101,7 @@ export function openTurn(
       const said = [...((isFirstOwn ? input.said : undefined) ?? []), ...orders.takeMessages()];
       progress.pending.push(...said);
       if (said.length > 0) record.said = said;
-      const options = { summary: `turn ${turn}`, isQuick: input.quickTurns ?? false };
+      const options = { summary: `turn ${turn}`, isQuick: input.quickTurns };
       spans.begin(turn);
       const result = await part(() =>
         time.within("generate-turn", (limit) =>
@@ -178,7 +177,7 @@ export function openTurn(
 
   function approve({ approval }: ToolBinding, call: ToolCall, number: number): Promise<Approval> {
     const asked = { call: `${turn}/${number}`, tool: call.name, arguments: call.arguments };
-    return hold(() => orders.approval(asked, approval?.timeout));
+    return orders.approval(asked, approval?.timeout);
   }
 
   /** The call was right, but a person did not want it. */
@@ -192,7 +191,7 @@ export function openTurn(
     return { ...refused, valid: true, attempts: 0 };
   }
 
-  /** Calls of a tool with state are made one after the other; in runs of 0.2 at once. */
+  /** Calls of a tool with state are made one after the other. */
   async function inOrder<T>({ definition, recovery }: ToolBinding, work: () => Promise<T>): Promise<T> {
     if (recovery === undefined) return work();
     const before = newest.get(definition.name);
@@ -206,7 +205,7 @@ export function openTurn(
       ...boundedItself(binding.retry),
       summary: summary(JSON.stringify(call.arguments)),
     } as const;
-    if (binding.pure === true && isServedHere("tools", queues)) {
+    if (binding.pure && isServedHere("tools", queues)) {
       return scheduleLocalActivity<CallToolResult>(call.name, [request], options);
     }
     return scheduleActivity<CallToolResult>(call.name, [request], {
@@ -223,8 +222,7 @@ export function openTurn(
       const ended = await scope.run(() => loop(context));
       if (!time.isOver()) return ended;
     } catch (error) {
-      // A history recorded before calls were cancelled goes on as it did.
-      if (underWay.size > 0 && (scope.consideredCancelled || patched("siblings-cancelled"))) {
+      if (underWay.size > 0) {
         scope.cancel();
         await settled();
       }
@@ -248,7 +246,7 @@ export function openTurn(
       progress.loopState = context.state;
       progress.toolCalls += calls.length;
       progress.validCalls += calls.filter((call) => call.valid).length;
-      progress.invalidInARow = invalidInARow(progress.invalidInARow, calls, input.limits?.invalidCalls);
+      progress.invalidInARow = invalidInARow(progress.invalidInARow, calls, input.limits.invalidCalls);
       progress.shown = withTurn(progress.shown, record);
       return record;
     },
@@ -261,9 +259,9 @@ function generateTurnInput(
   said: SpokenMessage[],
   timeLimit: number | undefined,
 ): GenerateTurnInput {
-  const { place, policyVersion, sampling, seed, limits, newest = false } = input;
+  const { place, policyVersion, sampling, seed, limits, newest } = input;
   const { turns, head, pending: messages, refused } = progress;
-  const tokenLimit = limits?.tokens;
+  const tokenLimit = limits.tokens;
   const { policyFolder } = input.origin ?? {};
   return {
     ...{ place, turn: turns + 1, policyVersion, head, messages, sampling, seed },

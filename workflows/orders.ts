@@ -46,11 +46,8 @@ export interface LiveOrders {
   carried(): CarriedOrders;
 }
 
-/** Takes orders from now on. It schedules nothing unless there is an order, so that older histories replay. */
-export function takeOrders(
-  trajectory: OrderedTrajectory,
-  carried: CarriedOrders = { messages: [] },
-): LiveOrders {
+/** Takes orders from now on. */
+export function takeOrders(trajectory: OrderedTrajectory, carried: CarriedOrders): LiveOrders {
   const scope = new CancellationScope();
   const state = ordersState(carried);
   let described: string | null = null;

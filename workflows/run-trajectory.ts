@@ -11,10 +11,10 @@ import { startAttributes } from "./search-attributes.ts";
 import { summary } from "./transcript.ts";
 
 /**
- * Runs a trajectory as a child workflow. One that still runs for an earlier training workflow gives way: what it
+ * Runs a trajectory as a child workflow; `line` tells a person what its task is. One that still runs for an earlier training workflow gives way: what it
  * finished is in the journal.
  */
-export async function runTrajectory(input: TrajectoryInput): Promise<TrajectoryResult> {
+export async function runTrajectory(input: TrajectoryInput, line: string): Promise<TrajectoryResult> {
   const startedAt = Date.now();
   try {
     return await executeChild<(input: TrajectoryInput) => Promise<TrajectoryResult>>("trajectory", {
@@ -22,19 +22,19 @@ export async function runTrajectory(input: TrajectoryInput): Promise<TrajectoryR
       workflowId: input.place.id,
       taskQueue: input.queues.orchestration,
       typedSearchAttributes: startAttributes(input),
-      staticSummary: summary(input.task.prompt.at(-1)?.content ?? input.place.task),
+      staticSummary: summary(line),
       workflowIdReusePolicy: "TERMINATE_IF_RUNNING",
     });
   } catch (error) {
     const cause = error instanceof ChildWorkflowFailure ? error.cause : undefined;
-    if (cause instanceof TerminatedFailure) return lost(input, "terminated");
+    if (cause instanceof TerminatedFailure) return lost(input, line, "terminated");
     if (!(cause instanceof ApplicationFailure) || cause.type !== stuck) throw error;
-    const { place, task, policyVersion, queues } = input;
+    const { place, source, policyVersion, queues } = input;
     const failure = cause.message;
-    await schedule(queues, "record-left-out", { place, task, policyVersion, startedAt, failure });
+    await schedule(queues, "record-left-out", { place, source, policyVersion, startedAt, failure });
     const tools = input.tools.filter((tool) => tool.stateful).map((tool) => tool.definition.name);
     if (tools.length > 0) await schedule(queues, "release-tools", { place, tools });
-    return lost(input, failure);
+    return lost(input, line, failure);
   }
 }
 
@@ -42,10 +42,10 @@ export async function runTrajectory(input: TrajectoryInput): Promise<TrajectoryR
 const stuck: ErrorCode = "LOOP_STUCK";
 
 /** The workflow could not say itself how it ended. */
-function lost({ place, task, policyVersion }: TrajectoryInput, failure: string): TrajectoryResult {
+function lost({ place, policyVersion }: TrajectoryInput, task: string, failure: string): TrajectoryResult {
   return {
     trajectory: place.id,
-    task: task.prompt.at(-1)?.content ?? "",
+    task,
     outcome: "left-out",
     failure,
     ...{ reward: 0, success: false, turns: [], turnCount: 0, head: null, generationSeconds: 0 },

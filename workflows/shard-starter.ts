@@ -3,9 +3,7 @@ import type { GroupPlace, OpenGroup, ShardInput } from "../src/contracts/rollout
 import { failure } from "./failure.ts";
 import { stageAttributes } from "./search-attributes.ts";
 
-interface Options
-  extends Pick<ShardInput, "run" | "settings" | "queues" | "newest">,
-    Partial<Pick<ShardInput, "evaluation">> {
+interface Options extends Pick<ShardInput, "run" | "settings" | "queues" | "newest" | "source"> {
   /** The version that generates, or the oldest that may. */
   position: { readonly policyVersion: number };
   quickTurns: () => boolean;

@@ -15,21 +15,17 @@ const bounds = { wait: 1000, results: 200 };
  * workflow of each that ends, several at a time.
  */
 export async function shard(input: ShardInput): Promise<void> {
-  const { run, groups, queues, evaluation, admitter } = input;
-  const tasks = await schedule(queues, "load-tasks", {
-    ...{ run, groups },
-    ...(evaluation === undefined ? {} : { evaluation }),
-  });
-  const inputs = groups.flatMap((group, index) => {
-    const selected = tasks[index];
-    return selected === undefined ? [] : inputsOf(group, selected, input);
-  });
+  const { run, groups, queues, source, admitter } = input;
+  const lines = await schedule(queues, "reserve-groups", { run, groups, source });
+  const inputs = groups.flatMap((group, index) =>
+    inputsOf(group, input).map((own) => ({ own, line: lines[index] ?? group.task })),
+  );
   const progress = { done: 0, of: inputs.length };
   setHandler(stageProgress, () => progress);
   const untold: TrajectorySummary[] = [];
 
-  const rollout = inLanes(inputs, input.concurrency, async (one) => {
-    untold.push(summarize(await runTrajectory(one)));
+  const rollout = inLanes(inputs, input.concurrency, async ({ own, line }) => {
+    untold.push(summarize(await runTrajectory(own, line)));
     progress.done += 1;
   });
 

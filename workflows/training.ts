@@ -122,6 +122,7 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
       startShard: shardStarter({
         ...{ run, settings, queues, position: state, quickTurns },
         newest: settings.staleness > 0,
+        source: "training",
       }),
     },
     state.rollout === undefined ? emptyRollout() : await restored(run, state.rollout, readEnded),

@@ -11,10 +11,11 @@ import {
   setCurrentDetails,
 } from "@temporalio/workflow";
 import type { EndedTrajectory } from "../src/contracts/activities.ts";
+import type { Task } from "../src/contracts/generated/task.ts";
 import type { AgentLoop } from "../src/contracts/loop.ts";
 import type { Outcome, TrajectoryInput, TrajectoryResult } from "../src/contracts/trajectory.ts";
 import { failure } from "./failure.ts";
-import { type OpenTrajectory, openTrajectory, promptOf } from "./open-trajectory.ts";
+import { type OpenTrajectory, openTrajectory } from "./open-trajectory.ts";
 import { mistakeIn } from "./plugin-mistake.ts";
 import { schedule } from "./schedule.ts";
 import { describeEnd } from "./search-attributes.ts";
@@ -33,10 +34,11 @@ export function trajectoryWorkflow(loops: Record<string, AgentLoop>) {
     const open = openTrajectory(input, setCurrentDetails);
     let result: TrajectoryResult | undefined;
     try {
-      const outcome = await open.orders.scope.run(() => takeTurns(input, open, loop));
+      const task = await open.load();
+      const outcome = await open.orders.scope.run(() => takeTurns(open, loop, task));
       if (outcome === "continue") await condition(allHandlersFinished);
       if (open.orders.cancelled() !== undefined) throw new CancelledFailure("cancelled as its turns ended");
-      if (outcome !== "continue") result = await finish(input, open, outcome);
+      if (outcome !== "continue") result = await finish(input, open, { task, outcome });
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       result = await CancellationScope.nonCancellable(() =>
@@ -57,32 +59,33 @@ export function trajectoryWorkflow(loops: Record<string, AgentLoop>) {
 }
 
 /** Takes turns until one ends the trajectory, or until its history has grown long: "continue". */
-async function takeTurns(
-  input: TrajectoryInput,
-  open: OpenTrajectory,
-  loop: AgentLoop,
-): Promise<Outcome | "continue"> {
+async function takeTurns(open: OpenTrajectory, loop: AgentLoop, task: Task): Promise<Outcome | "continue"> {
   for (;;) {
-    const outcome = await open.takeTurn(loop);
+    const outcome = await open.takeTurn(loop, task);
     if (outcome !== "continue") return outcome;
-    if (input.limits !== undefined && open.isHistoryLong()) return "continue"; // those of 0.2 never did
+    if (open.isHistoryLong()) return "continue";
   }
 }
 
 async function finish(
   input: TrajectoryInput,
   open: OpenTrajectory,
-  outcome: Outcome,
+  { task, outcome }: { task: Task; outcome: Outcome },
 ): Promise<TrajectoryResult> {
   open.orders.close();
   if (open.progress.head === null) return leftOut(input, open, `${outcome}: before its first action`);
   const said = outcome === "answered" ? open.lastAction() : "";
   const options = {
     summary: summary(`${outcome}: ${said}`),
-    isQuick: input.reward?.pure ?? true,
-    ...(input.reward === undefined ? {} : { retry: input.reward.retry }),
+    isQuick: input.reward.pure,
+    retry: input.reward.retry,
   };
-  const score = await schedule(input.queues, "score-trajectory", { ...ended(input, open), outcome }, options);
+  const score = await schedule(
+    input.queues,
+    "score-trajectory",
+    { ...ended(input, open), task, outcome },
+    options,
+  );
   const { reward, success, turnRewards } = score;
   return { ...resultOf(input, open, outcome), reward, success, ...(turnRewards && { turnRewards }) };
 }
@@ -93,7 +96,11 @@ async function leftOut(
   reason: string,
 ): Promise<TrajectoryResult> {
   open.orders.close();
-  await schedule(input.queues, "record-left-out", { ...ended(input, open), failure: reason });
+  await schedule(input.queues, "record-left-out", {
+    ...ended(input, open),
+    source: input.source,
+    failure: reason,
+  });
   return { ...resultOf(input, open, "left-out"), failure: reason };
 }
 
@@ -116,21 +123,25 @@ async function release(open: OpenTrajectory): Promise<void> {
   }
 }
 
-function ended(input: TrajectoryInput, { progress }: OpenTrajectory): EndedTrajectory {
-  const { place, task, policyVersion, origin } = input;
+function ended(input: TrajectoryInput, { progress }: OpenTrajectory): Omit<EndedTrajectory, "task"> {
+  const { place, policyVersion, origin } = input;
   const { turns, head, tokens, startedAt, refused } = progress;
   return {
-    ...{ place, task, policyVersion, turns, head, tokens, startedAt },
+    ...{ place, policyVersion, turns, head, tokens, startedAt },
     ...(refused.length === 0 ? {} : { refused }),
     ...(origin === undefined ? {} : { origin }),
   };
 }
 
-function resultOf(input: TrajectoryInput, { progress }: OpenTrajectory, outcome: Outcome): TrajectoryResult {
+function resultOf(
+  input: TrajectoryInput,
+  { progress, prompt }: OpenTrajectory,
+  outcome: Outcome,
+): TrajectoryResult {
   const { turns, head, tokens, generationSeconds, toolCalls, validCalls, shown } = progress;
   const versions = progress.policyVersions ?? { oldest: input.policyVersion, newest: input.policyVersion };
   return {
-    ...{ trajectory: input.place.id, task: promptOf(input), outcome, reward: 0, success: false },
+    ...{ trajectory: input.place.id, task: prompt(), outcome, reward: 0, success: false },
     turns: [...shown.first, ...shown.newest],
     turnCount: turns,
     head,

@@ -125,15 +125,10 @@ export async function openDurableRun(
   }
 
   async function trajectory(sample: number): Promise<number> {
-    const [task] = tasksOf(1);
-    if (task === undefined) throw new Error("there is no task");
     const stage = `alone-${++number}`;
     const input = trajectoryInput(
-      { id: "task-00000", task },
-      { run, stage, step: 0, sample },
-      0,
-      settings,
-      common,
+      { stage, step: 0, task: "task-00000", sample },
+      { ...common, policyVersion: 0, source: "training" },
     );
     places.push(input.place);
     const place = `${stage}/task-00000/${sample}`;

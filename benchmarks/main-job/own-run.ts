@@ -1,6 +1,6 @@
 import { drawTasks } from "../../activities/draw-tasks.ts";
-import type { SelectedTask } from "../../src/contracts/activities.ts";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
+import type { Task } from "../../src/contracts/generated/task.ts";
 import type { Plan } from "../../src/contracts/plan.ts";
 import { createRun } from "../../src/runs/create-run.ts";
 import { readLines } from "../../src/runs/files.ts";
@@ -24,6 +24,12 @@ export interface StepTimes {
   actionTokens: number;
   turns: number;
   reward: number;
+}
+
+/** A task and its id in its data set. */
+export interface SelectedTask {
+  id: string;
+  task: Task;
 }
 
 /** A run of our own, through Temporal: server and workers as `everturn run` has them. */

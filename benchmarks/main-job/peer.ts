@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import type { SelectedTask } from "../../src/contracts/activities.ts";
 import type { Plan } from "../../src/contracts/plan.ts";
 import { type JobOptions, lora } from "./job.ts";
+import type { SelectedTask } from "./own-run.ts";
 
 /** Seconds of a step of TRL's trainer. `rollout` is generation and tools; `generation` is within it. */
 export interface PeerStep {

@@ -86,11 +86,11 @@ export function forkInputs(
   const tools = record.stage.includes("-no-tools") ? [] : settings.tools;
   return Array.from({ length: count }, (_, sample) => ({
     ...trajectoryInput(
-      { id: record.taskId, task: record.task },
-      { run, stage, step: record.step, sample },
-      policyVersion,
-      { ...settings, seed: origin.seed, sampling, tools },
-      { queues },
+      { stage, step: record.step, task: record.taskId, sample },
+      {
+        ...{ run, policyVersion, queues, source: { trajectory: record.id } },
+        settings: { ...settings, seed: origin.seed, sampling, tools },
+      },
     ),
     origin,
     ...(said === undefined ? {} : { said }),

@@ -6,13 +6,15 @@ import type { Approval, SpokenMessage } from "./orders.ts";
 import type { SamplingParameters } from "./policy.ts";
 import type { Score } from "./reward.ts";
 import type { GroupPlace, TrajectorySummary } from "./rollout.ts";
-import type { EvaluationPlan, EvaluationRecord, RunSettings, TrainingProgress } from "./run.ts";
+import type { EvaluationRecord, RunSettings, TrainingProgress } from "./run.ts";
 import type { PolicyGradientMetrics } from "./trainer.ts";
 import type {
   Outcome,
   RefusedCall,
   RewardRange,
   SegmentRef,
+  TaskSet,
+  TaskSource,
   TokenCounts,
   ToolCallRecord,
   TrajectoryOrigin,
@@ -131,8 +133,11 @@ export interface ScoreTrajectoryInput extends EndedTrajectory {
 /** A trajectory whose workflow could not say how far it came: turns, head and tokens are what the journal holds. */
 export type LostTrajectory = Omit<EndedTrajectory, "turns" | "head" | "tokens" | "refused">;
 
+/** An ended trajectory, by the name of its task. */
+type Named<Ended> = Omit<Ended, "task"> & { source: TaskSource };
+
 /** A trajectory that its infrastructure ended, to record. */
-export type RecordLeftOutInput = (EndedTrajectory | LostTrajectory) & { failure: string };
+export type RecordLeftOutInput = (Named<EndedTrajectory> | Named<LostTrajectory>) & { failure: string };
 
 /** Asks what to do; a workflow that continued as new knows how far it is. */
 export interface OpenRunInput {
@@ -169,26 +174,25 @@ export interface Replacement {
   drawn: string[];
 }
 
-/** A task and its id in its data set. */
-export interface SelectedTask {
-  id: string;
-  task: Task;
-}
-
-/** Asks for the ids of the tasks of a step, of those that replace some of them, or of an evaluation. */
+/** Asks for the ids of the tasks of a step, of those that replace some of them, or of an evaluation on the first `limit`. */
 export interface DrawTasksInput {
   run: string;
   step: number;
   replacement?: Replacement;
-  evaluation?: EvaluationPlan;
+  evaluation?: { source: TaskSet; limit?: number };
 }
 
-/** Asks for the tasks of groups that are about to start. */
-export interface LoadTasksInput {
+/** Asks that the trajectories of groups be reserved, which are about to start. */
+export interface ReserveGroupsInput {
   run: string;
   groups: GroupPlace[];
-  /** The evaluation that they are of; absent for a step's. */
-  evaluation?: EvaluationPlan;
+  source: TaskSet;
+}
+
+/** Asks for the task of a trajectory. */
+export interface LoadTaskInput {
+  place: TrajectoryPlace;
+  source: TaskSource;
 }
 
 /** Supervised steps `from` to `to` (excluded) of the warm start; the last slice publishes version 1. */
@@ -284,7 +288,8 @@ export interface RunActivities {
   "end-shards"(input: EndShardsInput): Promise<void>;
   "read-ended"(input: ReadEndedInput): Promise<TrajectorySummary[]>;
   "draw-tasks"(input: DrawTasksInput): Promise<string[]>;
-  "load-tasks"(input: LoadTasksInput): Promise<SelectedTask[]>;
+  "reserve-groups"(input: ReserveGroupsInput): Promise<string[]>;
+  "load-task"(input: LoadTaskInput): Promise<Task>;
   "record-left-out"(input: RecordLeftOutInput): Promise<void>;
   "record-step"(input: RecordStepInput): Promise<void>;
   "record-evaluation"(input: RecordEvaluationInput): Promise<void>;

@@ -1,5 +1,5 @@
-import type { EvaluationPlan, RunSettings } from "./run.ts";
-import type { Queues, TrajectoryResult } from "./trajectory.ts";
+import type { RunSettings } from "./run.ts";
+import type { Queues, TaskSet, TrajectoryResult } from "./trajectory.ts";
 
 /** What a step keeps of a trajectory: no texts. */
 export interface TrajectorySummary extends Omit<TrajectoryResult, "task" | "turns" | "turnCount"> {
@@ -51,8 +51,8 @@ export interface ShardInput {
   concurrency: number;
   /** Who is told of each trajectory that ends. */
   admitter: Admitter;
-  /** The evaluation that the groups are of; absent for a step's. */
-  evaluation?: EvaluationPlan;
+  /** Where the groups' tasks stand. */
+  source: TaskSet;
 }
 
 /** Tells who admitted them of trajectories that have ended. */

@@ -446,6 +446,11 @@ export const errorTable = {
     retryable: false,
     help: "Add a task a line to it, or name another file.",
   },
+  TASK_NOT_FOUND: {
+    message: "There is no task {task} in {place}.",
+    retryable: false,
+    help: "Put the data back as it was when the run began: a run names its tasks by their rows.",
+  },
   RUN_HAS_NO_SERVER: {
     message: "The run {run} has a Temporal server of its own, which is not up.",
     retryable: true,

@@ -1,8 +1,12 @@
 import type { Task } from "../contracts/generated/task.ts";
 import type { Plan, ResolvedPlugin } from "../contracts/plan.ts";
-import type { EvaluationPlan } from "../contracts/run.ts";
+import type { TaskSet, TaskSource } from "../contracts/trajectory.ts";
+import { EverturnError } from "../errors/everturn-error.ts";
 import { loadDataset } from "../plugins/registry.ts";
+import { readTrajectoryRecord } from "../report/trajectory-files.ts";
+import { trajectoryOf } from "../trajectory/trajectory-of.ts";
 import { batchIndices } from "./batch-indices.ts";
+import type { OpenRun } from "./open-runs.ts";
 import { sharedPromises } from "./shared-promises.ts";
 import { readTaskFile } from "./task-file.ts";
 
@@ -25,13 +29,29 @@ export function runTasks(): RunTasks {
   };
 }
 
-/** The tasks that an evaluation is made on: those of its file, or of the validation set. */
-export function evaluationTasks(
+/** The tasks of a set. Throws what reading it throws. */
+export function tasksIn(tasks: RunTasks, plan: Plan, source: TaskSet): Promise<Task[]> {
+  if (typeof source === "object") return readTaskFile(source.file);
+  return source === "training" ? tasks.training(plan) : tasks.validation(plan);
+}
+
+/** The task of an id, where `source` says that it stands. Throws TASK_NOT_FOUND. */
+export async function taskAt(
+  { plan, folder }: OpenRun,
   tasks: RunTasks,
-  plan: Plan,
-  { taskFile }: Pick<EvaluationPlan, "taskFile">,
-): Promise<Task[]> {
-  return taskFile === undefined ? tasks.validation(plan) : readTaskFile(taskFile);
+  source: TaskSource,
+  id: string,
+): Promise<Task> {
+  if (typeof source === "object" && "trajectory" in source) {
+    const record = await readTrajectoryRecord(folder, trajectoryOf(source.trajectory));
+    if (record === undefined)
+      throw new EverturnError("TASK_NOT_FOUND", { task: id, place: source.trajectory });
+    return record.task;
+  }
+  const task = (await tasksIn(tasks, plan, source))[taskRow(id)];
+  const place = typeof source === "object" ? source.file : `the ${source} set`;
+  if (task === undefined) throw new EverturnError("TASK_NOT_FOUND", { task: id, place });
+  return task;
 }
 
 /**

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type {
   DrawTasksInput,
   GenerateTurnInput,
-  LoadTasksInput,
+  LoadTaskInput,
+  ReserveGroupsInput,
   ScoreTrajectoryInput,
   TrainStepInput,
 } from "../../src/contracts/activities.ts";
@@ -26,7 +27,8 @@ const activities = {
     const tasks = rounds[(replacement?.round ?? 1) - 1] ?? [];
     return tasks.slice(0, replacement?.count);
   },
-  "load-tasks": async ({ groups }: LoadTasksInput) => groups.map(({ task }) => taskOf(task)),
+  "reserve-groups": async ({ groups }: ReserveGroupsInput) => groups.map(({ task }) => task),
+  "load-task": async ({ place }: LoadTaskInput) => taskOf(place.task),
   "generate-turn": async ({ turn }: GenerateTurnInput) => {
     const call = '<tool_call>{"name": "hint", "arguments": {}}</tool_call>';
     return {
@@ -94,5 +96,5 @@ test("a tool that only computes is called, and the trajectory scored, where the 
   const summaries = markers?.map(({ userMetadata }) =>
     Buffer.from(userMetadata?.summary?.data ?? []).toString(),
   );
-  expect(summaries).toEqual(['"{}"', '"answered: done"']);
+  expect(summaries).toEqual(['"varied"', '"{}"', '"answered: done"']); // its task, read by its name, is the first
 });

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type {
   DrawTasksInput,
   GenerateTurnInput,
-  LoadTasksInput,
+  LoadTaskInput,
+  ReserveGroupsInput,
   TrainStepInput,
 } from "../../src/contracts/activities.ts";
 import type { EvaluationInput, EvaluationRecord, RunSettings } from "../../src/contracts/run.ts";
@@ -17,16 +18,17 @@ let worker: StepWorker;
 /** Tasks of the first round and of those after; a sample fails where its number is in `failing[task]`. */
 let rounds: string[][] = [];
 let failing: Record<string, number[]> = {};
-const loaded: LoadTasksInput[] = [];
+const reserved: ReserveGroupsInput[] = [];
 
 const drawn = ({ replacement }: DrawTasksInput) =>
   (rounds[(replacement?.round ?? 1) - 1] ?? []).slice(0, replacement?.count);
 const activities = {
   "draw-tasks": async (input: DrawTasksInput) => drawn(input),
-  "load-tasks": async (input: LoadTasksInput) => {
-    loaded.push(input);
-    return input.groups.map(({ task }) => taskOf(task));
+  "reserve-groups": async (input: ReserveGroupsInput) => {
+    reserved.push(input);
+    return input.groups.map(({ task }) => task);
   },
+  "load-task": async ({ place }: LoadTaskInput) => taskOf(place.task),
   "generate-turn": async ({ place }: GenerateTurnInput) => {
     if (failing[place.task]?.includes(place.sample) === true) {
       throw ApplicationFailure.nonRetryable("the sampler is down", "SamplerDown");
@@ -120,12 +122,12 @@ test("a step of more trajectories than a workflow can well hold is rolled out in
   const tasks = Array.from({ length: 44 }, (_, index) => `t${index}`);
   rounds = [tasks, ["again"]];
   failing = { t7: [0, 1] };
-  loaded.length = 0;
+  reserved.length = 0;
   const { batch } = await step(3, { batchSize: 132 });
   expect(batch).toHaveLength(132);
   expect(new Set(batch.map(({ trajectory }) => trajectory)).size).toBe(132);
   expect(batch.at(-1)?.trajectory).toBe("run/step-0003/again/2");
-  expect(loaded.map(({ groups }) => groups.length).sort((a, b) => b - a)).toEqual([42, 2, 1]);
+  expect(reserved.map(({ groups }) => groups.length).sort((a, b) => b - a)).toEqual([42, 2, 1]);
   const handle = worker.client.workflow.getHandle("run");
   const { events = [] } = await handle.fetchHistory();
   const children = events?.flatMap(

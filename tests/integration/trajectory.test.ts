@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type {
   CallToolInput,
   GenerateTurnInput,
+  LoadTaskInput,
   RecordLeftOutInput,
   ScoreTrajectoryInput,
 } from "../../src/contracts/activities.ts";
@@ -26,7 +27,7 @@ const queue = "trajectories";
 const calculator: ToolBinding = {
   definition: { name: "calculator", description: "Evaluates.", parameters: {} },
   retry: { maximumAttempts: 1, initialInterval: 100, backoffCoefficient: 1, maximumInterval: 100 },
-  ...{ timeout: 5000, stateful: true },
+  ...{ timeout: 5000, stateful: true, pure: false },
 };
 
 const call = (expression: string) =>
@@ -60,6 +61,11 @@ const cancelled: string[] = [];
 const scored: ScoreTrajectoryInput[] = [];
 
 const activities = {
+  "load-task": async ({ place }: LoadTaskInput) => ({
+    data_source: "test",
+    prompt: [{ role: "user", content: place.task }],
+    reward_model: { ground_truth: "3" },
+  }),
   "generate-turn": durable(async (input: GenerateTurnInput, signal) => {
     const { messages, turn, place } = input;
     const action = actions[place.task]?.[turn - 1];
@@ -126,18 +132,13 @@ export default async (context) => {
 });
 afterAll(() => worker.stop());
 
-function run(task: string, limits?: TrajectoryLimits): Promise<TrajectoryResult> {
+function run(task: string, limits: TrajectoryLimits = {}): Promise<TrajectoryResult> {
   const place = { id: `run/step-0001/${task}/0`, run: "run", stage: "step-0001", step: 1, task, sample: 0 };
   const input: TrajectoryInput = {
-    place,
-    task: {
-      data_source: "test",
-      prompt: [{ role: "user", content: task }],
-      reward_model: { ground_truth: "3" },
-    },
+    ...{ place, source: "training", quickTurns: false, newest: false },
     ...{ policyVersion: 0, seed: 1, sampling: { temperature: 1, maxTokens: 8 } },
     loop: { plugin: "loop-test", config: { maxTurns: 5 } },
-    ...(limits === undefined ? {} : { limits }),
+    ...{ limits, reward: { retry: calculator.retry, pure: true } },
     ...{ tools: [calculator], queues: { orchestration: queue, policy: queue, tools: queue, trainer: queue } },
   };
   return worker.client.workflow.execute("trajectory", {

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import type { WorkerOptions } from "@temporalio/worker";
-import type { SelectedTask, TrainStepInput } from "../../src/contracts/activities.ts";
+import type { TrainStepInput } from "../../src/contracts/activities.ts";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
+import type { Task } from "../../src/contracts/generated/task.ts";
 import type { EvaluationRecord, RunSettings, TrainingInput } from "../../src/contracts/run.ts";
 import { startWorkflows, type WorkflowWorker } from "./workflow-worker.ts";
 
@@ -63,12 +64,9 @@ function evaluated(policyVersion: number): EvaluationRecord {
 }
 
 /** A task that says its id. */
-export function taskOf(id: string): SelectedTask {
+export function taskOf(id: string): Task {
   return {
-    id,
-    task: {
-      ...{ data_source: "test", prompt: [{ role: "user", content: id }] },
-      reward_model: { ground_truth: "" },
-    },
+    ...{ data_source: "test", prompt: [{ role: "user", content: id }] },
+    reward_model: { ground_truth: "" },
   };
 }

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { drawTasks } from "../../../activities/draw-tasks.ts";
-import { loadTasks } from "../../../activities/load-tasks.ts";
+import { loadTask } from "../../../activities/load-task.ts";
 import { loadPlan } from "../../../src/pipeline/load-plan.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
 import { openRun } from "../../../src/runs/open-runs.ts";
@@ -17,8 +17,8 @@ const plan = await loadPlan(pipeline, {
 const run = await createRun(plan, runs, undefined, false);
 const open = (id: string) => openRun(runs, id);
 const draw = drawTasks(open, runTasks());
-const load = loadTasks(open, runTasks());
-const evaluation = { name: "evaluation-v0000", step: 0, policyVersion: 0 };
+const load = loadTask(open, runTasks());
+const evaluation = { source: "validation" } as const;
 
 test("a step has one task for each group, by the run's seed, in any process", async () => {
   const tasks = await draw({ run, step: 2 });
@@ -36,13 +36,14 @@ test("tasks that replace others come from an order of their own, as many as are 
 });
 
 test("an evaluation has the first tasks of the validation set, in order", async () => {
-  const tasks = await draw({ run, step: 0, evaluation: { ...evaluation, tasks: 4 } });
+  const tasks = await draw({ run, step: 0, evaluation: { ...evaluation, limit: 4 } });
   expect(tasks).toEqual(["task-00000", "task-00001", "task-00002", "task-00003"]);
   expect(await draw({ run, step: 0, evaluation })).toHaveLength(6);
 });
 
 test("a file of tasks is taken whole, whatever the pipeline says of its own", async () => {
   const taskFile = join(runs, "tasks.jsonl");
+  const source = { file: taskFile };
   const row = (truth: number) => ({
     data_source: "test",
     prompt: [{ role: "user", content: "?" }],
@@ -50,13 +51,14 @@ test("a file of tasks is taken whole, whatever the pipeline says of its own", as
   });
   const rows = Array.from({ length: 9 }, (_, index) => JSON.stringify(row(index)));
   writeFileSync(taskFile, rows.join("\n"));
-  const tasks = await draw({ run, step: 0, evaluation: { ...evaluation, taskFile } });
-  const groups = tasks.map((task) => ({ step: 0, stage: evaluation.name, task, samples: [0] }));
-  const loaded = await load({ run, groups, evaluation: { ...evaluation, taskFile } });
-  expect(loaded.map(({ task }) => task.reward_model.ground_truth)).toEqual([..."012345678"]);
-  expect(await draw({ run, step: 0, evaluation: { ...evaluation, taskFile, tasks: 2 } })).toHaveLength(2);
+  const tasks = await draw({ run, step: 0, evaluation: { source } });
+  const at = (task: string) => ({ id: `${run}/s/${task}/0`, run, stage: "s", step: 0, task, sample: 0 });
+  const loaded = await Promise.all(tasks.map((task) => load({ place: at(task), source })));
+  expect(loaded.map((task) => task.reward_model.ground_truth)).toEqual([..."012345678"]);
+  await expect(load({ place: at("task-00009"), source })).rejects.toMatchObject({ code: "TASK_NOT_FOUND" });
+  expect(await draw({ run, step: 0, evaluation: { source, limit: 2 } })).toHaveLength(2);
   writeFileSync(taskFile, "\n");
-  await expect(draw({ run, step: 0, evaluation: { ...evaluation, taskFile } })).rejects.toMatchObject({
+  await expect(draw({ run, step: 0, evaluation: { source } })).rejects.toMatchObject({
     code: "TASKS_EMPTY",
   });
 });

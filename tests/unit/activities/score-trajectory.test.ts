@@ -9,6 +9,7 @@ import type { Score } from "../../../src/contracts/reward.ts";
 import { readTrajectoryRecord } from "../../../src/report/trajectory-files.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
 import { openRun } from "../../../src/runs/open-runs.ts";
+import { runTasks } from "../../../src/runs/run-tasks.ts";
 import { openRunStore } from "../../../src/store/open-run-store.ts";
 import { toolWorker } from "../../../src/temporal/tool-worker.ts";
 import { samplePlan } from "../../support/sample-plan.ts";
@@ -89,7 +90,9 @@ test("what the reward and the tools measured is in the trajectory's record: of a
 
 test("a trajectory that was left out is scored when its step is tried again and it gets through", async () => {
   const input = finished("task-00001");
-  await recordLeftOut((id) => openRun(runs, id))({ ...input, failure: "calculator: the host is down" });
+  const { task: _task, ...named } = input;
+  const leaveOut = recordLeftOut((id) => openRun(runs, id), runTasks());
+  await leaveOut({ ...named, source: "training", failure: "calculator: the host is down" });
   expect(await readTrajectoryRecord(folder, input.place)).toMatchObject({ outcome: "left-out", reward: 0 });
   await scored(input, "() => ({ reward: 1, success: true })");
   const record = await readTrajectoryRecord(folder, input.place);

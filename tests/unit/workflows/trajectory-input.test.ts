@@ -2,15 +2,8 @@ import { expect, test } from "vitest";
 import { groupPlaces } from "../../../workflows/group-places.ts";
 import { trajectoryInput } from "../../../workflows/trajectory-input.ts";
 
-const task = {
-  data_source: "test",
-  prompt: [{ role: "user" as const, content: "1 + 1 =" }],
-  reward_model: { ground_truth: "2" },
-};
-const selected = (id: string) => ({ id, task });
-
 test("a trajectory's id tells its place: run, stage, task, sample", () => {
-  const place = { run: "run", stage: "step-0002", step: 2, sample: 3 };
+  const place = { stage: "step-0002", step: 2, task: "task-00005", sample: 3 };
   const settings = {
     ...{ seed: 7, sampling: { temperature: 1, maxTokens: 8 }, tools: [], limits: {} },
     reward: {
@@ -20,10 +13,10 @@ test("a trajectory's id tells its place: run, stage, task, sample", () => {
     loop: { plugin: "loop-tool-agent", config: {} },
   };
   const queues = { orchestration: "o", policy: "p", tools: "t", trainer: "r" };
-  const input = trajectoryInput(selected("task-00005"), place, 4, settings, { queues });
-  expect(input).toEqual({
-    place: { ...place, task: "task-00005", id: "run/step-0002/task-00005/3" },
-    ...{ task, policyVersion: 4, queues, quickTurns: false, ...settings },
+  const generation = { run: "run", policyVersion: 4, settings, queues, source: "training" } as const;
+  expect(trajectoryInput(place, generation)).toEqual({
+    place: { ...place, run: "run", id: "run/step-0002/task-00005/3" },
+    ...{ source: "training", policyVersion: 4, queues, quickTurns: false, newest: false, ...settings },
   });
 });
 

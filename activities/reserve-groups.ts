@@ -1,25 +1,27 @@
-import type { RunActivities, SelectedTask } from "../src/contracts/activities.ts";
+import type { RunActivities } from "../src/contracts/activities.ts";
 import type { Reservation } from "../src/contracts/ledger.ts";
 import type { GroupPlace } from "../src/contracts/rollout.ts";
 import { reserve } from "../src/ledger/reservations.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
-import { evaluationTasks, type RunTasks, taskRow } from "../src/runs/run-tasks.ts";
+import { type RunTasks, taskAt } from "../src/runs/run-tasks.ts";
 
-/** The tasks of groups that are about to start, with their trajectories reserved in the ledger. */
-export function loadTasks(
+/** Characters of the line that tells a person which task it is. */
+const lineLength = 200;
+
+/** Reserves the trajectories of groups that are about to start in the ledger. Returns a line about the task of each. */
+export function reserveGroups(
   openRun: (run: string) => Promise<OpenRun>,
   tasks: RunTasks,
-): RunActivities["load-tasks"] {
-  return async ({ run, groups, evaluation }) => {
-    const { plan, folder } = await openRun(run);
-    for (const reservation of reservationsOf(groups)) await reserve(folder, reservation);
-    const all = await (evaluation === undefined
-      ? tasks.training(plan)
-      : evaluationTasks(tasks, plan, evaluation));
-    return groups.flatMap(({ task: id }): SelectedTask[] => {
-      const task = all[taskRow(id)];
-      return task === undefined ? [] : [{ id, task }];
-    });
+): RunActivities["reserve-groups"] {
+  return async ({ run, groups, source }) => {
+    const opened = await openRun(run);
+    for (const reservation of reservationsOf(groups)) await reserve(opened.folder, reservation);
+    return Promise.all(
+      groups.map(async ({ task }) => {
+        const { prompt } = await taskAt(opened, tasks, source, task);
+        return (prompt.at(-1)?.content ?? task).slice(0, lineLength);
+      }),
+    );
   };
 }
 
