@@ -15,7 +15,7 @@ export const continued: Drive = async (session) => {
   const location = { address: session.address, namespace: session.namespace, isOwn: true };
   await startTraining(session);
   const first = await client.workflow.getHandle(run).describe();
-  await eventually(() => client.workflow.getHandle(`${run}/step-0001`).describe());
+  await eventually(() => client.workflow.getHandle(`${run}/evaluation-v0000`).describe());
   await makeCurrent(client, location, run, "newer");
   await eventually(async () => {
     const { runId } = await client.workflow.getHandle(run).describe();

@@ -6,7 +6,8 @@ import { openRun, readRunFile } from "../runs/open-runs.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
 import { sweepRun, sweptLine } from "../runs/sweep.ts";
 import { startTelemetry } from "../telemetry/telemetry.ts";
-import { connectClient, type ServerLocation } from "./client.ts";
+import { connectClient, reasonOf, type ServerLocation } from "./client.ts";
+import { deleteDeployments } from "./delete-deployments.ts";
 import { makeCurrent } from "./deployment.ts";
 import { freeLeftInstances } from "./free-left-instances.ts";
 import { prefixed } from "./queues.ts";
@@ -120,6 +121,12 @@ export async function openSession(options: {
     const queuePrefix = options.queuePrefix ?? "";
     const queues = prefixed(queuePrefix, file.queues);
     if (build !== undefined && queuePrefix === "") await makeCurrent(client, location, run, build);
+    if (own === undefined) {
+      const tidying = deleteDeployments(client, { runs, except: run }).catch((error) => {
+        if (!closing.aborted) note(`worker deployments of runs that are over stay: ${reasonOf(error)}`);
+      });
+      started.push({ stop: async () => void (await tidying) });
+    }
     const trouble = storageTrouble(run);
     started.push(trouble);
     const isServerUp = () => watch.isUp() && own?.isUp() !== false;

@@ -1,0 +1,70 @@
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Client, Connection } from "@temporalio/client";
+import { NativeConnection, Worker } from "@temporalio/worker";
+import { expect, test } from "vitest";
+import { deleteDeployments } from "../../src/temporal/delete-deployments.ts";
+import { makeCurrent } from "../../src/temporal/deployment.ts";
+import { startDevServer } from "../../src/temporal/dev-server.ts";
+import { findServerBinary } from "../../src/temporal/server-binary.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const folder = temporaryFolder();
+
+test("deployments of runs that are over are deleted, of others not", { timeout: 120_000 }, async () => {
+  const paths = { database: join(folder, "server.db"), log: join(folder, "server.log") };
+  const server = await startDevServer({ binary: await findServerBinary(), ...paths });
+  const { address } = server;
+  const connection = await Connection.connect({ address });
+  const client = new Client({ connection });
+  const names = async () => {
+    const { workerDeployments } = await client.workflowService.listWorkerDeployments({
+      namespace: "default",
+    });
+    return workerDeployments.map(({ name }) => name).sort();
+  };
+  try {
+    const location = { address, namespace: "default", isOwn: false };
+    for (const run of ["done", "under-way", "own", "elsewhere"]) {
+      if (run !== "elsewhere") {
+        mkdirSync(join(folder, "runs", run), { recursive: true });
+        writeFileSync(join(folder, "runs", run, "plan.json"), "{}");
+      }
+      await makeCurrent(client, location, run, "1234567890abcdef");
+      await makeCurrent(client, location, run, "fedcba0987654321");
+    }
+    await client.workflow.start("training", { workflowId: "under-way", taskQueue: "nobody", args: [] });
+    await expect.poll(names, { timeout: 20_000 }).toEqual(["done", "elsewhere", "own", "under-way"]);
+    const session = join(folder, "runs", "done", "session.json");
+    writeFileSync(session, "{}");
+    expect(await deleteDeployments(client, { runs: join(folder, "runs"), except: "own" })).toEqual([]);
+    rmSync(session);
+    expect(await deleteDeployments(client, { runs: join(folder, "runs"), except: "own" })).toEqual(["done"]);
+    await expect.poll(names, { timeout: 20_000 }).toEqual(["elsewhere", "own", "under-way"]);
+    await makeCurrent(client, location, "done", "1234567890abcdef"); // it is resumed
+    await expect.poll(names, { timeout: 20_000 }).toContain("done");
+
+    const native = await NativeConnection.connect({ address });
+    const worker = await Worker.create({
+      ...{ connection: native, taskQueue: "polled" },
+      workflowsPath: join(import.meta.dirname, "../../workflows/step.ts"),
+      workerDeploymentOptions: {
+        version: { deploymentName: "done", buildId: "1234567890abcdef" },
+        useWorkerVersioning: true,
+        defaultVersioningBehavior: "PINNED",
+      },
+    });
+    const ended = worker.run();
+    await sleep(2000);
+    worker.shutdown();
+    await ended;
+    await native.close();
+    const [others, own] = [{ runs: join(folder, "runs"), except: "own" }, await names()];
+    expect(await deleteDeployments(client, others), "it polled a moment ago").toEqual([]);
+    expect(await names()).toEqual(own);
+  } finally {
+    await connection.close();
+    await server.stop();
+  }
+});
