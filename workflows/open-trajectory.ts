@@ -14,6 +14,7 @@ import { type LiveOrders, type OrderedTrajectory, takeOrders } from "./orders.ts
 import { schedule } from "./schedule.ts";
 import { cutTurn } from "./shown-turns.ts";
 import { reachedLimit, timeOfTurn } from "./stop-rules.ts";
+import { begun, carriedState, nextState, stateOf, type TrajectoryEvent } from "./trajectory-state.ts";
 import { cut, transcript } from "./transcript.ts";
 import { turnSpans } from "./turn-spans.ts";
 
@@ -21,8 +22,10 @@ import { turnSpans } from "./turn-spans.ts";
 export interface OpenTrajectory {
   /** The orders that people give it. */
   orders: LiveOrders;
-  /** What has come of it: what it carries when it continues as new. */
-  progress: TrajectoryProgress;
+  /** What has come of it. */
+  progress(): TrajectoryProgress;
+  /** What it carries when it continues as new. */
+  carried(): TrajectoryProgress;
   /** Reads the task. */
   load(): Promise<Task>;
   /** The task as its user words it, cut at a bound. */
@@ -40,26 +43,28 @@ export interface OpenTrajectory {
 /** Opens a trajectory where it stands; `show` is told its transcript at first, and after every action and observation. */
 export function openTrajectory(input: TrajectoryInput, show: (transcript: string) => void): OpenTrajectory {
   const { place, queues, limits } = input;
-  const progress = input.progress ?? begun();
+  let state = stateOf(input.progress ?? begun(Date.now()));
+  const apply = (event: TrajectoryEvent) => {
+    state = nextState(state, event);
+  };
   const spans = turnSpans();
   const history = historyBound();
   let messages: Message[] = [];
   let current: TurnRecord | undefined;
-  const orders = takeOrders(
-    {
-      id: place.id,
-      view: () => viewOf(messages, progress, current),
-      check: (message) => schedule(queues, "frame-message", { run: place.run, message }),
-      onChange,
-    },
-    progress.orders,
-  );
+  const orders = takeOrders({
+    id: place.id,
+    orders: () => state.orders,
+    apply,
+    view: () => viewOf(messages, state.progress, current),
+    check: (message) => schedule(queues, "frame-message", { run: place.run, message }),
+    onChange,
+  });
   let lastAction = "";
   onChange();
 
   function onChange(): void {
     const shown = current === undefined ? undefined : cutTurn(current);
-    show(transcript(prompt(), progress, shown, orders.status()));
+    show(transcript(prompt(), state.progress, shown, orders.status()));
   }
 
   function prompt(): string {
@@ -75,15 +80,15 @@ export function openTrajectory(input: TrajectoryInput, show: (transcript: string
       { summary: place.task, isQuick: true },
     );
     messages = task.prompt;
-    if (input.progress === undefined) progress.pending = [...messages, ...progress.pending];
+    if (input.progress === undefined) apply({ type: "loaded", prompt: messages });
     onChange();
     return task;
   }
 
   async function takeTurn(loop: AgentLoop, task: Task): Promise<Outcome | "continue"> {
     if (orders.isPaused()) await orders.gate();
-    const bound = timeOfTurn(limits, progress.workedMs);
-    const turn = openTurn(input, progress, { task, spans, orders, bound }, (record) => {
+    const bound = timeOfTurn(limits, state.progress.workedMs);
+    const turn = openTurn(input, { now: () => state, apply }, { task, spans, orders, bound }, (record) => {
       lastAction = record.action;
       current = record;
       onChange();
@@ -94,8 +99,8 @@ export function openTrajectory(input: TrajectoryInput, show: (transcript: string
     } finally {
       history.add(turn.close());
       current = undefined;
-      progress.orders = orders.carried();
     }
+    const { progress } = state;
     if (progress.turns < turn.number) {
       const { plugin } = input.loop;
       throw failure("LOOP_TURN_INVALID", { loop: plugin, turn: turn.number, count: "no action" });
@@ -105,17 +110,19 @@ export function openTrajectory(input: TrajectoryInput, show: (transcript: string
 
   /** An answer ends nothing if a person said something meanwhile, or if the turn is a fork's and has a next one. */
   function goesOn(outcome: Outcome, turn: number): boolean {
-    return outcome === "answered" && (orders.hasMessages() || turn <= (input.origin?.turns ?? 0));
+    return outcome === "answered" && (state.orders.messages.length > 0 || turn <= (input.origin?.turns ?? 0));
   }
 
   return {
-    ...{ progress, orders, load, prompt, takeTurn },
+    ...{ orders, load, prompt, takeTurn },
+    progress: () => state.progress,
+    carried: () => carriedState(state),
     isHistoryLong: history.isReached,
     lastAction: () => lastAction,
     release: async () => {
       spans.end();
       const stateful = input.tools.filter((tool) => tool.stateful).map((tool) => tool.definition.name);
-      const tools = progress.toolsUsed.filter((tool) => stateful.includes(tool));
+      const tools = state.progress.toolsUsed.filter((tool) => stateful.includes(tool));
       if (tools.length > 0) await schedule(queues, "release-tools", { place, tools });
     },
   };
@@ -134,17 +141,4 @@ function viewOf(
     ...newest.map((turn, index) => ({ number: firstOf + index, ...turn })),
   ];
   return { turn: turns, tokens, head, prompt, turns: numbered };
-}
-
-function begun(): TrajectoryProgress {
-  return {
-    ...{ startedAt: Date.now(), workedMs: 0, turns: 0, head: null, generationSeconds: 0 },
-    tokens: { prompt: 0, action: 0, observation: 0 },
-    policyVersions: null,
-    pending: [],
-    ...{ toolCalls: 0, validCalls: 0, invalidInARow: 0, refused: [], toolsUsed: [], toolsHolding: [] },
-    loopState: {},
-    orders: { messages: [] },
-    shown: { first: [], newest: [] },
-  };
 }

@@ -16,8 +16,7 @@ import { callSlots } from "./call-slots.ts";
 import { failure } from "./failure.ts";
 import type { LiveOrders } from "./orders.ts";
 import { boundedItself, heartbeatTimeout, isServedHere, schedule } from "./schedule.ts";
-import { withTurn } from "./shown-turns.ts";
-import { invalidInARow } from "./stop-rules.ts";
+import type { TrajectoryEvent, TrajectoryState } from "./trajectory-state.ts";
 import { summary } from "./transcript.ts";
 import type { TurnSpans } from "./turn-spans.ts";
 import { turnTime } from "./turn-time.ts";
@@ -33,7 +32,7 @@ export interface OpenTurn {
    * it fails, what it began and is under way is cancelled, and waited for.
    */
   take(loop: AgentLoop): Promise<Outcome | "continue">;
-  /** Adds what came of it to the trajectory's progress, and returns it. */
+  /** Adds what came of it to the trajectory's state, and returns it. */
   close(): TurnRecord;
 }
 
@@ -45,15 +44,21 @@ interface TurnOptions {
   bound?: number | undefined;
 }
 
-/** Opens the turn that follows `progress`; `onChange` is told after its action and after every observation. */
+/** The trajectory's state, and what changes it. */
+interface TurnState {
+  now(): TrajectoryState;
+  apply(event: TrajectoryEvent): void;
+}
+
+/** Opens the turn that follows the state; `onChange` is told after its action and after every observation. */
 export function openTurn(
   input: TrajectoryInput,
-  progress: TrajectoryProgress,
+  { now, apply }: TurnState,
   { task, spans, orders, bound }: TurnOptions,
   onChange: (record: TurnRecord) => void,
 ): OpenTurn {
   const { place, queues } = input;
-  const turn = progress.turns + 1;
+  const turn = now().progress.turns + 1;
   const record: TurnRecord = { action: "", toolCalls: [] };
   const slots = callSlots(record);
   const bindings = new Map(input.tools.map((tool) => [tool.definition.name, tool]));
@@ -86,39 +91,30 @@ export function openTurn(
 
   function refuse(tool: string, written: ToolCallRecord["arguments"], observation: string): Observation {
     const { call, answer } = reserve();
-    progress.refused.push({ turn, call, tool, arguments: written, observation });
+    apply({ type: "refused", call: { turn, call, tool, arguments: written, observation } });
     return answer({ tool, arguments: written, observation, valid: false, attempts: 0 });
   }
 
   const context: LoopContext = {
-    ...{ task, turn, tools: definitions, config: input.loop.config, state: progress.loopState },
+    ...{ task, turn, tools: definitions, config: input.loop.config, state: now().progress.loopState },
     generate: async () => {
       if (isAsked) {
         throw failure("LOOP_TURN_INVALID", { loop: input.loop.plugin, turn, count: "a second action" });
       }
       isAsked = true;
       const isFirstOwn = turn === (input.origin?.turns ?? 0) + 1;
-      const said = [...((isFirstOwn ? input.said : undefined) ?? []), ...orders.takeMessages()];
-      progress.pending.push(...said);
+      const own = (isFirstOwn ? input.said : undefined) ?? [];
+      const said = [...own, ...now().orders.messages];
+      apply({ type: "said", own });
       if (said.length > 0) record.said = said;
       const options = { summary: `turn ${turn}`, isQuick: input.quickTurns };
       spans.begin(turn);
       const result = await part(() =>
         time.within("generate-turn", (limit) =>
-          schedule(queues, "generate-turn", generateTurnInput(input, progress, said, limit), options),
+          schedule(queues, "generate-turn", generateTurnInput(input, now().progress, said, limit), options),
         ),
       );
-      const { tokens, policyVersions } = progress;
-      const version = result.policyVersion;
-      Object.assign(progress, { turns: turn, head: result.head, pending: [], refused: [] });
-      progress.generationSeconds += result.seconds;
-      progress.policyVersions = {
-        oldest: Math.min(policyVersions?.oldest ?? version, version),
-        newest: Math.max(policyVersions?.newest ?? version, version),
-      };
-      tokens.prompt += result.tokens.prompt;
-      tokens.action += result.tokens.action;
-      tokens.observation += result.tokens.observation;
+      apply({ type: "generated", turn, result });
       record.action = result.action;
       onChange(record);
       return { text: result.action, finishReason: result.finishReason };
@@ -136,7 +132,7 @@ export function openTurn(
         return slot.answer(denied(call, slot.call, approval));
       const decided = approval === undefined ? {} : { approval: approval.decision };
       const made = { ...call, arguments: approval?.arguments ?? call.arguments };
-      addTo(progress.toolsUsed, call.name);
+      apply({ type: "called", tool: call.name });
       const { recordings } = binding;
       const request = {
         ...{ place, task, turn, call: slot.call, arguments: made.arguments },
@@ -145,7 +141,7 @@ export function openTurn(
       };
       const { observation, valid, attempts } = await part(() =>
         inOrder(binding, () => {
-          const continues = progress.toolsHolding.includes(call.name) ? { continues: true } : {};
+          const continues = now().progress.toolsHolding.includes(call.name) ? { continues: true } : {};
           return time.within(call.name, (timeLimit) =>
             callTool(binding, made, {
               ...{ ...request, ...continues },
@@ -154,7 +150,7 @@ export function openTurn(
           );
         }),
       );
-      if (binding.stateful && valid) addTo(progress.toolsHolding, call.name);
+      if (binding.stateful && valid) apply({ type: "holds", tool: call.name });
       return slot.answer({
         ...{ tool: call.name, arguments: made.arguments, observation, valid, attempts },
         ...decided,
@@ -165,7 +161,7 @@ export function openTurn(
       for (const { tool, text } of observations) {
         const content = text.slice(0, room);
         room -= content.length;
-        progress.pending.push({ role: "tool", name: tool, content });
+        apply({ type: "observed", messages: [{ role: "tool", name: tool, content }] });
       }
     },
   };
@@ -187,7 +183,7 @@ export function openTurn(
     { decision, reason }: Extract<Approval, { reason: string }>,
   ): ToolCallRecord {
     const refused = { tool: name, arguments: given, observation: reason, approval: decision };
-    progress.refused.push({ turn, call, ...refused });
+    apply({ type: "refused", call: { turn, call, ...refused } });
     return { ...refused, valid: true, attempts: 0 };
   }
 
@@ -240,14 +236,10 @@ export function openTurn(
     number: turn,
     take,
     close: () => {
-      progress.workedMs += time.worked();
-      if (progress.turns < turn) return record; // no action came of it
-      const calls = record.toolCalls;
-      progress.loopState = context.state;
-      progress.toolCalls += calls.length;
-      progress.validCalls += calls.filter((call) => call.valid).length;
-      progress.invalidInARow = invalidInARow(progress.invalidInARow, calls, input.limits.invalidCalls);
-      progress.shown = withTurn(progress.shown, record);
+      const { state: loopState } = context;
+      const invalidLimit = input.limits.invalidCalls;
+      const ended = { record, workedMs: time.worked(), loopState, invalidLimit };
+      apply({ type: "turn-ended", turn, ended });
       return record;
     },
   };
@@ -273,10 +265,6 @@ function generateTurnInput(
     ...(said.length === 0 ? {} : { said }),
     ...(policyFolder === undefined ? {} : { policyFolder }),
   };
-}
-
-function addTo(names: string[], name: string): void {
-  if (!names.includes(name)) names.push(name);
 }
 
 function unknownTool(name: string, available: string[]): string {

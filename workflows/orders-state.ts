@@ -1,33 +1,5 @@
-import type {
-  Approval,
-  CarriedOrders,
-  SpokenMessage,
-  TrajectoryStatus,
-  WaitingCall,
-} from "../src/contracts/orders.ts";
-
-/** What has been ordered of a trajectory, and what waits for an order. */
-export interface OrdersState {
-  paused: { reason?: string } | undefined;
-  /** It stands still between two turns because it is paused. */
-  isAtGate: boolean;
-  /** The reason of its cancellation. */
-  cancelled: string | undefined;
-  /** Its turns have ended. */
-  isClosed: boolean;
-  /** Messages for the next action. */
-  messages: SpokenMessage[];
-  /** Calls that wait for approval, by `turn/call`. */
-  waiting: Map<string, WaitingCall>;
-  /** Decisions about calls, by `turn/call`. */
-  decided: Map<string, Approval>;
-}
-
-/** The state at a trajectory's start, or after it continued as new. */
-export function ordersState({ paused, messages }: CarriedOrders): OrdersState {
-  const running = { isAtGate: false, cancelled: undefined, isClosed: false };
-  return { paused, messages, ...running, waiting: new Map(), decided: new Map() };
-}
+import type { TrajectoryStatus, WaitingCall } from "../src/contracts/orders.ts";
+import type { OrdersState } from "./trajectory-state.ts";
 
 /** The state in a word, for people. */
 export function stateName(state: OrdersState): TrajectoryStatus["state"] {

@@ -2,7 +2,6 @@ import { CancellationScope, condition, rootCause } from "@temporalio/workflow";
 import type { JsonObject } from "../src/contracts/json.ts";
 import type {
   Approval,
-  CarriedOrders,
   OrderName,
   SpokenMessage,
   TrajectoryStatus,
@@ -12,12 +11,17 @@ import type {
 import { failure } from "./failure.ts";
 import { argumentsProblem } from "./orders-arguments.ts";
 import { handleOrders, type OrderArguments } from "./orders-handlers.ts";
-import { callToDecide, endProblem, ordersState, stateName, undecided } from "./orders-state.ts";
+import { callToDecide, endProblem, stateName, undecided } from "./orders-state.ts";
 import { describeWaiting } from "./search-attributes.ts";
+import type { OrderEvent, OrdersState } from "./trajectory-state.ts";
 
 /** What orders need of the trajectory. */
 export interface OrderedTrajectory {
   id: string;
+  /** What has been ordered of it. */
+  orders(): OrdersState;
+  /** What an order changes. */
+  apply(event: OrderEvent): void;
   /** How far it is. */
   view(): Omit<TrajectoryTranscript, Exclude<keyof TrajectoryStatus, "turn" | "tokens">>;
   /** Rejects if the policy's chat template has no place for the message. */
@@ -35,24 +39,22 @@ export interface LiveOrders {
   gate(): Promise<void>;
   /** Waits until a person decides about a tool call, `timeout` milliseconds at most. */
   approval(call: Omit<WaitingCall, "since">, timeout: number | undefined): Promise<Approval>;
-  /** The messages that people added, each once. */
-  takeMessages(): SpokenMessage[];
-  hasMessages(): boolean;
   /** The reason for which it was cancelled; undefined if it was not. */
   cancelled(): string | undefined;
   status(): TrajectoryStatus;
   /** The turns have ended: later orders are refused. */
   close(): void;
-  carried(): CarriedOrders;
 }
 
 /** Takes orders from now on. */
-export function takeOrders(trajectory: OrderedTrajectory, carried: CarriedOrders): LiveOrders {
+export function takeOrders(trajectory: OrderedTrajectory): LiveOrders {
   const scope = new CancellationScope();
-  const state = ordersState(carried);
+  const now = trajectory.orders;
   let described: string | null = null;
 
-  function changed(): void {
+  function apply(event: OrderEvent): void {
+    trajectory.apply(event);
+    const state = now();
     const waitsFor = undecided(state).length > 0 ? "approval" : state.isAtGate ? "paused" : null;
     if (waitsFor !== described) describeWaiting(waitsFor);
     described = waitsFor;
@@ -60,6 +62,7 @@ export function takeOrders(trajectory: OrderedTrajectory, carried: CarriedOrders
   }
 
   function status(): TrajectoryStatus {
+    const state = now();
     const { turn, tokens } = trajectory.view();
     const reason = state.cancelled ?? state.paused?.reason;
     const name = stateName(state);
@@ -75,30 +78,21 @@ export function takeOrders(trajectory: OrderedTrajectory, carried: CarriedOrders
     throw failure("ORDER_REFUSED", { order, trajectory: trajectory.id, reason });
   }
 
-  function pause(reason?: string): void {
-    state.paused = reason === undefined ? {} : { reason };
-    changed();
-  }
-
-  function resume(): void {
-    state.paused = undefined;
-    changed();
-  }
+  const pause = (reason?: string) => apply({ type: "paused", reason });
+  const resume = () => apply({ type: "resumed" });
 
   function cancel(reason = "no reason was given"): void {
-    if (endProblem(state) !== undefined) return;
-    state.cancelled = reason;
-    changed();
+    if (endProblem(now()) !== undefined) return;
+    apply({ type: "cancelled", reason });
     scope.cancel();
   }
 
   /** Of two orders about one call in one task of the workflow, the validator lets both pass. */
   function decide(order: "approve" | "deny", asked: string | undefined, of: (call: WaitingCall) => Approval) {
-    const found = callToDecide(state, asked);
-    const call = found.problem === undefined ? state.waiting.get(found.call) : undefined;
+    const found = callToDecide(now(), asked);
+    const call = found.problem === undefined ? now().waiting.get(found.call) : undefined;
     if (call === undefined) return refuse(order, found.problem ?? "no such call waits");
-    state.decided.set(call.call, of(call));
-    changed();
+    apply({ type: "decided", call: call.call, decision: of(call) });
   }
 
   async function say(text: string, role: SpokenMessage["role"]): Promise<void> {
@@ -108,13 +102,13 @@ export function takeOrders(trajectory: OrderedTrajectory, carried: CarriedOrders
     } catch (error) {
       refuse("say", (rootCause(error) ?? String(error)).replace(/\.$/, ""));
     }
-    const ended = endProblem(state);
+    const ended = endProblem(now());
     if (ended !== undefined) refuse("say", ended);
-    state.messages = [...state.messages, message];
-    changed();
+    apply({ type: "told", message });
   }
 
   function problem(order: OrderName, given: OrderArguments | undefined): string | undefined {
+    const state = now();
     const wrong = argumentsProblem(order, given) ?? endProblem(state);
     if (wrong !== undefined) return wrong;
     if (order === "pause" && state.paused !== undefined) return "it is paused already";
@@ -146,43 +140,31 @@ export function takeOrders(trajectory: OrderedTrajectory, carried: CarriedOrders
   return {
     scope,
     status,
-    isPaused: () => state.paused !== undefined,
+    isPaused: () => now().paused !== undefined,
     gate: async () => {
-      state.isAtGate = true;
-      changed();
+      apply({ type: "gate", isAtGate: true });
       try {
-        await condition(() => state.paused === undefined);
+        await condition(() => now().paused === undefined);
       } finally {
-        state.isAtGate = false;
-        changed();
+        apply({ type: "gate", isAtGate: false });
       }
     },
     approval: async (asked, timeout) => {
       const { call } = asked;
-      state.waiting.set(call, { ...asked, since: new Date().toISOString() });
-      changed();
+      apply({ type: "asked", call: { ...asked, since: new Date().toISOString() } });
       try {
-        const isDecided = () => state.decided.has(call);
+        const isDecided = () => now().decided.has(call);
         if (timeout === undefined) await condition(isDecided);
         else await condition(isDecided, timeout);
-        const decision = state.decided.get(call) ?? timedOut(timeout);
-        state.decided.set(call, decision);
+        const decision = now().decided.get(call) ?? timedOut(timeout);
+        trajectory.apply({ type: "decided", call, decision });
         return decision;
       } finally {
-        state.waiting.delete(call);
-        changed();
+        apply({ type: "answered", call });
       }
     },
-    takeMessages: () => state.messages.splice(0),
-    hasMessages: () => state.messages.length > 0,
-    cancelled: () => state.cancelled,
-    close: () => {
-      state.isClosed = true;
-    },
-    carried: () => ({
-      ...(state.paused === undefined ? {} : { paused: state.paused }),
-      messages: state.messages,
-    }),
+    cancelled: () => now().cancelled,
+    close: () => trajectory.apply({ type: "closed" }),
   };
 }
 

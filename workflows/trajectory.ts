@@ -48,12 +48,11 @@ export function trajectoryWorkflow(loops: Record<string, AgentLoop>) {
       if (mistake !== undefined) result.mistake = mistake;
     }
     if (result === undefined) {
-      open.progress.orders = open.orders.carried();
-      return continueAsNew({ ...input, progress: open.progress });
+      return continueAsNew({ ...input, progress: open.carried() });
     }
     await CancellationScope.nonCancellable(() => release(open));
     await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
-    describeEnd(result, open.progress.toolsUsed);
+    describeEnd(result, open.progress().toolsUsed);
     return result;
   };
 }
@@ -73,7 +72,7 @@ async function finish(
   { task, outcome }: { task: Task; outcome: Outcome },
 ): Promise<TrajectoryResult> {
   open.orders.close();
-  if (open.progress.head === null) return leftOut(input, open, `${outcome}: before its first action`);
+  if (open.progress().head === null) return leftOut(input, open, `${outcome}: before its first action`);
   const said = outcome === "answered" ? open.lastAction() : "";
   const options = {
     summary: summary(`${outcome}: ${said}`),
@@ -125,7 +124,7 @@ async function release(open: OpenTrajectory): Promise<void> {
 
 function ended(input: TrajectoryInput, { progress }: OpenTrajectory): Omit<EndedTrajectory, "task"> {
   const { place, policyVersion, origin } = input;
-  const { turns, head, tokens, startedAt, refused } = progress;
+  const { turns, head, tokens, startedAt, refused } = progress();
   return {
     ...{ place, policyVersion, turns, head, tokens, startedAt },
     ...(refused.length === 0 ? {} : { refused }),
@@ -138,8 +137,8 @@ function resultOf(
   { progress, prompt }: OpenTrajectory,
   outcome: Outcome,
 ): TrajectoryResult {
-  const { turns, head, tokens, generationSeconds, toolCalls, validCalls, shown } = progress;
-  const versions = progress.policyVersions ?? { oldest: input.policyVersion, newest: input.policyVersion };
+  const { turns, head, tokens, generationSeconds, toolCalls, validCalls, shown, policyVersions } = progress();
+  const versions = policyVersions ?? { oldest: input.policyVersion, newest: input.policyVersion };
   return {
     ...{ trajectory: input.place.id, task: prompt(), outcome, reward: 0, success: false },
     turns: [...shown.first, ...shown.newest],

@@ -1,6 +1,13 @@
 import { expect, test } from "vitest";
 import { argumentsProblem } from "../../../workflows/orders-arguments.ts";
-import { callToDecide, endProblem, ordersState, stateName } from "../../../workflows/orders-state.ts";
+import { callToDecide, endProblem, stateName } from "../../../workflows/orders-state.ts";
+import {
+  begun,
+  nextState,
+  type OrderEvent,
+  ordersState,
+  stateOf,
+} from "../../../workflows/trajectory-state.ts";
 
 const waitingCall = (call: string) => ({ call, tool: "shell", arguments: {}, since: "2026-11-21T12:00:00Z" });
 
@@ -19,34 +26,45 @@ test("an order's JSON is checked: names, types, what must be there", () => {
   expect(argumentsProblem("say", "hello")).toMatch(/^its argument must be one JSON object/);
 });
 
+/** The orders of a trajectory after `events`. */
+function after(...events: OrderEvent[]) {
+  return events.reduce(nextState, stateOf(begun(0))).orders;
+}
+
+const asked = (call: string): OrderEvent => ({ type: "asked", call: waitingCall(call) });
+const denied: OrderEvent = { type: "decided", call: "1/0", decision: { decision: "denied", reason: "no" } };
+
 test("an approval is for a call that waits, once", () => {
-  const state = ordersState({ messages: [] });
-  expect(callToDecide(state, undefined)).toEqual({ problem: "no call waits for approval" });
-  state.waiting.set("1/0", waitingCall("1/0"));
-  expect(callToDecide(state, undefined)).toEqual({ call: "1/0" });
-  expect(callToDecide(state, "1/1")).toEqual({ problem: "no call 1/1 waits; these wait: 1/0" });
-  state.waiting.set("1/1", waitingCall("1/1"));
-  expect(callToDecide(state, undefined)).toEqual({ problem: "say which call; these wait: 1/0, 1/1" });
-  state.decided.set("1/0", { decision: "denied", reason: "no" });
-  expect(callToDecide(state, "1/0")).toEqual({ problem: "the call 1/0 was denied before" });
-  expect(callToDecide(state, undefined)).toEqual({ call: "1/1" });
+  expect(callToDecide(after(), undefined)).toEqual({ problem: "no call waits for approval" });
+  const one = after(asked("1/0"));
+  expect(callToDecide(one, undefined)).toEqual({ call: "1/0" });
+  expect(callToDecide(one, "1/1")).toEqual({ problem: "no call 1/1 waits; these wait: 1/0" });
+  const two = after(asked("1/0"), asked("1/1"));
+  expect(callToDecide(two, undefined)).toEqual({ problem: "say which call; these wait: 1/0, 1/1" });
+  const decided = after(asked("1/0"), asked("1/1"), denied);
+  expect(callToDecide(decided, "1/0")).toEqual({ problem: "the call 1/0 was denied before" });
+  expect(callToDecide(decided, undefined)).toEqual({ call: "1/1" });
 });
 
 test("the state has a name at every moment", () => {
-  const state = ordersState({ messages: [] });
-  expect(stateName(state)).toBe("running");
-  state.paused = {};
-  expect(stateName(state)).toBe("pausing");
-  state.isAtGate = true;
-  expect(stateName(state)).toBe("paused");
-  state.waiting.set("1/0", waitingCall("1/0"));
-  expect(stateName(state)).toBe("waiting for approval");
-  state.cancelled = "enough";
-  expect(stateName(state)).toBe("cancelling");
-  expect(endProblem(state)).toBe("it was cancelled: enough");
-  state.isClosed = true;
-  expect(stateName(state)).toBe("ended");
-  expect(endProblem(state)).toBe("its turns have ended");
+  const events: [OrderEvent, string][] = [
+    [{ type: "paused", reason: undefined }, "pausing"],
+    [{ type: "gate", isAtGate: true }, "paused"],
+    [asked("1/0"), "waiting for approval"],
+    [denied, "paused"],
+    [{ type: "answered", call: "1/0" }, "paused"],
+    [{ type: "gate", isAtGate: false }, "pausing"],
+    [{ type: "resumed" }, "running"],
+    [{ type: "cancelled", reason: "enough" }, "cancelling"],
+    [{ type: "closed" }, "ended"],
+  ];
+  expect(stateName(after())).toBe("running");
+  for (const [index, [event, name]] of events.entries()) {
+    const state = after(...events.slice(0, index + 1).map(([one]) => one));
+    expect(stateName(state), event.type).toBe(name);
+    if (name === "cancelling") expect(endProblem(state)).toBe("it was cancelled: enough");
+    if (name === "ended") expect(endProblem(state)).toBe("its turns have ended");
+  }
 });
 
 test("what was ordered goes on after a trajectory continued as new", () => {

@@ -1,0 +1,83 @@
+import { expect, test } from "vitest";
+import type { GenerateTurnResult } from "../../../src/contracts/activities.ts";
+import type { ToolCallRecord } from "../../../src/contracts/trajectory.ts";
+import {
+  begun,
+  carriedState,
+  nextState,
+  stateOf,
+  type TrajectoryEvent,
+  type TrajectoryState,
+} from "../../../workflows/trajectory-state.ts";
+
+const generated = (policyVersion: number): GenerateTurnResult => ({
+  ...{ action: "go", finishReason: "stop", head: "h".repeat(64), policyVersion, seconds: 0.5 },
+  tokens: { prompt: 3, action: 2, observation: 1 },
+});
+const call = (valid: boolean): ToolCallRecord => ({
+  ...{ tool: "search", arguments: {}, observation: "none", valid, attempts: 1 },
+});
+
+function after(...events: TrajectoryEvent[]): TrajectoryState {
+  return events.reduce(
+    (state, event) => {
+      const before = structuredClone(state);
+      const next = nextState(state, event);
+      expect(state, `${event.type} leaves the state before as it was`).toEqual(before);
+      return next;
+    },
+    stateOf(begun(1000)),
+  );
+}
+
+const turn = (number: number, calls: ToolCallRecord[]): TrajectoryEvent[] => [
+  { type: "generated", turn: number, result: generated(4 + number) },
+  ...calls.map((one): TrajectoryEvent => ({ type: "called", tool: one.tool })),
+  {
+    ...{ type: "turn-ended", turn: number },
+    ended: {
+      ...{ record: { action: "go", toolCalls: calls }, workedMs: 250 },
+      ...{ loopState: { notes: number }, invalidLimit: undefined },
+    },
+  },
+];
+
+test("the next action follows the prompt, what people said, and what was observed; once it is there, nothing waits", () => {
+  const prompt = { role: "user", content: "2 + 2" } as const;
+  const hint = { role: "user", content: "Take your time." } as const;
+  const own = { role: "system", content: "Of the original." } as const;
+  const asked = after(
+    { type: "loaded", prompt: [prompt] },
+    { type: "told", message: hint },
+    { type: "said", own: [own] },
+  );
+  expect(asked.progress.pending).toEqual([prompt, own, hint]);
+  expect(asked.orders.messages).toEqual([]);
+  const refused = { turn: 1, call: 0, tool: "x", arguments: "?", observation: "no" };
+  const answered = [{ type: "refused", call: refused }, ...turn(1, [])] as TrajectoryEvent[];
+  const next = answered.reduce(nextState, asked);
+  expect(next.progress).toMatchObject({ pending: [], refused: [], turns: 1 });
+});
+
+test("turns are added up: tokens, versions, calls, names of tools once, the time of work", () => {
+  const { progress } = after(...turn(1, [call(true), call(false)]), ...turn(2, [call(false)]));
+  expect(progress).toMatchObject({
+    ...{ startedAt: 1000, workedMs: 500, turns: 2, generationSeconds: 1, loopState: { notes: 2 } },
+    ...{ tokens: { prompt: 6, action: 4, observation: 2 }, policyVersions: { oldest: 5, newest: 6 } },
+    ...{ toolCalls: 3, validCalls: 1, invalidInARow: 2, toolsUsed: ["search"], toolsHolding: [] },
+  });
+  expect(progress.shown.first).toHaveLength(2);
+});
+
+test("a turn without an action costs its time, and changes nothing else", () => {
+  const [, ended] = turn(1, [call(true)]).filter(({ type }) => type !== "called");
+  if (ended === undefined) throw new Error("the turn ends");
+  expect(after(ended).progress).toEqual({ ...begun(1000), workedMs: 250 });
+});
+
+test("what is carried over is the progress with what was ordered and not done yet", () => {
+  const message = { role: "user", content: "Hello." } as const;
+  const state = after({ type: "paused", reason: "lunch" }, { type: "told", message });
+  expect(carriedState(state).orders).toEqual({ paused: { reason: "lunch" }, messages: [message] });
+  expect(stateOf(carriedState(state)).orders).toEqual(state.orders);
+});

@@ -1,0 +1,205 @@
+import type { GenerateTurnResult } from "../src/contracts/activities.ts";
+import type { JsonObject } from "../src/contracts/json.ts";
+import type { Message } from "../src/contracts/message.ts";
+import type { Approval, CarriedOrders, SpokenMessage, WaitingCall } from "../src/contracts/orders.ts";
+import type { RefusedCall, TrajectoryProgress, TurnRecord } from "../src/contracts/trajectory.ts";
+import { withTurn } from "./shown-turns.ts";
+import { invalidInARow } from "./stop-rules.ts";
+
+/** What has been ordered of a trajectory, and what waits for an order. */
+export interface OrdersState {
+  readonly paused: { reason?: string } | undefined;
+  /** It stands still between two turns because it is paused. */
+  readonly isAtGate: boolean;
+  /** The reason of its cancellation. */
+  readonly cancelled: string | undefined;
+  /** Its turns have ended. */
+  readonly isClosed: boolean;
+  /** Messages for the next action. */
+  readonly messages: SpokenMessage[];
+  /** Calls that wait for approval, by `turn/call`. */
+  readonly waiting: ReadonlyMap<string, WaitingCall>;
+  /** Decisions about calls, by `turn/call`. */
+  readonly decided: ReadonlyMap<string, Approval>;
+}
+
+/** All that changes while a trajectory goes on. */
+export interface TrajectoryState {
+  readonly progress: TrajectoryProgress;
+  readonly orders: OrdersState;
+}
+
+/** What people order, and where the trajectory obeys. */
+export type OrderEvent =
+  | { type: "paused"; reason: string | undefined }
+  | { type: "resumed" }
+  | { type: "cancelled"; reason: string }
+  | { type: "told"; message: SpokenMessage }
+  | { type: "gate"; isAtGate: boolean }
+  | { type: "asked"; call: WaitingCall }
+  | { type: "decided"; call: string; decision: Approval }
+  | { type: "answered"; call: string }
+  | { type: "closed" };
+
+/** What happens to a trajectory. */
+export type TrajectoryEvent =
+  | OrderEvent
+  | { type: "loaded"; prompt: Message[] }
+  /** People's messages go before the next action: `own` those of a fork, and all that were told. */
+  | { type: "said"; own: SpokenMessage[] }
+  | { type: "generated"; turn: number; result: GenerateTurnResult }
+  | { type: "refused"; call: RefusedCall }
+  | { type: "called"; tool: string }
+  | { type: "holds"; tool: string }
+  | { type: "observed"; messages: Message[] }
+  | { type: "turn-ended"; turn: number; ended: EndedTurn };
+
+/** A turn that has ended, with an action or without. */
+interface EndedTurn {
+  record: TurnRecord;
+  workedMs: number;
+  loopState: JsonObject;
+  /** Of `limits.invalidCalls`. */
+  invalidLimit: number | undefined;
+}
+
+/** The state of a trajectory that begins at `now`, ms. */
+export function begun(now: number): TrajectoryProgress {
+  return {
+    ...{ startedAt: now, workedMs: 0, turns: 0, head: null, generationSeconds: 0 },
+    tokens: { prompt: 0, action: 0, observation: 0 },
+    policyVersions: null,
+    ...{ pending: [], toolCalls: 0, validCalls: 0, invalidInARow: 0, refused: [] },
+    ...{ toolsUsed: [], toolsHolding: [], loopState: {} },
+    orders: { messages: [] },
+    shown: { first: [], newest: [] },
+  };
+}
+
+/** The state at a trajectory's start, or after it continued as new. */
+export function stateOf(progress: TrajectoryProgress): TrajectoryState {
+  return { progress, orders: ordersState(progress.orders) };
+}
+
+/** The orders at a trajectory's start, or after it continued as new. */
+export function ordersState({ paused, messages }: CarriedOrders): OrdersState {
+  const running = { isAtGate: false, cancelled: undefined, isClosed: false };
+  return { paused, messages, ...running, waiting: new Map(), decided: new Map() };
+}
+
+/** What a trajectory carries when it continues as new. */
+export function carriedState({
+  progress,
+  orders: { paused, messages },
+}: TrajectoryState): TrajectoryProgress {
+  return { ...progress, orders: { ...(paused === undefined ? {} : { paused }), messages } };
+}
+
+/** The state after an event: the only place where a trajectory's state changes. */
+export function nextState(state: TrajectoryState, event: TrajectoryEvent): TrajectoryState {
+  switch (event.type) {
+    case "said":
+      return said(state, event.own);
+    case "loaded":
+    case "generated":
+    case "refused":
+    case "called":
+    case "holds":
+    case "observed":
+    case "turn-ended":
+      return { ...state, progress: { ...state.progress, ...progressAfter(state.progress, event) } };
+    default:
+      return { ...state, orders: { ...state.orders, ...ordersAfter(state.orders, event) } };
+  }
+}
+
+function said({ progress, orders }: TrajectoryState, own: SpokenMessage[]): TrajectoryState {
+  const pending = [...progress.pending, ...own, ...orders.messages];
+  return { progress: { ...progress, pending }, orders: { ...orders, messages: [] } };
+}
+
+type ProgressEvent = Exclude<TrajectoryEvent, OrderEvent | { type: "said" }>;
+
+function progressAfter(progress: TrajectoryProgress, event: ProgressEvent): Partial<TrajectoryProgress> {
+  switch (event.type) {
+    case "loaded":
+      return { pending: [...event.prompt, ...progress.pending] };
+    case "generated":
+      return generated(progress, event.turn, event.result);
+    case "refused":
+      return { refused: [...progress.refused, event.call] };
+    case "called":
+      return { toolsUsed: withName(progress.toolsUsed, event.tool) };
+    case "holds":
+      return { toolsHolding: withName(progress.toolsHolding, event.tool) };
+    case "observed":
+      return { pending: [...progress.pending, ...event.messages] };
+    case "turn-ended":
+      return turnEnded(progress, event.turn, event.ended);
+  }
+}
+
+function generated(
+  { tokens, policyVersions, generationSeconds }: TrajectoryProgress,
+  turn: number,
+  { head, seconds, policyVersion, tokens: added }: GenerateTurnResult,
+): Partial<TrajectoryProgress> {
+  return {
+    ...{ turns: turn, head, pending: [], refused: [] },
+    generationSeconds: generationSeconds + seconds,
+    policyVersions: {
+      oldest: Math.min(policyVersions?.oldest ?? policyVersion, policyVersion),
+      newest: Math.max(policyVersions?.newest ?? policyVersion, policyVersion),
+    },
+    tokens: {
+      prompt: tokens.prompt + added.prompt,
+      action: tokens.action + added.action,
+      observation: tokens.observation + added.observation,
+    },
+  };
+}
+
+/** Of a turn that no action came of, its work counts. */
+function turnEnded(
+  progress: TrajectoryProgress,
+  turn: number,
+  { record, workedMs, loopState, invalidLimit }: EndedTurn,
+): Partial<TrajectoryProgress> {
+  const worked = { workedMs: progress.workedMs + workedMs };
+  if (progress.turns < turn) return worked;
+  const { toolCalls: calls } = record;
+  return {
+    ...{ ...worked, loopState },
+    toolCalls: progress.toolCalls + calls.length,
+    validCalls: progress.validCalls + calls.filter((call) => call.valid).length,
+    invalidInARow: invalidInARow(progress.invalidInARow, calls, invalidLimit),
+    shown: withTurn(progress.shown, record),
+  };
+}
+
+function ordersAfter(orders: OrdersState, event: OrderEvent): Partial<OrdersState> {
+  switch (event.type) {
+    case "paused":
+      return { paused: event.reason === undefined ? {} : { reason: event.reason } };
+    case "resumed":
+      return { paused: undefined };
+    case "cancelled":
+      return { cancelled: event.reason };
+    case "told":
+      return { messages: [...orders.messages, event.message] };
+    case "gate":
+      return { isAtGate: event.isAtGate };
+    case "asked":
+      return { waiting: new Map(orders.waiting).set(event.call.call, event.call) };
+    case "decided":
+      return { decided: new Map(orders.decided).set(event.call, event.decision) };
+    case "answered":
+      return { waiting: new Map([...orders.waiting].filter(([call]) => call !== event.call)) };
+    case "closed":
+      return { isClosed: true };
+  }
+}
+
+function withName(names: string[], name: string): string[] {
+  return names.includes(name) ? names : [...names, name];
+}
