@@ -426,11 +426,6 @@ export const errorTable = {
     retryable: false,
     help: "Begin a new run for it. What may change: {changeable}.",
   },
-  RUN_NOT_UPGRADABLE: {
-    message: "The run in {folder} was begun by Everturn 0.2 or earlier: its workflows have no version.",
-    retryable: false,
-    help: "Resume it without --upgrade: it goes on with the workflow code it began with.",
-  },
   POLICY_NOT_FOUND: {
     message: "The run {run} has no policy version {version}.",
     retryable: false,

@@ -52,10 +52,11 @@ function smallestGroupProblems(document: SourceDocument): Problem[] {
 }
 
 /**
- * Trajectories that an asynchronous run may have admitted: what the training workflow carries over of them (some 400
- * bytes each) must stay below the 2 MiB that Temporal takes at once.
+ * Trajectories that an asynchronous run may have admitted: what the training workflow carries over of them (some 130
+ * bytes for a group of one), and what a step is given of the half of them (some 350 bytes each), must stay below the
+ * 2 MiB that Temporal takes at once.
  */
-const mostAdmitted = 4096;
+const mostAdmitted = 10_000;
 
 function stalenessProblems(document: SourceDocument): Problem[] {
   const pointer = "/rollout/staleness";

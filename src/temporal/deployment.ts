@@ -35,7 +35,7 @@ export async function makeCurrent(
 
 /**
  * What an orchestration worker needs for each build that has workflows: its bundle, and that they end on it. Without a
- * `deployment`, and for a run of Everturn 0.2 or earlier, there is one, without a version.
+ * `deployment` there is the current one, without a version.
  */
 export async function workflowOptions(
   connection: NativeConnection,
@@ -45,8 +45,9 @@ export async function workflowOptions(
 ): Promise<Partial<WorkerOptions>[]> {
   const builds = await readBuilds(folder);
   const current = builds.at(-1);
-  if (current === undefined) return [{ workflowBundle: { codePath: folder.workflows } }];
-  if (deployment === undefined) return [{ workflowBundle: { codePath: bundleOf(folder, current) } }];
+  if (deployment === undefined) {
+    return builds.slice(-1).map((build) => ({ workflowBundle: { codePath: bundleOf(folder, build) } }));
+  }
   const unused = await drainedBuilds(connection, namespace, deployment);
   const needed = builds.filter((build) => build === current || !unused.has(build));
   return needed.map((build) => ({

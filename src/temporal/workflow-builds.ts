@@ -1,9 +1,7 @@
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { ResolvedLoop } from "../contracts/plan.ts";
-import { EverturnError } from "../errors/everturn-error.ts";
 import { readRecord, writeWhole } from "../runs/files.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
 import { makeFolder } from "../store/make-folder.ts";
@@ -14,10 +12,7 @@ interface Builds {
   builds: string[];
 }
 
-/**
- * The builds of a run, the current one last. None before its first session, and of runs that Everturn 0.2 or earlier
- * began: those have one bundle (`workflows.js`) without a version.
- */
+/** The builds of a run, the current one last. None before its first session. */
 export async function readBuilds(folder: RunFolder): Promise<string[]> {
   return (await readRecord<Builds>(listOf(folder)))?.builds ?? [];
 }
@@ -29,17 +24,13 @@ export function bundleOf(folder: RunFolder, build: string): string {
 
 /**
  * Sees to it that the run has workflow code: what it has, or today's if it has none or `upgrade` asks for it. Returns
- * the builds, the current one last. Throws WORKFLOWS_NOT_BUNDLED, RUN_NOT_UPGRADABLE.
+ * the builds, the current one last. Throws WORKFLOWS_NOT_BUNDLED.
  */
 export async function prepareBuilds(
   folder: RunFolder,
   loop: Pick<ResolvedLoop, "name" | "workflow">,
   { telemetry, upgrade }: { telemetry: boolean; upgrade: boolean },
 ): Promise<string[]> {
-  if (existsSync(folder.workflows)) {
-    if (upgrade) throw new EverturnError("RUN_NOT_UPGRADABLE", { folder: folder.root });
-    return [];
-  }
   const builds = await readBuilds(folder);
   if (builds.length > 0 && !upgrade) return builds;
   const build = await bundleToday(folder, loop, telemetry);

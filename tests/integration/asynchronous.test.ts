@@ -18,7 +18,7 @@ const pipeline = join(import.meta.dirname, "..", "pipelines", "asynchronous.yaml
 /** A server that asks workflows to continue as new after a few steps. */
 async function forgetfulServer(): Promise<string> {
   const path = join(folder, "temporal");
-  const setting = "limit.historyCount.suggestContinueAsNew=120";
+  const setting = "limit.historyCount.suggestContinueAsNew=50";
   writeFileSync(path, `#!/bin/sh\nexec ${await findServerBinary()} "$@" --dynamic-config-value ${setting}\n`);
   chmodSync(path, 0o755);
   return path;

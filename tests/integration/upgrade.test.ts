@@ -100,7 +100,7 @@ test("after an upgrade trajectories end on the code they began with, and the tra
   expect(Object.fromEntries(made)).toMatchObject({
     ...{ "": [before, after], "/step-0001": [before], "/step-0002": [after], "/evaluation-v0002": [after] },
   });
-  const trajectories = [...made.keys()].filter((id) => id.startsWith("/step-0001/"));
+  const trajectories = [...made.keys()].filter((id) => id.startsWith("/step-0001/task-"));
   expect(trajectories.map((id) => made.get(id))).toEqual([[before], [before], [before], [before]]);
   const events = histories.flatMap(({ history }) => history.events ?? []);
   expect(events.filter((event) => event.workflowTaskFailedEventAttributes)).toEqual([]);

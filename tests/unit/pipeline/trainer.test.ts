@@ -108,11 +108,11 @@ describe("a trainer's settings that don't go together", () => {
     `);
     expect(
       await refused(withTrainer("importanceCorrection: token-mask"), [
-        ...["rollout.staleness=4", "rollout.batchSize=1024"],
+        ...["rollout.staleness=9", "rollout.batchSize=1024"],
       ]),
     ).toMatchInlineSnapshot(`
       "pipeline.yaml: refused, 1 problem:
-      override rollout.staleness=4: rollout.staleness is 4, but then 5 batches of 1024 trajectories, 5120, may be under way: more than 4096. Set it to 3 or less.
+      override rollout.staleness=9: rollout.staleness is 9, but then 10 batches of 1024 trajectories, 10240, may be under way: more than 10000. Set it to 8 or less.
       Correct it and run again."
     `);
   });
