@@ -1,0 +1,84 @@
+import { join } from "node:path";
+import { Context } from "@temporalio/activity";
+import type { WorkflowHandle } from "@temporalio/client";
+import { defineSearchAttributeKey } from "@temporalio/common";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { endShards } from "../../activities/end-shards.ts";
+import type { LoadTaskInput, ReserveGroupsInput } from "../../src/contracts/activities.ts";
+import type { ShardInput } from "../../src/contracts/rollout.ts";
+import type { RunSettings, TrainingInput } from "../../src/contracts/run.ts";
+import { taskOf } from "../support/step-worker.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { startWorkflows, type WorkflowWorker } from "../support/workflow-worker.ts";
+
+const queue = "shards";
+const queues = { orchestration: queue, policy: queue, tools: queue, trainer: queue };
+const settings: RunSettings = {
+  ...{ seed: 1, steps: 1, warmStartSteps: 0, batchSize: 2, groupSize: 2, concurrency: 4, staleness: 1 },
+  ...{ minGroup: 1, maxInfrastructureFailures: 1, sampling: { temperature: 1, maxTokens: 8 }, limits: {} },
+  ...{ tools: [], evaluationEvery: 0, evaluationTasks: 1, loop: { plugin: "loop-tool-agent", config: {} } },
+  reward: {
+    retry: { maximumAttempts: 1, initialInterval: 1, backoffCoefficient: 1, maximumInterval: 1 },
+    pure: true,
+  },
+};
+let worker: WorkflowWorker;
+let generating = 0;
+
+beforeAll(async () => {
+  const workflow = join(import.meta.dirname, "../../plugins/loop-tool-agent/workflow.ts");
+  worker = await startWorkflows({
+    ...{ folder: temporaryFolder(), queue, loop: { name: "loop-tool-agent", workflow } },
+    activities: {
+      "open-run": async () => ({ settings }),
+      "end-shards": endShards,
+      "reserve-groups": async ({ groups }: ReserveGroupsInput) => groups.map(({ task }) => task),
+      "load-task": async ({ place }: LoadTaskInput) => taskOf(place.task),
+      "generate-turn": async () => {
+        generating += 1;
+        await Context.current().sleep("5 minutes");
+      },
+    },
+  });
+});
+afterAll(() => worker.stop());
+
+/** Starts a shard of `run` that another training workflow admitted, and that does not end by itself. */
+async function startShard(run: string, task: string) {
+  const input: ShardInput = {
+    ...{ run, settings, queues, quickTurns: false, newest: true, source: "training", concurrency: 4 },
+    groups: [{ step: 1, stage: "step-0001", task, samples: [0, 1], number: 1 }],
+    ...{ policyVersion: 0, admitter: { workflow: run, execution: "another" } },
+  };
+  const before = generating;
+  const shard = await worker.client.workflow.start("shard", {
+    ...{ workflowId: `${run}/groups-00001`, taskQueue: queue, args: [input] },
+    typedSearchAttributes: [{ key: defineSearchAttributeKey("EverturnRun", "KEYWORD"), value: run }],
+  });
+  await expect.poll(() => generating - before, { timeout: 20_000 }).toBe(2);
+  return { shard, trajectory: worker.client.workflow.getHandle(`${run}/step-0001/${task}/0`) };
+}
+
+test("a training workflow that begins ends the shards of an earlier one with their trajectories, and no other run's", {
+  timeout: 90_000,
+}, async () => {
+  const own = await startShard("run", "a");
+  const other = await startShard("other", "b");
+  const listed = `WorkflowType = "shard" AND ExecutionStatus = "Running"`;
+  await expect.poll(async () => (await worker.client.workflow.count(listed)).count).toBe(2);
+  const progress = { nextStep: 2, policyVersion: 1, evaluations: [evaluated(1)], trajectories: 2 };
+  const input: TrainingInput = { run: "run", queues, progress };
+  await worker.client.workflow.execute("training", { workflowId: "run", taskQueue: queue, args: [input] });
+  const statusOf = async (handle: WorkflowHandle) => (await handle.describe()).status.name;
+  expect(await statusOf(own.shard)).toBe("TERMINATED");
+  await expect.poll(() => statusOf(own.trajectory), { timeout: 10_000 }).toBe("TERMINATED");
+  expect(await statusOf(other.shard)).toBe("RUNNING");
+  await other.shard.terminate();
+});
+
+function evaluated(policyVersion: number) {
+  return {
+    ...{ name: "", step: 0, policyVersion, accuracy: 0, tasks: 0, leftOut: 0 },
+    ...{ toolCallRate: 0, meanActionTokens: 0, seconds: 0 },
+  };
+}
