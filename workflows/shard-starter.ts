@@ -1,4 +1,4 @@
-import { startChild, workflowInfo } from "@temporalio/workflow";
+import { rootCause, startChild, workflowInfo } from "@temporalio/workflow";
 import type { GroupPlace, OpenGroup, ShardInput } from "../src/contracts/rollout.ts";
 import { failure } from "./failure.ts";
 import { stageAttributes } from "./search-attributes.ts";
@@ -38,7 +38,8 @@ export function shardStarter({ position, quickTurns, ...common }: Options) {
       staticSummary: `${groups.length} groups from policy version ${policyVersion}${newest ? " on" : ""}`,
     });
     const lost = (error: Error) => {
-      throw failure("ROLLOUT_LOST", { run, shard: name, reason: String(error.cause ?? error) });
+      const reason = (rootCause(error) ?? String(error)).replace(/\.$/, "");
+      throw failure("ROLLOUT_LOST", { run, shard: name, reason });
     };
     return { ended: handle.result().catch(lost) };
   };
