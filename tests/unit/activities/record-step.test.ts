@@ -47,8 +47,8 @@ test("a step's record that was cut, in a power failure say, holds nobody up: it 
   const record = { ...template, step: 1, policyVersion: 2 };
   truncateSync(join(folder.root, "steps", "1", "recorded.json"), 40);
   rmSync(folder.metrics);
-  await recordStep(open)({ run, record });
-  await recordStep(open)({ run, record: { ...record, rewardMean: -1 } });
+  await recordStep(open)({ run, record, finished: [] });
+  await recordStep(open)({ run, record: { ...record, rewardMean: -1 }, finished: [] });
   expect(await readLines(folder.metrics)).toEqual([record]);
 });
 

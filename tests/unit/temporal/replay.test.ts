@@ -9,7 +9,7 @@ const loop = {
   workflow: join(root, "plugins", "loop-tool-agent", "workflow.ts"),
 };
 const recorded = () =>
-  JSON.parse(readFileSync(join(root, "tests", "replay", "histories", "0.1.0", "trajectory.json"), "utf8"));
+  JSON.parse(readFileSync(join(root, "tests", "replay", "histories", "0.4.0", "trajectory.json"), "utf8"));
 
 test("a recorded history replays, and one that today's code would not make is told apart", async () => {
   expect(await replayHistories([recorded()], "run/stage/task/0", loop)).toEqual({ deterministic: true });
