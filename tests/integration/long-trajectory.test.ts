@@ -32,9 +32,9 @@ beforeAll(async () => {
   id = idIn("step-0001");
 }, 240_000);
 
-/** The id of the stage's trajectory. */
+/** The id of the stage's trajectory: run, stage, task, sample. */
 function idIn(stage: string): string {
-  const found = histories.find(({ workflowId }) => workflowId.includes(`/${stage}/`));
+  const found = histories.find(({ workflowId }) => new RegExp(`/${stage}/[^/]+/0$`).test(workflowId));
   return found?.workflowId ?? `no trajectory in ${stage}`;
 }
 
