@@ -1,4 +1,7 @@
-/** Which room may import which: see docs/architecture.md. */
+const { readFileSync } = require("node:fs");
+const { join } = require("node:path");
+
+/** Which room may import which: docs/architecture.md says it, and the rules of `src/` are read from its table. */
 const only = (name, from, allowed, comment) => ({
   name,
   comment,
@@ -10,6 +13,29 @@ const only = (name, from, allowed, comment) => ({
   },
 });
 
+/** The folders of `src/` in the page's order, each with what it may import: none that stands below it. */
+function house() {
+  const page = readFileSync(join(__dirname, "docs/architecture.md"), "utf8");
+  const folders = new Map();
+  for (const [, folder, cell] of page.matchAll(/^\| `src\/([a-z]+)\/` \|.*\| ([^|]+) \|$/gm)) {
+    const names = cell === "–" ? [] : cell.split(", ").map((name) => name.replaceAll("`", ""));
+    const allowed = names.flatMap((name) => (name.startsWith("all but ") ? allBut(name, folders) : [name]));
+    const below = allowed.find((name) => !name.endsWith("/") && !folders.has(name));
+    if (below !== undefined)
+      throw new Error(`docs/architecture.md: src/${below}/ is not above src/${folder}/`);
+    folders.set(folder, allowed);
+  }
+  if (folders.size === 0) throw new Error("docs/architecture.md has no table of the folders of src/");
+  return folders;
+}
+
+function allBut(name, folders) {
+  return [...folders.keys()].filter((folder) => folder !== name.slice("all but ".length));
+}
+
+const folders = house();
+const known = [...folders.keys()].join("|");
+
 module.exports = {
   forbidden: [
     {
@@ -18,38 +44,35 @@ module.exports = {
       from: {},
       to: { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } },
     },
-    only(
-      "contracts-see-generated-types",
-      "^src/contracts/",
-      [],
-      "types that cross a boundary import nothing else",
+    ...[...folders].map(([folder, allowed]) =>
+      only(
+        `${folder}-sees-what-is-above-it`,
+        `^src/${folder}/`,
+        allowed.map((name) => (name.endsWith("/") ? `^${name}` : `^src/${name}/`)),
+        "docs/architecture.md says what each folder of src/ may import",
+      ),
     ),
-    only("errors-import-nothing", "^src/errors/", [], "workflow code imports the table"),
+    ...["from", "to"].map((side) => ({
+      name: "each-folder-is-on-the-page",
+      comment: "a folder of src/ needs a row in docs/architecture.md",
+      severity: "error",
+      from: {},
+      to: {},
+      [side]: { path: "^src/", pathNot: `^src/(${known})/` },
+    })),
     only(
       "workflows-see-contracts",
       "^workflows/",
       ["^src/contracts/", "^src/errors/"],
       "deterministic code: contracts, and the typed failures",
     ),
-    only(
-      "the-store-stands-alone",
-      "^src/store/",
-      ["^src/contracts/", "^src/errors/", "^src/processes/"],
-      "what lasts knows nothing of what it is for, but where each thing has its place",
-    ),
-    only("plugins-see-the-api", "^plugins/[^/]+/", ["^src/plugins/api/"], "plugins see the public API alone"),
+    only("plugins-see-the-api", "^plugins/[^/]+/", ["^src/api/"], "plugins see the public API alone"),
     {
       name: "plugins-are-packages",
       comment: "a plugin does not import another plugin's files",
       severity: "error",
       from: { path: "^plugins/([^/]+)/" },
       to: { path: "^plugins/([^/]+)/", pathNot: "^plugins/$1/" },
-    },
-    {
-      name: "src-does-not-see-what-builds-on-it",
-      severity: "error",
-      from: { path: "^src/(?!cli/)" },
-      to: { path: "^(activities|workflows|plugins|tests|benchmarks)/" },
     },
     {
       name: "only-the-cli-sees-the-cli",

@@ -1,6 +1,6 @@
 import type { RunActivities } from "../src/contracts/activities.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
-import { type RunTasks, stepIndices, taskId, tasksIn } from "../src/runs/run-tasks.ts";
+import { type RunTasks, stepIndices, taskId, tasksIn } from "../src/tasks/run-tasks.ts";
 
 /**
  * The ids of a step's tasks, of those that replace some of them, or of an evaluation (in file order). `load-task` gives

@@ -2,11 +2,11 @@ import type { GenerateTurnInput, GenerateTurnResult } from "../src/contracts/act
 import type { Segment } from "../src/contracts/generated/segment.ts";
 import type { Generation } from "../src/contracts/policy.ts";
 import { toolDefinitions } from "../src/pipeline/tool-definitions.ts";
+import type { PolicyWorker } from "../src/roles/policy-worker.ts";
 import { newestPolicy } from "../src/runs/newest-policy.ts";
 import type { RunFolder } from "../src/runs/run-folder.ts";
 import { turnKey } from "../src/store/keys.ts";
 import { instruments } from "../src/telemetry/instruments.ts";
-import type { PolicyWorker } from "../src/temporal/policy-worker.ts";
 import { timed } from "../src/temporal/timed.ts";
 import { actionSegment } from "../src/trajectory/action-segment.ts";
 import { recordedOnce } from "../src/trajectory/journal.ts";

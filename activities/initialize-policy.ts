@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import type { PolicyActivities } from "../src/contracts/activities.ts";
+import { folderOnce } from "../src/files/folder-once.ts";
+import { patiently } from "../src/files/patiently.ts";
 import { policyFraming } from "../src/pipeline/preflight.ts";
 import { refuseRows } from "../src/pipeline/refuse-rows.ts";
-import { folderOnce } from "../src/runs/folder-once.ts";
-import { patiently } from "../src/store/patiently.ts";
-import type { PolicyWorker } from "../src/temporal/policy-worker.ts";
+import type { PolicyWorker } from "../src/roles/policy-worker.ts";
 
 /**
  * Writes policy version 0, unless it is there already. Where nobody could count the tokens of the run's rows before, that

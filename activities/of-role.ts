@@ -1,10 +1,10 @@
+import { policyWorker } from "../src/roles/policy-worker.ts";
+import { toolWorker } from "../src/roles/tool-worker.ts";
+import { trainerWorker } from "../src/roles/trainer-worker.ts";
 import { openRun as openOneRun, openRuns } from "../src/runs/open-runs.ts";
-import { runTasks } from "../src/runs/run-tasks.ts";
+import type { Role } from "../src/runs/queues.ts";
+import { runTasks } from "../src/tasks/run-tasks.ts";
 import { durable } from "../src/temporal/durable.ts";
-import { policyWorker } from "../src/temporal/policy-worker.ts";
-import type { Role } from "../src/temporal/queues.ts";
-import { toolWorker } from "../src/temporal/tool-worker.ts";
-import { trainerWorker } from "../src/temporal/trainer-worker.ts";
 import type { RoleActivities } from "../src/temporal/worker.ts";
 import { callTool } from "./call-tool.ts";
 import { drawTasks } from "./draw-tasks.ts";

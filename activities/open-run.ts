@@ -5,13 +5,13 @@ import type { StepRecord } from "../src/contracts/generated/step-record.ts";
 import type { Plan } from "../src/contracts/plan.ts";
 import type { EvaluationRecord, RunSettings, TrainingProgress } from "../src/contracts/run.ts";
 import type { ToolBinding } from "../src/contracts/trajectory.ts";
+import { readLines, readRecord } from "../src/files/whole-files.ts";
 import { settingsOfReward } from "../src/pipeline/call-settings.ts";
 import { toolDefinition } from "../src/pipeline/tool-definitions.ts";
 import { trajectoryLimits } from "../src/pipeline/trajectory-limits.ts";
-import { committedGroups } from "../src/runs/committed-groups.ts";
-import { readLines, readRecord } from "../src/runs/files.ts";
+import { committedGroups } from "../src/rollout/committed-groups.ts";
+import { rolloutProgress } from "../src/rollout/rollout-progress.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
-import { rolloutProgress } from "../src/runs/rollout-progress.ts";
 
 /** Tells the training workflow what to do, and if it does not know, how far the run has come on disk. */
 export function openRunActivity(openRun: (run: string) => Promise<OpenRun>): RunActivities["open-run"] {

@@ -1,6 +1,6 @@
 import type { RunActivities } from "../src/contracts/activities.ts";
+import { readSummary } from "../src/rollout/read-summary.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
-import { readSummary } from "../src/runs/read-summary.ts";
 
 /** What came of trajectories that have ended, by their records: a workflow that continued as new carries their names. */
 export function readEndedActivity(openRun: (run: string) => Promise<OpenRun>): RunActivities["read-ended"] {

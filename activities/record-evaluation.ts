@@ -1,7 +1,7 @@
 import type { RunActivities } from "../src/contracts/activities.ts";
-import { writeOnce } from "../src/runs/files.ts";
+import { patiently } from "../src/files/patiently.ts";
+import { writeOnce } from "../src/files/whole-files.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
-import { patiently } from "../src/store/patiently.ts";
 
 /** Writes an evaluation's result into the run folder, once: what an attempt that came first wrote stands. */
 export function recordEvaluation(

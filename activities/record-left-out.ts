@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { RunActivities } from "../src/contracts/activities.ts";
 import type { TrajectoryRecord } from "../src/contracts/generated/trajectory.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
-import { type RunTasks, taskAt } from "../src/runs/run-tasks.ts";
+import { type RunTasks, taskAt } from "../src/tasks/run-tasks.ts";
 import { foundInJournal, readEnded } from "../src/trajectory/ended-trajectory.ts";
 import { once } from "../src/trajectory/journal.ts";
 import { trajectoryRecord } from "../src/trajectory/trajectory-record.ts";

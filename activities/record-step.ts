@@ -1,15 +1,15 @@
 import { rm } from "node:fs/promises";
 import type { RunActivities } from "../src/contracts/activities.ts";
 import type { StepRecord } from "../src/contracts/generated/step-record.ts";
+import { patiently } from "../src/files/patiently.ts";
+import { putLine, readLines } from "../src/files/whole-files.ts";
 import { isKept } from "../src/ledger/kept-versions.ts";
-import { readTrajectoryRecord } from "../src/report/trajectory-files.ts";
-import { putLine, readLines } from "../src/runs/files.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
 import type { RunFolder } from "../src/runs/run-folder.ts";
 import { recordedStepKey } from "../src/store/keys.ts";
-import { patiently } from "../src/store/patiently.ts";
 import { recordedOnce } from "../src/trajectory/journal.ts";
 import { type Metrics, meanMetrics } from "../src/trajectory/metrics.ts";
+import { readTrajectoryRecord } from "../src/trajectory/trajectory-files.ts";
 import { trajectoryOf } from "../src/trajectory/trajectory-of.ts";
 
 /**

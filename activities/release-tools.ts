@@ -1,5 +1,5 @@
 import type { ToolActivities } from "../src/contracts/activities.ts";
-import type { ToolWorker } from "../src/temporal/tool-worker.ts";
+import type { ToolWorker } from "../src/roles/tool-worker.ts";
 
 /** Releases a finished trajectory's tool instances, each once. */
 export function releaseTools(worker: ToolWorker): ToolActivities["release-tools"] {

@@ -3,7 +3,7 @@ import type { Reservation } from "../src/contracts/ledger.ts";
 import type { GroupPlace } from "../src/contracts/rollout.ts";
 import { reserve } from "../src/ledger/reservations.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
-import { type RunTasks, taskAt } from "../src/runs/run-tasks.ts";
+import { type RunTasks, taskAt } from "../src/tasks/run-tasks.ts";
 
 /** Characters of the line that tells a person which task it is. */
 const lineLength = 200;

@@ -3,13 +3,13 @@ import type { BatchMember, TrainStepInput, TrainStepResult } from "../src/contra
 import type { TrajectoryRecord } from "../src/contracts/generated/trajectory.ts";
 import type { TrainedStep } from "../src/contracts/ledger.ts";
 import type { TrainerFolders, TrainingTrajectory } from "../src/contracts/trainer.ts";
+import { readRecord } from "../src/files/whole-files.ts";
 import { firstVersion } from "../src/ledger/kept-versions.ts";
 import { leaveOutLate } from "../src/ledger/late-trajectories.ts";
 import { leftBehind } from "../src/ledger/left-behind.ts";
+import type { TrainerWorker } from "../src/roles/trainer-worker.ts";
 import { commit, committed } from "../src/runs/commit.ts";
-import { readRecord } from "../src/runs/files.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
-import type { TrainerWorker } from "../src/temporal/trainer-worker.ts";
 import { readSegments } from "../src/trajectory/segments.ts";
 import { trainingTrajectory } from "../src/trajectory/training-trajectory.ts";
 import { trajectoryOf } from "../src/trajectory/trajectory-of.ts";

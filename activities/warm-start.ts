@@ -2,10 +2,10 @@ import { rm } from "node:fs/promises";
 import type { WarmStartInput, WarmStartResult } from "../src/contracts/activities.ts";
 import type { MaskedTokens } from "../src/contracts/policy.ts";
 import type { SupervisedSettings, Trainer, TrainerFolders } from "../src/contracts/trainer.ts";
-import { batchIndices } from "../src/runs/batch-indices.ts";
+import { batchIndices } from "../src/random/batch-indices.ts";
+import type { TrainerWorker } from "../src/roles/trainer-worker.ts";
 import { commit, committed } from "../src/runs/commit.ts";
 import type { RunFolder } from "../src/runs/run-folder.ts";
-import type { TrainerWorker } from "../src/temporal/trainer-worker.ts";
 
 /**
  * Supervised steps `from` to `to` on the demonstrations. Each slice leaves a checkpoint, so that a dead worker

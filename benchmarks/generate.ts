@@ -12,7 +12,7 @@ import { formatModelConfig } from "../src/models/model-config-file.ts";
 import { randomModelWeights } from "../src/models/model-weights.ts";
 import { copyTokenizerFiles } from "../src/models/policy-folder.ts";
 import { writeSafetensors } from "../src/models/safetensors.ts";
-import { memoryFlags } from "../src/temporal/worker-process.ts";
+import { memoryFlags } from "../src/supervision/worker-process.ts";
 import { type GenerateAnswer, type Side, startSide } from "./generate/side.ts";
 import { generateRequest, observation, spreads } from "./generate/workload.ts";
 import { configs, median, type ShapeName, shapes } from "./shapes.ts";

@@ -4,9 +4,9 @@ import type {
   TrainingProgress,
   TrainingResult,
 } from "../src/contracts/run.ts";
-import { writeWhole } from "../src/runs/files.ts";
+import { writeWhole } from "../src/files/whole-files.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
-import type { RunSession } from "../src/temporal/session.ts";
+import type { RunSession } from "../src/supervision/session.ts";
 
 /** Has a training workflow of its own take the step `nextStep` of a run and end: no evaluation, no other step. */
 export async function takeOneStep(

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
+import { readLines } from "../../src/files/whole-files.ts";
 import { loadPlan } from "../../src/pipeline/load-plan.ts";
 import { createRun } from "../../src/runs/create-run.ts";
-import { readLines } from "../../src/runs/files.ts";
-import { openSession } from "../../src/temporal/session.ts";
-import { finishTraining, startTraining } from "../../src/temporal/training-handle.ts";
+import { openSession } from "../../src/supervision/session.ts";
+import { finishTraining, startTraining } from "../../src/supervision/training-handle.ts";
 
 /** What rollouts are made of. Times in seconds. */
 export interface Shape {

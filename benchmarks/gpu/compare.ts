@@ -1,7 +1,6 @@
 // One device against the CPU, in a process of its own: arguments: device, shape. Prints a line of JSON: the largest
 // difference of the gradients and of a decoding step's logits (over the largest number), and what ran off the device.
 import { devices } from "../../src/devices/device.ts";
-import { fallbacks, profileRun } from "../../src/devices/profile-run.ts";
 import { useSwiftShader } from "../../src/devices/swiftshader.ts";
 import { batchFeeds, batchSequences } from "../../src/learning/batch.ts";
 import { supervisedObjective } from "../../src/learning/supervised-objective.ts";
@@ -10,6 +9,7 @@ import { cachedDecoderGraph } from "../../src/models/cached-decoder-graph.ts";
 import { decoderFeeds } from "../../src/models/decoder-feeds.ts";
 import { randomModelWeights } from "../../src/models/model-weights.ts";
 import { modelBytes } from "../../src/onnx/model-bytes.ts";
+import { fallbacks, profileRun } from "../../src/onnx/profile-run.ts";
 import { createSession, type Tensor } from "../../src/onnx/session.ts";
 import { configs, gpuShapes, shapes } from "../shapes.ts";
 import { benchmarkBatch } from "../train/workload.ts";

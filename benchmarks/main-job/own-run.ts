@@ -2,12 +2,12 @@ import { drawTasks } from "../../activities/draw-tasks.ts";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import type { Task } from "../../src/contracts/generated/task.ts";
 import type { Plan } from "../../src/contracts/plan.ts";
+import { readLines } from "../../src/files/whole-files.ts";
 import { createRun } from "../../src/runs/create-run.ts";
-import { readLines } from "../../src/runs/files.ts";
 import { type OpenRun, openRun } from "../../src/runs/open-runs.ts";
-import { runTasks, taskRow } from "../../src/runs/run-tasks.ts";
-import { openSession } from "../../src/temporal/session.ts";
-import { finishTraining, startTraining } from "../../src/temporal/training-handle.ts";
+import { openSession } from "../../src/supervision/session.ts";
+import { finishTraining, startTraining } from "../../src/supervision/training-handle.ts";
+import { runTasks, taskRow } from "../../src/tasks/run-tasks.ts";
 import { takeOneStep } from "../one-step.ts";
 
 /** Seconds of a step: its record's phases, writing the record, and all else from start to result. */

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OrderName } from "../../src/contracts/orders.ts";
+import type { RunSession } from "../../src/supervision/session.ts";
+import { finishTraining, startTraining } from "../../src/supervision/training-handle.ts";
 import { makeCurrent } from "../../src/temporal/deployment.ts";
 import { askTranscript, giveOrder } from "../../src/temporal/live-trajectories.ts";
-import type { RunSession } from "../../src/temporal/session.ts";
-import { finishTraining, startTraining } from "../../src/temporal/training-handle.ts";
 import { readBuilds } from "../../src/temporal/workflow-builds.ts";
 
 /** What is done with a run whose histories are recorded. */

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { RunSession } from "../temporal/session.ts";
+import type { RunSession } from "../supervision/session.ts";
 import { runReference } from "./run-reference.ts";
 import { withSession } from "./with-session.ts";
 

@@ -1,7 +1,7 @@
 import { Argument, type Command } from "commander";
 import { fetchCuda } from "../devices/cuda.ts";
 import { devices } from "../devices/device.ts";
-import { probeDevice } from "../devices/probe-device.ts";
+import { probeDevice } from "../onnx/probe-device.ts";
 
 /** `everturn devices`: what models can run on here; `everturn devices fetch cuda`: get what CUDA needs. */
 export function registerDevices(program: Command): void {

@@ -5,9 +5,9 @@ import { trajectoryInput } from "../../workflows/trajectory-input.ts";
 import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import type { Queues, TrajectoryInput, TrajectoryOrigin } from "../contracts/trajectory.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
-import { counted } from "../report/format.ts";
 import { newestPolicy } from "../runs/newest-policy.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
+import { counted } from "../text/format.ts";
 
 /** What a person asks of a fork; what is left out is as it was for the original. */
 export interface ForkRequest {

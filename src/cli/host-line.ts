@@ -1,4 +1,4 @@
-import { duration } from "../report/format.ts";
+import { duration } from "../text/format.ts";
 import type { HostChange } from "../tools/breaker.ts";
 
 /** One line for a tools' host that was paused, works again, or is given up. */

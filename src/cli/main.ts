@@ -2,7 +2,7 @@
 import { enableCompileCache } from "node:module";
 import { Command } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
-import { isSystemError } from "../store/system-error.ts";
+import { isSystemError } from "../errors/system-error.ts";
 import { endWith } from "./tell-error.ts";
 
 enableCompileCache();

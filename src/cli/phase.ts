@@ -1,5 +1,5 @@
 import type { RunProgress, StageProgress } from "../contracts/run.ts";
-import { counted } from "../report/format.ts";
+import { counted } from "../text/format.ts";
 
 /** What a run does now, in words, and how much of it is done, as far as that is counted (`of` above 0). */
 export interface Phase {

@@ -1,6 +1,6 @@
 import type { Plan } from "../contracts/plan.ts";
 import type { Preflight } from "../pipeline/preflight.ts";
-import { counted, grouped } from "../report/format.ts";
+import { counted, grouped } from "../text/format.ts";
 import { indented } from "./trajectory-text.ts";
 
 /** So much of a prompt is shown: its beginning and its end. */

@@ -1,6 +1,6 @@
 import type { StepRecord } from "../contracts/generated/step-record.ts";
 import type { EvaluationRecord, TrainingResult } from "../contracts/run.ts";
-import { counted, duration, number, percent } from "../report/format.ts";
+import { counted, duration, number, percent } from "../text/format.ts";
 
 /** What `view.end` is told: the run's result, how long it took, and where to look. */
 export interface RunSummary extends TrainingResult {

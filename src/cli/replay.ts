@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import { EverturnError } from "../errors/everturn-error.ts";
-import { findTrajectory } from "../report/find-trajectory.ts";
-import { counted } from "../report/format.ts";
 import { openRun } from "../runs/open-runs.ts";
+import { withRunClient } from "../supervision/run-client.ts";
 import { historiesOf, replayHistories } from "../temporal/replay.ts";
-import { withRunClient } from "../temporal/run-client.ts";
+import { counted } from "../text/format.ts";
+import { findTrajectory } from "../trajectory/find-trajectory.ts";
 import { trajectoryReference } from "./run-reference.ts";
 import { errorLine, tellError } from "./tell-error.ts";
 

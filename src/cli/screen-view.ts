@@ -1,6 +1,6 @@
 import type { StepRecord } from "../contracts/generated/step-record.ts";
 import type { RunProgress, StageProgress } from "../contracts/run.ts";
-import { duration, percent } from "../report/format.ts";
+import { duration, percent } from "../text/format.ts";
 import { aboutText, type PhaseTime, phaseClock, remainingSeconds } from "./estimate.ts";
 import type { RunView, ViewStream } from "./live-view.ts";
 import { type Phase, phaseOf } from "./phase.ts";

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import { findTrajectory } from "../report/find-trajectory.ts";
 import { tokenRows, tokenTexts } from "../report/token-rows.ts";
 import { readTrajectory } from "../report/trajectory-detail.ts";
 import { openRun } from "../runs/open-runs.ts";
+import { findTrajectory } from "../trajectory/find-trajectory.ts";
 import { trajectoryReference } from "./run-reference.ts";
 import { paintFor } from "./spans.ts";
 import { trajectoryText } from "./trajectory-text.ts";

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
-import { listTrajectories, readTrajectories } from "../report/trajectory-files.ts";
 import { openRun } from "../runs/open-runs.ts";
+import { listTrajectories, readTrajectories } from "../trajectory/trajectory-files.ts";
 import { count, decimal } from "./option-values.ts";
 import { runReference } from "./run-reference.ts";
 import { visible } from "./spans.ts";

@@ -1,5 +1,5 @@
 import type { TrajectoryStatus, WaitingCall } from "../contracts/orders.ts";
-import { counted } from "../report/format.ts";
+import { counted } from "../text/format.ts";
 import { visible } from "./spans.ts";
 
 /** Where a live trajectory is, in a line; calls that wait follow on lines of their own. */

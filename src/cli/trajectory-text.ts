@@ -1,8 +1,8 @@
 import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import type { Approval } from "../contracts/orders.ts";
-import { counted, duration, number } from "../report/format.ts";
 import type { TokenRow } from "../report/token-rows.ts";
 import type { CallDetail, TrajectoryDetail, TurnDetail } from "../report/trajectory-detail.ts";
+import { counted, duration, number } from "../text/format.ts";
 import { type Paint, visible } from "./spans.ts";
 import { tableLines } from "./table.ts";
 

@@ -1,5 +1,5 @@
 import type { NumberedTurn, TrajectoryTranscript } from "../contracts/orders.ts";
-import { counted } from "../report/format.ts";
+import { counted } from "../text/format.ts";
 import { type Paint, visible } from "./spans.ts";
 import { statusText } from "./trajectory-status.ts";
 import { callLines, indented, saidLines } from "./trajectory-text.ts";

@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { EverturnError } from "../errors/everturn-error.ts";
-import { folderOnce } from "../runs/folder-once.ts";
-import { isSystemError } from "../store/system-error.ts";
+import { isSystemError } from "../errors/system-error.ts";
+import { folderOnce } from "../files/folder-once.ts";
 
 /** Throws TARGET_NOT_EMPTY unless `path` is free: nothing there, or an empty folder. */
 export async function refuseUsedTarget(path: string): Promise<void> {

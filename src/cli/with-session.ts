@@ -1,4 +1,4 @@
-import { openSession, type RunSession } from "../temporal/session.ts";
+import { openSession, type RunSession } from "../supervision/session.ts";
 import { interruption } from "./interruption.ts";
 
 /**

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { Finding, TrainedStep } from "../contracts/ledger.ts";
-import { namesIn } from "../runs/names-in.ts";
+import { namesIn } from "../files/names-in.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import { firstVersion, isKept } from "./kept-versions.ts";
 

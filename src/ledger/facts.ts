@@ -3,11 +3,11 @@ import type { StepRecord } from "../contracts/generated/step-record.ts";
 import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import type { Reservation, TrainedStep } from "../contracts/ledger.ts";
 import type { EvaluationRecord } from "../contracts/run.ts";
-import { listTrajectories, readTrajectoryRecord } from "../report/trajectory-files.ts";
-import { readLines, readRecord } from "../runs/files.ts";
-import { namesIn } from "../runs/names-in.ts";
+import { namesIn } from "../files/names-in.ts";
+import { readLines, readRecord } from "../files/whole-files.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
+import { listTrajectories, readTrajectoryRecord } from "../trajectory/trajectory-files.ts";
 import { readReservations } from "./reservations.ts";
 import { readTrainedSteps } from "./trained-steps.ts";
 

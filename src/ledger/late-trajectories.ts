@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
 import type { LeftOutTrajectory, TrainedStep } from "../contracts/ledger.ts";
-import { readRecord, writeOnce } from "../runs/files.ts";
-import { namesIn } from "../runs/names-in.ts";
+import { namesIn } from "../files/names-in.ts";
+import { patiently } from "../files/patiently.ts";
+import { readRecord, writeOnce } from "../files/whole-files.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
-import { patiently } from "../store/patiently.ts";
 import { leftBehind } from "./left-behind.ts";
 
 const reason = "it was drawn for the step after the step had been committed";

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { Reservation } from "../contracts/ledger.ts";
-import { readRecord, writeOnce } from "../runs/files.ts";
-import { namesIn } from "../runs/names-in.ts";
+import { namesIn } from "../files/names-in.ts";
+import { patiently } from "../files/patiently.ts";
+import { readRecord, writeOnce } from "../files/whole-files.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
-import { patiently } from "../store/patiently.ts";
 
 /**
  * Reserves places for trajectories, before they start. Its file is named by its content, so that an attempt that comes

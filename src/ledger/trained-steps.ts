@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import type { TrainedStep } from "../contracts/ledger.ts";
-import { readRecord } from "../runs/files.ts";
-import { namesIn } from "../runs/names-in.ts";
+import { namesIn } from "../files/names-in.ts";
+import { readRecord } from "../files/whole-files.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
 import { readLate } from "./late-trajectories.ts";
 

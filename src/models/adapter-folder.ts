@@ -1,7 +1,7 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { EverturnError } from "../errors/everturn-error.ts";
-import { writeWhole } from "../runs/files.ts";
+import { writeWhole } from "../files/whole-files.ts";
 import { type AdapterConfig, adapterConfigJson, parseAdapterConfig } from "./adapter-config.ts";
 import { readSafetensors, type Tensor, writeSafetensors } from "./safetensors.ts";
 

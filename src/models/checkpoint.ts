@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { EverturnError } from "../errors/everturn-error.ts";
-import { writeWhole } from "../runs/files.ts";
+import { writeWhole } from "../files/whole-files.ts";
 import { type FloatType, floatBytes } from "./float-types.ts";
 import { readSafetensors, type Tensor, writeSafetensors } from "./safetensors.ts";
 

@@ -1,12 +1,12 @@
 import type { InferenceSession, Tensor as RuntimeTensor, TensorConstructor } from "onnxruntime-node";
 import type { Device } from "../devices/device.ts";
 import { openDevice } from "../devices/open-device.ts";
-import { probeDevice } from "../devices/probe-device.ts";
 import { loadRuntime } from "../devices/runtime.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
 import { disabledOptimizers } from "./disabled-optimizers.ts";
 import { elementCount } from "./element-count.ts";
+import { probeDevice } from "./probe-device.ts";
 import { release } from "./release.ts";
 import { closedError, runError, sessionError } from "./run-error.ts";
 import { createUsage } from "./usage.ts";

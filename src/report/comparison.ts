@@ -1,7 +1,7 @@
 import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import type { EvaluationRecord } from "../contracts/run.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
-import { listTrajectories, readTrajectories } from "./trajectory-files.ts";
+import { listTrajectories, readTrajectories } from "../trajectory/trajectory-files.ts";
 
 /** What became of a task between two evaluations. */
 export type Change = "gained" | "lost" | "unsolved" | "kept";

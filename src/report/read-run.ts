@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import type { StepRecord } from "../contracts/generated/step-record.ts";
 import type { Plan } from "../contracts/plan.ts";
 import type { EvaluationRecord, RunFile } from "../contracts/run.ts";
-import { readLines, readRecord } from "../runs/files.ts";
+import { readLines, readRecord } from "../files/whole-files.ts";
 import { openRun } from "../runs/open-runs.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
 import { type Comparison, compare } from "./comparison.ts";

@@ -5,8 +5,8 @@ import type { SpokenMessage } from "../contracts/orders.ts";
 import type { TokenCounts, ToolCallRecord } from "../contracts/trajectory.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import { readSegments } from "../trajectory/segments.ts";
+import { readTrajectoryRecord, type TrajectoryFile } from "../trajectory/trajectory-files.ts";
 import { readTurns, type TurnEntry } from "../trajectory/turn-journal.ts";
-import { readTrajectoryRecord, type TrajectoryFile } from "./trajectory-files.ts";
 
 /** A tool call to show; under way in a run of 0.2, its tool and arguments stand in the action only. */
 export type CallDetail = Omit<ToolCallRecord, "tool" | "arguments"> & Partial<ToolCallRecord>;

@@ -1,4 +1,4 @@
-import { writeWhole } from "../runs/files.ts";
+import { writeWhole } from "../files/whole-files.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
 import { page } from "./page.ts";
 import { readReportData } from "./read-run.ts";

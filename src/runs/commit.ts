@@ -2,11 +2,11 @@ import { existsSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { EverturnError } from "../errors/everturn-error.ts";
-import { patiently } from "../store/patiently.ts";
-import { isSystemError } from "../store/system-error.ts";
-import { newAttempt, temporaryName } from "../store/temporary-name.ts";
-import { readRecord, writeOnce } from "./files.ts";
-import { fillFolders, removeFolders, takeName } from "./folder-once.ts";
+import { isSystemError } from "../errors/system-error.ts";
+import { fillFolders, removeFolders, takeName } from "../files/folder-once.ts";
+import { patiently } from "../files/patiently.ts";
+import { newAttempt, temporaryName } from "../files/temporary-name.ts";
+import { readRecord, writeOnce } from "../files/whole-files.ts";
 
 /** What the record of committed work says of the commit. */
 export interface Commit {

@@ -1,12 +1,12 @@
 import { mkdir } from "node:fs/promises";
 import type { Plan } from "../contracts/plan.ts";
 import type { RunFile } from "../contracts/run.ts";
-import { makeFolder } from "../store/make-folder.ts";
-import { storageError } from "../store/storage-errors.ts";
-import { isSystemError } from "../store/system-error.ts";
-import { prefixed, separateQueues, sharedQueues } from "../temporal/queues.ts";
+import { isSystemError } from "../errors/system-error.ts";
+import { makeFolder } from "../files/make-folder.ts";
+import { storageError } from "../files/storage-errors.ts";
+import { writeWhole } from "../files/whole-files.ts";
 import { checkFolder, pathError } from "../validation/path-error.ts";
-import { writeWhole } from "./files.ts";
+import { prefixed, separateQueues, sharedQueues } from "./queues.ts";
 import { runFolder } from "./run-folder.ts";
 
 /** How a run's roles are spread over worker processes. */

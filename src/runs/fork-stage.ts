@@ -1,6 +1,6 @@
+import { newAttempt } from "../files/temporary-name.ts";
 import { forkKey } from "../store/keys.ts";
 import type { Store } from "../store/store.ts";
-import { newAttempt } from "../store/temporary-name.ts";
 
 /** Takes the next free stage for forks, `fork-0001` and so on: whoever records it first has it. */
 export async function takeForkStage(store: Pick<Store, "read" | "record">): Promise<string> {

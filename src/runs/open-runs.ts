@@ -2,12 +2,12 @@ import { existsSync, statSync } from "node:fs";
 import type { Plan } from "../contracts/plan.ts";
 import type { RunFile } from "../contracts/run.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { namesIn } from "../files/names-in.ts";
+import { readRecord } from "../files/whole-files.ts";
+import { sharedPromises } from "../promises/shared-promises.ts";
 import { openRunStore } from "../store/open-run-store.ts";
 import type { Store } from "../store/store.ts";
-import { readRecord } from "./files.ts";
-import { namesIn } from "./names-in.ts";
 import { type RunFolder, runFolder } from "./run-folder.ts";
-import { sharedPromises } from "./shared-promises.ts";
 
 /** A run as an activity sees it. */
 export interface OpenRun {

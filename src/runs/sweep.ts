@@ -1,11 +1,11 @@
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { TrainedStep } from "../contracts/ledger.ts";
-import { isSystemError } from "../store/system-error.ts";
-import { writerOf } from "../store/temporary-name.ts";
-import { readRecord } from "./files.ts";
-import { takeName } from "./folder-once.ts";
-import { namesIn } from "./names-in.ts";
+import { isSystemError } from "../errors/system-error.ts";
+import { takeName } from "../files/folder-once.ts";
+import { namesIn } from "../files/names-in.ts";
+import { writerOf } from "../files/temporary-name.ts";
+import { readRecord } from "../files/whole-files.ts";
 import type { RunFolder } from "./run-folder.ts";
 
 /** What a sweep found. */

@@ -10,12 +10,12 @@ import {
 } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { isSystemError } from "../errors/system-error.ts";
+import { flushAll, openFolder } from "../files/flush.ts";
+import { makeFolder } from "../files/make-folder.ts";
+import { storageError } from "../files/storage-errors.ts";
+import { temporaryName, writerOf } from "../files/temporary-name.ts";
 import { type Backend, FileBroken, type Page } from "./backend.ts";
-import { flushAll, openFolder } from "./flush.ts";
-import { makeFolder } from "./make-folder.ts";
-import { storageError } from "./storage-errors.ts";
-import { isSystemError } from "./system-error.ts";
-import { temporaryName, writerOf } from "./temporary-name.ts";
 import { digestOf, filesIn } from "./tree.ts";
 import { pageOf } from "./walk.ts";
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { patiently } from "../files/patiently.ts";
 import type { Backend } from "./backend.ts";
 import { generation } from "./generation-name.ts";
-import { patiently } from "./patiently.ts";
 
 /** What an object says, or why it says nothing. */
 export type Decoded<Value> = { value: Value } | { reason: string };

@@ -1,8 +1,8 @@
+import { writerOf } from "../files/temporary-name.ts";
 import type { Backend } from "./backend.ts";
 import { decodeRecord } from "./envelope.ts";
 import type { Generations } from "./generations.ts";
 import { pagesOf } from "./pages.ts";
-import { writerOf } from "./temporary-name.ts";
 import type { Tree } from "./tree.ts";
 import { treeFileOf, treeRecord } from "./tree-paths.ts";
 

@@ -1,10 +1,10 @@
+import { patiently } from "../files/patiently.ts";
+import { newAttempt } from "../files/temporary-name.ts";
 import { type Backend, FileBroken } from "./backend.ts";
 import { decodeRecord, encodeRecord } from "./envelope.ts";
 import type { Decoded, Generations, Report } from "./generations.ts";
 import type { TreeKey } from "./key.ts";
-import { patiently } from "./patiently.ts";
 import type { Store } from "./store.ts";
-import { newAttempt } from "./temporary-name.ts";
 import { filesOf, partOf, type Tree } from "./tree.ts";
 import { brokenMark, freedMark, treeFile, treeRecord } from "./tree-paths.ts";
 

@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { isSystemError } from "../errors/system-error.ts";
 import type { Page } from "./backend.ts";
-import { isSystemError } from "./system-error.ts";
 
 /** How many paths a part of a listing has at most. */
 const pageLength = 1000;

@@ -10,7 +10,7 @@ import {
 import { type ClientConnectConfig, loadClientConnectConfig } from "@temporalio/envconfig";
 import { NativeConnection } from "@temporalio/worker";
 import { EverturnError } from "../errors/everturn-error.ts";
-import { untilAborted } from "../processes/abort-signals.ts";
+import { untilAborted } from "../promises/abort-signals.ts";
 
 /** Where a run's server is. */
 export interface ServerLocation {

@@ -4,10 +4,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Connection } from "@temporalio/client";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { killOnExit } from "../processes/kill-on-exit.ts";
+import { type Ending, endingOf, kernelKills } from "../processes/process-ending.ts";
 import { type ProcessIdentity, processIdentity } from "../processes/process-identity.ts";
+import { type ProcessLog, processLog } from "../processes/process-log.ts";
 import { freePort } from "./free-port.ts";
-import { type Ending, endingOf, kernelKills } from "./process-ending.ts";
-import { type ProcessLog, processLog } from "./process-log.ts";
 import { searchAttributeTypes } from "./search-attributes.ts";
 
 /** A Temporal dev server of our own. */

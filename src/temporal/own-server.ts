@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
+import { makeFolder } from "../files/make-folder.ts";
 import type { ProcessIdentity } from "../processes/process-identity.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
-import { makeFolder } from "../store/make-folder.ts";
 import { type DevServer, startDevServer } from "./dev-server.ts";
 import { findServerBinary } from "./server-binary.ts";
 

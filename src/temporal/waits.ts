@@ -1,6 +1,6 @@
 import { activityRoles } from "../contracts/activity-roles.ts";
-import { duration } from "../report/format.ts";
-import type { Role } from "./queues.ts";
+import type { Role } from "../runs/queues.ts";
+import { duration } from "../text/format.ts";
 
 /** What workflows wait for: those that wait for the same and for the same reason are one. */
 export interface Wait {

@@ -7,14 +7,14 @@ import {
 } from "@temporalio/worker";
 import type { Queues } from "../contracts/trajectory.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
-import { untilAborted } from "../processes/abort-signals.ts";
+import { untilAborted } from "../promises/abort-signals.ts";
 import { openRun } from "../runs/open-runs.ts";
+import { type Role, rolesBeside } from "../runs/queues.ts";
 import { connectWorker, reasonOf, type ServerLocation } from "./client.ts";
 import { workflowOptions } from "./deployment.ts";
 import { localAttempts } from "./local-attempts.ts";
 import { watchLoops } from "./loop-watch.ts";
 import { tellOutOfMemory } from "./out-of-memory.ts";
-import { type Role, rolesBeside } from "./queues.ts";
 import { checkServer, watchIdentity } from "./server-identity.ts";
 import type { Wait } from "./waits.ts";
 

@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { ResolvedLoop } from "../contracts/plan.ts";
-import { readRecord, writeWhole } from "../runs/files.ts";
+import { makeFolder } from "../files/make-folder.ts";
+import { readRecord, writeWhole } from "../files/whole-files.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
-import { makeFolder } from "../store/make-folder.ts";
 import { bundleWorkflows } from "./workflow-bundle.ts";
 
 /** The workflow code of a run: its builds (the SHA-256 of each bundle, 16 digits), the current one last. */

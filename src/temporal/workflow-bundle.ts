@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { bundleWorkflowCode, DefaultLogger } from "@temporalio/worker";
 import type { ResolvedLoop } from "../contracts/plan.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
-import { writeWhole } from "../runs/files.ts";
+import { writeWhole } from "../files/whole-files.ts";
 
 const project = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 

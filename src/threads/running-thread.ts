@@ -5,7 +5,7 @@ import type { JsonValue } from "../contracts/json.ts";
 import type { ResolvedPlugin } from "../contracts/plan.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
-import { killMarked } from "../tools/marked-processes.ts";
+import { killMarked } from "../processes/marked-processes.ts";
 import { begunCalls, noteAsked, sinceBegun, sinceNewest } from "./begun-calls.ts";
 import { boundedCall } from "./bounded-call.ts";
 import {

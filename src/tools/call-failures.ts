@@ -1,7 +1,7 @@
 import { appendFileSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
-import { readLines } from "../runs/files.ts";
-import { makeFolder } from "../store/make-folder.ts";
+import { makeFolder } from "../files/make-folder.ts";
+import { readLines } from "../files/whole-files.ts";
 
 /** A failed execution of a call: a line beside its place in the journal. */
 export interface CallFailure {

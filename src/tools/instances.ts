@@ -5,12 +5,12 @@ import type { ToolCreation } from "../contracts/tool.ts";
 import type { TrajectoryPlace } from "../contracts/trajectory.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
+import { killMarked, markVariable } from "../processes/marked-processes.ts";
+import { oneAtATime } from "../promises/one-at-a-time.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
 import type { Store } from "../store/store.ts";
 import type { InstanceState } from "../threads/plugin-thread.ts";
 import { instanceKey, isAbandoned, type Lease, type Leases } from "./leases.ts";
-import { killMarked, markVariable } from "./marked-processes.ts";
-import { oneAtATime } from "./one-at-a-time.ts";
 import type { OpenTool } from "./open-tool.ts";
 import { type CallPlace, isBefore, type RecordedCall, recordedCalls } from "./recorded-calls.ts";
 

@@ -3,12 +3,12 @@ import { renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs
 import { join } from "node:path";
 import type { JsonValue } from "../contracts/json.ts";
 import type { TrajectoryPlace } from "../contracts/trajectory.ts";
+import { isSystemError } from "../errors/system-error.ts";
+import { makeFolder } from "../files/make-folder.ts";
+import { namesInSync } from "../files/names-in.ts";
+import { temporaryName } from "../files/temporary-name.ts";
+import { readRecord, writeOnce } from "../files/whole-files.ts";
 import { isRunning, type ProcessIdentity } from "../processes/process-identity.ts";
-import { readRecord, writeOnce } from "../runs/files.ts";
-import { namesInSync } from "../runs/names-in.ts";
-import { makeFolder } from "../store/make-folder.ts";
-import { isSystemError } from "../store/system-error.ts";
-import { temporaryName } from "../store/temporary-name.ts";
 
 /** A worker's claim on the instance of a tool for a trajectory: a file of the run's folder. */
 export interface Lease {

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import type { CallToolResult } from "../contracts/activities.ts";
 import type { JsonObject } from "../contracts/json.ts";
 import type { Approval } from "../contracts/orders.ts";
-import { readRecord } from "../runs/files.ts";
-import { isSystemError } from "../store/system-error.ts";
+import { isSystemError } from "../errors/system-error.ts";
+import { readRecord } from "../files/whole-files.ts";
 
 /** A call in the journal of a trajectory. */
 export interface RecordedCall extends CallToolResult {

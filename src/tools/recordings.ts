@@ -6,8 +6,8 @@ import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import type { JsonObject } from "../contracts/json.ts";
 import type { TrajectoryPlace } from "../contracts/trajectory.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
-import { readRecord } from "../runs/files.ts";
-import { sharedPromises } from "../runs/shared-promises.ts";
+import { readRecord } from "../files/whole-files.ts";
+import { sharedPromises } from "../promises/shared-promises.ts";
 import { type CallPlace, type RecordedCall, recordedCalls } from "./recorded-calls.ts";
 
 /** A call to be answered from an earlier run. */

@@ -1,9 +1,9 @@
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
-import { namesIn } from "../runs/names-in.ts";
+import { makeFolder } from "../files/make-folder.ts";
+import { namesIn } from "../files/names-in.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import { type TrajectoryName, turnKey } from "../store/keys.ts";
-import { makeFolder } from "../store/make-folder.ts";
 
 /**
  * Copies the journal of a trajectory's first `turns` turns to another one: its activities then return what is recorded

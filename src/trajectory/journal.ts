@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
-import { readRecord, writeOnce } from "../runs/files.ts";
+import { patiently } from "../files/patiently.ts";
+import { readRecord, writeOnce } from "../files/whole-files.ts";
 import type { Key } from "../store/key.ts";
-import { patiently } from "../store/patiently.ts";
 import type { Store } from "../store/store.ts";
 
 /** Looks again, after a wait: throws if another attempt has recorded the work meanwhile, whose result then counts. */

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { isSystemError } from "../../src/store/system-error.ts";
+import { isSystemError } from "../../src/errors/system-error.ts";
 import { everturn, type RunningCommand, start } from "../support/command.ts";
 import { mayMount, mount } from "../support/mount.ts";
 

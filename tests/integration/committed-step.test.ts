@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import type { TrainedStep } from "../../src/contracts/ledger.ts";
-import { readLines, readRecord } from "../../src/runs/files.ts";
+import { readLines, readRecord } from "../../src/files/whole-files.ts";
 import { runFolder } from "../../src/runs/run-folder.ts";
 import { everturn, lastLine, type RunningCommand, start } from "../support/command.ts";
 import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";

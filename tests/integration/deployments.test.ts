@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Client, Connection } from "@temporalio/client";
 import { NativeConnection, Worker } from "@temporalio/worker";
 import { expect, test } from "vitest";
-import { deleteDeployments } from "../../src/temporal/delete-deployments.ts";
+import { deleteDeployments } from "../../src/supervision/delete-deployments.ts";
 import { makeCurrent } from "../../src/temporal/deployment.ts";
 import { startDevServer } from "../../src/temporal/dev-server.ts";
 import { findServerBinary } from "../../src/temporal/server-binary.ts";

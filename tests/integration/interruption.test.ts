@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, test, vi } from "vitest";
 import { runFolder } from "../../src/runs/run-folder.ts";
-import { readSession } from "../../src/runs/session-file.ts";
+import { readSession } from "../../src/supervision/session-file.ts";
 import { lastLine, type RunningCommand, start } from "../support/command.ts";
 import { processesWith } from "../support/processes.ts";
 import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";

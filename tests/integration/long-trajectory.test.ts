@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
-import { readTrajectoryRecord } from "../../src/report/trajectory-files.ts";
 import { openRun } from "../../src/runs/open-runs.ts";
+import { readTrajectoryRecord } from "../../src/trajectory/trajectory-files.ts";
 import { everturn, lastLine } from "../support/command.ts";
 import { historiesOf, type RecordedHistory } from "../support/histories.ts";
 import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
 import type { TrajectoryTranscript } from "../../src/contracts/orders.ts";
 import { type OpenRun, openRun } from "../../src/runs/open-runs.ts";
-import { readSession } from "../../src/runs/session-file.ts";
+import { readSession } from "../../src/supervision/session-file.ts";
 import { askTranscript, giveOrder } from "../../src/temporal/live-trajectories.ts";
 import { findServerBinary } from "../../src/temporal/server-binary.ts";
 import { readSegments } from "../../src/trajectory/segments.ts";

@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { loadPlan } from "../../src/pipeline/load-plan.ts";
-import { claimRun, type HeldRun } from "../../src/runs/claim-run.ts";
 import { createRun } from "../../src/runs/create-run.ts";
 import { runFolder } from "../../src/runs/run-folder.ts";
+import { claimRun, type HeldRun } from "../../src/supervision/claim-run.ts";
+import { startWorkerProcess } from "../../src/supervision/worker-process.ts";
 import { type DevServer, startDevServer } from "../../src/temporal/dev-server.ts";
 import { freePort } from "../../src/temporal/free-port.ts";
 import { findServerBinary } from "../../src/temporal/server-binary.ts";
-import { startWorkerProcess } from "../../src/temporal/worker-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const runs = temporaryFolder();

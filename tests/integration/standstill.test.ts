@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { namesInSync } from "../../src/runs/names-in.ts";
+import { namesInSync } from "../../src/files/names-in.ts";
 import { runFolder } from "../../src/runs/run-folder.ts";
 import { freePort } from "../../src/temporal/free-port.ts";
 import { start } from "../support/command.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
 import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
-import { namesInSync } from "../../src/runs/names-in.ts";
+import { namesInSync } from "../../src/files/names-in.ts";
 import { start } from "../support/command.ts";
 import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

@@ -11,7 +11,7 @@ import { Client, Connection } from "@temporalio/client";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
-import { readLines } from "../../src/runs/files.ts";
+import { readLines } from "../../src/files/whole-files.ts";
 import { runFolder } from "../../src/runs/run-folder.ts";
 import type { HostChange } from "../../src/tools/breaker.ts";
 import { everturn, lastLine, start } from "../support/command.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
-import { readLines } from "../../src/runs/files.ts";
+import { readLines } from "../../src/files/whole-files.ts";
 import { type RunFolder, runFolder } from "../../src/runs/run-folder.ts";
 import type { Lease } from "../../src/tools/leases.ts";
 import { start } from "../support/command.ts";

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { loadPlan } from "../../src/pipeline/load-plan.ts";
 import { createRun } from "../../src/runs/create-run.ts";
 import { runFolder } from "../../src/runs/run-folder.ts";
-import { startWorkerProcess } from "../../src/temporal/worker-process.ts";
+import { startWorkerProcess } from "../../src/supervision/worker-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const runs = temporaryFolder();

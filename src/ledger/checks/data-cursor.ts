@@ -1,6 +1,6 @@
 import type { Finding, Reservation } from "../../contracts/ledger.ts";
 import type { Plan } from "../../contracts/plan.ts";
-import { stepIndices, taskId } from "../../runs/run-tasks.ts";
+import { stepIndices, taskId } from "../../tasks/run-tasks.ts";
 import { stepOf } from "../entries.ts";
 
 /**

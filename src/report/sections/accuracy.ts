@@ -1,5 +1,5 @@
 import type { EvaluationRecord } from "../../contracts/run.ts";
-import { counted, percent } from "../format.ts";
+import { counted, percent } from "../../text/format.ts";
 import { type Html, html } from "../html.ts";
 import { shareInterval } from "../interval.ts";
 import { type ReportData, startVersion } from "../read-run.ts";

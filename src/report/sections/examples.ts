@@ -1,7 +1,7 @@
 import type { TrajectoryRecord, TurnEntry } from "../../contracts/generated/trajectory.ts";
 import type { EvaluationRecord } from "../../contracts/run.ts";
+import { counted } from "../../text/format.ts";
 import type { Change, Comparison, Pair } from "../comparison.ts";
-import { counted } from "../format.ts";
 import { type Html, html, nothing } from "../html.ts";
 
 const changes: Record<Change, string> = {

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import type { JsonObject, JsonValue } from "../../contracts/json.ts";
 import type { ResolvedPlugin } from "../../contracts/plan.ts";
-import { counted, duration, number } from "../format.ts";
+import { counted, duration, number } from "../../text/format.ts";
 import { type Html, html } from "../html.ts";
 import type { ReportData } from "../read-run.ts";
 

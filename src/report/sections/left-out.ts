@@ -1,5 +1,5 @@
 import type { StepRecord } from "../../contracts/generated/step-record.ts";
-import { grouped } from "../format.ts";
+import { grouped } from "../../text/format.ts";
 import { type Html, html, nothing } from "../html.ts";
 
 /** Why trajectories were left out, all steps together, the commonest reason first; nothing if none was. */

@@ -1,5 +1,5 @@
 import type { StepRecord } from "../../contracts/generated/step-record.ts";
-import { counted, number, percent, shortPercent } from "../format.ts";
+import { counted, number, percent, shortPercent } from "../../text/format.ts";
 import { type Html, html } from "../html.ts";
 import type { ReportData } from "../read-run.ts";
 import { barPlot } from "../svg/bar-plot.ts";

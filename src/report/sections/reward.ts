@@ -1,5 +1,5 @@
 import type { StepRecord } from "../../contracts/generated/step-record.ts";
-import { number } from "../format.ts";
+import { number } from "../../text/format.ts";
 import type { Html } from "../html.ts";
 import { type ReportData, startVersion } from "../read-run.ts";
 import { linePlot, type Series } from "../svg/line-plot.ts";

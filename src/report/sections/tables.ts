@@ -1,6 +1,6 @@
 import type { StepRecord } from "../../contracts/generated/step-record.ts";
 import type { EvaluationRecord } from "../../contracts/run.ts";
-import { duration, grouped, number, percent } from "../format.ts";
+import { duration, grouped, number, percent } from "../../text/format.ts";
 import { type Html, html, nothing } from "../html.ts";
 
 const lastSteps = 12;

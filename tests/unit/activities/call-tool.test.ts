@@ -9,8 +9,8 @@ import type { HostSettings, ResolvedTool } from "../../../src/contracts/plan.ts"
 import type { ToolPlugin, ToolResponse } from "../../../src/contracts/tool.ts";
 import { EverturnError } from "../../../src/errors/everturn-error.ts";
 import { settingsOfHost } from "../../../src/pipeline/host-settings.ts";
+import { toolWorker } from "../../../src/roles/tool-worker.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
-import { toolWorker } from "../../../src/temporal/tool-worker.ts";
 import type { InstanceState } from "../../../src/threads/plugin-thread.ts";
 import { createHost } from "../../../src/tools/host.ts";
 import { type OpenTool, openTool } from "../../../src/tools/open-tool.ts";

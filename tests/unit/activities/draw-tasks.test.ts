@@ -6,7 +6,7 @@ import { loadTask } from "../../../activities/load-task.ts";
 import { loadPlan } from "../../../src/pipeline/load-plan.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
 import { openRun } from "../../../src/runs/open-runs.ts";
-import { runTasks } from "../../../src/runs/run-tasks.ts";
+import { runTasks } from "../../../src/tasks/run-tasks.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const runs = temporaryFolder();

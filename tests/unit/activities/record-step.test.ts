@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { recordStep } from "../../../activities/record-step.ts";
 import type { StepRecord } from "../../../src/contracts/generated/step-record.ts";
-import { readLines, readRecord } from "../../../src/runs/files.ts";
+import { readLines, readRecord } from "../../../src/files/whole-files.ts";
 import { openRun } from "../../../src/runs/open-runs.ts";
 import { runFolder } from "../../../src/runs/run-folder.ts";
 import { trajectoryOf } from "../../../src/trajectory/trajectory-of.ts";

@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { profileRun } from "../../../src/devices/profile-run.ts";
 import { useSwiftShader } from "../../../src/devices/swiftshader.ts";
 import { causalAttention, causalBias } from "../../../src/onnx/causal-attention.ts";
 import * as elementwise from "../../../src/onnx/elementwise.ts";
@@ -8,6 +7,7 @@ import { createGraph, type FloatValue, type Graph } from "../../../src/onnx/grap
 import { gather, gatherElements, scatterAdd } from "../../../src/onnx/indexing.ts";
 import { gemm, matMul } from "../../../src/onnx/linear-algebra.ts";
 import { modelBytes } from "../../../src/onnx/model-bytes.ts";
+import { profileRun } from "../../../src/onnx/profile-run.ts";
 import { logSoftmax, reduceMean, reduceSum, softmax } from "../../../src/onnx/reductions.ts";
 import { rmsNorm } from "../../../src/onnx/rms-norm.ts";
 import { rotaryEmbedding } from "../../../src/onnx/rotary-embedding.ts";

@@ -1,5 +1,4 @@
 import { beforeAll, expect, test } from "vitest";
-import { type NodeRun, profileRun } from "../../../src/devices/profile-run.ts";
 import { useSwiftShader } from "../../../src/devices/swiftshader.ts";
 import { batchFeeds, batchSequences, type TokenSequence } from "../../../src/learning/batch.ts";
 import { supervisedObjective } from "../../../src/learning/supervised-objective.ts";
@@ -11,6 +10,7 @@ import {
 import { createTrainingEngine } from "../../../src/learning/training-engine.ts";
 import { gradientName, trainingModel } from "../../../src/learning/training-graphs.ts";
 import { modelWeightShapes } from "../../../src/models/model-weights.ts";
+import { type NodeRun, profileRun } from "../../../src/onnx/profile-run.ts";
 import { createSession, type Tensor } from "../../../src/onnx/session.ts";
 import { relativeError, torchFixture } from "../torch-fixtures.ts";
 

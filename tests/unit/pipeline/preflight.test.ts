@@ -7,8 +7,8 @@ import type { JsonObject } from "../../../src/contracts/json.ts";
 import { isEverturnError } from "../../../src/errors/everturn-error.ts";
 import { countRows } from "../../../src/pipeline/count-rows.ts";
 import { checkPipeline, loadPlan } from "../../../src/pipeline/load-plan.ts";
+import { policyWorker } from "../../../src/roles/policy-worker.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
-import { policyWorker } from "../../../src/temporal/policy-worker.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { runCommand } from "../cli/run-command.ts";
 

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFile
 import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { readRecord } from "../../../src/files/whole-files.ts";
 import { commit, committed } from "../../../src/runs/commit.ts";
-import { readRecord } from "../../../src/runs/files.ts";
 import { type RunFolder, runFolder } from "../../../src/runs/run-folder.ts";
 import { sweepRun } from "../../../src/runs/sweep.ts";
 import { failOnce } from "../../support/failing-calls.ts";

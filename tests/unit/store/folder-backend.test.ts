@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { temporaryName } from "../../../src/files/temporary-name.ts";
 import { folderBackend } from "../../../src/store/folder-backend.ts";
 import { keyOf, prefixOf } from "../../../src/store/key.ts";
 import { openStore } from "../../../src/store/open-store.ts";
-import { temporaryName } from "../../../src/store/temporary-name.ts";
 import { failOnce } from "../../support/failing-calls.ts";
 import { mayMount, mount } from "../../support/mount.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";

@@ -1,0 +1,172 @@
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { open, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { EverturnError } from "../errors/everturn-error.ts";
+import { isSystemError } from "../errors/system-error.ts";
+import { makeFolder } from "./make-folder.ts";
+import { storageError } from "./storage-errors.ts";
+import { temporaryName } from "./temporary-name.ts";
+
+/** Writes a whole file or nothing: a temporary file beside it, then a rename. Throws DISK_FULL, STORE_NOT_WRITABLE. */
+export async function writeWhole(path: string, content: string): Promise<void> {
+  const temporary = temporaryName(path);
+  try {
+    makeFolder(dirname(path));
+    await writeFile(temporary, content);
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => {}); // the first error says more; what is left is swept later
+    throw storageError(error, path, Buffer.byteLength(content));
+  }
+}
+
+/**
+ * Like writeWhole, but the first writer wins: false if the file was there already. With `flush` it survives a power
+ * failure once this returns. Synchronous, like readRecord: a turn writes several small files, and ways through the
+ * thread pool would double what they cost. Throws DISK_FULL, STORE_NOT_WRITABLE; with `flush` the file may stand even
+ * so, which the next attempt finds.
+ */
+export async function writeOnce(
+  path: string,
+  content: string | Uint8Array,
+  { flush = false }: { flush?: boolean } = {},
+): Promise<boolean> {
+  const temporary = temporaryName(path);
+  let folder: number | undefined;
+  try {
+    writeMakingFolder(temporary, content, flush);
+    if (flush) folder = openFolder(dirname(path)); // what might be wanting is fetched before the link, not after it
+    const isFirst = link(temporary, path);
+    if (folder !== undefined) fsyncSync(folder); // also where another attempt was first, or an earlier try of this one
+    return isFirst;
+  } catch (error) {
+    throw storageError(error, path, Buffer.byteLength(content));
+  } finally {
+    if (folder !== undefined) closeSync(folder);
+    remove(temporary);
+  }
+}
+
+/**
+ * Gives a file its name; false if another has it. A network file system that repeats a request whose answer was lost
+ * says that the name is taken, or worse, when it is this very file that has it.
+ */
+function link(temporary: string, path: string): boolean {
+  try {
+    linkSync(temporary, path);
+    return true;
+  } catch (error) {
+    if (isSameFile(temporary, path)) return true;
+    if (isSystemError(error, "EEXIST")) return false;
+    throw error;
+  }
+}
+
+function isSameFile(path: string, other: string): boolean {
+  const [one, two] = [path, other].map((name) => statSync(name, { bigint: true, throwIfNoEntry: false }));
+  return one !== undefined && one.ino === two?.ino && one.dev === two.dev;
+}
+
+function writeMakingFolder(path: string, content: string | Uint8Array, flush: boolean): void {
+  try {
+    writeFileSync(path, content, { flush });
+  } catch (error) {
+    if (!isSystemError(error, "ENOENT")) throw error;
+    makeFolder(dirname(path));
+    writeFileSync(path, content, { flush });
+  }
+}
+
+/** What can't be removed now (a store that became read-only) is swept later. */
+function remove(temporary: string): void {
+  try {
+    rmSync(temporary, { force: true });
+  } catch {
+    // the write's own error says why
+  }
+}
+
+/** Makes the names in a folder survive a power failure. */
+export function flushFolder(folder: string): void {
+  const descriptor = openFolder(folder);
+  if (descriptor === undefined) return;
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Opens a folder to be flushed; undefined on Windows, which flushes none. */
+function openFolder(path: string): number | undefined {
+  return process.platform === "win32" ? undefined : openSync(path, "r");
+}
+
+/** Reads a JSON file that Everturn wrote; undefined if there is none. Throws RECORD_CORRUPT. */
+export async function readRecord<T>(path: string): Promise<T | undefined> {
+  if (!existsSync(path)) return undefined;
+  const text = readFileSync(path, "utf8");
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new EverturnError("RECORD_CORRUPT", { file: path, reason: String(error) });
+  }
+}
+
+/**
+ * Writes a line of a file of lines, and flushes it. Its place is after the lines that `isBefore` holds for, which are
+ * the file's first. Writers that race write the same bytes to the same place, so a late one changes nothing; what a
+ * killed writer left torn is written over. Throws DISK_FULL, STORE_NOT_WRITABLE.
+ */
+export async function putLine<T>(path: string, line: string, isBefore: (line: T) => boolean): Promise<void> {
+  const before = (await wholeLines(path)).filter((text) => isBefore(parsedLine<T>(path, text)));
+  const position = before.reduce((total, text) => total + Buffer.byteLength(text) + 1, 0);
+  try {
+    makeFolder(dirname(path));
+    const file = await open(path, constants.O_RDWR | constants.O_CREAT);
+    try {
+      await file.write(`${line}\n`, position);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    throw storageError(error, path, Buffer.byteLength(line) + 1);
+  }
+}
+
+/** Reads a file of JSON lines that Everturn wrote; a torn last line is left out. None if there is no file. */
+export async function readLines<T>(path: string): Promise<T[]> {
+  return (await wholeLines(path)).map((line) => parsedLine<T>(path, line));
+}
+
+async function wholeLines(path: string): Promise<string[]> {
+  if (!existsSync(path)) return []; // as a rule: an error of the thread pool costs a turn more than all of its other reads
+  const text = await readFile(path, "utf8").catch((error) => {
+    if (isSystemError(error, "ENOENT")) return ""; // it was taken away meanwhile
+    throw error;
+  });
+  return text
+    .slice(0, text.lastIndexOf("\n") + 1)
+    .split("\n")
+    .filter(Boolean);
+}
+
+function parsedLine<T>(path: string, line: string): T {
+  try {
+    return JSON.parse(line);
+  } catch (error) {
+    throw new EverturnError("RECORD_CORRUPT", { file: path, reason: String(error) });
+  }
+}

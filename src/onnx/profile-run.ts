@@ -1,0 +1,64 @@
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Device } from "../devices/device.ts";
+import { loadRuntime } from "../devices/runtime.ts";
+import { runtimeOptions, runtimeTensor, type Tensor } from "./session.ts";
+
+/** A node that ran. Copies between memories are nodes too: MemcpyToHost and MemcpyFromHost. */
+export interface NodeRun {
+  readonly name: string;
+  readonly op: string;
+  readonly provider: string;
+  /** Of its own; on a card, only the time to ask for the work. */
+  readonly microseconds: number;
+}
+
+interface ProfileEvent {
+  readonly cat: string;
+  readonly name: string;
+  readonly dur: number;
+  readonly args?: { readonly op_name?: string; readonly provider?: string };
+}
+
+/** Runs a model once on a device, and tells where each of its nodes ran. */
+export async function profileRun(
+  model: Uint8Array,
+  feeds: Readonly<Record<string, Tensor>>,
+  device: Device,
+): Promise<NodeRun[]> {
+  const { InferenceSession, Tensor: make } = await loadRuntime();
+  const folder = await mkdtemp(join(tmpdir(), "everturn-profile-"));
+  try {
+    const session = await InferenceSession.create(model, {
+      ...runtimeOptions({ device }),
+      enableProfiling: true,
+      profileFilePrefix: join(folder, "run"),
+    });
+    const given = Object.entries(feeds).map(([name, tensor]) => [name, runtimeTensor(make, name, tensor)]);
+    await session.run(Object.fromEntries(given));
+    session.endProfiling();
+    await session.release();
+    const [file] = await readdir(folder);
+    const events: ProfileEvent[] = JSON.parse(await readFile(join(folder, file!), "utf8"));
+    return events.flatMap(nodeRun);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function nodeRun({ cat, name, dur, args }: ProfileEvent): NodeRun[] {
+  if (cat !== "Node" || !name.endsWith("_kernel_time") || args?.op_name === undefined) return [];
+  const { op_name: op, provider = "" } = args;
+  return [{ name: name.slice(0, -"_kernel_time".length), op, provider, microseconds: dur }];
+}
+
+/** How often each operator ran off the device, copies between the two included; most often first. */
+export function fallbacks(runs: readonly NodeRun[]): [op: string, count: number][] {
+  const counts = new Map<string, number>();
+  for (const { op, provider } of runs) {
+    if (provider === "CPUExecutionProvider" || op.startsWith("Memcpy"))
+      counts.set(op, (counts.get(op) ?? 0) + 1);
+  }
+  return [...counts].sort(([, a], [, b]) => b - a);
+}

@@ -1,0 +1,29 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { isSystemError } from "../errors/system-error.ts";
+
+/** The environment variable that the processes of a tool's instance carry: their lease's mark. */
+export const markVariable = "EVERTURN_LEASE";
+
+/**
+ * Kills this machine's processes whose environment has `variable` set to `mark`: what a worker started that died before
+ * it could note it. Reads Linux's /proc; elsewhere nobody may read another process's environment, and nothing is killed.
+ */
+export function killMarked(variable: string, mark: string): void {
+  if (!existsSync("/proc")) return;
+  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+    if (!environmentOf(pid).includes(`${variable}=${mark}`)) continue;
+    try {
+      process.kill(Number(pid), "SIGKILL");
+    } catch (error) {
+      if (!isSystemError(error, "ESRCH")) throw error;
+    }
+  }
+}
+
+function environmentOf(pid: string): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+  } catch {
+    return []; // it has ended, or is another user's
+  }
+}

@@ -1,0 +1,142 @@
+import { randomUUID } from "node:crypto";
+import { appendFileSync } from "node:fs";
+import type { Plan, ResolvedTool } from "../contracts/plan.ts";
+import { EverturnError } from "../errors/everturn-error.ts";
+import { messageOf } from "../errors/message-of.ts";
+import { settingsOfReward } from "../pipeline/call-settings.ts";
+import { settingsOfHost } from "../pipeline/host-settings.ts";
+import { ownIdentity } from "../processes/process-identity.ts";
+import { oneAtATime } from "../promises/one-at-a-time.ts";
+import { sharedPromises } from "../promises/shared-promises.ts";
+import { type OpenRun, openRuns } from "../runs/open-runs.ts";
+import { runFolder } from "../runs/run-folder.ts";
+import { openRunStore } from "../store/open-run-store.ts";
+import { instruments } from "../telemetry/instruments.ts";
+import type { HostChange } from "../tools/breaker.ts";
+import { createHost, type ToolHost } from "../tools/host.ts";
+import { holdInstances, type Instances } from "../tools/instances.ts";
+import { openLeases } from "../tools/leases.ts";
+import { type OpenReward, openReward } from "../tools/open-reward.ts";
+import { type OpenTool, openTool } from "../tools/open-tool.ts";
+import { openRecordings } from "../tools/recordings.ts";
+import { toolThread } from "../tools/tool-thread.ts";
+
+/** What the activities of the queue `tools` share in a worker: the run, its tools, their hosts and instances. */
+export interface ToolWorker {
+  openRun(run: string): Promise<OpenRun>;
+  tool(name: string): Promise<OpenTool>;
+  instances: Instances;
+  /** The results that an earlier run recorded. */
+  recordings(folder: string): ReturnType<typeof openRecordings>;
+  /** Does `work` after what was asked for with the same key: attempts at one call never overlap in a worker. */
+  inTurn<T>(key: string, work: () => Promise<T>): Promise<T>;
+  reward(): Promise<OpenReward>;
+  /** Frees what dead workers left. */
+  reap(): Promise<void>;
+  /** Frees what dead workers left and starts the plugins' threads; from then on renews its own leases and looks for others that nobody holds. */
+  start(): Promise<void>;
+  /** Releases every instance that is still held. */
+  close(): Promise<void>;
+}
+
+/** Between two looks at the leases, ms. */
+const leaseInterval = 5000;
+
+/** A tool worker for `run` in the folder `runs`. */
+export function toolWorker(runs: string, run: string): ToolWorker {
+  const folder = runFolder(runs, run);
+  const openRun = openRuns(runs);
+  const tools = sharedPromises<OpenTool>();
+  const rewards = sharedPromises<OpenReward>();
+  const hosts = new Map<string, ToolHost>();
+  const recordings = new Map<string, ReturnType<typeof openRecordings>>();
+  const { hostPauses } = instruments();
+  let ticking: NodeJS.Timeout | undefined;
+  let tick: Promise<void> = Promise.resolve();
+
+  const leases = openLeases(folder.leases, randomUUID(), ownIdentity());
+  const instances = holdInstances({ folder, store: openRunStore(folder.root) }, leases, tool, log);
+
+  function tool(name: string): Promise<OpenTool> {
+    return tools.get(name, async () => {
+      const { plan } = await openRun(run);
+      const resolved = toolOf(plan, name);
+      return openTool(resolved, await toolThread(resolved, name, log), hostOf(plan, resolved.host ?? name));
+    });
+  }
+
+  function reward(): Promise<OpenReward> {
+    return rewards.get("reward", async () => {
+      const { plan } = await openRun(run);
+      const settings = settingsOfReward(plan);
+      return openReward(plan.reward, settings, hostOf(plan, settings.host ?? plan.reward.name), log);
+    });
+  }
+
+  function hostOf(plan: Plan, name: string): ToolHost {
+    const host = hosts.get(name) ?? createHost(name, settingsOfHost(plan, name), onChange);
+    hosts.set(name, host);
+    return host;
+  }
+
+  function onChange(change: HostChange): void {
+    if (change.state === "paused") hostPauses.add(1, { host: change.host });
+    const line = { at: new Date().toISOString(), ...change };
+    appendFileSync(folder.hosts, `${JSON.stringify(line)}\n`);
+    log(`the host ${change.host} is ${change.state} after ${change.seconds.toFixed(1)} s ${change.reason}`);
+  }
+
+  async function lookAtLeases(): Promise<void> {
+    try {
+      await instances.renew();
+      await instances.reap();
+    } catch (error) {
+      log(`leases: ${messageOf(error)}`); // the next look may fare better
+    }
+  }
+
+  return {
+    openRun,
+    tool,
+    instances,
+    recordings: (earlier) => {
+      const known = recordings.get(earlier) ?? openRecordings(earlier);
+      recordings.set(earlier, known);
+      return known;
+    },
+    inTurn: oneAtATime(),
+    reward,
+    reap: lookAtLeases,
+    start: async () => {
+      await lookAtLeases();
+      const { plan } = await openRun(run);
+      const names = plan.tools.map(({ name, manifest }) => manifest.tool?.name ?? name);
+      // Their threads start meanwhile; what fails is told to whoever calls them.
+      for (const opening of [reward(), ...names.map(tool)]) opening.catch(() => {});
+      ticking = setInterval(() => {
+        tick = tick.then(lookAtLeases);
+      }, leaseInterval);
+    },
+    close: async () => {
+      clearInterval(ticking);
+      await tick;
+      for (const { breaker } of hosts.values()) breaker.close();
+      await instances.close();
+      for (const opened of await Promise.allSettled([...tools.all(), ...rewards.all()])) {
+        if (opened.status === "fulfilled") await opened.value.close();
+      }
+    },
+  };
+}
+
+function toolOf({ tools }: Plan, name: string): ResolvedTool {
+  const found = tools.find((tool) => tool.manifest.tool?.name === name);
+  if (found === undefined) {
+    throw new EverturnError("TOOL_FAILED", { tool: name, reason: "the run's plan has no such tool" });
+  }
+  return found;
+}
+
+function log(text: string): void {
+  process.stderr.write(`${text}\n`);
+}

@@ -1,0 +1,80 @@
+import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
+import type { TrajectorySummary } from "../contracts/rollout.ts";
+import type { RewardRange } from "../contracts/trajectory.ts";
+import type { OpenRun } from "../runs/open-runs.ts";
+import { readTrajectoryRecord } from "../trajectory/trajectory-files.ts";
+import { trajectoryOf } from "../trajectory/trajectory-of.ts";
+import { readTurns } from "../trajectory/turn-journal.ts";
+
+/** What a step keeps of a trajectory that has ended, by its record. One that was terminated may have none. */
+export async function readSummary(
+  run: OpenRun,
+  trajectory: string,
+  policyVersion: number,
+): Promise<TrajectorySummary> {
+  const record = await readTrajectoryRecord(run.folder, trajectoryOf(trajectory));
+  return record === undefined
+    ? leftOutSummary(trajectory, "terminated")
+    : summaryOf(run, policyVersion, record);
+}
+
+/** The same of a record; `from` is the version of one without a turn. */
+export async function summaryOf(
+  run: OpenRun,
+  from: number,
+  record: TrajectoryRecord,
+): Promise<TrajectorySummary> {
+  const { id, outcome, reward, success, head, tokens, turns, failure } = record;
+  const versions = record.policyVersions.length > 0 ? record.policyVersions : [from];
+  const calls = turns.flatMap(({ toolCalls }) => toolCalls);
+  const entries = await readTurns(run, trajectoryOf(id), turns.length);
+  const comparesTurns = run.plan.trainer.comparesTurns === true && outcome !== "left-out";
+  return {
+    trajectory: id,
+    outcome,
+    reward,
+    ...(comparesTurns ? { turnRewards: rewardRange(record) } : {}),
+    success,
+    head,
+    tokens,
+    turns: turns.length,
+    policyVersion: Math.min(...versions),
+    newestPolicyVersion: Math.max(...versions),
+    generationSeconds: entries.reduce((total, { generated }) => total + generated.seconds, 0),
+    toolCalls: calls.length,
+    validCalls: calls.filter(({ valid }) => valid).length,
+    ...(failure === undefined ? {} : { failure }),
+  };
+}
+
+/** Of a trajectory that counts for nothing, whatever its record says by now. */
+export function leftOutSummary(trajectory: string, failure: string): TrajectorySummary {
+  return {
+    trajectory,
+    outcome: "left-out",
+    failure,
+    reward: 0,
+    success: false,
+    head: null,
+    tokens: { prompt: 0, action: 0, observation: 0 },
+    turns: 0,
+    policyVersion: 0,
+    newestPolicyVersion: 0,
+    generationSeconds: 0,
+    toolCalls: 0,
+    validCalls: 0,
+  };
+}
+
+/** What the turns of a trajectory earned, the last of them all that no tool gave. */
+export function rewardRange({
+  reward,
+  turns,
+  turnRewards = turns.map(() => 0),
+}: Pick<TrajectoryRecord, "reward" | "turns" | "turnRewards">): RewardRange {
+  const before = turnRewards.slice(0, -1);
+  const last = before.reduce((rest, earned) => rest - earned, reward);
+  const all = [...before, last];
+  const [least, most] = [Math.min, Math.max].map((of) => all.reduce((found, earned) => of(found, earned)));
+  return { least: least ?? reward, most: most ?? reward };
+}

@@ -1,0 +1,26 @@
+import type { StepRecord } from "../contracts/generated/step-record.ts";
+import type { PlanChange } from "../contracts/plan.ts";
+import { readLines, writeWhole } from "../files/whole-files.ts";
+import { stepOf } from "../ledger/entries.ts";
+import { readReservations } from "../ledger/reservations.ts";
+import { changePlan } from "../pipeline/change-plan.ts";
+import type { OpenRun } from "../runs/open-runs.ts";
+
+/**
+ * Changes the plan of a run that this process holds, and records the change in it; undefined if nothing is other than it
+ * was. Throws OVERRIDE_INVALID, WRONG_CONFIGURATION.
+ */
+export async function changeRun(
+  { folder, plan }: Pick<OpenRun, "folder" | "plan">,
+  overrides: readonly string[],
+): Promise<PlanChange | undefined> {
+  const recorded = (await readLines<StepRecord>(folder.metrics)).at(-1)?.step ?? 0;
+  const admitted = (await readReservations(folder)).map(({ stage }) => stepOf(stage) ?? 0);
+  const begun = admitted.reduce((most, step) => Math.max(most, step), recorded);
+  const { plan: next, changed } = changePlan(plan, overrides, begun);
+  if (changed.length === 0) return undefined;
+  const change: PlanChange = { at: new Date().toISOString(), step: recorded, changed };
+  const content = { ...next, changes: [...(plan.changes ?? []), change] };
+  await writeWhole(folder.plan, `${JSON.stringify(content, null, 2)}\n`);
+  return change;
+}

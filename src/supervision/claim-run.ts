@@ -1,0 +1,171 @@
+import { linkSync, renameSync, rmSync, utimesSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { hostname } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
+import { EverturnError } from "../errors/everturn-error.ts";
+import { isSystemError } from "../errors/system-error.ts";
+import { temporaryName } from "../files/temporary-name.ts";
+import { readRecord, writeOnce, writeWhole } from "../files/whole-files.ts";
+import { isRunning, ownIdentity, type ProcessIdentity } from "../processes/process-identity.ts";
+import type { RunFolder } from "../runs/run-folder.ts";
+import { heldElsewhere, readSession, type Session } from "./session-file.ts";
+
+/** A run that this process works on. */
+export interface HeldRun {
+  /** Notes where the run's server is, for other commands. Throws RUN_TAKEN_OVER. */
+  tell(about: Pick<Session, "address" | "cluster" | "server">): Promise<void>;
+  /** Rejects with RUN_TAKEN_OVER when another process works on the run; never resolves. */
+  taken: Promise<never>;
+  /** Gives the run back. */
+  release(): Promise<void>;
+}
+
+/** Milliseconds between two signs of life; a session of another machine that gives none for `silence` is nobody's. */
+const beatInterval = 2000;
+const usualSilence = 20_000;
+
+/**
+ * Makes this process the one that works on the run. A session whose process has ended is taken over, and the dev server
+ * that it left behind is ended: two servers on one database would spoil it. Whether the process of another machine or
+ * container lives can't be seen: its session file is watched for `silence` milliseconds, and only one that does not
+ * change in all that time is taken over. So no two machines' clocks are compared.
+ * Throws RUN_ALREADY_ACTIVE, RUN_HELD_ELSEWHERE.
+ */
+export async function claimRun(
+  run: string,
+  folder: RunFolder,
+  options: { note?: (text: string) => void; silence?: number; stopping?: AbortSignal } = {},
+): Promise<HeldRun> {
+  const own: Session = { process: ownIdentity(), host: hostname() };
+  for (;;) {
+    const session = await readSession(folder);
+    if (session !== undefined && !isOf(session, own)) await takeFromDead(run, folder, session, options);
+    if (session !== undefined) await takeAway(folder, session);
+    if (await writeOnce(folder.session, JSON.stringify(own))) return hold(run, folder, own);
+  }
+}
+
+/** Sees to it that nobody works on the run as `session` says. */
+async function takeFromDead(
+  run: string,
+  folder: RunFolder,
+  session: Session,
+  options: Parameters<typeof claimRun>[2] = {},
+): Promise<void> {
+  const { note = () => {}, silence = usualSilence, stopping } = options;
+  const { process: owner, host = "another machine", server } = session;
+  const isAlive = owner === undefined ? undefined : isRunning(owner);
+  if (isAlive === true) throw new EverturnError("RUN_ALREADY_ACTIVE", { run, pid: owner?.pid ?? "" });
+  if (isAlive === undefined) {
+    const seconds = Math.ceil(silence / 1000);
+    note(`${host} worked on ${run}: watching for ${seconds} s whether it still does`);
+    if (await changes(folder.session, silence, stopping)) throw heldElsewhere(run, folder, session);
+  }
+  if (server !== undefined) await end(server);
+}
+
+/** Whether a file changes within so many milliseconds; its end is a change too. */
+async function changes(path: string, silence: number, signal: AbortSignal | undefined): Promise<boolean> {
+  const before = await stateOf(path);
+  const started = performance.now();
+  while (performance.now() - started < silence) {
+    await sleep(Math.min(500, silence / 4), undefined, signal === undefined ? {} : { signal });
+    if ((await stateOf(path)) !== before) return true;
+  }
+  return false;
+}
+
+/** Opened, since a network file system answers from memory for a while when it is merely asked. */
+async function stateOf(path: string): Promise<string> {
+  try {
+    const file = await open(path);
+    try {
+      const { ino, mtimeNs } = await file.stat({ bigint: true });
+      return `${ino} ${mtimeNs}`;
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (isSystemError(error, "ENOENT")) return "gone";
+    throw error;
+  }
+}
+
+/** Takes a dead session's file away; one that another process has written since stays. */
+async function takeAway(folder: RunFolder, dead: Session): Promise<void> {
+  const taken = temporaryName(folder.session);
+  try {
+    renameSync(folder.session, taken);
+  } catch (error) {
+    if (isSystemError(error, "ENOENT")) return; // another process was faster
+    throw error;
+  }
+  try {
+    if (!isDeepStrictEqual(await readRecord<Session>(taken), dead)) linkSync(taken, folder.session);
+  } finally {
+    rmSync(taken, { force: true });
+  }
+}
+
+function hold(run: string, folder: RunFolder, own: Session): HeldRun {
+  let session = own;
+  let lose = (_: unknown) => {};
+  const taken = new Promise<never>((_, reject) => {
+    lose = reject;
+  });
+  taken.catch(() => {}); // told by whoever waits for it
+  const beating = setInterval(() => {
+    beat().catch(lose);
+  }, beatInterval);
+  beating.unref();
+
+  /** Throws RUN_TAKEN_OVER; what the disk does not allow now is tried again at the next one. */
+  async function beat(): Promise<void> {
+    const now = new Date();
+    try {
+      if (await isMine()) utimesSync(folder.session, now, now);
+      else await writeOnce(folder.session, JSON.stringify(session)); // somebody deleted it
+    } catch (error) {
+      if (error instanceof EverturnError && error.code === "RUN_TAKEN_OVER") throw error;
+    }
+  }
+
+  /** Whether the file says that this process works on the run; false if there is none. Throws RUN_TAKEN_OVER. */
+  async function isMine(): Promise<boolean> {
+    const standing = await readSession(folder);
+    if (standing === undefined || isOf(standing, own)) return standing !== undefined;
+    const { process: { pid = "unknown" } = {}, host = "unknown" } = standing;
+    throw new EverturnError("RUN_TAKEN_OVER", { run, pid, host });
+  }
+
+  return {
+    taken,
+    tell: async (about) => {
+      session = { ...session, ...about };
+      await isMine();
+      await writeWhole(folder.session, JSON.stringify(session));
+    },
+    release: async () => {
+      clearInterval(beating);
+      const standing = await readSession(folder);
+      if (standing !== undefined && isOf(standing, own)) rmSync(folder.session, { force: true });
+    },
+  };
+}
+
+function isOf(session: Session, own: Session): boolean {
+  return isDeepStrictEqual(session.process, own.process);
+}
+
+async function end(server: ProcessIdentity): Promise<void> {
+  for (const signal of ["SIGTERM", "SIGKILL"] as const) {
+    if (isRunning(server) !== true) return;
+    try {
+      process.kill(server.pid, signal);
+    } catch (error) {
+      if (!isSystemError(error, "ESRCH")) throw error;
+    }
+    for (let waited = 0; waited < 50 && isRunning(server) === true; waited++) await sleep(100);
+  }
+}

@@ -1,0 +1,17 @@
+import { appendFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { makeFolder } from "../files/make-folder.ts";
+import { isStorageError, storageError } from "../files/storage-errors.ts";
+
+/** Notes that also go into the log at `path`, each with its time. A line that the disk has no room for is dropped. */
+export function loggedNotes(path: string, note: (text: string) => void = () => {}): (text: string) => void {
+  makeFolder(dirname(path));
+  return (text) => {
+    note(text);
+    try {
+      appendFileSync(path, `${new Date().toISOString()} ${text}\n`);
+    } catch (error) {
+      if (!isStorageError(storageError(error, path))) throw error;
+    }
+  };
+}

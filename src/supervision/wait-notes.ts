@@ -1,0 +1,98 @@
+import { alike, isTrouble, type Wait, waitLine } from "../temporal/waits.ts";
+
+/** Milliseconds for which something must have been waited for before it is said. */
+export const patience = 10_000;
+
+/** Milliseconds between two notes of one wait whose reasons keep changing, at least. */
+const betweenReasons = 30_000;
+
+/** Milliseconds for which a trouble must have been away before it is said to be over. */
+const calm = 5000;
+
+/** A trouble that was told. */
+interface Told {
+  since: number;
+  attempts: number;
+  time: number;
+  reasons: Set<string>;
+  at: number;
+  /** When it was last seen. */
+  seen: number;
+  wait: Wait;
+}
+
+/** What of all that is waited for is worth a word. */
+export interface WaitNotes {
+  /**
+   * Takes what is waited for at `now`; `isStill`: nothing has moved for so long that what only takes its time is worth a
+   * word too. What is to be said once (`notes`), what to show for as long as it lasts (`lines`), and whether a trouble was
+   * told whose end was not.
+   */
+  see(
+    waits: readonly Wait[],
+    isStill: boolean,
+    now: number,
+  ): { notes: string[]; lines: string[]; isTroubled: boolean };
+}
+
+/**
+ * Says of each wait once that it is there; again when its reason changes, or the order of magnitude of its attempts or
+ * its time; and when a trouble is over. What only takes its time is told when it takes ten times as long as ever before.
+ */
+export function waitNotes(): WaitNotes {
+  const troubles = new Map<string, Told>();
+  const longest = new Map<string, number>();
+
+  function tell(wait: Wait, now: number): boolean {
+    const key = keyOf(wait);
+    const time = magnitude((now - wait.since) / patience);
+    if (!isTrouble(wait)) {
+      if (time <= (longest.get(key) ?? -1)) return false;
+      longest.set(key, time);
+      return true;
+    }
+    const attempts = magnitude(wait.attempt);
+    const reason = alike(wait.reason ?? "");
+    const told = troubles.get(key);
+    if (told === undefined) {
+      const { since } = wait;
+      troubles.set(key, { since, attempts, time, reasons: new Set([reason]), at: now, seen: now, wait });
+      return true;
+    }
+    const isNewReason = !told.reasons.has(reason) && now - told.at >= betweenReasons;
+    const isLarger = attempts > told.attempts || time > told.time;
+    Object.assign(told, { seen: now, wait, time: Math.max(told.time, time) });
+    told.attempts = Math.max(told.attempts, attempts);
+    if (!isNewReason && !isLarger) return false;
+    told.reasons.add(reason);
+    told.at = now;
+    return true;
+  }
+
+  function over(now: number): string[] {
+    const gone = [...troubles].filter(([, { seen }]) => now - seen >= calm);
+    for (const [key] of gone) troubles.delete(key);
+    return gone.map(([, { wait, since, seen }]) => {
+      const seconds = Math.round((seen - since) / 1000);
+      return `${wait.what} (${wait.role}) is no longer waited for, after ${seconds} s`;
+    });
+  }
+
+  return {
+    see: (waits, isStill, now) => {
+      const old = waits.filter((wait) => now - wait.since >= patience && (isStill || isTrouble(wait)));
+      const notes = old.filter((wait) => tell(wait, now)).map((wait) => waitLine(wait, now));
+      notes.push(...over(now));
+      return { notes, lines: old.map((wait) => waitLine(wait, now)), isTroubled: troubles.size > 0 };
+    },
+  };
+}
+
+function keyOf(wait: Wait): string {
+  return `${wait.what}\n${wait.role}\n${isTrouble(wait)}`;
+}
+
+/** 0 from 1 to 9, 1 from 10 to 99, and so on. */
+function magnitude(value: number): number {
+  return Math.floor(Math.log10(Math.max(1, value)));
+}

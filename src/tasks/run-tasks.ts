@@ -1,0 +1,80 @@
+import type { Task } from "../contracts/generated/task.ts";
+import type { Plan, ResolvedPlugin } from "../contracts/plan.ts";
+import type { TaskSet, TaskSource } from "../contracts/trajectory.ts";
+import { EverturnError } from "../errors/everturn-error.ts";
+import { loadDataset } from "../plugins/registry.ts";
+import { sharedPromises } from "../promises/shared-promises.ts";
+import { batchIndices } from "../random/batch-indices.ts";
+import type { OpenRun } from "../runs/open-runs.ts";
+import { readTrajectoryRecord } from "../trajectory/trajectory-files.ts";
+import { trajectoryOf } from "../trajectory/trajectory-of.ts";
+import { readTaskFile } from "./task-file.ts";
+
+/** The tasks of a plan's data sets, each loaded once. */
+export interface RunTasks {
+  training(plan: Plan): Promise<Task[]>;
+  validation(plan: Plan): Promise<Task[]>;
+}
+
+/** No tasks loaded yet. */
+export function runTasks(): RunTasks {
+  const loaded = sharedPromises<Task[]>();
+  function load(use: ResolvedPlugin): Promise<Task[]> {
+    const key = JSON.stringify([use.entry, use.config]);
+    return loaded.get(key, async () => (await loadDataset(use)).load(use.config));
+  }
+  return {
+    training: ({ dataset }) => load(dataset.train),
+    validation: ({ dataset }) => load(dataset.validation),
+  };
+}
+
+/** The tasks of a set. Throws what reading it throws. */
+export function tasksIn(tasks: RunTasks, plan: Plan, source: TaskSet): Promise<Task[]> {
+  if (typeof source === "object") return readTaskFile(source.file);
+  return source === "training" ? tasks.training(plan) : tasks.validation(plan);
+}
+
+/** The task of an id, where `source` says that it stands. Throws TASK_NOT_FOUND. */
+export async function taskAt(
+  { plan, folder }: OpenRun,
+  tasks: RunTasks,
+  source: TaskSource,
+  id: string,
+): Promise<Task> {
+  if (typeof source === "object" && "trajectory" in source) {
+    const record = await readTrajectoryRecord(folder, trajectoryOf(source.trajectory));
+    if (record === undefined)
+      throw new EverturnError("TASK_NOT_FOUND", { task: id, place: source.trajectory });
+    return record.task;
+  }
+  const task = (await tasksIn(tasks, plan, source))[taskRow(id)];
+  const place = typeof source === "object" ? source.file : `the ${source} set`;
+  if (task === undefined) throw new EverturnError("TASK_NOT_FOUND", { task: id, place });
+  return task;
+}
+
+/**
+ * Which of `length` training tasks a step has: shuffled by the seed, no task twice in an epoch; the tasks that replace
+ * some of them are from a shuffle of their own.
+ */
+export function stepIndices(
+  { rollout, seed }: Plan,
+  length: number,
+  step: number,
+  replacement?: { round: number; count: number },
+): number[] {
+  const size = rollout.batchSize / rollout.groupSize;
+  const purpose = replacement === undefined ? "tasks" : `tasks of round ${replacement.round}`;
+  return batchIndices({ length, size, number: step - 1, seed, purpose }).slice(0, replacement?.count);
+}
+
+/** The id of the task in a data set's row (from 0): `task-00012`. */
+export function taskId(row: number): string {
+  return `task-${String(row).padStart(5, "0")}`;
+}
+
+/** The row of a task's id. */
+export function taskRow(id: string): number {
+  return Number(id.slice("task-".length));
+}

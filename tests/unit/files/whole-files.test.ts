@@ -1,0 +1,91 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { folderOnce } from "../../../src/files/folder-once.ts";
+import { putLine, readLines, readRecord, writeOnce, writeWhole } from "../../../src/files/whole-files.ts";
+import { createRun } from "../../../src/runs/create-run.ts";
+import { mayMount, mount } from "../../support/mount.ts";
+import { samplePlan } from "../../support/sample-plan.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+
+const folder = temporaryFolder();
+const small = { steps: 1, batchSize: 8, tasks: 2, warmStart: false, evaluationEvery: 1 };
+const written = (name: string, text: string) => {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+};
+
+test("a file is written whole, into folders that are made, and leaves nothing beside it", async () => {
+  const path = join(folder, "a", "b", "record.json");
+  await writeWhole(path, '{"value":1}');
+  await writeWhole(path, '{"value":2}');
+  expect(await readRecord(path)).toEqual({ value: 2 });
+  expect(readdirSync(dirname(path))).toEqual(["record.json"]);
+});
+
+test("of many writers of one file the first wins, and all others are told", async () => {
+  const path = join(folder, "once", "record.json");
+  const contents = ["a", "b", "c", "d"];
+  const won = await Promise.all(contents.map((content) => writeOnce(path, content)));
+  expect(won.filter(Boolean)).toHaveLength(1);
+  expect(readFileSync(path, "utf8")).toBe(contents[won.indexOf(true)]);
+  expect(readdirSync(dirname(path))).toEqual(["record.json"]);
+});
+
+test.skipIf(!mayMount)(
+  "a read-only store is said to be one, also where a folder would have to be made",
+  async () => {
+    const disk = join(folder, "disk");
+    mkdirSync(disk);
+    mount("mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk);
+    try {
+      mount("mount", "-o", "remount,ro", disk);
+      const expected = { code: "STORE_NOT_WRITABLE", params: { reason: "its file system is read-only" } };
+      await expect(writeOnce(join(disk, "record.json"), "{}")).rejects.toMatchObject(expected);
+      await expect(writeOnce(join(disk, "a", "b", "record.json"), "{}")).rejects.toMatchObject(expected);
+      await expect(writeWhole(join(disk, "a", "record.json"), "{}")).rejects.toMatchObject(expected);
+      await expect(folderOnce(join(disk, "a", "v1"), async () => {})).rejects.toMatchObject(expected);
+      await expect(createRun(samplePlan(small), join(disk, "runs"), undefined, false)).rejects.toMatchObject(
+        expected,
+      );
+    } finally {
+      mount("umount", "--lazy", disk);
+    }
+  },
+);
+
+test("a record that is not there is undefined; one that was cut is refused by its name", async () => {
+  expect(await readRecord(join(folder, "nothing.json"))).toBeUndefined();
+  const path = written("cut.json", '{"value":');
+  await expect(readRecord(path)).rejects.toMatchObject({ code: "RECORD_CORRUPT" });
+  await expect(readRecord(path)).rejects.toThrow(path);
+});
+
+interface Line {
+  step: number;
+}
+const put = (path: string, step: number) =>
+  putLine<Line>(path, JSON.stringify({ step }), (line) => line.step < step);
+
+test("a line that a killed writer left torn is ignored by readers and written over by the next writer", async () => {
+  const path = written("metrics.jsonl", '{"step":1,"name":"é"}\n{"step":2,"name":"a long one that is t');
+  expect(await readLines(path)).toEqual([{ step: 1, name: "é" }]);
+  await put(path, 2);
+  await put(path, 3);
+  expect(await readLines(path)).toEqual([{ step: 1, name: "é" }, { step: 2 }, { step: 3 }]);
+});
+
+test("writers of one line that race, and one that comes late, leave it once and in its place", async () => {
+  const path = join(folder, "raced", "metrics.jsonl");
+  await Promise.all(Array.from({ length: 8 }, () => put(path, 1)));
+  await put(path, 2);
+  await Promise.all(Array.from({ length: 8 }, () => put(path, 1)));
+  expect(readFileSync(path, "utf8")).toBe('{"step":1}\n{"step":2}\n');
+});
+
+test("a file of lines that is not there has none; a line in its middle that is torn is refused", async () => {
+  expect(await readLines(join(folder, "nothing.jsonl"))).toEqual([]);
+  const path = written("spoilt.jsonl", '{"step":1\n{"step":2}\n');
+  await expect(readLines(path)).rejects.toMatchObject({ code: "RECORD_CORRUPT" });
+});

@@ -1,0 +1,58 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { settingsOfHost } from "../../../src/pipeline/host-settings.ts";
+import { markVariable } from "../../../src/processes/marked-processes.ts";
+import { machine, processIdentity } from "../../../src/processes/process-identity.ts";
+import { runFolder } from "../../../src/runs/run-folder.ts";
+import { openRunStore } from "../../../src/store/open-run-store.ts";
+import { createHost } from "../../../src/tools/host.ts";
+import { holdInstances } from "../../../src/tools/instances.ts";
+import { openLeases } from "../../../src/tools/leases.ts";
+import { openTool } from "../../../src/tools/open-tool.ts";
+import { samplePlan } from "../../support/sample-plan.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { threadOf } from "../../support/thread-of.ts";
+
+const plan = samplePlan({ steps: 1, batchSize: 8, tasks: 2, warmStart: false, evaluationEvery: 1 });
+const [resolved] = plan.tools;
+if (resolved === undefined) throw new Error("the sample plan has no tool");
+const host = createHost("calculator", settingsOfHost(plan, "calculator"), () => {});
+
+async function sleeper(mark: string): Promise<number> {
+  const code = "setInterval(() => {}, 1000); console.log('up')";
+  const child = spawn(process.execPath, ["-e", code], {
+    env: { ...process.env, [markVariable]: mark },
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  await once(child.stdout, "data");
+  return child.pid ?? -1;
+}
+
+test.skipIf(!existsSync("/proc/self/environ"))(
+  "what a worker started that died before it could note it is found by its lease's mark and killed",
+  async () => {
+    const folder = runFolder(temporaryFolder(), "run-1");
+    const dead = { pid: 2 ** 22 + 1, started: "1", machine };
+    const lease = await openLeases(folder.leases, "dead", dead).claim("step-0001~task-1~0~session", {
+      ...{ trajectory: "run-1/step-0001/task-1/0", tool: "session" },
+      journal: "trajectories/step-0001/task-1/0",
+    });
+    const [left, other] = [await sleeper(lease.mark), await sleeper("another")];
+    const own = processIdentity(process.pid);
+    if (own === undefined) throw new Error("this process does not run");
+    const leases = openLeases(folder.leases, "alive", own);
+    const tool = openTool(resolved, await threadOf('{ execute: () => ({ text: "" }) }', resolved), host);
+    await holdInstances(
+      { folder, store: openRunStore(folder.root) },
+      leases,
+      async () => tool,
+      () => {},
+    ).reap();
+    await vi.waitUntil(() => processIdentity(left) === undefined);
+    expect(processIdentity(other)).toBeDefined();
+    expect(await leases.list()).toEqual([]);
+  },
+);

@@ -1,0 +1,232 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test, vi } from "vitest";
+import type { Task } from "../../../src/contracts/generated/task.ts";
+import type { JsonObject } from "../../../src/contracts/json.ts";
+import type { TrajectoryPlace } from "../../../src/contracts/trajectory.ts";
+import { type ToolWorker, toolWorker } from "../../../src/roles/tool-worker.ts";
+import { createRun } from "../../../src/runs/create-run.ts";
+import { runFolder } from "../../../src/runs/run-folder.ts";
+import { samplePlan } from "../../support/sample-plan.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+
+const runs = temporaryFolder();
+const entry = join(runs, "tool-memory", "index.ts");
+mkdirSync(join(runs, "tool-memory"));
+const releasedLog = join(runs, "released.log");
+// Its instances are what happened to them, in order. The first one of trajectory "unlucky" can't be made.
+writeFileSync(
+  entry,
+  `import { appendFileSync } from "node:fs";
+const unlucky = [];
+export default {
+  create: ({ instance }) => {
+    if (instance.includes("unlucky") && unlucky.push(1) === 1) throw new Error("no room");
+    return ["created for " + instance];
+  },
+  execute: ({ expression }, { isReplay }, state) => {
+    if (expression === "exit") process.exit(1);
+    if (expression !== "") state.push((isReplay ? "again " : "") + expression);
+    return { text: JSON.stringify(state) };
+  },
+  release: (state) => appendFileSync(${JSON.stringify(releasedLog)}, JSON.stringify(state) + "\\n"),
+  snapshot: (state) => Buffer.from(JSON.stringify(state)),
+  restore: (bytes) => [...JSON.parse(Buffer.from(bytes).toString()), "restored"],
+};`,
+);
+
+const plan = samplePlan({ steps: 1, batchSize: 8, tasks: 2, warmStart: false, evaluationEvery: 1 });
+const [calculator] = plan.tools;
+const block = calculator?.manifest.tool;
+if (calculator === undefined || block === undefined) throw new Error("the sample plan has no tool");
+const tools = (["fail", "replay", "snapshot"] as const).map((recovery) => {
+  const manifest = { ...calculator.manifest, tool: { ...block, name: recovery, stateful: true, recovery } };
+  return { ...calculator, entry, manifest };
+});
+const run = await createRun({ ...plan, tools }, runs, undefined, false);
+const folder = runFolder(runs, run);
+
+const task: Task = { data_source: "test", prompt: [], reward_model: { ground_truth: "" } };
+const { signal } = new AbortController();
+const place = (name: string): TrajectoryPlace => ({
+  ...{ id: name, run, stage: "step-0001", step: 1, task: name, sample: 0 },
+});
+
+/** The instance's state when a worker calls it. */
+async function held(worker: ToolWorker, name: string, toolName: string, turn = 1): Promise<unknown> {
+  const tool = await worker.tool(toolName);
+  const call = { place: place(name), task, tool, turn, call: 0, attempt: 1, continues: false, signal };
+  const execution = { instance: name, key: name, attempt: 1, config: {}, signal, isReplay: false };
+  const { answer } = await worker.instances.use(call, async (state) =>
+    tool.plugin.execute({ expression: "" }, execution, state),
+  );
+  return JSON.parse(answer.text);
+}
+
+/** The states of instances of trajectory `name` when they were released. */
+function released(name: string): string[][] {
+  const lines = existsSync(releasedLog) ? readFileSync(releasedLog, "utf8").trim().split("\n") : [];
+  return lines.map((line) => JSON.parse(line)).filter(([created]) => created === `created for ${name}`);
+}
+
+/** A call as its activity makes it, with what it records. */
+async function call(
+  worker: ToolWorker,
+  name: string,
+  toolName: string,
+  turn: number,
+  attempt = 1,
+): Promise<unknown> {
+  const tool = await worker.tool(toolName);
+  const parameters: JsonObject = { expression: `turn ${turn}` };
+  const needed = { place: place(name), task, tool, turn, call: 0, attempt, continues: turn > 1, signal };
+  const execution = { instance: name, key: `${name}/${turn}/0`, attempt, config: {}, signal };
+  const { answer, snapshot } = await worker.instances.use(needed, async (state) => {
+    return tool.plugin.execute(parameters, { ...execution, isReplay: false }, state);
+  });
+  const recorded = { tool: toolName, arguments: parameters, observation: answer.text, valid: true };
+  const file = join(folder.trajectory(place(name)), `turn-${turn}-call-0.json`);
+  mkdirSync(folder.trajectory(place(name)), { recursive: true });
+  writeFileSync(file, JSON.stringify({ ...recorded, reward: 0, attempts: 1, seconds: 0, snapshot }));
+  return JSON.parse(answer.text);
+}
+
+test("a tool has one instance for each trajectory, released once", async () => {
+  const worker = toolWorker(runs, run);
+  const [first, same] = await Promise.all([held(worker, "a", "fail"), held(worker, "a", "fail")]);
+  expect(same).toEqual(first);
+  expect(await held(worker, "b", "fail")).toEqual(["created for b"]);
+  const tool = await worker.tool("fail");
+  await worker.instances.release(place("a"), tool);
+  await worker.instances.release(place("a"), tool);
+  expect(released("a")).toEqual([["created for a"]]);
+  await worker.close();
+  expect(readdirSync(folder.leases)).toEqual([]);
+});
+
+test("recovery fail: state that is nowhere any more is not made up anew, the call fails visibly", async () => {
+  const [one, other] = [toolWorker(runs, run), toolWorker(runs, run)];
+  await call(one, "c", "fail", 1);
+  const elsewhere = { code: "TOOL_HELD_ELSEWHERE", retryable: true };
+  await expect(call(other, "c", "fail", 2, 20)).rejects.toMatchObject(elsewhere);
+  await one.close();
+  const lost = { code: "TOOL_STATE_LOST", retryable: false };
+  await expect(call(other, "c", "fail", 2)).rejects.toMatchObject(lost);
+});
+
+test("recovery replay: another worker takes the lease over and makes the recorded calls again, in order", async () => {
+  const [one, other] = [toolWorker(runs, run), toolWorker(runs, run)];
+  await call(one, "d", "replay", 1);
+  await call(one, "d", "replay", 2);
+  await expect(call(other, "d", "replay", 3, 8)).rejects.toMatchObject({ code: "TOOL_HELD_ELSEWHERE" });
+  const after = await call(other, "d", "replay", 3, 9);
+  expect(after).toEqual(["created for d", "again turn 1", "again turn 2", "turn 3"]);
+  await one.instances.renew();
+  expect(released("d")).toEqual([["created for d", "turn 1", "turn 2"]]);
+  expect(readdirSync(folder.leases).filter((file) => file.includes("~d~"))).toEqual([
+    "step-0001~d~0~replay~2.json",
+  ]);
+  await other.close();
+});
+
+test("recovery snapshot: another worker restores the state after the last recorded call", async () => {
+  const [one, other] = [toolWorker(runs, run), toolWorker(runs, run)];
+  await call(one, "e", "snapshot", 1);
+  await call(one, "e", "snapshot", 2);
+  const after = await call(other, "e", "snapshot", 3, 9);
+  expect(after).toEqual(["created for e", "turn 1", "turn 2", "restored", "turn 3"]);
+  await expect(call(one, "e", "snapshot", 4, 9)).resolves.toContain("restored");
+  await Promise.all([one.close(), other.close()]);
+});
+
+test("recovery snapshot: one that was changed on the disk is no state, and the call fails visibly", async () => {
+  const [one, other] = [toolWorker(runs, run), toolWorker(runs, run)];
+  await call(one, "f2", "snapshot", 1);
+  const record = readFileSync(join(folder.trajectory(place("f2")), "turn-1-call-0.json"), "utf8");
+  const { snapshot }: { snapshot: string } = JSON.parse(record);
+  writeFileSync(join(folder.root, "bytes", snapshot.slice(0, 2), `${snapshot}.bin`), '["forged"]');
+  await expect(call(other, "f2", "snapshot", 2, 9)).rejects.toMatchObject({ code: "TOOL_STATE_LOST" });
+  await Promise.all([one.close(), other.close()]);
+});
+
+test("a call that fails half-way is made again on the state before it", async () => {
+  const worker = toolWorker(runs, run);
+  await call(worker, "f", "replay", 1);
+  const tool = await worker.tool("replay");
+  const broken = { place: place("f"), task, tool, turn: 2, call: 0, attempt: 1, continues: true, signal };
+  const execution = { instance: "f", key: "f/2/0", attempt: 1, config: {}, signal, isReplay: false };
+  const failing = worker.instances.use(broken, async (state) => {
+    await tool.plugin.execute({ expression: "half of turn 2" }, execution, state);
+    throw new Error("the host is down");
+  });
+  await expect(failing).rejects.toThrow("the host is down");
+  expect(await call(worker, "f", "replay", 2)).toEqual(["created for f", "again turn 1", "turn 2"]);
+  await worker.close();
+});
+
+test("instances whose thread ended count as lost with it, as if their worker had died", async () => {
+  const worker = toolWorker(runs, run);
+  for (const name of ["replay", "snapshot", "fail"]) {
+    await call(worker, `lost-${name}`, name, 1);
+    const tool = await worker.tool(name);
+    const execution = { instance: "", key: "", attempt: 1, config: {}, signal, isReplay: false };
+    const ending = tool.plugin.execute({ expression: "exit" }, execution, undefined);
+    await expect(ending).rejects.toMatchObject({ code: "TOOL_FAILED" });
+  }
+  expect(await call(worker, "lost-replay", "replay", 2)).toEqual([
+    ...["created for lost-replay", "again turn 1", "turn 2"],
+  ]);
+  expect(await call(worker, "lost-snapshot", "snapshot", 2)).toEqual([
+    ...["created for lost-snapshot", "turn 1", "restored", "turn 2"],
+  ]);
+  await expect(call(worker, "lost-fail", "fail", 2)).rejects.toMatchObject({ code: "TOOL_STATE_LOST" });
+  await worker.close();
+});
+
+test("an instance that could not be made is tried again", async () => {
+  const worker = toolWorker(runs, run);
+  await expect(held(worker, "unlucky", "fail")).rejects.toThrow("no room");
+  expect(await held(worker, "unlucky", "fail")).toEqual(["created for unlucky"]);
+  await worker.close();
+});
+
+test("what a finished trajectory left is let go, also when nobody asks for its release", async () => {
+  const worker = toolWorker(runs, run);
+  await call(worker, "g", "replay", 1);
+  await worker.instances.renew();
+  expect(released("g")).toEqual([]);
+  writeFileSync(join(folder.trajectory(place("g")), "trajectory.json"), "{}");
+  await worker.instances.renew();
+  expect(released("g")).toEqual([["created for g", "turn 1"]]);
+});
+
+test("a worker that ends releases what it still holds", async () => {
+  const worker = toolWorker(runs, run);
+  await Promise.all(["h", "i"].map((name) => held(worker, name, "fail")));
+  await worker.close();
+  expect([...released("h"), ...released("i")]).toEqual([["created for h"], ["created for i"]]);
+});
+
+test("an instance that was given up while it was being made is freed when it says what it holds", async () => {
+  const reaped = join(runs, "reaped.log");
+  const slow = join(runs, "tool-memory", "slow.ts");
+  writeFileSync(
+    slow,
+    `import { appendFileSync } from "node:fs";
+export default {
+  create: async ({ hold }) => {
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    hold("sandbox 1");
+  },
+  execute: () => ({ text: "" }),
+  release: () => {},
+  reap: (handle) => appendFileSync(${JSON.stringify(reaped)}, handle),
+};`,
+  );
+  const manifest = { ...calculator.manifest, tool: { ...block, name: "slow", stateful: true } };
+  const slowTools = [{ ...calculator, entry: slow, manifest, timeout: 50 }];
+  const worker = toolWorker(runs, await createRun({ ...plan, tools: slowTools }, runs, undefined, false));
+  await expect(held(worker, "j", "slow")).rejects.toMatchObject({ code: "TOOL_TIMED_OUT" });
+  await vi.waitUntil(() => existsSync(reaped));
+  expect(readFileSync(reaped, "utf8")).toBe("sandbox 1");
+});
