@@ -15,7 +15,7 @@ export function reserveGroups(
 ): RunActivities["reserve-groups"] {
   return async ({ run, groups, source }) => {
     const opened = await openRun(run);
-    for (const reservation of reservationsOf(groups)) await reserve(opened.folder, reservation);
+    for (const reservation of reservationsOf(groups)) await reserve(opened.store, reservation);
     return Promise.all(
       groups.map(async ({ task }) => {
         const { prompt } = await taskAt(opened, tasks, source, task);
@@ -25,20 +25,14 @@ export function reserveGroups(
   };
 }
 
-/** One for a shard, but of an asynchronous run one for each group: which of them a shard has depends on what had room when. */
+/** One for each step and round that a shard has groups of. */
 function reservationsOf(groups: GroupPlace[]): Reservation[] {
-  const [first] = groups;
-  if (first === undefined) return [];
-  if (first.number !== undefined) return groups.map((group) => reservationOf(group, [group]));
-  return [reservationOf(first, groups)];
-}
-
-function reservationOf({ stage, round = 1 }: GroupPlace, groups: GroupPlace[]): Reservation {
-  return {
-    ...{ stage, round },
-    groups: groups.map(({ task, samples, number }) => ({
-      ...{ task, samples },
-      ...(number === undefined ? {} : { number }),
-    })),
-  };
+  const reservations = new Map<string, Reservation>();
+  for (const { stage, round = 1, task, samples, number } of groups) {
+    const key = `${stage}/${round}`;
+    const reservation = reservations.get(key) ?? { stage, round, groups: [] };
+    reservation.groups.push({ task, samples, ...(number === undefined ? {} : { number }) });
+    reservations.set(key, reservation);
+  }
+  return [...reservations.values()];
 }

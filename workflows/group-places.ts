@@ -1,5 +1,5 @@
 import type { EndedGroup, GroupPlace, OpenGroup } from "../src/contracts/rollout.ts";
-import { stepStage } from "./stages.ts";
+import { stepStage } from "../src/contracts/stages.ts";
 
 /**
  * The groups of a step: its tasks, each with the numbers of its `groupSize` samples. A task that was drawn twice (the

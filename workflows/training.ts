@@ -11,6 +11,7 @@ import type {
   TrainingProgress,
   TrainingResult,
 } from "../src/contracts/run.ts";
+import { evaluationStage, stepStage } from "../src/contracts/stages.ts";
 import { carriedOf, restored } from "./carried-rollout.ts";
 import { continueOnCurrentCode, shouldContinueAsNew } from "./continue-as-new.ts";
 import { roundsOf } from "./ended-groups.ts";
@@ -20,7 +21,6 @@ import { emptyRollout, type RolloutRules } from "./rollout-state.ts";
 import { schedule } from "./schedule.ts";
 import { stageAttributes } from "./search-attributes.ts";
 import { shardStarter } from "./shard-starter.ts";
-import { evaluationStage, stepStage } from "./stages.ts";
 
 /** Turns that take less on average, in seconds, are generated without a way through the server. */
 const quickTurn = 2;

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { LedgerEntry } from "../contracts/ledger.ts";
+import { stepStage } from "../contracts/stages.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { type Ledger, readLedger } from "../ledger/ledger.ts";
 import { openRun } from "../runs/open-runs.ts";
@@ -30,7 +31,7 @@ export function registerLedger(program: Command): void {
 async function ledger(named: string, { step, json, ...options }: Options): Promise<void> {
   const { runs, run } = runReference(named, options.runs);
   const opened = await openRun(runs, run);
-  const stage = step === undefined ? undefined : `step-${String(step).padStart(4, "0")}`;
+  const stage = step === undefined ? undefined : stepStage(step);
   const read = await readLedger(opened, stage);
   const broken = brokenLedger(run, read);
   const line = { ...read, ...(broken === undefined ? {} : errorLine(broken)) };

@@ -1,7 +1,7 @@
 import type { TrainStepResult } from "./activities.ts";
 import type { SegmentRef } from "./trajectory.ts";
 
-/** Trajectories admitted to a run, with their places, before they start: a file in `ledger/<stage>/`. */
+/** Trajectories admitted to a run, with their places, before they start. */
 export interface Reservation {
   /** `step-0003`, `evaluation-v0001` … */
   stage: string;

@@ -1,4 +1,5 @@
 import type { LedgerEntry } from "../contracts/ledger.ts";
+import { stepOf } from "../contracts/stages.ts";
 import { trajectoryOf } from "../trajectory/trajectory-of.ts";
 import type { LedgerFacts } from "./facts.ts";
 
@@ -55,10 +56,4 @@ function finishedOf(step: number, trajectories: LedgerFacts["trajectories"]): st
       ? [id]
       : [],
   );
-}
-
-/** The step that a stage's trajectories are made for; undefined for evaluations and forks. */
-export function stepOf(stage: string): number | undefined {
-  const number = /^step-(\d+)$/.exec(stage)?.[1];
-  return number === undefined ? undefined : Number(number);
 }

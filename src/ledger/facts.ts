@@ -8,7 +8,7 @@ import { readLines, readRecord } from "../files/whole-files.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
 import { listTrajectories, readTrajectoryRecord } from "../trajectory/trajectory-files.ts";
-import { readReservations } from "./reservations.ts";
+import { listReservations, readReservations } from "./reservations.ts";
 import { readTrainedSteps } from "./trained-steps.ts";
 
 /** What the ledger needs of a trajectory's record; its turns may be many. */
@@ -31,16 +31,18 @@ export interface LedgerFacts {
  * Reads them, also while the run goes on: what is written last is read first, so that all it rests on is seen too.
  * `stage` reads the trajectories of one stage only. Throws RECORD_CORRUPT.
  */
-export async function readLedgerFacts({ id, folder }: OpenRun, stage?: string): Promise<LedgerFacts> {
+export async function readLedgerFacts(run: OpenRun, stage?: string): Promise<LedgerFacts> {
+  const { id, folder, store } = run;
   const metrics = await readLines<StepRecord>(folder.metrics);
-  const trained = await readTrainedSteps(folder);
+  const trained = await readTrainedSteps(run);
   const evaluations = await readEvaluations(folder);
   const trajectories = new Map<string, FinishedTrajectory | undefined>();
   for (const file of await listTrajectories(folder, { stage })) {
     const record = await readTrajectoryRecord(folder, file);
     trajectories.set(`${id}/${file.stage}/${file.task}/${file.sample}`, record && shortened(record));
   }
-  return { metrics, trained, evaluations, trajectories, reservations: await readReservations(folder, stage) };
+  const reservations = await (stage === undefined ? listReservations(store) : readReservations(store, stage));
+  return { metrics, trained, evaluations, trajectories, reservations };
 }
 
 function shortened(record: TrajectoryRecord): FinishedTrajectory {

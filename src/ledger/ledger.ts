@@ -1,5 +1,6 @@
 import type { StepRecord } from "../contracts/generated/step-record.ts";
 import type { Finding, LedgerEntry } from "../contracts/ledger.ts";
+import { stepOf } from "../contracts/stages.ts";
 import { isEverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
 import { readLines } from "../files/whole-files.ts";
@@ -11,8 +12,9 @@ import { checkDataCursor } from "./checks/data-cursor.ts";
 import { checkEvaluations } from "./checks/evaluations.ts";
 import { checkMetrics } from "./checks/metrics.ts";
 import { checkTrajectories } from "./checks/trajectories.ts";
-import { ledgerEntries, stepOf } from "./entries.ts";
+import { ledgerEntries } from "./entries.ts";
 import { type LedgerFacts, readLedgerFacts } from "./facts.ts";
+import { largestStaleness } from "./largest-staleness.ts";
 import { type StageSummary, summarize } from "./summary.ts";
 
 /** A run's ledger, checked against its files. */
@@ -60,12 +62,6 @@ export async function readLedger(run: OpenRun, stage?: string): Promise<Ledger> 
     ...(await checkChains(run.store, finished)),
   ];
   return { run: run.id, stages: summarize(entries, facts), entries, findings, unchecked };
-}
-
-/** The most that the plan has allowed since the run began. */
-function largestStaleness({ rollout, changes = [] }: OpenRun["plan"]): number {
-  const earlier = changes.flatMap(({ changed }) => changed.filter(({ key }) => key === "rollout.staleness"));
-  return Math.max(rollout.staleness ?? 0, ...earlier.map(({ from }) => Number(from)));
 }
 
 /** What concerns one stage: only its trajectories were read. */

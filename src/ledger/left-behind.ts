@@ -17,14 +17,14 @@ export function isLeftBehind(trajectory: LeftOutTrajectory): boolean {
  * may still train on them. They are given the `reason`.
  */
 export async function leftBehind(
-  { id, plan, folder }: OpenRun,
+  { id, plan, store }: OpenRun,
   offered: readonly { trajectory: string }[],
   reason = earlier,
 ): Promise<LeftOutTrajectory[]> {
   if ((plan.rollout.staleness ?? 0) > 0) return [];
   const known = new Set(offered.map(({ trajectory }) => trajectory));
   const stages = new Set(offered.map(({ trajectory }) => trajectoryOf(trajectory).stage));
-  const reservations = await Promise.all([...stages].map((stage) => readReservations(folder, stage)));
+  const reservations = await Promise.all([...stages].map((stage) => readReservations(store, stage)));
   const reserved = reservedTrajectories(id, reservations.flat());
   const left = new Set(reserved.filter((trajectory) => !known.has(trajectory)));
   return [...left].sort().map((trajectory) => ({ trajectory, reason }));

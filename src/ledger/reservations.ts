@@ -1,30 +1,64 @@
-import { createHash } from "node:crypto";
-import { join } from "node:path";
-import type { Reservation } from "../contracts/ledger.ts";
-import { namesIn } from "../files/names-in.ts";
-import { patiently } from "../files/patiently.ts";
-import { readRecord, writeOnce } from "../files/whole-files.ts";
-import type { RunFolder } from "../runs/run-folder.ts";
+import { dirname } from "node:path/posix";
+import type { Reservation, ReservedGroup } from "../contracts/ledger.ts";
+import type { Plan } from "../contracts/plan.ts";
+import { stepStage } from "../contracts/stages.ts";
+import { reservationRow, reservationsPrefix } from "../store/keys.ts";
+import { listed } from "../store/listed.ts";
+import { addToRow, readRow } from "../store/row.ts";
+import type { Store } from "../store/store.ts";
+import { largestStaleness } from "./largest-staleness.ts";
 
 /**
- * Reserves places for trajectories, before they start. Its file is named by its content, so that an attempt that comes
- * again, or late, changes nothing. Waits where the disk is full (`patiently`).
+ * Reserves places for trajectories, before they start: the groups that are not reserved yet, so that an attempt that
+ * comes again, or late, changes nothing. Throws DISK_FULL, STORE_NOT_WRITABLE.
  */
-export async function reserve(folder: RunFolder, reservation: Reservation): Promise<void> {
-  const content = JSON.stringify(reservation);
-  const name = createHash("sha256").update(content).digest("hex").slice(0, 16);
-  await patiently(() => writeOnce(join(folder.ledger, reservation.stage, `${name}.json`), content));
+export async function reserve(
+  store: Pick<Store, "read" | "record">,
+  { stage, round = 1, groups }: Reservation,
+): Promise<void> {
+  await addToRow(store, reservationRow(stage), (standing) => {
+    const reserved = new Set(standing.flatMap((one) => one.groups.map((group) => nameOf(group, one.round))));
+    const rest = groups.filter((group) => !reserved.has(nameOf(group, round)));
+    return rest.length === 0 ? undefined : { stage, round, groups: rest };
+  });
 }
 
-/** All reservations of a run, or of one stage, in no order; none in runs of 0.1 and 0.2. Throws RECORD_CORRUPT. */
-export async function readReservations(folder: RunFolder, stage?: string): Promise<Reservation[]> {
-  const stages = stage === undefined ? await namesIn(folder.ledger) : [stage];
-  const files = await Promise.all(
-    stages.map(async (one) => {
-      const names = await namesIn(join(folder.ledger, one));
-      return names.filter((name) => name.endsWith(".json")).map((name) => join(folder.ledger, one, name));
-    }),
-  );
-  const reservations = await Promise.all(files.flat().map((file) => readRecord<Reservation>(file)));
-  return reservations.filter((reservation) => reservation !== undefined);
+function nameOf({ task, samples }: ReservedGroup, round = 1): string {
+  return JSON.stringify([round, task, samples]);
+}
+
+/** All reservations of a stage, in the order in which they were made. */
+export function readReservations(store: Pick<Store, "read" | "has">, stage: string): Promise<Reservation[]> {
+  return readRow(store, reservationRow(stage));
+}
+
+/**
+ * The reservations of steps from `from` on, none left out. Groups are admitted in the order of the steps, and no more of
+ * them are under way than those of so many steps as may be stale and one: after that many without a reservation there is none.
+ */
+export async function readStepReservations(
+  store: Pick<Store, "read" | "has">,
+  plan: Pick<Plan, "rollout" | "changes">,
+  from: number,
+): Promise<Reservation[]> {
+  const reservations: Reservation[] = [];
+  const longestGap = largestStaleness(plan) + 1;
+  for (let step = from, gap = 0; gap <= longestGap; step++) {
+    const own = await readReservations(store, stepStage(step));
+    gap = own.length === 0 ? gap + 1 : 0;
+    reservations.push(...own);
+  }
+  return reservations;
+}
+
+/** The reservations of all stages that a listing knows: for people, who can look again. */
+export async function listReservations(store: Pick<Store, "read" | "has" | "list">): Promise<Reservation[]> {
+  const stages = new Map<string, string>();
+  for await (const path of listed(store, reservationsPrefix())) {
+    if (stages.has(dirname(path))) continue;
+    const first = await store.read<Reservation>({ path });
+    if (first !== undefined) stages.set(dirname(path), first.stage);
+  }
+  const rows = await Promise.all([...stages.values()].map((stage) => readReservations(store, stage)));
+  return rows.flat();
 }

@@ -1,5 +1,5 @@
 import type { LedgerEntry, LedgerState } from "../contracts/ledger.ts";
-import { stepOf } from "./entries.ts";
+import { stepOf } from "../contracts/stages.ts";
 import type { LedgerFacts } from "./facts.ts";
 
 /** The counts of a step, an evaluation, or forks. */

@@ -1,6 +1,6 @@
 import type { Reservation } from "../contracts/ledger.ts";
 import type { CarriedGroup, CarriedRollout } from "../contracts/rollout.ts";
-import { readReservations } from "../ledger/reservations.ts";
+import { readStepReservations } from "../ledger/reservations.ts";
 import { readTrainedSteps } from "../ledger/trained-steps.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import { turnKey } from "../store/keys.ts";
@@ -14,8 +14,8 @@ export async function rolloutProgress(
   run: OpenRun,
   { nextStep, policyVersion }: { nextStep: number; policyVersion: number },
 ): Promise<CarriedRollout> {
-  const groups = numberedGroups(run.id, await readReservations(run.folder));
-  const steps = await readTrainedSteps(run.folder);
+  const groups = numberedGroups(run.id, await readStepReservations(run.store, run.plan, 1));
+  const steps = await readTrainedSteps(run);
   const used = new Set<string>();
   for (const [number, { trajectories = [], leftOut = [] }] of steps) {
     for (const { trajectory } of leftOut) used.add(trajectory);

@@ -19,8 +19,6 @@ export interface RunFolder {
   leases: string;
   /** A line for each time a tool's host was paused or resumed. */
   hosts: string;
-  /** Reservations: which trajectories were admitted. */
-  ledger: string;
   /** Batches of steps whose loss or gradient was not finite. */
   failures: string;
   /** What a step trained on, and what it left out. */
@@ -49,7 +47,6 @@ export function runFolder(runs: string, run: string): RunFolder {
     session: join(root, "session.json"),
     leases: join(root, "leases"),
     hosts: join(root, "hosts.jsonl"),
-    ledger: join(root, "ledger"),
     failures: join(root, "failures"),
     trainedStep: (step) => join(root, "steps", `train-${step}.json`),
     warmStartSlice: (from, to) => join(root, "warm-start", `steps-${from}-${to}.json`),

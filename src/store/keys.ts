@@ -1,7 +1,9 @@
 import type { StepRecord } from "../contracts/generated/step-record.ts";
+import type { LeftOutTrajectory, Reservation } from "../contracts/ledger.ts";
 import type { RecordedTurn } from "../contracts/recorded-turn.ts";
 import type { TrajectoryPlace } from "../contracts/trajectory.ts";
-import { type Key, keyOf } from "./key.ts";
+import { type Key, keyOf, type Prefix, prefixOf } from "./key.ts";
+import type { Row } from "./row.ts";
 
 /** Which trajectory of a run. */
 export type TrajectoryName = Pick<TrajectoryPlace, "stage" | "task" | "sample">;
@@ -19,4 +21,19 @@ export function forkKey(number: number): Key<{ by: string }> {
 /** The line of `metrics.jsonl` that a step has. */
 export function recordedStepKey(step: number): Key<StepRecord> {
   return keyOf("steps", step, "recorded");
+}
+
+/** What was drawn for a step after it had been committed, and is left out. */
+export function lateRow(step: number): Row<LeftOutTrajectory[]> {
+  return (number) => keyOf("steps", step, `late-${number}`);
+}
+
+/** The reservations of a stage. */
+export function reservationRow(stage: string): Row<Reservation> {
+  return (number) => keyOf("ledger", stage, number);
+}
+
+/** All reservations. */
+export function reservationsPrefix(): Prefix {
+  return prefixOf("ledger");
 }

@@ -28,6 +28,7 @@ export function openStore(backend: Backend, onCorrupt: Report): Store {
       return other === undefined ? value : other.value;
     },
     read: async <Value>({ path }: Key<Value>) => (await generations.read<Value>(path, decodeRecord))?.value,
+    has: async ({ path }) => (await backend.size(path)) !== undefined,
     bytes: async (content) => {
       const sha256 = hash("sha256", content);
       await generations.put(bytesPath(sha256), content, checked(sha256), { flush: false });

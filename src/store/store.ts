@@ -18,6 +18,8 @@ export interface Store {
   record<Value>(key: Key<Value>, value: Value, options?: { flush?: boolean }): Promise<Value>;
   /** The record that stands; undefined if there is none that can be read. */
   read<Value>(key: Key<Value>): Promise<Value | undefined>;
+  /** Whether a record was put there, be it readable or not. */
+  has(key: Key<unknown>): Promise<boolean>;
   /** Keeps bytes under their own SHA-256, which it returns. Throws as `record` does. */
   bytes(content: Uint8Array): Promise<string>;
   /** The bytes of a SHA-256, checked against it; undefined if there are none. */

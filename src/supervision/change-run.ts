@@ -1,8 +1,8 @@
 import type { StepRecord } from "../contracts/generated/step-record.ts";
 import type { PlanChange } from "../contracts/plan.ts";
+import { stepOf } from "../contracts/stages.ts";
 import { readLines, writeWhole } from "../files/whole-files.ts";
-import { stepOf } from "../ledger/entries.ts";
-import { readReservations } from "../ledger/reservations.ts";
+import { readStepReservations } from "../ledger/reservations.ts";
 import { changePlan } from "../pipeline/change-plan.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 
@@ -11,11 +11,12 @@ import type { OpenRun } from "../runs/open-runs.ts";
  * was. Throws OVERRIDE_INVALID, WRONG_CONFIGURATION.
  */
 export async function changeRun(
-  { folder, plan }: Pick<OpenRun, "folder" | "plan">,
+  { folder, plan, store }: Pick<OpenRun, "folder" | "plan" | "store">,
   overrides: readonly string[],
 ): Promise<PlanChange | undefined> {
   const recorded = (await readLines<StepRecord>(folder.metrics)).at(-1)?.step ?? 0;
-  const admitted = (await readReservations(folder)).map(({ stage }) => stepOf(stage) ?? 0);
+  const reserved = await readStepReservations(store, plan, recorded + 1);
+  const admitted = reserved.map(({ stage }) => stepOf(stage) ?? 0);
   const begun = admitted.reduce((most, step) => Math.max(most, step), recorded);
   const { plan: next, changed } = changePlan(plan, overrides, begun);
   if (changed.length === 0) return undefined;

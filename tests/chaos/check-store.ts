@@ -117,7 +117,7 @@ function readLedger(root: string, { records, lostTrajectories }: StoreFindings):
   const run = root.split("/").at(-1);
   for (const name of files(join(root, "ledger"))) {
     if (!name.endsWith(".json")) continue;
-    const { stage, groups } = read(join(root, "ledger", name));
+    const { stage, groups } = read(join(root, "ledger", name)).value;
     for (const { task, samples } of groups) {
       for (const sample of samples) {
         const id = `${run}/${stage}/${task}/${sample}`;

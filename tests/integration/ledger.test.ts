@@ -4,11 +4,12 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
-import type { TrainedStep } from "../../src/contracts/ledger.ts";
+import type { Reservation, TrainedStep } from "../../src/contracts/ledger.ts";
 import { readLedger } from "../../src/ledger/ledger.ts";
 import { openRun } from "../../src/runs/open-runs.ts";
 import { type RunFolder, runFolder } from "../../src/runs/run-folder.ts";
 import { everturn, lastLine, start } from "../support/command.ts";
+import { changeRecord } from "../support/stored-record.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const runs = temporaryFolder();
@@ -129,10 +130,8 @@ test.each<[string, string, (folder: RunFolder) => void]>([
     "not-reserved",
     "one that was never admitted",
     (f) => {
-      const stage = join(f.ledger, "step-0001");
-      const [name = ""] = readdirSync(stage);
-      if (readdirSync(stage).length > 1) return rmSync(join(stage, name));
-      change<{ groups: unknown[] }>(join(stage, name), (reservation) => void reservation.groups.pop());
+      const first = join(f.root, "ledger", "step-0001", "1.json");
+      changeRecord<Reservation>(first, (one) => ({ ...one, groups: one.groups.slice(1) }));
     },
   ],
   ["record-missing", "one without its record", (f) => rmSync(trajectoryFile(f, "step-0001"))],

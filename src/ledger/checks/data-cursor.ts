@@ -1,7 +1,7 @@
 import type { Finding, Reservation } from "../../contracts/ledger.ts";
 import type { Plan } from "../../contracts/plan.ts";
+import { stepOf } from "../../contracts/stages.ts";
 import { stepIndices, taskId } from "../../tasks/run-tasks.ts";
-import { stepOf } from "../entries.ts";
 
 /**
  * Whether each step was given the tasks that the data cursor gives it, and each of its rounds the replacements: they

@@ -1,6 +1,7 @@
 import type { Finding, TrainedTrajectory } from "../../contracts/ledger.ts";
+import { stepOf } from "../../contracts/stages.ts";
 import { trajectoryOf } from "../../trajectory/trajectory-of.ts";
-import { ledgerEntries, reservedTrajectories, stepOf } from "../entries.ts";
+import { ledgerEntries, reservedTrajectories } from "../entries.ts";
 import type { FinishedTrajectory, LedgerFacts } from "../facts.ts";
 
 /** Whether each trajectory was used once: trained on by one step, or left out with a reason. */

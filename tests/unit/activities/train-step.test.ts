@@ -52,7 +52,7 @@ async function fresh() {
       await worker.close();
     }
   };
-  return { folder, batch, leftOut, attempt };
+  return { folder, store, batch, leftOut, attempt };
 }
 
 const weights = (folder: string) => readFileSync(join(folder, "model.safetensors"));
@@ -69,10 +69,10 @@ test("the step's record says what became of each trajectory, and which files it 
 });
 
 test("what an earlier try of the step reserved, and the one that trains did not need, is left out with the reason", async () => {
-  const { folder, leftOut, attempt } = await fresh();
-  await reserve(folder, { stage: "step-0001", groups: [{ task: "task-00002", samples: [0] }] });
-  await reserve(folder, { stage: "step-0001", round: 2, groups: [{ task: "task-00007", samples: [0, 1] }] });
-  await reserve(folder, { stage: "step-0002", groups: [{ task: "task-00009", samples: [0] }] });
+  const { folder, store, leftOut, attempt } = await fresh();
+  await reserve(store, { stage: "step-0001", groups: [{ task: "task-00002", samples: [0] }] });
+  await reserve(store, { stage: "step-0001", round: 2, groups: [{ task: "task-00007", samples: [0, 1] }] });
+  await reserve(store, { stage: "step-0002", groups: [{ task: "task-00009", samples: [0] }] });
   await attempt();
   const record = await readRecord<TrainedStep>(folder.trainedStep(1));
   const reason = "an earlier try of the step drew it, which did not get to train";
@@ -82,14 +82,14 @@ test("what an earlier try of the step reserved, and the one that trains did not 
 });
 
 test("what is drawn for a step after its commit is left out by name, and the commit stands", async () => {
-  const { folder, batch, leftOut, attempt } = await fresh();
+  const { folder, store, batch, leftOut, attempt } = await fresh();
   const places = batch.map(({ trajectory }) => trajectoryOf(trajectory));
   const groups = places.map(({ task, sample }) => ({ task, samples: [sample] }));
-  await reserve(folder, { stage: "step-0001", groups });
+  await reserve(store, { stage: "step-0001", groups });
   await attempt();
   const record = await readRecord<TrainedStep>(folder.trainedStep(1));
   for (const sample of [0, 1]) {
-    await reserve(folder, {
+    await reserve(store, {
       stage: "step-0001",
       round: 2,
       groups: [{ task: "task-00007", samples: [sample] }],
@@ -97,7 +97,7 @@ test("what is drawn for a step after its commit is left out by name, and the com
     await attempt();
   }
   expect(await readRecord(folder.trainedStep(1))).toEqual(record);
-  const trained = (await readTrainedSteps(folder)).get(1);
+  const trained = (await readTrainedSteps({ folder, store })).get(1);
   const reason = "it was drawn for the step after the step had been committed";
   const run = places[0]?.run;
   const late = [0, 1].map((sample) => ({ trajectory: `${run}/step-0001/task-00007/${sample}`, reason }));

@@ -1,0 +1,57 @@
+import type { Key } from "./key.ts";
+import type { Store } from "./store.ts";
+
+/**
+ * Records at the numbers 1, 2, 3 …, none of which is ever removed: all that is in it is found by asking for the next, so
+ * that nothing rests on a listing, which may lag.
+ */
+export type Row<Value> = (number: number) => Key<Value>;
+
+/** What stands in a row after its first `after`, in order. What can't be read is told, as ever, and left out. */
+export async function readRow<Value>(
+  store: Pick<Store, "read" | "has">,
+  row: Row<Value>,
+  after = 0,
+): Promise<Value[]> {
+  const values: Value[] = [];
+  for (let number = after + 1; ; number++) {
+    const value = await store.read(row(number));
+    if (value !== undefined) values.push(value);
+    else if (!(await store.has(row(number)))) return values;
+  }
+}
+
+/**
+ * Adds to a row what `rest` makes of all that stands in it by then; nothing if that is undefined. So of writers that
+ * race for a place one has it and the others look again; equal values are one. Throws as `record` does.
+ */
+export async function addToRow<Value>(
+  store: Pick<Store, "read" | "record">,
+  row: Row<Value>,
+  rest: (standing: readonly Value[]) => Value | undefined,
+): Promise<void> {
+  const standing: Value[] = [];
+  for (let number = 1; ; number++) {
+    let found = await store.read(row(number));
+    if (found === undefined) {
+      const value = rest(standing);
+      if (value === undefined) return;
+      found = await store.record(row(number), value);
+      if (found === value) return;
+    }
+    standing.push(found);
+  }
+}
+
+/** How many records a row has, by asking for few of them. */
+export async function lengthOfRow(store: Pick<Store, "has">, row: Row<unknown>): Promise<number> {
+  let beyond = 1;
+  while (await store.has(row(beyond))) beyond *= 2;
+  let last = Math.floor(beyond / 2);
+  while (beyond - last > 1) {
+    const middle = Math.floor((last + beyond) / 2);
+    if (await store.has(row(middle))) last = middle;
+    else beyond = middle;
+  }
+  return last;
+}
