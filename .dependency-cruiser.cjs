@@ -67,6 +67,25 @@ module.exports = {
       "deterministic code: contracts, and the typed failures",
     ),
     only("plugins-see-the-api", "^plugins/[^/]+/", ["^src/api/"], "plugins see the public API alone"),
+    only(
+      "tools-see-their-api",
+      "^plugins/(tool|reward|dataset)-[^/]+/",
+      ["^src/api/plugin"],
+      "tools, rewards and data sets need nothing of the engine",
+    ),
+    only(
+      "loops-see-their-api",
+      "^plugins/loop-[^/]+/",
+      ["^src/api/workflow"],
+      "loops run inside of workflows",
+    ),
+    {
+      name: "plugin-api-without-engine",
+      comment: "what a tool or a loop imports must not load models and their runtime",
+      severity: "error",
+      from: { path: "^src/api/(plugin|workflow)\\.ts$" },
+      to: { path: "^src/(devices|onnx|tokens|models|sampling|learning)/", reachable: true },
+    },
     {
       name: "plugins-are-packages",
       comment: "a plugin does not import another plugin's files",

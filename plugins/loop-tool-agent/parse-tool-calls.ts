@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "everturn/plugin";
+import type { JsonObject, JsonValue } from "everturn/workflow";
 
 /** A tool call in an action's text, or what is wrong with it, said to the model. */
 export type ParsedCall =

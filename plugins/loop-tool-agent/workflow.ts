@@ -1,4 +1,4 @@
-import type { AgentLoop } from "everturn/plugin";
+import type { AgentLoop } from "everturn/workflow";
 import { parseToolCalls } from "./parse-tool-calls.ts";
 
 /**

@@ -23,7 +23,7 @@ import {
   targetOf,
   writePolicyFolder,
   writeStopTokens,
-} from "everturn/plugin";
+} from "everturn/engine";
 
 /**
  * A model in a folder of Hugging Face's formats: a pretrained one, or a Llama-style one with random weights. An action

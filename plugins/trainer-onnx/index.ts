@@ -10,7 +10,7 @@ import {
   type TrainerState,
   type TrainingSettings,
   targetOf,
-} from "everturn/plugin";
+} from "everturn/engine";
 import { readPolicy, writePolicy } from "./policy-files.ts";
 import { correctionReason, resolveTraining } from "./resolve.ts";
 import { loraSettings, trainingSettings } from "./settings.ts";

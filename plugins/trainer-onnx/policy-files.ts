@@ -10,7 +10,7 @@ import {
   type TrainerState,
   writeAdapterPolicyFolder,
   writeNextPolicyFolder,
-} from "everturn/plugin";
+} from "everturn/engine";
 
 /** The policy that a trainer starts from. With LoRA the weights are version 0's. */
 interface StartingPolicy {

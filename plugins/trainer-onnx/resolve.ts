@@ -3,7 +3,7 @@ import {
   type JsonObject,
   type ResolvedTraining,
   type TrainerSurroundings,
-} from "everturn/plugin";
+} from "everturn/engine";
 import { trainingSettings } from "./settings.ts";
 
 /**

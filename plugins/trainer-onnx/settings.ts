@@ -1,4 +1,4 @@
-import { algorithmPresets, type JsonObject, type LoraSettings, type TrainingSettings } from "everturn/plugin";
+import { algorithmPresets, type JsonObject, type LoraSettings, type TrainingSettings } from "everturn/engine";
 
 type Preset = (typeof algorithmPresets)[keyof typeof algorithmPresets];
 

@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { readSafetensors, type TrainerState, writeSafetensors } from "everturn/plugin";
+import { readSafetensors, type TrainerState, writeSafetensors } from "everturn/engine";
 
 const valueHeadFile = "value-head.safetensors";
 const optimizerFile = "optimizer.safetensors";

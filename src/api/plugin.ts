@@ -1,86 +1,10 @@
-// The public plugin API: all that a plugin may import of Everturn.
-export type { ConfigurationProblem } from "../contracts/configuration-problem.ts";
+// `everturn/plugin`: what authors of tools, rewards and data sets import. It loads none of the engine.
 export type { DatasetPlugin } from "../contracts/dataset.ts";
 export type { Task } from "../contracts/generated/task.ts";
 export type { JsonObject, JsonValue } from "../contracts/json.ts";
-export type { Action, AgentLoop, LoopContext, Observation } from "../contracts/loop.ts";
-export type { Message, ToolCall, ToolDefinition } from "../contracts/message.ts";
-export type {
-  Generation,
-  GenerationRequest,
-  MaskedTokens,
-  Policy,
-  PolicyFraming,
-  PolicyPlugin,
-  PolicyTraits,
-  SamplingKey,
-  SamplingParameters,
-  TokenizedText,
-} from "../contracts/policy.ts";
 export type { RewardPlugin, Score, ScoreRequest } from "../contracts/reward.ts";
 export type { ToolCreation, ToolExecution, ToolPlugin, ToolResponse } from "../contracts/tool.ts";
-export type {
-  PolicyGradientMetrics,
-  ResolvedTraining,
-  SupervisedMetrics,
-  SupervisedSettings,
-  Trainer,
-  TrainerFolders,
-  TrainerPlugin,
-  TrainerSurroundings,
-  TrainingTrajectory,
-} from "../contracts/trainer.ts";
 export type { Outcome, ToolCallRecord, TurnRecord } from "../contracts/trajectory.ts";
-export { algorithmPresets, comparesTurns } from "../learning/algorithm.ts";
-export { algorithmProblems } from "../learning/algorithm-problems.ts";
-export type { LoraSettings } from "../learning/lora.ts";
-export type { LossFunction, LossTensors } from "../learning/loss-function.ts";
-export { learningRateAt } from "../learning/schedule.ts";
-export { createTrainer } from "../learning/trainer.ts";
-export { freshTrainerState, type TrainerState } from "../learning/trainer-state.ts";
-export type { TrainingSettings } from "../learning/training-settings.ts";
-export { adapterConfigFile, readAdapter } from "../models/adapter-folder.ts";
-export { readWeights } from "../models/checkpoint.ts";
-export { importModel } from "../models/import-model.ts";
-export { knownModelNames } from "../models/known-models.ts";
-export type { ModelConfig } from "../models/model-config.ts";
-export { parseModelConfig, readModelConfig } from "../models/model-config-file.ts";
-export { type ModelText, readModelText } from "../models/model-text.ts";
-export { randomModelWeights } from "../models/model-weights.ts";
-export {
-  writeAdapterPolicyFolder,
-  writeNextPolicyFolder,
-  writePolicyFolder,
-} from "../models/policy-folder.ts";
-export { readSafetensors, type Tensor, writeSafetensors } from "../models/safetensors.ts";
-export { stopTokenIds, writeStopTokens } from "../models/stop-tokens.ts";
-export {
-  add,
-  clip,
-  div,
-  exp,
-  log,
-  maximum,
-  minimum,
-  mul,
-  negate,
-  positive,
-  sigmoid,
-  softplus,
-  sqrt,
-  sub,
-  tanh,
-  where,
-} from "../onnx/elementwise.ts";
-export type { FloatValue } from "../onnx/graph.ts";
-export { targetOf } from "../onnx/target.ts";
-export { loadLoss } from "../plugins/registry.ts";
 export { killProcess, processHandle } from "../processes/process-handle.ts";
-export { createSampler } from "../sampling/sampler.ts";
-export { beforeStopTexts } from "../sampling/stop-texts.ts";
-export { createToolCallGrammar, type ToolCallGrammar } from "../sampling/tool-call-grammar.ts";
 export { parseTasks } from "../tasks/parse-tasks.ts";
-export { createFraming } from "../tokens/framing.ts";
-export { loadTokenizer } from "../tokens/tokenizer.ts";
-export { readVocabulary } from "../tokens/vocabulary.ts";
 export { readText } from "../validation/read-text.ts";

@@ -1,4 +1,4 @@
-import type { AgentLoop } from "everturn/plugin";
+import type { AgentLoop } from "everturn/workflow";
 
 /** Each turn generates and calls the tool; so many turns are a trajectory. */
 const turns: AgentLoop = async (context) => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import onnx from "@everturn/policy-onnx";
-import { createFraming, loadTokenizer, type PolicyPlugin } from "everturn/plugin";
+import { createFraming, loadTokenizer, type PolicyPlugin } from "everturn/engine";
 
 /**
  * A policy whose generations each take a slot for a fixed time, first come, first served: an engine that is full.

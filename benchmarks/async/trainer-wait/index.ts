@@ -1,7 +1,7 @@
 import { cp, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { TrainerPlugin } from "everturn/plugin";
+import type { TrainerPlugin } from "everturn/engine";
 
 /** A trainer that takes its time and learns nothing: each version is a copy of the one before. */
 const plugin: TrainerPlugin = {

@@ -1,4 +1,4 @@
-import type { AgentLoop } from "everturn/plugin";
+import type { AgentLoop } from "everturn/workflow";
 
 /** Looks for an answer with a regular expression that takes for ever on a long run of a's with no end. */
 const backtracking: AgentLoop = async (context) => {

@@ -1,4 +1,4 @@
-import type { AgentLoop } from "everturn/plugin";
+import type { AgentLoop } from "everturn/workflow";
 
 /** Calls every tool after each action, whatever the policy said, so that an untrained policy exercises them all. */
 const drill: AgentLoop = async (context) => {

@@ -1,4 +1,4 @@
-import { div, exp, type LossFunction, mul, positive, sigmoid, sub, where } from "everturn/plugin";
+import { div, exp, type LossFunction, mul, positive, sigmoid, sub, where } from "everturn/engine";
 
 /** Soft adaptive policy optimization (arXiv 2511.20347): a ratio fades out smoothly instead of being clipped. */
 const softGate: LossFunction = ({ logProbabilities, oldLogProbabilities, advantages }, config) => {

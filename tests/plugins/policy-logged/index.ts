@@ -1,7 +1,7 @@
 import { appendFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import onnx from "@everturn/policy-onnx";
-import type { PolicyPlugin } from "everturn/plugin";
+import type { PolicyPlugin } from "everturn/engine";
 
 /** The ONNX policy, with a line in `generations.log` beside the policies for every action that it finishes. */
 const plugin: PolicyPlugin = {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import onnx from "@everturn/policy-onnx";
-import { createFraming, loadTokenizer, type PolicyPlugin } from "everturn/plugin";
+import { createFraming, loadTokenizer, type PolicyPlugin } from "everturn/engine";
 
 /**
  * Says what it is told to, through a real tokenizer and chat template, without running a model: for tests and

@@ -2,7 +2,7 @@ import { appendFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import onnx from "@everturn/policy-onnx";
-import type { GenerationRequest, PolicyPlugin } from "everturn/plugin";
+import type { GenerationRequest, PolicyPlugin } from "everturn/engine";
 
 /** The ONNX policy with a log of what it generates and when, slowed down if the pipeline says so. */
 const plugin: PolicyPlugin = {

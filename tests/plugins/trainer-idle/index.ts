@@ -1,6 +1,6 @@
 import { cp, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { TrainerPlugin } from "everturn/plugin";
+import type { TrainerPlugin } from "everturn/engine";
 
 /** Learns nothing: each version is a copy of the one before. For tests and benchmarks of everything around training. */
 const plugin: TrainerPlugin = {

@@ -35,10 +35,10 @@ test("the loss of its own is the one that tests run", async () => {
   expect(page).toContain(plugin);
 });
 
-test("the operators of a loss are those that the plugin API exports", async () => {
-  const [list = ""] = /operators that\n`everturn\/plugin` exports: ([^.]+)\./.exec(page)?.slice(1) ?? [];
+test("the operators of a loss are those that everturn/engine exports", async () => {
+  const [list = ""] = /operators that\n`everturn\/engine` exports: ([^.]+)\./.exec(page)?.slice(1) ?? [];
   const named = [...list.matchAll(/`(\w+)`/g)].map(([, name]) => name);
-  const api = await readFile(join(docs, "../src/api/plugin.ts"), "utf8");
+  const api = await readFile(join(docs, "../src/api/engine.ts"), "utf8");
   const [exported = ""] = /export \{([^}]+)\} from "\.\.\/onnx\/elementwise\.ts"/.exec(api)?.slice(1) ?? [];
   expect(named.toSorted()).toEqual(exported.match(/\w+/g)?.toSorted());
 });

@@ -7,7 +7,7 @@ import {
   type Trainer,
   type TrainerSurroundings,
   type TrainingTrajectory,
-} from "everturn/plugin";
+} from "everturn/engine";
 import { expect, test } from "vitest";
 import policy from "../../../plugins/policy-onnx/index.ts";
 import manifest from "../../../plugins/trainer-onnx/everturn.plugin.json" with { type: "json" };

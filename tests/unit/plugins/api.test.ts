@@ -1,0 +1,15 @@
+import * as engine from "everturn/engine";
+import * as plugin from "everturn/plugin";
+import * as workflow from "everturn/workflow";
+import { expect, test } from "vitest";
+
+test("everturn/plugin has what tools, rewards and data sets need, and nothing of the engine", () => {
+  expect(Object.keys(plugin).sort()).toEqual(["killProcess", "parseTasks", "processHandle", "readText"]);
+  expect(Object.keys(engine)).toEqual(
+    expect.arrayContaining(["createSampler", "createTrainer", "loadTokenizer", "softplus"]),
+  );
+});
+
+test("everturn/workflow is types alone", () => {
+  expect(Object.keys(workflow)).toEqual([]);
+});
