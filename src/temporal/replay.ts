@@ -1,13 +1,10 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Client } from "@temporalio/client";
 import type { temporal } from "@temporalio/proto";
 import { DefaultLogger, Runtime, Worker } from "@temporalio/worker";
 import { DeterminismViolationError } from "@temporalio/workflow";
 import type { ResolvedLoop } from "../contracts/plan.ts";
 import { reasonOf } from "./client.ts";
-import { bundleWorkflows } from "./workflow-bundle.ts";
+import { workflowBundle } from "./workflow-bundle.ts";
 
 /** Whether workflow code makes the commands that a history holds, and if not, where it parts from it. */
 export type Replay = { deterministic: true } | { deterministic: false; reason: string };
@@ -31,14 +28,12 @@ export async function replayHistories(
   workflowId: string,
   loop: Pick<ResolvedLoop, "name" | "workflow">,
 ): Promise<Replay> {
-  const folder = await mkdtemp(join(tmpdir(), "everturn-replay-"));
+  const code = await workflowBundle(loop, false);
   let replayed = 0;
   try {
-    const codePath = join(folder, "workflows.js");
-    await bundleWorkflows(codePath, loop, false);
     Runtime.install({ logger: new DefaultLogger("ERROR") });
     for (const history of histories) {
-      await Worker.runReplayHistory({ workflowBundle: { codePath } }, history, workflowId);
+      await Worker.runReplayHistory({ workflowBundle: { code } }, history, workflowId);
       replayed += 1;
     }
     return { deterministic: true };
@@ -46,7 +41,5 @@ export async function replayHistories(
     if (!(error instanceof DeterminismViolationError)) throw error;
     const which = histories.length > 1 ? `history ${replayed + 1} of ${histories.length}: ` : "";
     return { deterministic: false, reason: which + reasonOf(error) };
-  } finally {
-    await rm(folder, { recursive: true, force: true });
   }
 }

@@ -1,11 +1,9 @@
 import { createHash } from "node:crypto";
-import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { ResolvedLoop } from "../contracts/plan.ts";
-import { makeFolder } from "../files/make-folder.ts";
 import { readRecord, writeWhole } from "../files/whole-files.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
-import { bundleWorkflows } from "./workflow-bundle.ts";
+import { workflowBundle } from "./workflow-bundle.ts";
 
 /** The workflow code of a run: its builds (the SHA-256 of each bundle, 16 digits), the current one last. */
 interface Builds {
@@ -48,12 +46,8 @@ async function bundleToday(
   loop: Pick<ResolvedLoop, "name" | "workflow">,
   telemetry: boolean,
 ): Promise<string> {
-  makeFolder(folder.builds);
-  const file = join(folder.builds, "today.js"); // of this name always: it is part of what webpack writes
-  await bundleWorkflows(file, loop, telemetry);
-  const code = await readFile(file, "utf8");
+  const code = await workflowBundle(loop, telemetry);
   const build = createHash("sha256").update(code).digest("hex").slice(0, 16);
   await writeWhole(bundleOf(folder, build), code);
-  await rm(file);
   return build;
 }

@@ -1,70 +1,33 @@
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { bundleWorkflowCode, DefaultLogger } from "@temporalio/worker";
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import packageJson from "../../package.json" with { type: "json" };
 import type { ResolvedLoop } from "../contracts/plan.ts";
-import { EverturnError } from "../errors/everturn-error.ts";
-import { writeWhole } from "../files/whole-files.ts";
-
-const project = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
+import { cacheFolder } from "../fetch/cache-folder.ts";
+import { keepBundle, keptBundle } from "./bundle-cache.ts";
+import { areUnchangedSince } from "./bundle-inputs.ts";
 
 /**
- * Bundles Everturn's workflows with the run's agent loop into `file`, beside the entry it was made from. A run keeps
- * its bundle: a resumed run goes on with the workflow code it began with. Throws WORKFLOWS_NOT_BUNDLED.
+ * Everturn's workflows with an agent loop, as code for a worker. It takes a second or two to make, so it is kept in the
+ * user's cache and taken from there for as long as all that it was made from is as it was (decision 0026). Throws
+ * WORKFLOWS_NOT_BUNDLED.
  */
-export async function bundleWorkflows(
-  file: string,
+export async function workflowBundle(
   loop: Pick<ResolvedLoop, "name" | "workflow">,
   telemetry: boolean,
-): Promise<void> {
-  const workflowsPath = file.replace(/\.js$/, ".ts");
-  await writeWhole(workflowsPath, bundleEntry(loop));
-  let output = "";
-  const bundling = bundleWorkflowCode({
-    workflowsPath,
-    logger: new DefaultLogger("WARN", ({ message }) => {
-      output += message;
-    }),
-    workflowInterceptorModules: telemetry ? [telemetryInterceptors()] : [],
-    webpackConfigHook: (config) => ({
-      ...config,
-      resolve: {
-        ...config.resolve,
-        modules: [...(config.resolve?.modules ?? []), join(project, "node_modules")],
-      },
-    }),
-  });
-  const { code } = await bundling.catch((error) => {
-    const reason = firstError(output) ?? String(error);
-    throw new EverturnError("WORKFLOWS_NOT_BUNDLED", { loop: loop.name, reason }, { cause: error });
-  });
-  await writeWhole(file, code);
+): Promise<string> {
+  const file = join(cacheFolder(), "workflows", nameOf(loop, telemetry));
+  const kept = keptBundle(file);
+  if (kept !== undefined) return kept;
+  const began = Date.now();
+  const { bundleWorkflows } = await import("./bundle-workflows.ts"); // it is slow to load
+  const bundle = await bundleWorkflows(loop, telemetry);
+  if (areUnchangedSince(began, bundle.inputs)) keepBundle(file, bundle);
+  return bundle.code;
 }
 
-/** The module that a bundle starts from: Everturn's workflows, the trajectory workflow with `loop`. */
-function bundleEntry(loop: Pick<ResolvedLoop, "name" | "workflow">): string {
-  const path = (name: string) => JSON.stringify(join(project, "workflows", name));
-  return [
-    `import loop from ${JSON.stringify(loop.workflow)};`,
-    `import { trajectoryWorkflow } from ${path("trajectory.ts")};`,
-    `export { evaluation } from ${path("evaluation.ts")};`,
-    `export { shard } from ${path("shard.ts")};`,
-    `export { step } from ${path("step.ts")};`,
-    `export { training } from ${path("training.ts")};`,
-    `export const trajectory = trajectoryWorkflow({ ${JSON.stringify(loop.name)}: loop });`,
-    "",
-  ].join("\n");
-}
-
-/** The first error in webpack's output: its place, and what is wrong there. */
-function firstError(output: string): string | undefined {
-  return /^ERROR in (.*(?:\n.*){1,2})/m
-    .exec(output)?.[1]
-    ?.replace(/\s+/g, " ")
-    .replace(/[. ]+$/, "");
-}
-
-function telemetryInterceptors(): string {
-  const require = createRequire(import.meta.url);
-  return require.resolve("@temporalio/interceptors-opentelemetry-v2/lib/workflow-interceptors");
+/** A digest of all that is asked for, and who makes it: which files it is made from comes to light only then. */
+function nameOf({ name, workflow }: Pick<ResolvedLoop, "name" | "workflow">, telemetry: boolean): string {
+  const maker = [packageJson.version, import.meta.dirname, process.version, process.platform, process.arch];
+  const asked = JSON.stringify([...maker, name, workflow, telemetry]);
+  return createHash("sha256").update(asked).digest("hex").slice(0, 32);
 }

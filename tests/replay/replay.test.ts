@@ -1,18 +1,16 @@
-import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
-import { rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Worker } from "@temporalio/worker";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { bundleWorkflows } from "../../src/temporal/workflow-bundle.ts";
+import { beforeAll, expect, test } from "vitest";
+import { workflowBundle } from "../../src/temporal/workflow-bundle.ts";
 
 const histories = join(import.meta.dirname, "histories");
-const folder = mkdtempSync(join(tmpdir(), "everturn-replay-"));
-const bundle = join(folder, "workflows.js");
 const workflow = join(import.meta.dirname, "..", "..", "plugins", "loop-tool-agent", "workflow.ts");
 
-beforeAll(() => bundleWorkflows(bundle, { name: "loop-tool-agent", workflow }, false));
-afterAll(() => rm(folder, { recursive: true, force: true }));
+let code = "";
+beforeAll(async () => {
+  code = await workflowBundle({ name: "loop-tool-agent", workflow }, false);
+});
 
 const recorded = readdirSync(histories).flatMap((version) =>
   readdirSync(join(histories, version)).map((file) => ({ version, file })),
@@ -20,7 +18,7 @@ const recorded = readdirSync(histories).flatMap((version) =>
 
 test.each(recorded)("$file of $version replays on today's workflow code", async ({ version, file }) => {
   const history = JSON.parse(readFileSync(join(histories, version, file), "utf8"));
-  await Worker.runReplayHistory({ workflowBundle: { codePath: bundle } }, history);
+  await Worker.runReplayHistory({ workflowBundle: { code } }, history);
 });
 
 test("a history that the code would not have made is refused", async () => {
@@ -31,6 +29,6 @@ test("a history that the code would not have made is refused", async () => {
     const scheduled = event.activityTaskScheduledEventAttributes;
     if (scheduled?.activityType.name === "generate-turn") scheduled.activityType.name = "another-activity";
   }
-  const replay = Worker.runReplayHistory({ workflowBundle: { codePath: bundle } }, history);
+  const replay = Worker.runReplayHistory({ workflowBundle: { code } }, history);
   await expect(replay).rejects.toThrow(/[Nn]ondeterminism|TMPRL1100/);
 });

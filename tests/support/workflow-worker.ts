@@ -3,7 +3,7 @@ import { Client, Connection } from "@temporalio/client";
 import { NativeConnection, Worker, type WorkerOptions } from "@temporalio/worker";
 import { startDevServer } from "../../src/temporal/dev-server.ts";
 import { findServerBinary } from "../../src/temporal/server-binary.ts";
-import { bundleWorkflows } from "../../src/temporal/workflow-bundle.ts";
+import { workflowBundle } from "../../src/temporal/workflow-bundle.ts";
 
 /** A Temporal server with a worker of Everturn's workflows. */
 export interface WorkflowWorker {
@@ -19,18 +19,17 @@ export async function startWorkflows(options: {
   activities: NonNullable<WorkerOptions["activities"]>;
 }): Promise<WorkflowWorker> {
   const { folder, queue, loop, activities } = options;
-  const bundle = join(folder, "workflows.js");
   const paths = { database: join(folder, "server.db"), log: join(folder, "server.log") };
-  const [server] = await Promise.all([
+  const [server, code] = await Promise.all([
     startDevServer({ binary: await findServerBinary(), ...paths }),
-    bundleWorkflows(bundle, loop, false),
+    workflowBundle(loop, false),
   ]);
   const { address } = server;
   const connection = await Connection.connect({ address });
   const native = await NativeConnection.connect({ address });
   const worker = await Worker.create({
     ...{ connection: native, taskQueue: queue, activities },
-    workflowBundle: { codePath: bundle },
+    workflowBundle: { code },
   });
   const ended = worker.run();
   return {

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { bundleWorkflows } from "../../../src/temporal/workflow-bundle.ts";
+import { workflowBundle } from "../../../src/temporal/workflow-bundle.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -12,7 +12,7 @@ test("a loop that reaches for the outside is refused, by name and place", async 
     workflow,
     'import { rot13 } from "left-rot";\nexport default async () => rot13("answered");\n',
   );
-  const bundling = bundleWorkflows(join(folder, "workflows.js"), { name: "loop-bad", workflow }, false);
+  const bundling = workflowBundle({ name: "loop-bad", workflow }, false);
   await expect(bundling).rejects.toMatchObject({ code: "WORKFLOWS_NOT_BUNDLED" });
   await expect(bundling).rejects.toThrow(/the agent loop loop-bad can't be bundled: .*loop\.ts 1:.*left-rot/);
 });

@@ -1,9 +1,6 @@
-import { mkdtempSync, readFileSync } from "node:fs";
-import { rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { bundleWorkflows } from "../../../src/temporal/workflow-bundle.ts";
+import { workflowBundle } from "../../../src/temporal/workflow-bundle.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 
@@ -15,16 +12,12 @@ function modulesOf(code: string): string[] {
 }
 
 test("the workflow bundle holds workflows, contracts and errors, and nothing that validates, reads or computes", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "everturn-bundle-"));
-  try {
-    const file = join(folder, "workflows.js");
-    const workflow = join(root, "plugins", "loop-tool-agent", "workflow.ts");
-    await bundleWorkflows(file, { name: "loop-tool-agent", workflow }, false);
-    const code = readFileSync(file, "utf8");
-    expect(code.length).toBeLessThan(2_500_000);
-    const modules = modulesOf(code);
-    const packages = modules.flatMap((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []);
-    expect([...new Set(packages)].sort()).toMatchInlineSnapshot(`
+  const workflow = join(root, "plugins", "loop-tool-agent", "workflow.ts");
+  const code = await workflowBundle({ name: "loop-tool-agent", workflow }, false);
+  expect(code.length).toBeLessThan(2_500_000);
+  const modules = modulesOf(code);
+  const packages = modules.flatMap((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []);
+  expect([...new Set(packages)].sort()).toMatchInlineSnapshot(`
       [
         "@opentelemetry/api",
         "@temporalio/common",
@@ -34,11 +27,11 @@ test("the workflow bundle holds workflows, contracts and errors, and nothing tha
         "nexus-rpc",
       ]
     `);
-    const own = modules.filter((path) => !path.includes("node_modules") && /\.ts$/.test(path));
-    const rooms = own.flatMap(
-      (path) => /(?:^|\/)(workflows|src\/\w+|plugins\/[\w-]+)\/[^/]+\.ts$/.exec(path)?.[1] ?? [],
-    );
-    expect([...new Set(rooms)].sort()).toMatchInlineSnapshot(`
+  const own = modules.filter((path) => !path.includes("node_modules") && /\.ts$/.test(path));
+  const rooms = own.flatMap(
+    (path) => /(?:^|\/)(workflows|src\/\w+|plugins\/[\w-]+)\/[^/]+\.ts$/.exec(path)?.[1] ?? [],
+  );
+  expect([...new Set(rooms)].sort()).toMatchInlineSnapshot(`
       [
         "plugins/loop-tool-agent",
         "src/contracts",
@@ -46,7 +39,4 @@ test("the workflow bundle holds workflows, contracts and errors, and nothing tha
         "workflows",
       ]
     `);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
 });

@@ -1,0 +1,10 @@
+import loop from "@everturn/agent-loop";
+import { trajectoryWorkflow } from "./trajectory.ts";
+
+export { evaluation } from "./evaluation.ts";
+export { shard } from "./shard.ts";
+export { step } from "./step.ts";
+export { training } from "./training.ts";
+
+/** The trajectory workflow with the loop that this bundle was made for. */
+export const trajectory = trajectoryWorkflow({ [AGENT_LOOP]: loop });
