@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import type { BatchMember, TrainStepInput, TrainStepResult } from "../src/contracts/activities.ts";
+import type { BatchMember, TrainStepInput } from "../src/contracts/activities.ts";
 import type { TrajectoryRecord } from "../src/contracts/generated/trajectory.ts";
-import type { TrainedStep } from "../src/contracts/ledger.ts";
+import type { TrainedStep, TrainStepResult } from "../src/contracts/ledger.ts";
 import type { TrainerFolders, TrainingTrajectory } from "../src/contracts/trainer.ts";
 import { readRecord } from "../src/files/whole-files.ts";
 import { firstVersion } from "../src/ledger/kept-versions.ts";

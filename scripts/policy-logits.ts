@@ -1,7 +1,7 @@
 // Prints Everturn's logits for a policy folder, as JSON: `node scripts/policy-logits.ts FOLDER 1,2,3` gives one
 // row of logits after each of the tokens. check-transformers.py compares them with transformers' own.
 import { join } from "node:path";
-import { createCachedDecoder } from "../src/models/cached-decoder.ts";
+import { createCachedDecoder } from "../src/models/create-cached-decoder.ts";
 import { readModelConfig } from "../src/models/model-config-file.ts";
 import { readPolicyWeights } from "../src/models/policy-weights.ts";
 import { createKeyValueCache } from "../src/sampling/key-value-cache.ts";

@@ -1,5 +1,5 @@
 import type { EndedGroup, TrajectorySummary } from "../src/contracts/rollout.ts";
-import type { RunSettings } from "../src/contracts/run.ts";
+import type { RunSettings } from "../src/contracts/run-settings.ts";
 import type { SegmentRef } from "../src/contracts/trajectory.ts";
 
 /** A trajectory that a step trains on, and the group it belongs to. */

@@ -1,5 +1,6 @@
 import { setHandler } from "@temporalio/workflow";
-import type { EvaluationInput, EvaluationRecord, RunSettings } from "../src/contracts/run.ts";
+import type { EvaluationInput, EvaluationRecord } from "../src/contracts/run.ts";
+import type { RunSettings } from "../src/contracts/run-settings.ts";
 import type { TaskSet } from "../src/contracts/trajectory.ts";
 import { nothingFinished } from "./failure-share.ts";
 import { admitted } from "./group-places.ts";

@@ -1,9 +1,9 @@
 import { CancellationScope, scheduleActivity, scheduleLocalActivity } from "@temporalio/workflow";
 import type { CallToolInput, CallToolResult, GenerateTurnInput } from "../src/contracts/activities.ts";
+import type { Approval } from "../src/contracts/approval.ts";
 import type { Task } from "../src/contracts/generated/task.ts";
 import type { AgentLoop, LoopContext, Observation } from "../src/contracts/loop.ts";
-import type { ToolCall } from "../src/contracts/message.ts";
-import type { Approval, SpokenMessage } from "../src/contracts/orders.ts";
+import type { SpokenMessage, ToolCall } from "../src/contracts/message.ts";
 import type {
   Outcome,
   ToolBinding,

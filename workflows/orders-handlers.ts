@@ -1,12 +1,7 @@
 import { defineQuery, defineSignal, defineUpdate, setHandler } from "@temporalio/workflow";
 import type { JsonObject } from "../src/contracts/json.ts";
-import type {
-  OrderName,
-  Orders,
-  SpokenMessage,
-  TrajectoryStatus,
-  TrajectoryTranscript,
-} from "../src/contracts/orders.ts";
+import type { SpokenMessage } from "../src/contracts/message.ts";
+import type { OrderName, Orders, TrajectoryStatus, TrajectoryTranscript } from "../src/contracts/orders.ts";
 
 /** The JSON that came with an order; it may be anything. */
 export type OrderArguments = Readonly<Record<string, unknown>>;

@@ -1,9 +1,9 @@
 import { CancellationScope, condition, rootCause } from "@temporalio/workflow";
+import type { Approval } from "../src/contracts/approval.ts";
 import type { JsonObject } from "../src/contracts/json.ts";
+import type { SpokenMessage } from "../src/contracts/message.ts";
 import type {
-  Approval,
   OrderName,
-  SpokenMessage,
   TrajectoryStatus,
   TrajectoryTranscript,
   WaitingCall,

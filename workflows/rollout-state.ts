@@ -1,5 +1,5 @@
 import type { EndedGroup, OpenGroup, RolloutProgress, TrajectorySummary } from "../src/contracts/rollout.ts";
-import type { RunSettings } from "../src/contracts/run.ts";
+import type { RunSettings } from "../src/contracts/run-settings.ts";
 import { admissible, chooseGroups, type RolloutLimits } from "./admission.ts";
 import { reasonToReplace } from "./ended-groups.ts";
 import { endedGroup, hasEnded } from "./group-places.ts";

@@ -1,5 +1,5 @@
-import type { TrainStepResult } from "../src/contracts/activities.ts";
 import type { StepRecord } from "../src/contracts/generated/step-record.ts";
+import type { TrainStepResult } from "../src/contracts/ledger.ts";
 import type { EndedGroup } from "../src/contracts/rollout.ts";
 import type { StepInput } from "../src/contracts/run.ts";
 import { batchOf, reasonToReplace } from "./ended-groups.ts";

@@ -4,13 +4,13 @@ import type {
   EvaluationInput,
   EvaluationRecord,
   RunProgress,
-  RunSettings,
   StepInput,
   StepResult,
   TrainingInput,
   TrainingProgress,
   TrainingResult,
 } from "../src/contracts/run.ts";
+import type { RunSettings } from "../src/contracts/run-settings.ts";
 import { evaluationStage, stepStage } from "../src/contracts/stages.ts";
 import { carriedOf, restored } from "./carried-rollout.ts";
 import { continueOnCurrentCode, shouldContinueAsNew } from "./continue-as-new.ts";

@@ -1,5 +1,5 @@
 import type { GroupPlace } from "../src/contracts/rollout.ts";
-import type { RunSettings } from "../src/contracts/run.ts";
+import type { RunSettings } from "../src/contracts/run-settings.ts";
 import type { Queues, TaskSource, TrajectoryInput, TrajectoryPlace } from "../src/contracts/trajectory.ts";
 
 /** How trajectories are generated. */

@@ -1,8 +1,14 @@
 import type { GenerateTurnResult } from "../src/contracts/activities.ts";
+import type { Approval } from "../src/contracts/approval.ts";
 import type { JsonObject } from "../src/contracts/json.ts";
-import type { Message } from "../src/contracts/message.ts";
-import type { Approval, CarriedOrders, SpokenMessage, WaitingCall } from "../src/contracts/orders.ts";
-import type { RefusedCall, TrajectoryProgress, TurnRecord } from "../src/contracts/trajectory.ts";
+import type { Message, SpokenMessage } from "../src/contracts/message.ts";
+import type { WaitingCall } from "../src/contracts/orders.ts";
+import type {
+  CarriedOrders,
+  RefusedCall,
+  TrajectoryProgress,
+  TurnRecord,
+} from "../src/contracts/trajectory.ts";
 import { withTurn } from "./shown-turns.ts";
 import { invalidInARow } from "./stop-rules.ts";
 

@@ -1,6 +1,6 @@
-import type { RunView, ViewStream } from "./live-view.ts";
 import { phaseOf } from "./phase.ts";
 import { evaluationLine, stepLine, summaryLines } from "./progress-text.ts";
+import type { RunView, ViewStream } from "./run-view.ts";
 
 /** Plain lines: one for each change of phase outside the steps, each evaluation, each step, each note. */
 export function linesView(stream: ViewStream): RunView {

@@ -2,9 +2,9 @@ import type { StepRecord } from "../contracts/generated/step-record.ts";
 import type { RunProgress, StageProgress } from "../contracts/run.ts";
 import { duration, percent } from "../text/format.ts";
 import { aboutText, type PhaseTime, phaseClock, remainingSeconds } from "./estimate.ts";
-import type { RunView, ViewStream } from "./live-view.ts";
 import { type Phase, phaseOf } from "./phase.ts";
 import { leftOutReason, metric, progressBar, sparkline, summaryLines } from "./progress-text.ts";
+import type { RunView, ViewStream } from "./run-view.ts";
 import { line, paintFor, type Span } from "./spans.ts";
 
 const csi = "\u001b[";

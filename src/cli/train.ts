@@ -9,7 +9,8 @@ import type { RunSession } from "../supervision/session.ts";
 import { finishTraining, startTraining } from "../supervision/training-handle.ts";
 import { capabilityLine } from "./capabilities.ts";
 import { follow } from "./follow.ts";
-import { createView, type RunView } from "./live-view.ts";
+import { createView } from "./live-view.ts";
+import type { RunView } from "./run-view.ts";
 import { withSession } from "./with-session.ts";
 
 /** Drives a run to its end: brings everything up, shows the progress, writes the report, prints the summary. */

@@ -1,5 +1,5 @@
+import type { Approval } from "../contracts/approval.ts";
 import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
-import type { Approval } from "../contracts/orders.ts";
 import type { TokenRow } from "../report/token-rows.ts";
 import type { CallDetail, TrajectoryDetail, TurnDetail } from "../report/trajectory-detail.ts";
 import { counted, duration, number } from "../text/format.ts";

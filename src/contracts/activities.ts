@@ -1,13 +1,13 @@
+import type { Approval } from "./approval.ts";
 import type { StepRecord } from "./generated/step-record.ts";
 import type { Task } from "./generated/task.ts";
-import type { LeftOutTrajectory } from "./ledger.ts";
-import type { Message, ToolCall, ToolDefinition } from "./message.ts";
-import type { Approval, SpokenMessage } from "./orders.ts";
+import type { LeftOutTrajectory, TrainStepResult } from "./ledger.ts";
+import type { Message, SpokenMessage, ToolCall, ToolDefinition } from "./message.ts";
 import type { SamplingParameters } from "./policy.ts";
 import type { Score } from "./reward.ts";
 import type { GroupPlace, TrajectorySummary } from "./rollout.ts";
-import type { EvaluationRecord, RunSettings, TrainingProgress } from "./run.ts";
-import type { PolicyGradientMetrics } from "./trainer.ts";
+import type { EvaluationRecord, TrainingProgress } from "./run.ts";
+import type { RunSettings } from "./run-settings.ts";
 import type {
   Outcome,
   RefusedCall,
@@ -233,13 +233,6 @@ export interface TrainStepInput {
   batch: BatchMember[];
   /** Trajectories that the step was offered and does not train on. */
   leftOut: LeftOutTrajectory[];
-}
-
-/** The new version and its metrics. */
-export interface TrainStepResult {
-  policyVersion: number;
-  metrics: PolicyGradientMetrics;
-  seconds: number;
 }
 
 /** Makes a version the one that generates. */

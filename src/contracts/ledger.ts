@@ -1,4 +1,4 @@
-import type { TrainStepResult } from "./activities.ts";
+import type { PolicyGradientMetrics } from "./trainer.ts";
 import type { SegmentRef } from "./trajectory.ts";
 
 /** Trajectories admitted to a run, with their places, before they start. */
@@ -31,6 +31,13 @@ export interface TrainedTrajectory {
 export interface LeftOutTrajectory {
   trajectory: string;
   reason: string;
+}
+
+/** The new version and its metrics. */
+export interface TrainStepResult {
+  policyVersion: number;
+  metrics: PolicyGradientMetrics;
+  seconds: number;
 }
 
 /** What became of each trajectory of a step, committed with the version that the step made: `steps/train-3.json`. */

@@ -20,3 +20,9 @@ export interface ToolDefinition {
   description: string;
   parameters: JsonObject;
 }
+
+/** A message that a person adds. */
+export interface SpokenMessage {
+  role: "user" | "system";
+  content: string;
+}

@@ -1,5 +1,5 @@
 import type { JsonObject } from "./json.ts";
-import type { Message } from "./message.ts";
+import type { Message, SpokenMessage } from "./message.ts";
 import type { SegmentRef, TokenCounts, TurnRecord } from "./trajectory.ts";
 
 /** The updates of a trajectory workflow. `pause`, `resume` and `cancel` are signals too, which need no answer. */
@@ -19,12 +19,6 @@ export interface Orders {
 
 /** An order's name: of the update, and of the command line's verb. */
 export type OrderName = keyof Orders;
-
-/** A message that a person adds. */
-export interface SpokenMessage {
-  role: "user" | "system";
-  content: string;
-}
 
 /** A tool call that waits for approval. */
 export interface WaitingCall {
@@ -61,15 +55,4 @@ export interface TrajectoryTranscript extends TrajectoryStatus {
 /** A turn and its number, from 1. */
 export interface NumberedTurn extends TurnRecord {
   number: number;
-}
-
-/** What became of a tool call that needs approval. `arguments` are those to call with. */
-export type Approval =
-  | { decision: "approved" | "edited"; arguments: JsonObject }
-  | { decision: "denied" | "timed-out"; reason: string };
-
-/** What orders left behind when a trajectory continues as new. */
-export interface CarriedOrders {
-  paused?: { reason?: string };
-  messages: SpokenMessage[];
 }

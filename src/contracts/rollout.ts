@@ -1,4 +1,4 @@
-import type { RunSettings } from "./run.ts";
+import type { RunSettings } from "./run-settings.ts";
 import type { Queues, TaskSet, TrajectoryResult } from "./trajectory.ts";
 
 /** What a step keeps of a trajectory: no texts. */

@@ -1,7 +1,6 @@
-import type { JsonObject } from "./json.ts";
-import type { SamplingParameters } from "./policy.ts";
 import type { CarriedRollout, EndedGroup } from "./rollout.ts";
-import type { Queues, RewardBinding, ToolBinding, TrajectoryLimits } from "./trajectory.ts";
+import type { RunSettings } from "./run-settings.ts";
+import type { Queues } from "./trajectory.ts";
 
 /** An evaluation on held-out tasks, greedy. */
 export interface EvaluationPlan {
@@ -30,34 +29,6 @@ export interface EvaluationRecord {
   toolCallRate: number;
   meanActionTokens: number;
   seconds: number;
-}
-
-/** What the workflows need of the plan. */
-export interface RunSettings {
-  seed: number;
-  steps: number;
-  warmStartSteps: number;
-  batchSize: number;
-  groupSize: number;
-  /** Trajectories at once. */
-  concurrency: number;
-  /** Groups without variance in their rewards are replaced, in at most so many rounds of sampling. */
-  dynamicSampling?: { maxRounds: number };
-  /** Versions that a trajectory may be behind the step that trains on it. 0: steps are synchronous. */
-  staleness: number;
-  /** A group with fewer finished trajectories is replaced. */
-  minGroup: number;
-  /** The share of a step's trajectories that infrastructure may fail before the run stops. */
-  maxInfrastructureFailures: number;
-  sampling: SamplingParameters;
-  limits: TrajectoryLimits;
-  evaluationEvery: number;
-  evaluationTasks: number;
-  loop: { plugin: string; config: JsonObject };
-  tools: ToolBinding[];
-  /** How often the plan was changed since the run began; absent if never. */
-  planChanges?: number;
-  reward: RewardBinding;
 }
 
 /** Carried over when the training workflow continues as new. */

@@ -1,6 +1,6 @@
+import type { Approval } from "./approval.ts";
 import type { JsonObject } from "./json.ts";
-import type { Message, ToolDefinition } from "./message.ts";
-import type { Approval, CarriedOrders, SpokenMessage } from "./orders.ts";
+import type { Message, SpokenMessage, ToolDefinition } from "./message.ts";
 import type { SamplingParameters } from "./policy.ts";
 
 /**
@@ -103,6 +103,12 @@ export interface TrajectoryLimits {
 export interface ShownTurns {
   first: TurnRecord[];
   newest: TurnRecord[];
+}
+
+/** What orders left behind when a trajectory continues as new. */
+export interface CarriedOrders {
+  paused?: { reason?: string };
+  messages: SpokenMessage[];
 }
 
 /**

@@ -1,6 +1,3 @@
-import { EverturnError } from "../errors/everturn-error.ts";
-import type { TrainerState } from "./trainer-state.ts";
-
 /**
  * What the loss is multiplied with for float16's backward pass, whose smallest numbers its gradients would else fall
  * below (arXiv 1710.03740), and how it came to be. Always a power of two, so that it changes no digits.
@@ -24,21 +21,4 @@ export function nextLossScale({ scale, steady, skipped }: LossScale, made: boole
   if (!made) return { scale: scale / 2, steady: 0, skipped: skipped + 1 };
   if (steady + 1 < steadyUpdates) return { scale, steady: steady + 1, skipped };
   return { scale: scale * 2, steady: 0, skipped };
-}
-
-/**
- * Counts an update in a state, and returns true; or, if one of its quantities is not finite, skips it where there is a
- * loss scale that can be halved, and returns false. Throws TRAINING_NOT_FINITE where there is none.
- */
-export function countUpdate(state: TrainerState, quantities: Readonly<Record<string, number>>): boolean {
-  const { lossScale } = state;
-  const strange = Object.entries(quantities).find(([, value]) => !Number.isFinite(value));
-  if (strange && (lossScale === undefined || lossScale.scale <= 1)) {
-    const [quantity, value] = strange;
-    throw new EverturnError("TRAINING_NOT_FINITE", { step: state.updates + 1, quantity, value });
-  }
-  if (lossScale) state.lossScale = nextLossScale(lossScale, strange === undefined);
-  if (strange) return false;
-  state.updates++;
-  return true;
 }

@@ -1,7 +1,7 @@
 import { toDevice } from "../onnx/device-memory.ts";
 import type { DeviceTensor, Outputs, Tensor } from "../onnx/session.ts";
+import { countUpdate } from "./count-update.ts";
 import { createDeviceOptimizer } from "./device-optimizer.ts";
-import { countUpdate } from "./loss-scale.ts";
 import { type TrainerState, trainedParameters } from "./trainer-state.ts";
 import { gradientName } from "./training-graphs.ts";
 import type { UpdateOutcome, UpdateSettings } from "./update.ts";

@@ -1,5 +1,5 @@
 import type { AdamW } from "./adamw.ts";
-import { countUpdate } from "./loss-scale.ts";
+import { countUpdate } from "./count-update.ts";
 import { momentsOf, type TrainerState, trainedParameters } from "./trainer-state.ts";
 
 /** How far an update goes. */

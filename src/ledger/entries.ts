@@ -2,17 +2,11 @@ import type { LedgerEntry } from "../contracts/ledger.ts";
 import { stepOf } from "../contracts/stages.ts";
 import { trajectoryOf } from "../trajectory/trajectory-of.ts";
 import type { LedgerFacts } from "./facts.ts";
+import { reservedTrajectories } from "./reservations.ts";
 
 /** The ids of all trajectories that were reserved, or are there without (runs of 0.1 and 0.2 reserved none). */
 export function knownTrajectories(run: string, { reservations, trajectories }: LedgerFacts): Set<string> {
   return new Set([...reservedTrajectories(run, reservations), ...trajectories.keys()]);
-}
-
-/** The ids that reservations stand for. */
-export function reservedTrajectories(run: string, reservations: LedgerFacts["reservations"]): string[] {
-  return reservations.flatMap(({ stage, groups }) =>
-    groups.flatMap(({ task, samples }) => samples.map((sample) => `${run}/${stage}/${task}/${sample}`)),
-  );
 }
 
 /** The ledger: a line for each trajectory, in order of their ids. */

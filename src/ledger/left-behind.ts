@@ -1,8 +1,7 @@
 import type { LeftOutTrajectory } from "../contracts/ledger.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import { trajectoryOf } from "../trajectory/trajectory-of.ts";
-import { reservedTrajectories } from "./entries.ts";
-import { readReservations } from "./reservations.ts";
+import { readReservations, reservedTrajectories } from "./reservations.ts";
 
 const earlier = "an earlier try of the step drew it, which did not get to train";
 

@@ -62,3 +62,10 @@ export async function listReservations(store: Pick<Store, "read" | "has" | "list
   const rows = await Promise.all([...stages.values()].map((stage) => readReservations(store, stage)));
   return rows.flat();
 }
+
+/** The ids that reservations stand for. */
+export function reservedTrajectories(run: string, reservations: readonly Reservation[]): string[] {
+  return reservations.flatMap(({ stage, groups }) =>
+    groups.flatMap(({ task, samples }) => samples.map((sample) => `${run}/${stage}/${task}/${sample}`)),
+  );
+}

@@ -1,13 +1,7 @@
-import { runtimeFunctions } from "../onnx/runtime-functions.ts";
 import type { Target } from "../onnx/target.ts";
 import type { AdapterShape } from "./cached-decoder-graph.ts";
-import { createFedDecoder } from "./fed-decoder.ts";
-import { createInPlaceDecoder } from "./in-place-decoder.ts";
-import { joinWeights } from "./join-weights.ts";
 import type { ModelConfig } from "./model-config.ts";
-import { checkModelWeights } from "./model-weights.ts";
 import type { Tensor } from "./safetensors.ts";
-import type { WeightSources } from "./weight-sources.ts";
 
 /** Keys (rotated) and values, one array a layer, each [rows, key-value heads, positions, head size]. */
 export interface KeyValues {
@@ -70,33 +64,4 @@ export interface DecoderOptions {
   /** Default: float32 on the CPU. */
   target?: Target;
   adapter?: AdapterShape;
-}
-
-/**
- * Prepares a decoding model. The weights are constants of the graph, which ONNX Runtime packs once; its packed
- * products give a row the same numbers whatever the other rows are, so that a sequence doesn't depend on its batch
- * (on x64, to the last bit). Throws MODEL_WEIGHTS_MISMATCH.
- */
-export async function createCachedDecoder(
-  config: ModelConfig,
-  sources: WeightSources,
-  options: DecoderOptions,
-): Promise<CachedDecoder> {
-  checkModelWeights(config, sources.tensors);
-  const { device = "cpu", precision = "float32" } = options.target ?? {};
-  const prepared = { ...sources, tensors: joinedIfRead(config, sources) };
-  // The operator that keeps keys and values in place has no heads of other sizes.
-  const inPlace = device === "cpu" && precision === "float32" && config.head_dim % 16 === 0;
-  const runtime = inPlace ? await runtimeFunctions() : undefined;
-  return runtime
-    ? createInPlaceDecoder(runtime, config, prepared, options)
-    : createFedDecoder(config, prepared, options);
-}
-
-/** Small models, whose weights were read, have those of the same input joined. */
-function joinedIfRead(config: ModelConfig, { folder, tensors }: WeightSources): WeightSources["tensors"] {
-  if (folder !== undefined) return tensors;
-  const read = new Map<string, Tensor>();
-  for (const [name, tensor] of tensors) if ("data" in tensor) read.set(name, tensor);
-  return joinWeights(config, read);
 }

@@ -1,7 +1,7 @@
 import type { CallEntry, GenerateTurnResult } from "../contracts/activities.ts";
 import type { Segment } from "../contracts/generated/segment.ts";
 import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
-import type { SpokenMessage } from "../contracts/orders.ts";
+import type { SpokenMessage } from "../contracts/message.ts";
 import type { TokenCounts, ToolCallRecord } from "../contracts/trajectory.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import { readSegments } from "../trajectory/segments.ts";

@@ -1,8 +1,8 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { CallToolResult } from "../contracts/activities.ts";
+import type { Approval } from "../contracts/approval.ts";
 import type { JsonObject } from "../contracts/json.ts";
-import type { Approval } from "../contracts/orders.ts";
 import { isSystemError } from "../errors/system-error.ts";
 import { readRecord } from "../files/whole-files.ts";
 

@@ -8,7 +8,8 @@ import type {
   ReserveGroupsInput,
   TrainStepInput,
 } from "../../src/contracts/activities.ts";
-import type { EvaluationInput, EvaluationRecord, RunSettings } from "../../src/contracts/run.ts";
+import type { EvaluationInput, EvaluationRecord } from "../../src/contracts/run.ts";
+import type { RunSettings } from "../../src/contracts/run-settings.ts";
 import { type StepWorker, startSteps, taskOf } from "../support/step-worker.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 

@@ -3,7 +3,8 @@ import type { WorkerOptions } from "@temporalio/worker";
 import type { TrainStepInput } from "../../src/contracts/activities.ts";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import type { Task } from "../../src/contracts/generated/task.ts";
-import type { EvaluationRecord, RunSettings, TrainingInput } from "../../src/contracts/run.ts";
+import type { EvaluationRecord, TrainingInput } from "../../src/contracts/run.ts";
+import type { RunSettings } from "../../src/contracts/run-settings.ts";
 import { startWorkflows, type WorkflowWorker } from "./workflow-worker.ts";
 
 /** A worker of Everturn's workflows, and what its steps trained on and recorded. */

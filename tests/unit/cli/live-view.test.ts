@@ -1,8 +1,9 @@
 import { Writable } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
 import { afterEach, expect, test, vi } from "vitest";
-import { createView, type RunView, type ViewStream } from "../../../src/cli/live-view.ts";
+import { createView } from "../../../src/cli/live-view.ts";
 import type { RunSummary } from "../../../src/cli/progress-text.ts";
+import type { RunView, ViewStream } from "../../../src/cli/run-view.ts";
 import { screenView } from "../../../src/cli/screen-view.ts";
 import type { StepRecord } from "../../../src/contracts/generated/step-record.ts";
 import type { EvaluationRecord, RunProgress } from "../../../src/contracts/run.ts";

@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from "vitest";
 import { useSwiftShader } from "../../../src/devices/swiftshader.ts";
-import { type CachedDecoder, createCachedDecoder } from "../../../src/models/cached-decoder.ts";
+import type { CachedDecoder } from "../../../src/models/cached-decoder.ts";
+import { createCachedDecoder } from "../../../src/models/create-cached-decoder.ts";
 import { randomModelWeights } from "../../../src/models/model-weights.ts";
 import { createKeyValueCache } from "../../../src/sampling/key-value-cache.ts";
 import { smallModel } from "../../support/small-model.ts";

@@ -42,6 +42,14 @@ test("the check of imports refuses a circle of folders, made of types though it 
   );
 });
 
+test("the check of imports refuses modules of one folder that import each other's types", () => {
+  const circle = {
+    "src/store/key.ts": 'import type { Tree } from "./tree.ts";\nexport type Key = Tree[];\n',
+    "src/store/tree.ts": 'import type { Key } from "./key.ts";\nexport type Tree = Key | string;\n',
+  };
+  expect(complaint(circle)).toContain("error no-cycles");
+});
+
 test("the check of imports refuses a folder that is not on the page, and a page whose order is not one", () => {
   const strange = 'import type { Store } from "../store/store.ts";\nexport type Strange = Store;\n';
   const files = { "src/store/store.ts": store, "src/attic/strange.ts": strange };

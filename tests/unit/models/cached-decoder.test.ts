@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from "vitest";
 import { batchFeeds, batchSequences } from "../../../src/learning/batch.ts";
-import { type CachedDecoder, createCachedDecoder } from "../../../src/models/cached-decoder.ts";
+import type { CachedDecoder } from "../../../src/models/cached-decoder.ts";
+import { createCachedDecoder } from "../../../src/models/create-cached-decoder.ts";
 import { decoderForward } from "../../../src/models/decoder.ts";
 import { languageModelHead } from "../../../src/models/decoder-blocks.ts";
 import { decoderInputs } from "../../../src/models/decoder-inputs.ts";
