@@ -1,13 +1,14 @@
-import { join } from "node:path";
 import type { RunActivities } from "../src/contracts/activities.ts";
-import type { TrajectoryRecord } from "../src/contracts/generated/trajectory.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
+import { leftOutKey } from "../src/store/keys.ts";
 import { type RunTasks, taskAt } from "../src/tasks/run-tasks.ts";
 import { foundInJournal, readEnded } from "../src/trajectory/ended-trajectory.ts";
-import { once } from "../src/trajectory/journal.ts";
 import { trajectoryRecord } from "../src/trajectory/trajectory-record.ts";
 
-/** Records a trajectory that its infrastructure ended: it trains no step, and says why. */
+/**
+ * Records a trajectory that its infrastructure ended: it trains no step, and says why. Each admission has a record of
+ * its own, known by when it began: should the trajectory be tried again and get through, nothing has to give way.
+ */
 export function recordLeftOut(
   openRun: (run: string) => Promise<OpenRun>,
   tasks: RunTasks,
@@ -15,11 +16,12 @@ export function recordLeftOut(
   return async ({ source, ...named }) => {
     const run = await openRun(named.place.run);
     const input = { ...named, task: await taskAt(run, tasks, source, named.place.task) };
-    const file = join(run.folder.trajectory(input.place), "trajectory.json");
     const ending = { outcome: "left-out", reward: 0, success: false, failure: input.failure } as const;
-    await once<TrajectoryRecord>(file, async () => {
-      const known = "turns" in input ? input : await foundInJournal(run, input);
-      return trajectoryRecord(known, await readEnded(run, known), ending);
-    });
+    const known = "turns" in input ? input : await foundInJournal(run, input);
+    const record = trajectoryRecord(known, await readEnded(run, known), ending);
+    for (let admission = 1; ; admission++) {
+      const standing = await run.store.record(leftOutKey(input.place, admission), record);
+      if (standing.startedAt === record.startedAt) return;
+    }
   };
 }

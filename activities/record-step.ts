@@ -5,7 +5,6 @@ import { patiently } from "../src/files/patiently.ts";
 import { putLine, readLines } from "../src/files/whole-files.ts";
 import { isKept } from "../src/ledger/kept-versions.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
-import type { RunFolder } from "../src/runs/run-folder.ts";
 import { recordedStepKey } from "../src/store/keys.ts";
 import { recordedOnce } from "../src/trajectory/journal.ts";
 import { type Metrics, meanMetrics } from "../src/trajectory/metrics.ts";
@@ -20,7 +19,7 @@ export function recordStep(openRun: (run: string) => Promise<OpenRun>): RunActiv
   return async ({ run, record, finished }) => {
     const { folder, plan, store } = await openRun(run);
     const { step } = record;
-    const first = await recordedOnce(store, recordedStepKey(step), () => measured(folder, record, finished), {
+    const first = await recordedOnce(store, recordedStepKey(step), () => measured(store, record, finished), {
       flush: true,
     });
     const lines = await readLines<StepRecord>(folder.metrics);
@@ -39,12 +38,12 @@ export function recordStep(openRun: (run: string) => Promise<OpenRun>): RunActiv
 
 /** The record, with the means of what was measured of the trajectories that finished. */
 async function measured(
-  folder: RunFolder,
+  store: OpenRun["store"],
   record: StepRecord,
   finished: readonly string[],
 ): Promise<StepRecord> {
   const all: (Metrics | undefined)[] = [];
-  for (const id of finished) all.push((await readTrajectoryRecord(folder, trajectoryOf(id)))?.metrics);
+  for (const id of finished) all.push((await readTrajectoryRecord(store, trajectoryOf(id)))?.metrics);
   const metrics = meanMetrics(all);
   return metrics === undefined ? record : { ...record, metrics };
 }

@@ -1,22 +1,20 @@
-import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Context } from "@temporalio/activity";
 import type { ScoreTrajectoryInput, TrajectoryScore } from "../src/contracts/activities.ts";
-import type { TrajectoryRecord } from "../src/contracts/generated/trajectory.ts";
 import { EverturnError } from "../src/errors/everturn-error.ts";
-import { readRecord } from "../src/files/whole-files.ts";
 import type { ToolWorker } from "../src/roles/tool-worker.ts";
 import { rewardRange } from "../src/rollout/read-summary.ts";
+import { trajectoryKey } from "../src/store/keys.ts";
 import { instruments } from "../src/telemetry/instruments.ts";
 import type { Report } from "../src/temporal/durable.ts";
 import { callService } from "../src/tools/service.ts";
 import { readEnded } from "../src/trajectory/ended-trajectory.ts";
-import { once } from "../src/trajectory/journal.ts";
+import { recordedOnce } from "../src/trajectory/journal.ts";
 import { trajectoryRecord } from "../src/trajectory/trajectory-record.ts";
 
 /**
- * Has the reward manager score a finished trajectory, and records it in the trajectory store. Scored once; a record
- * that it was left out gives way, since its step was tried again when its infrastructure was mended.
+ * Has the reward manager score a finished trajectory, and records it in the trajectory store. Scored once, also where it
+ * was left out before, and its step tried again when its infrastructure was mended.
  * Throws REWARD_FAILED and REWARD_TIMED_OUT, which Temporal retries; REWARD_GAVE_UP when the attempts are spent;
  * TOOL_HOST_DOWN, TURN_MISSING, and what names a mistake of the plugin.
  */
@@ -29,11 +27,9 @@ export function scoreTrajectory(worker: ToolWorker) {
   ): Promise<TrajectoryScore> => {
     const { place, task, outcome } = input;
     const run = await worker.openRun(place.run);
-    const { folder, plan } = run;
+    const { folder, store, plan } = run;
     const file = join(folder.trajectory(place), "trajectory.json");
-    const before = await readRecord<TrajectoryRecord>(file);
-    if (before?.outcome === "left-out") await rm(file, { force: true });
-    const record = await once<TrajectoryRecord>(file, async (lookAgain) => {
+    const record = await recordedOnce(store, trajectoryKey(place), async (lookAgain) => {
       const reward = await worker.reward();
       const ended = await readEnded(run, input);
       const { turns } = ended;
@@ -46,7 +42,7 @@ export function scoreTrajectory(worker: ToolWorker) {
       const { answer: score } = await callService(
         reward,
         async () => {
-          lookAgain();
+          await lookAgain();
           return reward.plugin.score({ task, turns, outcome, answer, config, signal });
         },
         { file, attempt, signal, onWait: report },

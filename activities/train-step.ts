@@ -1,15 +1,13 @@
-import { join } from "node:path";
 import type { BatchMember, TrainStepInput } from "../src/contracts/activities.ts";
-import type { TrajectoryRecord } from "../src/contracts/generated/trajectory.ts";
 import type { TrainedStep, TrainStepResult } from "../src/contracts/ledger.ts";
 import type { TrainerFolders, TrainingTrajectory } from "../src/contracts/trainer.ts";
-import { readRecord } from "../src/files/whole-files.ts";
 import { firstVersion } from "../src/ledger/kept-versions.ts";
 import { leaveOutLate } from "../src/ledger/late-trajectories.ts";
 import { leftBehind } from "../src/ledger/left-behind.ts";
 import type { TrainerWorker } from "../src/roles/trainer-worker.ts";
 import { commit, committed } from "../src/runs/commit.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
+import { trajectoryKey } from "../src/store/keys.ts";
 import { readSegments } from "../src/trajectory/segments.ts";
 import { trainingTrajectory } from "../src/trajectory/training-trajectory.ts";
 import { trajectoryOf } from "../src/trajectory/trajectory-of.ts";
@@ -83,9 +81,8 @@ async function load(run: OpenRun, member: BatchMember): Promise<TrainingTrajecto
   );
 }
 
-async function recordedTurnRewards({ folder }: OpenRun, trajectory: string): Promise<number[] | undefined> {
-  const file = join(folder.trajectory(trajectoryOf(trajectory)), "trajectory.json");
-  return (await readRecord<TrajectoryRecord>(file))?.turnRewards;
+async function recordedTurnRewards({ store }: OpenRun, trajectory: string): Promise<number[] | undefined> {
+  return (await store.read(trajectoryKey(trajectoryOf(trajectory))))?.turnRewards;
 }
 
 /** The first step starts the optimizer and the value head anew; the reference is the policy it starts from. */

@@ -1,14 +1,12 @@
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
 import { drawTasks } from "../../activities/draw-tasks.ts";
 import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
 import type { Message } from "../../src/contracts/message.ts";
 import type { TrainingTrajectory } from "../../src/contracts/trainer.ts";
-import { readRecord } from "../../src/files/whole-files.ts";
 import { loadPolicy, loadTrainer } from "../../src/plugins/registry.ts";
 import { runTasks } from "../../src/tasks/run-tasks.ts";
 import { readSegments } from "../../src/trajectory/segments.ts";
 import { trainingTrajectory } from "../../src/trajectory/training-trajectory.ts";
+import { listTrajectories, readTrajectories } from "../../src/trajectory/trajectory-files.ts";
 import { trajectoryOf } from "../../src/trajectory/trajectory-of.ts";
 import type { OwnRun } from "./own-run.ts";
 
@@ -23,7 +21,7 @@ export interface Engines {
 
 /** Opens the policy and the trainer at the version that the run started from. */
 export async function openEngines(own: OwnRun): Promise<Engines> {
-  const { plan, folder, id: run } = own;
+  const { plan, folder, store, id: run } = own;
   const policy = await (await loadPolicy(plan.policy)).open(folder.policy(0), plan.policy.config);
   const folders = { initial: folder.policy(0), policy: own.first, reference: own.first };
   const plugin = await loadTrainer(plan.trainer);
@@ -52,16 +50,8 @@ export async function openEngines(own: OwnRun): Promise<Engines> {
   async function records(step: number): Promise<TrajectoryRecord[]> {
     const stage = `step-${String(step).padStart(4, "0")}`;
     const tasks = new Set(await draw({ run, step }));
-    const found: TrajectoryRecord[] = [];
-    for (const task of tasks) {
-      const samples = readdirSync(join(folder.trajectory({ stage, task, sample: 0 }), ".."));
-      for (const sample of samples) {
-        const path = join(folder.trajectory({ stage, task, sample: Number(sample) }), "trajectory.json");
-        const record = await readRecord<TrajectoryRecord>(path);
-        if (record !== undefined) found.push(record);
-      }
-    }
-    return found;
+    const found = await readTrajectories(store, await listTrajectories(folder, { stage }));
+    return found.filter(({ taskId }) => tasks.has(taskId));
   }
 
   return {

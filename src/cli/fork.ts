@@ -46,7 +46,7 @@ async function fork(named: string, options: Options): Promise<void> {
   const { runs, trajectory } = trajectoryReference(named, options.runs);
   const found = await findTrajectory(runs, trajectory);
   const opened = await openRun(runs, found.run);
-  const record = await readTrajectoryRecord(opened.folder, found);
+  const record = await readTrajectoryRecord(opened.store, found);
   if (record === undefined) throw new EverturnError("TRAJECTORY_UNDER_WAY", { trajectory: found.id });
   const plan = await forkPlan(opened, record, options);
   const { id: run } = opened;

@@ -5,6 +5,7 @@ import { EverturnError, isEverturnError } from "../errors/everturn-error.ts";
 import { foldersIn } from "../files/names-in.ts";
 import { readRunFile } from "../runs/open-runs.ts";
 import { runFolder } from "../runs/run-folder.ts";
+import { openRunStore } from "../store/open-run-store.ts";
 import { withLiveRun } from "../supervision/run-client.ts";
 import { noServer, sessionAddress } from "../supervision/session-file.ts";
 import { giveOrder, liveTrajectories } from "../temporal/live-trajectories.ts";
@@ -115,7 +116,7 @@ async function runsUp(runs: string, asked: string): Promise<string[]> {
 async function notLive(runs: string, wanted: string): Promise<EverturnError> {
   const found = await findTrajectory(runs, wanted);
   const folder = runFolder(runs, found.run);
-  const record = await readTrajectoryRecord(folder, found);
+  const record = await readTrajectoryRecord(openRunStore(folder.root), found);
   const isUp = (await runsUp(runs, found.id)).includes(found.run);
   if (record === undefined && !isUp) return noServer(found.run, folder);
   const reason =

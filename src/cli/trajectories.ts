@@ -41,9 +41,9 @@ export function registerTrajectories(program: Command): void {
 
 async function trajectories(named: string, options: Options): Promise<void> {
   const { runs, run } = runReference(named, options.runs);
-  const { folder } = await openRun(runs, run);
-  const files = await listTrajectories(folder, options);
-  const matching = (await readTrajectories(folder, files)).filter((record) => matches(record, options));
+  const { folder, store } = await openRun(runs, run);
+  const names = await listTrajectories(folder, options);
+  const matching = (await readTrajectories(store, names)).filter((record) => matches(record, options));
   const rows = matching.slice(0, options.limit || matching.length).map(rowOf);
   const total = matching.length;
   process.stdout.write(

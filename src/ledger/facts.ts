@@ -37,9 +37,9 @@ export async function readLedgerFacts(run: OpenRun, stage?: string): Promise<Led
   const trained = await readTrainedSteps(run);
   const evaluations = await readEvaluations(folder);
   const trajectories = new Map<string, FinishedTrajectory | undefined>();
-  for (const file of await listTrajectories(folder, { stage })) {
-    const record = await readTrajectoryRecord(folder, file);
-    trajectories.set(`${id}/${file.stage}/${file.task}/${file.sample}`, record && shortened(record));
+  for (const name of await listTrajectories(folder, { stage })) {
+    const record = await readTrajectoryRecord(store, name);
+    trajectories.set(`${id}/${name.stage}/${name.task}/${name.sample}`, record && shortened(record));
   }
   const reservations = await (stage === undefined ? listReservations(store) : readReservations(store, stage));
   return { metrics, trained, evaluations, trajectories, reservations };

@@ -1,6 +1,6 @@
 import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import type { EvaluationRecord } from "../contracts/run.ts";
-import type { RunFolder } from "../runs/run-folder.ts";
+import type { OpenRun } from "../runs/open-runs.ts";
 import { listTrajectories, readTrajectories } from "../trajectory/trajectory-files.ts";
 
 /** What became of a task between two evaluations. */
@@ -31,13 +31,13 @@ const shown: [Change, number][] = [
 
 /** Compares two evaluations task by task; undefined where there are not two, or no task is in both. */
 export async function compare(
-  folder: RunFolder,
+  run: Pick<OpenRun, "folder" | "store">,
   before: EvaluationRecord | undefined,
   after: EvaluationRecord | undefined,
 ): Promise<Comparison | undefined> {
   if (before === undefined || after === undefined || before.name === after.name) return undefined;
-  const earlier = await readStage(folder, before.name);
-  const later = new Map((await readStage(folder, after.name)).map((record) => [keyOf(record), record]));
+  const earlier = await readStage(run, before.name);
+  const later = new Map((await readStage(run, after.name)).map((record) => [keyOf(record), record]));
   const pairs = earlier.flatMap((record) => {
     const counterpart = later.get(keyOf(record));
     return counterpart === undefined
@@ -58,8 +58,11 @@ export async function compare(
   return { before, after, counts, examples };
 }
 
-async function readStage(folder: RunFolder, stage: string): Promise<TrajectoryRecord[]> {
-  return readTrajectories(folder, await listTrajectories(folder, { stage }));
+async function readStage(
+  { folder, store }: Pick<OpenRun, "folder" | "store">,
+  stage: string,
+): Promise<TrajectoryRecord[]> {
+  return readTrajectories(store, await listTrajectories(folder, { stage }));
 }
 
 function keyOf({ taskId, sample }: TrajectoryRecord): string {

@@ -24,14 +24,15 @@ export interface ReportData {
 
 /** Reads a run's folder. Throws RUN_NOT_FOUND, RECORD_CORRUPT. */
 export async function readReportData(folder: RunFolder): Promise<ReportData> {
-  const { id, plan } = await openRun(dirname(folder.root), basename(folder.root));
+  const opened = await openRun(dirname(folder.root), basename(folder.root));
+  const { id, plan } = opened;
   const file = await readRecord<RunFile>(folder.run);
   const steps = await readLines<StepRecord>(folder.metrics);
   const all = await readEvaluations(dirname(folder.evaluation("any")));
   const isOwn = ({ name }: EvaluationRecord) => /^evaluation-v\d+$/.test(name);
   const evaluations = all.filter(isOwn).sort((a, b) => a.policyVersion - b.policyVersion);
   const started = evaluations.find((record) => record.policyVersion === startVersion(plan));
-  const comparison = await compare(folder, started, evaluations.at(-1));
+  const comparison = await compare(opened, started, evaluations.at(-1));
   const others = all.filter((record) => !isOwn(record));
   return { run: id, plan, createdAt: file?.createdAt, steps, evaluations, others, comparison };
 }

@@ -4,8 +4,9 @@ import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import type { SpokenMessage } from "../contracts/message.ts";
 import type { TokenCounts, ToolCallRecord } from "../contracts/trajectory.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
+import type { TrajectoryName } from "../store/keys.ts";
 import { readSegments } from "../trajectory/segments.ts";
-import { readTrajectoryRecord, type TrajectoryFile } from "../trajectory/trajectory-files.ts";
+import { readTrajectoryRecord } from "../trajectory/trajectory-files.ts";
 import { readTurns, type TurnEntry } from "../trajectory/turn-journal.ts";
 
 /** A tool call to show; under way in a run of 0.2, its tool and arguments stand in the action only. */
@@ -33,20 +34,20 @@ export interface TrajectoryDetail {
 /** Reads all there is of a trajectory: its record, its turns' own files and its segments. */
 export async function readTrajectory(
   { folder, store }: Pick<OpenRun, "folder" | "store">,
-  file: TrajectoryFile & { id: string },
+  name: TrajectoryName & { id: string },
 ): Promise<TrajectoryDetail> {
-  const { id } = file;
-  const record = await readTrajectoryRecord(folder, file);
-  const entries = await readTurns({ folder, store }, file);
+  const { id } = name;
+  const record = await readTrajectoryRecord(store, name);
+  const entries = await readTurns({ folder, store }, name);
   if (record === undefined) {
     const tokens = entries
       .map(({ generated }) => generated.tokens)
       .reduce(sumOf, { prompt: 0, action: 0, observation: 0 });
-    const segments = await readSegments(store, file, entries.at(-1)?.generated.head ?? null);
+    const segments = await readSegments(store, name, entries.at(-1)?.generated.head ?? null);
     return { id, turns: entries.map(turnUnderWay), tokens, segments };
   }
   const turns = record.turns.map((turn, index) => ({ ...turn, ...detailsOf(entries[index]?.generated) }));
-  return { id, record, turns, tokens: record.tokens, segments: await readSegments(store, file, record.head) };
+  return { id, record, turns, tokens: record.tokens, segments: await readSegments(store, name, record.head) };
 }
 
 function turnUnderWay({ generated, calls }: TurnEntry): TurnDetail {

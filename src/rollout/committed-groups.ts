@@ -46,7 +46,7 @@ async function endedGroup(
   const hasTrained = members.some(({ reason }) => reason === undefined);
   const results = await Promise.all(
     members.map(async ({ trajectory, reason }) => {
-      const record = await readTrajectoryRecord(run.folder, trajectoryOf(trajectory));
+      const record = await readTrajectoryRecord(run.store, trajectoryOf(trajectory));
       const isLeftOut = record === undefined || (hasTrained && reason !== undefined);
       return isLeftOut
         ? leftOutSummary(trajectory, reason ?? "it has no record")

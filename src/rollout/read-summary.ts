@@ -12,7 +12,7 @@ export async function readSummary(
   trajectory: string,
   policyVersion: number,
 ): Promise<TrajectorySummary> {
-  const record = await readTrajectoryRecord(run.folder, trajectoryOf(trajectory));
+  const record = await readTrajectoryRecord(run.store, trajectoryOf(trajectory));
   return record === undefined
     ? leftOutSummary(trajectory, "terminated")
     : summaryOf(run, policyVersion, record);

@@ -40,6 +40,12 @@ export function prefixOf(...names: readonly (string | number)[]): Prefix {
   return { prefix: names.length === 0 ? "" : `${pathOf(names)}/` };
 }
 
+/** The name that a part of a path stands for; undefined if it was cut, or is no such part. */
+export function nameOf(part: string): string | undefined {
+  if (part === "%") return "";
+  return /^([a-z0-9_-]|%[0-9a-f]{2})+$/.test(part) ? decodeURIComponent(part) : undefined;
+}
+
 function pathOf(names: readonly (string | number)[]): string {
   return names.map((name) => encoded(String(name))).join("/");
 }

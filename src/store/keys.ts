@@ -1,4 +1,5 @@
 import type { StepRecord } from "../contracts/generated/step-record.ts";
+import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import type { LeftOutTrajectory, Reservation } from "../contracts/ledger.ts";
 import type { RecordedTurn } from "../contracts/recorded-turn.ts";
 import type { TrajectoryPlace } from "../contracts/trajectory.ts";
@@ -11,6 +12,19 @@ export type TrajectoryName = Pick<TrajectoryPlace, "stage" | "task" | "sample">;
 /** The turns of a trajectory count from 1. */
 export function turnKey({ stage, task, sample }: TrajectoryName, turn: number): Key<RecordedTurn> {
   return keyOf("trajectories", stage, task, sample, `turn-${turn}`);
+}
+
+/** The record of a trajectory that was scored. */
+export function trajectoryKey({ stage, task, sample }: TrajectoryName): Key<TrajectoryRecord> {
+  return keyOf("trajectories", stage, task, sample, "trajectory");
+}
+
+/** That the so-many-th admission of a trajectory was left out, from 1: it may be tried again, and nothing is removed. */
+export function leftOutKey(
+  { stage, task, sample }: TrajectoryName,
+  admission: number,
+): Key<TrajectoryRecord> {
+  return keyOf("trajectories", stage, task, sample, `left-out-${admission}`);
 }
 
 /** Who took the stage of the so-many-th forks, from 1. */

@@ -37,13 +37,13 @@ export function tasksIn(tasks: RunTasks, plan: Plan, source: TaskSet): Promise<T
 
 /** The task of an id, where `source` says that it stands. Throws TASK_NOT_FOUND. */
 export async function taskAt(
-  { plan, folder }: OpenRun,
+  { plan, store }: OpenRun,
   tasks: RunTasks,
   source: TaskSource,
   id: string,
 ): Promise<Task> {
   if (typeof source === "object" && "trajectory" in source) {
-    const record = await readTrajectoryRecord(folder, trajectoryOf(source.trajectory));
+    const record = await readTrajectoryRecord(store, trajectoryOf(source.trajectory));
     if (record === undefined)
       throw new EverturnError("TASK_NOT_FOUND", { task: id, place: source.trajectory });
     return record.task;

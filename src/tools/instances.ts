@@ -1,5 +1,4 @@
-import { statSync } from "node:fs";
-import { join, relative } from "node:path";
+import { relative } from "node:path";
 import type { Task } from "../contracts/generated/task.ts";
 import type { ToolCreation } from "../contracts/tool.ts";
 import type { TrajectoryPlace } from "../contracts/trajectory.ts";
@@ -8,8 +7,10 @@ import { messageOf } from "../errors/message-of.ts";
 import { killMarked, markVariable } from "../processes/marked-processes.ts";
 import { oneAtATime } from "../promises/one-at-a-time.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
+import { leftOutKey, trajectoryKey } from "../store/keys.ts";
 import type { Store } from "../store/store.ts";
 import type { InstanceState } from "../threads/plugin-thread.ts";
+import { leftOutRecords } from "../trajectory/trajectory-files.ts";
 import { instanceKey, isAbandoned, type Lease, type Leases } from "./leases.ts";
 import type { OpenTool } from "./open-tool.ts";
 import { type CallPlace, isBefore, type RecordedCall, recordedCalls } from "./recorded-calls.ts";
@@ -59,6 +60,9 @@ const patientAttempts = 8;
 
 interface Held {
   tool: OpenTool;
+  place: TrajectoryPlace;
+  /** How often the trajectory had been left out when the instance was made. */
+  leftOut: number;
   lease: Lease;
   state: InstanceState | undefined;
 }
@@ -84,6 +88,7 @@ export function holdInstances(
     );
     await reapKey(key);
     await leaveToHolder(key, call);
+    const leftOut = (await leftOutRecords(store, place)).length;
     const about = { trajectory: place.id, tool: tool.name, journal: relative(folder.root, journal) };
     const lease = await leases.claim(key, about);
     leased.set(key, lease);
@@ -101,7 +106,7 @@ export function holdInstances(
         before.length > 0 || call.continues
           ? await recover(call, creation, before)
           : await tool.plugin.create?.(creation);
-      return { tool, lease, state };
+      return { tool, place, leftOut, lease, state };
     } catch (error) {
       await free(key, { tool, lease, state: undefined }, false);
       throw error;
@@ -146,7 +151,11 @@ export function holdInstances(
   }
 
   /** Ends what the plugin holds here, by its release or, if that fails, by its handle; then gives up the lease. */
-  async function free(key: string, { tool, lease, state }: Held, isWhole = true): Promise<void> {
+  async function free(
+    key: string,
+    { tool, lease, state }: Pick<Held, "tool" | "lease" | "state">,
+    isWhole = true,
+  ): Promise<void> {
     const { plugin, name } = tool;
     try {
       if (isWhole) await plugin.release?.(state);
@@ -170,6 +179,14 @@ export function holdInstances(
       log(`${tool.name}: what it holds for ${trajectory} was not freed: ${messageOf(error)}`);
       return false;
     }
+  }
+
+  /** Whether the trajectory ended since the instance was made. One that was left out may have been begun again. */
+  async function isFinished({ place, leftOut }: Held): Promise<boolean> {
+    return (
+      (await store.read(trajectoryKey(place))) !== undefined ||
+      (await store.read(leftOutKey(place, leftOut + 1))) !== undefined
+    );
   }
 
   async function letGo(key: string): Promise<void> {
@@ -252,7 +269,7 @@ export function holdInstances(
       for (const [key, instance] of before) {
         const { lease, state } = instance;
         const isLost = instance.tool.isLost(state);
-        if (!isLost && holding.has(leases.nameOf(key, lease)) && !isFinished(folder, lease)) continue;
+        if (!isLost && holding.has(leases.nameOf(key, lease)) && !(await isFinished(instance))) continue;
         if (busy.has(key)) continue; // the call itself looks when it is done
         await inTurn(key, async () => {
           if (held.get(key) === instance) await letGo(key);
@@ -264,10 +281,4 @@ export function holdInstances(
       await Promise.allSettled([...held.keys()].map(letGo));
     },
   };
-}
-
-/** Whether the trajectory ended since it was leased. One that was left out may have been begun again. */
-function isFinished(folder: RunFolder, { journal, claimedAt }: Lease): boolean {
-  const record = statSync(join(folder.root, journal, "trajectory.json"), { throwIfNoEntry: false });
-  return record !== undefined && record.mtimeMs > Date.parse(claimedAt);
 }

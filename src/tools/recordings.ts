@@ -1,18 +1,17 @@
-import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Task } from "../contracts/generated/task.ts";
-import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import type { JsonObject } from "../contracts/json.ts";
-import type { TrajectoryPlace } from "../contracts/trajectory.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
-import { readRecord } from "../files/whole-files.ts";
 import { sharedPromises } from "../promises/shared-promises.ts";
+import type { TrajectoryName } from "../store/keys.ts";
+import { openRunStore } from "../store/open-run-store.ts";
+import { listTrajectories, readTrajectoryRecord } from "../trajectory/trajectory-files.ts";
 import { type CallPlace, type RecordedCall, recordedCalls } from "./recorded-calls.ts";
 
 /** A call to be answered from an earlier run. */
 export interface AskedCall extends CallPlace {
-  place: Pick<TrajectoryPlace, "stage" | "task" | "sample">;
+  place: TrajectoryName;
   task: Task;
   tool: string;
   arguments: JsonObject;
@@ -21,8 +20,7 @@ export interface AskedCall extends CallPlace {
 }
 
 interface RecordedTrajectory {
-  stage: string;
-  sample: string;
+  place: TrajectoryName;
   task: Task;
   calls: RecordedCall[];
 }
@@ -33,19 +31,17 @@ interface RecordedTrajectory {
  * The same stage and sample goes first, then the recorded order. Throws TOOL_NOT_RECORDED.
  */
 export function openRecordings(recordings: string): (asked: AskedCall) => Promise<RecordedCall> {
+  const store = openRunStore(recordings);
   const tasks = sharedPromises<RecordedTrajectory[]>();
 
   async function read(task: string): Promise<RecordedTrajectory[]> {
     const trajectories: RecordedTrajectory[] = [];
-    const root = join(recordings, "trajectories");
-    for (const stage of await namesIn(root)) {
-      for (const sample of await namesIn(join(root, stage, task))) {
-        const folder = join(root, stage, task, sample);
-        const record = await readRecord<TrajectoryRecord>(join(folder, "trajectory.json"));
-        if (record === undefined) continue;
-        const calls = await recordedCalls(folder);
-        trajectories.push({ stage, sample, task: record.task, calls: calls.map(({ recorded }) => recorded) });
-      }
+    for (const place of await listTrajectories({ root: recordings }, { task })) {
+      const record = await readTrajectoryRecord(store, place);
+      if (record === undefined) continue;
+      const { stage, sample } = place;
+      const calls = await recordedCalls(join(recordings, "trajectories", stage, task, String(sample)));
+      trajectories.push({ place, task: record.task, calls: calls.map(({ recorded }) => recorded) });
     }
     return trajectories;
   }
@@ -58,8 +54,8 @@ export function openRecordings(recordings: string): (asked: AskedCall) => Promis
     const { place } = asked;
     const ofRow = await tasks.get(place.task, () => read(place.task));
     const trajectories = ofRow.filter(({ task }) => isDeepStrictEqual(task, asked.task));
-    const isOwn = ({ stage, sample }: RecordedTrajectory) =>
-      stage === place.stage && sample === String(place.sample);
+    const isOwn = (one: RecordedTrajectory) =>
+      one.place.stage === place.stage && one.place.sample === place.sample;
     const ordered = [...trajectories.filter(isOwn), ...trajectories.filter((one) => !isOwn(one))];
     for (const { calls } of ordered) {
       const found = calls.filter(isSame)[before];
@@ -70,9 +66,4 @@ export function openRecordings(recordings: string): (asked: AskedCall) => Promis
       arguments: JSON.stringify(asked.arguments),
     });
   };
-}
-
-async function namesIn(folder: string): Promise<string[]> {
-  const names = await readdir(folder).catch(() => []); // a stage without the task
-  return names.sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
 }

@@ -2,10 +2,11 @@ import { distance } from "fastest-levenshtein";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { foldersIn } from "../files/names-in.ts";
 import { runFolder } from "../runs/run-folder.ts";
-import { listTrajectories, type TrajectoryFile } from "./trajectory-files.ts";
+import type { TrajectoryName } from "../store/keys.ts";
+import { listTrajectories } from "./trajectory-files.ts";
 
 /** A trajectory that was found: its run and its place in the run's folder. */
-export interface FoundTrajectory extends TrajectoryFile {
+export interface FoundTrajectory extends TrajectoryName {
   id: string;
   run: string;
 }

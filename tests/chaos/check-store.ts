@@ -58,6 +58,7 @@ function readTrajectories(root: string, findings: StoreFindings): void {
   const run = root.split("/").at(-1);
   const folder = join(root, "trajectories");
   const heads = new Map<string, Map<number, string>>();
+  const standing = new Map<string, string>();
   for (const name of files(folder)) {
     const [stage = "", task = "", sample = "", file = ""] = name.split("/");
     const id = `${run}/${stage}/${task}/${sample}`;
@@ -74,11 +75,16 @@ function readTrajectories(root: string, findings: StoreFindings): void {
       if (broken !== undefined) lostTurns.push(`${id} turn ${turn}: ${broken}`);
       heads.set(id, (heads.get(id) ?? new Map()).set(Number(turn), head));
     }
-    if (file === "trajectory.json") {
-      const record = read(join(folder, name));
-      records.set(id, record.outcome === "left-out");
-      findings.trajectories++;
-      if (record.outcome === "left-out") findings.leftOut++;
+    if (/^(trajectory|left-out-\d+)\.json$/.test(file)) standing.set(id, later(standing.get(id), file));
+  }
+  for (const [id, file] of standing) {
+    const { outcome, head } = read(join(folder, ...id.split("/").slice(-3), file)).value;
+    records.set(id, outcome === "left-out");
+    findings.trajectories++;
+    if (outcome === "left-out") findings.leftOut++;
+    const turns = heads.get(id);
+    if (turns !== undefined && head !== turns.get(Math.max(...turns.keys()))) {
+      lostTurns.push(`${id} ends with another turn than its last one`);
     }
   }
   for (const [id, turns] of heads) {
@@ -86,11 +92,13 @@ function readTrajectories(root: string, findings: StoreFindings): void {
     for (let turn = 1; turn <= Math.max(...turns.keys()); turn++) {
       if (!turns.has(turn)) lostTurns.push(`${id} turn ${turn} is missing, a later one is there`);
     }
-    const { head } = records.has(id) ? read(join(folder, ...id.split("/").slice(-3), "trajectory.json")) : {};
-    if (head !== undefined && head !== turns.get(Math.max(...turns.keys()))) {
-      lostTurns.push(`${id} ends with another turn than its last one`);
-    }
   }
+}
+
+/** Which of two records of a trajectory counts: how it was scored, or that it was left out the last time. */
+function later(one: string | undefined, other: string): string {
+  const numberOf = (name: string) => Number(/\d+/.exec(name)?.[0] ?? Number.POSITIVE_INFINITY);
+  return one === undefined || numberOf(other) > numberOf(one) ? other : one;
 }
 
 /** A session adds each turn's number to one variable: what is wrong with its answer if it lost its state. */

@@ -90,8 +90,7 @@ export function check(folder: string, mark: string): Findings {
 /** Journal files that were seen at a strike and are gone now, or say something else. */
 function changedFiles(folder: string): string[] {
   const seen = lines<{ path: string; sha256: string }>(join(folder, "seen.jsonl"));
-  const turnsAndCalls = seen.filter(({ path }) => !path.endsWith("/trajectory.json"));
-  return turnsAndCalls.flatMap(({ path, sha256 }) => {
+  return seen.flatMap(({ path, sha256 }) => {
     const file = join(folder, "runs", path);
     if (!existsSync(file)) return [`${path} was there at a strike and is gone`];
     return hashOf(readFileSync(file)) === sha256 ? [] : [`${path} was another at a strike`];
@@ -135,8 +134,8 @@ function recordOf(folder: string, key: string): string {
 }
 
 function isLeftOut(trajectory: string): boolean {
-  const file = join(trajectory, "trajectory.json");
-  return existsSync(file) && JSON.parse(readFileSync(file, "utf8")).outcome === "left-out";
+  const has = (name: string) => existsSync(join(trajectory, `${name}.json`));
+  return has("left-out-1") && !has("trajectory");
 }
 
 /** Generations that began after the turn stood in the journal; keys are stage/task/sample/turn. */

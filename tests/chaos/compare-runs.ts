@@ -15,7 +15,7 @@ function contents(root: string): Map<string, string> {
   const trajectories = join(root, "trajectories");
   for (const name of readdirSync(trajectories, { recursive: true, encoding: "utf8" })) {
     if (!name.endsWith("/trajectory.json")) continue;
-    const { head, outcome, reward } = JSON.parse(readFileSync(join(trajectories, name), "utf8"));
+    const { head, outcome, reward } = JSON.parse(readFileSync(join(trajectories, name), "utf8")).value;
     found.set(`trajectories/${name}`, JSON.stringify({ head, outcome, reward }));
   }
   for (const version of readdirSync(join(root, "policies"))) {

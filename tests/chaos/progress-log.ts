@@ -10,7 +10,7 @@ export interface SeenFile {
   sha256: string;
 }
 
-const isJournal = /\/turn-\d+(-call-\d+)?\.json$|\/trajectory\.json$/;
+const isJournal = /\/turn-\d+(-call-\d+)?\.json$|\/(trajectory|left-out-\d+)\.json$/;
 
 /** Watches a run's journal grow, and writes down each file that it has seen, for the checker. */
 export function progressLog(root: string, run: string, log: string) {

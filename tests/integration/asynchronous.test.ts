@@ -1,14 +1,14 @@
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
-import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
 import { readLines } from "../../src/files/whole-files.ts";
 import { runFolder } from "../../src/runs/run-folder.ts";
 import { withRunClient } from "../../src/supervision/run-client.ts";
 import { findServerBinary } from "../../src/temporal/server-binary.ts";
 import { everturn, lastLine, start } from "../support/command.ts";
+import { stageRecords } from "../support/stage-records.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -22,15 +22,6 @@ async function forgetfulServer(): Promise<string> {
   writeFileSync(path, `#!/bin/sh\nexec ${await findServerBinary()} "$@" --dynamic-config-value ${setting}\n`);
   chmodSync(path, 0o755);
   return path;
-}
-
-function trajectoriesOf(run: string, stage: string): TrajectoryRecord[] {
-  const root = join(runFolder(runs, run).root, "trajectories", stage);
-  return readdirSync(root).flatMap((task) =>
-    readdirSync(join(root, task)).map((sample) =>
-      JSON.parse(readFileSync(join(root, task, sample, "trajectory.json"), "utf8")),
-    ),
-  );
 }
 
 test("an asynchronous run keeps within its staleness, and goes on when everything but its folder is lost", {
@@ -62,9 +53,10 @@ test("an asynchronous run keeps within its staleness, and goes on when everythin
     expect(stalenessMean).toBeLessThanOrEqual(staleness);
   }
   expect(Math.max(...steps.map(({ staleness }) => staleness))).toBeGreaterThan(0);
-  const crossed = ["step-0002", "step-0003", "step-0004", "step-0005", "step-0006"]
-    .flatMap((stage) => trajectoriesOf(run, stage))
-    .filter(({ policyVersions }) => new Set(policyVersions).size > 1);
+  const stages = ["step-0002", "step-0003", "step-0004", "step-0005", "step-0006"];
+  const { root } = runFolder(runs, run);
+  const records = (await Promise.all(stages.map((stage) => stageRecords(root, stage)))).flat();
+  const crossed = records.filter(({ policyVersions }) => new Set(policyVersions).size > 1);
   expect(crossed.length, "trajectories that crossed an update between turns").toBeGreaterThan(0);
 
   const ledger = await everturn("ledger", run, "--runs", runs);

@@ -5,6 +5,7 @@ import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.
 import { type RunFolder, runFolder } from "../../src/runs/run-folder.ts";
 import { everturn, lastLine } from "../support/command.ts";
 import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";
+import { storedRecord } from "../support/stored-record.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -38,7 +39,8 @@ beforeAll(async () => {
 
 const fileOf = (end: string, name: string) =>
   readFileSync(join(paths.root, "trajectories", end, name), "utf8");
-const recordOf = (end: string): TrajectoryRecord => JSON.parse(fileOf(end, "trajectory.json"));
+const recordOf = (end: string): TrajectoryRecord =>
+  storedRecord(join(paths.root, "trajectories", end, "trajectory.json"));
 const calls = () => readFileSync(callLog, "utf8").trim().split("\n");
 
 async function fork(...options: string[]) {

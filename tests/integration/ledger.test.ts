@@ -93,7 +93,10 @@ function trajectoryFile(folder: RunFolder, stage: string): string {
 }
 
 const changeFirst = (folder: RunFolder, how: (record: TrajectoryRecord) => void) =>
-  change<TrajectoryRecord>(trajectoryFile(folder, "step-0001"), how);
+  changeRecord<TrajectoryRecord>(trajectoryFile(folder, "step-0001"), (record) => {
+    how(record);
+    return record;
+  });
 
 const turnOf = (folder: RunFolder) =>
   trajectoryFile(folder, "step-0001").replace("trajectory.json", "turn-1.json");

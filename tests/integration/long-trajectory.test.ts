@@ -45,7 +45,7 @@ function partsOf(workflowId: string): RecordedHistory[] {
 
 async function recordOf(): Promise<TrajectoryRecord | undefined> {
   const [stage = "", task = "", sample = ""] = id.split("/").slice(1);
-  return readTrajectoryRecord((await openRun(runs, run)).folder, { stage, task, sample: Number(sample) });
+  return readTrajectoryRecord((await openRun(runs, run)).store, { stage, task, sample: Number(sample) });
 }
 
 test("a long trajectory continues as new between two turns, as the same one to whoever searches it", () => {

@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
-import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
 import type { Lease } from "../../src/tools/leases.ts";
 import { everturn, type RunningCommand, start } from "../support/command.ts";
 import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";
+import { stageRecords } from "../support/stage-records.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -56,7 +56,7 @@ test("a call that nobody approves in time is not made, and the model reads so; c
   expect(leases()).toEqual([]);
   expect(existsSync(`/proc/${pid}`)).toBe(false);
 
-  const records = recordsOf("step-0001");
+  const records = await stageRecords(runFolder(), "step-0001");
   expect(records.map(({ outcome }) => outcome).sort()).toEqual(["answered", "left-out"]);
   const answered = records.find(({ outcome }) => outcome === "answered");
   expect(answered?.turns[0]?.toolCalls[0]).toMatchObject({
@@ -72,13 +72,6 @@ function runFolder(): string {
 
 function leases(): Lease[] {
   return files(join(runFolder(), "leases")).map((file) => JSON.parse(readFileSync(file, "utf8")));
-}
-
-function recordsOf(stage: string): TrajectoryRecord[] {
-  const all = files(join(runFolder(), "trajectories", stage));
-  return all
-    .filter((file) => file.endsWith("/trajectory.json"))
-    .map((file) => JSON.parse(readFileSync(file, "utf8")));
 }
 
 function files(root: string): string[] {

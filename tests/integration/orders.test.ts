@@ -13,6 +13,7 @@ import { askTranscript, giveOrder } from "../../src/temporal/live-trajectories.t
 import { findServerBinary } from "../../src/temporal/server-binary.ts";
 import { readSegments } from "../../src/trajectory/segments.ts";
 import { trainingTrajectory } from "../../src/trajectory/training-trajectory.ts";
+import { readTrajectoryRecord } from "../../src/trajectory/trajectory-files.ts";
 import { trajectoryOf } from "../../src/trajectory/trajectory-of.ts";
 import { everturn, lastLine, type RunningCommand, start } from "../support/command.ts";
 import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";
@@ -84,8 +85,8 @@ function reached(end: string, wanted: string): Promise<TrajectoryTranscript> {
 }
 
 function record(end: string): Promise<TrajectoryRecord> {
-  const file = join(run.folder.root, "trajectories", end, "trajectory.json");
-  return until(async () => JSON.parse(readFileSync(file, "utf8")));
+  const [stage = "", task = "", sample = ""] = end.split("/");
+  return until(() => readTrajectoryRecord(run.store, { stage, task, sample: Number(sample) }));
 }
 
 /** Temporal's own command line, as the UI would: plain JSON. */

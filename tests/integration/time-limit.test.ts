@@ -1,11 +1,10 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
-import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
 import { namesInSync } from "../../src/files/names-in.ts";
 import { start } from "../support/command.ts";
 import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";
+import { stageRecords } from "../support/stage-records.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -58,9 +57,7 @@ test("time in which everything was down counts for no limit, and what a tool tak
   const [run = ""] = namesInSync(runs);
   const { code, stderr } = await start("resume", run, "--runs", runs, "--json").end();
   expect(code, stderr).toBe(0);
-  const records = trajectories().map(
-    (path): TrajectoryRecord => JSON.parse(readFileSync(join(path, "trajectory.json"), "utf8")),
-  );
+  const records = await stageRecords(join(runs, run), "step-0001");
   const ended = records.map(({ outcome, turns }) => ({ outcome, turns: turns.length }));
   expect(ended).toEqual([
     { outcome: "answered", turns: 3 },

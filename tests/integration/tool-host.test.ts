@@ -10,11 +10,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Client, Connection } from "@temporalio/client";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
-import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
 import { readLines } from "../../src/files/whole-files.ts";
 import { runFolder } from "../../src/runs/run-folder.ts";
 import type { HostChange } from "../../src/tools/breaker.ts";
 import { everturn, lastLine, start } from "../support/command.ts";
+import { stageRecords } from "../support/stage-records.ts";
 
 const runs = mkdtempSync(join(tmpdir(), "everturn-tool-host-"));
 const pipeline = join(import.meta.dirname, "..", "pipelines", "tools.yaml");
@@ -62,10 +62,7 @@ async function resultOf(stdout: string) {
   const { run } = lastLine<{ run: string }>(stdout);
   const folder = runFolder(runs, run);
   const [step] = await readLines<StepRecord>(folder.metrics);
-  const stage = join(folder.root, "trajectories", "step-0001");
-  const files = readdirSync(stage).map((task) => join(stage, task, "0", "trajectory.json"));
-  const trajectories = files.map((file): TrajectoryRecord => JSON.parse(readFileSync(file, "utf8")));
-  return { run, folder, step, trajectories };
+  return { run, folder, step, trajectories: await stageRecords(folder.root, "step-0001") };
 }
 
 function newestRun(): string {

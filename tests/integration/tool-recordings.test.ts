@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
@@ -7,6 +7,7 @@ import { afterAll, expect, test } from "vitest";
 import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
 import { runFolder } from "../../src/runs/run-folder.ts";
 import { everturn, lastLine } from "../support/command.ts";
+import { stageRecords } from "../support/stage-records.ts";
 
 const runs = mkdtempSync(join(tmpdir(), "everturn-tool-recordings-"));
 const pipeline = join(import.meta.dirname, "..", "pipelines", "tools.yaml");
@@ -19,12 +20,9 @@ async function runWith(...settings: string[]) {
   const { stdout, stderr } = await everturn("run", pipeline, "--runs", runs, "--json", ...overrides);
   const newest = readdirSync(runs).filter((name) => name.startsWith("tools-"));
   const run = newest.sort().at(-1) ?? "";
-  const stages = join(runFolder(runs, run).root, "trajectories");
-  const begun = readdirSync(stages).filter((name) => /^(evaluation|step)-/.test(name));
-  const stage = join(stages, begun.sort().at(-1) ?? "");
-  const trajectories = readdirSync(stage).map((task): TrajectoryRecord => {
-    return JSON.parse(readFileSync(join(stage, task, "0", "trajectory.json"), "utf8"));
-  });
+  const { root } = runFolder(runs, run);
+  const begun = readdirSync(join(root, "trajectories")).filter((name) => /^(evaluation|step)-/.test(name));
+  const trajectories = await stageRecords(root, begun.sort().at(-1) ?? "");
   return { run, trajectories, output: stdout + stderr };
 }
 

@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
-import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
 import { readLines } from "../../src/files/whole-files.ts";
 import { type RunFolder, runFolder } from "../../src/runs/run-folder.ts";
 import type { Lease } from "../../src/tools/leases.ts";
 import { start } from "../support/command.ts";
+import { stageRecords } from "../support/stage-records.ts";
 
 const runs = mkdtempSync(join(tmpdir(), "everturn-tool-session-"));
 const pipeline = join(import.meta.dirname, "..", "pipelines", "tools.yaml");
@@ -71,12 +71,6 @@ function leases({ leases: folder }: RunFolder): Lease[] {
   return files.map((file) => JSON.parse(readFileSync(join(folder, file), "utf8")));
 }
 
-function trajectoriesOf(folder: RunFolder): TrajectoryRecord[] {
-  const stage = join(folder.root, "trajectories", "step-0001");
-  const files = journal(folder).filter((file) => file.endsWith("trajectory.json"));
-  return files.map((file) => JSON.parse(readFileSync(join(stage, file), "utf8")));
-}
-
 /** Session processes of trajectories of this folder of runs. */
 function sessions(run: string): string[] {
   return readdirSync("/proc")
@@ -100,7 +94,7 @@ for (const plugin of ["tool-session", "tool-session-snapshot"]) {
     expect(new Set(killed).size).toBe(2);
     const [step] = await readLines<StepRecord>(folder.metrics);
     expect(step).toMatchObject({ trajectories: 4, leftOut: 0 });
-    const trajectories = trajectoriesOf(folder);
+    const trajectories = await stageRecords(folder.root, "step-0001");
     expect(trajectories).toHaveLength(4);
     for (const { turns } of trajectories) {
       const calls = turns.flatMap(({ toolCalls }) => toolCalls);
@@ -118,7 +112,9 @@ test("tool-session-fail: a trajectory whose state is lost is left out and says s
   timeout: 180_000,
 }, async () => {
   const { folder, output } = await runAndKill("tool-session-fail", [2]);
-  const leftOut = trajectoriesOf(folder).filter(({ outcome }) => outcome === "left-out");
+  const leftOut = (await stageRecords(folder.root, "step-0001")).filter(
+    ({ outcome }) => outcome === "left-out",
+  );
   expect(leftOut.length, output).toBeGreaterThan(0);
   for (const { failure } of leftOut) expect(failure).toContain("lost the state");
   expect(leases(folder)).toEqual([]);

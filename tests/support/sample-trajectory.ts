@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import type { CallEntry } from "../../src/contracts/activities.ts";
 import type { Task } from "../../src/contracts/generated/task.ts";
-import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
 import type { ToolDefinition } from "../../src/contracts/message.ts";
 import type {
   SegmentRef,
@@ -12,6 +11,7 @@ import type {
 } from "../../src/contracts/trajectory.ts";
 import { createUniformStream } from "../../src/random/uniform-stream.ts";
 import type { OpenRun } from "../../src/runs/open-runs.ts";
+import { leftOutKey, trajectoryKey } from "../../src/store/keys.ts";
 import type { Framing } from "../../src/tokens/framing.ts";
 import type { Tokenizer } from "../../src/tokens/tokenizer.ts";
 import { once } from "../../src/trajectory/journal.ts";
@@ -116,14 +116,15 @@ export async function writeTrajectory(
     ...(outcome === "answered" ? { answer: said } : {}),
   };
   if (course !== "under way") {
-    await once<TrajectoryRecord>(join(folder, "trajectory.json"), async () => ({
+    const key = outcome === "left-out" ? leftOutKey(place, 1) : trajectoryKey(place);
+    await run.store.record(key, {
       ...trajectoryRecord(
         { place, task, head, tokens, startedAt },
         { turns, policyVersions: turns.map(() => policyVersion) },
         { ...ending, ...failure },
       ),
       seconds: turns.length * 0.2,
-    }));
+    });
   }
   const calls = turns.flatMap((turn) => turn.toolCalls);
   return {

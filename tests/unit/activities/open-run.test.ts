@@ -84,9 +84,9 @@ test("evaluations made by hand, and those of versions past the last step, are no
 });
 
 test("a step that was committed and not recorded is told with its groups, as they were trained on and left out", async () => {
-  const { id, runs: folders, folder } = await writeSampleRun({ steps: 1, batchSize: 4 });
+  const { id, runs: folders, folder, store } = await writeSampleRun({ steps: 1, batchSize: 4 });
   const files = await listTrajectories(folder, { stage: "step-0001" });
-  const records = await readTrajectories(folder, files);
+  const records = await readTrajectories(store, files);
   const [first, second, third, fourth] = records;
   if (!first || !second || !third || !fourth) throw new Error("the sample run has four trajectories");
   expect(third.outcome).toBe("left-out");

@@ -13,9 +13,11 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { recordStep } from "../../../activities/record-step.ts";
 import type { StepRecord } from "../../../src/contracts/generated/step-record.ts";
+import type { TrajectoryRecord } from "../../../src/contracts/generated/trajectory.ts";
 import { readLines, readRecord } from "../../../src/files/whole-files.ts";
 import { openRun } from "../../../src/runs/open-runs.ts";
 import { runFolder } from "../../../src/runs/run-folder.ts";
+import { trajectoryKey } from "../../../src/store/keys.ts";
 import { trajectoryOf } from "../../../src/trajectory/trajectory-of.ts";
 import { writeSampleRun } from "../../support/sample-run.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
@@ -71,12 +73,12 @@ test("checkpoints and the newest versions stay, other old ones go, also those a 
 });
 
 test("a step's line has the means of what the reward and the tools measured of its finished trajectories", async () => {
+  const { store } = await open(run);
   const ids = [0, 1, 2].map((sample) => `${run}/step-0001/measured/${sample}`);
-  const measured = [{ length: 1, "search.hits": 4 }, { length: 3 }, undefined];
+  const measured = [{ metrics: { length: 1, "search.hits": 4 } }, { metrics: { length: 3 } }, {}];
   for (const [index, id] of ids.entries()) {
-    const place = folder.trajectory(trajectoryOf(id));
-    mkdirSync(place, { recursive: true });
-    writeFileSync(join(place, "trajectory.json"), JSON.stringify({ metrics: measured[index] }));
+    const record: Partial<TrajectoryRecord> = measured[index] ?? {};
+    await store.record<Partial<TrajectoryRecord>>(trajectoryKey(trajectoryOf(id)), record);
   }
   await recordStep(open)({ run, record: { ...template, step: 50 }, finished: ids });
   const line = (await readLines<StepRecord>(folder.metrics)).find(({ step }) => step === 50);

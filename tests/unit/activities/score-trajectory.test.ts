@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { MockActivityEnvironment } from "@temporalio/testing";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -9,9 +9,9 @@ import type { Score } from "../../../src/contracts/reward.ts";
 import { toolWorker } from "../../../src/roles/tool-worker.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
 import { openRun } from "../../../src/runs/open-runs.ts";
-import { openRunStore } from "../../../src/store/open-run-store.ts";
+import { trajectoryKey } from "../../../src/store/keys.ts";
 import { runTasks } from "../../../src/tasks/run-tasks.ts";
-import { readTrajectoryRecord } from "../../../src/trajectory/trajectory-files.ts";
+import { leftOutRecords, readTrajectoryRecord } from "../../../src/trajectory/trajectory-files.ts";
 import { samplePlan } from "../../support/sample-plan.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { writePlugin } from "../../support/thread-of.ts";
@@ -20,7 +20,7 @@ import { writeTurn } from "../../support/written-turn.ts";
 const runs = temporaryFolder();
 const plan = samplePlan({ steps: 1, batchSize: 8, tasks: 2, warmStart: false, evaluationEvery: 1 });
 const run = await createRun(plan, runs, undefined, false);
-const { folder } = await openRun(runs, run);
+const { folder, store } = await openRun(runs, run);
 
 function finished(task: string): ScoreTrajectoryInput {
   const stage = "step-0001";
@@ -64,7 +64,7 @@ test("a trajectory is scored once, with what its tools add", async () => {
   });
   const again = scored(input, '() => { throw new Error("scored twice") }');
   expect(await again).toEqual({ reward: 1.25, success: true });
-  expect(await readTrajectoryRecord(folder, input.place)).toMatchObject({
+  expect(await readTrajectoryRecord(store, input.place)).toMatchObject({
     outcome: "answered",
     reward: 1.25,
   });
@@ -74,7 +74,7 @@ test("what the reward and the tools measured is in the trajectory's record: of a
   const input = { ...finished("task-00004"), turns: 1 };
   const journal = folder.trajectory(input.place);
   mkdirSync(journal, { recursive: true });
-  await writeTurn(openRunStore(folder.root), input.place, 1, [
+  await writeTurn(store, input.place, 1, [
     { previous: null, origin: "prompt", text: "1 + 1 =", tokens: [5] },
     { previous: null, origin: "action", text: "2", tokens: [6], policyVersion: 0 },
   ]);
@@ -85,19 +85,38 @@ test("what the reward and the tools measured is in the trajectory's record: of a
   }
   await scored(input, "() => ({ reward: 1, success: true, metrics: { length: 7 } })");
   const metrics = { length: 7, "search.hits": 3 };
-  expect(await readTrajectoryRecord(folder, input.place)).toMatchObject({ metrics });
+  expect(await readTrajectoryRecord(store, input.place)).toMatchObject({ metrics });
 });
 
-test("a trajectory that was left out is scored when its step is tried again and it gets through", async () => {
+test("a trajectory that was left out is scored when its step is tried again, and nothing of it is removed", async () => {
   const input = finished("task-00001");
   const { task: _task, ...named } = input;
   const leaveOut = recordLeftOut((id) => openRun(runs, id), runTasks());
-  await leaveOut({ ...named, source: "training", failure: "calculator: the host is down" });
-  expect(await readTrajectoryRecord(folder, input.place)).toMatchObject({ outcome: "left-out", reward: 0 });
+  const fail = (startedAt: number, failure: string) =>
+    leaveOut({ ...named, startedAt, source: "training", failure });
+  await fail(1000, "calculator: the host is down");
+  await fail(2000, "calculator: it is down again");
+  await fail(1000, "a late attempt of the first admission");
+  const failures = (await leftOutRecords(store, input.place)).map(({ failure }) => failure);
+  expect(failures).toEqual(["calculator: the host is down", "calculator: it is down again"]);
+  expect(await readTrajectoryRecord(store, input.place)).toMatchObject({
+    ...{ outcome: "left-out", reward: 0, failure: "calculator: it is down again" },
+  });
   await scored(input, "() => ({ reward: 1, success: true })");
-  const record = await readTrajectoryRecord(folder, input.place);
+  await fail(2000, "a late attempt of the second admission");
+  const record = await readTrajectoryRecord(store, input.place);
   expect(record).toMatchObject({ outcome: "answered", reward: 1.25, success: true });
   expect(record?.failure).toBeUndefined();
+  expect(await leftOutRecords(store, input.place)).toHaveLength(2);
+});
+
+test("a record that was cut is told, and the trajectory is scored again", async () => {
+  const input = finished("task-00005");
+  await scored(input, "() => ({ reward: 1, success: true })");
+  truncateSync(join(folder.root, trajectoryKey(input.place).path), 100);
+  expect(await readTrajectoryRecord(store, input.place)).toBeUndefined();
+  await scored(input, "() => ({ reward: 2, success: true })");
+  expect(await readTrajectoryRecord(store, input.place)).toMatchObject({ reward: 2.25 });
 });
 
 test("where the trainer compares turns, the score says what the least and the most of a turn was", async () => {
@@ -124,7 +143,7 @@ test("a judge that never answers costs its time-out, not the activity's, and its
   const reason = "no answer within 0.05 s";
   const gaveUp = { code: "REWARD_GAVE_UP", params: { times: "2 times", reason }, retryable: false };
   await expect(hanging()).rejects.toMatchObject(gaveUp);
-  expect(await readTrajectoryRecord(folder, input.place), "no score was made up").toBeUndefined();
+  expect(await readTrajectoryRecord(store, input.place), "no score was made up").toBeUndefined();
 });
 
 test("a cancelled score tells its judge, and costs it no attempt", async () => {

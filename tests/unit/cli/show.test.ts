@@ -1,10 +1,12 @@
-import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { registerShow } from "../../../src/cli/show.ts";
+import type { TrajectoryRecord } from "../../../src/contracts/generated/trajectory.ts";
 import { openRun } from "../../../src/runs/open-runs.ts";
+import { trajectoryKey } from "../../../src/store/keys.ts";
 import { trajectoryOf } from "../../../src/trajectory/trajectory-of.ts";
 import { writeSampleRun } from "../../support/sample-run.ts";
+import { changeRecord } from "../../support/stored-record.ts";
 import { runCommand } from "./run-command.ts";
 
 const { runs } = await writeSampleRun();
@@ -85,8 +87,8 @@ test("names ids like the one that is not there, and those that an ending fits", 
 test("tells what the reward and the tools measured", async () => {
   const { folder } = await openRun(runs, "calculator-sample");
   const place = trajectoryOf("calculator-sample/step-0001/task-01009/0");
-  const file = join(folder.trajectory(place), "trajectory.json");
-  const record = JSON.parse(readFileSync(file, "utf8"));
-  writeFileSync(file, JSON.stringify({ ...record, metrics: { length: 2, "calculator.digits": 1.5 } }));
+  const metrics = { length: 2, "calculator.digits": 1.5 };
+  const file = join(folder.root, trajectoryKey(place).path);
+  changeRecord<TrajectoryRecord>(file, (record) => ({ ...record, metrics }));
   expect(await show("step-0001/task-01009/0")).toContain("\nlength 2 · calculator.digits 1.5\n");
 });

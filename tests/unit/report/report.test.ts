@@ -7,7 +7,9 @@ import type { EvaluationRecord } from "../../../src/contracts/run.ts";
 import { writeWhole } from "../../../src/files/whole-files.ts";
 import { writeReport } from "../../../src/report/write-report.ts";
 import { runFolder } from "../../../src/runs/run-folder.ts";
+import { trajectoryKey } from "../../../src/store/keys.ts";
 import { type SampleRun, writeSampleRun } from "../../support/sample-run.ts";
+import { changeRecord } from "../../support/stored-record.ts";
 import { runCommand } from "../cli/run-command.ts";
 
 async function reportOf({ folder }: SampleRun): Promise<string> {
@@ -81,8 +83,6 @@ test("loads nothing from anywhere and runs nothing", async () => {
 test("escapes whatever a model, a tool or a task wrote", async () => {
   const run = await writeSampleRun();
   const place = { stage: "evaluation-v0005", task: "task-00000", sample: 0 };
-  const path = join(run.folder.trajectory(place), "trajectory.json");
-  const record: TrajectoryRecord = JSON.parse(await readFile(path, "utf8"));
   const attack = `</style><script>alert("1")</script><img src=x onerror='1'>`;
   const call = {
     tool: attack,
@@ -95,7 +95,9 @@ test("escapes whatever a model, a tool or a task wrote", async () => {
     { action: attack, toolCalls: [call] },
     { action: attack, toolCalls: [] },
   ];
-  await writeWhole(path, JSON.stringify({ ...record, turns, success: !record.success }));
+  changeRecord<TrajectoryRecord>(join(run.folder.root, trajectoryKey(place).path), (record) => {
+    return { ...record, turns, success: !record.success };
+  });
   const page = await reportOf(run);
   expect(page).toContain("&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;");
   expect(page).not.toMatch(/<script|<img/);

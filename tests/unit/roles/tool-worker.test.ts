@@ -6,7 +6,9 @@ import type { JsonObject } from "../../../src/contracts/json.ts";
 import type { TrajectoryPlace } from "../../../src/contracts/trajectory.ts";
 import { type ToolWorker, toolWorker } from "../../../src/roles/tool-worker.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
+import { openRun } from "../../../src/runs/open-runs.ts";
 import { runFolder } from "../../../src/runs/run-folder.ts";
+import { leftOutKey, trajectoryKey } from "../../../src/store/keys.ts";
 import { samplePlan } from "../../support/sample-plan.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
@@ -195,9 +197,22 @@ test("what a finished trajectory left is let go, also when nobody asks for its r
   await call(worker, "g", "replay", 1);
   await worker.instances.renew();
   expect(released("g")).toEqual([]);
-  writeFileSync(join(folder.trajectory(place("g")), "trajectory.json"), "{}");
+  const { store } = await openRun(runs, run);
+  await store.record<unknown>(trajectoryKey(place("g")), {});
   await worker.instances.renew();
   expect(released("g")).toEqual([["created for g", "turn 1"]]);
+});
+
+test("an instance is kept while its trajectory, which was left out before, is under way again", async () => {
+  const { store } = await openRun(runs, run);
+  const worker = toolWorker(runs, run);
+  await store.record<unknown>(leftOutKey(place("k"), 1), {});
+  await call(worker, "k", "replay", 1);
+  await worker.instances.renew();
+  expect(released("k")).toEqual([]);
+  await store.record<unknown>(leftOutKey(place("k"), 2), {});
+  await worker.instances.renew();
+  expect(released("k")).toEqual([["created for k", "turn 1"]]);
 });
 
 test("a worker that ends releases what it still holds", async () => {
