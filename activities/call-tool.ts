@@ -1,7 +1,9 @@
 import { join } from "node:path";
 import { Context } from "@temporalio/activity";
 import type { CallToolInput, CallToolResult } from "../src/contracts/activities.ts";
+import type { Task } from "../src/contracts/generated/task.ts";
 import type { ToolResponse } from "../src/contracts/tool.ts";
+import { EverturnError } from "../src/errors/everturn-error.ts";
 import type { ToolWorker } from "../src/roles/tool-worker.ts";
 import type { Report } from "../src/temporal/durable.ts";
 import { type Timed, timed } from "../src/temporal/timed.ts";
@@ -57,7 +59,7 @@ export function callTool(worker: ToolWorker, tool: string) {
       }
       if (input.recordings !== undefined) {
         const journal = folder.trajectory(place);
-        const asked = { place, task: input.task, turn, call, tool, journal, arguments: input.arguments };
+        const asked = { place, task: taskOf(input), turn, call, tool, journal, arguments: input.arguments };
         return worker.recordings(input.recordings)(asked);
       }
       const { attempt } = Context.current().info;
@@ -99,13 +101,18 @@ export function callTool(worker: ToolWorker, tool: string) {
         );
       if (plugin.create === undefined) return { answer: await execute() };
       const { continues = false } = input;
-      const needed = { place, turn, call, attempt, task: input.task, tool: opened, continues, signal };
+      const needed = { place, turn, call, attempt, task: taskOf(input), tool: opened, continues, signal };
       return worker.instances.use(needed, (state) => {
         lookAgain(); // the instance may have been waited for
         return execute(state);
       });
     }
   };
+}
+
+function taskOf({ task, place }: CallToolInput): Task {
+  if (task !== undefined) return task;
+  throw new EverturnError("TASK_NOT_FOUND", { task: place.task, place: "the call's input" });
 }
 
 function shortened(text: string): string {

@@ -6,6 +6,7 @@ import type { PolicyWorker } from "../src/roles/policy-worker.ts";
 import { newestPolicy } from "../src/runs/newest-policy.ts";
 import type { RunFolder } from "../src/runs/run-folder.ts";
 import { turnKey } from "../src/store/keys.ts";
+import { type RunTasks, taskAt } from "../src/tasks/run-tasks.ts";
 import { instruments } from "../src/telemetry/instruments.ts";
 import { timed } from "../src/temporal/timed.ts";
 import { actionSegment } from "../src/trajectory/action-segment.ts";
@@ -15,13 +16,17 @@ import { recordRefused, resultOf } from "../src/trajectory/turn-journal.ts";
 
 /**
  * Appends what came since the last action (the prompt, or observations) and generates the next action after it.
- * Journalled by trajectory and turn: a turn that was finished once is never generated again. Throws TIME_LIMIT_REACHED.
+ * Journalled by trajectory and turn: a turn that was finished once is never generated again. Throws TIME_LIMIT_REACHED,
+ * TASK_NOT_FOUND.
  */
-export function generateTurn(worker: PolicyWorker) {
+export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
   const counted = instruments().tokens;
   return async (input: GenerateTurnInput, signal: AbortSignal): Promise<GenerateTurnResult> => {
     const { place, turn, sampling, seed } = input;
-    const { folder, store, plan } = await worker.openRun(place.run);
+    const run = await worker.openRun(place.run);
+    const { folder, store, plan } = run;
+    const named = input.source && (await taskAt(run, tasks, input.source, place.task)).prompt;
+    const messages = [...(named ?? []), ...input.messages];
     const recorded = await recordedOnce(store, turnKey(place, turn), async (lookAgain) => {
       await recordRefused(folder.trajectory(place), input.refused);
       const started = performance.now();
@@ -29,8 +34,8 @@ export function generateTurn(worker: PolicyWorker) {
       const policy = await worker.policy(place.run, policyVersion, input.policyFolder);
       const isFirst = input.head === null;
       const framed = isFirst
-        ? policy.framePrompt(input.messages, input.tools ?? [])
-        : policy.frameObservation(input.messages);
+        ? policy.framePrompt(messages, input.tools ?? [])
+        : policy.frameObservation(messages);
       const before = await worker.contexts.get(store, place, input.head);
       const origin = isFirst ? "prompt" : "observation";
       const appended: Segment = {
@@ -84,7 +89,7 @@ export function generateTurn(worker: PolicyWorker) {
         ...(input.said === undefined ? {} : { said: input.said }),
       };
     });
-    return resultOf(recorded);
+    return { ...resultOf(recorded), ...(named === undefined ? {} : { prompt: named }) };
   };
 }
 

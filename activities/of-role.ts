@@ -3,7 +3,7 @@ import { toolWorker } from "../src/roles/tool-worker.ts";
 import { trainerWorker } from "../src/roles/trainer-worker.ts";
 import { openRun as openOneRun, openRuns } from "../src/runs/open-runs.ts";
 import type { Role } from "../src/runs/queues.ts";
-import { runTasks } from "../src/tasks/run-tasks.ts";
+import { type RunTasks, runTasks } from "../src/tasks/run-tasks.ts";
 import { durable } from "../src/temporal/durable.ts";
 import type { RoleActivities } from "../src/temporal/worker.ts";
 import { callTool } from "./call-tool.ts";
@@ -25,23 +25,28 @@ import { scoreTrajectory } from "./score-trajectory.ts";
 import { trainStep } from "./train-step.ts";
 import { warmStart } from "./warm-start.ts";
 
-/** The activities of a worker role for `run`; a tool's activity carries the tool's name. */
-export async function activitiesOf(role: Role, runs: string, run: string): Promise<RoleActivities> {
-  switch (role) {
-    case "orchestration":
-      return orchestration(runs);
-    case "policy":
-      return policy(runs);
-    case "tools":
-      return tools(runs, run);
-    case "trainer":
-      return trainer(runs);
-  }
+/**
+ * The activities of a worker's roles for `run`; a tool's activity carries the tool's name. The roles of one worker share
+ * the tasks.
+ */
+export function activitiesOf(runs: string, run: string): (role: Role) => Promise<RoleActivities> {
+  const tasks = runTasks();
+  return async (role) => {
+    switch (role) {
+      case "orchestration":
+        return orchestration(runs, tasks);
+      case "policy":
+        return policy(runs, tasks);
+      case "tools":
+        return tools(runs, run, tasks);
+      case "trainer":
+        return trainer(runs);
+    }
+  };
 }
 
-function orchestration(runs: string): RoleActivities {
+function orchestration(runs: string, tasks: RunTasks): RoleActivities {
   const openRun = openRuns(runs);
-  const tasks = runTasks();
   const activities = {
     "open-run": durable(openRunActivity(openRun)),
     "end-shards": durable(endShards),
@@ -56,18 +61,18 @@ function orchestration(runs: string): RoleActivities {
   return { activities, concurrency: 50, close: async () => {} };
 }
 
-function policy(runs: string): RoleActivities {
+function policy(runs: string, tasks: RunTasks): RoleActivities {
   const worker = policyWorker(runs);
   const activities = {
     "initialize-policy": durable(initializePolicy(worker)),
-    "generate-turn": durable(generateTurn(worker)),
+    "generate-turn": durable(generateTurn(worker, tasks)),
     "frame-message": durable(frameMessage(worker)),
     "publish-policy": durable(publishPolicy(worker)),
   };
   return { activities, concurrency: 256, close: worker.close };
 }
 
-async function tools(runs: string, run: string): Promise<RoleActivities> {
+async function tools(runs: string, run: string, tasks: RunTasks): Promise<RoleActivities> {
   const worker = toolWorker(runs, run);
   await worker.start();
   const { plan } = await openOneRun(runs, run);
@@ -76,7 +81,7 @@ async function tools(runs: string, run: string): Promise<RoleActivities> {
   );
   const activities = {
     ...Object.fromEntries(names.map((name) => [name, durable(callTool(worker, name))])),
-    "score-trajectory": durable(scoreTrajectory(worker)),
+    "score-trajectory": durable(scoreTrajectory(worker, tasks)),
     "release-tools": durable(releaseTools(worker)),
   };
   // A call that waits for its turn is under way too.

@@ -5,6 +5,7 @@ import { EverturnError } from "../src/errors/everturn-error.ts";
 import type { ToolWorker } from "../src/roles/tool-worker.ts";
 import { rewardRange } from "../src/rollout/read-summary.ts";
 import { trajectoryKey } from "../src/store/keys.ts";
+import { givenTask, type RunTasks } from "../src/tasks/run-tasks.ts";
 import { instruments } from "../src/telemetry/instruments.ts";
 import type { Report } from "../src/temporal/durable.ts";
 import { callService } from "../src/tools/service.ts";
@@ -18,20 +19,21 @@ import { trajectoryRecord } from "../src/trajectory/trajectory-record.ts";
  * Throws REWARD_FAILED and REWARD_TIMED_OUT, which Temporal retries; REWARD_GAVE_UP when the attempts are spent;
  * TOOL_HOST_DOWN, TURN_MISSING, and what names a mistake of the plugin.
  */
-export function scoreTrajectory(worker: ToolWorker) {
+export function scoreTrajectory(worker: ToolWorker, tasks: RunTasks) {
   const rewards = instruments().reward;
   return async (
     input: ScoreTrajectoryInput,
     signal: AbortSignal,
     report: Report,
   ): Promise<TrajectoryScore> => {
-    const { place, task, outcome } = input;
+    const { place, outcome } = input;
     const run = await worker.openRun(place.run);
     const { folder, store, plan } = run;
+    const task = await givenTask(run, tasks, input, place.task);
     const file = join(folder.trajectory(place), "trajectory.json");
     const record = await recordedOnce(store, trajectoryKey(place), async (lookAgain) => {
       const reward = await worker.reward();
-      const ended = await readEnded(run, input);
+      const ended = await readEnded(run, { ...input, task });
       const { turns } = ended;
       if (typeof input.turns === "number" && turns.length < input.turns) {
         throw new EverturnError("TURN_MISSING", { trajectory: place.id, turn: turns.length + 1 });
@@ -50,7 +52,13 @@ export function scoreTrajectory(worker: ToolWorker) {
       const total = score.reward + ended.toolReward;
       rewards.record(total, { outcome });
       const { success, metrics = {} } = score;
-      return trajectoryRecord(input, ended, { outcome, answer, reward: total, success, metrics });
+      return trajectoryRecord({ ...input, task }, ended, {
+        outcome,
+        answer,
+        reward: total,
+        success,
+        metrics,
+      });
     });
     const { reward, success } = record;
     if (plan.trainer.comparesTurns !== true) return { reward, success };

@@ -23,7 +23,12 @@ export async function evaluation(input: EvaluationInput): Promise<EvaluationReco
   const position = { nextStep: 1, policyVersion };
   const source: TaskSet = plan.taskFile === undefined ? "validation" : { file: plan.taskFile };
   const limit = plan.tasks === undefined ? {} : { limit: plan.tasks };
-  const tasks = await schedule(queues, "draw-tasks", { run, step, evaluation: { source, ...limit } });
+  const tasks = await schedule(
+    queues,
+    "draw-tasks",
+    { run, step, evaluation: { source, ...limit } },
+    { isQuick: true },
+  );
   const places = tasks.map((task) => ({ step, stage: plan.name, task, samples: [0] }));
   const { concurrency } = settings;
   const rollout = openRollout(
@@ -52,7 +57,7 @@ export async function evaluation(input: EvaluationInput): Promise<EvaluationReco
     meanActionTokens: mean(results.map((result) => result.tokens.action)),
     seconds: (Date.now() - started) / 1000,
   };
-  await schedule(queues, "record-evaluation", { run, record });
+  await schedule(queues, "record-evaluation", { run, record }, { isQuick: true });
   return record;
 }
 

@@ -1,4 +1,3 @@
-import type { Task } from "../src/contracts/generated/task.ts";
 import type { AgentLoop } from "../src/contracts/loop.ts";
 import type { Message } from "../src/contracts/message.ts";
 import type {
@@ -15,6 +14,7 @@ import { schedule } from "./schedule.ts";
 import { cutTurn } from "./shown-turns.ts";
 import { reachedLimit, timeOfTurn } from "./stop-rules.ts";
 import { begun, carriedState, nextState, stateOf, type TrajectoryEvent } from "./trajectory-state.ts";
+import { type TrajectoryTask, trajectoryTask } from "./trajectory-task.ts";
 import { cut, transcript } from "./transcript.ts";
 import { turnSpans } from "./turn-spans.ts";
 
@@ -26,12 +26,11 @@ export interface OpenTrajectory {
   progress(): TrajectoryProgress;
   /** What it carries when it continues as new. */
   carried(): TrajectoryProgress;
-  /** Reads the task. */
-  load(): Promise<Task>;
-  /** The task as its user words it, cut at a bound. */
+  task: TrajectoryTask;
+  /** The task as its user words it, cut at a bound; its id until it has been read. */
   prompt(): string;
-  /** Takes the next turn of `task`. Says how the trajectory ended, by its loop or by a limit, or "continue". */
-  takeTurn(loop: AgentLoop, task: Task): Promise<Outcome | "continue">;
+  /** Takes the next turn. Says how the trajectory ended, by its loop or by a limit, or "continue". */
+  takeTurn(loop: AgentLoop): Promise<Outcome | "continue">;
   /** Whether its history has grown so long that it should continue as new. */
   isHistoryLong(): boolean;
   /** The newest action's text. */
@@ -59,6 +58,10 @@ export function openTrajectory(input: TrajectoryInput, show: (transcript: string
     check: (message) => schedule(queues, "frame-message", { run: place.run, message }),
     onChange,
   });
+  const task = trajectoryTask(input, (prompt) => {
+    messages = prompt;
+    onChange();
+  });
   let lastAction = "";
   onChange();
 
@@ -68,24 +71,10 @@ export function openTrajectory(input: TrajectoryInput, show: (transcript: string
   }
 
   function prompt(): string {
-    return cut(messages.at(-1)?.content ?? "", 2_000);
+    return cut(messages.at(-1)?.content ?? place.task, 2_000);
   }
 
-  async function load(): Promise<Task> {
-    const { source } = input;
-    const task = await schedule(
-      queues,
-      "load-task",
-      { place, source },
-      { summary: place.task, isQuick: true },
-    );
-    messages = task.prompt;
-    if (input.progress === undefined) apply({ type: "loaded", prompt: messages });
-    onChange();
-    return task;
-  }
-
-  async function takeTurn(loop: AgentLoop, task: Task): Promise<Outcome | "continue"> {
+  async function takeTurn(loop: AgentLoop): Promise<Outcome | "continue"> {
     if (orders.isPaused()) await orders.gate();
     const bound = timeOfTurn(limits, state.progress.workedMs);
     const turn = openTurn(input, { now: () => state, apply }, { task, spans, orders, bound }, (record) => {
@@ -114,7 +103,7 @@ export function openTrajectory(input: TrajectoryInput, show: (transcript: string
   }
 
   return {
-    ...{ orders, load, prompt, takeTurn },
+    ...{ orders, task, prompt, takeTurn },
     progress: () => state.progress,
     carried: () => carriedState(state),
     isHistoryLong: history.isReached,

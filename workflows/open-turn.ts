@@ -1,7 +1,11 @@
 import { CancellationScope, scheduleActivity, scheduleLocalActivity } from "@temporalio/workflow";
-import type { CallToolInput, CallToolResult, GenerateTurnInput } from "../src/contracts/activities.ts";
+import type {
+  CallToolInput,
+  CallToolResult,
+  GenerateTurnInput,
+  GivenTask,
+} from "../src/contracts/activities.ts";
 import type { Approval } from "../src/contracts/approval.ts";
-import type { Task } from "../src/contracts/generated/task.ts";
 import type { AgentLoop, LoopContext, Observation } from "../src/contracts/loop.ts";
 import type { SpokenMessage, ToolCall } from "../src/contracts/message.ts";
 import type {
@@ -17,6 +21,7 @@ import { failure } from "./failure.ts";
 import type { LiveOrders } from "./orders.ts";
 import { boundedItself, heartbeatTimeout, isServedHere, schedule } from "./schedule.ts";
 import type { TrajectoryEvent, TrajectoryState } from "./trajectory-state.ts";
+import { isGeneratedHere, type TrajectoryTask } from "./trajectory-task.ts";
 import { summary } from "./transcript.ts";
 import type { TurnSpans } from "./turn-spans.ts";
 import { turnTime } from "./turn-time.ts";
@@ -37,7 +42,7 @@ export interface OpenTurn {
 }
 
 interface TurnOptions {
-  task: Task;
+  task: TrajectoryTask;
   spans: TurnSpans;
   orders: LiveOrders;
   /** Milliseconds of work that it may take. */
@@ -96,7 +101,8 @@ export function openTurn(
   }
 
   const context: LoopContext = {
-    ...{ task, turn, tools: definitions, config: input.loop.config, state: now().progress.loopState },
+    ...{ turn, tools: definitions, config: input.loop.config, state: now().progress.loopState },
+    task: task.read,
     generate: async () => {
       if (isAsked) {
         throw failure("LOOP_TURN_INVALID", { loop: input.loop.plugin, turn, count: "a second action" });
@@ -109,11 +115,14 @@ export function openTurn(
       if (said.length > 0) record.said = said;
       const options = { summary: `turn ${turn}`, isQuick: input.quickTurns };
       spans.begin(turn);
+      const first = now().progress.head === null ? await task.given(isGeneratedHere(input)) : undefined;
       const result = await part(() =>
-        time.within("generate-turn", (limit) =>
-          schedule(queues, "generate-turn", generateTurnInput(input, now().progress, said, limit), options),
-        ),
+        time.within("generate-turn", (timeLimit) => {
+          const request = generateTurnInput(input, now().progress, { said, first, timeLimit });
+          return schedule(queues, "generate-turn", request, options);
+        }),
       );
+      if (result.prompt !== undefined) task.onPrompt(result.prompt);
       apply({ type: "generated", turn, result });
       record.action = result.action;
       onChange(record);
@@ -134,8 +143,10 @@ export function openTurn(
       const made = { ...call, arguments: approval?.arguments ?? call.arguments };
       apply({ type: "called", tool: call.name });
       const { recordings } = binding;
+      const needsTask = binding.stateful || recordings !== undefined;
       const request = {
-        ...{ place, task, turn, call: slot.call, arguments: made.arguments },
+        ...{ place, turn, call: slot.call, arguments: made.arguments },
+        ...(needsTask ? { task: await task.read() } : {}),
         ...(recordings === undefined ? {} : { recordings }),
         ...decided,
       };
@@ -245,18 +256,26 @@ export function openTurn(
   };
 }
 
+interface TurnRequest {
+  said: SpokenMessage[];
+  /** The task, before the first action. */
+  first: GivenTask | undefined;
+  timeLimit: number | undefined;
+}
+
 function generateTurnInput(
   input: TrajectoryInput,
   progress: TrajectoryProgress,
-  said: SpokenMessage[],
-  timeLimit: number | undefined,
+  { said, first, timeLimit }: TurnRequest,
 ): GenerateTurnInput {
   const { place, policyVersion, sampling, seed, limits, newest } = input;
-  const { turns, head, pending: messages, refused } = progress;
+  const { turns, head, pending, refused } = progress;
+  const prompt = first !== undefined && "task" in first ? first.task.prompt : [];
   const tokenLimit = limits.tokens;
   const { policyFolder } = input.origin ?? {};
   return {
-    ...{ place, turn: turns + 1, policyVersion, head, messages, sampling, seed },
+    ...{ place, turn: turns + 1, policyVersion, head, messages: [...prompt, ...pending], sampling, seed },
+    ...(first !== undefined && "source" in first ? { source: first.source } : {}),
     ...(head === null ? { tools: input.tools.map((tool) => tool.definition) } : {}),
     ...(newest ? { newest } : {}),
     ...(tokenLimit === undefined ? {} : { tokenLimit }),

@@ -1,6 +1,12 @@
 import { condition, setHandler, workflowInfo } from "@temporalio/workflow";
 import type { Replacement } from "../src/contracts/activities.ts";
-import type { EndedGroup, GroupPlace, OpenGroup, RolloutProgress } from "../src/contracts/rollout.ts";
+import type {
+  EndedGroup,
+  GroupPlace,
+  OpenGroup,
+  RolloutProgress,
+  TrajectorySummary,
+} from "../src/contracts/rollout.ts";
 import type { TrainingProgress } from "../src/contracts/run.ts";
 import { failure } from "./failure.ts";
 import { tooManyFailures } from "./failure-share.ts";
@@ -45,9 +51,12 @@ interface Options {
   draw(step: number, replacement?: Replacement): Promise<string[]>;
   /**
    * Starts a shard for some groups: the `index`th of the step, one `of` so many that start together. Resolves when it has
-   * started; `ended` rejects with ROLLOUT_LOST.
+   * started; `ended` with what the shard has not told by signal, or rejects with ROLLOUT_LOST.
    */
-  startShard(groups: OpenGroup[], shard: { index: number; of: number }): Promise<{ ended: Promise<void> }>;
+  startShard(
+    groups: OpenGroup[],
+    shard: { index: number; of: number },
+  ): Promise<{ ended: Promise<TrajectorySummary[]> }>;
 }
 
 /**
@@ -75,12 +84,15 @@ export function openRollout(options: Options, begun: RolloutProgress): Rollout {
   }
 
   setHandler(trajectoriesEnded, (news) => {
-    if (news.execution !== execution) return; // of an earlier workflow: its groups have been started anew
-    for (const result of news.ended) failed ??= endOfRun(result);
-    state = withEnded(state, news.ended, rules, position.nextStep);
+    if (news.execution === execution) gather(news.ended); // else its groups have been started anew
+  });
+
+  function gather(ended: TrajectorySummary[]): void {
+    for (const result of ended) failed ??= endOfRun(result);
+    state = withEnded(state, ended, rules, position.nextStep);
     const since = sinceLastStep(state, position.nextStep);
     if (isWhole(since.length)) failed ??= tooMany(since);
-  });
+  }
 
   /** A share of failures says something once a step's trajectories have ended: all that it drew, if it is synchronous. */
   function isWhole(ended: number): boolean {
@@ -166,11 +178,16 @@ export function openRollout(options: Options, begun: RolloutProgress): Rollout {
     shardsLive += 1;
     shardsBegun += 1;
     const { ended } = await options.startShard([...started.values()], { index: shardsBegun, of: shards });
-    const done = () => void shardsLive--;
-    ended.then(done, (error) => {
-      done();
-      failed ??= error;
-    });
+    ended.then(
+      (untold) => {
+        shardsLive -= 1;
+        gather(untold);
+      },
+      (error) => {
+        shardsLive -= 1;
+        failed ??= error;
+      },
+    );
   }
 
   const starting = startGroups();

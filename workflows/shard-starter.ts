@@ -1,5 +1,5 @@
 import { rootCause, startChild, workflowInfo } from "@temporalio/workflow";
-import type { GroupPlace, OpenGroup, ShardInput } from "../src/contracts/rollout.ts";
+import type { GroupPlace, OpenGroup, ShardInput, TrajectorySummary } from "../src/contracts/rollout.ts";
 import { failure } from "./failure.ts";
 import { stageAttributes } from "./search-attributes.ts";
 
@@ -15,11 +15,11 @@ export function shardStarter({ position, quickTurns, ...common }: Options) {
   return async (
     groups: OpenGroup[],
     { index, of }: { index: number; of: number },
-  ): Promise<{ ended: Promise<void> }> => {
+  ): Promise<{ ended: Promise<TrajectorySummary[]> }> => {
     const { run, settings, newest } = common;
     const { policyVersion } = position;
     const [first] = groups;
-    if (first === undefined) return { ended: Promise.resolve() };
+    if (first === undefined) return { ended: Promise.resolve([]) };
     const { stage, step, number } = first;
     const name =
       number === undefined ? `${stage}/shard-${index}` : `groups-${String(number).padStart(5, "0")}`;
@@ -28,7 +28,7 @@ export function shardStarter({ position, quickTurns, ...common }: Options) {
       concurrency: newest ? settings.concurrency : Math.max(1, Math.floor(settings.concurrency / of)),
       admitter: { workflow, execution },
     };
-    const handle = await startChild<(input: ShardInput) => Promise<void>>("shard", {
+    const handle = await startChild<(input: ShardInput) => Promise<TrajectorySummary[]>>("shard", {
       args: [input],
       workflowId: `${run}/${name}`,
       // Those of an asynchronous run outlive a continue-as-new; others end with the workflow that waits for them.

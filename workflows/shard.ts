@@ -12,11 +12,12 @@ const bounds = { wait: 1000, results: 200 };
 
 /**
  * Rolls out groups for the workflow that admitted them: their trajectories, at most `concurrency` at once. It tells that
- * workflow of each that ends, several at a time.
+ * workflow of each that ends, several at a time, and returns what it has not told when all have ended. An asynchronous run
+ * is told of all: who started the shard may have continued as new, and would not hear of its end.
  */
-export async function shard(input: ShardInput): Promise<void> {
+export async function shard(input: ShardInput): Promise<TrajectorySummary[]> {
   const { run, groups, queues, source, admitter } = input;
-  const lines = await schedule(queues, "reserve-groups", { run, groups, source });
+  const lines = await schedule(queues, "reserve-groups", { run, groups, source }, { isQuick: true });
   const inputs = groups.flatMap((group, index) =>
     inputsOf(group, input).map((own) => ({ own, line: lines[index] ?? group.task })),
   );
@@ -29,19 +30,21 @@ export async function shard(input: ShardInput): Promise<void> {
     progress.done += 1;
   });
 
+  const haveEnded = () => progress.done === inputs.length;
   const isDue = () =>
-    progress.done === inputs.length ||
-    untold.length >= bounds.results ||
-    untold.some(({ mistake }) => mistake !== undefined);
+    haveEnded() || untold.length >= bounds.results || untold.some(({ mistake }) => mistake !== undefined);
+  const canReturn = () => !input.newest && haveEnded() && untold.length <= bounds.results;
 
   async function tell(): Promise<void> {
     const told = getExternalWorkflowHandle(admitter.workflow);
-    while (progress.done < inputs.length || untold.length > 0) {
+    while (!haveEnded() || untold.length > 0) {
       await condition(() => untold.length > 0);
       if (!isDue()) await condition(isDue, bounds.wait);
+      if (canReturn()) return;
       const ended = untold.splice(0, bounds.results);
       await told.signal(trajectoriesEnded, { execution: admitter.execution, ended });
     }
   }
   await Promise.all([rollout, tell()]);
+  return untold;
 }

@@ -28,11 +28,12 @@ export async function step(input: StepInput): Promise<StepResult> {
   });
   clock.push(Date.now());
   progress.phase = "publish";
-  await schedule(queues, "publish-policy", { run, policyVersion: trained.policyVersion });
+  const published = { run, policyVersion: trained.policyVersion };
+  await schedule(queues, "publish-policy", published, { isQuick: input.quickTurns });
   clock.push(Date.now());
   const record = stepRecord(input, groups, trained, clock);
   const finished = results.filter(hasFinished).map((result) => result.trajectory);
-  await schedule(queues, "record-step", { run, record, finished });
+  await schedule(queues, "record-step", { run, record, finished }, { isQuick: true });
   return {
     policyVersion: trained.policyVersion,
     trajectories: batch.length,

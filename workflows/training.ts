@@ -118,7 +118,12 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
       ...{ run, rules: rulesOf(settings), steps: settings.steps, position: state },
       maxInfrastructureFailures: settings.maxInfrastructureFailures,
       draw: (step, replacement) =>
-        schedule(queues, "draw-tasks", { run, step, ...(replacement === undefined ? {} : { replacement }) }),
+        schedule(
+          queues,
+          "draw-tasks",
+          { run, step, ...(replacement === undefined ? {} : { replacement }) },
+          { isQuick: true },
+        ),
       startShard: shardStarter({
         ...{ run, settings, queues, position: state, quickTurns },
         newest: settings.staleness > 0,
@@ -138,7 +143,7 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
     delete state.committed;
     progress.child = `${run}/${stage}`;
     const result = await executeChild<(input: StepInput) => Promise<StepResult>>("step", {
-      args: [{ run, step, policyVersion, settings, queues, groups, since }],
+      args: [{ run, step, policyVersion, settings, queues, groups, since, quickTurns: quickTurns() }],
       workflowId: `${run}/${stage}`,
       typedSearchAttributes: stageAttributes({ run, stage, step, policyVersion }),
       staticSummary: `step ${step} from policy version ${policyVersion}`,

@@ -50,7 +50,6 @@ export type OrderEvent =
 /** What happens to a trajectory. */
 export type TrajectoryEvent =
   | OrderEvent
-  | { type: "loaded"; prompt: Message[] }
   /** People's messages go before the next action: `own` those of a fork, and all that were told. */
   | { type: "said"; own: SpokenMessage[] }
   | { type: "generated"; turn: number; result: GenerateTurnResult }
@@ -106,7 +105,6 @@ export function nextState(state: TrajectoryState, event: TrajectoryEvent): Traje
   switch (event.type) {
     case "said":
       return said(state, event.own);
-    case "loaded":
     case "generated":
     case "refused":
     case "called":
@@ -128,8 +126,6 @@ type ProgressEvent = Exclude<TrajectoryEvent, OrderEvent | { type: "said" }>;
 
 function progressAfter(progress: TrajectoryProgress, event: ProgressEvent): Partial<TrajectoryProgress> {
   switch (event.type) {
-    case "loaded":
-      return { pending: [...event.prompt, ...progress.pending] };
     case "generated":
       return generated(progress, event.turn, event.result);
     case "refused":

@@ -11,14 +11,14 @@ import {
   setCurrentDetails,
 } from "@temporalio/workflow";
 import type { EndedTrajectory } from "../src/contracts/activities.ts";
-import type { Task } from "../src/contracts/generated/task.ts";
 import type { AgentLoop } from "../src/contracts/loop.ts";
 import type { Outcome, TrajectoryInput, TrajectoryResult } from "../src/contracts/trajectory.ts";
 import { failure } from "./failure.ts";
 import { type OpenTrajectory, openTrajectory } from "./open-trajectory.ts";
 import { mistakeIn } from "./plugin-mistake.ts";
-import { schedule } from "./schedule.ts";
+import { isServedHere, schedule } from "./schedule.ts";
 import { describeEnd } from "./search-attributes.ts";
+import { isGeneratedHere } from "./trajectory-task.ts";
 import { summary } from "./transcript.ts";
 
 /**
@@ -34,11 +34,11 @@ export function trajectoryWorkflow(loops: Record<string, AgentLoop>) {
     const open = openTrajectory(input, setCurrentDetails);
     let result: TrajectoryResult | undefined;
     try {
-      const task = await open.load();
-      const outcome = await open.orders.scope.run(() => takeTurns(open, loop, task));
+      if (input.progress !== undefined || !isGeneratedHere(input)) await open.task.read(); // for people to see
+      const outcome = await open.orders.scope.run(() => takeTurns(open, loop));
       if (outcome === "continue") await condition(allHandlersFinished);
       if (open.orders.cancelled() !== undefined) throw new CancelledFailure("cancelled as its turns ended");
-      if (outcome !== "continue") result = await finish(input, open, { task, outcome });
+      if (outcome !== "continue") result = await finish(input, open, outcome);
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       result = await CancellationScope.nonCancellable(() =>
@@ -58,9 +58,9 @@ export function trajectoryWorkflow(loops: Record<string, AgentLoop>) {
 }
 
 /** Takes turns until one ends the trajectory, or until its history has grown long: "continue". */
-async function takeTurns(open: OpenTrajectory, loop: AgentLoop, task: Task): Promise<Outcome | "continue"> {
+async function takeTurns(open: OpenTrajectory, loop: AgentLoop): Promise<Outcome | "continue"> {
   for (;;) {
-    const outcome = await open.takeTurn(loop, task);
+    const outcome = await open.takeTurn(loop);
     if (outcome !== "continue") return outcome;
     if (open.isHistoryLong()) return "continue";
   }
@@ -69,7 +69,7 @@ async function takeTurns(open: OpenTrajectory, loop: AgentLoop, task: Task): Pro
 async function finish(
   input: TrajectoryInput,
   open: OpenTrajectory,
-  { task, outcome }: { task: Task; outcome: Outcome },
+  outcome: Outcome,
 ): Promise<TrajectoryResult> {
   open.orders.close();
   if (open.progress().head === null) return leftOut(input, open, `${outcome}: before its first action`);
@@ -79,10 +79,11 @@ async function finish(
     isQuick: input.reward.pure,
     retry: input.reward.retry,
   };
+  const task = await open.task.given(options.isQuick && isServedHere("tools", input.queues));
   const score = await schedule(
     input.queues,
     "score-trajectory",
-    { ...ended(input, open), task, outcome },
+    { ...ended(input, open), ...task, outcome },
     options,
   );
   const { reward, success, turnRewards } = score;

@@ -22,6 +22,12 @@ import type {
   TurnRecord,
 } from "./trajectory.ts";
 
+/**
+ * The task of a trajectory, or where it stands, if the worker that serves the activity has the tasks: it is a local
+ * activity of the trajectory's workflow then.
+ */
+export type GivenTask = { task: Task } | { source: TaskSource };
+
 /** Asks for the next action of a trajectory. A turn carries what it adds: a prompt, or observations. */
 export interface GenerateTurnInput {
   place: TrajectoryPlace;
@@ -31,6 +37,8 @@ export interface GenerateTurnInput {
   head: SegmentRef | null;
   /** What is appended before the action: the prompt at the first turn, tool messages later. */
   messages: Message[];
+  /** The prompt of the task that stands there goes before `messages`; only the first turn has it. */
+  source?: TaskSource;
   /** Tools named in the prompt; only the first turn has them. */
   tools?: ToolDefinition[];
   sampling: SamplingParameters;
@@ -61,6 +69,8 @@ export interface GenerateTurnResult {
   workSeconds?: number;
   /** What people said before the action. */
   said?: SpokenMessage[];
+  /** The task's, where the activity read it. */
+  prompt?: Message[];
 }
 
 /** A message that a person wants to add to a trajectory. */
@@ -79,7 +89,8 @@ export interface CallToolInput {
   place: TrajectoryPlace;
   turn: number;
   call: number;
-  task: Task;
+  /** Of tools that have state, or whose calls are answered from recordings. */
+  task?: Task;
   arguments: ToolCall["arguments"];
   /** The tool holds state from an earlier call of the trajectory. Default false. */
   continues?: boolean;
@@ -124,11 +135,12 @@ export interface EndedTrajectory {
 }
 
 /** A finished trajectory to score and to record. */
-export interface ScoreTrajectoryInput extends EndedTrajectory {
-  outcome: Outcome;
-  /** Of runs of 0.2: rewards that tools gave. Later ones are in the journal. */
-  toolReward?: number;
-}
+export type ScoreTrajectoryInput = Omit<EndedTrajectory, "task"> &
+  GivenTask & {
+    outcome: Outcome;
+    /** Of runs of 0.2: rewards that tools gave. Later ones are in the journal. */
+    toolReward?: number;
+  };
 
 /** A trajectory whose workflow could not say how far it came: turns, head and tokens are what the journal holds. */
 export type LostTrajectory = Omit<EndedTrajectory, "turns" | "head" | "tokens" | "refused">;

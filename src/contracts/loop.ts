@@ -19,7 +19,8 @@ export interface Observation {
 
 /** What an agent loop can do in a turn of a trajectory workflow. Each of these is durable. */
 export interface LoopContext {
-  task: Task;
+  /** Reads the task: a loop that does without it saves that. */
+  task(): Promise<Task>;
   tools: ToolDefinition[];
   config: JsonObject;
   /** The turn's number, from 1. */

@@ -99,6 +99,8 @@ export interface StepInput {
   groups: EndedGroup[];
   /** Since when it waited for them, milliseconds since 1970. */
   since: number;
+  /** Turns take less time than their way through the server: such a policy is loaded as quickly. */
+  quickTurns: boolean;
 }
 
 /** What a step workflow returns to the training workflow. */

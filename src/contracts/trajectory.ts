@@ -127,7 +127,7 @@ export interface TrajectoryProgress {
   generationSeconds: number;
   /** The oldest and the newest version that generated a turn; null before the first. */
   policyVersions: { oldest: number; newest: number } | null;
-  /** What the next action follows: the prompt, then observations. */
+  /** What the next action follows: observations, and what people said. Before the first one stands the prompt. */
   pending: Message[];
   toolCalls: number;
   validCalls: number;

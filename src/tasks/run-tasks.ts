@@ -1,3 +1,4 @@
+import type { GivenTask } from "../contracts/activities.ts";
 import type { Task } from "../contracts/generated/task.ts";
 import type { Plan, ResolvedPlugin } from "../contracts/plan.ts";
 import type { TaskSet, TaskSource } from "../contracts/trajectory.ts";
@@ -33,6 +34,11 @@ export function runTasks(): RunTasks {
 export function tasksIn(tasks: RunTasks, plan: Plan, source: TaskSet): Promise<Task[]> {
   if (typeof source === "object") return readTaskFile(source.file);
   return source === "training" ? tasks.training(plan) : tasks.validation(plan);
+}
+
+/** The task of an activity's input. Throws TASK_NOT_FOUND. */
+export async function givenTask(run: OpenRun, tasks: RunTasks, given: GivenTask, id: string): Promise<Task> {
+  return "task" in given ? given.task : taskAt(run, tasks, given.source, id);
 }
 
 /** The task of an id, where `source` says that it stands. Throws TASK_NOT_FOUND. */

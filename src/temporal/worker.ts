@@ -46,7 +46,7 @@ export async function runWorker(options: {
   run: string;
   location: ServerLocation;
   queues: Queues;
-  makeActivities: (role: Role, runs: string, run: string) => Promise<RoleActivities>;
+  makeActivities: (runs: string, run: string) => (role: Role) => Promise<RoleActivities>;
   plugins: WorkerPlugin[];
   /** The worker deployment whose builds its workflows run on; absent for queues of a prefix. */
   deployment: string | undefined;
@@ -68,7 +68,7 @@ export async function runWorker(options: {
     await checkServer(connection, location);
     const onOther = (error: unknown) => broken.abort(error);
     void watchIdentity(connection, location, { stopping: closing.signal, onOther });
-    made = await Promise.all(served.map((one) => options.makeActivities(one, runs, run)));
+    made = await Promise.all(served.map(options.makeActivities(runs, run)));
     const concurrency = Math.max(...made.map((one) => one.concurrency));
     const common: WorkerOptions = {
       connection,

@@ -119,11 +119,12 @@ beforeAll(async () => {
     workflow,
     `import toolAgent from ${JSON.stringify(toolAgent)};
 export default async (context) => {
-  if (context.task.prompt[0].content === "twice") {
+  const task = await context.task();
+  if (task.prompt[0].content === "twice") {
     await context.generate();
     await context.generate();
   }
-  if (context.task.prompt[0].content === "throwing") throw new TypeError("the loop is wrong");
+  if (task.prompt[0].content === "throwing") throw new TypeError("the loop is wrong");
   return toolAgent(context);
 };`,
   );

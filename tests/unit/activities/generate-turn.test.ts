@@ -5,9 +5,10 @@ import { generateTurn } from "../../../activities/generate-turn.ts";
 import type { GenerateTurnInput } from "../../../src/contracts/activities.ts";
 import { loadPlan } from "../../../src/pipeline/load-plan.ts";
 import { loadPolicy } from "../../../src/plugins/registry.ts";
-import { policyWorker } from "../../../src/roles/policy-worker.ts";
+import { type PolicyWorker, policyWorker } from "../../../src/roles/policy-worker.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
 import { openRun } from "../../../src/runs/open-runs.ts";
+import { runTasks } from "../../../src/tasks/run-tasks.ts";
 import { readSegments } from "../../../src/trajectory/segments.ts";
 import { readTurns } from "../../../src/trajectory/turn-journal.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
@@ -17,8 +18,9 @@ const plan = await loadPlan(join(import.meta.dirname, "../../pipelines/scripted.
 const run = await createRun(plan, runs, undefined, false);
 const { folder, store } = await openRun(runs, run);
 await (await loadPolicy(plan.policy)).initialize(folder.policy(0), plan.policy.config, 1);
+const tasks = runTasks();
 const workers = [policyWorker(runs), policyWorker(runs)];
-const [first, second] = workers.map((worker) => generateTurn(worker));
+const [first, second] = workers.map((worker) => generateTurn(worker, tasks));
 afterAll(async () => {
   for (const worker of workers) await worker.close();
 });
@@ -43,6 +45,19 @@ test("a turn that another worker began a trajectory with is followed by its own,
   expect(chain.map(({ origin }) => origin)).toEqual(["prompt", "action", "observation", "action"]);
 });
 
+test("a first turn that is told where its task stands reads the prompt, which goes before what people said", async () => {
+  const [task] = await tasks.training(plan);
+  const said = [{ role: "user" as const, content: "Be brief." }];
+  const named = await first?.(input("task-00000", { source: "training", messages: said }), signal);
+  expect(named?.prompt).toEqual(task?.prompt);
+  const [prompt] = await readSegments(store, input("task-00000").place, named?.head ?? null);
+  const given = await first?.(input("given", { messages: [...(task?.prompt ?? []), ...said] }), signal);
+  expect(await readSegments(store, input("given").place, given?.head ?? null)).toMatchObject([prompt, {}]);
+  expect(given?.prompt).toBeUndefined();
+  const missing = first?.(input("task-99999", { source: "training" }), signal);
+  await expect(missing).rejects.toMatchObject({ code: "TASK_NOT_FOUND" });
+});
+
 test("the newest version on disk generates, where that is asked for, and the result says which", async () => {
   expect(await first?.(input("pinned"), signal)).toMatchObject({ policyVersion: 0 });
   mkdirSync(folder.policy(7));
@@ -62,11 +77,11 @@ test("a trajectory that has no room for a token more takes an empty action", asy
 test("a turn whose version is loaded while another worker records it is not generated again", async () => {
   const [slow, other] = [policyWorker(runs), policyWorker(runs)];
   const generated: number[] = [];
-  const turn = generateTurn({
+  const watched: PolicyWorker = {
     ...slow,
     policy: async (...parameters) => {
       const policy = await slow.policy(...parameters);
-      await generateTurn(other)(input("loaded"), signal); // while it is being loaded
+      await generateTurn(other, tasks)(input("loaded"), signal); // while it is being loaded
       return {
         ...policy,
         generate: (request) => {
@@ -75,7 +90,8 @@ test("a turn whose version is loaded while another worker records it is not gene
         },
       };
     },
-  });
+  };
+  const turn = generateTurn(watched, tasks);
   const { head } = await turn(input("loaded"), signal);
   expect(head).toBe((await readTurns({ folder, store }, input("loaded").place))[0]?.generated.head);
   expect(generated, "generated again after the record").toEqual([]);

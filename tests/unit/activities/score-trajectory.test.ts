@@ -52,7 +52,7 @@ async function scored(
   const other = await createRun({ ...plan, reward }, runs, undefined, false);
   const worker = toolWorker(runs, other);
   onTestFinished(worker.close);
-  const scoring = scoreTrajectory({ ...toolWorker(runs, run), reward: worker.reward });
+  const scoring = scoreTrajectory({ ...toolWorker(runs, run), reward: worker.reward }, runTasks());
   return new MockActivityEnvironment().run(() => scoring(input, signal, () => {}));
 }
 
@@ -90,7 +90,7 @@ test("what the reward and the tools measured is in the trajectory's record: of a
 
 test("a trajectory that was left out is scored when its step is tried again, and nothing of it is removed", async () => {
   const input = finished("task-00001");
-  const { task: _task, ...named } = input;
+  const named = { ...input, task: undefined };
   const leaveOut = recordLeftOut((id) => openRun(runs, id), runTasks());
   const fail = (startedAt: number, failure: string) =>
     leaveOut({ ...named, startedAt, source: "training", failure });

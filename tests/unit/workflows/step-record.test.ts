@@ -16,7 +16,16 @@ const settings = {
   },
   loop: { plugin: "loop-tool-agent", config: {} },
 };
-const input: StepInput = { run: "run", step: 3, policyVersion: 5, settings, queues, groups: [], since: 0 };
+const input: StepInput = {
+  run: "run",
+  step: 3,
+  policyVersion: 5,
+  settings,
+  queues,
+  groups: [],
+  since: 0,
+  quickTurns: true,
+};
 const metrics = {
   ...{ kl: 0.1, approximateKl: 0.01, entropy: 0.5, clipFraction: 0.1, policyLoss: 0.2, valueLoss: 0.3 },
   ...{ gradientNorm: 1, learningRate: 1e-4, logprobGap: 0 },

@@ -42,16 +42,16 @@ const turn = (number: number, calls: ToolCallRecord[]): TrajectoryEvent[] => [
   },
 ];
 
-test("the next action follows the prompt, what people said, and what was observed; once it is there, nothing waits", () => {
-  const prompt = { role: "user", content: "2 + 2" } as const;
+test("the next action follows what was observed and what people said; once it is there, nothing waits", () => {
+  const seen = { role: "tool", name: "search", content: "4" } as const;
   const hint = { role: "user", content: "Take your time." } as const;
   const own = { role: "system", content: "Of the original." } as const;
   const asked = after(
-    { type: "loaded", prompt: [prompt] },
+    { type: "observed", messages: [seen] },
     { type: "told", message: hint },
     { type: "said", own: [own] },
   );
-  expect(asked.progress.pending).toEqual([prompt, own, hint]);
+  expect(asked.progress.pending).toEqual([seen, own, hint]);
   expect(asked.orders.messages).toEqual([]);
   const refused = { turn: 1, call: 0, tool: "x", arguments: "?", observation: "no" };
   const answered = [{ type: "refused", call: refused }, ...turn(1, [])] as TrajectoryEvent[];
