@@ -1,4 +1,10 @@
-import type { EndedGroup, OpenGroup, RolloutProgress, TrajectorySummary } from "../src/contracts/rollout.ts";
+import {
+  type EndedGroup,
+  largestStep,
+  type OpenGroup,
+  type RolloutProgress,
+  type TrajectorySummary,
+} from "../src/contracts/rollout.ts";
 import type { RunSettings } from "../src/contracts/run-settings.ts";
 import { admissible, chooseGroups, type RolloutLimits } from "./admission.ts";
 import { reasonToReplace } from "./ended-groups.ts";
@@ -82,7 +88,8 @@ function replacedAtOnce(
   step: number,
 ): RolloutProgress {
   const reason = reasonToReplace(endedGroup(group, step), rules);
-  const isBounded = state.leftOut.length < rules.groups * (rules.rounds - 1);
+  const most = Math.min(rules.groups * (rules.rounds - 1), roomFor(rules.groups, rules));
+  const isBounded = state.leftOut.length < most;
   return reason === undefined || !isBounded ? state : leaveOut(state, group, reason, step);
 }
 
@@ -139,8 +146,13 @@ export function nextRound(
   if (round === 0) return { round: 1, count: rules.groups };
   if (round >= rules.rounds || !open.every(hasEnded)) return undefined;
   const kept = open.filter((group) => reasonToReplace(endedGroup(group, step), rules) === undefined);
-  const count = open.filter(isOfFirstRound).length - kept.length;
+  const count = Math.min(open.filter(isOfFirstRound).length - kept.length, roomFor(open.length, rules));
   return count <= 0 ? undefined : { round: round + 1, count };
+}
+
+/** Groups that a step of `groups` may be given beside them. */
+function roomFor(groups: number, { groupSize }: RolloutRules): number {
+  return Math.max(0, Math.floor(largestStep / groupSize) - groups);
 }
 
 function isOfFirstRound(group: OpenGroup | undefined): boolean {

@@ -1,6 +1,12 @@
 import type { RunSettings } from "./run-settings.ts";
 import type { Queues, TaskSet, TrajectoryResult } from "./trajectory.ts";
 
+/**
+ * Trajectories that a step may be given, those of groups that were replaced included: its input is one payload, some 350
+ * bytes for each, and Temporal takes 2 MiB.
+ */
+export const largestStep = 5_000;
+
 /** What a step keeps of a trajectory: no texts. */
 export interface TrajectorySummary extends Omit<TrajectoryResult, "task" | "turns" | "turnCount"> {
   turns: number;

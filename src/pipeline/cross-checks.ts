@@ -1,5 +1,6 @@
 import type { ToolActivities } from "../contracts/activities.ts";
 import type { ResolvedPlugin } from "../contracts/plan.ts";
+import { largestStep } from "../contracts/rollout.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { child, type Pointer, pathText, valueAt } from "../validation/pointer.ts";
 import type { Problem } from "../validation/problem.ts";
@@ -11,6 +12,7 @@ type Plugins = ReadonlyMap<Pointer, ResolvedPlugin>;
 export function crossChecks(document: SourceDocument, plugins: Plugins): Problem[] {
   return [
     ...batchProblems(document, plugins),
+    ...largestBatchProblems(document),
     ...smallestGroupProblems(document),
     ...stalenessProblems(document),
     ...toolNameProblems(document, plugins),
@@ -39,6 +41,17 @@ function batchProblems(document: SourceDocument, plugins: Plugins): Problem[] {
   });
 }
 
+function largestBatchProblems(document: SourceDocument): Problem[] {
+  const pointer = "/rollout/batchSize";
+  const value = valueAt(document.value, pointer);
+  if (!isCount(value) || value <= largestStep) return [];
+  const place = placeOf(document, pointer, "value");
+  const reason = `is ${value}, but a step is told of its trajectories at once, and Temporal takes no more than ${largestStep}`;
+  const hint = `Set it to ${largestStep} or less.`;
+  const params = { at: place.text, where: pathText(pointer), reason, hint };
+  return [{ place, error: new EverturnError("WRONG_COMBINATION", params) }];
+}
+
 function smallestGroupProblems(document: SourceDocument): Problem[] {
   const pointer = "/rollout/minGroup";
   const value = valueAt(document.value, pointer);
@@ -53,8 +66,7 @@ function smallestGroupProblems(document: SourceDocument): Problem[] {
 
 /**
  * Trajectories that an asynchronous run may have admitted: what the training workflow carries over of them (some 130
- * bytes for a group of one), and what a step is given of the half of them (some 350 bytes each), must stay below the
- * 2 MiB that Temporal takes at once.
+ * bytes for a group of one) must stay below the 2 MiB that Temporal takes at once.
  */
 const mostAdmitted = 10_000;
 

@@ -115,6 +115,11 @@ describe("a trainer's settings that don't go together", () => {
       override rollout.staleness=9: rollout.staleness is 9, but then 10 batches of 1024 trajectories, 10240, may be under way: more than 10000. Set it to 8 or less.
       Correct it and run again."
     `);
+    expect(await refused(withTrainer("algorithm: ppo"), ["rollout.batchSize=6144"])).toMatchInlineSnapshot(`
+      "pipeline.yaml: refused, 1 problem:
+      override rollout.batchSize=6144: rollout.batchSize is 6144, but a step is told of its trajectories at once, and Temporal takes no more than 5000. Set it to 5000 or less.
+      Correct it and run again."
+    `);
   });
 
   it("an algorithm that doesn't exist", async () => {

@@ -97,6 +97,25 @@ test("synchronous: groups to replace are, once all have ended, and in so many ro
   expect(step?.left).toEqual({ nextGroup: 1, open: [], leftOut: [] });
 });
 
+test("a step is given no more trajectories than Temporal takes at once, those that were replaced included", () => {
+  const wide = { ...rules, groups: 30, groupSize: 100, minGroup: 100 };
+  const places = groupPlaces(
+    3,
+    Array.from({ length: 30 }, (_, index) => `t${index}`),
+    100,
+  );
+  const open = places.map((place) => ({ ...admitted(place, 4), isStarted: true }));
+  const lost = open.flatMap(({ task, samples }) =>
+    samples.map((sample) => result(`step-0003/${task}/${sample}`, failed)),
+  );
+  const state = ended({ ...emptyRollout(), open }, lost, wide);
+  expect(nextRound(state, wide, position), "5,000 in all").toEqual({ round: 2, count: 20 });
+  const full = { ...state, open: [...state.open, ...state.open.slice(10)] };
+  expect(nextRound(full, wide, { ...position, round: 2 })).toBeUndefined();
+  const later = ended({ ...emptyRollout(), open }, lost, { ...wide, staleness: 1 });
+  expect(later.leftOut, "beside the 30 that it takes").toHaveLength(20);
+});
+
 test("synchronous: if every group should be replaced, the step trains on those that it drew first", () => {
   const first = opened(["a", "b"]);
   const others = opened(["c", "d"], { round: 2 });
