@@ -1,3 +1,4 @@
+import { isObject } from "../src/contracts/json.ts";
 import type { OrderName } from "../src/contracts/orders.ts";
 
 interface Argument {
@@ -48,8 +49,4 @@ const examples: Partial<Record<OrderName, string>> = {
 
 function example(order: OrderName): string {
   return examples[order] ?? '{"reason": "…"}';
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -17,6 +17,7 @@ import { displayPath } from "../validation/place.ts";
 import { refusal } from "../validation/problem.ts";
 import { positiveCount } from "./option-values.ts";
 import { runReference } from "./run-reference.ts";
+import { terminate } from "./terminate.ts";
 import { withSession } from "./with-session.ts";
 
 interface Options {
@@ -61,7 +62,7 @@ async function evaluate(named: string, options: Options): Promise<void> {
     },
     (session) => evaluateIn(session, settings, plan, workflowId),
     {
-      onInterrupt: (session) => terminate(session, workflowId),
+      onInterrupt: (session) => terminate(session, [workflowId]),
       farewell: () => void process.stderr.write("interrupted\n"),
     },
   );
@@ -108,14 +109,6 @@ async function withRecordings(plan: Plan, { toolRecordings, ...options }: Option
   const { runs, run } = runReference(toolRecordings, options.runs);
   const { folder } = await openRun(runs, run);
   return { ...plan, rollout: { ...plan.rollout, toolRecordings: folder.root } };
-}
-
-/** Nobody will work on these queues again, so the workflow would stay under way for ever. */
-async function terminate({ client }: RunSession, workflowId: string): Promise<void> {
-  const terminating = client.withDeadline(Date.now() + 2000, () =>
-    client.workflow.getHandle(workflowId).terminate("interrupted"),
-  );
-  await terminating.catch(() => {}); // it had not started, or the server is gone already
 }
 
 async function evaluationPlan({ id, folder }: OpenRun, options: Options): Promise<EvaluationPlan> {

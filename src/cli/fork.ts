@@ -14,6 +14,7 @@ import { type ForkPlan, type ForkRequest, forkInputs, forkPlan } from "./fork-pl
 import { count, decimal, positiveCount } from "./option-values.ts";
 import { trajectoryReference } from "./run-reference.ts";
 import { tableLines } from "./table.ts";
+import { terminate } from "./terminate.ts";
 import { withSession } from "./with-session.ts";
 
 interface Options extends ForkRequest {
@@ -65,7 +66,14 @@ async function fork(named: string, options: Options): Promise<void> {
       inputs = forkInputs(opened, plan, { stage, count: options.count, queues: session.queues });
       return Promise.all(inputs.map((input) => forkIn(session, input)));
     },
-    { onInterrupt: (session) => terminate(session, inputs), farewell: () => note("interrupted") },
+    {
+      onInterrupt: (session) =>
+        terminate(
+          session,
+          inputs.map(({ place }) => place.id),
+        ),
+      farewell: () => note("interrupted"),
+    },
   );
   if (results === "interrupted") return;
   process.stdout.write(
@@ -77,16 +85,6 @@ async function forkIn(session: RunSession, input: TrajectoryInput): Promise<Traj
   const handle = await startTrajectory(session, input);
   const failed = (reason: string) => new EverturnError("FORK_FAILED", { fork: input.place.id, reason });
   return workflowResult(session, handle, failed);
-}
-
-/** Nobody will work on these queues again, so the workflows would stay under way for ever. */
-async function terminate({ client }: RunSession, inputs: TrajectoryInput[]): Promise<void> {
-  const terminating = inputs.map(({ place }) =>
-    client.withDeadline(Date.now() + 2000, () =>
-      client.workflow.getHandle(place.id).terminate("interrupted"),
-    ),
-  );
-  await Promise.allSettled(terminating); // one had not started or has ended, or the server is gone already
 }
 
 function forkJson(stage: string, { record, policyVersion, origin }: ForkPlan, results: TrajectoryResult[]) {

@@ -1,10 +1,10 @@
-import { open, readdir, rename, rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
 import { isSystemError } from "../errors/system-error.ts";
+import { flushAll, flushFolder } from "./flush.ts";
 import { makeFolder } from "./make-folder.ts";
 import { storageError } from "./storage-errors.ts";
 import { temporaryName } from "./temporary-name.ts";
-import { flushFolder } from "./whole-files.ts";
 
 /**
  * Makes a folder whole or not at all: `fill` writes into a temporary one, which is flushed and takes the name `path`.
@@ -45,18 +45,4 @@ export async function takeName(temporary: string, path: string): Promise<boolean
 /** Deletes temporary folders; one that can't be deleted now is swept later. */
 export async function removeFolders(paths: readonly string[]): Promise<void> {
   for (const path of paths) await rm(path, { recursive: true, force: true }).catch(() => {});
-}
-
-async function flushAll(folder: string): Promise<void> {
-  for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {
-    if (!entry.isFile()) continue;
-    const file = await open(join(entry.parentPath, entry.name), "r");
-    try {
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-  }
-  flushFolder(folder);
-  flushFolder(dirname(folder));
 }

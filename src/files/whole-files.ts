@@ -1,19 +1,10 @@
-import {
-  closeSync,
-  constants,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { closeSync, constants, existsSync, fsyncSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { isSystemError } from "../errors/system-error.ts";
+import { openFolder } from "./flush.ts";
+import { linkOnce } from "./link-once.ts";
 import { makeFolder } from "./make-folder.ts";
 import { storageError } from "./storage-errors.ts";
 import { temporaryName } from "./temporary-name.ts";
@@ -47,7 +38,7 @@ export async function writeOnce(
   try {
     writeMakingFolder(temporary, content, flush);
     if (flush) folder = openFolder(dirname(path)); // what might be wanting is fetched before the link, not after it
-    const isFirst = link(temporary, path);
+    const isFirst = linkOnce(temporary, path);
     if (folder !== undefined) fsyncSync(folder); // also where another attempt was first, or an earlier try of this one
     return isFirst;
   } catch (error) {
@@ -56,26 +47,6 @@ export async function writeOnce(
     if (folder !== undefined) closeSync(folder);
     remove(temporary);
   }
-}
-
-/**
- * Gives a file its name; false if another has it. A network file system that repeats a request whose answer was lost
- * says that the name is taken, or worse, when it is this very file that has it.
- */
-function link(temporary: string, path: string): boolean {
-  try {
-    linkSync(temporary, path);
-    return true;
-  } catch (error) {
-    if (isSameFile(temporary, path)) return true;
-    if (isSystemError(error, "EEXIST")) return false;
-    throw error;
-  }
-}
-
-function isSameFile(path: string, other: string): boolean {
-  const [one, two] = [path, other].map((name) => statSync(name, { bigint: true, throwIfNoEntry: false }));
-  return one !== undefined && one.ino === two?.ino && one.dev === two.dev;
 }
 
 function writeMakingFolder(path: string, content: string | Uint8Array, flush: boolean): void {
@@ -95,22 +66,6 @@ function remove(temporary: string): void {
   } catch {
     // the write's own error says why
   }
-}
-
-/** Makes the names in a folder survive a power failure. */
-export function flushFolder(folder: string): void {
-  const descriptor = openFolder(folder);
-  if (descriptor === undefined) return;
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-/** Opens a folder to be flushed; undefined on Windows, which flushes none. */
-function openFolder(path: string): number | undefined {
-  return process.platform === "win32" ? undefined : openSync(path, "r");
 }
 
 /** Reads a JSON file that Everturn wrote; undefined if there is none. Throws RECORD_CORRUPT. */

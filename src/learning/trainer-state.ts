@@ -50,17 +50,6 @@ export function freshTrainerState(
   return { ...state, optimizer };
 }
 
-/** A copy of all that an update changes; weights under an adapter are shared. */
-export function copyTrainerState(state: TrainerState): TrainerState {
-  return {
-    ...state,
-    weights: state.adapter.size > 0 ? new Map(state.weights) : copyTensors(state.weights),
-    adapter: copyTensors(state.adapter),
-    valueHead: copyTensors(state.valueHead),
-    optimizer: copyTensors(state.optimizer),
-  };
-}
-
 /** What training graphs read: weights, adapter and value head. */
 export function parametersOf({ weights, adapter, valueHead }: TrainerState): Map<string, Tensor> {
   return new Map([...weights, ...adapter, ...valueHead]);
@@ -116,8 +105,4 @@ function invalid(reason: string): EverturnError {
 
 function zeros(shape: number[]): Tensor {
   return { shape, data: new Float32Array(elementCount(shape)) };
-}
-
-function copyTensors(tensors: ReadonlyMap<string, Tensor>): Map<string, Tensor> {
-  return new Map([...tensors].map(([name, { shape, data }]) => [name, { shape, data: data.slice() }]));
 }

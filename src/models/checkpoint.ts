@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { isObject } from "../contracts/json.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { writeWhole } from "../files/whole-files.ts";
 import { type FloatType, floatBytes } from "./float-types.ts";
@@ -103,8 +104,8 @@ async function readIndex(folder: string): Promise<Map<string, string>> {
   } catch (cause) {
     throw invalid(folder, `${indexFile} is not JSON`, cause);
   }
-  const map = isRecord(index) ? index.weight_map : undefined;
-  if (!isRecord(map)) throw invalid(folder, `${indexFile} has no weight_map`);
+  const map = isObject(index) ? index.weight_map : undefined;
+  if (!isObject(map)) throw invalid(folder, `${indexFile} has no weight_map`);
   return new Map(
     Object.entries(map).map(([name, shard]) => {
       if (typeof shard === "string" && shard === basename(shard)) return [name, shard];
@@ -114,10 +115,6 @@ async function readIndex(folder: string): Promise<Map<string, string>> {
       );
     }),
   );
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function invalid(folder: string, reason: string, cause?: unknown): EverturnError {

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { isObject } from "../contracts/json.ts";
 import { type Activation, type Family, families, isFamily } from "./families.ts";
 import { configError, type ModelConfig, modelConfig } from "./model-config.ts";
 import { parseLayerTypes, parseSlidingWindow } from "./parse-layer-types.ts";
@@ -158,8 +159,4 @@ function parseObject(text: string, path: string): Json {
 function objectAt(json: Json, name: string): Json {
   const value = json[name];
   return isObject(value) ? value : {};
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

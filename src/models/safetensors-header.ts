@@ -1,4 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
+import { isObject } from "../contracts/json.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { elementCount } from "../onnx/element-count.ts";
 import { readFully } from "./file-bytes.ts";
@@ -71,12 +72,12 @@ function parseObject(path: string, text: string): Record<string, unknown> {
   } catch {
     throw invalidSafetensors(path, "its header is not JSON");
   }
-  if (!isRecord(header)) throw invalidSafetensors(path, "its header is not a JSON object");
+  if (!isObject(header)) throw invalidSafetensors(path, "its header is not a JSON object");
   return header;
 }
 
 function checkEntry(path: string, name: string, value: unknown, start: number, size: number): StoredTensor {
-  if (!isRecord(value)) throw invalidSafetensors(path, `the entry of tensor ${name} is not an object`);
+  if (!isObject(value)) throw invalidSafetensors(path, `the entry of tensor ${name} is not an object`);
   const { dtype, shape, data_offsets: offsets } = value;
   if (typeof dtype !== "string" || !isCounts(shape) || !isCounts(offsets) || offsets.length !== 2) {
     throw invalidSafetensors(path, `the entry of tensor ${name} lacks a dtype, a shape or its offsets`);
@@ -95,10 +96,6 @@ function checkEntry(path: string, name: string, value: unknown, start: number, s
     );
   }
   return { dtype, shape, begin, end };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isCounts(value: unknown): value is number[] {

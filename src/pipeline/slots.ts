@@ -1,5 +1,6 @@
 import type { PluginManifest } from "../contracts/generated/plugin.ts";
-import type { JsonObject, JsonValue } from "../contracts/json.ts";
+import type { JsonObject } from "../contracts/json.ts";
+import { isObject } from "../contracts/json.ts";
 import { child, type Pointer, valueAt } from "../validation/pointer.ts";
 
 /** A place of a pipeline for a plugin, and what the pipeline wrote there. */
@@ -31,8 +32,4 @@ export function slotsOf(pipeline: unknown): Slot[] {
     if (typeof reference !== "string" || reference === "") return [];
     return [{ pointer, kind, reference, config: isObject(config) ? config : {} }];
   });
-}
-
-function isObject(value: unknown): value is { [key: string]: JsonValue } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

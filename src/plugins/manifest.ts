@@ -9,7 +9,7 @@ import { problemsOf } from "../validation/findings.ts";
 import { parseJson } from "../validation/parse-json.ts";
 import { displayPath } from "../validation/place.ts";
 import { type Pointer, pathText } from "../validation/pointer.ts";
-import { type Problem, refusal } from "../validation/problem.ts";
+import type { Problem } from "../validation/problem.ts";
 import { readText } from "../validation/read-text.ts";
 import { placeOf, type SourceDocument } from "../validation/source-document.ts";
 import { manifestName } from "./discover.ts";
@@ -35,13 +35,6 @@ export function checkManifest(folder: string): CheckedManifest {
   }
   const all = [...problems, ...schemasOf(manifest, document), ...missingFiles(manifest, folder, document)];
   return all.length === 0 ? { manifest, problems: [] } : { problems: all };
-}
-
-/** The checked manifest in `folder`. Throws WRONG_CONFIGURATION. */
-export function loadManifest(folder: string): PluginManifest {
-  const { manifest, problems } = checkManifest(folder);
-  if (manifest === undefined) throw refusal(displayPath(join(folder, manifestName)), problems);
-  return manifest;
 }
 
 function schemasOf(manifest: PluginManifest, document: SourceDocument): Problem[] {

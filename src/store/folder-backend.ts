@@ -1,17 +1,9 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { closeSync, existsSync, fsyncSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isSystemError } from "../errors/system-error.ts";
 import { flushAll, openFolder } from "../files/flush.ts";
+import { linkOnce } from "../files/link-once.ts";
 import { makeFolder } from "../files/make-folder.ts";
 import { storageError } from "../files/storage-errors.ts";
 import { temporaryName, writerOf } from "../files/temporary-name.ts";
@@ -35,10 +27,10 @@ export function folderBackend(root: string): Backend {
     let folder: number | undefined;
     try {
       making(temporary, flush, () => writeFileSync(temporary, content, { flush }));
-      if (!flush) return making(file, flush, () => link(temporary, file));
+      if (!flush) return making(file, flush, () => linkOnce(temporary, file));
       makeFolder(dirname(file), true);
       folder = openFolder(dirname(file)); // what might be wanting is fetched before the link, not after it
-      const isFirst = link(temporary, file);
+      const isFirst = linkOnce(temporary, file);
       if (folder !== undefined) fsyncSync(folder); // also where another was first, or an earlier try of this one
       return isFirst;
     } catch (error) {
@@ -100,27 +92,6 @@ function making<Result>(file: string, flush: boolean, act: () => Result): Result
     makeFolder(dirname(file), flush);
     return act();
   }
-}
-
-/**
- * Gives a file its name; false if another has it. A network file system that repeats a request whose answer was lost
- * says that the name is taken, or worse, when it is this very file that has it.
- */
-function link(temporary: string, file: string): boolean {
-  try {
-    linkSync(temporary, file);
-    return true;
-  } catch (error) {
-    if (isSystemError(error, "ENOENT")) throw error; // its folder is to be made
-    if (isSameFile(temporary, file)) return true;
-    if (isSystemError(error, "EEXIST")) return false;
-    throw error;
-  }
-}
-
-function isSameFile(path: string, other: string): boolean {
-  const [one, two] = [path, other].map((name) => statSync(name, { bigint: true, throwIfNoEntry: false }));
-  return one !== undefined && one.ino === two?.ino && one.dev === two.dev;
 }
 
 /** What can't be removed now (a store that became read-only) is swept later. */

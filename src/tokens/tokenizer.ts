@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Tokenizer as HuggingFaceTokenizer } from "@huggingface/tokenizers";
+import { isObject } from "../contracts/json.ts";
 import { messageOf } from "../errors/message-of.ts";
 import { endOfTurn } from "./end-of-turn.ts";
 import { invalidTokenizer, readJsonFile } from "./json-file.ts";
@@ -90,7 +91,7 @@ function build(
 
 /** The library's own `Digits` knows ASCII's alone; Python's splits at every numeric character, as this does. */
 function allDigits(preTokenizer: unknown): unknown {
-  if (!isRecord(preTokenizer)) return preTokenizer;
+  if (!isObject(preTokenizer)) return preTokenizer;
   const { type, pretokenizers, individual_digits: individual } = preTokenizer;
   if (type === "Sequence" && Array.isArray(pretokenizers)) {
     return { type, pretokenizers: pretokenizers.map(allDigits) };
@@ -105,11 +106,7 @@ function readSpecialTokens(config: Record<string, unknown>): Record<string, stri
   for (const name of ["bos_token", "eos_token", "pad_token", "unk_token"]) {
     const value = config[name];
     if (typeof value === "string") texts[name] = value;
-    else if (isRecord(value) && typeof value.content === "string") texts[name] = value.content;
+    else if (isObject(value) && typeof value.content === "string") texts[name] = value.content;
   }
   return texts;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
 }

@@ -2,16 +2,13 @@ import { beforeAll, expect, test } from "vitest";
 import { useSwiftShader } from "../../../src/devices/swiftshader.ts";
 import { batchFeeds, batchSequences, type TokenSequence } from "../../../src/learning/batch.ts";
 import { supervisedObjective } from "../../../src/learning/supervised-objective.ts";
-import {
-  copyTrainerState,
-  freshTrainerState,
-  type TrainerState,
-} from "../../../src/learning/trainer-state.ts";
+import { freshTrainerState, type TrainerState } from "../../../src/learning/trainer-state.ts";
 import { createTrainingEngine } from "../../../src/learning/training-engine.ts";
 import { gradientName, trainingModel } from "../../../src/learning/training-graphs.ts";
 import { modelWeightShapes } from "../../../src/models/model-weights.ts";
 import { type NodeRun, profileRun } from "../../../src/onnx/profile-run.ts";
 import { createSession, type Tensor } from "../../../src/onnx/session.ts";
+import { copyTrainerState } from "../../support/copy-trainer-state.ts";
 import { relativeError, torchFixture } from "../torch-fixtures.ts";
 
 beforeAll(useSwiftShader);

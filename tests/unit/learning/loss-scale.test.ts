@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { algorithmPresets } from "../../../src/learning/algorithm.ts";
 import { firstLossScale, nextLossScale } from "../../../src/learning/loss-scale.ts";
 import { createTrainer } from "../../../src/learning/trainer.ts";
-import { copyTrainerState, type TrainerState } from "../../../src/learning/trainer-state.ts";
+import type { TrainerState } from "../../../src/learning/trainer-state.ts";
+import { copyTrainerState } from "../../support/copy-trainer-state.ts";
 import { ppoFixture } from "./ppo-fixture.ts";
 
 const fixture = await ppoFixture();

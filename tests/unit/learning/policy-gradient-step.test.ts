@@ -3,8 +3,8 @@ import { type Algorithm, algorithmPresets } from "../../../src/learning/algorith
 import { nextKlCoefficient } from "../../../src/learning/kl-controller.ts";
 import type { ScoredTrajectory } from "../../../src/learning/token-rewards.ts";
 import { createTrainer } from "../../../src/learning/trainer.ts";
-import { copyTrainerState } from "../../../src/learning/trainer-state.ts";
 import type { TrainingSettings } from "../../../src/learning/training-settings.ts";
+import { copyTrainerState } from "../../support/copy-trainer-state.ts";
 import { ppoFixture } from "./ppo-fixture.ts";
 
 const fixture = await ppoFixture();

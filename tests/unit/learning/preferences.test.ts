@@ -4,11 +4,12 @@ import { expect, test } from "vitest";
 import type { Message } from "../../../src/contracts/message.ts";
 import { algorithmPresets } from "../../../src/learning/algorithm.ts";
 import { createTrainer } from "../../../src/learning/trainer.ts";
-import { copyTrainerState, freshTrainerState } from "../../../src/learning/trainer-state.ts";
+import { freshTrainerState } from "../../../src/learning/trainer-state.ts";
 import { modelConfig } from "../../../src/models/model-config.ts";
 import { randomModelWeights } from "../../../src/models/model-weights.ts";
 import { createFraming } from "../../../src/tokens/framing.ts";
 import { loadTokenizer } from "../../../src/tokens/tokenizer.ts";
+import { copyTrainerState } from "../../support/copy-trainer-state.ts";
 import { tokenizerFolder } from "../../support/sample-plan.ts";
 
 test("from a file of pairs to steps by direct preference optimization", async () => {

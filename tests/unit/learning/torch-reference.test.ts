@@ -4,10 +4,11 @@ import { type Objective, objectiveInputShapes } from "../../../src/learning/obje
 import { policyObjective } from "../../../src/learning/policy-objective.ts";
 import { supervisedObjective } from "../../../src/learning/supervised-objective.ts";
 import { createTrainer } from "../../../src/learning/trainer.ts";
-import { copyTrainerState, parametersOf } from "../../../src/learning/trainer-state.ts";
+import { parametersOf } from "../../../src/learning/trainer-state.ts";
 import { gradientName, trainingModel } from "../../../src/learning/training-graphs.ts";
 import { objectiveSettings } from "../../../src/learning/training-settings.ts";
 import { createSession, type Tensor } from "../../../src/onnx/session.ts";
+import { copyTrainerState } from "../../support/copy-trainer-state.ts";
 import { withPrefix } from "../torch-fixtures.ts";
 import { expectTensors, ppoFixture } from "./ppo-fixture.ts";
 

@@ -4,10 +4,11 @@ import { expect, test } from "vitest";
 import { algorithmPresets, algorithms } from "../../../src/learning/algorithm.ts";
 import type { ScoredTrajectory } from "../../../src/learning/token-rewards.ts";
 import { createTrainer, type TrainerOptions } from "../../../src/learning/trainer.ts";
-import { copyTrainerState, freshTrainerState } from "../../../src/learning/trainer-state.ts";
+import { freshTrainerState } from "../../../src/learning/trainer-state.ts";
 import type { TrainingSettings } from "../../../src/learning/training-settings.ts";
 import { modelConfig } from "../../../src/models/model-config.ts";
 import { randomModelWeights } from "../../../src/models/model-weights.ts";
+import { copyTrainerState } from "../../support/copy-trainer-state.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { ppoFixture } from "./ppo-fixture.ts";
 

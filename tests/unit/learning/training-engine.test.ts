@@ -3,9 +3,10 @@ import { expect, test } from "vitest";
 import { batchSequences } from "../../../src/learning/batch.ts";
 import { createMemoryCheck } from "../../../src/learning/memory-check.ts";
 import { supervisedObjective } from "../../../src/learning/supervised-objective.ts";
-import { copyTrainerState, trainedParameters } from "../../../src/learning/trainer-state.ts";
+import { trainedParameters } from "../../../src/learning/trainer-state.ts";
 import { createTrainingEngine, type TrainingEngineOptions } from "../../../src/learning/training-engine.ts";
 import { trainingModel } from "../../../src/learning/training-graphs.ts";
+import { copyTrainerState } from "../../support/copy-trainer-state.ts";
 import { relativeError } from "../torch-fixtures.ts";
 import { ppoFixture } from "./ppo-fixture.ts";
 
