@@ -1,18 +1,16 @@
-import { readdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
 import type { RunActivities } from "../src/contracts/activities.ts";
-import type { StepRecord } from "../src/contracts/generated/step-record.ts";
 import type { Plan } from "../src/contracts/plan.ts";
-import type { EvaluationRecord, TrainingProgress } from "../src/contracts/run.ts";
+import type { TrainingProgress } from "../src/contracts/run.ts";
 import type { RunSettings } from "../src/contracts/run-settings.ts";
 import type { ToolBinding } from "../src/contracts/trajectory.ts";
-import { readLines, readRecord } from "../src/files/whole-files.ts";
 import { settingsOfReward } from "../src/pipeline/call-settings.ts";
 import { toolDefinition } from "../src/pipeline/tool-definitions.ts";
 import { trajectoryLimits } from "../src/pipeline/trajectory-limits.ts";
 import { committedGroups } from "../src/rollout/committed-groups.ts";
 import { rolloutProgress } from "../src/rollout/rollout-progress.ts";
+import { ownEvaluations } from "../src/runs/evaluations.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
+import { recordedSteps } from "../src/runs/recorded-steps.ts";
 
 /** Tells the training workflow what to do, and if it does not know, how far the run has come on disk. */
 export function openRunActivity(openRun: (run: string) => Promise<OpenRun>): RunActivities["open-run"] {
@@ -70,25 +68,16 @@ function toolBinding(tool: Plan["tools"][number], recordings: string | undefined
   ];
 }
 
-async function progressOf({ folder, plan }: OpenRun): Promise<TrainingProgress> {
-  const steps = await readLines<StepRecord>(folder.metrics);
+async function progressOf(run: OpenRun): Promise<TrainingProgress> {
+  const steps = await recordedSteps(run.store);
   const last = steps.at(-1);
-  const evaluations = await readEvaluations(folder.evaluation(""));
-  const reached =
-    evaluations.some((record) => record.policyVersion === 1) && plan.warmStart !== undefined ? 1 : 0;
+  const isWarm =
+    run.plan.warmStart !== undefined && (await ownEvaluations(run, 1)).at(-1)?.policyVersion === 1;
+  const policyVersion = last?.policyVersion ?? (isWarm ? 1 : 0);
   return {
     nextStep: (last?.step ?? 0) + 1,
-    policyVersion: last?.policyVersion ?? reached,
-    evaluations: evaluations.filter((record) => record.policyVersion <= (last?.policyVersion ?? reached)),
+    policyVersion,
+    evaluations: await ownEvaluations(run, policyVersion),
     trajectories: steps.reduce((total, record) => total + record.trajectories, 0),
   };
-}
-
-async function readEvaluations(anyFile: string): Promise<EvaluationRecord[]> {
-  const folder = dirname(anyFile);
-  const names = (await readdir(folder).catch(() => [])).filter((name) =>
-    /^evaluation-v\d+\.json$/.test(name),
-  );
-  const records = await Promise.all(names.map((name) => readRecord<EvaluationRecord>(join(folder, name))));
-  return records.filter((record) => record !== undefined).sort((a, b) => a.policyVersion - b.policyVersion);
 }

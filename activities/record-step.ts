@@ -1,9 +1,8 @@
 import { rm } from "node:fs/promises";
 import type { RunActivities } from "../src/contracts/activities.ts";
 import type { StepRecord } from "../src/contracts/generated/step-record.ts";
-import { patiently } from "../src/files/patiently.ts";
-import { putLine, readLines } from "../src/files/whole-files.ts";
 import { isKept } from "../src/ledger/kept-versions.ts";
+import { writeMetrics } from "../src/runs/metrics-view.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
 import { recordedStepKey } from "../src/store/keys.ts";
 import { recordedOnce } from "../src/trajectory/journal.ts";
@@ -12,8 +11,8 @@ import { readTrajectoryRecord } from "../src/trajectory/trajectory-files.ts";
 import { trajectoryOf } from "../src/trajectory/trajectory-of.ts";
 
 /**
- * Adds the step's line to `metrics.jsonl`, once and in the order of the steps, and deletes versions that are neither
- * checkpoints nor new.
+ * Records a step, once, and in `metrics.jsonl` for people to read; and deletes versions that are neither checkpoints nor
+ * new.
  */
 export function recordStep(openRun: (run: string) => Promise<OpenRun>): RunActivities["record-step"] {
   return async ({ run, record, finished }) => {
@@ -22,11 +21,7 @@ export function recordStep(openRun: (run: string) => Promise<OpenRun>): RunActiv
     const first = await recordedOnce(store, recordedStepKey(step), () => measured(store, record, finished), {
       flush: true,
     });
-    const lines = await readLines<StepRecord>(folder.metrics);
-    if (!lines.some((line) => line.step === step)) {
-      const isBefore = (line: StepRecord) => line.step < step;
-      await patiently(() => putLine<StepRecord>(folder.metrics, JSON.stringify(first), isBefore));
-    }
+    await writeMetrics({ folder, store }, step);
     const { policyVersion } = first;
     for (let version = policyVersion - 1; version >= 0 && version > policyVersion - 5; version--) {
       if (isKept(plan, version, policyVersion)) continue;

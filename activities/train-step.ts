@@ -1,11 +1,11 @@
 import type { BatchMember, TrainStepInput } from "../src/contracts/activities.ts";
 import type { TrainedStep, TrainStepResult } from "../src/contracts/ledger.ts";
 import type { TrainerFolders, TrainingTrajectory } from "../src/contracts/trainer.ts";
-import { firstVersion } from "../src/ledger/kept-versions.ts";
 import { leaveOutLate } from "../src/ledger/late-trajectories.ts";
 import { leftBehind } from "../src/ledger/left-behind.ts";
 import type { TrainerWorker } from "../src/roles/trainer-worker.ts";
 import { commit, committed } from "../src/runs/commit.ts";
+import { firstVersion } from "../src/runs/first-version.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
 import { trajectoryKey } from "../src/store/keys.ts";
 import { readSegments } from "../src/trajectory/segments.ts";

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WorkflowHandle } from "@temporalio/client";
-import type { StepRecord } from "../contracts/generated/step-record.ts";
 import type { RunProgress, StageProgress } from "../contracts/run.ts";
 import { readLines } from "../files/whole-files.ts";
+import { lastRecordedStep, recordedSteps } from "../runs/recorded-steps.ts";
+import type { Store } from "../store/store.ts";
 import type { RunSession } from "../supervision/session.ts";
 import { waitingCount } from "../temporal/live-trajectories.ts";
 import type { HostChange } from "../tools/breaker.ts";
@@ -11,9 +12,10 @@ import type { createView } from "./live-view.ts";
 
 const interval = 1000;
 
-/** Shows a run's progress as it happens: asks the training workflow every second, and reads new metrics lines. */
+/** Shows a run's progress as it happens: asks the training workflow every second, and reads what steps recorded. */
 export function follow(
   { run, folder, client, waits }: RunSession,
+  store: Pick<Store, "read" | "has">,
   handle: WorkflowHandle,
   view: ReturnType<typeof createView>,
 ): { stop(): Promise<void> } {
@@ -23,10 +25,11 @@ export function follow(
   let hostChanges: number | undefined;
 
   async function showRecords(): Promise<void> {
-    const records = await readLines<StepRecord>(folder.metrics);
-    shown ??= Math.max(0, records.length - 1); // a resumed run does not print its past
-    for (const record of records.slice(shown)) view.record(record);
-    shown = records.length;
+    shown ??= Math.max(0, ((await lastRecordedStep(store))?.step ?? 0) - 1); // a resumed run does not print its past
+    for (const record of await recordedSteps(store, shown)) {
+      view.record(record);
+      shown = record.step;
+    }
     const changes = await readLines<HostChange>(folder.hosts);
     hostChanges ??= changes.length;
     for (const change of changes.slice(hostChanges)) view.note(hostLine(change));

@@ -59,10 +59,10 @@ export async function train(options: {
 
 async function trainIn(session: RunSession, view: RunView): Promise<TrainingResult> {
   view.note(session.ui === undefined ? `Temporal at ${session.address}` : `Temporal UI at ${session.ui}`);
-  const { plan } = await openRun(dirname(session.folder.root), session.run);
+  const { plan, store } = await openRun(dirname(session.folder.root), session.run);
   const start = () => startTraining(session, plan.changes?.length ?? 0);
   const handle = await start();
-  const following = follow(session, handle, view);
+  const following = follow(session, store, handle, view);
   let result: TrainingResult;
   try {
     result = await finishTraining(session, handle);

@@ -106,7 +106,8 @@ export async function readLines<T>(path: string): Promise<T[]> {
   return (await wholeLines(path)).map((line) => parsedLine<T>(path, line));
 }
 
-async function wholeLines(path: string): Promise<string[]> {
+/** The lines of a file of lines; a torn last one is left out. None if there is no file. */
+export async function wholeLines(path: string): Promise<string[]> {
   if (!existsSync(path)) return []; // as a rule: an error of the thread pool costs a turn more than all of its other reads
   const text = await readFile(path, "utf8").catch((error) => {
     if (isSystemError(error, "ENOENT")) return ""; // it was taken away meanwhile

@@ -3,8 +3,9 @@ import { stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { Finding, TrainedStep } from "../contracts/ledger.ts";
 import { namesIn } from "../files/names-in.ts";
+import { firstVersion } from "../runs/first-version.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
-import { firstVersion, isKept } from "./kept-versions.ts";
+import { isKept } from "./kept-versions.ts";
 
 /**
  * Whether the versions that a run keeps (checkpoints and the newest ones) are on disk, policy and trainer state, with

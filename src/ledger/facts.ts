@@ -1,12 +1,11 @@
-import { dirname, join } from "node:path";
 import type { StepRecord } from "../contracts/generated/step-record.ts";
 import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import type { Reservation, TrainedStep } from "../contracts/ledger.ts";
 import type { EvaluationRecord } from "../contracts/run.ts";
-import { namesIn } from "../files/names-in.ts";
-import { readLines, readRecord } from "../files/whole-files.ts";
+import { wholeLines } from "../files/whole-files.ts";
+import { otherEvaluations, ownEvaluations } from "../runs/evaluations.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
-import type { RunFolder } from "../runs/run-folder.ts";
+import { recordedSteps } from "../runs/recorded-steps.ts";
 import { listTrajectories, readTrajectoryRecord } from "../trajectory/trajectory-files.ts";
 import { listReservations, readReservations } from "./reservations.ts";
 import { readTrainedSteps } from "./trained-steps.ts";
@@ -19,7 +18,10 @@ export type FinishedTrajectory = Pick<
 
 /** What a run's files say of its trajectories. */
 export interface LedgerFacts {
+  /** The recorded steps. */
   metrics: StepRecord[];
+  /** The lines of `metrics.jsonl`. */
+  view: string[];
   trained: ReadonlyMap<number, TrainedStep>;
   evaluations: EvaluationRecord[];
   reservations: Reservation[];
@@ -33,16 +35,18 @@ export interface LedgerFacts {
  */
 export async function readLedgerFacts(run: OpenRun, stage?: string): Promise<LedgerFacts> {
   const { id, folder, store } = run;
-  const metrics = await readLines<StepRecord>(folder.metrics);
+  const view = await wholeLines(folder.metrics);
+  const metrics = await recordedSteps(store);
   const trained = await readTrainedSteps(run);
-  const evaluations = await readEvaluations(folder);
+  const own = await ownEvaluations(run, metrics.at(-1)?.policyVersion ?? 1);
+  const evaluations = [...own, ...(await otherEvaluations(run, own))];
   const trajectories = new Map<string, FinishedTrajectory | undefined>();
   for (const name of await listTrajectories(folder, { stage })) {
     const record = await readTrajectoryRecord(store, name);
     trajectories.set(`${id}/${name.stage}/${name.task}/${name.sample}`, record && shortened(record));
   }
   const reservations = await (stage === undefined ? listReservations(store) : readReservations(store, stage));
-  return { metrics, trained, evaluations, trajectories, reservations };
+  return { metrics, view, trained, evaluations, trajectories, reservations };
 }
 
 function shortened(record: TrajectoryRecord): FinishedTrajectory {
@@ -51,12 +55,4 @@ function shortened(record: TrajectoryRecord): FinishedTrajectory {
     ...{ outcome, reward, success, head, tokens, policyVersions },
     ...(failure === undefined ? {} : { failure }),
   };
-}
-
-async function readEvaluations(folder: RunFolder): Promise<EvaluationRecord[]> {
-  const names = await namesIn(dirname(folder.evaluation("any")));
-  const files = names.filter((name) => name.endsWith(".json"));
-  const at = dirname(folder.evaluation("any"));
-  const records = await Promise.all(files.map((name) => readRecord<EvaluationRecord>(join(at, name))));
-  return records.filter((record) => record !== undefined);
 }

@@ -1,11 +1,10 @@
-import type { StepRecord } from "../contracts/generated/step-record.ts";
 import type { Finding, LedgerEntry } from "../contracts/ledger.ts";
 import { stepOf } from "../contracts/stages.ts";
 import { isEverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
-import { readLines } from "../files/whole-files.ts";
 import { loadDataset } from "../plugins/registry.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
+import { lastRecordedStep } from "../runs/recorded-steps.ts";
 import { checkChains } from "./check-chains.ts";
 import { checkVersions } from "./check-versions.ts";
 import { checkDataCursor } from "./checks/data-cursor.ts";
@@ -79,8 +78,8 @@ function ofStage(facts: LedgerFacts, stage: string): LedgerFacts {
   return { ...facts, evaluations, trained: new Map(trained) };
 }
 
-async function newestRecorded({ folder }: OpenRun): Promise<number | undefined> {
-  return (await readLines<StepRecord>(folder.metrics)).at(-1)?.policyVersion;
+async function newestRecorded({ store }: OpenRun): Promise<number | undefined> {
+  return (await lastRecordedStep(store))?.policyVersion;
 }
 
 async function checkCursor(

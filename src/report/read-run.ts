@@ -1,10 +1,12 @@
-import { readdir } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname } from "node:path";
 import type { StepRecord } from "../contracts/generated/step-record.ts";
 import type { Plan } from "../contracts/plan.ts";
 import type { EvaluationRecord, RunFile } from "../contracts/run.ts";
-import { readLines, readRecord } from "../files/whole-files.ts";
+import { readRecord } from "../files/whole-files.ts";
+import { otherEvaluations, ownEvaluations } from "../runs/evaluations.ts";
+import { firstVersion } from "../runs/first-version.ts";
 import { openRun } from "../runs/open-runs.ts";
+import { recordedSteps } from "../runs/recorded-steps.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
 import { type Comparison, compare } from "./comparison.ts";
 
@@ -24,26 +26,13 @@ export interface ReportData {
 
 /** Reads a run's folder. Throws RUN_NOT_FOUND, RECORD_CORRUPT. */
 export async function readReportData(folder: RunFolder): Promise<ReportData> {
-  const opened = await openRun(dirname(folder.root), basename(folder.root));
-  const { id, plan } = opened;
+  const run = await openRun(dirname(folder.root), basename(folder.root));
+  const { id, plan, store } = run;
   const file = await readRecord<RunFile>(folder.run);
-  const steps = await readLines<StepRecord>(folder.metrics);
-  const all = await readEvaluations(dirname(folder.evaluation("any")));
-  const isOwn = ({ name }: EvaluationRecord) => /^evaluation-v\d+$/.test(name);
-  const evaluations = all.filter(isOwn).sort((a, b) => a.policyVersion - b.policyVersion);
-  const started = evaluations.find((record) => record.policyVersion === startVersion(plan));
-  const comparison = await compare(opened, started, evaluations.at(-1));
-  const others = all.filter((record) => !isOwn(record));
+  const steps = await recordedSteps(store);
+  const evaluations = await ownEvaluations(run, steps.at(-1)?.policyVersion ?? firstVersion(plan));
+  const started = evaluations.find((record) => record.policyVersion === firstVersion(plan));
+  const comparison = await compare(run, started, evaluations.at(-1));
+  const others = await otherEvaluations(run, evaluations);
   return { run: id, plan, createdAt: file?.createdAt, steps, evaluations, others, comparison };
-}
-
-/** The policy version that reinforcement learning starts from. */
-export function startVersion(plan: Plan): number {
-  return plan.warmStart === undefined ? 0 : 1;
-}
-
-async function readEvaluations(folder: string): Promise<EvaluationRecord[]> {
-  const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith(".json")).sort();
-  const records = await Promise.all(names.map((name) => readRecord<EvaluationRecord>(join(folder, name))));
-  return records.filter((record) => record !== undefined);
 }

@@ -28,7 +28,6 @@ export interface RunFolder {
   policy(version: number): string;
   trainer(version: number): string;
   warmStart(step: number): { policy: string; state: string };
-  evaluation(name: string): string;
   trajectory(place: Pick<TrajectoryPlace, "stage" | "task" | "sample">): string;
 }
 
@@ -57,7 +56,6 @@ export function runFolder(runs: string, run: string): RunFolder {
       policy: join(root, "warm-start", padded(step), "policy"),
       state: join(root, "warm-start", padded(step), "trainer"),
     }),
-    evaluation: (name) => join(root, "evaluations", `${name}.json`),
     trajectory: ({ stage, task, sample }) => join(root, "trajectories", stage, task, String(sample)),
   };
 }

@@ -2,6 +2,7 @@ import type { StepRecord } from "../contracts/generated/step-record.ts";
 import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import type { LeftOutTrajectory, Reservation } from "../contracts/ledger.ts";
 import type { RecordedTurn } from "../contracts/recorded-turn.ts";
+import type { EvaluationRecord } from "../contracts/run.ts";
 import type { TrajectoryPlace } from "../contracts/trajectory.ts";
 import { type Key, keyOf, type Prefix, prefixOf } from "./key.ts";
 import type { Row } from "./row.ts";
@@ -50,4 +51,14 @@ export function reservationRow(stage: string): Row<Reservation> {
 /** All reservations. */
 export function reservationsPrefix(): Prefix {
   return prefixOf("ledger");
+}
+
+/** An evaluation, by the name that is its stage. */
+export function evaluationKey(name: string): Key<EvaluationRecord> {
+  return keyOf("evaluations", name);
+}
+
+/** All evaluations. */
+export function evaluationsPrefix(): Prefix {
+  return prefixOf("evaluations");
 }

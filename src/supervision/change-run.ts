@@ -1,10 +1,10 @@
-import type { StepRecord } from "../contracts/generated/step-record.ts";
 import type { PlanChange } from "../contracts/plan.ts";
 import { stepOf } from "../contracts/stages.ts";
-import { readLines, writeWhole } from "../files/whole-files.ts";
+import { writeWhole } from "../files/whole-files.ts";
 import { readStepReservations } from "../ledger/reservations.ts";
 import { changePlan } from "../pipeline/change-plan.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
+import { lastRecordedStep } from "../runs/recorded-steps.ts";
 
 /**
  * Changes the plan of a run that this process holds, and records the change in it; undefined if nothing is other than it
@@ -14,7 +14,7 @@ export async function changeRun(
   { folder, plan, store }: Pick<OpenRun, "folder" | "plan" | "store">,
   overrides: readonly string[],
 ): Promise<PlanChange | undefined> {
-  const recorded = (await readLines<StepRecord>(folder.metrics)).at(-1)?.step ?? 0;
+  const recorded = (await lastRecordedStep(store))?.step ?? 0;
   const reserved = await readStepReservations(store, plan, recorded + 1);
   const admitted = reserved.map(({ stage }) => stepOf(stage) ?? 0);
   const begun = admitted.reduce((most, step) => Math.max(most, step), recorded);

@@ -154,7 +154,12 @@ test.each<[string, string, (folder: RunFolder) => void]>([
   ["version", "weights that were cut", (f) => writeFileSync(join(f.policy(3), "model.safetensors"), "short")],
   [
     "metrics",
-    "a line of metrics that is gone",
+    "a step that was trained and is not recorded",
+    (f) => rmSync(join(f.root, "steps", "1", "recorded.json")),
+  ],
+  [
+    "metrics",
+    "a line of metrics.jsonl that is gone",
     (f) => {
       const [line = ""] = readFileSync(f.metrics, "utf8").split("\n").slice(1);
       writeFileSync(f.metrics, `${line}\n`);

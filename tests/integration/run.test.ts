@@ -11,6 +11,7 @@ import { runFolder } from "../../src/runs/run-folder.ts";
 import { type DevServer, startDevServer } from "../../src/temporal/dev-server.ts";
 import { findServerBinary } from "../../src/temporal/server-binary.ts";
 import { everturn, lastLine } from "../support/command.ts";
+import { storedRecord } from "../support/stored-record.ts";
 
 const runs = mkdtempSync(join(tmpdir(), "everturn-run-"));
 const pipeline = join(import.meta.dirname, "..", "pipelines", "small.yaml");
@@ -47,8 +48,8 @@ test("a run that joins a server leaves its folder with plan, metrics, checkpoint
     expect(existsSync(join(folder.policy(4), file)), file).toBe(true);
   }
   const names = ["evaluation-v0000", "evaluation-v0001", "evaluation-v0003", "evaluation-v0004"];
-  const evaluations = names.map(
-    (name): EvaluationRecord => JSON.parse(readFileSync(folder.evaluation(name), "utf8")),
+  const evaluations = names.map((name) =>
+    storedRecord<EvaluationRecord>(join(folder.root, "evaluations", `${name}.json`)),
   );
   expect(evaluations.map(({ tasks }) => tasks)).toEqual([8, 8, 8, 8]);
   expect(readFileSync(folder.report, "utf8")).toContain("Held-out accuracy");

@@ -5,10 +5,12 @@ import { join } from "node:path";
 import type { Task } from "../../src/contracts/generated/task.ts";
 import type { EvaluationRecord, RunFile } from "../../src/contracts/run.ts";
 import type { TrajectoryResult } from "../../src/contracts/trajectory.ts";
-import { putLine, writeWhole } from "../../src/files/whole-files.ts";
+import { writeWhole } from "../../src/files/whole-files.ts";
 import { createUniformStream } from "../../src/random/uniform-stream.ts";
+import { writeMetrics } from "../../src/runs/metrics-view.ts";
 import { type OpenRun, openRun } from "../../src/runs/open-runs.ts";
 import { runFolder } from "../../src/runs/run-folder.ts";
+import { evaluationKey, recordedStepKey } from "../../src/store/keys.ts";
 import { createFraming } from "../../src/tokens/framing.ts";
 import { loadTokenizer } from "../../src/tokens/tokenizer.ts";
 import { mean, stepRecord } from "../../workflows/step-record.ts";
@@ -92,7 +94,7 @@ export async function writeSampleRun(
       toolCallRate: mean(results.map((result) => Number(result.toolCalls > 0))),
       meanActionTokens: mean(results.map((result) => result.tokens.action)),
     };
-    await writeWhole(folder.evaluation(name), JSON.stringify(record));
+    await run.store.record(evaluationKey(name), record);
   }
 
   await evaluate(0, 0);
@@ -108,9 +110,10 @@ export async function writeSampleRun(
       );
     }
     const record = sampleStep(run, step, first + step, results, uniform(drawn++));
-    await putLine(folder.metrics, JSON.stringify(record), () => true);
+    await run.store.record(recordedStepKey(step), record);
     if (step % settings.evaluationEvery === 0 || step === settings.steps) await evaluate(first + step, step);
   }
+  await writeMetrics(run, settings.steps);
   const next = `step-${String(settings.steps + 1).padStart(4, "0")}`;
   await write(next, settings.steps + 1, 5000, first + settings.steps, "under way");
   return { ...run, runs: root };

@@ -1,8 +1,9 @@
 import type { EvaluationRecord } from "../../contracts/run.ts";
+import { firstVersion } from "../../runs/first-version.ts";
 import { counted, percent } from "../../text/format.ts";
 import { type Html, html } from "../html.ts";
 import { shareInterval } from "../interval.ts";
-import { type ReportData, startVersion } from "../read-run.ts";
+import type { ReportData } from "../read-run.ts";
 import { type Area, figure, frame } from "../svg/frame.ts";
 import { hoverStrips, path, type Series } from "../svg/line-plot.ts";
 import { type Scale, stepTicks } from "../svg/scale.ts";
@@ -16,7 +17,7 @@ const labelDistance = 60;
  * reinforcement learning from the line that says so, with the success rate of the sampled batches behind.
  */
 export function accuracyPlot({ plan, evaluations, steps }: ReportData): Html {
-  const start = startVersion(plan);
+  const start = firstVersion(plan);
   const last = Math.max(1, plan.steps);
   const before = start === 0 ? 0 : last * 0.22;
   const position = ({ policyVersion, step }: EvaluationRecord) => (policyVersion < start ? -before : step);

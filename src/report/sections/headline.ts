@@ -1,12 +1,13 @@
 import type { EvaluationRecord } from "../../contracts/run.ts";
+import { firstVersion } from "../../runs/first-version.ts";
 import { counted, percent } from "../../text/format.ts";
 import { type Html, html } from "../html.ts";
 import { shareInterval } from "../interval.ts";
-import { type ReportData, startVersion } from "../read-run.ts";
+import type { ReportData } from "../read-run.ts";
 
 /** Held-out accuracy of the policy as built, after the warm start, and after reinforcement learning, as far as known. */
 export function headline({ plan, evaluations, steps }: ReportData): Html {
-  const start = startVersion(plan);
+  const start = firstVersion(plan);
   const built = evaluations.find((record) => record.policyVersion === 0);
   const warm = start === 0 ? undefined : evaluations.find((record) => record.policyVersion === start);
   const latest = evaluations.findLast((record) => record.policyVersion > start);

@@ -1,7 +1,8 @@
 import type { StepRecord } from "../../contracts/generated/step-record.ts";
+import { firstVersion } from "../../runs/first-version.ts";
 import { number } from "../../text/format.ts";
 import type { Html } from "../html.ts";
-import { type ReportData, startVersion } from "../read-run.ts";
+import type { ReportData } from "../read-run.ts";
 import { linePlot, type Series } from "../svg/line-plot.ts";
 import { trailingMeans } from "../trailing-means.ts";
 
@@ -13,7 +14,7 @@ const smoothed = 5;
  */
 export function rewardPlot({ plan, steps, evaluations }: ReportData): Html {
   const heldOut = evaluations
-    .filter(({ policyVersion }) => policyVersion >= startVersion(plan))
+    .filter(({ policyVersion }) => policyVersion >= firstVersion(plan))
     .flatMap(({ step, rewardMean }) => (rewardMean === undefined ? [] : [[step, rewardMean] as const]));
   const series: Series[] = [...batchRewards(steps), ...successes(steps)];
   if (heldOut.length > 0) {

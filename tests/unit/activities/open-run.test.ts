@@ -1,35 +1,42 @@
-import { appendFileSync, rmSync } from "node:fs";
+import { appendFileSync, mkdirSync, truncateSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openRunActivity } from "../../../activities/open-run.ts";
 import type { TrainedStep } from "../../../src/contracts/ledger.ts";
 import type { EvaluationRecord } from "../../../src/contracts/run.ts";
-import { putLine, writeWhole } from "../../../src/files/whole-files.ts";
+import { writeWhole } from "../../../src/files/whole-files.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
 import { openRun } from "../../../src/runs/open-runs.ts";
+import { evaluationKey, recordedStepKey } from "../../../src/store/keys.ts";
 import { listTrajectories, readTrajectories } from "../../../src/trajectory/trajectory-files.ts";
 import { samplePlan } from "../../support/sample-plan.ts";
 import { writeSampleRun } from "../../support/sample-run.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const runs = temporaryFolder();
+const sample = await writeSampleRun({ steps: 1 }, temporaryFolder());
+const template = await sample.store.read(recordedStepKey(1));
+if (template === undefined) throw new Error("the sample run has a step");
+
 const options = { steps: 6, batchSize: 8, tasks: 4, evaluationEvery: 2 };
 
 /** A run on disk after these steps and evaluations; what the training workflow would be told of it. */
 async function progressAfter(steps: number, evaluated: number[], warmStart = true) {
   const run = await createRun(samplePlan({ ...options, warmStart }), runs, undefined, false);
-  const { folder } = await openRun(runs, run);
+  const { folder, store } = await openRun(runs, run);
   const first = warmStart ? 1 : 0;
   for (let step = 1; step <= steps; step++) {
-    const record = { step, policyVersion: first + step, trajectories: step === 2 ? 7 : 8 };
-    await putLine(folder.metrics, JSON.stringify(record), () => true);
+    const record = { ...template, step, policyVersion: first + step, trajectories: step === 2 ? 7 : 8 };
+    await store.record(recordedStepKey(step), record);
   }
   for (const version of evaluated) {
     const name = `evaluation-v${String(version).padStart(4, "0")}`;
-    await writeWhole(folder.evaluation(name), JSON.stringify(evaluation(name, version)));
+    await store.record(evaluationKey(name), evaluation(name, version));
   }
   const open = openRunActivity((id) => openRun(runs, id));
   return {
     folder,
+    store,
     progress: async () => {
       const { progress } = await open({ run, knowsProgress: false });
       if (progress === undefined) throw new Error("it tells no progress");
@@ -68,18 +75,20 @@ test("a warm start counts once its policy was evaluated; before, its slices are 
   expect(versions(progress.evaluations)).toEqual([0, 1]);
 });
 
-test("a half-finished run goes on after its last whole line of metrics", async () => {
-  const { folder, progress } = await progressAfter(3, [0, 1, 3]);
-  appendFileSync(folder.metrics, '{"step":4,"policyVersion":5,"traj');
+test("a half-finished run goes on after the last step that was recorded, whatever metrics.jsonl says", async () => {
+  const { folder, store, progress } = await progressAfter(3, [0, 1, 3]);
+  await store.record(recordedStepKey(4), template);
+  truncateSync(join(folder.root, recordedStepKey(4).path), 100); // a power failure
+  appendFileSync(folder.metrics, '{"step":4,"policyVersion":5}\n{"step":5,"policyVer');
   const { evaluations, ...rest } = await progress();
   expect(rest).toEqual({ nextStep: 4, policyVersion: 4, trajectories: 23 });
   expect(versions(evaluations)).toEqual([0, 1, 3]);
 });
 
 test("evaluations made by hand, and those of versions past the last step, are not the run's progress", async () => {
-  const { folder, progress } = await progressAfter(2, [0, 1, 3, 4]);
+  const { store, progress } = await progressAfter(2, [0, 1, 3, 4]);
   const byHand = "evaluation-v0002-no-tools-20260102T030405678";
-  await writeWhole(folder.evaluation(byHand), JSON.stringify(evaluation(byHand, 2)));
+  await store.record(evaluationKey(byHand), evaluation(byHand, 2));
   expect(versions((await progress()).evaluations)).toEqual([0, 1, 3]);
 });
 
@@ -90,7 +99,7 @@ test("a step that was committed and not recorded is told with its groups, as the
   const [first, second, third, fourth] = records;
   if (!first || !second || !third || !fourth) throw new Error("the sample run has four trajectories");
   expect(third.outcome).toBe("left-out");
-  rmSync(folder.metrics);
+  await store.remove(recordedStepKey(1));
   const trained = { trajectory: first.id, head: first.head ?? "", reward: first.reward, group: first.taskId };
   const record: TrainedStep = {
     ...{ step: 1, from: 1, policyVersion: 2, seconds: 1, trajectories: [trained] },
@@ -127,7 +136,7 @@ test("without a warm start version 1 is the first step's", async () => {
 
 test("who continued as new is told its settings alone: nothing is read that grows with the steps", async () => {
   const { folder, settings } = await progressAfter(3, [0]);
-  await writeWhole(folder.evaluation("evaluation-v0000"), "{"); // would be found corrupt
+  mkdirSync(join(folder.root, recordedStepKey(4).path), { recursive: true }); // reading it would fail
   expect(await settings()).toMatchObject({ settings: { steps: 6, batchSize: 8 } });
   expect(Object.keys(await settings())).toEqual(["settings"]);
 });

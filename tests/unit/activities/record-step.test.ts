@@ -29,7 +29,7 @@ const open = async (id: string) => ({
 });
 const [template] = await readLines<StepRecord>(folder.metrics);
 if (template === undefined) throw new Error("the sample run has no steps");
-rmSync(folder.metrics);
+for (const name of ["steps", "metrics.jsonl"]) rmSync(join(folder.root, name), { recursive: true });
 
 test("a step's line is written once, as it was recorded first, however often it is recorded", async () => {
   const record = { ...template, step: 1, policyVersion: 2 };
@@ -52,6 +52,19 @@ test("a step's record that was cut, in a power failure say, holds nobody up: it 
   await recordStep(open)({ run, record, finished: [] });
   await recordStep(open)({ run, record: { ...record, rewardMean: -1 }, finished: [] });
   expect(await readLines(folder.metrics)).toEqual([record]);
+});
+
+test("metrics.jsonl is a view: lines that it lacks come with the next step, and one that can't be read is no obstacle", async () => {
+  const record = (step: number) => ({ ...template, step, policyVersion: step + 1 });
+  const lines = [1, 2, 3].map(record);
+  for (const step of [2, 3]) await recordStep(open)({ run, record: record(step), finished: [] });
+  expect(await readLines(folder.metrics)).toEqual(lines);
+  rmSync(folder.metrics);
+  await recordStep(open)({ run, record: record(3), finished: [] });
+  expect(await readLines(folder.metrics), "taken away").toEqual(lines);
+  writeFileSync(folder.metrics, '{"step":1\n{"step":2}\n');
+  await recordStep(open)({ run, record: record(3), finished: [] });
+  expect(await readLines(folder.metrics), "spoilt").toEqual(lines);
 });
 
 test("checkpoints and the newest versions stay, other old ones go, also those a kill left", async () => {

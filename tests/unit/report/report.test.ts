@@ -1,13 +1,14 @@
-import { appendFile, readFile, rm } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { registerReport } from "../../../src/cli/report.ts";
+import type { StepRecord } from "../../../src/contracts/generated/step-record.ts";
 import type { TrajectoryRecord } from "../../../src/contracts/generated/trajectory.ts";
 import type { EvaluationRecord } from "../../../src/contracts/run.ts";
 import { writeWhole } from "../../../src/files/whole-files.ts";
 import { writeReport } from "../../../src/report/write-report.ts";
 import { runFolder } from "../../../src/runs/run-folder.ts";
-import { trajectoryKey } from "../../../src/store/keys.ts";
+import { evaluationKey, recordedStepKey, trajectoryKey } from "../../../src/store/keys.ts";
 import { type SampleRun, writeSampleRun } from "../../support/sample-run.ts";
 import { changeRecord } from "../../support/stored-record.ts";
 import { runCommand } from "../cli/run-command.ts";
@@ -15,6 +16,11 @@ import { runCommand } from "../cli/run-command.ts";
 async function reportOf({ folder }: SampleRun): Promise<string> {
   await writeReport(folder);
   return readFile(folder.report, "utf8");
+}
+
+/** Changes what the steps recorded. */
+function changeSteps({ folder }: SampleRun, how: (record: StepRecord) => StepRecord): void {
+  for (const step of [1, 2, 3, 4]) changeRecord(join(folder.root, recordedStepKey(step).path), how);
 }
 
 /** What a reader sees of a page, without its hover texts. */
@@ -63,11 +69,7 @@ test("draws the reward smoothed over the steps, with the held-out tasks where th
 
 test("leaves out what the trainer doesn't measure", async () => {
   const run = await writeSampleRun();
-  const lines = (await readFile(run.folder.metrics, "utf8")).trim().split("\n");
-  const rows = lines.map((line) =>
-    JSON.stringify({ ...JSON.parse(line), kl: undefined, valueLoss: undefined }),
-  );
-  await writeWhole(run.folder.metrics, `${rows.join("\n")}\n`);
+  changeSteps(run, ({ kl: _, valueLoss: __, ...record }) => record);
   const page = await reportOf(run);
   expect(page).toContain("<h3>Entropy</h3>");
   expect(page).not.toMatch(/KL|[Vv]alue loss|NaN|undefined/);
@@ -110,8 +112,8 @@ test("is the same page for the same folder", async () => {
 
 test("copes with a run that has no steps yet", async () => {
   const run = await writeSampleRun();
-  await rm(run.folder.metrics);
-  for (const name of ["evaluation-v0003", "evaluation-v0005"]) await rm(run.folder.evaluation(name));
+  for (const step of [1, 2, 3, 4]) await run.store.remove(recordedStepKey(step));
+  for (const name of ["evaluation-v0003", "evaluation-v0005"]) await run.store.remove(evaluationKey(name));
   const text = textOf(await reportOf(run));
   expect(text).toContain("No step of reinforcement learning has finished yet.");
   expect(text).toContain("after the warm start 16.7 %");
@@ -120,9 +122,9 @@ test("copes with a run that has no steps yet", async () => {
   expect(textOf(await reportOf(run))).toContain("No evaluation has finished yet.");
 });
 
-test("copes with a run without a warm start, and with a torn last line of the metrics", async () => {
+test("copes with a run without a warm start, and whatever became of metrics.jsonl", async () => {
   const run = await writeSampleRun({ warmStart: false, steps: 2 });
-  await appendFile(run.folder.metrics, '{"step":3,"policyVer');
+  await writeFile(run.folder.metrics, '{"step":3,"policyVer');
   const page = await reportOf(run);
   expect(textOf(page)).not.toContain("after the warm start");
   expect(textOf(page)).toContain("before reinforcement learning (version 0)");
@@ -132,7 +134,7 @@ test("copes with a run without a warm start, and with a torn last line of the me
 
 test("copes with one step and one evaluation", async () => {
   const run = await writeSampleRun({ steps: 1 });
-  for (const name of ["evaluation-v0001", "evaluation-v0002"]) await rm(run.folder.evaluation(name));
+  for (const name of ["evaluation-v0001", "evaluation-v0002"]) await run.store.remove(evaluationKey(name));
   const page = await reportOf(run);
   expect(page).not.toMatch(/NaN|undefined|Infinity/);
   expect(textOf(page)).toContain("1 of 1 step");
@@ -144,7 +146,7 @@ test("lists an evaluation of `everturn evaluate` apart from the run's own", asyn
     ...{ name: "evaluation-v0005-no-tools-1", step: 0, policyVersion: 5, accuracy: 0.015, tasks: 200 },
     ...{ leftOut: 0, toolCallRate: 1, meanActionTokens: 20, seconds: 5 },
   };
-  await writeWhole(run.folder.evaluation(record.name), JSON.stringify(record));
+  await run.store.record(evaluationKey(record.name), record);
   const page = await reportOf(run);
   expect(textOf(page)).toContain("evaluation-v0005-no-tools-1 5 1.5 %");
   expect(page.match(/<g class="evaluation">/g)).toHaveLength(4);
@@ -160,8 +162,6 @@ test("`everturn report` writes the file and says where it is", async () => {
 
 test("plots what the reward and the tools measured", async () => {
   const run = await writeSampleRun();
-  const lines = (await readFile(run.folder.metrics, "utf8")).trim().split("\n");
-  const measured = lines.map((line, index) => ({ ...JSON.parse(line), metrics: { "search.hits": index } }));
-  await writeWhole(run.folder.metrics, measured.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  changeSteps(run, (record) => ({ ...record, metrics: { "search.hits": record.step } }));
   expect(await reportOf(run)).toContain("<h3>search.hits</h3>");
 });
