@@ -4,18 +4,19 @@ import type {
   TrainingProgress,
   TrainingResult,
 } from "../src/contracts/run.ts";
-import { writeWhole } from "../src/files/whole-files.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
+import { planRow } from "../src/store/keys.ts";
+import { addToRow } from "../src/store/row.ts";
 import type { RunSession } from "../src/supervision/session.ts";
 
 /** Has a training workflow of its own take the step `nextStep` of a run and end: no evaluation, no other step. */
 export async function takeOneStep(
   { client, queues, failed }: RunSession,
-  { id: run, folder, plan }: Pick<OpenRun, "id" | "folder" | "plan">,
+  { id: run, store, plan }: Pick<OpenRun, "id" | "store" | "plan">,
   from: Pick<TrainingProgress, "nextStep" | "policyVersion" | "turnSeconds">,
 ): Promise<TrainingResult> {
   const { nextStep, policyVersion } = from;
-  await writeWhole(folder.plan, `${JSON.stringify({ ...plan, steps: nextStep }, null, 2)}\n`);
+  await addToRow(store, planRow, () => ({ ...plan, steps: nextStep }));
   const evaluations = [policyVersion, policyVersion + 1].map(asEvaluated);
   const input: TrainingInput = { run, queues, progress: { ...from, evaluations, trajectories: 0 } };
   const workflow = { workflowId: `${run}/one-step-${nextStep}`, taskQueue: queues.orchestration };

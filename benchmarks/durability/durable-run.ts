@@ -10,6 +10,7 @@ import { readLines } from "../../src/files/whole-files.ts";
 import { loadPlan } from "../../src/pipeline/load-plan.ts";
 import { loadPolicy } from "../../src/plugins/registry.ts";
 import { createRun } from "../../src/runs/create-run.ts";
+import { openRun } from "../../src/runs/open-runs.ts";
 import { runFolder } from "../../src/runs/run-folder.ts";
 import { openSession, type RunSession } from "../../src/supervision/session.ts";
 import { trajectoryInput } from "../../workflows/trajectory-input.ts";
@@ -91,6 +92,7 @@ export async function openDurableRun(
   });
   const run = await createRun(plan, folder, undefined, false);
   const paths = runFolder(folder, run);
+  const { store } = await openRun(folder, run);
   await (await loadPolicy(plan.policy)).initialize(paths.policy(0), plan.policy.config, plan.seed);
   const session = await openSession({ runs: folder, run, temporal: undefined });
   const { client, queues } = session;
@@ -116,7 +118,7 @@ export async function openDurableRun(
   }
 
   async function step(): Promise<number> {
-    const opened = { id: run, folder: paths, plan };
+    const opened = { id: run, store, plan };
     const turnSeconds = seconds;
     await takeOneStep(session, opened, { nextStep: ++number, policyVersion: 0, turnSeconds });
     const record = (await readLines<StepRecord>(paths.metrics)).at(-1);

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import type { OrderName, TrajectoryStatus } from "../contracts/orders.ts";
 import { EverturnError, isEverturnError } from "../errors/everturn-error.ts";
 import { foldersIn } from "../files/names-in.ts";
-import { readRunFile } from "../runs/open-runs.ts";
+import { readRunFile } from "../runs/run-file.ts";
 import { runFolder } from "../runs/run-folder.ts";
 import { openRunStore } from "../store/open-run-store.ts";
 import { withLiveRun } from "../supervision/run-client.ts";

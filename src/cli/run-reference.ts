@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, realpathSync } from "node:fs";
-import { basename, dirname, join, relative, resolve, sep } from "node:path";
-import { runFolder } from "../runs/run-folder.ts";
+import { basename, dirname, relative, resolve, sep } from "node:path";
+import { isRun } from "../runs/run-file.ts";
 
 /** A run: the folder that keeps it, and its id there. */
 export interface RunReference {
@@ -17,7 +17,7 @@ export function runReference(named: string, folder: string): RunReference {
   const isPath = named.includes("/") || named.includes(sep);
   const places = isPath ? [resolve(named), inRuns] : [inRuns, resolve(named)];
   const [first = inRuns] = places;
-  const path = places.find(isRun) ?? first;
+  const path = places.find(isRunAt) ?? first;
   if (named === "" || !existsSync(path)) {
     return isPath ? { runs: dirname(path), run: basename(path) } : { runs: resolve(folder), run: named };
   }
@@ -33,9 +33,9 @@ export function runReference(named: string, folder: string): RunReference {
 export function trajectoryReference(named: string, folder: string): { runs: string; trajectory: string } {
   const runs = resolve(folder);
   const [first = ""] = named.split("/");
-  if (first !== "" && !first.startsWith(".") && isRun(join(runs, first))) return { runs, trajectory: named };
+  if (first !== "" && !first.startsWith(".") && isRun(runs, first)) return { runs, trajectory: named };
   for (let path = dirname(resolve(named)); dirname(path) !== path; path = dirname(path)) {
-    if (!isRun(path)) continue;
+    if (!isRunAt(path)) continue;
     const { runs, run } = runReference(path, folder);
     const place = relative(path, resolve(named)).replace(/^trajectories[/\\]/, "");
     const parts = place.split(sep);
@@ -44,6 +44,6 @@ export function trajectoryReference(named: string, folder: string): { runs: stri
   return { runs, trajectory: named };
 }
 
-function isRun(path: string): boolean {
-  return existsSync(runFolder(dirname(path), basename(path)).plan);
+function isRunAt(path: string): boolean {
+  return isRun(dirname(path), basename(path));
 }

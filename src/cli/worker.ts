@@ -1,8 +1,8 @@
 import { type Command, Option } from "commander";
 import { activitiesOf } from "../../activities/of-role.ts";
 import type { RunFile } from "../contracts/run.ts";
-import { readRunFile } from "../runs/open-runs.ts";
 import { prefixed, type Role, roles } from "../runs/queues.ts";
+import { readRunFile } from "../runs/run-file.ts";
 import { runFolder } from "../runs/run-folder.ts";
 import { noServer, readSession, sessionAddress } from "../supervision/session-file.ts";
 import { startTelemetry } from "../telemetry/telemetry.ts";

@@ -64,7 +64,7 @@ export interface ResolvedTrainer extends ResolvedPlugin {
 /** Defaults filled in; what stands in `Off` is off if left out. */
 type Filled<Settings, Off extends keyof Settings> = Required<Omit<Settings, Off>> & Pick<Settings, Off>;
 
-/** A pipeline validated, defaults filled, plugins resolved, paths absolute; frozen as `plan.json` of the run. */
+/** A pipeline validated, defaults filled, plugins resolved, paths absolute; frozen in the run. */
 export interface Plan {
   pipelineFile: string;
   name: string;

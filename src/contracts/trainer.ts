@@ -93,7 +93,7 @@ export interface TrainerSurroundings {
 
 /** A trainer's settings as they are in force: what the pipeline says, and the right values of what it leaves open. */
 export interface ResolvedTraining {
-  /** The whole configuration; it is what plan.json has. */
+  /** The whole configuration; it is what the plan has. */
   config: JsonObject;
   /** Of the warm start, where the pipeline gives none. */
   warmStartLearningRate: number;

@@ -19,7 +19,7 @@ export function planDocument(plan: Plan): SourceDocument {
     ...(warmStart === undefined ? {} : { warmStart }),
     ...{ rollout, evaluation, checkpoints },
   });
-  return { file: "plan.json", source: "", value, offsets: new Map() };
+  return { file: "plan", source: "", value, offsets: new Map() };
 }
 
 function pluginUse({ name, config }: ResolvedPlugin) {

@@ -1,12 +1,12 @@
 import { basename, dirname } from "node:path";
 import type { StepRecord } from "../contracts/generated/step-record.ts";
 import type { Plan } from "../contracts/plan.ts";
-import type { EvaluationRecord, RunFile } from "../contracts/run.ts";
-import { readRecord } from "../files/whole-files.ts";
+import type { EvaluationRecord } from "../contracts/run.ts";
 import { otherEvaluations, ownEvaluations } from "../runs/evaluations.ts";
 import { firstVersion } from "../runs/first-version.ts";
 import { openRun } from "../runs/open-runs.ts";
 import { recordedSteps } from "../runs/recorded-steps.ts";
+import { readRunFile } from "../runs/run-file.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
 import { type Comparison, compare } from "./comparison.ts";
 
@@ -14,7 +14,7 @@ import { type Comparison, compare } from "./comparison.ts";
 export interface ReportData {
   run: string;
   plan: Plan;
-  createdAt: string | undefined;
+  createdAt: string;
   steps: StepRecord[];
   /** The run's own evaluations, by policy version. */
   evaluations: EvaluationRecord[];
@@ -28,11 +28,11 @@ export interface ReportData {
 export async function readReportData(folder: RunFolder): Promise<ReportData> {
   const run = await openRun(dirname(folder.root), basename(folder.root));
   const { id, plan, store } = run;
-  const file = await readRecord<RunFile>(folder.run);
+  const { createdAt } = await readRunFile(dirname(folder.root), id);
   const steps = await recordedSteps(store);
   const evaluations = await ownEvaluations(run, steps.at(-1)?.policyVersion ?? firstVersion(plan));
   const started = evaluations.find((record) => record.policyVersion === firstVersion(plan));
   const comparison = await compare(run, started, evaluations.at(-1));
   const others = await otherEvaluations(run, evaluations);
-  return { run: id, plan, createdAt: file?.createdAt, steps, evaluations, others, comparison };
+  return { run: id, plan, createdAt, steps, evaluations, others, comparison };
 }

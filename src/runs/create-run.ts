@@ -4,7 +4,8 @@ import type { RunFile } from "../contracts/run.ts";
 import { isSystemError } from "../errors/system-error.ts";
 import { makeFolder } from "../files/make-folder.ts";
 import { storageError } from "../files/storage-errors.ts";
-import { writeWhole } from "../files/whole-files.ts";
+import { planRow, runFileKey } from "../store/keys.ts";
+import { openRunStore } from "../store/open-run-store.ts";
 import { checkFolder, pathError } from "../validation/path-error.ts";
 import { prefixed, separateQueues, sharedQueues } from "./queues.ts";
 import { runFolder } from "./run-folder.ts";
@@ -25,7 +26,6 @@ export async function createRun(
   workers: (typeof workerLayouts)[number] = server === undefined ? "shared" : "separate",
 ): Promise<string> {
   const run = await newRun(plan.name, runs);
-  const folder = runFolder(runs, run);
   const file: RunFile = {
     run,
     createdAt: new Date().toISOString(),
@@ -34,8 +34,9 @@ export async function createRun(
     telemetry,
     ...(server === undefined ? {} : { address: server.address }),
   };
-  await writeWhole(folder.plan, `${JSON.stringify(plan, null, 2)}\n`);
-  await writeWhole(folder.run, `${JSON.stringify(file, null, 2)}\n`);
+  const store = openRunStore(runFolder(runs, run).root);
+  await store.record(planRow(1), plan);
+  await store.record(runFileKey, file); // last: a folder with it is a run
   return run;
 }
 

@@ -1,12 +1,9 @@
-import { existsSync, statSync } from "node:fs";
 import type { Plan } from "../contracts/plan.ts";
-import type { RunFile } from "../contracts/run.ts";
-import { EverturnError } from "../errors/everturn-error.ts";
-import { namesIn } from "../files/names-in.ts";
-import { readRecord } from "../files/whole-files.ts";
 import { sharedPromises } from "../promises/shared-promises.ts";
 import { openRunStore } from "../store/open-run-store.ts";
 import type { Store } from "../store/store.ts";
+import { newestPlan } from "./plans.ts";
+import { readRunFile, runNotFound } from "./run-file.ts";
 import { type RunFolder, runFolder } from "./run-folder.ts";
 
 /** A run as an activity sees it. */
@@ -17,36 +14,34 @@ export interface OpenRun {
   store: Store;
 }
 
-/** Opens runs of the folder `runs` by id, each once for each plan that it has had. Throws RUN_NOT_FOUND. */
+/**
+ * Opens runs of the folder `runs` by id, each once. Whether the plan was changed is asked each time, by the key that
+ * the next one would have. Throws RUN_NOT_FOUND, RECORD_CORRUPT.
+ */
 export function openRuns(runs: string): (run: string) => Promise<OpenRun> {
-  const open = sharedPromises<OpenRun>();
-  return (run) => {
-    const { ino, mtimeMs } = statSync(runFolder(runs, run).plan, { throwIfNoEntry: false }) ?? {};
-    return open.get(`${run} ${ino} ${mtimeMs}`, () => openRun(runs, run));
+  const opened = sharedPromises<{ run: OpenRun; plans: number }>();
+  return async (id) => {
+    const known = await opened.get(id, () => openCounted(runs, id));
+    const later = await newestPlan(known.run.store, known.plans);
+    if (later !== undefined) {
+      known.run = { ...known.run, plan: later.plan };
+      known.plans = later.number;
+    }
+    return known.run;
   };
 }
 
-/** Opens one run. Throws RUN_NOT_FOUND. */
+/** Opens one run. Throws RUN_NOT_FOUND, RECORD_CORRUPT. */
 export async function openRun(runs: string, run: string): Promise<OpenRun> {
-  const folder = runFolder(runs, run);
-  const plan = await readRecord<Plan>(folder.plan);
-  if (plan === undefined) throw await runNotFound(runs, run);
-  return { id: run, folder, plan, store: openRunStore(folder.root) };
+  return (await openCounted(runs, run)).run;
 }
 
-/** Reads `run.json`: where the run's server is. Throws RUN_NOT_FOUND. */
-export async function readRunFile(runs: string, run: string): Promise<RunFile> {
-  const file = await readRecord<RunFile>(runFolder(runs, run).run);
-  if (file === undefined) throw await runNotFound(runs, run);
-  return file;
-}
-
-async function runNotFound(runs: string, run: string): Promise<EverturnError> {
-  const names = await namesIn(runs);
-  const known = names.filter((name) => existsSync(runFolder(runs, name).plan)).sort();
-  const hint =
-    known.length > 0
-      ? `Runs there: ${known.slice(-10).join(", ")}.`
-      : "There are no runs there yet; name the folder of your runs with --runs.";
-  return new EverturnError("RUN_NOT_FOUND", { run, folder: runs, hint });
+/** A run with the number of its plans. */
+async function openCounted(runs: string, id: string): Promise<{ run: OpenRun; plans: number }> {
+  const folder = runFolder(runs, id);
+  await readRunFile(runs, id);
+  const store = openRunStore(folder.root);
+  const newest = await newestPlan(store);
+  if (newest === undefined) throw await runNotFound(runs, id);
+  return { run: { id, folder, plan: newest.plan, store }, plans: newest.number };
 }

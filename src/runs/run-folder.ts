@@ -4,7 +4,7 @@ import type { TrajectoryPlace } from "../contracts/trajectory.ts";
 /** The paths of a run's folder; see docs/architecture.md for what each holds. */
 export interface RunFolder {
   root: string;
-  plan: string;
+  /** It makes the folder a run's. */
   run: string;
   metrics: string;
   report: string;
@@ -36,7 +36,6 @@ export function runFolder(runs: string, run: string): RunFolder {
   const root = join(runs, run);
   return {
     root,
-    plan: join(root, "plan.json"),
     run: join(root, "run.json"),
     metrics: join(root, "metrics.jsonl"),
     report: join(root, "report.html"),

@@ -1,8 +1,9 @@
 import type { StepRecord } from "../contracts/generated/step-record.ts";
 import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import type { LeftOutTrajectory, Reservation } from "../contracts/ledger.ts";
+import type { Plan } from "../contracts/plan.ts";
 import type { RecordedTurn } from "../contracts/recorded-turn.ts";
-import type { EvaluationRecord } from "../contracts/run.ts";
+import type { EvaluationRecord, RunFile } from "../contracts/run.ts";
 import type { TrajectoryPlace } from "../contracts/trajectory.ts";
 import { type Key, keyOf, type Prefix, prefixOf } from "./key.ts";
 import type { Row } from "./row.ts";
@@ -62,3 +63,9 @@ export function evaluationKey(name: string): Key<EvaluationRecord> {
 export function evaluationsPrefix(): Prefix {
   return prefixOf("evaluations");
 }
+
+/** Where a run's server is, in its folder. */
+export const runFileKey: Key<RunFile> = keyOf("run");
+
+/** The plan that a run was made with, and the one after each change of it. */
+export const planRow: Row<Plan> = (number) => keyOf("plan", number);

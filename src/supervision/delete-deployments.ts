@@ -1,5 +1,5 @@
-import { existsSync } from "node:fs";
 import { type Client, isGrpcServiceError, WorkflowNotFoundError } from "@temporalio/client";
+import { isRun } from "../runs/run-file.ts";
 import { runFolder } from "../runs/run-folder.ts";
 import { readSession } from "./session-file.ts";
 
@@ -24,7 +24,7 @@ export async function deleteDeployments(
       ...(nextPageToken === undefined ? {} : { nextPageToken }),
     });
     for (const { name } of page.workerDeployments) {
-      if (!name || name === except || !existsSync(runFolder(runs, name).plan)) continue;
+      if (!name || name === except || !isRun(runs, name)) continue;
       if (!(await isOver(client, name)) || (await readSession(runFolder(runs, name))) !== undefined) continue;
       if (await deleteDeployment(client, name)) deleted.push(name);
     }

@@ -1,6 +1,6 @@
 import type { Client } from "@temporalio/client";
 import type { RunFile } from "../contracts/run.ts";
-import { readRunFile } from "../runs/open-runs.ts";
+import { readRunFile } from "../runs/run-file.ts";
 import { runFolder } from "../runs/run-folder.ts";
 import { connectClient } from "../temporal/client.ts";
 import { startOwnServer } from "../temporal/own-server.ts";

@@ -133,7 +133,8 @@ function readLedger(root: string, { records, lostTrajectories }: StoreFindings):
       }
     }
   }
-  const { steps, rollout } = read(join(root, "plan.json"));
+  const plans = files(join(root, "plan")).filter((name) => /^\d+\.json$/.test(name));
+  const { steps, rollout } = read(join(root, "plan", `${plans.length}.json`)).value;
   for (let step = 1; step <= steps; step++) {
     const stage = `step-${String(step).padStart(4, "0")}`;
     const made = [...records.keys()].filter((id) => id.startsWith(`${run}/${stage}/`)).length;

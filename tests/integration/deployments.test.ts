@@ -29,7 +29,7 @@ test("deployments of runs that are over are deleted, of others not", { timeout: 
     for (const run of ["done", "under-way", "own", "elsewhere"]) {
       if (run !== "elsewhere") {
         mkdirSync(join(folder, "runs", run), { recursive: true });
-        writeFileSync(join(folder, "runs", run, "plan.json"), "{}");
+        writeFileSync(join(folder, "runs", run, "run.json"), "{}");
       }
       await makeCurrent(client, location, run, "1234567890abcdef");
       await makeCurrent(client, location, run, "fedcba0987654321");

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
-import type { Plan } from "../../src/contracts/plan.ts";
 import type { TrainingResult } from "../../src/contracts/run.ts";
 import { namesIn } from "../../src/files/names-in.ts";
-import { readLines, readRecord } from "../../src/files/whole-files.ts";
+import { readLines } from "../../src/files/whole-files.ts";
+import { openRun } from "../../src/runs/open-runs.ts";
 import { runFolder } from "../../src/runs/run-folder.ts";
 import { everturn, lastLine, start } from "../support/command.ts";
 import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";
@@ -47,8 +47,8 @@ test("resume --set changes how long a run is, under way and when it has ended; t
   expect((await steps()).map(({ step }) => step)).toEqual([1, 2, 3, 4, 5, 6]);
   const evaluated = await namesIn(join(folder.root, "evaluations"));
   expect(evaluated).toEqual([0, 4, 5, 6].map((version) => `evaluation-v000${version}.json`));
-  const plan = await readRecord<Plan>(folder.plan);
-  expect(plan?.changes?.map(({ step, changed }) => [step, changed.map(({ to }) => to)])).toEqual([
+  const { plan } = await openRun(runs, run);
+  expect(plan.changes?.map(({ step, changed }) => [step, changed.map(({ to }) => to)])).toEqual([
     [expect.any(Number), [5, 4]],
     [5, [6]],
   ]);

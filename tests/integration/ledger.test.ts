@@ -5,9 +5,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
 import type { Reservation, TrainedStep } from "../../src/contracts/ledger.ts";
+import type { Plan } from "../../src/contracts/plan.ts";
 import { readLedger } from "../../src/ledger/ledger.ts";
 import { openRun } from "../../src/runs/open-runs.ts";
 import { type RunFolder, runFolder } from "../../src/runs/run-folder.ts";
+import { planRow } from "../../src/store/keys.ts";
 import { everturn, lastLine, start } from "../support/command.ts";
 import { changeRecord } from "../support/stored-record.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -169,7 +171,7 @@ test.each<[string, string, (folder: RunFolder) => void]>([
   [
     "data-cursor",
     "a task that the seed doesn't give",
-    (f) => change<{ seed: number }>(f.plan, (plan) => void Object.assign(plan, { seed: plan.seed + 1 })),
+    (f) => changeRecord<Plan>(join(f.root, planRow(1).path), (plan) => ({ ...plan, seed: plan.seed + 1 })),
   ],
   ["evaluation", "an evaluation without a trajectory", (f) => rmSync(trajectoryFile(f, "evaluation-v0003"))],
   ["record", "a record that is cut", (f) => writeFileSync(f.trainedStep(2), "{")],

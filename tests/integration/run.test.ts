@@ -43,7 +43,11 @@ test("a run that joins a server leaves its folder with plan, metrics, checkpoint
     expect(record.logprobGap, "recorded against recomputed log-probabilities").toBeLessThan(1e-4);
     expect(record.gradientNorm).toBeGreaterThan(0);
   }
-  expect(JSON.parse(readFileSync(folder.plan, "utf8"))).toMatchObject({ name: "small", seed: 7, steps: 3 });
+  expect(storedRecord(join(folder.root, "plan", "1.json"))).toMatchObject({
+    name: "small",
+    seed: 7,
+    steps: 3,
+  });
   for (const file of ["model.safetensors", "config.json", "tokenizer.json", "tokenizer_config.json"]) {
     expect(existsSync(join(folder.policy(4), file)), file).toBe(true);
   }

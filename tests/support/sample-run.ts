@@ -5,12 +5,12 @@ import { join } from "node:path";
 import type { Task } from "../../src/contracts/generated/task.ts";
 import type { EvaluationRecord, RunFile } from "../../src/contracts/run.ts";
 import type { TrajectoryResult } from "../../src/contracts/trajectory.ts";
-import { writeWhole } from "../../src/files/whole-files.ts";
 import { createUniformStream } from "../../src/random/uniform-stream.ts";
 import { writeMetrics } from "../../src/runs/metrics-view.ts";
 import { type OpenRun, openRun } from "../../src/runs/open-runs.ts";
 import { runFolder } from "../../src/runs/run-folder.ts";
-import { evaluationKey, recordedStepKey } from "../../src/store/keys.ts";
+import { evaluationKey, planRow, recordedStepKey, runFileKey } from "../../src/store/keys.ts";
+import { openRunStore } from "../../src/store/open-run-store.ts";
 import { createFraming } from "../../src/tokens/framing.ts";
 import { loadTokenizer } from "../../src/tokens/tokenizer.ts";
 import { mean, stepRecord } from "../../workflows/step-record.ts";
@@ -50,8 +50,9 @@ export async function writeSampleRun(
     queues,
     telemetry: false,
   };
-  await writeWhole(folder.plan, JSON.stringify(samplePlan(settings)));
-  await writeWhole(folder.run, JSON.stringify(file));
+  const store = openRunStore(folder.root);
+  await store.record(planRow(1), samplePlan(settings));
+  await store.record(runFileKey, file);
   await cp(tokenizerFolder, folder.policy(0), { recursive: true });
   const run = await openRun(root, id);
   const tokenizer = await loadTokenizer(folder.policy(0));

@@ -16,8 +16,10 @@ import type { StepRecord } from "../../../src/contracts/generated/step-record.ts
 import type { TrajectoryRecord } from "../../../src/contracts/generated/trajectory.ts";
 import { readLines, readRecord } from "../../../src/files/whole-files.ts";
 import { openRun } from "../../../src/runs/open-runs.ts";
+import { readRunFile } from "../../../src/runs/run-file.ts";
 import { runFolder } from "../../../src/runs/run-folder.ts";
-import { trajectoryKey } from "../../../src/store/keys.ts";
+import { planRow, runFileKey, trajectoryKey } from "../../../src/store/keys.ts";
+import { openRunStore } from "../../../src/store/open-run-store.ts";
 import { trajectoryOf } from "../../../src/trajectory/trajectory-of.ts";
 import { writeSampleRun } from "../../support/sample-run.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
@@ -103,7 +105,9 @@ test("two processes that both think a step is theirs leave it once, whole, and o
   const raced = runFolder(runs, "raced");
   mkdirSync(raced.root);
   const planned = { ...plan, checkpoints: { every: 1 } };
-  writeFileSync(raced.plan, JSON.stringify(planned));
+  const store = openRunStore(raced.root);
+  await store.record(planRow(1), planned);
+  await store.record(runFileKey, await readRunFile(runs, run));
   const script = join(import.meta.dirname, "..", "..", "support", "racing-attempts.ts");
   const env = { ...process.env, EVERTURN_TEMPLATE: JSON.stringify(template) };
   const racers = ["a", "b"].map((name) =>

@@ -8,7 +8,7 @@ const root = temporaryFolder();
 const [runs, others] = [join(root, "runs"), join(root, "others")];
 for (const path of [join(runs, "one"), join(others, "two")]) {
   mkdirSync(path, { recursive: true });
-  writeFileSync(join(path, "plan.json"), "{}");
+  writeFileSync(join(path, "run.json"), "{}");
 }
 symlinkSync("one", join(runs, "latest"));
 const near = relative(process.cwd(), runs);

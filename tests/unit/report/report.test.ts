@@ -5,7 +5,6 @@ import { registerReport } from "../../../src/cli/report.ts";
 import type { StepRecord } from "../../../src/contracts/generated/step-record.ts";
 import type { TrajectoryRecord } from "../../../src/contracts/generated/trajectory.ts";
 import type { EvaluationRecord } from "../../../src/contracts/run.ts";
-import { writeWhole } from "../../../src/files/whole-files.ts";
 import { writeReport } from "../../../src/report/write-report.ts";
 import { runFolder } from "../../../src/runs/run-folder.ts";
 import { evaluationKey, recordedStepKey, trajectoryKey } from "../../../src/store/keys.ts";

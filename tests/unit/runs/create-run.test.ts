@@ -2,7 +2,8 @@ import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createRun } from "../../../src/runs/create-run.ts";
-import { openRun, readRunFile } from "../../../src/runs/open-runs.ts";
+import { openRun } from "../../../src/runs/open-runs.ts";
+import { readRunFile } from "../../../src/runs/run-file.ts";
 import { samplePlan } from "../../support/sample-plan.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 

@@ -1,0 +1,39 @@
+import { truncateSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { createRun } from "../../../src/runs/create-run.ts";
+import { openRuns } from "../../../src/runs/open-runs.ts";
+import { planRow } from "../../../src/store/keys.ts";
+import { changeRun } from "../../../src/supervision/change-run.ts";
+import { samplePlan } from "../../support/sample-plan.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+
+const runs = temporaryFolder();
+const plan = samplePlan({ steps: 3, batchSize: 8, tasks: 2, warmStart: true, evaluationEvery: 1 });
+
+test("who has a run open has its newest plan, and the same store: no file's time is asked", async () => {
+  const run = await createRun(plan, runs, undefined, false);
+  const open = openRuns(runs);
+  const first = await open(run);
+  expect(first.plan.steps).toBe(3);
+  expect(await changeRun(first, ["steps=3"]), "nothing is other than it was").toBeUndefined();
+  expect(await open(run)).toBe(first);
+  await changeRun(first, ["steps=5"]);
+  const second = await open(run);
+  expect(second.plan).toMatchObject({ steps: 5, changes: [{ changed: [{ key: "steps", from: 3, to: 5 }] }] });
+  expect(second.store).toBe(first.store);
+  await changeRun(first, ["steps=4"]); // who still has the first plan changes the newest one
+  expect((await openRuns(runs)(run)).plan.changes?.map(({ changed }) => changed[0]?.to)).toEqual([5, 4]);
+  expect((await open(run)).plan.steps).toBe(4);
+});
+
+test("a plan that can't be read is refused by its name: no earlier one says what it said", async () => {
+  const run = await createRun(plan, runs, undefined, false);
+  const opened = await openRuns(runs)(run);
+  await changeRun(opened, ["steps=5"]);
+  truncateSync(join(opened.folder.root, planRow(2).path), 50);
+  await expect(openRuns(runs)(run)).rejects.toMatchObject({
+    code: "RECORD_CORRUPT",
+    params: { file: "plan/2.json" },
+  });
+});
