@@ -1,18 +1,21 @@
-import { join } from "node:path";
 import { Context } from "@temporalio/activity";
 import type { CallToolInput, CallToolResult } from "../src/contracts/activities.ts";
 import type { Task } from "../src/contracts/generated/task.ts";
+import type { RecordedCall } from "../src/contracts/recorded-call.ts";
 import type { ToolResponse } from "../src/contracts/tool.ts";
 import { EverturnError } from "../src/errors/everturn-error.ts";
 import type { ToolWorker } from "../src/roles/tool-worker.ts";
+import { callKey, failureKey } from "../src/store/keys.ts";
 import type { Report } from "../src/temporal/durable.ts";
 import { type Timed, timed } from "../src/temporal/timed.ts";
 import type { InstanceState } from "../src/threads/plugin-thread.ts";
 import type { InstanceAnswer } from "../src/tools/instances.ts";
 import type { OpenTool } from "../src/tools/open-tool.ts";
-import type { RecordedCall } from "../src/tools/recorded-calls.ts";
 import { callService } from "../src/tools/service.ts";
-import { type LookAgain, once } from "../src/trajectory/journal.ts";
+import { recordedOnce } from "../src/trajectory/journal.ts";
+
+/** Looks again, after a wait: rejects if another attempt has recorded the call meanwhile. */
+type LookAgain = () => Promise<void>;
 
 /** A longer observation is cut, so that no answer of a tool fills the context or the history. */
 const observationLimit = 8_000;
@@ -26,15 +29,15 @@ const observationLimit = 8_000;
 export function callTool(worker: ToolWorker, tool: string) {
   return async (input: CallToolInput, signal: AbortSignal, report: Report): Promise<CallToolResult> => {
     const { place, turn, call } = input;
-    const { folder } = await worker.openRun(place.run);
-    const file = join(folder.trajectory(place), `turn-${turn}-call-${call}.json`);
+    const { store } = await worker.openRun(place.run);
+    const name = `${place.id}/${turn}/${call}`;
     const opened = await worker.tool(tool);
-    return worker.inTurn(file, async () => {
+    return worker.inTurn(name, async () => {
       let isNew = false;
       let made: RecordedCall | undefined;
-      const recorded = await once<RecordedCall>(file, async (lookAgain) => {
+      const recorded = await recordedOnce(store, callKey(place, turn, call), async (lookAgain) => {
         isNew = true;
-        made = await answered(opened, file, lookAgain);
+        made = await answered(opened, lookAgain);
         return made;
       });
       // Another worker was first: what it did is what counts, and an instance here has not done it, or in its own way.
@@ -43,7 +46,7 @@ export function callTool(worker: ToolWorker, tool: string) {
       return { observation, valid, reward, attempts, seconds };
     });
 
-    async function answered(opened: OpenTool, file: string, lookAgain: LookAgain): Promise<RecordedCall> {
+    async function answered(opened: OpenTool, lookAgain: LookAgain): Promise<RecordedCall> {
       const problem = opened.validate(input.arguments);
       const { approval } = input;
       const said = { tool, arguments: input.arguments, ...(approval === undefined ? {} : { approval }) };
@@ -58,18 +61,18 @@ export function callTool(worker: ToolWorker, tool: string) {
         };
       }
       if (input.recordings !== undefined) {
-        const journal = folder.trajectory(place);
-        const asked = { place, task: taskOf(input), turn, call, tool, journal, arguments: input.arguments };
+        const asked = { place, task: taskOf(input), turn, call, tool, store, arguments: input.arguments };
         return worker.recordings(input.recordings)(asked);
       }
       const { attempt } = Context.current().info;
+      const failures = { store, keyOf: (failure: number) => failureKey(place, { turn, call }, failure) };
       const made = await callService(
         opened,
-        () => {
-          lookAgain();
+        async () => {
+          await lookAgain();
           return executed(opened, lookAgain);
         },
-        { file, attempt, signal, onWait: report },
+        { failures, attempt, signal, onWait: report },
       );
       const { snapshot } = made.answer;
       const { result: answer, seconds } = made.answer.answer;
@@ -90,9 +93,8 @@ export function callTool(worker: ToolWorker, tool: string) {
       lookAgain: LookAgain,
     ): Promise<InstanceAnswer<Timed<ToolResponse>>> {
       const { plugin, config } = opened;
-      const key = `${place.id}/${turn}/${call}`;
       const { attempt } = Context.current().info;
-      const execution = { instance: place.id, key, config, attempt, isReplay: false };
+      const execution = { instance: place.id, key: name, config, attempt, isReplay: false };
       const bound = { what: tool, signal, limit: input.timeLimit };
       const execute = (state?: InstanceState) =>
         timed(
@@ -102,8 +104,8 @@ export function callTool(worker: ToolWorker, tool: string) {
       if (plugin.create === undefined) return { answer: await execute() };
       const { continues = false } = input;
       const needed = { place, turn, call, attempt, task: taskOf(input), tool: opened, continues, signal };
-      return worker.instances.use(needed, (state) => {
-        lookAgain(); // the instance may have been waited for
+      return worker.instances.use(needed, async (state) => {
+        await lookAgain(); // the instance may have been waited for
         return execute(state);
       });
     }

@@ -28,7 +28,7 @@ export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
     const named = input.source && (await taskAt(run, tasks, input.source, place.task)).prompt;
     const messages = [...(named ?? []), ...input.messages];
     const recorded = await recordedOnce(store, turnKey(place, turn), async (lookAgain) => {
-      await recordRefused(folder.trajectory(place), input.refused);
+      await recordRefused(store, place, input.refused);
       const started = performance.now();
       const policyVersion = await versionFor(input, folder);
       const policy = await worker.policy(place.run, policyVersion, input.policyFolder);
@@ -75,6 +75,7 @@ export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
       counted.add(added, { origin });
       counted.add(action.tokens.length, { origin: "action" });
       return {
+        callsBefore: input.callsBefore,
         appended,
         action,
         finishReason: generation.finishReason,

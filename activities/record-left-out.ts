@@ -17,8 +17,8 @@ export function recordLeftOut(
     const run = await openRun(named.place.run);
     const input = { ...named, task: await taskAt(run, tasks, source, named.place.task) };
     const ending = { outcome: "left-out", reward: 0, success: false, failure: input.failure } as const;
-    const known = "turns" in input ? input : await foundInJournal(run, input);
-    const record = trajectoryRecord(known, await readEnded(run, known), ending);
+    const known = "turns" in input ? input : await foundInJournal(run.store, input);
+    const record = trajectoryRecord(known, await readEnded(run.store, known), ending);
     for (let admission = 1; ; admission++) {
       const standing = await run.store.record(leftOutKey(input.place, admission), record);
       if (standing.startedAt === record.startedAt) return;

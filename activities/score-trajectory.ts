@@ -1,10 +1,9 @@
-import { join } from "node:path";
 import { Context } from "@temporalio/activity";
 import type { ScoreTrajectoryInput, TrajectoryScore } from "../src/contracts/activities.ts";
 import { EverturnError } from "../src/errors/everturn-error.ts";
 import type { ToolWorker } from "../src/roles/tool-worker.ts";
 import { rewardRange } from "../src/rollout/read-summary.ts";
-import { trajectoryKey } from "../src/store/keys.ts";
+import { failureKey, trajectoryKey } from "../src/store/keys.ts";
 import { givenTask, type RunTasks } from "../src/tasks/run-tasks.ts";
 import { instruments } from "../src/telemetry/instruments.ts";
 import type { Report } from "../src/temporal/durable.ts";
@@ -28,12 +27,12 @@ export function scoreTrajectory(worker: ToolWorker, tasks: RunTasks) {
   ): Promise<TrajectoryScore> => {
     const { place, outcome } = input;
     const run = await worker.openRun(place.run);
-    const { folder, store, plan } = run;
+    const { store, plan } = run;
     const task = await givenTask(run, tasks, input, place.task);
-    const file = join(folder.trajectory(place), "trajectory.json");
+    const failures = { store, keyOf: (failure: number) => failureKey(place, "score", failure) };
     const record = await recordedOnce(store, trajectoryKey(place), async (lookAgain) => {
       const reward = await worker.reward();
-      const ended = await readEnded(run, { ...input, task });
+      const ended = await readEnded(store, { ...input, task });
       const { turns } = ended;
       if (typeof input.turns === "number" && turns.length < input.turns) {
         throw new EverturnError("TURN_MISSING", { trajectory: place.id, turn: turns.length + 1 });
@@ -47,7 +46,7 @@ export function scoreTrajectory(worker: ToolWorker, tasks: RunTasks) {
           await lookAgain();
           return reward.plugin.score({ task, turns, outcome, answer, config, signal });
         },
-        { file, attempt, signal, onWait: report },
+        { failures, attempt, signal, onWait: report },
       );
       const total = score.reward + ended.toolReward;
       rewards.record(total, { outcome });

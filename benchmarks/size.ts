@@ -97,7 +97,7 @@ async function longTrajectory(turns: number) {
     const seconds = await working;
     const memory = peakMemory();
     const histories = await historySizes(run, place.id);
-    const tokens = (await readTurns({ folder: paths, store: openRunStore(paths.root) }, place)).reduce(
+    const tokens = (await readTurns(openRunStore(paths.root), place)).reduce(
       (sum, { generated }) => sum + Object.values(generated.tokens).reduce((all, count) => all + count, 0),
       0,
     );

@@ -4,6 +4,8 @@ import type { ToolCallRecord, TurnRecord } from "../src/contracts/trajectory.ts"
 export interface CallSlots {
   /** Takes the next place; `fill` records what came of the call. */
   take(): { call: number; fill(record: ToolCallRecord): void };
+  /** How many have been taken. */
+  taken(): number;
 }
 
 /** Calls made in parallel keep their order in `turn`, whichever is answered first; those unanswered are not in it. */
@@ -18,5 +20,6 @@ export function callSlots(turn: TurnRecord): CallSlots {
       };
       return { call, fill };
     },
+    taken: () => answers.length,
   };
 }

@@ -249,7 +249,7 @@ export function openTurn(
     close: () => {
       const { state: loopState } = context;
       const invalidLimit = input.limits.invalidCalls;
-      const ended = { record, workedMs: time.worked(), loopState, invalidLimit };
+      const ended = { record, calls: slots.taken(), workedMs: time.worked(), loopState, invalidLimit };
       apply({ type: "turn-ended", turn, ended });
       return record;
     },
@@ -269,12 +269,13 @@ function generateTurnInput(
   { said, first, timeLimit }: TurnRequest,
 ): GenerateTurnInput {
   const { place, policyVersion, sampling, seed, limits, newest } = input;
-  const { turns, head, pending, refused } = progress;
+  const { turns, head, pending, calls: callsBefore, refused } = progress;
   const prompt = first !== undefined && "task" in first ? first.task.prompt : [];
   const tokenLimit = limits.tokens;
   const { policyFolder } = input.origin ?? {};
   return {
-    ...{ place, turn: turns + 1, policyVersion, head, messages: [...prompt, ...pending], sampling, seed },
+    ...{ place, turn: turns + 1, policyVersion, head, messages: [...prompt, ...pending], callsBefore },
+    ...{ sampling, seed },
     ...(first !== undefined && "source" in first ? { source: first.source } : {}),
     ...(head === null ? { tools: input.tools.map((tool) => tool.definition) } : {}),
     ...(newest ? { newest } : {}),

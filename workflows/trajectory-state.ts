@@ -62,6 +62,8 @@ export type TrajectoryEvent =
 /** A turn that has ended, with an action or without. */
 interface EndedTurn {
   record: TurnRecord;
+  /** How many calls it began. */
+  calls: number;
   workedMs: number;
   loopState: JsonObject;
   /** Of `limits.invalidCalls`. */
@@ -74,7 +76,7 @@ export function begun(now: number): TrajectoryProgress {
     ...{ startedAt: now, workedMs: 0, turns: 0, head: null, generationSeconds: 0 },
     tokens: { prompt: 0, action: 0, observation: 0 },
     policyVersions: null,
-    ...{ pending: [], toolCalls: 0, validCalls: 0, invalidInARow: 0, refused: [] },
+    ...{ pending: [], toolCalls: 0, validCalls: 0, invalidInARow: 0, calls: 0, refused: [] },
     ...{ toolsUsed: [], toolsHolding: [], loopState: {} },
     orders: { messages: [] },
     shown: { first: [], newest: [] },
@@ -165,13 +167,13 @@ function generated(
 function turnEnded(
   progress: TrajectoryProgress,
   turn: number,
-  { record, workedMs, loopState, invalidLimit }: EndedTurn,
+  { record, calls: begun, workedMs, loopState, invalidLimit }: EndedTurn,
 ): Partial<TrajectoryProgress> {
   const worked = { workedMs: progress.workedMs + workedMs };
   if (progress.turns < turn) return worked;
   const { toolCalls: calls } = record;
   return {
-    ...{ ...worked, loopState },
+    ...{ ...worked, loopState, calls: begun },
     toolCalls: progress.toolCalls + calls.length,
     validCalls: progress.validCalls + calls.filter((call) => call.valid).length,
     invalidInARow: invalidInARow(progress.invalidInARow, calls, invalidLimit),

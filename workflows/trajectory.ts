@@ -125,9 +125,9 @@ async function release(open: OpenTrajectory): Promise<void> {
 
 function ended(input: TrajectoryInput, { progress }: OpenTrajectory): Omit<EndedTrajectory, "task"> {
   const { place, policyVersion, origin } = input;
-  const { turns, head, tokens, startedAt, refused } = progress();
+  const { turns, calls, head, tokens, startedAt, refused } = progress();
   return {
-    ...{ place, policyVersion, turns, head, tokens, startedAt },
+    ...{ place, policyVersion, turns, calls, head, tokens, startedAt },
     ...(refused.length === 0 ? {} : { refused }),
     ...(origin === undefined ? {} : { origin }),
   };

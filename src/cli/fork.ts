@@ -57,7 +57,7 @@ async function fork(named: string, options: Options): Promise<void> {
   const stage = await takeForkStage(opened.store);
   const place = { stage, task: record.taskId };
   for (let sample = 0; sample < options.count; sample++) {
-    await copyTurns(opened, { from: found, to: { ...place, sample }, turns: plan.origin.turns });
+    await copyTurns(opened.store, { from: found, to: { ...place, sample }, turns: plan.origin.turns });
   }
   let inputs: TrajectoryInput[] = [];
   const results = await withSession(

@@ -1,7 +1,8 @@
 import type { Approval } from "../contracts/approval.ts";
 import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
+import type { ToolCallRecord } from "../contracts/trajectory.ts";
 import type { TokenRow } from "../report/token-rows.ts";
-import type { CallDetail, TrajectoryDetail, TurnDetail } from "../report/trajectory-detail.ts";
+import type { TrajectoryDetail, TurnDetail } from "../report/trajectory-detail.ts";
 import { counted, duration, number } from "../text/format.ts";
 import { type Paint, visible } from "./spans.ts";
 import { tableLines } from "./table.ts";
@@ -82,11 +83,8 @@ const approvals: Record<Approval["decision"], string> = {
 };
 
 /** A tool call with what came back. */
-export function callLines(call: CallDetail, paint: Paint): string[] {
-  const written =
-    typeof call.arguments === "object"
-      ? JSON.stringify(call.arguments)
-      : (call.arguments ?? "(as in the action)");
+export function callLines(call: ToolCallRecord, paint: Paint): string[] {
+  const written = typeof call.arguments === "object" ? JSON.stringify(call.arguments) : call.arguments;
   const validity = call.valid ? paint("dim", "valid") : paint("red", "not valid");
   const approval = call.approval === undefined ? "" : `, ${approvals[call.approval]}`;
   const attempts =
@@ -94,7 +92,7 @@ export function callLines(call: CallDetail, paint: Paint): string[] {
       ? paint("yellow", counted(call.attempts, "attempt"))
       : counted(call.attempts, "attempt");
   return [
-    `${paint("magenta", "tool call")}  ${visible(`${call.tool ?? ""} ${written}`).trim()}  ${validity}, ${attempts}${approval}`,
+    `${paint("magenta", "tool call")}  ${visible(`${call.tool} ${written}`).trim()}  ${validity}, ${attempts}${approval}`,
     paint("magenta", "observation"),
     indented(call.observation),
   ];

@@ -16,7 +16,6 @@ import type {
   TaskSet,
   TaskSource,
   TokenCounts,
-  ToolCallRecord,
   TrajectoryOrigin,
   TrajectoryPlace,
   TurnRecord,
@@ -49,6 +48,8 @@ export interface GenerateTurnInput {
   tokenLimit?: number;
   /** Milliseconds that the policy may work on it: TIME_LIMIT_REACHED after that. */
   timeLimit?: number;
+  /** How many calls the turn before began; 0 at the first one. */
+  callsBefore: number;
   /** Calls of the turn before that the journal does not hold yet. */
   refused?: RefusedCall[];
   /** Those of `messages` that people said, for the journal. */
@@ -112,16 +113,14 @@ export interface CallToolResult {
   seconds: number;
 }
 
-/** A tool call as the journal holds it. Those of 0.2 lack the tool and its arguments. */
-export type CallEntry = CallToolResult &
-  Partial<Pick<ToolCallRecord, "tool" | "arguments" | "approval">> & { metrics?: Record<string, number> };
-
 /** A trajectory that has ended. */
 export interface EndedTrajectory {
   place: TrajectoryPlace;
   task: Task;
   /** How many turns the journal holds of it; runs of 0.2 send the turns themselves. */
   turns: number | TurnRecord[];
+  /** How many calls its last turn began, answered or not. */
+  calls: number;
   head: SegmentRef | null;
   /** The version that it was started with. */
   policyVersion: number;
@@ -143,7 +142,7 @@ export type ScoreTrajectoryInput = Omit<EndedTrajectory, "task"> &
   };
 
 /** A trajectory whose workflow could not say how far it came: turns, head and tokens are what the journal holds. */
-export type LostTrajectory = Omit<EndedTrajectory, "turns" | "head" | "tokens" | "refused">;
+export type LostTrajectory = Omit<EndedTrajectory, "turns" | "calls" | "head" | "tokens" | "refused">;
 
 /** An ended trajectory, by the name of its task. */
 type Named<Ended> = Omit<Ended, "task"> & { source: TaskSource };

@@ -27,6 +27,8 @@ export interface ToolCallRecord {
 export interface TurnRecord {
   action: string;
   toolCalls: ToolCallRecord[];
+  /** Calls that were begun and never answered, of which `toolCalls` says nothing; absent if there are none. */
+  unanswered?: number;
   /** What people said before the action. */
   said?: SpokenMessage[];
 }
@@ -133,6 +135,8 @@ export interface TrajectoryProgress {
   validCalls: number;
   /** How many of the newest calls, in a row, were not valid. */
   invalidInARow: number;
+  /** How many calls the newest turn has begun. */
+  calls: number;
   /** Calls that the journal does not hold yet: the next activity writes them down. */
   refused: RefusedCall[];
   /** Tools that were called, and those of them that hold state. */

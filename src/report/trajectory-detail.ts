@@ -1,21 +1,19 @@
-import type { CallEntry, GenerateTurnResult } from "../contracts/activities.ts";
+import type { GenerateTurnResult } from "../contracts/activities.ts";
 import type { Segment } from "../contracts/generated/segment.ts";
 import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import type { SpokenMessage } from "../contracts/message.ts";
+import type { RecordedCall } from "../contracts/recorded-call.ts";
 import type { TokenCounts, ToolCallRecord } from "../contracts/trajectory.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import type { TrajectoryName } from "../store/keys.ts";
-import { readSegments } from "../trajectory/segments.ts";
+import { readSegments, recordedTurns } from "../trajectory/segments.ts";
 import { readTrajectoryRecord } from "../trajectory/trajectory-files.ts";
-import { readTurns, type TurnEntry } from "../trajectory/turn-journal.ts";
-
-/** A tool call to show; under way in a run of 0.2, its tool and arguments stand in the action only. */
-export type CallDetail = Omit<ToolCallRecord, "tool" | "arguments"> & Partial<ToolCallRecord>;
+import { readTurns, resultOf, type TurnEntry } from "../trajectory/turn-journal.ts";
 
 /** A turn to show. What only the turn's own file holds is absent if that file is. */
 export interface TurnDetail {
   action: string;
-  toolCalls: CallDetail[];
+  toolCalls: ToolCallRecord[];
   /** What people said before the action. */
   said?: SpokenMessage[];
   generated?: Omit<GenerateTurnResult, "action" | "said">;
@@ -33,20 +31,22 @@ export interface TrajectoryDetail {
 
 /** Reads all there is of a trajectory: its record, its turns' own files and its segments. */
 export async function readTrajectory(
-  { folder, store }: Pick<OpenRun, "folder" | "store">,
+  { store }: Pick<OpenRun, "store">,
   name: TrajectoryName & { id: string },
 ): Promise<TrajectoryDetail> {
   const { id } = name;
   const record = await readTrajectoryRecord(store, name);
-  const entries = await readTurns({ folder, store }, name);
   if (record === undefined) {
+    const entries = await readTurns(store, name);
     const tokens = entries
       .map(({ generated }) => generated.tokens)
       .reduce(sumOf, { prompt: 0, action: 0, observation: 0 });
     const segments = await readSegments(store, name, entries.at(-1)?.generated.head ?? null);
     return { id, turns: entries.map(turnUnderWay), tokens, segments };
   }
-  const turns = record.turns.map((turn, index) => ({ ...turn, ...detailsOf(entries[index]?.generated) }));
+  const results: GenerateTurnResult[] = [];
+  for await (const recorded of recordedTurns(store, name)) results.push(resultOf(recorded));
+  const turns = record.turns.map((turn, index) => ({ ...turn, ...detailsOf(results[index]) }));
   return { id, record, turns, tokens: record.tokens, segments: await readSegments(store, name, record.head) };
 }
 
@@ -54,8 +54,9 @@ function turnUnderWay({ generated, calls }: TurnEntry): TurnDetail {
   return { action: generated.action, toolCalls: calls.map(callUnderWay), ...detailsOf(generated) };
 }
 
-function callUnderWay({ reward: _, seconds: __, ...call }: CallEntry): CallDetail {
-  return call;
+function callUnderWay({ tool, arguments: given, observation, valid, attempts, approval }: RecordedCall) {
+  const call = { tool, arguments: given, observation, valid, attempts };
+  return approval === undefined ? call : { ...call, approval };
 }
 
 function detailsOf(turn: GenerateTurnResult | undefined): Pick<TurnDetail, "generated" | "said"> {

@@ -2,9 +2,9 @@ import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import type { TrajectorySummary } from "../contracts/rollout.ts";
 import type { RewardRange } from "../contracts/trajectory.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
+import { type TrajectoryName, turnKey } from "../store/keys.ts";
 import { readTrajectoryRecord } from "../trajectory/trajectory-files.ts";
 import { trajectoryOf } from "../trajectory/trajectory-of.ts";
-import { readTurns } from "../trajectory/turn-journal.ts";
 
 /** What a step keeps of a trajectory that has ended, by its record. One that was terminated may have none. */
 export async function readSummary(
@@ -27,7 +27,7 @@ export async function summaryOf(
   const { id, outcome, reward, success, head, tokens, turns, failure } = record;
   const versions = record.policyVersions.length > 0 ? record.policyVersions : [from];
   const calls = turns.flatMap(({ toolCalls }) => toolCalls);
-  const entries = await readTurns(run, trajectoryOf(id), turns.length);
+  const generationSeconds = await secondsOf(run, trajectoryOf(id), turns.length);
   const comparesTurns = run.plan.trainer.comparesTurns === true && outcome !== "left-out";
   return {
     trajectory: id,
@@ -40,11 +40,18 @@ export async function summaryOf(
     turns: turns.length,
     policyVersion: Math.min(...versions),
     newestPolicyVersion: Math.max(...versions),
-    generationSeconds: entries.reduce((total, { generated }) => total + generated.seconds, 0),
+    generationSeconds,
     toolCalls: calls.length,
     validCalls: calls.filter(({ valid }) => valid).length,
     ...(failure === undefined ? {} : { failure }),
   };
+}
+
+/** How long the first `turns` turns took to generate. */
+async function secondsOf({ store }: OpenRun, place: TrajectoryName, turns: number): Promise<number> {
+  let total = 0;
+  for (let turn = 1; turn <= turns; turn++) total += (await store.read(turnKey(place, turn)))?.seconds ?? 0;
+  return total;
 }
 
 /** Of a trajectory that counts for nothing, whatever its record says by now. */

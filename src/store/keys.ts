@@ -2,6 +2,7 @@ import type { StepRecord } from "../contracts/generated/step-record.ts";
 import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import type { LeftOutTrajectory, Reservation } from "../contracts/ledger.ts";
 import type { Plan } from "../contracts/plan.ts";
+import type { CallFailure, RecordedCall } from "../contracts/recorded-call.ts";
 import type { RecordedTurn } from "../contracts/recorded-turn.ts";
 import type { EvaluationRecord, RunFile } from "../contracts/run.ts";
 import type { TrajectoryPlace } from "../contracts/trajectory.ts";
@@ -14,6 +15,25 @@ export type TrajectoryName = Pick<TrajectoryPlace, "stage" | "task" | "sample">;
 /** The turns of a trajectory count from 1. */
 export function turnKey({ stage, task, sample }: TrajectoryName, turn: number): Key<RecordedTurn> {
   return keyOf("trajectories", stage, task, sample, `turn-${turn}`);
+}
+
+/** The calls of a turn count from 0. */
+export function callKey(
+  { stage, task, sample }: TrajectoryName,
+  turn: number,
+  call: number,
+): Key<RecordedCall> {
+  return keyOf("trajectories", stage, task, sample, `turn-${turn}-call-${call}`);
+}
+
+/** The so-many-th failed execution, from 1, of a call of a trajectory or of its score. */
+export function failureKey(
+  { stage, task, sample }: TrajectoryName,
+  of: { turn: number; call: number } | "score",
+  failure: number,
+): Key<CallFailure> {
+  const name = of === "score" ? of : `${of.turn}-${of.call}`;
+  return keyOf("trajectories", stage, task, sample, "calls", name, `failure-${failure}`);
 }
 
 /** The record of a trajectory that was scored. */

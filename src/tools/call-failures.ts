@@ -1,36 +1,38 @@
-import { appendFileSync, rmSync } from "node:fs";
-import { dirname } from "node:path";
-import { makeFolder } from "../files/make-folder.ts";
-import { readLines } from "../files/whole-files.ts";
+import type { CallFailure } from "../contracts/recorded-call.ts";
+import type { Key } from "../store/key.ts";
+import type { Store } from "../store/store.ts";
 
-/** A failed execution of a call: a line beside its place in the journal. */
-export interface CallFailure {
-  at: string;
-  attempt: number;
-  code: string;
-  reason: string;
-}
-
-function fileOf(journal: string): string {
-  return journal.replace(/\.json$/, "-failures.jsonl");
+/** Where the failed executions of a call are kept, the first one as 1. */
+export interface FailureJournal {
+  store: Pick<Store, "read" | "record">;
+  keyOf: (failure: number) => Key<CallFailure>;
 }
 
 /**
- * The failed executions of the call with this journal file, until its budget was spent. They are counted here and not
- * by Temporal's attempts: a worker that died costs the tool nothing.
+ * The failed executions of a call, of all its budgets. They are counted here and not by Temporal's attempts: a worker
+ * that died costs the tool nothing.
  */
-export function callFailures(journal: string): Promise<CallFailure[]> {
-  return readLines<CallFailure>(fileOf(journal));
+export async function callFailures({ store, keyOf }: FailureJournal): Promise<CallFailure[]> {
+  const failures: CallFailure[] = [];
+  for (;;) {
+    const failure = await store.read(keyOf(failures.length + 1));
+    if (failure === undefined) return failures;
+    failures.push(failure);
+  }
 }
 
-/** Adds one. */
-export function addCallFailure(journal: string, failure: CallFailure): void {
-  const file = fileOf(journal);
-  makeFolder(dirname(file));
-  appendFileSync(file, `${JSON.stringify(failure)}\n`);
+/** How many of them are of the budget that the next execution has. */
+export function failuresOfBudget(failures: readonly CallFailure[]): number {
+  return failures.length - (failures.findLastIndex(({ isLast }) => isLast === true) + 1);
 }
 
-/** The budget is spent: should the trajectory be begun again, the call has a new one. */
-export function clearCallFailures(journal: string): void {
-  rmSync(fileOf(journal), { force: true });
+/** Adds one after the `known` ones, and after those that other attempts have added since. */
+export async function addCallFailure(
+  { store, keyOf }: FailureJournal,
+  known: number,
+  failure: CallFailure,
+): Promise<void> {
+  for (let number = known + 1; ; number++) {
+    if ((await store.record(keyOf(number), failure)) === failure) return;
+  }
 }

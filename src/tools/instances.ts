@@ -13,7 +13,7 @@ import type { InstanceState } from "../threads/plugin-thread.ts";
 import { leftOutRecords } from "../trajectory/trajectory-files.ts";
 import { instanceKey, isAbandoned, type Lease, type Leases } from "./leases.ts";
 import type { OpenTool } from "./open-tool.ts";
-import { type CallPlace, isBefore, type RecordedCall, recordedCalls } from "./recorded-calls.ts";
+import { type AnsweredCall, type CallPlace, recordedCalls } from "./recorded-calls.ts";
 
 /** A call that needs an instance. */
 export interface InstanceCall extends CallPlace {
@@ -83,9 +83,8 @@ export function holdInstances(
   async function make(key: string, call: InstanceCall): Promise<Held> {
     const { place, tool } = call;
     const journal = folder.trajectory(place);
-    const before = (await recordedCalls(journal)).filter(
-      (one) => one.recorded.tool === tool.name && isBefore(one, call),
-    );
+    const earlier = await recordedCalls(store, place, call);
+    const before = earlier.filter(({ recorded }) => recorded.tool === tool.name);
     await reapKey(key);
     await leaveToHolder(key, call);
     const leftOut = (await leftOutRecords(store, place)).length;
@@ -128,7 +127,7 @@ export function holdInstances(
   async function recover(
     call: InstanceCall,
     creation: ToolCreation,
-    before: (CallPlace & { recorded: RecordedCall })[],
+    before: (CallPlace & { recorded: AnsweredCall })[],
   ): Promise<InstanceState | undefined> {
     const { tool, place, signal } = call;
     const { plugin } = tool;

@@ -1,21 +1,12 @@
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
-import type { CallToolResult } from "../contracts/activities.ts";
-import type { Approval } from "../contracts/approval.ts";
 import type { JsonObject } from "../contracts/json.ts";
-import { isSystemError } from "../errors/system-error.ts";
-import { readRecord } from "../files/whole-files.ts";
+import type { RecordedCall } from "../contracts/recorded-call.ts";
+import { type TrajectoryName, turnKey } from "../store/keys.ts";
+import type { Store } from "../store/store.ts";
+import { readCalls } from "../trajectory/turn-journal.ts";
 
-/** A call in the journal of a trajectory. */
-export interface RecordedCall extends CallToolResult {
-  tool: string;
+/** A call that a tool answered: its arguments fit the tool's schema. */
+export interface AnsweredCall extends RecordedCall {
   arguments: JsonObject;
-  /** What became of it, if it waited for approval. */
-  approval?: Approval["decision"];
-  /** What the tool measured. */
-  metrics?: Record<string, number>;
-  /** Of the instance's state after the call, by content. */
-  snapshot?: string;
 }
 
 /** Where a call stands in its trajectory. */
@@ -24,29 +15,23 @@ export interface CallPlace {
   call: number;
 }
 
-/** The calls in the journal `folder` of a trajectory that a tool answered, in order. */
-export async function recordedCalls(folder: string): Promise<(CallPlace & { recorded: RecordedCall })[]> {
-  const calls: (CallPlace & { recorded: RecordedCall })[] = [];
-  for (const file of filesIn(folder)) {
-    const match = /^turn-(\d+)-call-(\d+)\.json$/.exec(file);
-    if (match === null) continue;
-    const recorded = await readRecord<RecordedCall>(join(folder, file));
-    if (recorded?.valid !== true || recorded.attempts === 0 || recorded.tool === undefined) continue;
-    calls.push({ turn: Number(match[1]), call: Number(match[2]), recorded });
+/** The calls of a trajectory before the one at `end` that a tool answered, in order. */
+export async function recordedCalls(
+  store: Pick<Store, "read">,
+  place: TrajectoryName,
+  end: CallPlace,
+): Promise<(CallPlace & { recorded: AnsweredCall })[]> {
+  const calls: (CallPlace & { recorded: AnsweredCall })[] = [];
+  for (let turn = 1; turn <= end.turn; turn++) {
+    const begun = turn === end.turn ? end.call : (await store.read(turnKey(place, turn + 1)))?.callsBefore;
+    for (const { call, recorded } of await readCalls(store, place, turn, begun)) {
+      if (isAnswered(recorded)) calls.push({ turn, call, recorded });
+    }
   }
-  return calls.sort((a, b) => a.turn - b.turn || a.call - b.call);
+  return calls;
 }
 
-/** Whether the call at `a` was made before the one at `b`. */
-export function isBefore(a: CallPlace, b: CallPlace): boolean {
-  return a.turn < b.turn || (a.turn === b.turn && a.call < b.call);
-}
-
-function filesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (isSystemError(error, "ENOENT") || isSystemError(error, "ENOTDIR")) return [];
-    throw error;
-  }
+/** Whether a tool answered the call: it was not refused, and its arguments were not. */
+export function isAnswered(call: RecordedCall): call is AnsweredCall {
+  return call.valid && call.attempts > 0 && typeof call.arguments === "object";
 }

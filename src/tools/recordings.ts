@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Task } from "../contracts/generated/task.ts";
 import type { JsonObject } from "../contracts/json.ts";
@@ -6,8 +5,10 @@ import { EverturnError } from "../errors/everturn-error.ts";
 import { sharedPromises } from "../promises/shared-promises.ts";
 import type { TrajectoryName } from "../store/keys.ts";
 import { openRunStore } from "../store/open-run-store.ts";
+import type { Store } from "../store/store.ts";
 import { listTrajectories, readTrajectoryRecord } from "../trajectory/trajectory-files.ts";
-import { type CallPlace, type RecordedCall, recordedCalls } from "./recorded-calls.ts";
+import { readTurns } from "../trajectory/turn-journal.ts";
+import { type AnsweredCall, type CallPlace, isAnswered, recordedCalls } from "./recorded-calls.ts";
 
 /** A call to be answered from an earlier run. */
 export interface AskedCall extends CallPlace {
@@ -15,14 +16,14 @@ export interface AskedCall extends CallPlace {
   task: Task;
   tool: string;
   arguments: JsonObject;
-  /** The journal's folder of the trajectory that calls. */
-  journal: string;
+  /** The store of the run that calls. */
+  store: Pick<Store, "read">;
 }
 
 interface RecordedTrajectory {
   place: TrajectoryName;
   task: Task;
-  calls: RecordedCall[];
+  calls: AnsweredCall[];
 }
 
 /**
@@ -30,7 +31,7 @@ interface RecordedTrajectory {
  * with these arguments gets what the k-th such call of a finished trajectory of the same task (row and content) got.
  * The same stage and sample goes first, then the recorded order. Throws TOOL_NOT_RECORDED.
  */
-export function openRecordings(recordings: string): (asked: AskedCall) => Promise<RecordedCall> {
+export function openRecordings(recordings: string): (asked: AskedCall) => Promise<AnsweredCall> {
   const store = openRunStore(recordings);
   const tasks = sharedPromises<RecordedTrajectory[]>();
 
@@ -39,19 +40,21 @@ export function openRecordings(recordings: string): (asked: AskedCall) => Promis
     for (const place of await listTrajectories({ root: recordings }, { task })) {
       const record = await readTrajectoryRecord(store, place);
       if (record === undefined) continue;
-      const { stage, sample } = place;
-      const calls = await recordedCalls(join(recordings, "trajectories", stage, task, String(sample)));
-      trajectories.push({ place, task: record.task, calls: calls.map(({ recorded }) => recorded) });
+      const { turns } = record;
+      const { toolCalls = [], unanswered = 0 } = turns.at(-1) ?? {};
+      const ended = { turns: turns.length, calls: toolCalls.length + unanswered };
+      const calls = (await readTurns(store, place, ended)).flatMap((turn) => turn.calls);
+      trajectories.push({ place, task: record.task, calls: calls.filter(isAnswered) });
     }
     return trajectories;
   }
 
   return async (asked) => {
-    const isSame = (call: RecordedCall) =>
+    const isSame = (call: AnsweredCall) =>
       call.tool === asked.tool && isDeepStrictEqual(call.arguments, asked.arguments);
-    const earlier = await recordedCalls(asked.journal);
-    const before = earlier.filter(({ turn, recorded }) => turn < asked.turn && isSame(recorded)).length;
-    const { place } = asked;
+    const { place, turn } = asked;
+    const earlier = await recordedCalls(asked.store, place, { turn, call: 0 });
+    const before = earlier.filter(({ recorded }) => isSame(recorded)).length;
     const ofRow = await tasks.get(place.task, () => read(place.task));
     const trajectories = ofRow.filter(({ task }) => isDeepStrictEqual(task, asked.task));
     const isOwn = (one: RecordedTrajectory) =>

@@ -1,7 +1,7 @@
 import type { CallSettings } from "../contracts/plan.ts";
 import type { EverturnError } from "../errors/everturn-error.ts";
 import { callFailure } from "./call-failure.ts";
-import { addCallFailure, callFailures, clearCallFailures } from "./call-failures.ts";
+import { addCallFailure, callFailures, type FailureJournal, failuresOfBudget } from "./call-failures.ts";
 import type { ToolHost } from "./host.ts";
 import { createSlots, type Slots } from "./slots.ts";
 
@@ -26,8 +26,8 @@ export function openService(settings: CallSettings, host: ToolHost, gaveUp: Serv
 }
 
 interface Options {
-  /** The call's place in the journal, beside which its failures are counted. */
-  file: string;
+  /** Where its failures are counted. */
+  failures: FailureJournal;
   attempt: number;
   signal: AbortSignal;
   /** Told what the call waits for; undefined when it waits no longer. */
@@ -42,17 +42,19 @@ interface Options {
 export async function callService<Answer>(
   { host, slots, maximumAttempts, gaveUp }: Service,
   work: () => Promise<Answer>,
-  { file, attempt, signal, onWait }: Options,
+  { failures, attempt, signal, onWait }: Options,
 ): Promise<{ answer: Answer; attempts: number }> {
-  const attempts = (await callFailures(file)).length + 1;
+  const failed = await callFailures(failures);
+  const attempts = failuresOfBudget(failed) + 1;
   try {
     return { answer: await host.call(work, { slots, signal, onWait }), attempts };
   } catch (error) {
     const failure = callFailure(error);
     if (failure === undefined) throw error;
-    addCallFailure(file, { at: new Date().toISOString(), attempt, ...failure });
-    if (attempts < maximumAttempts) throw error;
-    clearCallFailures(file);
+    const isLast = attempts >= maximumAttempts;
+    const said = { at: new Date().toISOString(), attempt, ...failure };
+    await addCallFailure(failures, failed.length, isLast ? { ...said, isLast } : said);
+    if (!isLast) throw error;
     throw gaveUp(attempts === 1 ? "once" : `${attempts} times`, failure.reason, error);
   }
 }

@@ -1,7 +1,9 @@
-import type { CallEntry, EndedTrajectory, LostTrajectory } from "../contracts/activities.ts";
+import type { EndedTrajectory, LostTrajectory } from "../contracts/activities.ts";
+import type { RecordedCall } from "../contracts/recorded-call.ts";
 import type { TokenCounts, TurnRecord } from "../contracts/trajectory.ts";
+import type { Store } from "../store/store.ts";
 import { type Metrics, meanMetrics } from "./metrics.ts";
-import { type Journals, readTurns, recordRefused, type TurnEntry } from "./turn-journal.ts";
+import { readTurns, recordRefused, type TurnEntry } from "./turn-journal.ts";
 
 /** The turns of a trajectory that has ended. */
 export interface EndedTurns {
@@ -16,24 +18,29 @@ export interface EndedTurns {
 }
 
 /** How far a trajectory came, by its journal. */
-export async function foundInJournal(run: Journals, lost: LostTrajectory): Promise<EndedTrajectory> {
-  const generated = (await readTurns(run, lost.place)).map((entry) => entry.generated);
+export async function foundInJournal(
+  store: Pick<Store, "read">,
+  lost: LostTrajectory,
+): Promise<EndedTrajectory> {
+  const entries = await readTurns(store, lost.place);
+  const generated = entries.map((entry) => entry.generated);
   const total = (origin: keyof TokenCounts) => sum(generated.map(({ tokens }) => tokens[origin]));
   const tokens = { prompt: total("prompt"), action: total("action"), observation: total("observation") };
-  return { ...lost, turns: generated.length, head: generated.at(-1)?.head ?? null, tokens };
+  const calls = entries.at(-1)?.begun ?? 0;
+  return { ...lost, turns: generated.length, calls, head: generated.at(-1)?.head ?? null, tokens };
 }
 
 /** Reads the turns of an ended trajectory from its journal, after adding what it lacks. */
 export async function readEnded(
-  run: Journals,
+  store: Pick<Store, "read" | "record">,
   ended: EndedTrajectory & { toolReward?: number },
 ): Promise<EndedTurns> {
-  const { turns, policyVersion, toolReward = 0 } = ended;
+  const { place, turns, calls, policyVersion, toolReward = 0 } = ended;
   if (typeof turns !== "number") {
     return { turns, policyVersions: turns.map(() => policyVersion), turnRewards: undefined, toolReward };
   }
-  await recordRefused(run.folder.trajectory(ended.place), ended.refused);
-  const entries = await readTurns(run, ended.place, turns);
+  await recordRefused(store, place, ended.refused);
+  const entries = await readTurns(store, place, { turns, calls });
   const turnRewards = entries.map(({ calls }) => sum(calls.map(({ reward }) => reward)));
   return {
     turns: entries.map(turnRecord),
@@ -44,19 +51,22 @@ export async function readEnded(
   };
 }
 
-function metricsOf({ tool, metrics = {} }: CallEntry): Metrics {
+function metricsOf({ tool, metrics = {} }: RecordedCall): Metrics {
   return Object.fromEntries(Object.entries(metrics).map(([name, value]) => [`${tool}.${name}`, value]));
 }
 
-function turnRecord({ generated, calls }: TurnEntry): TurnRecord {
-  const toolCalls = calls.map(
-    ({ tool = "", arguments: given = {}, observation, valid, attempts, approval }) => ({
-      ...{ tool, arguments: given, observation, valid, attempts },
-      ...(approval === undefined ? {} : { approval }),
-    }),
-  );
+function turnRecord({ generated, begun, calls }: TurnEntry): TurnRecord {
+  const toolCalls = calls.map(({ tool, arguments: given, observation, valid, attempts, approval }) => ({
+    ...{ tool, arguments: given, observation, valid, attempts },
+    ...(approval === undefined ? {} : { approval }),
+  }));
   const { action, said } = generated;
-  return { action, toolCalls, ...(said === undefined ? {} : { said }) };
+  const unanswered = begun - calls.length;
+  return {
+    ...{ action, toolCalls },
+    ...(unanswered === 0 ? {} : { unanswered }),
+    ...(said === undefined ? {} : { said }),
+  };
 }
 
 function sum(values: number[]): number {

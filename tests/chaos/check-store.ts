@@ -65,7 +65,7 @@ function readTrajectories(root: string, findings: StoreFindings): void {
     const turn = /^turn-(\d+)\.json$/.exec(file)?.[1];
     if (/^turn-\d+-call-\d+\.json$/.test(file)) {
       findings.calls++;
-      const wrong = wrongSession(read(join(folder, name)), Number(/\d+/.exec(file)?.[0]));
+      const wrong = wrongSession(read(join(folder, name)).value, Number(/\d+/.exec(file)?.[0]));
       if (wrong !== undefined) lostTurns.push(`${id} turn ${file}: ${wrong}`);
     }
     if (turn !== undefined) {

@@ -59,6 +59,8 @@ const leftOut: string[] = [];
 /** Activities that were under way when they were cancelled, and releases of tools. */
 const cancelled: string[] = [];
 const scored: ScoreTrajectoryInput[] = [];
+/** How many calls the turn before each turn of a task began. */
+const begunCalls = new Map<string, number[]>();
 
 const activities = {
   "load-task": async ({ place }: LoadTaskInput) => ({
@@ -67,7 +69,8 @@ const activities = {
     reward_model: { ground_truth: "3" },
   }),
   "generate-turn": durable(async (input: GenerateTurnInput, signal) => {
-    const { messages, turn, place } = input;
+    const { messages, turn, place, callsBefore } = input;
+    begunCalls.set(place.task, [...(begunCalls.get(place.task) ?? []), callsBefore]);
     const action = actions[place.task]?.[turn - 1];
     if (action === "slow") await untilEnded("generate-turn", input, signal);
     if (action?.startsWith("late") === true) await sleep(700); // in a queue, with workers that are away …
@@ -159,6 +162,8 @@ test("calls of one action run in parallel and keep their order, those that can't
     "calculator: fast 3",
   ]);
   expect(result).toMatchObject({ outcome: "answered", toolCalls: 4, validCalls: 2 });
+  expect(begunCalls.get("parallel")).toEqual([0, 4]);
+  expect(scored.at(-1)).toMatchObject({ turns: 2, calls: 0 });
 });
 
 test("a tool that can't be released does not cost the trajectory; names made up are not searched by", async () => {
@@ -196,6 +201,10 @@ test("a turn that takes too long is ended by its activity; without an action the
 test("a trajectory whose tool takes all of its time is scored as it is", async () => {
   const result = await run("slow tool", { time: 1000, turnTime: 60_000 });
   expect(result).toMatchObject({ outcome: "time-limit", turnCount: 2, reward: 1, toolCalls: 1 });
+  expect(scored.at(-1), "the last turn began a call that has no answer").toMatchObject({
+    turns: 2,
+    calls: 1,
+  });
   expect(result).toMatchObject({ policyVersion: 5, newestPolicyVersion: 6 });
   expect(cancelled.splice(0)).toEqual(["calculator", "release-tools"]);
 });

@@ -1,5 +1,3 @@
-import { join } from "node:path";
-import type { CallEntry } from "../../src/contracts/activities.ts";
 import type { Task } from "../../src/contracts/generated/task.ts";
 import type { ToolDefinition } from "../../src/contracts/message.ts";
 import type {
@@ -11,10 +9,9 @@ import type {
 } from "../../src/contracts/trajectory.ts";
 import { createUniformStream } from "../../src/random/uniform-stream.ts";
 import type { OpenRun } from "../../src/runs/open-runs.ts";
-import { leftOutKey, trajectoryKey } from "../../src/store/keys.ts";
+import { callKey, leftOutKey, trajectoryKey } from "../../src/store/keys.ts";
 import type { Framing } from "../../src/tokens/framing.ts";
 import type { Tokenizer } from "../../src/tokens/tokenizer.ts";
-import { once } from "../../src/trajectory/journal.ts";
 import { segmentRef } from "../../src/trajectory/segments.ts";
 import { trajectoryRecord } from "../../src/trajectory/trajectory-record.ts";
 
@@ -44,7 +41,6 @@ export async function writeTrajectory(
     trajectory: `${place.stage}/${place.task}`,
     turn: place.sample,
   });
-  const folder = run.folder.trajectory(place);
   const tokens = { prompt: 0, action: 0, observation: 0 };
   const turns: TurnRecord[] = [];
   let head: SegmentRef | null = null;
@@ -60,11 +56,17 @@ export async function writeTrajectory(
     tokens.prompt += counts.prompt;
     tokens.action += counts.action;
     tokens.observation += counts.observation;
+    const callsBefore = turns.at(-1)?.toolCalls.length ?? 0;
     turns.push({ action, toolCalls: [] });
-    head = await writeTurn(run.store, place, turns.length, [
-      appended,
-      { previous, origin: "action", text: action, tokens: ids, logprobs, policyVersion },
-    ]);
+    const written = {
+      previous,
+      origin: "action",
+      text: action,
+      tokens: ids,
+      logprobs,
+      policyVersion,
+    } as const;
+    head = await writeTurn(run.store, place, turns.length, [appended, written], { callsBefore });
   }
 
   async function answer(call: ToolCallRecord): Promise<void> {
@@ -79,7 +81,7 @@ export async function writeTrajectory(
       attempts,
       seconds: 0.01,
     };
-    await once<CallEntry>(join(folder, `turn-${turns.length}-call-0.json`), async () => result);
+    await run.store.record(callKey(place, turns.length, 0), result);
   }
 
   const truth = task.reward_model.ground_truth;

@@ -158,6 +158,10 @@ export interface TurnEntry {
    * In the order the policy wrote them.
    */
   toolCalls: ToolCallEntry[];
+  /**
+   * How many calls were begun and never answered: the turn's time was up, or what they need failed; none if left out.
+   */
+  unanswered?: number;
 }
 /**
  * A tool call of a turn, with what came back.

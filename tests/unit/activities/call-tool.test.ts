@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { MockActivityEnvironment } from "@temporalio/testing";
 import { expect, test, vi } from "vitest";
@@ -11,6 +11,7 @@ import { EverturnError } from "../../../src/errors/everturn-error.ts";
 import { settingsOfHost } from "../../../src/pipeline/host-settings.ts";
 import { toolWorker } from "../../../src/roles/tool-worker.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
+import { callKey } from "../../../src/store/keys.ts";
 import type { InstanceState } from "../../../src/threads/plugin-thread.ts";
 import { createHost } from "../../../src/tools/host.ts";
 import { type OpenTool, openTool } from "../../../src/tools/open-tool.ts";
@@ -119,6 +120,13 @@ test("a tool that ignores its signal does not hold its call for longer than the 
   await expect(hanging).rejects.toMatchObject({ code: "TOOL_TIMED_OUT", retryable: true });
   await vi.waitUntil(() => existsSync(log), { timeout: 20_000 });
   expect(readFileSync(log, "utf8")).toBe("TOOL_TIMED_OUT");
+});
+
+test("a call whose record was cut is told, and made again", async () => {
+  await call("task-00020", '() => ({ text: "3" })');
+  const { stage, task, sample } = { stage: "step-0001", task: "task-00020", sample: 0 };
+  truncateSync(join(runs, run, callKey({ stage, task, sample }, 1, 0).path), 40);
+  expect(await call("task-00020", '() => ({ text: "4" })')).toMatchObject({ observation: "4" });
 });
 
 test("a tool's attempts are counted by its failures, over all workers; when they are spent the call ends", async () => {

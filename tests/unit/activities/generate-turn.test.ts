@@ -31,7 +31,14 @@ function input(task: string, more: Partial<GenerateTurnInput> = {}): GenerateTur
   const stage = "step-0001";
   return {
     place: { id: `${run}/${stage}/${task}/0`, run, stage, step: 1, task, sample: 0 },
-    ...{ turn: 1, policyVersion: 0, head: null, seed: 1, sampling: { temperature: 1, maxTokens: 100 } },
+    ...{
+      turn: 1,
+      policyVersion: 0,
+      head: null,
+      callsBefore: 0,
+      seed: 1,
+      sampling: { temperature: 1, maxTokens: 100 },
+    },
     messages: [{ role: "user", content: "1 + 1 =" }],
     ...more,
   };
@@ -93,7 +100,7 @@ test("a turn whose version is loaded while another worker records it is not gene
   };
   const turn = generateTurn(watched, tasks);
   const { head } = await turn(input("loaded"), signal);
-  expect(head).toBe((await readTurns({ folder, store }, input("loaded").place))[0]?.generated.head);
+  expect(head).toBe((await readTurns(store, input("loaded").place))[0]?.generated.head);
   expect(generated, "generated again after the record").toEqual([]);
   await Promise.all([slow.close(), other.close()]);
 });
@@ -103,8 +110,11 @@ test("calls that were refused are written down before the next action", async ()
   const refused = [
     { turn: 1, call: 0, tool: "diary", arguments: {}, observation: "error: there is no tool diary." },
   ];
-  await first?.(input("refused", { turn: 2, head: one?.head ?? null, messages: [], refused }), signal);
-  const [turn] = await readTurns({ folder, store }, input("refused").place);
+  await first?.(
+    input("refused", { turn: 2, head: one?.head ?? null, messages: [], callsBefore: 1, refused }),
+    signal,
+  );
+  const [turn] = await readTurns(store, input("refused").place);
   expect(turn?.calls).toMatchObject([{ tool: "diary", valid: false, attempts: 0 }]);
 });
 
@@ -117,5 +127,5 @@ test("a turn is one record; one that was cut is generated again, with the same t
   const again = await Promise.all([first?.(input("cut"), signal), second?.(input("cut"), signal)]);
   expect(again.map((turn) => turn?.head)).toEqual([one?.head, one?.head]);
   expect(files().sort()).toEqual(["turn-1.json", "turn-1~1.json"]);
-  expect(await readTurns({ folder, store }, place)).toMatchObject([{ generated: { head: one?.head } }]);
+  expect(await readTurns(store, place)).toMatchObject([{ generated: { head: one?.head } }]);
 });

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { MockActivityEnvironment } from "@temporalio/testing";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -9,7 +9,7 @@ import type { Score } from "../../../src/contracts/reward.ts";
 import { toolWorker } from "../../../src/roles/tool-worker.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
 import { openRun } from "../../../src/runs/open-runs.ts";
-import { trajectoryKey } from "../../../src/store/keys.ts";
+import { callKey, failureKey, trajectoryKey } from "../../../src/store/keys.ts";
 import { runTasks } from "../../../src/tasks/run-tasks.ts";
 import { leftOutRecords, readTrajectoryRecord } from "../../../src/trajectory/trajectory-files.ts";
 import { samplePlan } from "../../support/sample-plan.ts";
@@ -33,6 +33,7 @@ function finished(task: string): ScoreTrajectoryInput {
     },
     ...{
       turns: [{ action: "2", toolCalls: [] }],
+      calls: 0,
       outcome: "answered",
       head: "a",
       policyVersion: 0,
@@ -71,21 +72,21 @@ test("a trajectory is scored once, with what its tools add", async () => {
 });
 
 test("what the reward and the tools measured is in the trajectory's record: of a tool, the mean of its calls", async () => {
-  const input = { ...finished("task-00004"), turns: 1 };
-  const journal = folder.trajectory(input.place);
-  mkdirSync(journal, { recursive: true });
+  const input = { ...finished("task-00004"), turns: 1, calls: 3 };
   await writeTurn(store, input.place, 1, [
     { previous: null, origin: "prompt", text: "1 + 1 =", tokens: [5] },
     { previous: null, origin: "action", text: "2", tokens: [6], policyVersion: 0 },
   ]);
-  for (const [index, hits] of [2, 4].entries()) {
+  for (const [index, hits] of [2, undefined, 4].entries()) {
+    if (hits === undefined) continue; // it was never answered
     const answered = { observation: "", valid: true, reward: 0, attempts: 1, seconds: 0 };
     const call = { ...answered, tool: "search", arguments: {}, metrics: { hits } };
-    writeFileSync(join(journal, `turn-1-call-${index}.json`), JSON.stringify(call));
+    await store.record(callKey(input.place, 1, index), call);
   }
   await scored(input, "() => ({ reward: 1, success: true, metrics: { length: 7 } })");
   const metrics = { length: 7, "search.hits": 3 };
-  expect(await readTrajectoryRecord(store, input.place)).toMatchObject({ metrics });
+  const turns = [{ toolCalls: [{ tool: "search" }, { tool: "search" }], unanswered: 1 }];
+  expect(await readTrajectoryRecord(store, input.place)).toMatchObject({ metrics, turns });
 });
 
 test("a trajectory that was left out is scored when its step is tried again, and nothing of it is removed", async () => {
@@ -144,6 +145,8 @@ test("a judge that never answers costs its time-out, not the activity's, and its
   const gaveUp = { code: "REWARD_GAVE_UP", params: { times: "2 times", reason }, retryable: false };
   await expect(hanging()).rejects.toMatchObject(gaveUp);
   expect(await readTrajectoryRecord(store, input.place), "no score was made up").toBeUndefined();
+  expect(await store.read(failureKey(input.place, "score", 1))).toMatchObject({ code: "REWARD_TIMED_OUT" });
+  expect(await store.read(failureKey(input.place, "score", 2))).toMatchObject({ isLast: true });
 });
 
 test("a cancelled score tells its judge, and costs it no attempt", async () => {
@@ -162,7 +165,7 @@ test("a cancelled score tells its judge, and costs it no attempt", async () => {
   abort(new Error("cancelled"));
   await expect(scoring).rejects.toThrow("cancelled");
   await vi.waitUntil(() => readFileSync(log, "utf8") === "cancelled", { timeout: 20_000 });
-  expect(existsSync(join(folder.trajectory(input.place), "trajectory-failures.jsonl"))).toBe(false);
+  expect(await store.read(failureKey(input.place, "score", 1))).toBeUndefined();
 });
 
 function cancellable() {

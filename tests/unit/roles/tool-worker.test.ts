@@ -8,7 +8,7 @@ import { type ToolWorker, toolWorker } from "../../../src/roles/tool-worker.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
 import { openRun } from "../../../src/runs/open-runs.ts";
 import { runFolder } from "../../../src/runs/run-folder.ts";
-import { leftOutKey, trajectoryKey } from "../../../src/store/keys.ts";
+import { callKey, leftOutKey, trajectoryKey } from "../../../src/store/keys.ts";
 import { samplePlan } from "../../support/sample-plan.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
@@ -87,9 +87,10 @@ async function call(
     return tool.plugin.execute(parameters, { ...execution, isReplay: false }, state);
   });
   const recorded = { tool: toolName, arguments: parameters, observation: answer.text, valid: true };
-  const file = join(folder.trajectory(place(name)), `turn-${turn}-call-0.json`);
-  mkdirSync(folder.trajectory(place(name)), { recursive: true });
-  writeFileSync(file, JSON.stringify({ ...recorded, reward: 0, attempts: 1, seconds: 0, snapshot }));
+  const { store } = await openRun(runs, run);
+  const snapped = snapshot === undefined ? {} : { snapshot };
+  const key = callKey(place(name), turn, 0);
+  await store.record(key, { ...recorded, reward: 0, attempts: 1, seconds: 0, ...snapped });
   return JSON.parse(answer.text);
 }
 
@@ -144,8 +145,8 @@ test("recovery snapshot: another worker restores the state after the last record
 test("recovery snapshot: one that was changed on the disk is no state, and the call fails visibly", async () => {
   const [one, other] = [toolWorker(runs, run), toolWorker(runs, run)];
   await call(one, "f2", "snapshot", 1);
-  const record = readFileSync(join(folder.trajectory(place("f2")), "turn-1-call-0.json"), "utf8");
-  const { snapshot }: { snapshot: string } = JSON.parse(record);
+  const { store } = await openRun(runs, run);
+  const { snapshot = "" } = (await store.read(callKey(place("f2"), 1, 0))) ?? {};
   writeFileSync(join(folder.root, "bytes", snapshot.slice(0, 2), `${snapshot}.bin`), '["forged"]');
   await expect(call(other, "f2", "snapshot", 2, 9)).rejects.toMatchObject({ code: "TOOL_STATE_LOST" });
   await Promise.all([one.close(), other.close()]);

@@ -36,7 +36,7 @@ const turn = (number: number, calls: ToolCallRecord[]): TrajectoryEvent[] => [
   {
     ...{ type: "turn-ended", turn: number },
     ended: {
-      ...{ record: { action: "go", toolCalls: calls }, workedMs: 250 },
+      ...{ record: { action: "go", toolCalls: calls }, calls: calls.length, workedMs: 250 },
       ...{ loopState: { notes: number }, invalidLimit: undefined },
     },
   },
