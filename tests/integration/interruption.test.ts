@@ -52,7 +52,7 @@ test("Ctrl-C, also twice or while starting, SIGTERM and SIGHUP end a run quietly
       `interrupted; nothing that was finished is lost: everturn resume ${run}`,
     );
     expect(end.stdout).not.toMatch(/starting it again|does not answer|ended \(/);
-    expect([...processesWith(run)]).toEqual([]);
+    expect([...processesWith(runs)]).toEqual([]); // another test may have a run of that name
     expect(existsSync(runFolder(runs, run).session)).toBe(false);
   }
 
@@ -99,13 +99,14 @@ test("killed outright, at whatever moment, its workers end; the next resume ends
 }, async () => {
   const [run = ""] = readdirSync(runs);
   const opened = runFolder(runs, run);
+  const workers = () => processesWith(`--run ${run} --runs ${runs} `);
   for (const moment of [700, 2000, 6000]) {
     const command = everturn("dev", run);
-    await vi.waitUntil(() => processesWith(`--run ${run} `).size > 0, { timeout: 60_000, interval: 5 });
+    await vi.waitUntil(() => workers().size > 0, { timeout: 60_000, interval: 5 });
     await sleep(moment - 700);
     command.child.kill("SIGKILL");
     await command.end();
-    await vi.waitUntil(() => processesWith(`--run ${run} `).size === 0, { timeout: 20_000, interval: 50 });
+    await vi.waitUntil(() => workers().size === 0, { timeout: 20_000, interval: 50 });
   }
   const left = (await readSession(opened))?.server?.pid ?? 0;
   expect(process.kill(left, 0), "the server outlives the process that started it").toBe(true);
