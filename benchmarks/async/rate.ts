@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
-import { readLines } from "../../src/files/whole-files.ts";
+import { readLines } from "../../src/files/line-file.ts";
 import { loadPlan } from "../../src/pipeline/load-plan.ts";
 import { createRun } from "../../src/runs/create-run.ts";
 import { openSession } from "../../src/supervision/session.ts";

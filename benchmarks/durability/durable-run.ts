@@ -6,7 +6,7 @@ import type { Task } from "../../src/contracts/generated/task.ts";
 import type { Plan } from "../../src/contracts/plan.ts";
 import type { EvaluationInput, EvaluationRecord } from "../../src/contracts/run.ts";
 import type { TrajectoryInput, TrajectoryPlace, TrajectoryResult } from "../../src/contracts/trajectory.ts";
-import { readLines } from "../../src/files/whole-files.ts";
+import { readLines } from "../../src/files/line-file.ts";
 import { loadPlan } from "../../src/pipeline/load-plan.ts";
 import { loadPolicy } from "../../src/plugins/registry.ts";
 import { createRun } from "../../src/runs/create-run.ts";

@@ -2,7 +2,7 @@ import { drawTasks } from "../../activities/draw-tasks.ts";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import type { Task } from "../../src/contracts/generated/task.ts";
 import type { Plan } from "../../src/contracts/plan.ts";
-import { readLines } from "../../src/files/whole-files.ts";
+import { readLines } from "../../src/files/line-file.ts";
 import { createRun } from "../../src/runs/create-run.ts";
 import { type OpenRun, openRun } from "../../src/runs/open-runs.ts";
 import { openSession } from "../../src/supervision/session.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WorkflowHandle } from "@temporalio/client";
 import type { RunProgress, StageProgress } from "../contracts/run.ts";
-import { readLines } from "../files/whole-files.ts";
+import { readLines } from "../files/line-file.ts";
 import { lastRecordedStep, recordedSteps } from "../runs/recorded-steps.ts";
 import type { Store } from "../store/store.ts";
 import type { RunSession } from "../supervision/session.ts";

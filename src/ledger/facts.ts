@@ -2,7 +2,7 @@ import type { StepRecord } from "../contracts/generated/step-record.ts";
 import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import type { Reservation, TrainedStep } from "../contracts/ledger.ts";
 import type { EvaluationRecord } from "../contracts/run.ts";
-import { wholeLines } from "../files/whole-files.ts";
+import { wholeLines } from "../files/line-file.ts";
 import { otherEvaluations, ownEvaluations } from "../runs/evaluations.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import { recordedSteps } from "../runs/recorded-steps.ts";

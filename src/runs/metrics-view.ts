@@ -1,6 +1,7 @@
 import { isEverturnError } from "../errors/everturn-error.ts";
+import { putLine, readLines } from "../files/line-file.ts";
 import { patiently } from "../files/patiently.ts";
-import { putLine, readLines, writeWhole } from "../files/whole-files.ts";
+import { writeWhole } from "../files/whole-files.ts";
 import { recordedStepKey } from "../store/keys.ts";
 import type { OpenRun } from "./open-runs.ts";
 import { recordedSteps } from "./recorded-steps.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
-import { readLines } from "../../src/files/whole-files.ts";
+import { readLines } from "../../src/files/line-file.ts";
 import { runFolder } from "../../src/runs/run-folder.ts";
 import { readSession } from "../../src/supervision/session-file.ts";
 import { startDevServer } from "../../src/temporal/dev-server.ts";

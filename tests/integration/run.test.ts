@@ -6,7 +6,7 @@ import { Client, Connection } from "@temporalio/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import type { EvaluationRecord, TrainingResult } from "../../src/contracts/run.ts";
-import { readLines } from "../../src/files/whole-files.ts";
+import { readLines } from "../../src/files/line-file.ts";
 import { runFolder } from "../../src/runs/run-folder.ts";
 import { type DevServer, startDevServer } from "../../src/temporal/dev-server.ts";
 import { findServerBinary } from "../../src/temporal/server-binary.ts";

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Client, Connection } from "@temporalio/client";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
-import { readLines } from "../../src/files/whole-files.ts";
+import { readLines } from "../../src/files/line-file.ts";
 import { runFolder } from "../../src/runs/run-folder.ts";
 import type { HostChange } from "../../src/tools/breaker.ts";
 import { everturn, lastLine, start } from "../support/command.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
-import { readLines } from "../../src/files/whole-files.ts";
+import { readLines } from "../../src/files/line-file.ts";
 import { type RunFolder, runFolder } from "../../src/runs/run-folder.ts";
 import type { Lease } from "../../src/tools/leases.ts";
 import { start } from "../support/command.ts";

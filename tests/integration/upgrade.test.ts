@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "@temporalio/worker";
 import { expect, test } from "vitest";
-import { readLines } from "../../src/files/whole-files.ts";
+import { readLines } from "../../src/files/line-file.ts";
 import { runFolder } from "../../src/runs/run-folder.ts";
 import { bundleOf, readBuilds } from "../../src/temporal/workflow-builds.ts";
 import { everturn, lastLine, start } from "../support/command.ts";

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { folderOnce } from "../../../src/files/folder-once.ts";
-import { putLine, readLines, readRecord, writeOnce, writeWhole } from "../../../src/files/whole-files.ts";
+import { readRecord, writeOnce, writeWhole } from "../../../src/files/whole-files.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
 import { mayMount, mount } from "../../support/mount.ts";
 import { samplePlan } from "../../support/sample-plan.ts";
@@ -60,32 +60,4 @@ test("a record that is not there is undefined; one that was cut is refused by it
   const path = written("cut.json", '{"value":');
   await expect(readRecord(path)).rejects.toMatchObject({ code: "RECORD_CORRUPT" });
   await expect(readRecord(path)).rejects.toThrow(path);
-});
-
-interface Line {
-  step: number;
-}
-const put = (path: string, step: number) =>
-  putLine<Line>(path, JSON.stringify({ step }), (line) => line.step < step);
-
-test("a line that a killed writer left torn is ignored by readers and written over by the next writer", async () => {
-  const path = written("metrics.jsonl", '{"step":1,"name":"é"}\n{"step":2,"name":"a long one that is t');
-  expect(await readLines(path)).toEqual([{ step: 1, name: "é" }]);
-  await put(path, 2);
-  await put(path, 3);
-  expect(await readLines(path)).toEqual([{ step: 1, name: "é" }, { step: 2 }, { step: 3 }]);
-});
-
-test("writers of one line that race, and one that comes late, leave it once and in its place", async () => {
-  const path = join(folder, "raced", "metrics.jsonl");
-  await Promise.all(Array.from({ length: 8 }, () => put(path, 1)));
-  await put(path, 2);
-  await Promise.all(Array.from({ length: 8 }, () => put(path, 1)));
-  expect(readFileSync(path, "utf8")).toBe('{"step":1}\n{"step":2}\n');
-});
-
-test("a file of lines that is not there has none; a line in its middle that is torn is refused", async () => {
-  expect(await readLines(join(folder, "nothing.jsonl"))).toEqual([]);
-  const path = written("spoilt.jsonl", '{"step":1\n{"step":2}\n');
-  await expect(readLines(path)).rejects.toMatchObject({ code: "RECORD_CORRUPT" });
 });
