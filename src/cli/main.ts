@@ -1,57 +1,7 @@
 #!/usr/bin/env node
 import { enableCompileCache } from "node:module";
-import { Command } from "commander";
-import packageJson from "../../package.json" with { type: "json" };
-import { isSystemError } from "../errors/system-error.ts";
-import { endWith } from "./tell-error.ts";
 
-enableCompileCache();
-
-/** Each command's file, loaded when that command is asked for: all of them together take a second. */
-const commands: Record<string, () => Promise<(program: Command) => void>> = {
-  run: async () => (await import("./run.ts")).registerRun,
-  resume: async () => (await import("./resume.ts")).registerResume,
-  evaluate: async () => (await import("./evaluate.ts")).registerEvaluate,
-  validate: async () => (await import("./validate.ts")).registerValidate,
-  trajectories: async () => (await import("./trajectories.ts")).registerTrajectories,
-  show: async () => (await import("./show.ts")).registerShow,
-  trajectory: async () => (await import("./trajectory.ts")).registerTrajectory,
-  approvals: async () => (await import("./approvals.ts")).registerApprovals,
-  ledger: async () => (await import("./ledger.ts")).registerLedger,
-  fork: async () => (await import("./fork.ts")).registerFork,
-  replay: async () => (await import("./replay.ts")).registerReplay,
-  report: async () => (await import("./report.ts")).registerReport,
-  import: async () => (await import("./import.ts")).registerImport,
-  export: async () => (await import("./export.ts")).registerExport,
-  dev: async () => (await import("./dev.ts")).registerDev,
-  devices: async () => (await import("./devices.ts")).registerDevices,
-  worker: async () => (await import("./worker.ts")).registerWorker,
-};
-
-const program = new Command("everturn")
-  .description(
-    "Trains language-model agents that use tools, by reinforcement learning, and never loses a turn.",
-  )
-  .version(packageJson.version)
-  .showSuggestionAfterError()
-  .exitOverride();
-
-// A reader that has enough, such as `head`, is no failure; nor is a worker's log on a full disk.
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on("error", (error) => {
-    if (process.connected && isSystemError(error, "ENOSPC")) return;
-    if (isSystemError(error, "EIO")) return; // the terminal was closed: SIGHUP ends what has to be ended
-    if (!isSystemError(error, "EPIPE")) throw error;
-    process.exit();
-  });
-}
-
-try {
-  const all = Object.entries(commands);
-  const asked = all.filter(([name]) => name === process.argv[2]);
-  const needed = asked.length === 0 ? all : asked; // all of them for help, and for a typing error
-  for (const register of await Promise.all(needed.map(([, load]) => load()))) register(program);
-  await program.parseAsync();
-} catch (error) {
-  endWith(error);
-}
+// Before anything else is loaded; by way of the environment, before anything at all in this process's threads and workers.
+const { directory } = enableCompileCache();
+if (directory !== undefined) process.env.NODE_COMPILE_CACHE ??= directory;
+await import("./program.ts");

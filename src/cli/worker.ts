@@ -37,7 +37,7 @@ async function work(options: Options): Promise<void> {
   const file = await readRunFile(runs, run);
   const address = options.address ?? (await addressOf(file, runs));
   const { cluster } = (await readSession(runFolder(runs, run))) ?? {};
-  const telemetry = startTelemetry(options.role, file.telemetry);
+  const telemetry = await startTelemetry(options.role, file.telemetry);
   try {
     await runWorker({
       role: options.role,

@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { Ajv } from "ajv";
 import manifestSchema from "../../schemas/plugin.schema.json" with { type: "json" };
 import type { PluginManifest } from "../contracts/generated/plugin.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
@@ -38,11 +37,10 @@ export function checkManifest(folder: string): CheckedManifest {
 }
 
 function schemasOf(manifest: PluginManifest, document: SourceDocument): Problem[] {
-  const strict = (): Ajv => createAjv();
   const parameters = manifest.tool?.parameters;
   return [
-    ...(manifest.config === undefined ? [] : schemaProblems(manifest.config, document, "/config", strict())),
-    ...(parameters === undefined ? [] : schemaProblems(parameters, document, "/tool/parameters", strict())),
+    ...(manifest.config === undefined ? [] : schemaProblems(manifest.config, document, "/config")),
+    ...(parameters === undefined ? [] : schemaProblems(parameters, document, "/tool/parameters")),
   ];
 }
 

@@ -1,7 +1,8 @@
-import type { Ajv, ErrorObject } from "ajv";
+import type { ErrorObject } from "ajv";
 import type { JsonObject } from "../contracts/json.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
+import { createAjv } from "../validation/ajv.ts";
 import { suggestion } from "../validation/nearest.ts";
 import { type Pointer, pathText } from "../validation/pointer.ts";
 import type { Problem } from "../validation/problem.ts";
@@ -18,13 +19,11 @@ const keywords = [
   "x-path",
 ];
 
+/** One for all schemas: it knows the schema of schemas, which is slow to prepare. */
+const forms = createAjv();
+
 /** What is wrong with the JSON Schema at `base` of a manifest; it must describe an object. */
-export function schemaProblems(
-  schema: JsonObject,
-  document: SourceDocument,
-  base: Pointer,
-  ajv: Ajv,
-): Problem[] {
+export function schemaProblems(schema: JsonObject, document: SourceDocument, base: Pointer): Problem[] {
   const report = (pointer: Pointer, part: "key" | "value", reason: string, hint: string): Problem => {
     const place = placeOf(document, pointer, part);
     const where = pathText(pointer);
@@ -37,13 +36,13 @@ export function schemaProblems(
     const reason = schema.type === undefined ? "it lacks “type”" : `its type is ${valueText(schema.type)}`;
     return [report(base, "key", reason, 'It describes named values: write "type": "object".')];
   }
-  if (!ajv.validateSchema(schema)) {
-    return byPlace(ajv.errors ?? []).map((error) =>
+  if (!forms.validateSchema(schema)) {
+    return byPlace(forms.errors ?? []).map((error) =>
       report(base + error.instancePath, "value", reasonOf(error), "Correct it there."),
     );
   }
   try {
-    ajv.compile(schema);
+    createAjv().compile(schema);
     return [];
   } catch (error) {
     return [compileProblem(messageOf(error), document, base, report)];

@@ -69,7 +69,7 @@ export async function openSession(options: {
   const held = await claimRun(run, folder, { note, ...(stopping && { stopping }) });
   const swept = sweptLine(await sweepRun(folder));
   if (swept !== undefined) note(swept);
-  const telemetry = startTelemetry("cli", file.telemetry);
+  const telemetry = await startTelemetry("cli", file.telemetry);
   const started: { stop(): Promise<void> }[] = [telemetry];
   const controller = new AbortController();
   const closing = anyOf(controller.signal, stopping);

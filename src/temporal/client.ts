@@ -8,7 +8,6 @@ import {
   makeGrpcRetryInterceptor,
 } from "@temporalio/client";
 import { type ClientConnectConfig, loadClientConnectConfig } from "@temporalio/envconfig";
-import { NativeConnection } from "@temporalio/worker";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { untilAborted } from "../promises/abort-signals.ts";
 
@@ -80,18 +79,8 @@ export async function connectClient(
   }
 }
 
-/** The connection of a worker. Throws TEMPORAL_UNREACHABLE. */
-export async function connectWorker(location: ServerLocation): Promise<NativeConnection> {
-  const { address } = location;
-  const settings = connectionSettings(location);
-  try {
-    return await NativeConnection.connect({ ...settings, address });
-  } catch (error) {
-    throw new EverturnError("TEMPORAL_UNREACHABLE", { address, reason: reasonOf(error) });
-  }
-}
-
-function connectionSettings({ isOwn }: ServerLocation) {
+/** TLS and keys, from the environment. Throws TEMPORAL_SETTINGS_INVALID. */
+export function connectionSettings({ isOwn }: ServerLocation) {
   if (isOwn) return {};
   const { address: _, ...settings } = environment().connectionOptions;
   return settings;

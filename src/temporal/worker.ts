@@ -10,13 +10,14 @@ import { EverturnError } from "../errors/everturn-error.ts";
 import { untilAborted } from "../promises/abort-signals.ts";
 import { openRun } from "../runs/open-runs.ts";
 import { type Role, rolesBeside } from "../runs/queues.ts";
-import { connectWorker, reasonOf, type ServerLocation } from "./client.ts";
+import { reasonOf, type ServerLocation } from "./client.ts";
 import { workflowOptions } from "./deployment.ts";
 import { localAttempts } from "./local-attempts.ts";
 import { watchLoops } from "./loop-watch.ts";
 import { tellOutOfMemory } from "./out-of-memory.ts";
 import { checkServer, watchIdentity } from "./server-identity.ts";
 import type { Wait } from "./waits.ts";
+import { connectWorker } from "./worker-connection.ts";
 
 /** The activities of a role, and how to end what they hold. */
 export interface RoleActivities {

@@ -8,7 +8,8 @@ import { displayPath } from "./place.ts";
 type PathKind = "file" | "folder" | "path or name";
 
 /**
- * An ajv that reports every error, fills defaults, and refuses schemas with unknown keywords.
+ * An ajv that reports every error, fills defaults, and refuses schemas with unknown keywords. It takes a schema's form
+ * for granted, which is slow to check: `schemaProblems` does so for schemas that others wrote.
  * With `baseFolder`, `"x-path": "file" | "folder"` makes a path absolute and checks that it exists, and
  * `"path or name"` does so where the text begins with ./, ../ or /; without, the keyword is an annotation.
  */
@@ -18,6 +19,7 @@ export function createAjv(baseFolder?: string): Ajv {
     verbose: true,
     useDefaults: true,
     allowUnionTypes: true,
+    validateSchema: false,
     strictSchema: true,
     strictTypes: false,
     strictTuples: false,

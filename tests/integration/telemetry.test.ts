@@ -92,7 +92,7 @@ test("a run replays from its history, with telemetry and without", async () => {
     const folder = runFolder(runs, run);
     const histories = await historiesOf(folder);
     expect(histories).toHaveLength(1 + 3 + 1 + (1 + 8) + 3 * (1 + 2)); // the run, evaluations, the step, and shards with their trajectories
-    const { plugins } = startTelemetry("replay", isOn);
+    const { plugins } = await startTelemetry("replay", isOn);
     const [build = ""] = await readBuilds(folder);
     const replay = Worker.runReplayHistories(
       { workflowBundle: { codePath: bundleOf(folder, build) }, plugins },

@@ -21,9 +21,9 @@ test("telemetry is on only where the environment names a collector for it", () =
 });
 
 test("a run made with telemetry keeps its interceptors without a collector; one made without has none", async () => {
-  const kept = startTelemetry("cli", true);
+  const kept = await startTelemetry("cli", true);
   expect(kept.plugins).toHaveLength(1);
   await kept.stop();
   vi.stubEnv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4318");
-  expect(startTelemetry("cli", false).plugins).toEqual([]);
+  expect((await startTelemetry("cli", false)).plugins).toEqual([]);
 });

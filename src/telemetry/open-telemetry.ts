@@ -1,0 +1,45 @@
+import { OTLPMetricExporter } from "@opentelemetry/exporter-metrics-otlp-proto";
+import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
+import { metrics, NodeSDK, resources, tracing } from "@opentelemetry/sdk-node";
+import { OpenTelemetryPlugin } from "@temporalio/interceptors-opentelemetry-v2";
+import { messageOf } from "../errors/message-of.ts";
+
+/** OpenTelemetry at work in a process. */
+export interface Telemetry {
+  /** Plugins that carry traces through Temporal's clients and workers. */
+  plugins: OpenTelemetryPlugin[];
+  /** Sends what is left and stops. */
+  stop(): Promise<void>;
+}
+
+/** Starts OpenTelemetry in a process, as `everturn-SERVICE`; what is not exported is only carried through Temporal. */
+export function openTelemetry(service: string, exported: { traces: boolean; metrics: boolean }): Telemetry {
+  const resource = resources
+    .defaultResource()
+    .merge(resources.resourceFromAttributes({ "service.name": `everturn-${service}` }));
+  const spanProcessor = exported.traces
+    ? new tracing.BatchSpanProcessor(new OTLPTraceExporter())
+    : new tracing.NoopSpanProcessor();
+  const plugins = [new OpenTelemetryPlugin({ resource, spanProcessor })];
+  if (!exported.traces && !exported.metrics) return { plugins, stop: async () => {} };
+  const sdk = new NodeSDK({
+    resource,
+    spanProcessors: [spanProcessor],
+    metricReaders: exported.metrics
+      ? [new metrics.PeriodicExportingMetricReader({ exporter: new OTLPMetricExporter() })]
+      : [],
+    logRecordProcessors: [],
+    instrumentations: [],
+  });
+  sdk.start();
+  return { plugins, stop: () => stopped(sdk) };
+}
+
+/** A collector that does not answer costs what it was to be sent, not the run. */
+async function stopped(sdk: NodeSDK): Promise<void> {
+  try {
+    await sdk.shutdown();
+  } catch (error) {
+    process.stderr.write(`telemetry was not sent: ${messageOf(error)}\n`);
+  }
+}

@@ -1,0 +1,36 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+
+const run = promisify(execFile);
+const cli = join(import.meta.dirname, "..", "..", "..", "src", "cli");
+
+/** Packages that take long to load, of which each process loads those that its work needs. */
+const slow = ["@opentelemetry/sdk-node", "@temporalio/client", "@temporalio/worker", "onnxruntime-node"];
+
+/** Which of them a process has loaded after these commands' files, one after the other. */
+async function loadedAfter(...files: string[]): Promise<string[][]> {
+  const urls = files.map((file) => pathToFileURL(join(cli, file)).href);
+  const script = `
+    import { createRequire } from "node:module";
+    const { cache } = createRequire(${JSON.stringify(import.meta.url)});
+    const known = [];
+    for (const url of ${JSON.stringify(urls)}) {
+      await import(url);
+      const loaded = Object.keys(cache).join("\\n").replaceAll("\\\\", "/");
+      known.push(${JSON.stringify(slow)}.filter((name) => loaded.includes("/node_modules/" + name + "/")));
+    }
+    process.stdout.write(JSON.stringify(known));`;
+  const { stdout } = await run(process.execPath, ["--input-type=module", "-e", script]);
+  return JSON.parse(stdout);
+}
+
+test("a command loads what its own work needs: no worker, no runtime of models, no telemetry", async () => {
+  expect(await loadedAfter("trajectories.ts", "run.ts", "worker.ts")).toEqual([
+    [],
+    ["@temporalio/client"],
+    ["@temporalio/client", "@temporalio/worker"],
+  ]);
+});
