@@ -3,8 +3,7 @@ import type { Segment } from "../src/contracts/generated/segment.ts";
 import type { Generation } from "../src/contracts/policy.ts";
 import { toolDefinitions } from "../src/pipeline/tool-definitions.ts";
 import type { PolicyWorker } from "../src/roles/policy-worker.ts";
-import { newestPolicy } from "../src/runs/newest-policy.ts";
-import type { RunFolder } from "../src/runs/run-folder.ts";
+import type { OpenRun } from "../src/runs/open-runs.ts";
 import { turnKey } from "../src/store/keys.ts";
 import { type RunTasks, taskAt } from "../src/tasks/run-tasks.ts";
 import { instruments } from "../src/telemetry/instruments.ts";
@@ -13,6 +12,7 @@ import { actionSegment } from "../src/trajectory/action-segment.ts";
 import { recordedOnce } from "../src/trajectory/journal.ts";
 import { segmentRef } from "../src/trajectory/segments.ts";
 import { recordRefused, resultOf } from "../src/trajectory/turn-journal.ts";
+import { newestVersion } from "../src/versions/newest-version.ts";
 
 /**
  * Appends what came since the last action (the prompt, or observations) and generates the next action after it.
@@ -30,7 +30,7 @@ export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
     const recorded = await recordedOnce(store, turnKey(place, turn), async (lookAgain) => {
       await recordRefused(store, place, input.refused);
       const started = performance.now();
-      const policyVersion = await versionFor(input, folder);
+      const policyVersion = await versionFor(input, run);
       const policy = await worker.policy(place.run, policyVersion, input.policyFolder);
       const isFirst = input.head === null;
       const framed = isFirst
@@ -104,11 +104,10 @@ const noAction: Generation = {
   finishReason: "length",
 };
 
-/** The version that generates: the trajectory's own, or the newest that has been published since. */
+/** The version that generates: the trajectory's own, or the newest that has been made since. */
 async function versionFor(
   { newest, policyVersion }: Pick<GenerateTurnInput, "newest" | "policyVersion">,
-  folder: RunFolder,
+  run: OpenRun,
 ): Promise<number> {
-  if (newest !== true) return policyVersion;
-  return Math.max(policyVersion, (await newestPolicy(folder)) ?? policyVersion);
+  return (newest === true ? await newestVersion(run, policyVersion) : undefined) ?? policyVersion;
 }

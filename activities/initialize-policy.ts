@@ -1,10 +1,12 @@
-import { existsSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
 import type { PolicyActivities } from "../src/contracts/activities.ts";
-import { folderOnce } from "../src/files/folder-once.ts";
-import { patiently } from "../src/files/patiently.ts";
 import { policyFraming } from "../src/pipeline/preflight.ts";
 import { refuseRows } from "../src/pipeline/refuse-rows.ts";
 import type { PolicyWorker } from "../src/roles/policy-worker.ts";
+import { initialKey } from "../src/store/keys.ts";
+import { inPart } from "../src/store/tree-part.ts";
+import { policyPart } from "../src/versions/version-parts.ts";
 
 /**
  * Writes policy version 0, unless it is there already. Where nobody could count the tokens of the run's rows before, that
@@ -12,16 +14,19 @@ import type { PolicyWorker } from "../src/roles/policy-worker.ts";
  */
 export function initializePolicy(worker: PolicyWorker): PolicyActivities["initialize-policy"] {
   return async ({ run }) => {
-    const { plan, folder } = await worker.openRun(run);
-    const target = folder.policy(0);
-    const isNew = !existsSync(target);
+    const { plan, store } = await worker.openRun(run);
+    const isNew = (await store.readTree(initialKey)) === undefined;
     const wasCounted = isNew && (await policyFraming(plan.policy)) !== undefined;
     if (isNew) {
       const plugin = await worker.plugin(run);
-      const fill = (path: string) => plugin.initialize(path, plan.policy.config, plan.seed);
-      await patiently(() => folderOnce(target, fill));
+      const write = async (folder: string) => {
+        const policy = join(folder, "policy");
+        await mkdir(policy);
+        await plugin.initialize(policy, plan.policy.config, plan.seed);
+      };
+      await store.tree(initialKey, write, () => ({ policyVersion: 0 }));
     }
-    if (!wasCounted) await refuseRows(plan, target);
+    if (!wasCounted) await inPart(store, policyPart(plan, 0), (folder) => refuseRows(plan, folder));
     return { policyVersion: 0 };
   };
 }

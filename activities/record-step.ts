@@ -1,7 +1,5 @@
-import { rm } from "node:fs/promises";
 import type { RunActivities } from "../src/contracts/activities.ts";
 import type { StepRecord } from "../src/contracts/generated/step-record.ts";
-import { isKept } from "../src/ledger/kept-versions.ts";
 import { writeMetrics } from "../src/runs/metrics-view.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
 import { recordedStepKey } from "../src/store/keys.ts";
@@ -9,6 +7,8 @@ import { recordedOnce } from "../src/trajectory/journal.ts";
 import { type Metrics, meanMetrics } from "../src/trajectory/metrics.ts";
 import { readTrajectoryRecord } from "../src/trajectory/trajectory-files.ts";
 import { trajectoryOf } from "../src/trajectory/trajectory-of.ts";
+import { isKept } from "../src/versions/kept-versions.ts";
+import { policyPart, trainerPart } from "../src/versions/version-parts.ts";
 
 /**
  * Records a step, once, and in `metrics.jsonl` for people to read; and deletes versions that are neither checkpoints nor
@@ -25,8 +25,8 @@ export function recordStep(openRun: (run: string) => Promise<OpenRun>): RunActiv
     const { policyVersion } = first;
     for (let version = policyVersion - 1; version >= 0 && version > policyVersion - 5; version--) {
       if (isKept(plan, version, policyVersion)) continue;
-      for (const path of [folder.policy(version), folder.trainer(version)])
-        await rm(path, { recursive: true, force: true });
+      for (const { key, part } of [policyPart(plan, version), trainerPart(plan, version)])
+        await store.free(key, part);
     }
   };
 }

@@ -1,16 +1,17 @@
 import type { BatchMember, TrainStepInput } from "../src/contracts/activities.ts";
 import type { TrainedStep, TrainStepResult } from "../src/contracts/ledger.ts";
-import type { TrainerFolders, TrainingTrajectory } from "../src/contracts/trainer.ts";
+import type { TrainingTrajectory } from "../src/contracts/trainer.ts";
 import { leaveOutLate } from "../src/ledger/late-trajectories.ts";
 import { leftBehind } from "../src/ledger/left-behind.ts";
-import type { TrainerWorker } from "../src/roles/trainer-worker.ts";
-import { commit, committed } from "../src/runs/commit.ts";
-import { firstVersion } from "../src/runs/first-version.ts";
+import { saved, type TrainerStart, type TrainerWorker } from "../src/roles/trainer-worker.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
-import { trajectoryKey } from "../src/store/keys.ts";
+import { commitTree } from "../src/store/commit-tree.ts";
+import { trainedStepKey, trajectoryKey } from "../src/store/keys.ts";
 import { readSegments } from "../src/trajectory/segments.ts";
 import { trainingTrajectory } from "../src/trajectory/training-trajectory.ts";
 import { trajectoryOf } from "../src/trajectory/trajectory-of.ts";
+import { firstVersion } from "../src/versions/first-version.ts";
+import { policyPart, trainerPart } from "../src/versions/version-parts.ts";
 
 /**
  * A policy-gradient step on a batch of finished trajectories: writes the next policy version, and with it what became
@@ -21,14 +22,13 @@ export function trainStep(worker: TrainerWorker) {
   return async (input: TrainStepInput): Promise<TrainStepResult> => {
     const { run, step, policyVersion, batch, leftOut } = input;
     const opened = await worker.openRun(run);
-    const { folder, plan } = opened;
+    const { store, plan } = opened;
     const next = policyVersion + 1;
-    const file = folder.trainedStep(step);
-    const targets = [folder.trainer(next), folder.policy(next)];
-    const recorded = await committed<TrainedStep>(file, targets);
+    const key = trainedStepKey(step);
+    const recorded = await store.readTree(key);
     if (recorded !== undefined) {
-      await leaveOutLate(opened, step, recorded);
-      return resultOf(recorded);
+      await leaveOutLate(opened, step, recorded.value);
+      return resultOf(recorded.value);
     }
     const temperature = trainedTemperature(plan);
     const started = performance.now();
@@ -39,23 +39,18 @@ export function trainStep(worker: TrainerWorker) {
       run,
       from: `policy ${policyVersion}`,
       to: `policy ${next}`,
-      folders: foldersAt(opened, policyVersion),
+      start: startAt(plan, policyVersion),
       work: async (trainer) => {
         const metrics = await trainer.policyGradientStep(trajectories, { temperature });
-        const done = await commit<TrainedStep>(
-          file,
-          targets,
-          ([state = "", policy = ""]) => trainer.save(policy, state),
-          () => ({
-            ...{ step, from: policyVersion, policyVersion: next, metrics },
-            trajectories: batch.map(({ trajectory, head, reward, group }) => ({
-              ...{ trajectory, head, reward, group },
-            })),
-            leftOut: [...leftOut, ...others],
-            seconds: (performance.now() - started) / 1000,
-          }),
-        );
-        return resultOf(done);
+        const { value } = await commitTree(store, key, saved(trainer), () => ({
+          ...{ step, from: policyVersion, policyVersion: next, metrics },
+          trajectories: batch.map(({ trajectory, head, reward, group }) => ({
+            ...{ trajectory, head, reward, group },
+          })),
+          leftOut: [...leftOut, ...others],
+          seconds: (performance.now() - started) / 1000,
+        }));
+        return resultOf(value);
       },
     });
   };
@@ -86,13 +81,8 @@ async function recordedTurnRewards({ store }: OpenRun, trajectory: string): Prom
 }
 
 /** The first step starts the optimizer and the value head anew; the reference is the policy it starts from. */
-function foldersAt({ plan, folder }: OpenRun, version: number): TrainerFolders {
+function startAt(plan: OpenRun["plan"], version: number): TrainerStart {
   const reference = firstVersion(plan);
-  const base = {
-    initial: folder.policy(0),
-    policy: folder.policy(version),
-    reference: folder.policy(reference),
-    failures: folder.failures,
-  };
-  return version === reference ? base : { ...base, state: folder.trainer(version) };
+  const start = { policy: policyPart(plan, version), reference: policyPart(plan, reference) };
+  return version === reference ? start : { ...start, state: trainerPart(plan, version) };
 }

@@ -1,11 +1,10 @@
-import { rm } from "node:fs/promises";
 import type { WarmStartInput, WarmStartResult } from "../src/contracts/activities.ts";
 import type { MaskedTokens } from "../src/contracts/policy.ts";
-import type { SupervisedSettings, Trainer, TrainerFolders } from "../src/contracts/trainer.ts";
+import type { SupervisedSettings, Trainer } from "../src/contracts/trainer.ts";
 import { batchIndices } from "../src/random/batch-indices.ts";
-import type { TrainerWorker } from "../src/roles/trainer-worker.ts";
-import { commit, committed } from "../src/runs/commit.ts";
-import type { RunFolder } from "../src/runs/run-folder.ts";
+import { saved, type TrainerStart, type TrainerWorker } from "../src/roles/trainer-worker.ts";
+import { commitTree } from "../src/store/commit-tree.ts";
+import { initialKey, warmStartKey } from "../src/store/keys.ts";
 
 /**
  * Supervised steps `from` to `to` on the demonstrations. Each slice leaves a checkpoint, so that a dead worker
@@ -13,34 +12,29 @@ import type { RunFolder } from "../src/runs/run-folder.ts";
  */
 export function warmStart(worker: TrainerWorker) {
   return async ({ run, from, to }: WarmStartInput): Promise<WarmStartResult> => {
-    const { plan, folder } = await worker.openRun(run);
+    const { plan, store } = await worker.openRun(run);
     const settings = plan.warmStart;
     if (settings === undefined) return { firstLoss: 0, lastLoss: 0, seconds: 0 };
-    const file = folder.warmStartSlice(from, to);
-    const target = folder.warmStart(to);
-    const targets = [target.state, to === settings.steps ? folder.policy(1) : target.policy];
-    const result =
-      (await committed<WarmStartResult>(file, targets)) ??
+    const key = warmStartKey(to);
+    const standing =
+      (await store.readTree(key)) ??
       (await worker.train({
         run,
         from: positionOf(from),
         to: positionOf(to),
-        folders: foldersAt(folder, from),
+        start: startAt(from),
         work: async (trainer) => {
           const started = performance.now();
           const examples = await worker.demonstrations(run);
           const losses = await supervisedSteps(trainer, examples, { ...settings, from, to, seed: plan.seed });
-          const save = ([state = "", policy = ""]: readonly string[]) => trainer.save(policy, state);
-          return commit<WarmStartResult>(file, targets, save, () => ({
+          return commitTree(store, key, saved(trainer), () => ({
             ...{ firstLoss: losses[0] ?? 0, lastLoss: losses.at(-1) ?? 0 },
             seconds: (performance.now() - started) / 1000,
           }));
         },
       }));
-    const previous = folder.warmStart(from);
-    for (const path of [previous.policy, previous.state]) await rm(path, { recursive: true, force: true });
-    const { firstLoss, lastLoss, seconds } = result;
-    return { firstLoss, lastLoss, seconds };
+    if (from > 0) for (const part of ["policy", "trainer"]) await store.free(warmStartKey(from), part);
+    return standing.value;
   };
 }
 
@@ -65,8 +59,8 @@ function positionOf(step: number): string {
   return `warm-start ${step}`;
 }
 
-function foldersAt(folder: RunFolder, step: number): TrainerFolders {
-  const initial = folder.policy(0);
-  const both = { initial, failures: folder.failures };
-  return step === 0 ? { ...both, policy: initial } : { ...both, ...folder.warmStart(step) };
+function startAt(steps: number): TrainerStart {
+  if (steps === 0) return { policy: { key: initialKey, part: "policy" } };
+  const key = warmStartKey(steps);
+  return { policy: { key, part: "policy" }, state: { key, part: "trainer" } };
 }

@@ -1,8 +1,8 @@
 """Loads a policy of Everturn's in transformers and compares tokens and logits with Everturn's own.
 
     pip install -r scripts/requirements-fixtures.txt
-    python scripts/check-transformers.py runs/<run>/policies/v0041
-    python scripts/check-transformers.py runs/<run>/policies/v0041 exported.gguf
+    python scripts/check-transformers.py $(everturn versions RUN 41)
+    python scripts/check-transformers.py $(everturn versions RUN 41) exported.gguf
 
 A folder with a LoRA adapter is loaded by PEFT onto its base. With a GGUF file, transformers reads that one, which
 `everturn export` made from the folder; it must be float32.

@@ -8,11 +8,10 @@ import type { EvaluationInput, EvaluationRecord } from "../../src/contracts/run.
 import type { TrajectoryInput, TrajectoryPlace, TrajectoryResult } from "../../src/contracts/trajectory.ts";
 import { readLines } from "../../src/files/line-file.ts";
 import { loadPlan } from "../../src/pipeline/load-plan.ts";
-import { loadPolicy } from "../../src/plugins/registry.ts";
 import { createRun } from "../../src/runs/create-run.ts";
 import { openRun } from "../../src/runs/open-runs.ts";
-import { runFolder } from "../../src/runs/run-folder.ts";
 import { openSession, type RunSession } from "../../src/supervision/session.ts";
+import { folderOf, initializeVersion } from "../../tests/support/versions.ts";
 import { trajectoryInput } from "../../workflows/trajectory-input.ts";
 import { takeOneStep } from "../one-step.ts";
 import { type TurnSpread, turnSpread } from "./turn-spread.ts";
@@ -91,9 +90,9 @@ export async function openDurableRun(
     ],
   });
   const run = await createRun(plan, folder, undefined, false);
-  const paths = runFolder(folder, run);
-  const { store } = await openRun(folder, run);
-  await (await loadPolicy(plan.policy)).initialize(paths.policy(0), plan.policy.config, plan.seed);
+  const opened = await openRun(folder, run);
+  const paths = opened.folder;
+  await initializeVersion(opened, 0);
   const session = await openSession({ runs: folder, run, temporal: undefined });
   const { client, queues } = session;
   const settings = runSettings(plan);
@@ -118,7 +117,6 @@ export async function openDurableRun(
   }
 
   async function step(): Promise<number> {
-    const opened = { id: run, store, plan };
     const turnSeconds = seconds;
     await takeOneStep(session, opened, { nextStep: ++number, policyVersion: 0, turnSeconds });
     const record = (await readLines<StepRecord>(paths.metrics)).at(-1);
@@ -142,7 +140,7 @@ export async function openDurableRun(
 
   return {
     plan,
-    policy: paths.policy(0),
+    policy: await folderOf(opened, 0),
     evaluate,
     lateTurns: () => turnSpread(join(folder, run), `evaluation-${number}`, seconds),
     step,

@@ -8,6 +8,7 @@ import { readSegments } from "../../src/trajectory/segments.ts";
 import { trainingTrajectory } from "../../src/trajectory/training-trajectory.ts";
 import { listTrajectories, readTrajectories } from "../../src/trajectory/trajectory-files.ts";
 import { trajectoryOf } from "../../src/trajectory/trajectory-of.ts";
+import { folderOf } from "../../tests/support/versions.ts";
 import type { OwnRun } from "./own-run.ts";
 
 /** The run's policy and trainer in this process, without Temporal: seconds of a step's generation and training alone. */
@@ -22,8 +23,9 @@ export interface Engines {
 /** Opens the policy and the trainer at the version that the run started from. */
 export async function openEngines(own: OwnRun): Promise<Engines> {
   const { plan, folder, store, id: run } = own;
-  const policy = await (await loadPolicy(plan.policy)).open(folder.policy(0), plan.policy.config);
-  const folders = { initial: folder.policy(0), policy: own.first, reference: own.first };
+  const initial = await folderOf(own, 0);
+  const policy = await (await loadPolicy(plan.policy)).open(initial, plan.policy.config);
+  const folders = { initial, policy: own.first, reference: own.first };
   const plugin = await loadTrainer(plan.trainer);
   const trainer = await plugin.open(folders, plan.trainer.config, plan.seed, plan.trainer.loss);
   const definitions = plan.tools.flatMap(({ manifest }) =>
@@ -57,7 +59,7 @@ export async function openEngines(own: OwnRun): Promise<Engines> {
   return {
     generate: async (step, version) => {
       const made = await records(step);
-      await policy.load(version, folder.policy(version));
+      await policy.load(version, await folderOf(own, version));
       return timed(() => Promise.all(made.map((record) => again(record, version))));
     },
     train: async (step) => {

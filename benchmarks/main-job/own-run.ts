@@ -8,6 +8,7 @@ import { type OpenRun, openRun } from "../../src/runs/open-runs.ts";
 import { openSession } from "../../src/supervision/session.ts";
 import { finishTraining, startTraining } from "../../src/supervision/training-handle.ts";
 import { runTasks, taskRow } from "../../src/tasks/run-tasks.ts";
+import { folderOf } from "../../tests/support/versions.ts";
 import { takeOneStep } from "../one-step.ts";
 
 /** Seconds of a step: its record's phases, writing the record, and all else from start to result. */
@@ -89,6 +90,6 @@ export async function openOwnRun(plan: Plan, runs: string): Promise<OwnRun> {
     return selected;
   }
 
-  const first = folder.policy(plan.warmStart === undefined ? 0 : 1);
+  const first = await folderOf(opened, plan.warmStart === undefined ? 0 : 1);
   return { ...opened, first, step, tasks, close: session.close };
 }

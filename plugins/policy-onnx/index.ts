@@ -1,6 +1,8 @@
+import { existsSync } from "node:fs";
 import { copyFile } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import {
+  adapterConfigFile,
   beforeStopTexts,
   createFraming,
   createSampler,
@@ -77,6 +79,7 @@ const plugin: PolicyPlugin = {
       stopTokens,
       decode: tokenizer.decode,
       target: targetOf(given),
+      ...(existsSync(join(folder, adapterConfigFile)) ? {} : { base: folder }),
     });
     let grammar: Promise<ToolCallGrammar> | undefined;
     const constraintFor = async (tools: readonly ToolDefinition[]) => {
@@ -87,6 +90,7 @@ const plugin: PolicyPlugin = {
     };
     return {
       ...createFraming(tokenizer),
+      isLoaded: (version) => sampler.isLoaded(version),
       load: (version, path) => sampler.load(version, path),
       async generate({ tools = [], ...request }) {
         const sampling: SamplingParameters = { ...Object(usual), ...request.sampling };

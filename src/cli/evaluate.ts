@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { runSettings } from "../../activities/open-run.ts";
@@ -8,13 +7,15 @@ import type { RunSettings } from "../contracts/run-settings.ts";
 import { evaluationStage } from "../contracts/stages.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { policyFraming, preflight } from "../pipeline/preflight.ts";
-import { newestPolicy } from "../runs/newest-policy.ts";
 import { type OpenRun, openRun } from "../runs/open-runs.ts";
+import { inPart } from "../store/tree-part.ts";
 import type { RunSession } from "../supervision/session.ts";
 import { workflowResult } from "../supervision/workflow-result.ts";
 import { readTaskFile } from "../tasks/task-file.ts";
 import { displayPath } from "../validation/place.ts";
 import { refusal } from "../validation/problem.ts";
+import { hasVersion, newestVersion } from "../versions/newest-version.ts";
+import { policyPart } from "../versions/version-parts.ts";
 import { positiveCount } from "./option-values.ts";
 import { runReference } from "./run-reference.ts";
 import { terminate } from "./terminate.ts";
@@ -92,13 +93,13 @@ async function evaluateIn(
 
 /** Throws what is wrong with the file, and WRONG_CONFIGURATION where its tasks leave no room for an action. */
 async function refuseTasks(
-  { plan, folder }: OpenRun,
+  { plan, store }: OpenRun,
   { taskFile: file, withoutTools = false }: EvaluationPlan,
 ): Promise<void> {
   if (file === undefined) return;
   const taskFile = await readTaskFile(file);
   const tools = withoutTools ? [] : plan.tools;
-  const framing = await policyFraming(plan.policy, folder.policy(0));
+  const framing = await inPart(store, policyPart(plan, 0), (folder) => policyFraming(plan.policy, folder));
   const { problems } = preflight({ ...plan, tools }, { taskFile }, framing);
   if (problems.length > 0) throw refusal(displayPath(file), problems);
 }
@@ -111,12 +112,12 @@ async function withRecordings(plan: Plan, { toolRecordings, ...options }: Option
   return { ...plan, rollout: { ...plan.rollout, toolRecordings: folder.root } };
 }
 
-async function evaluationPlan({ id, folder }: OpenRun, options: Options): Promise<EvaluationPlan> {
+async function evaluationPlan(run: OpenRun, options: Options): Promise<EvaluationPlan> {
   const { tasks, limit, tools } = options;
   const asked = options.policyVersion;
-  const policyVersion = asked === undefined ? await newestPolicy(folder) : Number(asked || Number.NaN);
-  if (policyVersion === undefined || !existsSync(folder.policy(policyVersion))) {
-    throw new EverturnError("POLICY_NOT_FOUND", { run: id, version: asked ?? "newest" });
+  const policyVersion = asked === undefined ? await newestVersion(run) : Number(asked || Number.NaN);
+  if (policyVersion === undefined || !(await hasVersion(run, policyVersion))) {
+    throw new EverturnError("POLICY_NOT_FOUND", { run: run.id, version: asked ?? "newest" });
   }
   const time = new Date().toISOString().replace(/[-:.]/g, "").slice(0, 18);
   return {

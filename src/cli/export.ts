@@ -2,7 +2,12 @@ import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { exportModel } from "../models/export-model.ts";
 import type { FloatType } from "../models/float-types.ts";
+import { openRun } from "../runs/open-runs.ts";
+import { isRun } from "../runs/run-file.ts";
+import { displayPath } from "../validation/place.ts";
+import { runReference } from "./run-reference.ts";
 import { refuseUsedTarget, writeNewFolder } from "./used-target.ts";
+import { versionFolder } from "./versions.ts";
 
 const dtypes = new Map<string, FloatType>([
   ["float32", "F32"],
@@ -13,6 +18,8 @@ const dtypes = new Map<string, FloatType>([
 interface Options {
   dtype: string;
   merge: boolean;
+  policyVersion?: string;
+  runs: string;
   base?: string;
 }
 
@@ -21,22 +28,36 @@ export function registerExport(program: Command): void {
   program
     .command("export")
     .description("write a policy as Hugging Face's files or as a GGUF file")
-    .argument("<policy>", "its folder, such as runs/<run>/policies/v0041")
+    .argument("<policy>", "the run that made it, by id or path, or any folder of a policy")
     .argument("<target>", "a folder, or a file that ends in .gguf; nothing is overwritten")
     .addOption(
       new Option("--dtype <type>", "type of the weights").choices([...dtypes.keys()]).default("float32"),
     )
     .option("--merge", "put a LoRA adapter into its base model's weights", false)
+    .option("--policy-version <number>", "of a run; default: the newest")
+    .option("--runs <folder>", "where runs are kept", "runs")
     .option("--base <folder>", "the adapter's base model, if it isn't where the adapter says")
     .action(exportPolicy);
 }
 
-async function exportPolicy(policy: string, target: string, options: Options): Promise<void> {
+async function exportPolicy(named: string, target: string, options: Options): Promise<void> {
   await refuseUsedTarget(target);
-  const { dtype, ...rest } = options;
-  const wanted = { ...rest, dtype: dtypes.get(dtype) ?? "F32" };
+  const { dtype, merge } = options;
+  const { policy, base } = await policyOf(named, options);
+  const wanted = { merge, ...(base && { base }), dtype: dtypes.get(dtype) ?? "F32" };
   const path = resolve(target);
   if (target.endsWith(".gguf")) await exportModel(policy, path, wanted);
   else await writeNewFolder(path, (temporary) => exportModel(policy, temporary, wanted));
   process.stdout.write(`${policy} is in ${target}\n`);
+}
+
+/** The folder of a policy, and of its base where that is known. Throws POLICY_NOT_FOUND. */
+async function policyOf(named: string, options: Options): Promise<{ policy: string; base?: string }> {
+  const { policyVersion, base } = options;
+  const given = base === undefined ? {} : { base };
+  const { runs, run } = runReference(named, options.runs);
+  if (policyVersion === undefined && !isRun(runs, run)) return { policy: named, ...given };
+  const opened = await openRun(runs, run);
+  const folderOf = async (version: string) => displayPath(await versionFolder(opened, version));
+  return { policy: await folderOf(policyVersion ?? "newest"), base: await folderOf("0"), ...given };
 }

@@ -5,9 +5,9 @@ import { trajectoryInput } from "../../workflows/trajectory-input.ts";
 import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import type { Queues, TrajectoryInput, TrajectoryOrigin } from "../contracts/trajectory.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
-import { newestPolicy } from "../runs/newest-policy.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import { counted } from "../text/format.ts";
+import { hasVersion, newestVersion } from "../versions/newest-version.ts";
 
 /** What a person asks of a fork; what is left out is as it was for the original. */
 export interface ForkRequest {
@@ -56,17 +56,14 @@ export async function forkPlan(
 }
 
 /** A version of the run, or a folder in Hugging Face's formats; that one gets the number after the run's newest. */
-async function policyOf(
-  { id, folder }: OpenRun,
-  asked: string,
-): Promise<{ version: number; folder?: string }> {
+async function policyOf(run: OpenRun, asked: string): Promise<{ version: number; folder?: string }> {
   if (/^\d+$/.test(asked)) {
     const version = Number(asked);
-    if (existsSync(folder.policy(version))) return { version };
+    if (await hasVersion(run, version)) return { version };
   } else if (existsSync(join(asked, "config.json"))) {
-    return { version: ((await newestPolicy(folder)) ?? 0) + 1, folder: resolve(asked) };
+    return { version: ((await newestVersion(run)) ?? 0) + 1, folder: resolve(asked) };
   }
-  throw new EverturnError("POLICY_NOT_FOUND", { run: id, version: asked });
+  throw new EverturnError("POLICY_NOT_FOUND", { run: run.id, version: asked });
 }
 
 /** Evaluations are greedy. */

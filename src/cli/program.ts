@@ -17,6 +17,7 @@ const commands: Record<string, () => Promise<(program: Command) => void>> = {
   fork: async () => (await import("./fork.ts")).registerFork,
   replay: async () => (await import("./replay.ts")).registerReplay,
   report: async () => (await import("./report.ts")).registerReport,
+  versions: async () => (await import("./versions.ts")).registerVersions,
   import: async () => (await import("./import.ts")).registerImport,
   export: async () => (await import("./export.ts")).registerExport,
   dev: async () => (await import("./dev.ts")).registerDev,

@@ -37,6 +37,6 @@ async function show(named: string, options: Options): Promise<void> {
     );
     return;
   }
-  const rows = options.tokens ? tokenRows(detail.segments, await tokenTexts(run.folder)) : undefined;
+  const rows = options.tokens ? tokenRows(detail.segments, await tokenTexts(run)) : undefined;
   process.stdout.write(trajectoryText(detail, paintFor(process.stdout), rows));
 }

@@ -1,7 +1,10 @@
-import { readdir } from "node:fs/promises";
+import { readdir, rename, rm } from "node:fs/promises";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { isSystemError } from "../errors/system-error.ts";
-import { folderOnce } from "../files/folder-once.ts";
+import { flushAll } from "../files/flush.ts";
+import { makeFolder } from "../files/make-folder.ts";
+import { storageError } from "../files/storage-errors.ts";
+import { temporaryName } from "../files/temporary-name.ts";
 
 /** Throws TARGET_NOT_EMPTY unless `path` is free: nothing there, or an empty folder. */
 export async function refuseUsedTarget(path: string): Promise<void> {
@@ -16,5 +19,15 @@ export async function refuseUsedTarget(path: string): Promise<void> {
 
 /** Writes a new folder, whole or not at all. Throws TARGET_NOT_EMPTY if one has come to be there meanwhile. */
 export async function writeNewFolder(path: string, fill: (folder: string) => Promise<void>): Promise<void> {
-  if (!(await folderOnce(path, fill))) throw new EverturnError("TARGET_NOT_EMPTY", { path });
+  const temporary = temporaryName(path);
+  try {
+    makeFolder(temporary);
+    await fill(temporary);
+    await flushAll(temporary);
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { recursive: true, force: true }).catch(() => {}); // the first error says more
+    const isUsed = isSystemError(error, "ENOTEMPTY") || isSystemError(error, "EEXIST");
+    throw isUsed ? new EverturnError("TARGET_NOT_EMPTY", { path }) : storageError(error, path);
+  }
 }

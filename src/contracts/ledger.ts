@@ -40,7 +40,7 @@ export interface TrainStepResult {
   seconds: number;
 }
 
-/** What became of each trajectory of a step, committed with the version that the step made: `steps/train-3.json`. */
+/** What became of each trajectory of a step, committed with the version that the step made. */
 export interface TrainedStep extends TrainStepResult {
   /** Absent, as all that follows, in runs of 0.1 and 0.2. */
   step?: number;
@@ -48,9 +48,6 @@ export interface TrainedStep extends TrainStepResult {
   from?: number;
   trajectories?: TrainedTrajectory[];
   leftOut?: LeftOutTrajectory[];
-  attempt?: string;
-  /** The version's files with their sizes in bytes. */
-  files?: Record<string, number>;
 }
 
 /** Where a trajectory is: what the ledger says of it. */

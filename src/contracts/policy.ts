@@ -83,6 +83,8 @@ export interface Policy {
   frameObservation(messages: Message[]): TokenizedText;
   /** A whole conversation, for supervised steps. */
   frameDemonstration(messages: Message[], tools: ToolDefinition[]): MaskedTokens;
+  /** Whether `generate` has a version's weights now. Asking for it counts as use. */
+  isLoaded(version: number): boolean;
   /** Makes a version's weights available to `generate`; a version that is loaded already costs nothing. */
   load(version: number, folder: string): Promise<void>;
   generate(request: GenerationRequest): Promise<Generation>;
@@ -110,7 +112,10 @@ export interface PolicyTraits {
 export interface PolicyPlugin {
   /** Writes version 0 into `folder` in Hugging Face's formats. */
   initialize(folder: string, config: JsonObject, seed: number): Promise<void>;
-  /** Opens the policy for generation and tokenization; `folder` holds any version (its tokenizer and config). */
+  /**
+   * Opens the policy for generation and tokenization. `folder` holds version 0 (tokenizer, config, the weights that the run's
+   * adapters are for) or, for a fork with another policy, that one. It stays until the policy is closed.
+   */
   open(folder: string, config: JsonObject): Promise<Policy>;
   /** What no schema can say of a configuration, asked before a run. */
   check?(config: JsonObject): ConfigurationProblem[];

@@ -429,7 +429,7 @@ export const errorTable = {
   POLICY_NOT_FOUND: {
     message: "The run {run} has no policy version {version}.",
     retryable: false,
-    help: "Versions are in the run's folder under policies/; older ones are deleted except at checkpoints.",
+    help: "`everturn versions {run}` lists those that there are; older ones are deleted except at checkpoints.",
   },
   TASKS_NOT_FOUND: {
     message: "There is no task file {file}.",
@@ -575,6 +575,11 @@ export const errorTable = {
     message: "The run {run} stopped: nothing could be written for {minutes} minutes. {reason}",
     retryable: true,
     help: "Then `everturn resume {run}`.",
+  },
+  FILES_GONE: {
+    message: "The files of {tree}, {part}, are not there, or not those that were committed.",
+    retryable: false,
+    help: "They were removed, changed or cut: `everturn ledger` says which. Restore them from a copy.",
   },
   ATTEMPT_SUPERSEDED: {
     message: "{file} was written by another attempt, which came first.",

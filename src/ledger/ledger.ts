@@ -6,6 +6,7 @@ import { loadDataset } from "../plugins/registry.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import { lastRecordedStep } from "../runs/recorded-steps.ts";
 import { checkChains } from "./check-chains.ts";
+import { checkFiles } from "./check-files.ts";
 import { checkVersions } from "./check-versions.ts";
 import { checkDataCursor } from "./checks/data-cursor.ts";
 import { checkEvaluations } from "./checks/evaluations.ts";
@@ -57,7 +58,8 @@ export async function readLedger(run: OpenRun, stage?: string): Promise<Ledger> 
     ...checkMetrics(facts),
     ...checkEvaluations(run.id, shown),
     ...cursor,
-    ...(await checkVersions(run, facts.trained, () => newestRecorded(run))),
+    ...(await checkVersions(run, () => newestRecorded(run))),
+    ...(await checkFiles(run)),
     ...(await checkChains(run.store, finished)),
   ];
   return { run: run.id, stages: summarize(entries, facts), entries, findings, unchecked };

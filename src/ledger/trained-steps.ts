@@ -1,24 +1,26 @@
-import { dirname } from "node:path";
 import type { TrainedStep } from "../contracts/ledger.ts";
-import { namesIn } from "../files/names-in.ts";
-import { readRecord } from "../files/whole-files.ts";
-import type { OpenRun } from "../runs/open-runs.ts";
+import { trainedStepKey } from "../store/keys.ts";
+import type { Store } from "../store/store.ts";
+import { treeRecordKey } from "../store/tree-paths.ts";
 import { readLate } from "./late-trajectories.ts";
 
-/** The steps that were trained, by number, with what was left out of them later. Throws RECORD_CORRUPT. */
+/**
+ * The steps that were trained, by number, with what was left out of them later. Whether the files of their versions are
+ * whole does not matter; one whose record can't be read is left out.
+ */
 export async function readTrainedSteps({
-  folder,
   store,
-}: Pick<OpenRun, "folder" | "store">): Promise<Map<number, TrainedStep>> {
-  const names = await namesIn(dirname(folder.trainedStep(1)));
-  const numbers = names.flatMap((name) => /^train-(\d+)\.json$/.exec(name)?.[1] ?? []).map(Number);
+}: {
+  store: Pick<Store, "read" | "has" | "treeRecord">;
+}): Promise<Map<number, TrainedStep>> {
   const steps = new Map<number, TrainedStep>();
-  for (const step of numbers.sort((a, b) => a - b)) {
-    const record = await readRecord<TrainedStep>(folder.trainedStep(step));
-    if (record === undefined) continue;
-    const { leftOut = [] } = record;
-    const late = await readLate(store, step);
-    steps.set(step, late.length === 0 ? record : { ...record, leftOut: [...leftOut, ...late] });
+  for (let step = 1; ; step++) {
+    const key = trainedStepKey(step);
+    const record = (await store.treeRecord(key))?.value;
+    if (record !== undefined) {
+      const { leftOut = [] } = record;
+      const late = await readLate(store, step);
+      steps.set(step, late.length === 0 ? record : { ...record, leftOut: [...leftOut, ...late] });
+    } else if (!(await store.has(treeRecordKey(key)))) return steps;
   }
-  return steps;
 }

@@ -3,11 +3,11 @@ import type { StepRecord } from "../contracts/generated/step-record.ts";
 import type { Plan } from "../contracts/plan.ts";
 import type { EvaluationRecord } from "../contracts/run.ts";
 import { otherEvaluations, ownEvaluations } from "../runs/evaluations.ts";
-import { firstVersion } from "../runs/first-version.ts";
 import { openRun } from "../runs/open-runs.ts";
 import { recordedSteps } from "../runs/recorded-steps.ts";
 import { readRunFile } from "../runs/run-file.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
+import { firstVersion } from "../versions/first-version.ts";
 import { type Comparison, compare } from "./comparison.ts";
 
 /** All that a report shows of a run. */

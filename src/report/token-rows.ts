@@ -1,9 +1,9 @@
-import { readdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
 import type { Segment } from "../contracts/generated/segment.ts";
 import { isEverturnError } from "../errors/everturn-error.ts";
-import type { RunFolder } from "../runs/run-folder.ts";
+import type { OpenRun } from "../runs/open-runs.ts";
+import { inPart } from "../store/tree-part.ts";
 import { loadTokenizer } from "../tokens/tokenizer.ts";
+import { policyPart } from "../versions/version-parts.ts";
 
 /** A token of a trajectory. */
 export interface TokenRow {
@@ -37,17 +37,16 @@ export function tokenRows(segments: readonly Segment[], textOf?: (token: number)
   return rows;
 }
 
-/** Decodes single tokens by the tokenizer of any policy version on disk; undefined if there is none to read. */
-export async function tokenTexts(folder: RunFolder): Promise<((token: number) => string) | undefined> {
-  const policies = dirname(folder.policy(0));
-  const versions = (await readdir(policies).catch(() => [])).filter((name) => /^v\d+$/.test(name)).sort();
-  for (const version of versions.reverse()) {
-    try {
-      const tokenizer = await loadTokenizer(join(policies, version));
-      return (token) => tokenizer.decode([token]);
-    } catch (error) {
-      if (!isEverturnError(error)) throw error; // this version has none that can be read; an older one may
-    }
+/** Decodes single tokens by the tokenizer of version 0, which is that of all; undefined if it can't be read. */
+export async function tokenTexts({
+  plan,
+  store,
+}: Pick<OpenRun, "plan" | "store">): Promise<((token: number) => string) | undefined> {
+  try {
+    const tokenizer = await inPart(store, policyPart(plan, 0), loadTokenizer);
+    return (token) => tokenizer.decode([token]);
+  } catch (error) {
+    if (!isEverturnError(error)) throw error;
+    return undefined;
   }
-  return undefined;
 }

@@ -1,9 +1,10 @@
 import type { Policy, PolicyPlugin } from "../contracts/policy.ts";
 import { loadPolicy } from "../plugins/registry.ts";
 import { sharedPromises } from "../promises/shared-promises.ts";
-import { newestPolicy } from "../runs/newest-policy.ts";
 import { type OpenRun, openRuns } from "../runs/open-runs.ts";
+import { inPart, type KeptPart, keepPart } from "../store/tree-part.ts";
 import { type Contexts, openContexts } from "../trajectory/contexts.ts";
+import { policyPart } from "../versions/version-parts.ts";
 
 /** What the activities of the queue `policy` share in a worker: open runs and their policies. */
 export interface PolicyWorker {
@@ -18,36 +19,57 @@ export interface PolicyWorker {
   close(): Promise<void>;
 }
 
+/** A policy at work, and what it may read. */
+interface HeldPolicy {
+  policy: Policy;
+  kept?: KeptPart;
+}
+
 /** A policy worker over the runs in the folder `runs`. */
 export function policyWorker(runs: string): PolicyWorker {
   const openRun = openRuns(runs);
-  const policies = sharedPromises<Policy>();
+  const policies = sharedPromises<HeldPolicy>();
 
   async function plugin(run: string): Promise<PolicyPlugin> {
     return loadPolicy((await openRun(run)).plan.policy);
   }
 
-  async function open(run: string, folder: string): Promise<Policy> {
-    const { plan } = await openRun(run);
-    return (await plugin(run)).open(folder, plan.policy.config);
+  /** Opened on version 0, which is never freed, or on another policy's folder. It may read there at any time. */
+  async function open(run: string, elsewhere: string | undefined): Promise<HeldPolicy> {
+    const { plan, store } = await openRun(run);
+    const opener = await plugin(run);
+    if (elsewhere !== undefined) return { policy: await opener.open(elsewhere, plan.policy.config) };
+    const kept = await keepPart(store, policyPart(plan, 0));
+    try {
+      return { policy: await opener.open(kept.folder, plan.policy.config), kept };
+    } catch (error) {
+      kept.release();
+      throw error;
+    }
   }
+
+  const held = (run: string, elsewhere?: string) =>
+    policies.get(elsewhere ?? run, () => open(run, elsewhere));
 
   return {
     openRun,
     plugin,
     contexts: openContexts(),
     policy: async (run, version, elsewhere) => {
-      const folder = elsewhere ?? (await openRun(run)).folder.policy(version);
-      const policy = await policies.get(elsewhere ?? run, () => open(run, folder));
-      await policy.load(version, folder);
+      const { policy } = await held(run, elsewhere);
+      if (policy.isLoaded(version)) return policy;
+      const { plan, store } = await openRun(run);
+      const load = (folder: string) => policy.load(version, folder);
+      await (elsewhere === undefined ? inPart(store, policyPart(plan, version), load) : load(elsewhere));
       return policy;
     },
-    framing: async (run) => {
-      const { folder } = await openRun(run);
-      return policies.get(run, async () => open(run, folder.policy((await newestPolicy(folder)) ?? 0)));
-    },
+    framing: async (run) => (await held(run)).policy,
     close: async () => {
-      for (const opening of policies.all()) await (await opening).close();
+      for (const opening of policies.all()) {
+        const { policy, kept } = await opening;
+        await policy.close();
+        kept?.release();
+      }
     },
   };
 }

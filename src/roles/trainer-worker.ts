@@ -1,3 +1,5 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
 import type { MaskedTokens } from "../contracts/policy.ts";
 import type { Trainer, TrainerFolders } from "../contracts/trainer.ts";
 import { readDemonstrations } from "../pipeline/demonstrations.ts";
@@ -5,19 +7,29 @@ import { toolDefinitions } from "../pipeline/tool-definitions.ts";
 import { loadPolicy, loadTrainer } from "../plugins/registry.ts";
 import { sharedPromises } from "../promises/shared-promises.ts";
 import { type OpenRun, openRuns } from "../runs/open-runs.ts";
+import { inPart, type KeptPart, keepPart, type TreePart } from "../store/tree-part.ts";
+import { policyPart } from "../versions/version-parts.ts";
+
+/** Where a trainer starts from, beside version 0. Without `state` the optimizer and the value head start anew. */
+export interface TrainerStart {
+  policy: TreePart;
+  state?: TreePart;
+  /** The policy that the KL term refers to. */
+  reference?: TreePart;
+}
 
 /** What the activities of the queue `trainer` share in a worker: open runs, their trainers, demonstrations. */
 export interface TrainerWorker {
   openRun(run: string): Promise<OpenRun>;
   /**
    * Does `work` with a trainer that stands at `from`: the one in memory if it stands there, else one opened from
-   * `folders`. Afterwards the trainer stands at `to`; if `work` throws it is dropped.
+   * `start`. Afterwards the trainer stands at `to`; if `work` throws it is dropped.
    */
   train<T>(options: {
     run: string;
     from: string;
     to: string;
-    folders: TrainerFolders;
+    start: TrainerStart;
     work: (trainer: Trainer) => Promise<T>;
   }): Promise<T>;
   /** The warm start's demonstrations as tokens. */
@@ -25,41 +37,91 @@ export interface TrainerWorker {
   close(): Promise<void>;
 }
 
+/** A trainer in memory, where it stands, and what it may read. */
+interface HeldTrainer {
+  position: string;
+  trainer: Trainer;
+  kept: KeptPart[];
+}
+
+/** Writes what a trainer has come to into the parts of a tree. */
+export function saved(trainer: Trainer): (folder: string) => Promise<void> {
+  return async (folder) => {
+    const policy = join(folder, "policy");
+    const state = join(folder, "trainer");
+    for (const part of [policy, state]) await mkdir(part, { recursive: true });
+    await trainer.save(policy, state);
+  };
+}
+
 /** A trainer worker over the runs in the folder `runs`. */
 export function trainerWorker(runs: string): TrainerWorker {
   const openRun = openRuns(runs);
   const demonstrations = sharedPromises<MaskedTokens[]>();
-  const trainers = new Map<string, { position: string; trainer: Trainer }>();
+  const trainers = new Map<string, HeldTrainer>();
 
   async function drop(run: string): Promise<void> {
     const held = trainers.get(run);
     trainers.delete(run);
     await held?.trainer.close();
+    for (const { release } of held?.kept ?? []) release();
+  }
+
+  /** Version 0 and the reference stay in their folders for as long as it works: it may read them at any time. */
+  async function open(run: string, start: TrainerStart): Promise<Omit<HeldTrainer, "position">> {
+    const { plan, folder, store } = await openRun(run);
+    const { config, loss } = plan.trainer;
+    const plugin = await loadTrainer(plan.trainer);
+    const kept: KeptPart[] = [];
+    const keep = async (part: TreePart) => {
+      const held = await keepPart(store, part);
+      kept.push(held);
+      return held.folder;
+    };
+    try {
+      const folders = {
+        initial: await keep(policyPart(plan, 0)),
+        ...(start.reference && { reference: await keep(start.reference) }),
+        failures: folder.failures,
+      };
+      const openFrom = (rest: Pick<TrainerFolders, "policy" | "state">) =>
+        plugin.open({ ...folders, ...rest }, config, plan.seed, loss);
+      const { state } = start;
+      const trainer = await inPart(store, start.policy, (policy) =>
+        state === undefined
+          ? openFrom({ policy })
+          : inPart(store, state, (stateFolder) => openFrom({ policy, state: stateFolder })),
+      );
+      return { trainer, kept };
+    } catch (error) {
+      for (const { release } of kept) release();
+      throw error;
+    }
   }
 
   async function frameDemonstrations(run: string): Promise<MaskedTokens[]> {
-    const { plan, folder } = await openRun(run);
-    if (plan.warmStart === undefined) return [];
-    const policy = await (await loadPolicy(plan.policy)).open(folder.policy(0), plan.policy.config);
-    const definitions = toolDefinitions(plan);
-    try {
-      const rows = await readDemonstrations(plan.warmStart.demonstrations);
-      return rows.map((row) => policy.frameDemonstration(row.messages, definitions));
-    } finally {
-      await policy.close();
-    }
+    const { plan, store } = await openRun(run);
+    const { warmStart, policy: plugin } = plan;
+    if (warmStart === undefined) return [];
+    return inPart(store, policyPart(plan, 0), async (folder) => {
+      const policy = await (await loadPolicy(plugin)).open(folder, plugin.config);
+      const definitions = toolDefinitions(plan);
+      try {
+        const rows = await readDemonstrations(warmStart.demonstrations);
+        return rows.map((row) => policy.frameDemonstration(row.messages, definitions));
+      } finally {
+        await policy.close();
+      }
+    });
   }
 
   return {
     openRun,
-    train: async ({ run, from, to, folders, work }) => {
+    train: async ({ run, from, to, start, work }) => {
       let held = trainers.get(run);
       if (held?.position !== from) {
         await drop(run);
-        const { plan } = await openRun(run);
-        const plugin = await loadTrainer(plan.trainer);
-        const { config, loss } = plan.trainer;
-        held = { position: from, trainer: await plugin.open(folders, config, plan.seed, loss) };
+        held = { position: from, ...(await open(run, start)) };
         trainers.set(run, held);
       }
       try {

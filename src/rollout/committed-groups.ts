@@ -1,8 +1,7 @@
-import type { TrainedStep } from "../contracts/ledger.ts";
 import type { EndedGroup } from "../contracts/rollout.ts";
-import { readRecord } from "../files/whole-files.ts";
 import { isLeftBehind } from "../ledger/left-behind.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
+import { trainedStepKey } from "../store/keys.ts";
 import { readTrajectoryRecord } from "../trajectory/trajectory-files.ts";
 import { trajectoryOf } from "../trajectory/trajectory-of.ts";
 import { leftOutSummary, summaryOf } from "./read-summary.ts";
@@ -13,7 +12,7 @@ import { leftOutSummary, summaryOf } from "./read-summary.ts";
  * what was left out might do better now, and then the step would record other groups than it trained on.
  */
 export async function committedGroups(run: OpenRun, step: number): Promise<EndedGroup[] | undefined> {
-  const record = await readRecord<TrainedStep>(run.folder.trainedStep(step));
+  const record = (await run.store.readTree(trainedStepKey(step)))?.value;
   if (record?.trajectories === undefined) return undefined;
   const groups = new Map<string, { group: string; members: Member[] }>();
   const add = (trajectory: string, member: Member) => {

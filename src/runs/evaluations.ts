@@ -3,7 +3,7 @@ import type { EvaluationRecord } from "../contracts/run.ts";
 import { evaluationStage } from "../contracts/stages.ts";
 import { evaluationKey, evaluationsPrefix } from "../store/keys.ts";
 import { listed } from "../store/listed.ts";
-import { firstVersion } from "./first-version.ts";
+import { firstVersion } from "../versions/first-version.ts";
 import type { OpenRun } from "./open-runs.ts";
 import { valuesSoFar } from "./values-so-far.ts";
 

@@ -21,13 +21,7 @@ export interface RunFolder {
   hosts: string;
   /** Batches of steps whose loss or gradient was not finite. */
   failures: string;
-  /** What a step trained on, and what it left out. */
-  trainedStep(step: number): string;
-  warmStartSlice(from: number, to: number): string;
   log(name: string): string;
-  policy(version: number): string;
-  trainer(version: number): string;
-  warmStart(step: number): { policy: string; state: string };
   trajectory(place: Pick<TrajectoryPlace, "stage" | "task" | "sample">): string;
 }
 
@@ -46,19 +40,7 @@ export function runFolder(runs: string, run: string): RunFolder {
     leases: join(root, "leases"),
     hosts: join(root, "hosts.jsonl"),
     failures: join(root, "failures"),
-    trainedStep: (step) => join(root, "steps", `train-${step}.json`),
-    warmStartSlice: (from, to) => join(root, "warm-start", `steps-${from}-${to}.json`),
     log: (name) => join(root, "logs", `${name}.log`),
-    policy: (version) => join(root, "policies", `v${padded(version)}`),
-    trainer: (version) => join(root, "trainer", `v${padded(version)}`),
-    warmStart: (step) => ({
-      policy: join(root, "warm-start", padded(step), "policy"),
-      state: join(root, "warm-start", padded(step), "trainer"),
-    }),
     trajectory: ({ stage, task, sample }) => join(root, "trajectories", stage, task, String(sample)),
   };
-}
-
-function padded(value: number): string {
-  return String(value).padStart(4, "0");
 }

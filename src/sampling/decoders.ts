@@ -25,8 +25,12 @@ export interface Decoders {
   serves(folder: string): Promise<boolean>;
 }
 
-/** No decoder yet. */
-export function createDecoders(config: ModelConfig, options: Omit<DecoderOptions, "adapter">): Decoders {
+/** No decoder yet. Adapters are for the weights in `base`, or those that they name. */
+export function createDecoders(
+  config: ModelConfig,
+  options: Omit<DecoderOptions, "adapter">,
+  base?: string,
+): Decoders {
   const shared = new Map<string, { model: Promise<CachedDecoder>; users: number }>();
 
   const keyOf = (base: string, adapter?: AdapterShape) =>
@@ -56,21 +60,21 @@ export function createDecoders(config: ModelConfig, options: Omit<DecoderOptions
   return {
     async open(folder) {
       if (!isAdapterFolder(folder)) return lease(folder);
-      const { base, shape, tensors } = await readAdapterVersion(folder);
-      return { ...(await lease(base, shape)), adapter: tensors };
+      const { shape, tensors, ...adapter } = await readAdapterVersion(folder, base);
+      return { ...(await lease(adapter.base, shape)), adapter: tensors };
     },
     count: () => shared.size,
     async serves(folder) {
       if (!isAdapterFolder(folder)) return shared.has(keyOf(folder));
-      const { base, shape } = await readAdapterVersion(folder);
-      return shared.has(keyOf(base, shape));
+      const { shape, ...adapter } = await readAdapterVersion(folder, base);
+      return shared.has(keyOf(adapter.base, shape));
     },
   };
 }
 
-async function readAdapterVersion(folder: string) {
+async function readAdapterVersion(folder: string, base: string | undefined) {
   const { config, tensors } = await readAdapter(folder);
   const shapes = new Map([...tensors].map(([name, { shape }]) => [name, shape]));
   const shape: AdapterShape = { scale: config.alpha / config.rank, shapes };
-  return { base: resolve(folder, config.base), shape, tensors };
+  return { base: base ?? resolve(folder, config.base), shape, tensors };
 }

@@ -23,6 +23,8 @@ export interface SamplerOptions {
   threads: number;
   /** Bytes that keys and values may take, of sequences under way and of prompts kept; default 1 GiB. */
   keyValueBytes?: number;
+  /** The folder of the weights that adapters are for; default what each of them names. */
+  base?: string;
   /** Where the models run, and what their matrix products compute in; default float32 on the CPU. */
   target?: Target;
   /** Bytes that this process may take more; default what the system says. */
@@ -31,6 +33,8 @@ export interface SamplerOptions {
 
 /** Samples continuations of many contexts at once, of several versions of the weights. */
 export interface Sampler {
+  /** Whether a version is ready. Asking for it counts as use. */
+  isLoaded(version: number): boolean;
   /**
    * Makes the version in a folder ready, weights or a LoRA adapter (adapters of the same base share its weights).
    * Versions long unused are let go before, beyond three or where memory is short. Fails with SAMPLING_MEMORY_SHORT if
@@ -72,10 +76,10 @@ const restAfter = 1000;
  * its batch, nor on what was kept of earlier prompts (on x64 its log-probabilities are equal to the last bit).
  */
 export function createSampler(options: SamplerOptions): Sampler {
-  const { config, slots, threads, target, keyValueBytes = 2 ** 30 } = options;
+  const { config, slots, threads, target, base, keyValueBytes = 2 ** 30 } = options;
   const available = options.available ?? (() => process.availableMemory());
   const stopTokens = new Set(options.stopTokens);
-  const decoders = createDecoders(config, { threads, ...(target && { target }) });
+  const decoders = createDecoders(config, { threads, ...(target && { target }) }, base);
   const store = createPrefixStore();
   /** By recency of use, the latest last. */
   const versions = new Map<number, Version>();
@@ -204,6 +208,7 @@ export function createSampler(options: SamplerOptions): Sampler {
   };
 
   return {
+    isLoaded: (number) => touch(number) !== undefined,
     async load(number, folder) {
       usage.check();
       if (touch(number)) return;

@@ -42,14 +42,15 @@ async function brokenFiles(
   const tree = generationOf(record).path.slice(0, -".json".length);
   const broken: { path: string; reason: string }[] = [];
   for (const [name, { size, sha256 }] of Object.entries(files)) {
-    if ((await backend.size(freedMark(tree, partOf(name)))) !== undefined) continue;
     const path = treeFile(tree, attempt, name);
     const found = await backend.digest(path);
-    if (found?.size !== size) {
-      broken.push({ path, reason: `it has ${found?.size ?? "no"} bytes, not ${size}` });
-    } else if (found.sha256 !== sha256) {
-      broken.push({ path, reason: "its content is not what its tree's record says" });
-    }
+    if (found?.size === size && found.sha256 === sha256) continue;
+    if ((await backend.size(freedMark(tree, partOf(name)))) !== undefined) continue; // asked last: it may be freed now
+    const reason =
+      found?.size === size
+        ? "its content is not what its tree's record says"
+        : `it has ${found?.size ?? "no"} bytes, not ${size}`;
+    broken.push({ path, reason });
   }
   return broken;
 }

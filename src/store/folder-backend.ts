@@ -1,4 +1,13 @@
-import { closeSync, existsSync, fsyncSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isSystemError } from "../errors/system-error.ts";
@@ -9,6 +18,7 @@ import { storageError } from "../files/storage-errors.ts";
 import { temporaryName, writerOf } from "../files/temporary-name.ts";
 import { type Backend, FileBroken, type Page } from "./backend.ts";
 import { digestOf, filesIn } from "./tree.ts";
+import { treeFileOf } from "./tree-paths.ts";
 import { pageOf } from "./walk.ts";
 
 /** Where objects are written before they are linked into their places: one folder, so that a sweep looks there alone. */
@@ -57,6 +67,8 @@ export function folderBackend(root: string): Backend {
       } catch (error) {
         throw storageError(error, file);
       }
+      const attempt = treeFileOf(path);
+      if (attempt !== undefined) removeEmpty(dirname(file), fileOf(attempt.tree));
     },
     page: (prefix, after): Promise<Page> => pageOf(root, prefix, after, (name) => name === writing),
     fill: async (prefix, write) => {
@@ -91,6 +103,15 @@ function making<Result>(file: string, flush: boolean, act: () => Result): Result
     if (!isSystemError(error, "ENOENT")) throw error;
     makeFolder(dirname(file), flush);
     return act();
+  }
+}
+
+/** Removes folders of an attempt that hold nothing any more, up to the attempt's own: for people, who look there. */
+function removeEmpty(folder: string, tree: string): void {
+  try {
+    for (let empty = folder; empty !== tree; empty = dirname(empty)) rmdirSync(empty);
+  } catch {
+    // it holds something, or is gone: it means nothing
   }
 }
 

@@ -23,6 +23,8 @@ export interface Generations {
   ): Promise<{ value: Value } | undefined>;
   /** What stands. */
   read<Value>(path: string, decode: Decode<Value>): Promise<{ value: Value } | undefined>;
+  /** The last of all that can be read. */
+  newest<Value>(path: string, decode: Decode<Value>): Promise<{ value: Value } | undefined>;
   /** Removes what stands, then what it replaced: until all is gone, nothing counts that did not before. */
   remove(path: string): Promise<void>;
 }
@@ -68,6 +70,14 @@ export function generationsOf(backend: Backend, report: Report): Generations {
         const found = await look(generation(path, replaced), decode);
         if (found === undefined) return undefined;
         if ("value" in found) return { value: found.value };
+      }
+    },
+    newest: async <Value>(path: string, decode: Decode<Value>) => {
+      let newest: { value: Value } | undefined;
+      for (let replaced = 0; ; replaced++) {
+        const found = await look(generation(path, replaced), decode);
+        if (found === undefined) return newest;
+        if ("value" in found) newest = { value: found.value };
       }
     },
     remove: async (path) => {

@@ -1,12 +1,13 @@
+import type { WarmStartResult } from "../contracts/activities.ts";
 import type { StepRecord } from "../contracts/generated/step-record.ts";
 import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
-import type { LeftOutTrajectory, Reservation } from "../contracts/ledger.ts";
+import type { LeftOutTrajectory, Reservation, TrainedStep } from "../contracts/ledger.ts";
 import type { Plan } from "../contracts/plan.ts";
 import type { CallFailure, RecordedCall } from "../contracts/recorded-call.ts";
 import type { RecordedTurn } from "../contracts/recorded-turn.ts";
 import type { EvaluationRecord, RunFile } from "../contracts/run.ts";
 import type { TrajectoryPlace } from "../contracts/trajectory.ts";
-import { type Key, keyOf, type Prefix, prefixOf } from "./key.ts";
+import { type Key, keyOf, type Prefix, prefixOf, type TreeKey, treeKeyOf } from "./key.ts";
 import type { Row } from "./row.ts";
 
 /** Which trajectory of a run. */
@@ -89,3 +90,16 @@ export const runFileKey: Key<RunFile> = keyOf("run");
 
 /** The plan that a run was made with, and the one after each change of it. */
 export const planRow: Row<Plan> = (number) => keyOf("plan", number);
+
+/** Policy version 0, as it was built. It has a part `policy`, and is never freed. */
+export const initialKey: TreeKey<{ policyVersion: number }> = treeKeyOf("initial");
+
+/** What the warm start had reached after so many steps: parts `policy` and `trainer`. */
+export function warmStartKey(steps: number): TreeKey<WarmStartResult> {
+  return treeKeyOf("warm-start", steps);
+}
+
+/** The commit of a step: what it trained on, with the version that it made, parts `policy` and `trainer`. */
+export function trainedStepKey(step: number): TreeKey<TrainedStep> {
+  return treeKeyOf("steps", step, "trained");
+}

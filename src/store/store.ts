@@ -27,8 +27,8 @@ export interface Store {
   /**
    * Has `write` fill a local folder; its files stand, under this attempt's own name and for good, before the record that
    * names them does: that one is the commit. Of attempts that race the first to commit wins and all return its record
-   * (`attempt` tells whose it is); the files of the others are removed. A tree whose files are not what its record says
-   * is replaced. All is flushed. `write` is called again after a wait for room. Throws as `record` does.
+   * (with `value`'s own object if it is this attempt's); the files of the others are removed. A tree whose files are not
+   * what its record says is replaced. All is flushed. `write` is called again after a wait for room. Throws as `record` does.
    */
   tree<Value>(
     key: TreeKey<Value>,
@@ -37,6 +37,8 @@ export interface Store {
   ): Promise<Tree<Value>>;
   /** The tree that stands; undefined if there is none that is whole. */
   readTree<Value>(key: TreeKey<Value>): Promise<Tree<Value> | undefined>;
+  /** What the newest record of a tree says, whether its files are whole or not. */
+  treeRecord<Value>(key: TreeKey<Value>): Promise<Tree<Value> | undefined>;
   /**
    * Works on a part of a tree (a folder in it) in a local folder, which is there for as long as `work` takes and is not to
    * be written to. Undefined if it was freed, or is not what its record says, which the next `readTree` knows.
@@ -49,6 +51,8 @@ export interface Store {
   ): Promise<{ result: Result } | undefined>;
   /** Removes the files of a part of a tree for good. Its record stays, and says what they were. */
   free(key: TreeKey<unknown>, part: string): Promise<void>;
+  /** Whether that was done, or has begun. */
+  isFreed(key: TreeKey<unknown>, part: string): Promise<boolean>;
   /** The paths of what is below a place, a part at a time, in order; each once, also where it was replaced. May lag. */
   list(prefix: Prefix, after?: string): Promise<{ paths: string[]; next?: string }>;
   /**

@@ -1,6 +1,14 @@
+import type { Key, TreeKey } from "./key.ts";
+import type { Tree } from "./tree.ts";
+
 /** Where the record of a tree is. */
 export function treeRecord(tree: string): string {
   return `${tree}.json`;
+}
+
+/** The key of the record of a tree. */
+export function treeRecordKey<Value>({ tree }: TreeKey<Value>): Key<Tree<Value>> {
+  return { path: treeRecord(tree) };
 }
 
 /** Where a file of an attempt at a tree is; the attempt's folder for "". */

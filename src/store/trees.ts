@@ -13,7 +13,7 @@ export function openTrees(
   backend: Backend,
   generations: Generations,
   report: Report,
-): Pick<Store, "tree" | "readTree" | "inFolder" | "free"> {
+): Pick<Store, "tree" | "readTree" | "treeRecord" | "inFolder" | "free" | "isFreed"> {
   const isThere = async (path: string) => (await backend.size(path)) !== undefined;
   const mark = (path: string) => patiently(() => backend.put(path, encodeRecord(true), { flush: true }));
 
@@ -63,6 +63,8 @@ export function openTrees(
       return other.value;
     },
     readTree,
+    treeRecord: async <Value>({ tree }: TreeKey<Value>) =>
+      (await generations.newest<Tree<Value>>(treeRecord(tree), decodeRecord))?.value,
     inFolder: async <Result>(
       { tree }: TreeKey<unknown>,
       { attempt, files }: Pick<Tree<unknown>, "attempt" | "files">,
@@ -82,11 +84,12 @@ export function openTrees(
     },
     free: async (key, part) => {
       const { tree } = key;
-      await mark(freedMark(tree, part));
+      if (!(await isThere(freedMark(tree, part)))) await mark(freedMark(tree, part));
       const standing = await readTree(key);
       if (standing === undefined) return;
       const names = Object.keys(standing.files).filter((name) => partOf(name) === part);
       await removeFiles(tree, standing.attempt, names);
     },
+    isFreed: ({ tree }, part) => isThere(freedMark(tree, part)),
   };
 }

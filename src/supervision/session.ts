@@ -61,13 +61,14 @@ export async function openSession(options: {
 }): Promise<RunSession> {
   const { runs, run, stopping } = options;
   const file = await readRunFile(runs, run);
-  const { folder, plan } = await openRun(runs, run);
+  const opened = await openRun(runs, run);
+  const { folder, plan } = opened;
   const logged = loggedNotes(folder.log("session"), options.note);
   const note = (text: string) => {
     if (stopping?.aborted !== true) logged(text);
   };
   const held = await claimRun(run, folder, { note, ...(stopping && { stopping }) });
-  const swept = sweptLine(await sweepRun(folder));
+  const swept = sweptLine(await sweepRun(opened));
   if (swept !== undefined) note(swept);
   const telemetry = await startTelemetry("cli", file.telemetry);
   const started: { stop(): Promise<void> }[] = [telemetry];
@@ -76,7 +77,7 @@ export async function openSession(options: {
   const close = async () => {
     controller.abort();
     for (const part of started.reverse()) await part.stop();
-    await sweepRun(folder);
+    await sweepRun(opened);
     await freeLeftInstances(runs, run);
     await held.release();
   };

@@ -150,8 +150,8 @@ function readSteps(root: string, { records, trainedTwice, lostTrajectories }: St
   const accounted = new Set<string>();
   let hasBatches = false;
   for (const name of files(join(root, "steps"))) {
-    if (!/^train-\d+\.json$/.test(name)) continue;
-    const record = read(join(root, "steps", name));
+    if (!/^\d+\/trained\.json$/.test(name)) continue;
+    const record = read(join(root, "steps", name)).value.value; // of the tree that the record names
     if (!Array.isArray(record.trajectories)) continue;
     hasBatches = true;
     for (const { trajectory } of record.trajectories)

@@ -44,8 +44,9 @@ export function progressLog(root: string, run: string, log: string) {
     files,
     /** Counts what the run has got done: journal files, versions, updates, slices of the warm start. */
     reached: () => {
-      const others = ["policies", "steps", "warm-start"].map(
-        (name) => listed(join(root, run, name), false).length,
+      const isRecord = (name: string) => /^(\d+\/)?[^/]+\.json$/.test(name);
+      const others = ["steps", "warm-start"].map(
+        (name) => listed(join(root, run, name), true).filter(isRecord).length,
       );
       return others.reduce((sum, count) => sum + count, files.length);
     },

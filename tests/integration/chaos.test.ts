@@ -137,13 +137,11 @@ test("a strike whose run gave up before it recovered counts, also where it was r
 
 test("the checker counts a trajectory in the batches of two steps", () => {
   const { trainedTwice } = findingsOf((copy) => {
-    const [first, second] = [1, 2].map((step) => fileIn(copy, new RegExp(`steps/train-0*${step}\\.json$`)));
-    const batch = JSON.parse(readFileSync(first ?? "", "utf8")).trajectories;
+    const [first, second] = [1, 2].map((step) => fileIn(copy, new RegExp(`steps/${step}/trained\\.json$`)));
+    const batch = JSON.parse(readFileSync(first ?? "", "utf8")).value.value.trajectories;
     const record = JSON.parse(readFileSync(second ?? "", "utf8"));
-    writeFileSync(
-      second ?? "",
-      JSON.stringify({ ...record, trajectories: [...record.trajectories, batch[0]] }),
-    );
+    record.value.value.trajectories.push(batch[0]);
+    writeFileSync(second ?? "", JSON.stringify(record));
   });
   expect(trainedTwice).toHaveLength(1);
 });

@@ -2,11 +2,13 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
+import { openRun } from "../../src/runs/open-runs.ts";
 import { type RunFolder, runFolder } from "../../src/runs/run-folder.ts";
 import { everturn, lastLine } from "../support/command.ts";
 import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";
 import { storedRecord } from "../support/stored-record.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { folderOf } from "../support/versions.ts";
 
 const folder = temporaryFolder();
 const runs = join(folder, "runs");
@@ -89,7 +91,7 @@ test("a fork has the first turns byte for byte and calls nothing again; it is sa
 });
 
 test("another policy goes on from a turn; what can't be forked is refused", { timeout: 60_000 }, async () => {
-  const policy = paths.policy(0);
+  const policy = await folderOf(await openRun(runs, run), 0);
   const made = await fork("--turn", "1", "--policy", policy, "--seed", "5");
   const record = recordOf(`${made.fork}/task-00000/0`);
   expect(record.policyVersions.slice(0, 3)).toEqual([0, 1, 1]);

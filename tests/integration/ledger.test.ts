@@ -10,8 +10,9 @@ import { readLedger } from "../../src/ledger/ledger.ts";
 import { openRun } from "../../src/runs/open-runs.ts";
 import { type RunFolder, runFolder } from "../../src/runs/run-folder.ts";
 import { planRow } from "../../src/store/keys.ts";
+import type { Tree } from "../../src/store/tree.ts";
 import { everturn, lastLine, start } from "../support/command.ts";
-import { changeRecord } from "../support/stored-record.ts";
+import { changeRecord, storedRecord } from "../support/stored-record.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const runs = temporaryFolder();
@@ -84,8 +85,19 @@ function change<T>(file: string, how: (record: T) => void): void {
   writeFileSync(file, JSON.stringify(record));
 }
 
+const trainedFile = ({ root }: RunFolder, step: number) => join(root, "steps", String(step), "trained.json");
+
 const changeStep = (folder: RunFolder, step: number, how: (record: TrainedStep) => void) =>
-  change<TrainedStep>(folder.trainedStep(step), how);
+  changeRecord<Tree<TrainedStep>>(trainedFile(folder, step), (tree) => {
+    how(tree.value);
+    return tree;
+  });
+
+/** Where what the second step made lies. */
+function filesOfSecond(folder: RunFolder, part: "policy" | "trainer"): string {
+  const { attempt } = storedRecord<Tree<TrainedStep>>(trainedFile(folder, 2));
+  return join(folder.root, "steps", "2", "trained", attempt, part);
+}
 
 /** The file of the first trajectory of a stage. */
 function trajectoryFile(folder: RunFolder, stage: string): string {
@@ -109,7 +121,7 @@ test.each<[string, string, (folder: RunFolder) => void]>([
     "trained-twice",
     "one that two steps trained on",
     (f) => {
-      const { trajectories = [] }: TrainedStep = JSON.parse(readFileSync(f.trainedStep(1), "utf8"));
+      const { trajectories = [] } = storedRecord<Tree<TrainedStep>>(trainedFile(f, 1)).value;
       changeStep(f, 2, (record) => record.trajectories?.splice(0, 1, ...trajectories.slice(0, 1)));
     },
   ],
@@ -152,8 +164,25 @@ test.each<[string, string, (folder: RunFolder) => void]>([
   ],
   ["segments", "a turn that was changed", (f) => appendFileSync(turnOf(f), " ")],
   ["segments", "a turn that is not in the journal", (f) => rmSync(turnOf(f))],
-  ["version", "optimizer state that is gone", (f) => rmSync(f.trainer(3), { recursive: true })],
-  ["version", "weights that were cut", (f) => writeFileSync(join(f.policy(3), "model.safetensors"), "short")],
+  [
+    "version",
+    "optimizer state that is gone",
+    (f) => rmSync(filesOfSecond(f, "trainer"), { recursive: true }),
+  ],
+  [
+    "version",
+    "weights that were cut",
+    (f) => writeFileSync(join(filesOfSecond(f, "policy"), "model.safetensors"), "short"),
+  ],
+  [
+    "version",
+    "weights of which a byte is another",
+    (f) => {
+      const file = join(filesOfSecond(f, "policy"), "model.safetensors");
+      const weights = readFileSync(file);
+      writeFileSync(file, weights.fill((weights.at(-1) ?? 0) + 1, weights.length - 1));
+    },
+  ],
   [
     "metrics",
     "a step that was trained and is not recorded",
@@ -174,7 +203,7 @@ test.each<[string, string, (folder: RunFolder) => void]>([
     (f) => changeRecord<Plan>(join(f.root, planRow(1).path), (plan) => ({ ...plan, seed: plan.seed + 1 })),
   ],
   ["evaluation", "an evaluation without a trajectory", (f) => rmSync(trajectoryFile(f, "evaluation-v0003"))],
-  ["record", "a record that is cut", (f) => writeFileSync(f.trainedStep(2), "{")],
+  ["record", "a record that is cut", (f) => writeFileSync(trainedFile(f, 2), "{")],
 ])(
   "the ledger finds: %s (%s)",
   async (check, _, breakIt) => {
@@ -185,11 +214,12 @@ test.each<[string, string, (folder: RunFolder) => void]>([
 
 test("what is wrong is said by name, with the exit code 1", async () => {
   const [run = ""] = readdirSync(runs);
-  const { root, trainer } = runFolder(runs, run);
-  renameSync(trainer(3), `${root}/elsewhere`);
+  const folder = runFolder(runs, run);
+  const [part, elsewhere] = [filesOfSecond(folder, "trainer"), join(folder.root, "elsewhere")];
+  renameSync(part, elsewhere);
   const { code, stderr } = await everturn("ledger", run, "--runs", runs);
-  renameSync(`${root}/elsewhere`, trainer(3));
+  renameSync(elsewhere, part);
   expect(code).toBe(1);
-  expect(stderr).toContain(`LEDGER_BROKEN: The ledger of ${run} doesn't hold, 1 finding:\nversion: `);
-  expect(stderr).toContain("trainer/v0003: it is missing");
+  expect(stderr).toContain(`LEDGER_BROKEN: The ledger of ${run} doesn't hold, 3 findings:\nversion: `);
+  expect(stderr).toContain(`${join(part, "optimizer.safetensors")}: it has no bytes, not `);
 });

@@ -48,8 +48,9 @@ test("a run that joins a server leaves its folder with plan, metrics, checkpoint
     seed: 7,
     steps: 3,
   });
+  const newest = await everturn("versions", result.run, "newest", "--runs", runs);
   for (const file of ["model.safetensors", "config.json", "tokenizer.json", "tokenizer_config.json"]) {
-    expect(existsSync(join(folder.policy(4), file)), file).toBe(true);
+    expect(existsSync(join(newest.stdout.trim(), file)), file).toBe(true);
   }
   const names = ["evaluation-v0000", "evaluation-v0001", "evaluation-v0003", "evaluation-v0004"];
   const evaluations = names.map((name) =>

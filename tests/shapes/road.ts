@@ -61,8 +61,8 @@ export async function goRoad(shape: PublishedShape, work: string, seed = 1): Pro
   const folder = runFolder(runs, run);
   const [record] = await readLines<StepRecord>(folder.metrics);
   if (record === undefined) throw new Error(`${run} has trained no step`);
-  const trained = folder.policy(record.policyVersion);
-  await everturn("export", trained, folders.folder, "--merge");
+  const trained = (await everturn("versions", run, String(record.policyVersion), "--runs", runs)).trim();
+  await everturn("export", run, folders.folder, "--runs", runs, "--merge");
   await everturn("export", trained, folders.gguf, "--merge", "--dtype", "float16");
   return { folders: { ...folders, trained }, record, steps };
 }

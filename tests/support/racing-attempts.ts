@@ -1,26 +1,30 @@
-import { writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { recordStep } from "../../activities/record-step.ts";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import { isEverturnError } from "../../src/errors/everturn-error.ts";
-import { commit, committed } from "../../src/runs/commit.ts";
 import { openRun } from "../../src/runs/open-runs.ts";
-import { runFolder } from "../../src/runs/run-folder.ts";
+import { commitTree } from "../../src/store/commit-tree.ts";
+import { treeKeyOf } from "../../src/store/key.ts";
+import { trainedStepKey } from "../../src/store/keys.ts";
 
 /** Trains and records the steps of a run as if it were the only worker: `<run folder> <name> <steps>`. */
 const [root = "", name = "", steps = ""] = process.argv.slice(2);
-const folder = runFolder(dirname(root), basename(root));
+const { store } = await openRun(dirname(root), basename(root));
 const template: StepRecord = JSON.parse(process.env.EVERTURN_TEMPLATE ?? "");
 
 async function train(step: number): Promise<void> {
-  const targets = [folder.trainer(step + 1), folder.policy(step + 1)];
-  const file = folder.trainedStep(step);
-  if ((await committed(file, targets)) !== undefined) return;
+  const key = treeKeyOf<{ step: number; name: string }>("steps", step, "trained");
+  if (key.tree !== trainedStepKey(step).tree) throw new Error("steps are committed elsewhere");
+  if ((await store.readTree(key)) !== undefined) return;
+  const write = async (folder: string) => {
+    for (const part of ["policy", "trainer"]) {
+      await mkdir(join(folder, part), { recursive: true });
+      await writeFile(join(folder, part, "weights"), name);
+    }
+  };
   try {
-    const fill = async (temporary: readonly string[]) => {
-      for (const path of temporary) await writeFile(join(path, "weights"), name);
-    };
-    await commit(file, targets, fill, () => ({ step, policyVersion: step + 1, name }));
+    await commitTree(store, key, write, () => ({ step, name }));
   } catch (error) {
     if (!isEverturnError(error) || error.code !== "ATTEMPT_SUPERSEDED") throw error;
     process.stdout.write("superseded\n");

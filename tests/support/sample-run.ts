@@ -17,6 +17,7 @@ import { mean, stepRecord } from "../../workflows/step-record.ts";
 import { summarize } from "../../workflows/summarize.ts";
 import { type SampleOptions, samplePlan, tokenizerFolder, validationFile } from "./sample-plan.ts";
 import { type Course, writeTrajectory } from "./sample-trajectory.ts";
+import { writeVersion } from "./versions.ts";
 
 const defaults: SampleOptions = { steps: 4, batchSize: 8, tasks: 6, warmStart: true, evaluationEvery: 2 };
 const queues = { orchestration: "orchestration", policy: "policy", tools: "tools", trainer: "trainer" };
@@ -53,9 +54,9 @@ export async function writeSampleRun(
   const store = openRunStore(folder.root);
   await store.record(planRow(1), samplePlan(settings));
   await store.record(runFileKey, file);
-  await cp(tokenizerFolder, folder.policy(0), { recursive: true });
   const run = await openRun(root, id);
-  const tokenizer = await loadTokenizer(folder.policy(0));
+  await writeVersion(run, 0, (policy) => cp(tokenizerFolder, policy, { recursive: true }));
+  const tokenizer = await loadTokenizer(tokenizerFolder);
   const kit = { tokenizer, framing: createFraming(tokenizer) };
   const tasks: Task[] = (await readFile(validationFile, "utf8"))
     .trim()

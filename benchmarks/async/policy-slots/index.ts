@@ -26,6 +26,7 @@ const plugin: PolicyPlugin = {
     let free = Number(slots);
     return {
       ...createFraming(tokenizer),
+      isLoaded: () => true,
       load: async () => {},
       generate: async ({ key }) => {
         if (!key.trajectory.startsWith("step-")) return generation;

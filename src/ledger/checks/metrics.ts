@@ -20,7 +20,7 @@ export function checkMetrics({
     }
     const record = trained.get(step);
     if (record === undefined) {
-      report(step, `is recorded, but steps/train-${step}.json is missing`);
+      report(step, `is recorded, but steps/${step}/trained.json is missing`);
       continue;
     }
     if (record.policyVersion !== policyVersion) {

@@ -1,6 +1,6 @@
 import type { EvaluationRecord } from "../../contracts/run.ts";
-import { firstVersion } from "../../runs/first-version.ts";
 import { counted, percent } from "../../text/format.ts";
+import { firstVersion } from "../../versions/first-version.ts";
 import { type Html, html } from "../html.ts";
 import { shareInterval } from "../interval.ts";
 import type { ReportData } from "../read-run.ts";

@@ -1,6 +1,6 @@
 import type { StepRecord } from "../../contracts/generated/step-record.ts";
-import { firstVersion } from "../../runs/first-version.ts";
 import { number } from "../../text/format.ts";
+import { firstVersion } from "../../versions/first-version.ts";
 import type { Html } from "../html.ts";
 import type { ReportData } from "../read-run.ts";
 import { linePlot, type Series } from "../svg/line-plot.ts";

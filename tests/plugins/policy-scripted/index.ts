@@ -21,6 +21,7 @@ const plugin: PolicyPlugin = {
     };
     return {
       ...createFraming(tokenizer),
+      isLoaded: () => true,
       load: async () => {},
       generate: async ({ key, signal }) => {
         if (Number(seconds) > 0) await sleep(Number(seconds) * 1000, undefined, signal ? { signal } : {});

@@ -1,10 +1,9 @@
-import { mkdirSync, readdirSync, truncateSync } from "node:fs";
+import { readdirSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { generateTurn } from "../../../activities/generate-turn.ts";
 import type { GenerateTurnInput } from "../../../src/contracts/activities.ts";
 import { loadPlan } from "../../../src/pipeline/load-plan.ts";
-import { loadPolicy } from "../../../src/plugins/registry.ts";
 import { type PolicyWorker, policyWorker } from "../../../src/roles/policy-worker.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
 import { openRun } from "../../../src/runs/open-runs.ts";
@@ -12,12 +11,14 @@ import { runTasks } from "../../../src/tasks/run-tasks.ts";
 import { readSegments } from "../../../src/trajectory/segments.ts";
 import { readTurns } from "../../../src/trajectory/turn-journal.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { initializeVersion, writeVersion } from "../../support/versions.ts";
 
 const runs = temporaryFolder();
 const plan = await loadPlan(join(import.meta.dirname, "../../pipelines/scripted.yaml"));
 const run = await createRun(plan, runs, undefined, false);
-const { folder, store } = await openRun(runs, run);
-await (await loadPolicy(plan.policy)).initialize(folder.policy(0), plan.policy.config, 1);
+const opened = await openRun(runs, run);
+const { folder, store } = opened;
+await initializeVersion(opened, 0);
 const tasks = runTasks();
 const workers = [policyWorker(runs), policyWorker(runs)];
 const [first, second] = workers.map((worker) => generateTurn(worker, tasks));
@@ -65,14 +66,14 @@ test("a first turn that is told where its task stands reads the prompt, which go
   await expect(missing).rejects.toMatchObject({ code: "TASK_NOT_FOUND" });
 });
 
-test("the newest version on disk generates, where that is asked for, and the result says which", async () => {
+test("the newest version that there is generates, where that is asked for, and the result says which", async () => {
   expect(await first?.(input("pinned"), signal)).toMatchObject({ policyVersion: 0 });
-  mkdirSync(folder.policy(7));
+  for (let version = 1; version <= 3; version++) await writeVersion(opened, version);
   expect(await first?.(input("still-pinned"), signal)).toMatchObject({ policyVersion: 0 });
   const newest = await first?.(input("newest", { newest: true }), signal);
-  expect(newest).toMatchObject({ policyVersion: 7 });
+  expect(newest).toMatchObject({ policyVersion: 3 });
   const [, action] = await readSegments(store, input("newest").place, newest?.head ?? null);
-  expect(action?.policyVersion).toBe(7);
+  expect(action?.policyVersion).toBe(3);
 });
 
 test("a trajectory that has no room for a token more takes an empty action", async () => {

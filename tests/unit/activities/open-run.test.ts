@@ -7,7 +7,7 @@ import type { EvaluationRecord } from "../../../src/contracts/run.ts";
 import { writeWhole } from "../../../src/files/whole-files.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
 import { openRun } from "../../../src/runs/open-runs.ts";
-import { evaluationKey, recordedStepKey } from "../../../src/store/keys.ts";
+import { evaluationKey, recordedStepKey, trainedStepKey } from "../../../src/store/keys.ts";
 import { listTrajectories, readTrajectories } from "../../../src/trajectory/trajectory-files.ts";
 import { samplePlan } from "../../support/sample-plan.ts";
 import { writeSampleRun } from "../../support/sample-run.ts";
@@ -113,7 +113,11 @@ test("a step that was committed and not recorded is told with its groups, as the
       { trajectory: fourth.id, reason: "an earlier try of the step drew it, which did not get to train" },
     ],
   };
-  await writeWhole(folder.trainedStep(1), JSON.stringify(record));
+  await store.tree(
+    trainedStepKey(1),
+    async () => {},
+    () => record,
+  );
   const open = openRunActivity((run) => openRun(folders, run));
   const { progress } = await open({ run: id, knowsProgress: false });
   const groups = progress?.committed ?? [];

@@ -1,31 +1,26 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { recordStep } from "../../../activities/record-step.ts";
 import type { StepRecord } from "../../../src/contracts/generated/step-record.ts";
 import type { TrajectoryRecord } from "../../../src/contracts/generated/trajectory.ts";
 import { readLines } from "../../../src/files/line-file.ts";
-import { readRecord } from "../../../src/files/whole-files.ts";
 import { openRun } from "../../../src/runs/open-runs.ts";
 import { readRunFile } from "../../../src/runs/run-file.ts";
 import { runFolder } from "../../../src/runs/run-folder.ts";
-import { planRow, runFileKey, trajectoryKey } from "../../../src/store/keys.ts";
+import { planRow, runFileKey, trainedStepKey, trajectoryKey } from "../../../src/store/keys.ts";
 import { openRunStore } from "../../../src/store/open-run-store.ts";
 import { trajectoryOf } from "../../../src/trajectory/trajectory-of.ts";
+import { listVersions } from "../../../src/versions/list-versions.ts";
+import { trainerPart, versionKey } from "../../../src/versions/version-parts.ts";
 import { writeSampleRun } from "../../support/sample-run.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { folderOf, writeVersion } from "../../support/versions.ts";
 
-const { runs, id: run, folder, plan } = await writeSampleRun({}, temporaryFolder());
+const { runs, id: run, folder, plan, store: ownStore } = await writeSampleRun({}, temporaryFolder());
+const opened = { plan, store: ownStore };
 const open = async (id: string) => ({
   ...(await openRun(runs, id)),
   plan: { ...plan, checkpoints: { every: 4 } },
@@ -72,8 +67,7 @@ test("metrics.jsonl is a view: lines that it lacks come with the next step, and 
 
 test("checkpoints and the newest versions stay, other old ones go, also those a kill left", async () => {
   for (let version = 0; version <= 12; version++) {
-    mkdirSync(folder.policy(version), { recursive: true });
-    mkdirSync(folder.trainer(version), { recursive: true });
+    await writeVersion(opened, version);
     if (version < 3 || version === 10) continue; // its worker was killed before it deleted anything
     await recordStep(open)({
       run,
@@ -81,11 +75,14 @@ test("checkpoints and the newest versions stay, other old ones go, also those a 
       record: { ...template, step: version - 1, policyVersion: version },
     });
   }
-  const kept = Array.from({ length: 13 }, (_, version) => version).filter((version) =>
-    existsSync(folder.policy(version)),
-  );
-  expect(kept).toEqual([0, 1, 5, 9, 10, 11, 12]);
-  expect(existsSync(folder.trainer(8))).toBe(false);
+  const kept = (await listVersions(opened)).filter(({ state }) => state === "there");
+  expect(kept.map(({ version }) => version)).toEqual([0, 1, 5, 9, 10, 11, 12]);
+  const { key, part } = trainerPart(plan, 8);
+  expect(await opened.store.isFreed(key, part)).toBe(true);
+  expect(readdirSync(join(folder.root, versionKey(plan, 8).tree)).sort(), "marks alone are left").toEqual([
+    "freed-policy.json",
+    "freed-trainer.json",
+  ]);
 });
 
 test("a step's line has the means of what the reward and the tools measured of its finished trajectories", async () => {
@@ -125,10 +122,13 @@ test("two processes that both think a step is theirs leave it once, whole, and o
   expect(lines.map(({ step }) => step)).toEqual(Array.from({ length: steps }, (_, index) => index + 1));
   for (const { step, rewardMean } of lines) {
     expect(rewardMean).toBeGreaterThan(0);
-    const record = await readRecord<{ name: string }>(raced.trainedStep(step));
-    for (const path of [raced.policy(step + 1), raced.trainer(step + 1)]) {
-      expect(readFileSync(join(path, "weights"), "utf8")).toBe(record?.name);
+    const { value } = (await store.readTree(trainedStepKey(step))) ?? {};
+    expect(value).toMatchObject({ step, name: expect.stringMatching(/^[ab]$/) });
+    for (const part of ["policy", "trainer"] as const) {
+      const path = await folderOf({ plan: planned, store }, step + 1, part);
+      expect(value).toMatchObject({ name: readFileSync(join(path, "weights"), "utf8") });
     }
+    expect(readdirSync(join(raced.root, "steps", String(step), "trained")), "of one attempt").toHaveLength(1);
   }
   const left = readdirSync(raced.root, { recursive: true, encoding: "utf8" });
   expect(left.filter((name) => name.endsWith(".tmp"))).toEqual([]);

@@ -1,21 +1,23 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
+import { hash } from "node:crypto";
+import { readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { trainStep } from "../../../activities/train-step.ts";
 import type { BatchMember } from "../../../src/contracts/activities.ts";
 import type { Segment } from "../../../src/contracts/generated/segment.ts";
-import type { TrainedStep } from "../../../src/contracts/ledger.ts";
-import { readRecord } from "../../../src/files/whole-files.ts";
 import { reserve } from "../../../src/ledger/reservations.ts";
 import { readTrainedSteps } from "../../../src/ledger/trained-steps.ts";
 import { loadPlan } from "../../../src/pipeline/load-plan.ts";
-import { loadPolicy } from "../../../src/plugins/registry.ts";
 import { trainerWorker } from "../../../src/roles/trainer-worker.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
-import { openRun } from "../../../src/runs/open-runs.ts";
+import { type OpenRun, openRun } from "../../../src/runs/open-runs.ts";
+import { sweepRun } from "../../../src/runs/sweep.ts";
+import { trainedStepKey } from "../../../src/store/keys.ts";
 import { segmentRef } from "../../../src/trajectory/segments.ts";
 import { trajectoryOf } from "../../../src/trajectory/trajectory-of.ts";
+import { newestVersion } from "../../../src/versions/newest-version.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { folderOf, initializeVersion } from "../../support/versions.ts";
 import { writeTurn } from "../../support/written-turn.ts";
 
 const runs = temporaryFolder();
@@ -25,11 +27,9 @@ const plan = await loadPlan(pipeline, { overrides: ["trainer.config.minibatchSiz
 /** A run whose warm start is done, and a batch for its first step. */
 async function fresh() {
   const run = await createRun(plan, runs, undefined, false);
-  const { folder, store } = await openRun(runs, run);
-  for (const version of [0, 1]) {
-    mkdirSync(folder.policy(version), { recursive: true });
-    await (await loadPolicy(plan.policy)).initialize(folder.policy(version), plan.policy.config, plan.seed);
-  }
+  const opened = await openRun(runs, run);
+  const { folder, store } = opened;
+  for (const version of [0, 1]) await initializeVersion(opened, version);
   const batch: BatchMember[] = [];
   for (const sample of [0, 1]) {
     const prompt: Segment = { previous: null, origin: "prompt", text: "?", tokens: [5, 6, 7] };
@@ -52,42 +52,44 @@ async function fresh() {
       await worker.close();
     }
   };
-  return { folder, store, batch, leftOut, attempt };
+  const record = async () => (await store.readTree(trainedStepKey(1)))?.value;
+  return { opened, folder, store, batch, leftOut, attempt, record };
 }
 
-const weights = (folder: string) => readFileSync(join(folder, "model.safetensors"));
+const weights = async (run: OpenRun, version: number) =>
+  readFileSync(join(await folderOf(run, version), "model.safetensors"));
 
 test("the step's record says what became of each trajectory, and which files it committed", async () => {
-  const { folder, batch, leftOut, attempt } = await fresh();
+  const { opened, batch, leftOut, attempt, record: read } = await fresh();
   const result = await attempt();
-  const record = await readRecord<TrainedStep>(folder.trainedStep(1));
+  const record = await read();
   expect(record).toMatchObject({ step: 1, from: 1, policyVersion: 2, trajectories: batch, leftOut });
   expect(result).toEqual({ policyVersion: 2, metrics: record?.metrics, seconds: record?.seconds });
-  const { size } = statSync(join(folder.policy(2), "model.safetensors"));
-  expect(record?.files?.["policies/v0002/model.safetensors"]).toBe(size);
-  expect(record?.files).toHaveProperty("trainer/v0002/optimizer.safetensors");
+  const { files = {} } = (await opened.store.readTree(trainedStepKey(1))) ?? {};
+  const own = await weights(opened, 2);
+  expect(files["policy/model.safetensors"]).toEqual({ size: own.length, sha256: hash("sha256", own) });
+  expect(Object.keys(files)).toContain("trainer/optimizer.safetensors");
 });
 
 test("what an earlier try of the step reserved, and the one that trains did not need, is left out with the reason", async () => {
-  const { folder, store, leftOut, attempt } = await fresh();
+  const { store, leftOut, attempt, record } = await fresh();
   await reserve(store, { stage: "step-0001", groups: [{ task: "task-00002", samples: [0] }] });
   await reserve(store, { stage: "step-0001", round: 2, groups: [{ task: "task-00007", samples: [0, 1] }] });
   await reserve(store, { stage: "step-0002", groups: [{ task: "task-00009", samples: [0] }] });
   await attempt();
-  const record = await readRecord<TrainedStep>(folder.trainedStep(1));
   const reason = "an earlier try of the step drew it, which did not get to train";
   const run = leftOut[0]?.trajectory.split("/")[0];
   const others = [0, 1].map((sample) => ({ trajectory: `${run}/step-0001/task-00007/${sample}`, reason }));
-  expect(record?.leftOut).toEqual([...leftOut, ...others]);
+  expect((await record())?.leftOut).toEqual([...leftOut, ...others]);
 });
 
 test("what is drawn for a step after its commit is left out by name, and the commit stands", async () => {
-  const { folder, store, batch, leftOut, attempt } = await fresh();
+  const { opened, store, batch, leftOut, attempt, record: read } = await fresh();
   const places = batch.map(({ trajectory }) => trajectoryOf(trajectory));
   const groups = places.map(({ task, sample }) => ({ task, samples: [sample] }));
   await reserve(store, { stage: "step-0001", groups });
   await attempt();
-  const record = await readRecord<TrainedStep>(folder.trainedStep(1));
+  const record = await read();
   for (const sample of [0, 1]) {
     await reserve(store, {
       stage: "step-0001",
@@ -96,46 +98,40 @@ test("what is drawn for a step after its commit is left out by name, and the com
     });
     await attempt();
   }
-  expect(await readRecord(folder.trainedStep(1))).toEqual(record);
-  const trained = (await readTrainedSteps({ folder, store })).get(1);
+  expect(await read()).toEqual(record);
+  const trained = (await readTrainedSteps(opened)).get(1);
   const reason = "it was drawn for the step after the step had been committed";
   const run = places[0]?.run;
   const late = [0, 1].map((sample) => ({ trajectory: `${run}/step-0001/task-00007/${sample}`, reason }));
   expect(trained).toEqual({ ...record, leftOut: [...leftOut, ...late] });
 });
 
-test("killed at any moment of the commit, the next attempt has the same version, and never half of it", async () => {
-  const { folder, attempt } = await fresh();
-  const result = await attempt();
-  const committed = weights(folder.policy(2));
-  const { attempt: id = "" } = (await readRecord<TrainedStep>(folder.trainedStep(1))) ?? {};
-  const parts = [folder.trainer(2), folder.policy(2)];
-  const unname = (paths: string[]) => {
-    for (const path of paths) renameSync(path, `${path}.${id}.tmp`);
-  };
-
-  for (const unnamed of [parts, parts.slice(1)]) {
-    unname(unnamed); // killed after the record, before these had their names
-    expect(await attempt()).toEqual(result);
-    expect(weights(folder.policy(2))).toEqual(committed);
-    expect(parts.map((path) => existsSync(path))).toEqual([true, true]);
-  }
-
-  unname(parts); // killed before the record: the folders are nobody's
-  rmSync(folder.trainedStep(1));
-  const { seconds: _, ...again } = await attempt();
-  expect(again).toEqual({ policyVersion: 2, metrics: result.metrics });
-  expect(weights(folder.policy(2)), "the same step makes the same version").toEqual(committed);
+test("killed before its commit, a step is trained again, and makes the same version", async () => {
+  const { opened, folder, attempt } = await fresh();
+  const { seconds: _, ...result } = await attempt();
+  const committed = await weights(opened, 2);
+  const tree = join(folder.root, trainedStepKey(1).tree);
+  const [first = ""] = readdirSync(tree);
+  const dead = first.replace(/\.\d+\./, ".4194000."); // no such process
+  renameSync(join(tree, first), join(tree, dead));
+  rmSync(`${tree}.json`);
+  expect(await newestVersion(opened), "what was written without a commit").toBe(1);
+  const { seconds: __, ...again } = await attempt();
+  expect(again).toEqual(result);
+  expect(await weights(opened, 2)).toEqual(committed);
+  expect(await sweepRun(opened)).toEqual({ files: 0, attempts: 1 });
+  expect(readdirSync(tree)).toHaveLength(1);
+  expect(await weights(opened, 2)).toEqual(committed);
 });
 
 test("of two attempts one commits; the other is told, or finds its record, and changes nothing", async () => {
-  const { folder, attempt } = await fresh();
+  const { folder, attempt, record: read } = await fresh();
   const settled = await Promise.allSettled([attempt(), attempt()]);
   const failed = settled.flatMap((one) => (one.status === "rejected" ? [one.reason.code] : []));
   expect(failed.every((code) => code === "ATTEMPT_SUPERSEDED")).toBe(true);
   expect(failed.length).toBeLessThan(2);
-  const record = await readRecord<TrainedStep>(folder.trainedStep(1));
+  const record = await read();
   const { seconds, metrics } = await attempt();
   expect({ seconds, metrics }).toEqual({ seconds: record?.seconds, metrics: record?.metrics });
-  expect(readdirSync(join(folder.root, "policies")).sort()).toEqual(["v0000", "v0001", "v0002"]);
+  expect(readdirSync(join(folder.root, trainedStepKey(1).tree)), "of one attempt").toHaveLength(1);
 });

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { folderOnce } from "../../../src/files/folder-once.ts";
+import { writeNewFolder } from "../../../src/cli/used-target.ts";
 import { readRecord, writeOnce, writeWhole } from "../../../src/files/whole-files.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
 import { mayMount, mount } from "../../support/mount.ts";
@@ -45,7 +45,7 @@ test.skipIf(!mayMount)(
       await expect(writeOnce(join(disk, "record.json"), "{}")).rejects.toMatchObject(expected);
       await expect(writeOnce(join(disk, "a", "b", "record.json"), "{}")).rejects.toMatchObject(expected);
       await expect(writeWhole(join(disk, "a", "record.json"), "{}")).rejects.toMatchObject(expected);
-      await expect(folderOnce(join(disk, "a", "v1"), async () => {})).rejects.toMatchObject(expected);
+      await expect(writeNewFolder(join(disk, "a", "v1"), async () => {})).rejects.toMatchObject(expected);
       await expect(createRun(samplePlan(small), join(disk, "runs"), undefined, false)).rejects.toMatchObject(
         expected,
       );

@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { isEverturnError } from "../../../src/errors/everturn-error.ts";
-import { isKept } from "../../../src/ledger/kept-versions.ts";
 import { changePlan } from "../../../src/pipeline/change-plan.ts";
 import { loadPlan } from "../../../src/pipeline/load-plan.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
 import { openRuns } from "../../../src/runs/open-runs.ts";
 import { changeRun } from "../../../src/supervision/change-run.ts";
+import { isKept } from "../../../src/versions/kept-versions.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const small = join(import.meta.dirname, "..", "..", "pipelines", "small.yaml");

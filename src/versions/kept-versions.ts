@@ -1,5 +1,5 @@
 import type { Plan } from "../contracts/plan.ts";
-import { firstVersion } from "../runs/first-version.ts";
+import { firstVersion } from "./first-version.ts";
 
 /** Versions kept beside the checkpoints: the newest ones, which a resumed run may start from. */
 const newest = 3;

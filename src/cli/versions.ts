@@ -1,0 +1,60 @@
+import type { Command } from "commander";
+import { EverturnError } from "../errors/everturn-error.ts";
+import { type OpenRun, openRun } from "../runs/open-runs.ts";
+import { displayPath } from "../validation/place.ts";
+import { type ListedVersion, listVersions } from "../versions/list-versions.ts";
+import { runReference } from "./run-reference.ts";
+import { tableLines } from "./table.ts";
+
+interface Options {
+  runs: string;
+  json: boolean;
+}
+
+/** `everturn versions <run> [version]`: the versions of a run's policy, and where each lies. */
+export function registerVersions(program: Command): void {
+  program
+    .command("versions")
+    .description("list the versions of a run's policy with their folders, or print the folder of one")
+    .argument("<run>", "the run's id, or the path of its folder")
+    .argument("[version]", "print the folder of this version alone; newest for the newest one")
+    .option("--runs <folder>", "where runs are kept", "runs")
+    .option("--json", "print one line of JSON", false)
+    .action(versions);
+}
+
+async function versions(named: string, asked: string | undefined, options: Options): Promise<void> {
+  const { runs, run } = runReference(named, options.runs);
+  const all = (await listVersions(await openRun(runs, run))).map(shown);
+  const found = asked === undefined ? all : [versionOf(run, all, asked)];
+  if (options.json) process.stdout.write(`${JSON.stringify({ run, versions: found })}\n`);
+  else if (asked === undefined) process.stdout.write(`${text(all)}\n`);
+  else process.stdout.write(`${found[0]?.folder}\n`);
+}
+
+/** The folder of one version's policy. Throws POLICY_NOT_FOUND. */
+export async function versionFolder(run: OpenRun, asked: string): Promise<string> {
+  const { folder = "" } = versionOf(run.id, await listVersions(run), asked);
+  return folder;
+}
+
+function versionOf(run: string, all: readonly ListedVersion[], asked: string): ListedVersion {
+  const there = all.filter(({ folder }) => folder !== undefined);
+  const found = asked === "newest" ? there.at(-1) : there.find(({ version }) => String(version) === asked);
+  if (found === undefined) throw new EverturnError("POLICY_NOT_FOUND", { run, version: asked });
+  return found;
+}
+
+function shown({ folder, ...version }: ListedVersion): ListedVersion {
+  return folder === undefined ? version : { ...version, folder: displayPath(folder) };
+}
+
+function text(all: readonly ListedVersion[]): string {
+  const columns = [{ title: "version", align: "right" as const }, { title: "made by" }, { title: "folder" }];
+  const rows = all.map(({ version, step, state, folder }) => [
+    String(version),
+    step === undefined ? (version === 0 ? "as built" : "warm start") : `step ${step}`,
+    folder ?? state,
+  ]);
+  return tableLines(columns, rows).join("\n");
+}

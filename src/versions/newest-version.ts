@@ -1,0 +1,26 @@
+import type { Plan } from "../contracts/plan.ts";
+import type { Store } from "../store/store.ts";
+import { treeRecordKey } from "../store/tree-paths.ts";
+import { policyPart, versionKey } from "./version-parts.ts";
+
+/** The newest version of a run, asked for one after the other from `known` on, which there is; undefined if there is none. */
+export async function newestVersion(
+  { plan, store }: { plan: Pick<Plan, "warmStart">; store: Pick<Store, "has"> },
+  known?: number,
+): Promise<number | undefined> {
+  let newest = known;
+  for (let next = (known ?? -1) + 1; ; next++) {
+    if (!(await store.has(treeRecordKey(versionKey(plan, next))))) return newest;
+    newest = next;
+  }
+}
+
+/** Whether a version was made, and its policy not freed since. */
+export async function hasVersion(
+  { plan, store }: { plan: Pick<Plan, "warmStart">; store: Pick<Store, "treeRecord" | "isFreed"> },
+  version: number,
+): Promise<boolean> {
+  if (!Number.isInteger(version) || version < 0) return false;
+  const { key, part } = policyPart(plan, version);
+  return (await store.treeRecord(key)) !== undefined && !(await store.isFreed(key, part));
+}
