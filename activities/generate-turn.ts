@@ -24,7 +24,7 @@ export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
   return async (input: GenerateTurnInput, signal: AbortSignal): Promise<GenerateTurnResult> => {
     const { place, turn, sampling, seed } = input;
     const run = await worker.openRun(place.run);
-    const { folder, store, plan } = run;
+    const { store, plan } = run;
     const named = input.source && (await taskAt(run, tasks, input.source, place.task)).prompt;
     const messages = [...(named ?? []), ...input.messages];
     const recorded = await recordedOnce(store, turnKey(place, turn), async (lookAgain) => {

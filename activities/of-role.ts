@@ -62,7 +62,7 @@ function orchestration(runs: string, tasks: RunTasks): RoleActivities {
 }
 
 function policy(runs: string, tasks: RunTasks): RoleActivities {
-  const worker = policyWorker(runs);
+  const worker = policyWorker(openRuns(runs));
   const activities = {
     "initialize-policy": durable(initializePolicy(worker)),
     "generate-turn": durable(generateTurn(worker, tasks)),
@@ -89,7 +89,7 @@ async function tools(runs: string, run: string, tasks: RunTasks): Promise<RoleAc
 }
 
 function trainer(runs: string): RoleActivities {
-  const worker = trainerWorker(runs);
+  const worker = trainerWorker(openRuns(runs));
   const activities = { "warm-start": durable(warmStart(worker)), "train-step": durable(trainStep(worker)) };
   return { activities, concurrency: 1, close: worker.close };
 }

@@ -1,7 +1,7 @@
 import type { Policy, PolicyPlugin } from "../contracts/policy.ts";
 import { loadPolicy } from "../plugins/registry.ts";
 import { sharedPromises } from "../promises/shared-promises.ts";
-import { type OpenRun, openRuns } from "../runs/open-runs.ts";
+import type { OpenRun } from "../runs/open-runs.ts";
 import { inPart, type KeptPart, keepPart } from "../store/tree-part.ts";
 import { type Contexts, openContexts } from "../trajectory/contexts.ts";
 import { policyPart } from "../versions/version-parts.ts";
@@ -25,9 +25,8 @@ interface HeldPolicy {
   kept?: KeptPart;
 }
 
-/** A policy worker over the runs in the folder `runs`. */
-export function policyWorker(runs: string): PolicyWorker {
-  const openRun = openRuns(runs);
+/** A policy worker of the runs that `openRun` opens. */
+export function policyWorker(openRun: (run: string) => Promise<OpenRun>): PolicyWorker {
   const policies = sharedPromises<HeldPolicy>();
 
   async function plugin(run: string): Promise<PolicyPlugin> {

@@ -6,7 +6,7 @@ import { readDemonstrations } from "../pipeline/demonstrations.ts";
 import { toolDefinitions } from "../pipeline/tool-definitions.ts";
 import { loadPolicy, loadTrainer } from "../plugins/registry.ts";
 import { sharedPromises } from "../promises/shared-promises.ts";
-import { type OpenRun, openRuns } from "../runs/open-runs.ts";
+import type { OpenRun } from "../runs/open-runs.ts";
 import { inPart, type KeptPart, keepPart, type TreePart } from "../store/tree-part.ts";
 import { policyPart } from "../versions/version-parts.ts";
 
@@ -54,9 +54,8 @@ export function saved(trainer: Trainer): (folder: string) => Promise<void> {
   };
 }
 
-/** A trainer worker over the runs in the folder `runs`. */
-export function trainerWorker(runs: string): TrainerWorker {
-  const openRun = openRuns(runs);
+/** A trainer worker of the runs that `openRun` opens. */
+export function trainerWorker(openRun: (run: string) => Promise<OpenRun>): TrainerWorker {
   const demonstrations = sharedPromises<MaskedTokens[]>();
   const trainers = new Map<string, HeldTrainer>();
 

@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { isSystemError } from "../errors/system-error.ts";
 import { flushAll, openFolder } from "../files/flush.ts";
 import { linkOnce } from "../files/link-once.ts";
@@ -84,7 +84,7 @@ export function folderBackend(root: string): Backend {
       }
     },
     inFolder: async (prefix, files, work) => {
-      const folder = fileOf(prefix);
+      const folder = resolve(fileOf(prefix)); // without a slash at its end
       for (const [name, { size }] of Object.entries(files)) {
         const found = statSync(join(folder, name), { throwIfNoEntry: false })?.size;
         if (found !== size) throw new FileBroken(`${prefix}${name} has ${found ?? "no"} bytes, not ${size}`);

@@ -79,12 +79,6 @@ async function findingsOfBroken(breakIt: (folder: RunFolder) => void): Promise<s
   return findings.map(({ check }) => check);
 }
 
-function change<T>(file: string, how: (record: T) => void): void {
-  const record: T = JSON.parse(readFileSync(file, "utf8"));
-  how(record);
-  writeFileSync(file, JSON.stringify(record));
-}
-
 const trainedFile = ({ root }: RunFolder, step: number) => join(root, "steps", String(step), "trained.json");
 
 const changeStep = (folder: RunFolder, step: number, how: (record: TrainedStep) => void) =>

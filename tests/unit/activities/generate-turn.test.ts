@@ -6,7 +6,7 @@ import type { GenerateTurnInput } from "../../../src/contracts/activities.ts";
 import { loadPlan } from "../../../src/pipeline/load-plan.ts";
 import { type PolicyWorker, policyWorker } from "../../../src/roles/policy-worker.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
-import { openRun } from "../../../src/runs/open-runs.ts";
+import { openRun, openRuns } from "../../../src/runs/open-runs.ts";
 import { runTasks } from "../../../src/tasks/run-tasks.ts";
 import { readSegments } from "../../../src/trajectory/segments.ts";
 import { readTurns } from "../../../src/trajectory/turn-journal.ts";
@@ -20,7 +20,7 @@ const opened = await openRun(runs, run);
 const { folder, store } = opened;
 await initializeVersion(opened, 0);
 const tasks = runTasks();
-const workers = [policyWorker(runs), policyWorker(runs)];
+const workers = [policyWorker(openRuns(runs)), policyWorker(openRuns(runs))];
 const [first, second] = workers.map((worker) => generateTurn(worker, tasks));
 afterAll(async () => {
   for (const worker of workers) await worker.close();
@@ -83,7 +83,7 @@ test("a trajectory that has no room for a token more takes an empty action", asy
 });
 
 test("a turn whose version is loaded while another worker records it is not generated again", async () => {
-  const [slow, other] = [policyWorker(runs), policyWorker(runs)];
+  const [slow, other] = [policyWorker(openRuns(runs)), policyWorker(openRuns(runs))];
   const generated: number[] = [];
   const watched: PolicyWorker = {
     ...slow,

@@ -4,7 +4,6 @@ import { expect, test } from "vitest";
 import { openRunActivity } from "../../../activities/open-run.ts";
 import type { TrainedStep } from "../../../src/contracts/ledger.ts";
 import type { EvaluationRecord } from "../../../src/contracts/run.ts";
-import { writeWhole } from "../../../src/files/whole-files.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
 import { openRun } from "../../../src/runs/open-runs.ts";
 import { evaluationKey, recordedStepKey, trainedStepKey } from "../../../src/store/keys.ts";

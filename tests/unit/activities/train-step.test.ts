@@ -10,7 +10,7 @@ import { readTrainedSteps } from "../../../src/ledger/trained-steps.ts";
 import { loadPlan } from "../../../src/pipeline/load-plan.ts";
 import { trainerWorker } from "../../../src/roles/trainer-worker.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
-import { type OpenRun, openRun } from "../../../src/runs/open-runs.ts";
+import { type OpenRun, openRun, openRuns } from "../../../src/runs/open-runs.ts";
 import { sweepRun } from "../../../src/runs/sweep.ts";
 import { trainedStepKey } from "../../../src/store/keys.ts";
 import { segmentRef } from "../../../src/trajectory/segments.ts";
@@ -45,7 +45,7 @@ async function fresh() {
   }
   const leftOut = [{ trajectory: `${run}/step-0001/task-00002/0`, reason: "calculator: the host is down" }];
   const attempt = async () => {
-    const worker = trainerWorker(runs);
+    const worker = trainerWorker(openRuns(runs));
     try {
       return await trainStep(worker)({ run, step: 1, policyVersion: 1, batch, leftOut });
     } finally {

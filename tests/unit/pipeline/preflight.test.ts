@@ -9,6 +9,7 @@ import { countRows } from "../../../src/pipeline/count-rows.ts";
 import { checkPipeline, loadPlan } from "../../../src/pipeline/load-plan.ts";
 import { policyWorker } from "../../../src/roles/policy-worker.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
+import { openRuns } from "../../../src/runs/open-runs.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { runCommand } from "../cli/run-command.ts";
 
@@ -155,7 +156,7 @@ test("a policy that must be built first is asked then, before anything trains", 
   const plan = await loadPlan(small, { overrides });
   const runs = join(folder, "runs");
   const run = await createRun(plan, runs, undefined, false);
-  const initialize = initializePolicy(policyWorker(runs));
+  const initialize = initializePolicy(policyWorker(openRuns(runs)));
   for (const attempt of ["first", "second"]) {
     await expect(initialize({ run }), attempt).rejects.toMatchObject({
       code: "WRONG_CONFIGURATION",

@@ -37,6 +37,7 @@ test("the newest version is the last one whose commit stands; what is half writt
   });
   await expect(failing).rejects.toThrow("not finite");
   expect(await newestVersion(run)).toBe(3);
+  expect(await folderOf(run, 3)).toMatch(/\/steps\/2\/trained\/[^/]+\/policy$/);
   expect(await newestVersion(run, 2)).toBe(3);
   expect(await newestVersion(run, 3)).toBe(3);
   const left = readdirSync(join(run.folder.root, "steps", "3"), { recursive: true });
