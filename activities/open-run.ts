@@ -3,7 +3,6 @@ import type { Plan } from "../src/contracts/plan.ts";
 import type { TrainingProgress } from "../src/contracts/run.ts";
 import type { RunSettings } from "../src/contracts/run-settings.ts";
 import type { ToolBinding } from "../src/contracts/trajectory.ts";
-import { settingsOfReward } from "../src/pipeline/call-settings.ts";
 import { toolDefinition } from "../src/pipeline/tool-definitions.ts";
 import { trajectoryLimits } from "../src/pipeline/trajectory-limits.ts";
 import { committedGroups } from "../src/rollout/committed-groups.ts";
@@ -48,7 +47,7 @@ export function runSettings(plan: Plan): RunSettings {
     loop: { plugin: loop.name, config: loop.config },
     tools: plan.tools.flatMap((tool) => toolBinding(tool, rollout.toolRecordings)),
     ...(plan.changes === undefined ? {} : { planChanges: plan.changes.length }),
-    reward: { retry: settingsOfReward(plan).retry, pure: plan.reward.manifest.reward?.pure === true },
+    reward: { retry: plan.reward.calls.retry, pure: plan.reward.manifest.reward?.pure === true },
   };
 }
 

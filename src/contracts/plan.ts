@@ -26,8 +26,8 @@ export interface CallSettings {
   timeout: number;
   /** Calls at once in a worker; no limit if absent. */
   concurrency?: number;
-  /** Absent in plans of 0.2: the tool's name. */
-  host?: string;
+  /** Default: the plugin's own name. */
+  host: string;
 }
 
 /** A tool, and how it is called. */
@@ -36,9 +36,9 @@ export interface ResolvedTool extends ResolvedPlugin, CallSettings {
   approval?: { timeout?: number };
 }
 
-/** A reward manager, and how it is called; absent in plans of 0.3. */
+/** A reward manager, and how it is called. */
 export interface ResolvedReward extends ResolvedPlugin {
-  calls?: CallSettings;
+  calls: CallSettings;
 }
 
 /** A host of tools and rewards; times in milliseconds. */
@@ -73,8 +73,8 @@ export interface Plan {
   policy: ResolvedPlugin;
   dataset: { train: ResolvedPlugin; validation: ResolvedPlugin };
   tools: ResolvedTool[];
-  /** Hosts of tools that the pipeline says something of. Absent in plans of 0.2. */
-  hosts?: Record<string, HostSettings>;
+  /** Hosts of tools and rewards that the pipeline says something of. */
+  hosts: Record<string, HostSettings>;
   loop: ResolvedLoop;
   reward: ResolvedReward;
   trainer: ResolvedTrainer;

@@ -1,7 +1,7 @@
 import pluginSchema from "../../schemas/plugin.schema.json" with { type: "json" };
 import type { RewardUse, ToolUse } from "../contracts/generated/pipeline.ts";
 import type { RewardManifest, ToolManifest } from "../contracts/generated/plugin.ts";
-import type { CallSettings, Plan } from "../contracts/plan.ts";
+import type { CallSettings } from "../contracts/plan.ts";
 import { parseDuration } from "./duration.ts";
 
 type Called = Pick<ToolManifest, "retry" | "timeout" | "concurrency" | "host">;
@@ -37,8 +37,3 @@ export const plainReward: RewardManifest = {
   },
   timeout: Reward.properties.timeout.default,
 };
-
-/** How a plan's reward manager is called; plans of 0.3 do not say it. */
-export function settingsOfReward({ reward }: Plan): CallSettings {
-  return { ...callSettings(reward.name, plainReward, {}), ...reward.calls };
-}

@@ -19,7 +19,7 @@ export function hostSettings({ concurrency, ...host }: Host): HostSettings {
 /** What the plan says of a host; the schema's defaults if it says nothing. */
 export function settingsOfHost({ hosts }: Plan, name: string): HostSettings {
   return (
-    hosts?.[name] ??
+    hosts[name] ??
     hostSettings({
       failures: failures.default,
       pause: pause.default,

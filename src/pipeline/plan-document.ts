@@ -10,11 +10,9 @@ export function planDocument(plan: Plan): SourceDocument {
     policy: pluginUse(plan.policy),
     dataset: { train: pluginUse(plan.dataset.train), validation: pluginUse(plan.dataset.validation) },
     tools: plan.tools.map(toolUse),
-    hosts: Object.fromEntries(
-      Object.entries(plan.hosts ?? {}).map(([host, limits]) => [host, hostUse(limits)]),
-    ),
+    hosts: Object.fromEntries(Object.entries(plan.hosts).map(([host, limits]) => [host, hostUse(limits)])),
     loop: pluginUse(plan.loop),
-    reward: { ...pluginUse(plan.reward), ...(plan.reward.calls && callsUse(plan.reward.calls)) },
+    reward: { ...pluginUse(plan.reward), ...callsUse(plan.reward.calls) },
     trainer: { ...pluginUse(plan.trainer), ...(loss === undefined ? {} : { loss: pluginUse(loss) }) },
     ...(warmStart === undefined ? {} : { warmStart }),
     ...{ rollout, evaluation, checkpoints },

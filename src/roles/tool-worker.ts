@@ -3,7 +3,6 @@ import { appendFileSync } from "node:fs";
 import type { Plan, ResolvedTool } from "../contracts/plan.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
-import { settingsOfReward } from "../pipeline/call-settings.ts";
 import { settingsOfHost } from "../pipeline/host-settings.ts";
 import { ownIdentity } from "../processes/process-identity.ts";
 import { oneAtATime } from "../promises/one-at-a-time.ts";
@@ -61,15 +60,15 @@ export function toolWorker(runs: string, run: string): ToolWorker {
     return tools.get(name, async () => {
       const { plan } = await openRun(run);
       const resolved = toolOf(plan, name);
-      return openTool(resolved, await toolThread(resolved, name, log), hostOf(plan, resolved.host ?? name));
+      return openTool(resolved, await toolThread(resolved, name, log), hostOf(plan, resolved.host));
     });
   }
 
   function reward(): Promise<OpenReward> {
     return rewards.get("reward", async () => {
       const { plan } = await openRun(run);
-      const settings = settingsOfReward(plan);
-      return openReward(plan.reward, settings, hostOf(plan, settings.host ?? plan.reward.name), log);
+      const settings = plan.reward.calls;
+      return openReward(plan.reward, settings, hostOf(plan, settings.host), log);
     });
   }
 

@@ -54,9 +54,9 @@ async function takeFromDead(
   options: Parameters<typeof claimRun>[2] = {},
 ): Promise<void> {
   const { note = () => {}, silence = usualSilence, stopping } = options;
-  const { process: owner, host = "another machine", server } = session;
-  const isAlive = owner === undefined ? undefined : isRunning(owner);
-  if (isAlive === true) throw new EverturnError("RUN_ALREADY_ACTIVE", { run, pid: owner?.pid ?? "" });
+  const { process: owner, host, server } = session;
+  const isAlive = isRunning(owner);
+  if (isAlive === true) throw new EverturnError("RUN_ALREADY_ACTIVE", { run, pid: owner.pid });
   if (isAlive === undefined) {
     const seconds = Math.ceil(silence / 1000);
     note(`${host} worked on ${run}: watching for ${seconds} s whether it still does`);
@@ -135,8 +135,8 @@ function hold(run: string, folder: RunFolder, own: Session): HeldRun {
   async function isMine(): Promise<boolean> {
     const standing = await readSession(folder);
     if (standing === undefined || isOf(standing, own)) return standing !== undefined;
-    const { process: { pid = "unknown" } = {}, host = "unknown" } = standing;
-    throw new EverturnError("RUN_TAKEN_OVER", { run, pid, host });
+    const { process, host } = standing;
+    throw new EverturnError("RUN_TAKEN_OVER", { run, pid: process.pid, host });
   }
 
   return {

@@ -5,10 +5,10 @@ import type { RunFolder } from "../runs/run-folder.ts";
 
 /** Who works on a run now: `session.json` of its folder. While they do, the file's time changes every two seconds. */
 export interface Session {
-  /** The process that started it; absent in sessions of Everturn 0.3 and earlier. */
-  process?: ProcessIdentity;
+  /** The process that started it. */
+  process: ProcessIdentity;
   /** The name of its machine or container, for people. */
-  host?: string;
+  host: string;
   /** Of the run's server, once it is up. */
   address?: string;
   /** The id that the run's own server has, by which it is told from another run's at the same address. */
@@ -25,7 +25,7 @@ export function readSession(folder: RunFolder): Promise<Session | undefined> {
 /** The session of a process that works on the run on this machine. */
 export async function liveSession(folder: RunFolder): Promise<Session | undefined> {
   const session = await readSession(folder);
-  return session?.process !== undefined && isRunning(session.process) === true ? session : undefined;
+  return session !== undefined && isRunning(session.process) === true ? session : undefined;
 }
 
 /** Where the run's own server is, if the process that started it still works on the run, on this machine. */
@@ -36,12 +36,12 @@ export async function sessionAddress(folder: RunFolder): Promise<string | undefi
 /** Why there is no server: the run's own is not up, or another machine or container has it. */
 export async function noServer(run: string, folder: RunFolder): Promise<EverturnError> {
   const session = await readSession(folder);
-  const isElsewhere = session?.process !== undefined && isRunning(session.process) === undefined;
+  const isElsewhere = session !== undefined && isRunning(session.process) === undefined;
   return isElsewhere ? heldElsewhere(run, folder, session) : new EverturnError("RUN_HAS_NO_SERVER", { run });
 }
 
 /** The error that says that another machine or container works on the run. */
 export function heldElsewhere(run: string, folder: RunFolder, session: Session): EverturnError {
-  const { process: { pid = "unknown" } = {}, host = "unknown" } = session;
-  return new EverturnError("RUN_HELD_ELSEWHERE", { run, pid, host, file: folder.session });
+  const { process, host } = session;
+  return new EverturnError("RUN_HELD_ELSEWHERE", { run, pid: process.pid, host, file: folder.session });
 }

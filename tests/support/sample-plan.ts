@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { JsonObject } from "../../src/contracts/json.ts";
-import type { Plan, ResolvedPlugin, ResolvedTool } from "../../src/contracts/plan.ts";
+import type { CallSettings, Plan, ResolvedPlugin, ResolvedTool } from "../../src/contracts/plan.ts";
 
 const calculator = fileURLToPath(new URL("../../pipelines/calculator", import.meta.url));
 
@@ -38,11 +38,12 @@ export function samplePlan({ steps, batchSize, tasks, warmStart, evaluationEvery
     policy: plugin("policy-onnx", "policy", { tokenizer: tokenizerFolder, architecture }),
     dataset: { train: dataset, validation: dataset },
     tools: [calculatorTool()],
+    hosts: {},
     loop: {
       ...plugin("loop-tool-agent", "loop", { maxTurns: 3 }),
       workflow: "/plugins/loop-tool-agent/workflow.ts",
     },
-    reward: plugin("reward-exact-match", "reward", {}),
+    reward: { ...plugin("reward-exact-match", "reward", {}), calls: calls("reward-exact-match") },
     trainer: plugin("trainer-onnx", "trainer", { learningRate: 1e-4, minibatchSize: batchSize }),
     ...(warmStart ? { warmStart: { ...settings, learningRate: 1e-3 } } : {}),
     rollout: {
@@ -77,7 +78,11 @@ function calculatorTool(): ResolvedTool {
   return {
     ...base,
     manifest: { ...base.manifest, tool },
-    retry: { maximumAttempts: 5, initialInterval: 100, backoffCoefficient: 2, maximumInterval: 5000 },
-    timeout: 10_000,
+    ...calls("calculator"),
   };
+}
+
+function calls(host: string): CallSettings {
+  const retry = { maximumAttempts: 5, initialInterval: 100, backoffCoefficient: 2, maximumInterval: 5000 };
+  return { retry, timeout: 10_000, host };
 }

@@ -49,7 +49,11 @@ async function scored(
   { timeout = 10_000, signal = new AbortController().signal } = {},
 ): Promise<Score> {
   const retry = { maximumAttempts: 2, initialInterval: 1, backoffCoefficient: 1, maximumInterval: 1 };
-  const reward = { ...plan.reward, entry: writePlugin(`{ score: ${score} }`), calls: { retry, timeout } };
+  const reward = {
+    ...plan.reward,
+    entry: writePlugin(`{ score: ${score} }`),
+    calls: { retry, timeout, host: "reward" },
+  };
   const other = await createRun({ ...plan, reward }, runs, undefined, false);
   const worker = toolWorker(runs, other);
   onTestFinished(worker.close);

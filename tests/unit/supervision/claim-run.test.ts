@@ -21,6 +21,7 @@ const runs = temporaryFolder();
 const folder = runFolder(runs, "run");
 mkdirSync(folder.root);
 const address = "127.0.0.1:7233";
+const host = hostname();
 const write = (session: Session) => writeFileSync(folder.session, JSON.stringify(session));
 
 interface Holder {
@@ -68,7 +69,7 @@ test("a run that nobody works on is claimed, told of, and given back", async () 
 
 test("a run that another process works on is refused, and stays that one's", async () => {
   const { pid } = await waitingProcess("any program");
-  const session = { process: processIdentity(pid) ?? ownIdentity(), address };
+  const session = { process: processIdentity(pid) ?? ownIdentity(), host, address };
   write(session);
   await expect(claimRun("run", folder)).rejects.toThrow(
     `The run run is being worked on by process ${pid}. Wait for it, or end that process first.`,
@@ -83,7 +84,7 @@ test("a run whose process was killed is taken over, and the server it left behin
   await once(killed.child, "exit");
   const server = await waitingProcess("any server");
   const ended = once(server.child, "exit");
-  write({ process: owner, address, server: processIdentity(server.pid) ?? ownIdentity() });
+  write({ process: owner, host, address, server: processIdentity(server.pid) ?? ownIdentity() });
   expect(await sessionAddress(folder)).toBeUndefined();
   const held = await claimRun("run", folder);
   expect(await ended).toEqual([null, "SIGTERM"]);
@@ -93,13 +94,13 @@ test("a run whose process was killed is taken over, and the server it left behin
 test("process ids that other programs have by now are left alone", async () => {
   const { child, pid } = await waitingProcess("another-program");
   const earlier = { ...ownIdentity(), pid, started: "1" };
-  write({ process: earlier, address, server: earlier });
+  write({ process: earlier, host, address, server: earlier });
   await (await claimRun("run", folder)).release();
   expect(child.exitCode ?? child.signalCode).toBeNull();
 });
 
 test("of two that find a dead session one gets the run", async () => {
-  write({ process: { ...ownIdentity(), started: "1" } });
+  write({ process: { ...ownIdentity(), started: "1" }, host });
   const holders = [startHolder("here"), startHolder("here"), startHolder("here")];
   await vi.waitUntil(() => holders.every(({ said }) => /holds it|RUN_ALREADY|worked on/.test(said())), {
     timeout: 20_000,

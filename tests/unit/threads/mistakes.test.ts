@@ -2,7 +2,6 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import type { ToolExecution } from "../../../src/contracts/tool.ts";
-import { settingsOfReward } from "../../../src/pipeline/call-settings.ts";
 import { settingsOfHost } from "../../../src/pipeline/host-settings.ts";
 import { createHost } from "../../../src/tools/host.ts";
 import { openReward } from "../../../src/tools/open-reward.ts";
@@ -110,7 +109,7 @@ test.for([
 ] as const)("a reward that answers %s is named as what it is", async ([expression, said]) => {
   const entry = writePlugin(`{ score: () => (${expression}) }`);
   const host = createHost("reward", settingsOfHost(plan, "reward"), () => {});
-  const reward = await openReward({ ...plan.reward, entry }, settingsOfReward(plan), host, () => {});
+  const reward = await openReward({ ...plan.reward, entry }, plan.reward.calls, host, () => {});
   onTestFinished(reward.close);
   const task = { data_source: "", prompt: [], reward_model: { ground_truth: "" } };
   const scoring = reward.plugin.score({
