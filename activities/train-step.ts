@@ -1,26 +1,24 @@
-import type { BatchMember, TrainStepInput } from "../src/contracts/activities.ts";
+import type { TrainStepInput } from "../src/contracts/activities.ts";
 import type { TrainedStep, TrainStepResult } from "../src/contracts/ledger.ts";
-import type { TrainingTrajectory } from "../src/contracts/trainer.ts";
+import { EverturnError } from "../src/errors/everturn-error.ts";
 import { leaveOutLate } from "../src/ledger/late-trajectories.ts";
 import { leftBehind } from "../src/ledger/left-behind.ts";
 import { saved, type TrainerStart, type TrainerWorker } from "../src/roles/trainer-worker.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
 import { commitTree } from "../src/store/commit-tree.ts";
-import { trainedStepKey, trajectoryKey } from "../src/store/keys.ts";
-import { readSegments } from "../src/trajectory/segments.ts";
-import { trainingTrajectory } from "../src/trajectory/training-trajectory.ts";
-import { trajectoryOf } from "../src/trajectory/trajectory-of.ts";
+import { trainedStepKey } from "../src/store/keys.ts";
+import { readBatch } from "../src/trajectory/training-batch.ts";
 import { firstVersion } from "../src/versions/first-version.ts";
 import { policyPart, trainerPart } from "../src/versions/version-parts.ts";
 
 /**
  * A policy-gradient step on a batch of finished trajectories: writes the next policy version, and with it what became
  * of each trajectory. Done once a step: the record is the commit, and says what the step was trained on, whatever a
- * later attempt is given. Throws ATTEMPT_SUPERSEDED.
+ * later attempt is given. What can't be read is left out with the reason. Throws ATTEMPT_SUPERSEDED, BATCH_EMPTY.
  */
 export function trainStep(worker: TrainerWorker) {
   return async (input: TrainStepInput): Promise<TrainStepResult> => {
-    const { run, step, policyVersion, batch, leftOut } = input;
+    const { run, step, policyVersion, batch, leftOut, minGroup } = input;
     const opened = await worker.openRun(run);
     const { store, plan } = opened;
     const next = policyVersion + 1;
@@ -32,22 +30,28 @@ export function trainStep(worker: TrainerWorker) {
     }
     const temperature = trainedTemperature(plan);
     const started = performance.now();
-    const loaded = await Promise.all(batch.map((member) => load(opened, member)));
+    const { members, trajectories, unreadable } = await readBatch(store, batch, { temperature, minGroup });
+    const [lost] = unreadable;
+    if (members.length === 0 && lost !== undefined) {
+      const reason = `${batch.length} of ${batch.length}, such as ${lost.trajectory}: ${lost.reason}`;
+      throw new EverturnError("BATCH_EMPTY", { run, step, reason });
+    }
     const others = await leftBehind(opened, [...batch, ...leftOut]);
-    const trajectories = loaded.filter(({ tokens }) => tokens.length > 0); // others had no room for an action
+    const acting = trajectories.filter(({ tokens }) => tokens.length > 0); // others had no room for an action
     return worker.train({
       run,
       from: `policy ${policyVersion}`,
       to: `policy ${next}`,
       start: startAt(plan, policyVersion),
       work: async (trainer) => {
-        const metrics = await trainer.policyGradientStep(trajectories, { temperature });
+        const metrics = await trainer.policyGradientStep(acting, { temperature });
         const { value } = await commitTree(store, key, saved(trainer), () => ({
           ...{ step, from: policyVersion, policyVersion: next, metrics },
-          trajectories: batch.map(({ trajectory, head, reward, group }) => ({
+          trajectories: members.map(({ trajectory, head, reward, group }) => ({
             ...{ trajectory, head, reward, group },
           })),
-          leftOut: [...leftOut, ...others],
+          leftOut: [...leftOut, ...unreadable, ...others],
+          ...(unreadable.length === 0 ? {} : { unreadable }),
           seconds: (performance.now() - started) / 1000,
         }));
         return resultOf(value);
@@ -56,28 +60,13 @@ export function trainStep(worker: TrainerWorker) {
   };
 }
 
-function resultOf({ policyVersion, metrics, seconds }: TrainedStep): TrainStepResult {
-  return { policyVersion, metrics, seconds };
+function resultOf({ policyVersion, metrics, seconds, unreadable }: TrainedStep): TrainStepResult {
+  return { policyVersion, metrics, seconds, ...(unreadable === undefined ? {} : { unreadable }) };
 }
 
 /** The temperature of the policy that is trained: greedy actions are seen at 1. */
 function trainedTemperature({ rollout }: OpenRun["plan"]): number {
   return rollout.temperature || 1;
-}
-
-async function load(run: OpenRun, member: BatchMember): Promise<TrainingTrajectory> {
-  const { trajectory, head, reward, group } = member;
-  const turnRewards = member.turnRewards ?? (await recordedTurnRewards(run, trajectory));
-  const identity = { id: trajectory, reward, group, ...(turnRewards === undefined ? {} : { turnRewards }) };
-  return trainingTrajectory(
-    identity,
-    await readSegments(run.store, trajectoryOf(trajectory), head),
-    trainedTemperature(run.plan),
-  );
-}
-
-async function recordedTurnRewards({ store }: OpenRun, trajectory: string): Promise<number[] | undefined> {
-  return (await store.read(trajectoryKey(trajectoryOf(trajectory))))?.turnRewards;
 }
 
 /** The first step starts the optimizer and the value head anew; the reference is the policy it starts from. */

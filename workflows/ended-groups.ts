@@ -1,3 +1,4 @@
+import type { LeftOutTrajectory } from "../src/contracts/ledger.ts";
 import type { EndedGroup, TrajectorySummary } from "../src/contracts/rollout.ts";
 import type { RunSettings } from "../src/contracts/run-settings.ts";
 import type { SegmentRef } from "../src/contracts/trajectory.ts";
@@ -48,6 +49,22 @@ export function batchOf(groups: EndedGroup[]): BatchTrajectory[] {
         return head === null || !hasFinished(result) ? [] : [{ group, head, result }];
       }),
     );
+}
+
+/** The groups as a step trained on them: what it could not read is left out of them. */
+export function withoutUnreadable(
+  groups: EndedGroup[],
+  unreadable: readonly LeftOutTrajectory[] = [],
+): EndedGroup[] {
+  const reasons = new Map(unreadable.map(({ trajectory, reason }) => [trajectory, reason]));
+  if (reasons.size === 0) return groups;
+  return groups.map((group) => ({
+    ...group,
+    results: group.results.map((result): TrajectorySummary => {
+      const failure = reasons.get(result.trajectory);
+      return failure === undefined ? result : { ...result, outcome: "left-out", failure };
+    }),
+  }));
 }
 
 const reasons = {

@@ -1,7 +1,7 @@
 import { setHandler } from "@temporalio/workflow";
 import type { BatchMember } from "../src/contracts/activities.ts";
 import type { StageProgress, StepInput, StepResult } from "../src/contracts/run.ts";
-import { batchOf, hasFinished, leftOutOf } from "./ended-groups.ts";
+import { batchOf, hasFinished, leftOutOf, withoutUnreadable } from "./ended-groups.ts";
 import { failure } from "./failure.ts";
 import { reasonOfAll } from "./failure-share.ts";
 import { stageProgress } from "./progress.ts";
@@ -24,23 +24,27 @@ export async function step(input: StepInput): Promise<StepResult> {
   const progress: StageProgress = { phase: "train", done: 0, of: batch.length };
   setHandler(stageProgress, () => progress);
   const trained = await schedule(queues, "train-step", {
-    ...{ run, step: input.step, policyVersion, batch, leftOut },
+    ...{ run, step: input.step, policyVersion, batch, leftOut, minGroup: input.settings.minGroup },
   });
   clock.push(Date.now());
   progress.phase = "publish";
   const published = { run, policyVersion: trained.policyVersion };
   await schedule(queues, "publish-policy", published, { isQuick: input.quickTurns });
   clock.push(Date.now());
-  const record = stepRecord(input, groups, trained, clock);
-  const finished = results.filter(hasFinished).map((result) => result.trajectory);
-  await schedule(queues, "record-step", { run, record, finished }, { isQuick: true });
+  const read = withoutUnreadable(groups, trained.unreadable);
+  const record = stepRecord(input, read, trained, clock);
+  const finished = read.flatMap((group) => group.results).filter(hasFinished);
+  await schedule(
+    queues,
+    "record-step",
+    { run, record, finished: finished.map(({ trajectory }) => trajectory) },
+    { isQuick: true },
+  );
   return {
     policyVersion: trained.policyVersion,
-    trajectories: batch.length,
+    trajectories: record.trajectories,
     leftOut: record.leftOut,
-    rewardMean: mean(batch.map((one) => one.reward)),
-    turnSeconds: mean(
-      results.filter(hasFinished).map((one) => one.generationSeconds / Math.max(1, one.turns)),
-    ),
+    rewardMean: mean(batchOf(read).map(({ result }) => result.reward)),
+    turnSeconds: mean(finished.map((one) => one.generationSeconds / Math.max(1, one.turns))),
   };
 }

@@ -231,8 +231,6 @@ export interface BatchMember {
   trajectory: string;
   head: SegmentRef;
   reward: number;
-  /** Of runs of 0.2: what the tools of each turn added to the reward. Later ones are in its record. */
-  turnRewards?: number[];
   group: string;
 }
 
@@ -242,6 +240,8 @@ export interface TrainStepInput {
   step: number;
   policyVersion: number;
   batch: BatchMember[];
+  /** How many members of a group there have to be. */
+  minGroup: number;
   /** Trajectories that the step was offered and does not train on. */
   leftOut: LeftOutTrajectory[];
 }

@@ -38,6 +38,8 @@ export interface TrainStepResult {
   policyVersion: number;
   metrics: PolicyGradientMetrics;
   seconds: number;
+  /** What it was given and could not read any more; absent if there is none. */
+  unreadable?: LeftOutTrajectory[];
 }
 
 /** What became of each trajectory of a step, committed with the version that the step made. */

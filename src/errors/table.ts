@@ -657,7 +657,7 @@ export const errorTable = {
   BATCH_EMPTY: {
     message: "Every trajectory of step {step} was left out. {reason}.",
     retryable: false,
-    help: "Mend the failing tool or reward host, then `everturn resume {run}`.",
+    help: "Mend what failed (a tool's host, the reward's, the disk), then `everturn resume {run}`.",
   },
   EVALUATION_EMPTY: {
     message: "Every trajectory of {evaluation} was left out, so that it has no accuracy. {reason}.",

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { readdirSync, readFileSync, renameSync, rmSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { trainStep } from "../../../activities/train-step.ts";
@@ -12,12 +12,13 @@ import { trainerWorker } from "../../../src/roles/trainer-worker.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
 import { type OpenRun, openRun, openRuns } from "../../../src/runs/open-runs.ts";
 import { sweepRun } from "../../../src/runs/sweep.ts";
-import { trainedStepKey } from "../../../src/store/keys.ts";
+import { trainedStepKey, trajectoryKey, turnKey } from "../../../src/store/keys.ts";
 import { segmentRef } from "../../../src/trajectory/segments.ts";
 import { trajectoryOf } from "../../../src/trajectory/trajectory-of.ts";
 import { newestVersion } from "../../../src/versions/newest-version.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { folderOf, initializeVersion } from "../../support/versions.ts";
+import { writeScore } from "../../support/written-score.ts";
 import { writeTurn } from "../../support/written-turn.ts";
 
 const runs = temporaryFolder();
@@ -40,6 +41,7 @@ async function fresh() {
     };
     const place = { stage: "step-0001", task: `task-0000${sample}`, sample: 0 };
     const head = await writeTurn(store, place, 1, [prompt, action]);
+    await writeScore(store, place, { head, reward: sample });
     const trajectory = `${run}/step-0001/task-0000${sample}/0`;
     batch.push({ trajectory, head, reward: sample, group: `task-0000${sample}` });
   }
@@ -47,7 +49,7 @@ async function fresh() {
   const attempt = async () => {
     const worker = trainerWorker(openRuns(runs));
     try {
-      return await trainStep(worker)({ run, step: 1, policyVersion: 1, batch, leftOut });
+      return await trainStep(worker)({ run, step: 1, policyVersion: 1, batch, minGroup: 1, leftOut });
     } finally {
       await worker.close();
     }
@@ -69,6 +71,31 @@ test("the step's record says what became of each trajectory, and which files it 
   const own = await weights(opened, 2);
   expect(files["policy/model.safetensors"]).toEqual({ size: own.length, sha256: hash("sha256", own) });
   expect(Object.keys(files)).toContain("trainer/optimizer.safetensors");
+});
+
+test("a trajectory whose turn was cut is left out with the reason, and the step is trained on the others", async () => {
+  const { folder, batch, leftOut, attempt, record } = await fresh();
+  const [whole, cut] = batch.map(({ trajectory }) => trajectory);
+  truncateSync(join(folder.root, turnKey(trajectoryOf(cut ?? ""), 1).path), 200);
+  const unreadable = [{ trajectory: cut, reason: "its turns can't be read" }];
+  expect(await attempt()).toMatchObject({ policyVersion: 2, unreadable });
+  const trained = await record();
+  expect(trained).toMatchObject({
+    trajectories: [{ trajectory: whole }],
+    leftOut: [...leftOut, ...unreadable],
+  });
+  expect(trained?.trajectories).toHaveLength(1);
+});
+
+test("a step nothing of which can be read ends with the reason, and is not tried again", async () => {
+  const { folder, batch, attempt } = await fresh();
+  for (const { trajectory } of batch) rmSync(join(folder.root, trajectoryKey(trajectoryOf(trajectory)).path));
+  const reason = `2 of 2, such as ${batch[0]?.trajectory}: its record can't be read`;
+  await expect(attempt()).rejects.toMatchObject({
+    code: "BATCH_EMPTY",
+    params: { reason },
+    retryable: false,
+  });
 });
 
 test("what an earlier try of the step reserved, and the one that trains did not need, is left out with the reason", async () => {

@@ -17,6 +17,7 @@ import { runTasks } from "../../../src/tasks/run-tasks.ts";
 import { startObjects } from "../../support/object-store.ts";
 import { type BackendPlace, openBackend } from "../../support/open-backend.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { writeScore } from "../../support/written-score.ts";
 
 const runs = temporaryFolder();
 const pipeline = join(import.meta.dirname, "..", "..", "pipelines", "small.yaml");
@@ -49,6 +50,7 @@ async function roundTrip(place: BackendPlace | undefined) {
       messages: [{ role: "user", content: "1 + 1 =" }],
     };
     const { head } = await generateTurn(policy, runTasks())(input, signal);
+    await writeScore((await view()()).store, input.place, { head });
     return { trajectory: input.place.id, head, reward: Number(task), group: "all" };
   }
 
@@ -57,7 +59,7 @@ async function roundTrip(place: BackendPlace | undefined) {
     await warmStart(trainer)({ run, from: 0, to: 1 });
     await warmStart(trainer)({ run, from: 1, to: 2 });
     const batch = [await say("0", 1), await say("1", 1)];
-    await trainStep(trainer)({ run, step: 1, policyVersion: 1, batch, leftOut: [] });
+    await trainStep(trainer)({ run, step: 1, policyVersion: 1, batch, minGroup: 2, leftOut: [] });
     await publishPolicy(policy)({ run, policyVersion: 2 });
     const said = [...batch, await say("2", 2)];
     await policy.close();

@@ -3,6 +3,7 @@ import stepRecordSchema from "../../../schemas/step-record.schema.json" with { t
 import type { EndedGroup, TrajectorySummary } from "../../../src/contracts/rollout.ts";
 import type { StepInput } from "../../../src/contracts/run.ts";
 import { createAjv } from "../../../src/validation/ajv.ts";
+import { withoutUnreadable } from "../../../workflows/ended-groups.ts";
 import { stepRecord } from "../../../workflows/step-record.ts";
 
 const queues = { orchestration: "orchestration", policy: "policy", tools: "tools", trainer: "trainer" };
@@ -63,6 +64,16 @@ test("means are over what finished; a trajectory left out is only counted, with 
   });
   const validate = createAjv().compile(stepRecordSchema);
   expect(validate(record), JSON.stringify(validate.errors)).toBe(true);
+});
+
+test("what the trainer could not read any more is counted as left out, with its reason", () => {
+  const broken = result({ trajectory: "run/step-0003/task-00000/1", reward: 1 });
+  const unreadable = [{ trajectory: broken.trajectory, reason: "its turns can't be read" }];
+  const groups = withoutUnreadable([{ group: "a", results: [first, broken] }], unreadable);
+  const record = stepRecord(input, groups, { ...trained, unreadable }, clock);
+  expect(record).toMatchObject({ trajectories: 1, leftOut: 1, rewardMean: 1 });
+  expect(record.leftOutReasons).toEqual({ "its turns can't be read": 1 });
+  expect(record).not.toHaveProperty("unreadable");
 });
 
 test("without a tool call none was wrong", () => {
