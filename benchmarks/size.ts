@@ -1,7 +1,7 @@
-// How far it goes: a trajectory of 1,000 turns and 128k tokens, and a step of 1,024 trajectories, with the size of
-// their histories and the memory of the processes. A scripted policy: nothing takes time but what surrounds it. Linux
+// How far it goes: a trajectory of 1,000 turns and 128k tokens, a step of 1,024 trajectories, and a run with 10,000 of them
+// under way at once, with the size of their histories and the memory of the processes. A scripted policy: nothing takes time but what surrounds it. Linux
 // only (/proc).
-// node benchmarks/size.ts [--turns 1000] [--trajectories 1024] [--step-turns 3] [--json]
+// node benchmarks/size.ts [--turns 1000] [--trajectories 1024] [--step-turns 3] [--in-flight 10000] [--json]
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -12,12 +12,14 @@ import { openRunStore } from "../src/store/open-run-store.ts";
 import { readTurns } from "../src/trajectory/turn-journal.ts";
 import { type DurableRun, openDurableRun, type ScriptedRun } from "./durability/durable-run.ts";
 import { type CpuSeconds, cpuBetween, cpuSeconds, peakMemory } from "./durability/processes.ts";
+import { inFlight } from "./size/in-flight.ts";
 
 const { values } = parseArgs({
   options: {
     turns: { type: "string", default: "1000" },
     trajectories: { type: "string", default: "1024" },
     "step-turns": { type: "string", default: "3" },
+    "in-flight": { type: "string", default: "10000" },
     json: { type: "boolean", default: false },
   },
 });
@@ -146,6 +148,18 @@ async function wideStep(trajectories: number, turns: number) {
   });
 }
 
+async function manyInFlight(count: number) {
+  const flight = await inFlight(count);
+  const { startSeconds, endSeconds, histories } = flight;
+  console.log(
+    `${flight.running} trajectories under way at once: all after ${startSeconds.toFixed(0)} s, ${flight.trained} trained on after ` +
+      `${endSeconds.toFixed(0)} s more, CPU ${perTurn(total(flight.cpuSeconds), count)} each`,
+  );
+  for (const { events, bytes } of histories) console.log(`  training: ${events} events, ${kibibytes(bytes)}`);
+  console.log(`  peak memory, MiB: ${inMiB(flight.peakMiB)}`);
+  return flight;
+}
+
 function inMiB(memory: Record<string, number>): string {
   return Object.entries(memory)
     .map(([name, peak]) => `${name} ${peak.toFixed(0)}`)
@@ -156,4 +170,6 @@ const turns = Number(values.turns);
 const trajectories = Number(values.trajectories);
 const trajectory = turns > 0 ? await longTrajectory(turns) : undefined;
 const step = trajectories > 0 ? await wideStep(trajectories, Number(values["step-turns"])) : undefined;
-if (values.json) console.log(JSON.stringify({ trajectory, step }));
+const many = Number(values["in-flight"]);
+const flight = many > 0 ? await manyInFlight(many) : undefined;
+if (values.json) console.log(JSON.stringify({ trajectory, step, flight }));
