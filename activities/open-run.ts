@@ -7,9 +7,9 @@ import { toolDefinition } from "../src/pipeline/tool-definitions.ts";
 import { trajectoryLimits } from "../src/pipeline/trajectory-limits.ts";
 import { committedGroups } from "../src/rollout/committed-groups.ts";
 import { rolloutProgress } from "../src/rollout/rollout-progress.ts";
-import { ownEvaluations } from "../src/runs/evaluations.ts";
+import { firstAndLastEvaluations } from "../src/runs/evaluations.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
-import { recordedSteps } from "../src/runs/recorded-steps.ts";
+import { lastRecordedStep } from "../src/runs/recorded-steps.ts";
 
 /** Tells the training workflow what to do, and if it does not know, how far the run has come on disk. */
 export function openRunActivity(openRun: (run: string) => Promise<OpenRun>): RunActivities["open-run"] {
@@ -68,15 +68,14 @@ function toolBinding(tool: Plan["tools"][number], recordings: string | undefined
 }
 
 async function progressOf(run: OpenRun): Promise<TrainingProgress> {
-  const steps = await recordedSteps(run.store);
-  const last = steps.at(-1);
+  const last = await lastRecordedStep(run.store);
   const isWarm =
-    run.plan.warmStart !== undefined && (await ownEvaluations(run, 1)).at(-1)?.policyVersion === 1;
+    run.plan.warmStart !== undefined && (await firstAndLastEvaluations(run, 1)).at(-1)?.policyVersion === 1;
   const policyVersion = last?.policyVersion ?? (isWarm ? 1 : 0);
   return {
     nextStep: (last?.step ?? 0) + 1,
     policyVersion,
-    evaluations: await ownEvaluations(run, policyVersion),
-    trajectories: steps.reduce((total, record) => total + record.trajectories, 0),
+    evaluations: await firstAndLastEvaluations(run, policyVersion),
+    trajectories: last?.trajectoriesSoFar ?? 0,
   };
 }

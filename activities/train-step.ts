@@ -18,7 +18,7 @@ import { policyPart, trainerPart } from "../src/versions/version-parts.ts";
  */
 export function trainStep(worker: TrainerWorker) {
   return async (input: TrainStepInput): Promise<TrainStepResult> => {
-    const { run, step, policyVersion, batch, leftOut, minGroup } = input;
+    const { run, step, policyVersion, batch, leftOut, minGroup, cursor } = input;
     const opened = await worker.openRun(run);
     const { store, plan } = opened;
     const next = policyVersion + 1;
@@ -52,6 +52,7 @@ export function trainStep(worker: TrainerWorker) {
           })),
           leftOut: [...leftOut, ...unreadable, ...others],
           ...(unreadable.length === 0 ? {} : { unreadable }),
+          ...(cursor === undefined ? {} : { cursor }),
           seconds: (performance.now() - started) / 1000,
         }));
         return resultOf(value);

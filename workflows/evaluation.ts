@@ -44,7 +44,8 @@ export async function evaluation(input: EvaluationInput): Promise<EvaluationReco
     { ...emptyRollout(), open: places.map((place) => admitted(place, policyVersion)) },
   );
   setHandler(stageProgress, rollout.progress);
-  const results = (await rollout.nextStep()).flatMap((group) => group.results);
+  const { groups } = await rollout.nextStep();
+  const results = groups.flatMap((group) => group.results);
   const failed = nothingFinished({ run, evaluation: plan.name }, results);
   if (failed !== undefined) throw failed;
   const record: EvaluationRecord = {

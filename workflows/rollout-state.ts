@@ -1,5 +1,6 @@
 import {
   type EndedGroup,
+  type GroupCursor,
   largestStep,
   type OpenGroup,
   type RolloutProgress,
@@ -192,6 +193,11 @@ function takenWhole(
     return leftOut === undefined ? group : { ...group, leftOut };
   });
   return { groups, trained: groups.length, left: { ...state, open: [], leftOut: [] } };
+}
+
+/** How far the groups are. */
+export function groupCursor({ open, nextGroup: next }: RolloutProgress): GroupCursor {
+  return { openFrom: open.reduce((lowest, { number = next }) => Math.min(lowest, number), next), next };
 }
 
 /** Those of a step that was committed before, or as staleness has it. */

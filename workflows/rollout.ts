@@ -7,13 +7,14 @@ import type {
   RolloutProgress,
   TrajectorySummary,
 } from "../src/contracts/rollout.ts";
-import type { TrainingProgress } from "../src/contracts/run.ts";
+import type { StepInput, TrainingProgress } from "../src/contracts/run.ts";
 import { failure } from "./failure.ts";
 import { tooManyFailures } from "./failure-share.ts";
 import { admitted, groupPlaces, hasEnded, inShards } from "./group-places.ts";
 import { endOfRun } from "./plugin-mistake.ts";
 import { trajectoriesEnded } from "./progress.ts";
 import {
+  groupCursor,
   nextRound,
   type RolloutRules,
   type StepPosition,
@@ -30,7 +31,7 @@ export interface Rollout {
    * The groups for the next step, and those that were left out since the last one, once there are enough. Throws
    * TOO_MANY_FAILURES, BATCH_EMPTY, ROLLOUT_LOST.
    */
-  nextStep(): Promise<EndedGroup[]>;
+  nextStep(): Promise<Pick<StepInput, "groups" | "cursor">>;
   /** The step has trained on what `nextStep` gave: others may start. */
   trained(): void;
   /** Of the next step's trajectories, how many have ended. */
@@ -210,7 +211,7 @@ export function openRollout(options: Options, begun: RolloutProgress): Rollout {
       inTraining = step.trained;
       round = 0;
       shardsBegun = 0;
-      return step.groups;
+      return { groups: step.groups, ...(rules.staleness === 0 ? {} : { cursor: groupCursor(state) }) };
     },
     trained: () => {
       inTraining = 0;

@@ -14,7 +14,7 @@ const reasonsKept = 8;
  * nothing included; trajectories left out are only counted. Staleness is that of the batch.
  */
 export function stepRecord(
-  input: Pick<StepInput, "step" | "policyVersion" | "settings">,
+  input: Pick<StepInput, "step" | "policyVersion" | "settings" | "trainedBefore">,
   groups: EndedGroup[],
   trained: TrainStepResult,
   clock: number[],
@@ -34,6 +34,7 @@ export function stepRecord(
     staleness: Math.max(0, ...staleness),
     stalenessMean: mean(staleness),
     trajectories: batch.length,
+    trajectoriesSoFar: input.trainedBefore + batch.length,
     leftOut,
     leftOutShare: results.length === 0 ? 0 : leftOut / results.length,
     ...(leftOut === 0

@@ -25,6 +25,7 @@ export async function step(input: StepInput): Promise<StepResult> {
   setHandler(stageProgress, () => progress);
   const trained = await schedule(queues, "train-step", {
     ...{ run, step: input.step, policyVersion, batch, leftOut, minGroup: input.settings.minGroup },
+    ...(input.cursor === undefined ? {} : { cursor: input.cursor }),
   });
   clock.push(Date.now());
   progress.phase = "publish";

@@ -77,7 +77,8 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
       typedSearchAttributes: stageAttributes({ run, stage: name, step, policyVersion }),
       staticSummary: `held-out accuracy of policy version ${policyVersion}`,
     });
-    state.evaluations.push(record);
+    state.evaluations = [...state.evaluations.filter((one) => one.step === 0), record]; // the first, and the last
+    progress.evaluations = state.evaluations;
   }
 
   async function warmStart(): Promise<void> {
@@ -139,11 +140,18 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
     const stage = stepStage(step);
     delete progress.child;
     Object.assign(progress, { phase: "step", step, policyVersion });
-    const groups = state.committed ?? (await from.nextStep());
+    const { committed } = state;
+    const taken = committed === undefined ? await from.nextStep() : { groups: committed };
     delete state.committed;
+    const trainedBefore = state.trajectories;
     progress.child = `${run}/${stage}`;
     const result = await executeChild<(input: StepInput) => Promise<StepResult>>("step", {
-      args: [{ run, step, policyVersion, settings, queues, groups, since, quickTurns: quickTurns() }],
+      args: [
+        {
+          ...{ run, step, policyVersion, settings, queues, since, trainedBefore, quickTurns: quickTurns() },
+          ...taken,
+        },
+      ],
       workflowId: `${run}/${stage}`,
       typedSearchAttributes: stageAttributes({ run, stage, step, policyVersion }),
       staticSummary: `step ${step} from policy version ${policyVersion}`,

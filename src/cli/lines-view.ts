@@ -6,14 +6,16 @@ import type { RunView, ViewStream } from "./run-view.ts";
 export function linesView(stream: ViewStream): RunView {
   let phase: string | undefined;
   let steps: number | undefined;
-  let evaluations = 0;
+  let evaluated = Number.NEGATIVE_INFINITY; // the newest version whose evaluation has been written
   const write = (text: string) => stream.write(`${text}\n`);
 
   return {
     progress: (progress) => {
       steps = progress.steps;
-      for (const record of progress.evaluations.slice(evaluations)) write(evaluationLine(record));
-      evaluations = progress.evaluations.length;
+      for (const record of progress.evaluations.filter((one) => one.policyVersion > evaluated)) {
+        write(evaluationLine(record));
+        evaluated = record.policyVersion;
+      }
       const isStep = progress.phase === "step";
       const now = isStep ? "reinforcement learning" : phaseOf(progress).text;
       if (now !== phase && progress.phase !== "done") {

@@ -59,7 +59,8 @@ export function screenView(stream: ViewStream, clock: () => number = () => perfo
 
   return {
     progress: (progress, child, waiting = 0) => {
-      if (progress.evaluations.length > (latest?.progress.evaluations.length ?? 0)) lastEnd = clock();
+      const evaluated = ({ evaluations }: RunProgress) => evaluations.at(-1)?.policyVersion ?? -1;
+      if (evaluated(progress) > (latest === undefined ? -1 : evaluated(latest.progress))) lastEnd = clock();
       latest = { progress, child, waiting };
       draw();
     },

@@ -5,7 +5,7 @@ import type { LeftOutTrajectory, TrainStepResult } from "./ledger.ts";
 import type { Message, SpokenMessage, ToolCall, ToolDefinition } from "./message.ts";
 import type { SamplingParameters } from "./policy.ts";
 import type { Score } from "./reward.ts";
-import type { GroupPlace, TrajectorySummary } from "./rollout.ts";
+import type { GroupCursor, GroupPlace, TrajectorySummary } from "./rollout.ts";
 import type { EvaluationRecord, TrainingProgress } from "./run.ts";
 import type { RunSettings } from "./run-settings.ts";
 import type {
@@ -244,6 +244,8 @@ export interface TrainStepInput {
   minGroup: number;
   /** Trajectories that the step was offered and does not train on. */
   leftOut: LeftOutTrajectory[];
+  /** Of an asynchronous run. */
+  cursor?: GroupCursor;
 }
 
 /** Makes a version the one that generates. */

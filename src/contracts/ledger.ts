@@ -1,3 +1,4 @@
+import type { GroupCursor } from "./rollout.ts";
 import type { PolicyGradientMetrics } from "./trainer.ts";
 import type { SegmentRef } from "./trajectory.ts";
 
@@ -50,6 +51,8 @@ export interface TrainedStep extends TrainStepResult {
   from?: number;
   trajectories?: TrainedTrajectory[];
   leftOut?: LeftOutTrajectory[];
+  /** Of an asynchronous run. */
+  cursor?: GroupCursor;
 }
 
 /** Where a trajectory is: what the ledger says of it. */

@@ -78,6 +78,17 @@ export interface OpenGroup extends GroupPlace {
   results: Record<number, TrajectorySummary>;
 }
 
+/**
+ * How far the groups of an asynchronous run are when a step has taken its own. What a run that lost its database must read
+ * is bounded by it.
+ */
+export interface GroupCursor {
+  /** The lowest number of a group that no step has trained on or left out. */
+  openFrom: number;
+  /** The number of the next group to be admitted. */
+  next: number;
+}
+
 /** A group as it is carried over: which of its samples have ended, not what came of them. */
 export interface CarriedGroup extends GroupPlace, Pick<OpenGroup, "policyVersion" | "isStarted"> {
   ended: number[];

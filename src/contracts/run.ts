@@ -1,4 +1,4 @@
-import type { CarriedRollout, EndedGroup } from "./rollout.ts";
+import type { CarriedRollout, EndedGroup, GroupCursor } from "./rollout.ts";
 import type { RunSettings } from "./run-settings.ts";
 import type { Queues } from "./trajectory.ts";
 
@@ -35,6 +35,7 @@ export interface EvaluationRecord {
 export interface TrainingProgress {
   nextStep: number;
   policyVersion: number;
+  /** Those before the first step, and the last one. */
   evaluations: EvaluationRecord[];
   trajectories: number;
   /** Mean time of a turn's generation in the last step; absent before the first. */
@@ -75,6 +76,7 @@ export interface RunProgress {
   of: number;
   /** The step or evaluation workflow under way. */
   child?: string;
+  /** Those before the first step, and the last one. */
   evaluations: EvaluationRecord[];
   /** Steps between evaluations. */
   evaluationEvery: number;
@@ -97,6 +99,10 @@ export interface StepInput {
   queues: Queues;
   /** What it trains on and leaves out. */
   groups: EndedGroup[];
+  /** Of an asynchronous run: how far its groups are then. */
+  cursor?: GroupCursor;
+  /** Trajectories in the batches of the steps before. */
+  trainedBefore: number;
   /** Since when it waited for them, milliseconds since 1970. */
   since: number;
   /** Turns take less time than their way through the server: such a policy is loaded as quickly. */

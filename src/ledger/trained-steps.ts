@@ -5,6 +5,17 @@ import { treeRecordKey } from "../store/tree-paths.ts";
 import { readLate } from "./late-trajectories.ts";
 
 /**
+ * What a step was committed with, whether its version's files are whole or not; undefined if it was not committed, or its
+ * record can't be read.
+ */
+export async function readTrainedStep(
+  { store }: { store: Pick<Store, "treeRecord"> },
+  step: number,
+): Promise<TrainedStep | undefined> {
+  return (await store.treeRecord(trainedStepKey(step)))?.value;
+}
+
+/**
  * The steps that were trained, by number, with what was left out of them later. Whether the files of their versions are
  * whole does not matter; one whose record can't be read is left out.
  */

@@ -1,7 +1,7 @@
 import type { Reservation } from "../contracts/ledger.ts";
 import type { CarriedGroup, CarriedRollout } from "../contracts/rollout.ts";
 import { readStepReservations } from "../ledger/reservations.ts";
-import { readTrainedSteps } from "../ledger/trained-steps.ts";
+import { readTrainedStep } from "../ledger/trained-steps.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import { turnKey } from "../store/keys.ts";
 
@@ -14,24 +14,39 @@ export async function rolloutProgress(
   run: OpenRun,
   { nextStep, policyVersion }: { nextStep: number; policyVersion: number },
 ): Promise<CarriedRollout> {
-  const groups = numberedGroups(run.id, await readStepReservations(run.store, run.plan, 1));
-  const steps = await readTrainedSteps(run);
-  const used = new Set<string>();
-  for (const [number, { trajectories = [], leftOut = [] }] of steps) {
-    for (const { trajectory } of leftOut) used.add(trajectory);
-    if (number < nextStep) for (const { trajectory } of trajectories) used.add(trajectory);
-  }
+  const { used, openFrom } = await usedBefore(run, nextStep);
+  const next = await readTrainedStep(run, nextStep);
+  for (const { trajectory } of next?.leftOut ?? []) used.add(trajectory);
+  const { batchSize, groupSize } = run.plan.rollout;
+  const from = Math.ceil((openFrom * groupSize) / batchSize);
+  const reserved = numberedGroups(run.id, await readStepReservations(run.store, run.plan, from));
+  const groups = reserved.filter(({ number }) => number >= openFrom);
   const open = groups.filter(({ members }) => !members.every((member) => used.has(member)));
-  const next = steps.get(nextStep)?.trajectories?.map(({ trajectory }) => trajectory);
-  const committed = new Set(next);
+  const committed = new Set(next?.trajectories?.map(({ trajectory }) => trajectory));
   return {
-    nextGroup: groups.reduce((last, { number }) => Math.max(last, number), 0) + 1,
+    nextGroup: groups.reduce((last, { number }) => Math.max(last, number + 1), openFrom),
     open: await Promise.all(open.map((group) => openGroup(run, group, policyVersion))),
     leftOut: [],
     ...(next === undefined
       ? {}
       : { committed: open.filter(({ members }) => isAny(members, committed)).map(({ number }) => number) }),
   };
+}
+
+/**
+ * The lowest number of a group that no recorded step trained on or left out, and the trajectories after it that one did.
+ * Read backwards from the newest step, no further than the one after which that group was admitted.
+ */
+async function usedBefore(run: OpenRun, nextStep: number): Promise<{ used: Set<string>; openFrom: number }> {
+  const used = new Set<string>();
+  let openFrom: number | undefined;
+  for (let step = nextStep - 1; step > 0; step--) {
+    const { trajectories = [], leftOut = [], cursor } = (await readTrainedStep(run, step)) ?? {};
+    for (const { trajectory } of [...trajectories, ...leftOut]) used.add(trajectory);
+    openFrom ??= cursor?.openFrom;
+    if (cursor !== undefined && openFrom !== undefined && cursor.next <= openFrom) break;
+  }
+  return { used, openFrom: openFrom ?? 1 };
 }
 
 interface NumberedGroup {

@@ -20,6 +20,27 @@ export async function ownEvaluations(
   return records.filter((record) => record !== undefined);
 }
 
+/**
+ * Of the evaluations that a run has made itself of versions up to `newest`: those before its first step, and the last
+ * one, which few reads find.
+ */
+export async function firstAndLastEvaluations(
+  { store, plan }: Pick<OpenRun, "store" | "plan">,
+  newest: number,
+): Promise<EvaluationRecord[]> {
+  const read = (version: number) => store.read(evaluationKey(evaluationStage(version)));
+  const versions = evaluatedVersions(plan, newest);
+  const first = versions.filter((version) => version <= firstVersion(plan));
+  const records = await Promise.all(first.map(read));
+  for (const version of versions.slice(first.length).reverse()) {
+    const last = await read(version);
+    if (last === undefined) continue;
+    records.push(last);
+    break;
+  }
+  return records.filter((record) => record !== undefined);
+}
+
 /** Those that a listing knows beside, by name: `everturn evaluate` made them. */
 export async function otherEvaluations(
   { store }: Pick<OpenRun, "store">,

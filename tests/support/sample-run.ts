@@ -140,7 +140,8 @@ function sampleStep(
     learningRate: 1e-4 * Math.min(1, step / 10),
     logprobGap: 2e-6,
   };
-  const input = { step, policyVersion: policyVersion - 1, settings: settingsOf(run) };
+  const trainedBefore = (step - 1) * run.plan.rollout.batchSize;
+  const input = { step, policyVersion: policyVersion - 1, settings: settingsOf(run), trainedBefore };
   const train = 3000 + 1000 * noise;
   const seconds = { policyVersion, metrics, seconds: train / 1000 };
   const groups = results.map((result) => ({ group: result.trajectory, results: [summarize(result)] }));

@@ -25,6 +25,10 @@ export interface StepRecord {
    */
   trajectories: number;
   /**
+   * Trajectories in the batches of the run's steps, this one's included.
+   */
+  trajectoriesSoFar: number;
+  /**
    * Trajectories whose infrastructure failed.
    */
   leftOut: number;

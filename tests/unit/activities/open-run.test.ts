@@ -25,7 +25,8 @@ async function progressAfter(steps: number, evaluated: number[], warmStart = tru
   const { folder, store } = await openRun(runs, run);
   const first = warmStart ? 1 : 0;
   for (let step = 1; step <= steps; step++) {
-    const record = { ...template, step, policyVersion: first + step, trajectories: step === 2 ? 7 : 8 };
+    const trajectoriesSoFar = 8 * step - (step < 2 ? 0 : 1);
+    const record = { ...template, step, policyVersion: first + step, trajectoriesSoFar };
     await store.record(recordedStepKey(step), record);
   }
   for (const version of evaluated) {

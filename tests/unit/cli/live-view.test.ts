@@ -17,7 +17,7 @@ const base: RunProgress = {
   evaluationEvery: 0,
 };
 const stepRecord: StepRecord = {
-  ...{ step: 12, policyVersion: 13, staleness: 0, trajectories: 64, leftOut: 0 },
+  ...{ step: 12, policyVersion: 13, staleness: 0, trajectories: 64, trajectoriesSoFar: 768, leftOut: 0 },
   ...{ rewardMean: 0.72, successRate: 0.72, toolCallRate: 0.95, validCallRate: 1 },
   ...{
     kl: 0.012,

@@ -25,6 +25,7 @@ const input: StepInput = {
   queues,
   groups: [],
   since: 0,
+  trainedBefore: 7,
   quickTurns: true,
 };
 const metrics = {
@@ -57,6 +58,7 @@ test("means are over what finished; a trajectory left out is only counted, with 
   const record = stepRecord(input, groups, trained, clock);
   expect(record).toMatchObject({
     ...{ step: 3, policyVersion: 6, staleness: 1, stalenessMean: 0.5, trajectories: 2, leftOut: 1 },
+    trajectoriesSoFar: 9,
     ...{ leftOutShare: 1 / 3, leftOutReasons: { "calculator: the host is down": 1 } },
     ...{ rewardMean: 0.75, successRate: 0.5, toolCallRate: 0.5, validCallRate: 0.5, turns: 1.5 },
     ...{ tokens: { prompt: 22, action: 12, observation: 3 }, actionLength: 6, kl: 0.1 },

@@ -1,0 +1,166 @@
+import { expect, test } from "vitest";
+import { openRunActivity } from "../../../activities/open-run.ts";
+import type { TrainedStep } from "../../../src/contracts/ledger.ts";
+import type { GroupCursor } from "../../../src/contracts/rollout.ts";
+import type { TrainingProgress } from "../../../src/contracts/run.ts";
+import { evaluationStage, stepStage } from "../../../src/contracts/stages.ts";
+import { reserve } from "../../../src/ledger/reservations.ts";
+import { createRun } from "../../../src/runs/create-run.ts";
+import { type OpenRun, openRun } from "../../../src/runs/open-runs.ts";
+import { evaluationKey, recordedStepKey, trainedStepKey } from "../../../src/store/keys.ts";
+import { samplePlan } from "../../support/sample-plan.ts";
+import { writeSampleRun } from "../../support/sample-run.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+
+const runs = temporaryFolder();
+const sample = await writeSampleRun({ steps: 1 }, temporaryFolder());
+const template = await sample.store.read(recordedStepKey(1));
+const evaluation = await sample.store.read(evaluationKey(evaluationStage(1)));
+if (template === undefined || evaluation === undefined) throw new Error("the sample run has both");
+
+/** Groups of a step, of one trajectory each; the task of group 5 is 5. */
+const groups = 2;
+
+const metrics = {
+  ...{ approximateKl: 0, entropy: 0, clipFraction: 0, policyLoss: 0 },
+  ...{ gradientNorm: 0, learningRate: 0, logprobGap: 0 },
+};
+
+async function asynchronousRun(staleness: number): Promise<OpenRun> {
+  const plan = samplePlan({
+    steps: 2000,
+    batchSize: groups,
+    tasks: 4,
+    warmStart: false,
+    evaluationEvery: 10,
+  });
+  const rollout = { ...plan.rollout, staleness };
+  return openRun(runs, await createRun({ ...plan, rollout }, runs, undefined, false));
+}
+
+function idOf({ id }: OpenRun, number: number): string {
+  return `${id}/${stepStage(Math.ceil(number / groups))}/${number}/0`;
+}
+
+/** Reserves groups up to `last`, from `first` on. */
+async function admit({ store }: OpenRun, first: number, last: number): Promise<void> {
+  for (let number = first; number <= last; number++) {
+    const group = { task: String(number), samples: [0], number };
+    await reserve(store, { stage: stepStage(Math.ceil(number / groups)), groups: [group] });
+  }
+}
+
+/** A step that trained on these groups; `cursor` tells how far it was then. */
+async function commit(
+  run: OpenRun,
+  step: number,
+  { trained, leftOut = [], cursor }: { trained: number[]; leftOut?: number[]; cursor: GroupCursor },
+): Promise<void> {
+  const record: TrainedStep = {
+    ...{ step, from: step - 1, policyVersion: step, metrics, seconds: 1, cursor },
+    trajectories: trained.map((number) => ({
+      ...{ trajectory: idOf(run, number), head: "a", reward: 1, group: String(number) },
+    })),
+    leftOut: leftOut.map((number) => ({ trajectory: idOf(run, number), reason: "lost" })),
+  };
+  await run.store.tree(
+    trainedStepKey(step),
+    async () => {},
+    () => record,
+  );
+}
+
+async function record({ store }: OpenRun, step: number): Promise<void> {
+  const counts = { trajectories: groups, trajectoriesSoFar: step * groups };
+  await store.record(recordedStepKey(step), { ...template!, step, policyVersion: step, ...counts });
+}
+
+/** What a training workflow is told that begins anew, and how often the store was asked for it. */
+async function resumed(run: OpenRun): Promise<{ progress: TrainingProgress; asked: number }> {
+  let asked = 0;
+  const store = new Proxy(run.store, {
+    get: (target, name, receiver) => {
+      const member: unknown = Reflect.get(target, name, receiver);
+      if (typeof member !== "function") return member;
+      return (...parameters: unknown[]): unknown => {
+        asked += 1;
+        return Reflect.apply(member, target, parameters);
+      };
+    },
+  });
+  const { progress } = await openRunActivity(async () => ({ ...run, store }))({
+    ...{ run: run.id, knowsProgress: false },
+  });
+  if (progress === undefined) throw new Error("it tells no progress");
+  return { progress, asked };
+}
+
+/** A run in which each step took the groups of its place, and the next step's are under way. */
+async function regularRun(steps: number): Promise<OpenRun> {
+  const run = await asynchronousRun(1);
+  for (let step = 1; step <= steps; step++) {
+    const next = (step + 1) * groups + 1;
+    await admit(run, next - groups, next - 1);
+    const cursor = { openFrom: step * groups + 1, next };
+    await commit(run, step, { trained: [2 * step - 1, 2 * step], cursor });
+    await record(run, step);
+    if (step % 10 === 0) {
+      const name = evaluationStage(step);
+      await run.store.record(evaluationKey(name), { ...evaluation!, name, step, policyVersion: step });
+    }
+  }
+  return run;
+}
+
+test("a run that lost its database costs at step 1,000 what it costs at step 10", {
+  timeout: 60_000,
+}, async () => {
+  const early = await resumed(await regularRun(10));
+  const late = await resumed(await regularRun(1000));
+  expect(late.progress).toMatchObject({ nextStep: 1001, policyVersion: 1000, trajectories: 2000 });
+  expect(late.progress.rollout).toMatchObject({
+    nextGroup: 2003,
+    open: [{ number: 2001 }, { number: 2002 }],
+  });
+  expect(late.progress.evaluations.map(({ policyVersion }) => policyVersion)).toEqual([1000]);
+  const size = (progress: TrainingProgress) => JSON.stringify(progress).length;
+  expect(size(late.progress) - size(early.progress), "bytes that are carried").toBeLessThan(50);
+  // The newest step is found by asking for twice as many, then by halves: 7 questions more for each hundredfold.
+  expect(late.asked - early.asked, `${early.asked} questions at step 10`).toBeLessThan(20);
+});
+
+test("a group that lingers is open, and those after it that steps have used are not", async () => {
+  const run = await asynchronousRun(4);
+  await admit(run, 1, 9);
+  await commit(run, 1, { trained: [1, 2], cursor: { openFrom: 3, next: 7 } });
+  await commit(run, 2, { trained: [4, 5], leftOut: [6], cursor: { openFrom: 3, next: 9 } });
+  await commit(run, 3, { trained: [7, 9], cursor: { openFrom: 3, next: 10 } });
+  for (const step of [1, 2, 3]) await record(run, step);
+  const { progress } = await resumed(run);
+  expect(progress.rollout?.open.map(({ number }) => number)).toEqual([3, 8]);
+  expect(progress.rollout?.nextGroup).toBe(10);
+});
+
+test("the groups of a step that was committed and not recorded are open for it, and what it left out is not", async () => {
+  const run = await asynchronousRun(1);
+  await admit(run, 1, 5);
+  await commit(run, 1, { trained: [1, 2], cursor: { openFrom: 3, next: 5 } });
+  await record(run, 1);
+  await commit(run, 2, { trained: [4, 5], leftOut: [3], cursor: { openFrom: 6, next: 6 } });
+  const { progress } = await resumed(run);
+  expect(progress.nextStep).toBe(2);
+  expect(progress.rollout).toMatchObject({
+    nextGroup: 6,
+    committed: [4, 5],
+    open: [{ number: 4 }, { number: 5 }],
+  });
+});
+
+test("when no group is open, the next one follows the last that was used", async () => {
+  const run = await asynchronousRun(1);
+  await admit(run, 1, 2);
+  await commit(run, 1, { trained: [1, 2], cursor: { openFrom: 3, next: 3 } });
+  await record(run, 1);
+  const { progress } = await resumed(run);
+  expect(progress.rollout).toEqual({ nextGroup: 3, open: [], leftOut: [] });
+});
