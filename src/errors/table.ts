@@ -421,6 +421,11 @@ export const errorTable = {
 
   // Runs
   RUN_NOT_FOUND: { message: "There is no run {run} in {folder}.", retryable: false, help: "{hint}" },
+  RUN_OF_EARLIER_RELEASE: {
+    message: "The run {run} was begun by Everturn 0.3 or earlier, which kept runs in another form.",
+    retryable: false,
+    help: "Go on with it, and look at it, with the Everturn that began it. Its policies are in Hugging Face's format: a new run may start from one.",
+  },
   PLAN_NOT_CHANGEABLE: {
     message: "{at}: {key} of a run can't change: {reason}.",
     retryable: false,

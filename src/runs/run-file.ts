@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { RunFile } from "../contracts/run.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { namesIn } from "../files/names-in.ts";
@@ -6,12 +7,14 @@ import { runFileKey } from "../store/keys.ts";
 import { openRunStore } from "../store/open-run-store.ts";
 import { runFolder } from "./run-folder.ts";
 
-/** Reads `run.json`: where the run's server is. Throws RUN_NOT_FOUND, RECORD_CORRUPT. */
+/** Reads `run.json`: where the run's server is. Throws RUN_NOT_FOUND, RUN_OF_EARLIER_RELEASE, RECORD_CORRUPT. */
 export async function readRunFile(runs: string, run: string): Promise<RunFile> {
   const { root, run: path } = runFolder(runs, run);
   const file = await openRunStore(root).read(runFileKey);
   if (file !== undefined) return file;
   if (!isRun(runs, run)) throw await runNotFound(runs, run);
+  // Up to 0.3 the plan was a file of this name, and no file said its own digest.
+  if (existsSync(join(root, "plan.json"))) throw new EverturnError("RUN_OF_EARLIER_RELEASE", { run });
   throw new EverturnError("RECORD_CORRUPT", { file: path, reason: "it is cut, or not a record" });
 }
 

@@ -1,4 +1,4 @@
-import { truncateSync } from "node:fs";
+import { mkdirSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createRun } from "../../../src/runs/create-run.ts";
@@ -25,6 +25,17 @@ test("who has a run open has its newest plan, and the same store: no file's time
   await changeRun(first, ["steps=4"]); // who still has the first plan changes the newest one
   expect((await openRuns(runs)(run)).plan.changes?.map(({ changed }) => changed[0]?.to)).toEqual([5, 4]);
   expect((await open(run)).plan.steps).toBe(4);
+});
+
+test("a run that 0.3 began is refused as such, and not for a broken file", async () => {
+  const root = join(runs, "calculator-20261101-120000");
+  mkdirSync(root);
+  writeFileSync(join(root, "run.json"), JSON.stringify({ address: "127.0.0.1:7233", namespace: "default" }));
+  writeFileSync(join(root, "plan.json"), JSON.stringify(plan));
+  await expect(openRuns(runs)("calculator-20261101-120000")).rejects.toMatchObject({
+    ...{ code: "RUN_OF_EARLIER_RELEASE", retryable: false },
+    message: expect.stringContaining("begun by Everturn 0.3 or earlier"),
+  });
 });
 
 test("a plan that can't be read is refused by its name: no earlier one says what it said", async () => {
