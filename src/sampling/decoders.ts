@@ -11,6 +11,8 @@ import { weightSources } from "../models/weight-sources.ts";
 /** A decoder on loan, with the adapter to feed to it. */
 export interface DecoderLease {
   model: CachedDecoder;
+  /** The folder of its weights; of an adapter those of its base. */
+  weights: string;
   adapter?: ReadonlyMap<string, Tensor>;
   /** Gives it back; the last to do so closes it. */
   release(): Promise<void>;
@@ -21,8 +23,8 @@ export interface Decoders {
   open(folder: string): Promise<DecoderLease>;
   /** How many there are. */
   count(): number;
-  /** Whether one that there is serves a folder. */
-  serves(folder: string): Promise<boolean>;
+  /** Whether one that there is serves a folder, and the base of an adapter. */
+  lookUp(folder: string): Promise<{ isServed: boolean; base?: string }>;
 }
 
 /** No decoder yet. Adapters are for the weights in `base`, or those that they name. */
@@ -50,7 +52,7 @@ export function createDecoders(
       await (await entry.model).close();
     };
     try {
-      return { model: await entry.model, release };
+      return { model: await entry.model, weights: base, release };
     } catch (error) {
       shared.delete(key);
       throw error;
@@ -64,10 +66,10 @@ export function createDecoders(
       return { ...(await lease(adapter.base, shape)), adapter: tensors };
     },
     count: () => shared.size,
-    async serves(folder) {
-      if (!isAdapterFolder(folder)) return shared.has(keyOf(folder));
+    async lookUp(folder) {
+      if (!isAdapterFolder(folder)) return { isServed: shared.has(keyOf(folder)) };
       const { shape, ...adapter } = await readAdapterVersion(folder, base);
-      return shared.has(keyOf(adapter.base, shape));
+      return { isServed: shared.has(keyOf(adapter.base, shape)), base: adapter.base };
     },
   };
 }

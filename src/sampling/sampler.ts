@@ -101,18 +101,30 @@ export function createSampler(options: SamplerOptions): Sampler {
   const makeRoom = async (folder: string) => {
     const plan = planMemory(config, slots, keyValueBytes);
     if (mostDecoders === 0) checkMemory(plan, available());
-    const fresh = (await decoders.serves(folder)) ? 0 : 1;
+    const { isServed, base: adapted } = await decoders.lookUp(folder);
+    const fresh = isServed ? 0 : 1;
     /** What decoders held that were closed counts as there, since the runtime's allocator keeps some of it. */
     const needed = () => ({
       weights: Math.max(0, decoders.count() + fresh - mostDecoders) * plan.weights,
       keyValues: 0,
     });
+    const letGo = async (number: number, { decoder }: Version) => {
+      versions.delete(number);
+      await decoder.release();
+    };
+    if (adapted !== undefined) {
+      // An adapter's decoder has its base's weights too: the base alone is not held beside it unless it is in use.
+      for (const [number, version] of [...versions]) {
+        const { weights, adapter } = version.decoder;
+        if (adapter === undefined && weights === adapted && version.open.size === 0)
+          await letGo(number, version);
+      }
+    }
     const isShort = () => mostDecoders > 0 && needed().weights > available();
     while (versions.size >= versionsKept || isShort()) {
       const idle = [...versions].find(([, version]) => version.open.size === 0);
       if (!idle) break;
-      versions.delete(idle[0]);
-      await idle[1].decoder.release();
+      await letGo(...idle);
     }
     if (isShort()) checkMemory(needed(), available());
   };

@@ -64,6 +64,22 @@ test.each([4, 8, 6])(
   },
 );
 
+test("the base's own version, which nobody uses, is let go when an adapter of it comes: its weights are held once", async () => {
+  const [{ folder: first }, { folder: second }] = [await adapter("one", 5, 7), await adapter("other", 5, 8)];
+  const own = createSampler({ config, slots: 16, stopTokens: [], threads: 2, decode: () => "" });
+  await own.load(0, base);
+  const before = await own.generate(request(0, 2));
+  const busy = own.generate({ ...request(0, 3), sampling: { temperature: 0, maxTokens: 150 } });
+  await own.load(1, first);
+  expect([0, 1].map(own.isLoaded), "in use").toEqual([true, true]);
+  await busy;
+  await own.load(2, second);
+  expect([0, 1, 2].map(own.isLoaded), "idle").toEqual([false, true, true]);
+  await own.load(0, base);
+  expect(await own.generate(request(0, 2))).toEqual(before);
+  await own.close();
+});
+
 test("versions with other adapters sample at the same time, each with its own", async () => {
   const first = await adapter("first", 4, 1);
   const second = await adapter("second", 4, 2);
