@@ -1,5 +1,5 @@
 import { Context } from "@temporalio/activity";
-import type { CallToolInput, CallToolResult } from "../src/contracts/activities.ts";
+import type { CallToolInput, CallToolResult, HeldElsewhere } from "../src/contracts/activities.ts";
 import type { Task } from "../src/contracts/generated/task.ts";
 import type { RecordedCall } from "../src/contracts/recorded-call.ts";
 import type { ToolResponse } from "../src/contracts/tool.ts";
@@ -23,11 +23,16 @@ const observationLimit = 8_000;
 /**
  * Calls `tool` for a trajectory. Arguments that break its schema are answered with an observation that says what is
  * wrong. Journalled by trajectory, turn and call: a call whose result was recorded is never made again.
+ * A call for state that another worker holds is not made: the answer says on which queue that one is asked.
  * Throws TOOL_FAILED and TOOL_TIMED_OUT, which Temporal retries; TOOL_GAVE_UP when the tool's attempts are spent;
  * TOOL_HOST_DOWN, TOOL_STATE_LOST, TOOL_LEASE_TAKEN, TOOL_NOT_RECORDED, TIME_LIMIT_REACHED.
  */
 export function callTool(worker: ToolWorker, tool: string) {
-  return async (input: CallToolInput, signal: AbortSignal, report: Report): Promise<CallToolResult> => {
+  return async (
+    input: CallToolInput,
+    signal: AbortSignal,
+    report: Report,
+  ): Promise<CallToolResult | HeldElsewhere> => {
     const { place, turn, call } = input;
     const { store } = await worker.openRun(place.run);
     const name = `${place.id}/${turn}/${call}`;
@@ -35,18 +40,42 @@ export function callTool(worker: ToolWorker, tool: string) {
     return worker.inTurn(name, async () => {
       let isNew = false;
       let made: RecordedCall | undefined;
-      const recorded = await recordedOnce(store, callKey(place, turn, call), async (lookAgain) => {
-        isNew = true;
-        made = await answered(opened, lookAgain);
-        return made;
-      });
+      let heldBy: string | undefined;
+      const leave = (queue: string): never => {
+        heldBy = queue;
+        throw new Error(`${queue} holds the state of ${tool}.`);
+      };
+      let recorded: RecordedCall;
+      try {
+        recorded = await recordedOnce(store, callKey(place, turn, call), async (lookAgain) => {
+          isNew = true;
+          made = await answered(opened, { lookAgain, leave });
+          return made;
+        });
+      } catch (error) {
+        if (heldBy === undefined) throw error;
+        return { heldBy };
+      }
       // Another worker was first: what it did is what counts, and an instance here has not done it, or in its own way.
       if (isNew && made !== recorded) await worker.instances.forget(place, opened);
       const { observation, valid, reward, attempts, seconds } = recorded;
-      return { observation, valid, reward, attempts, seconds };
+      const result = { observation, valid, reward, attempts, seconds };
+      const isHeld = hasState(opened) && isNew && made === recorded && valid;
+      const holder = isHeld ? await worker.ownQueue() : undefined;
+      return holder === undefined || holder === Context.current().info.taskQueue
+        ? result
+        : { ...result, holder };
     });
 
-    async function answered(opened: OpenTool, lookAgain: LookAgain): Promise<RecordedCall> {
+    /** Whether calls need an instance. */
+    function hasState({ isStateful }: OpenTool): boolean {
+      return isStateful && input.recordings === undefined;
+    }
+
+    async function answered(
+      opened: OpenTool,
+      { lookAgain, leave }: { lookAgain: LookAgain; leave: (queue: string) => never },
+    ): Promise<RecordedCall> {
       const problem = opened.validate(input.arguments);
       const { approval } = input;
       const said = { tool, arguments: input.arguments, ...(approval === undefined ? {} : { approval }) };
@@ -64,6 +93,10 @@ export function callTool(worker: ToolWorker, tool: string) {
         const asked = { place, task: taskOf(input), turn, call, tool, store, arguments: input.arguments };
         return worker.recordings(input.recordings)(asked);
       }
+      const heldBy = hasState(opened)
+        ? await worker.instances.heldBy(place, opened, input.silent)
+        : undefined;
+      if (heldBy !== undefined) leave(heldBy);
       const { attempt } = Context.current().info;
       const failures = { store, keyOf: (failure: number) => failureKey(place, { turn, call }, failure) };
       const made = await callService(
@@ -101,9 +134,9 @@ export function callTool(worker: ToolWorker, tool: string) {
           async (limited) => plugin.execute(input.arguments, { ...execution, signal: limited }, state),
           bound,
         );
-      if (plugin.create === undefined) return { answer: await execute() };
-      const { continues = false } = input;
-      const needed = { place, turn, call, attempt, task: taskOf(input), tool: opened, continues, signal };
+      if (!hasState(opened)) return { answer: await execute() };
+      const { continues = false, silent } = input;
+      const needed = { place, turn, call, task: taskOf(input), tool: opened, continues, silent, signal };
       return worker.instances.use(needed, async (state) => {
         await lookAgain(); // the instance may have been waited for
         return execute(state);

@@ -5,7 +5,7 @@ import { openRun as openOneRun, openRuns } from "../src/runs/open-runs.ts";
 import type { Role } from "../src/runs/queues.ts";
 import { type RunTasks, runTasks } from "../src/tasks/run-tasks.ts";
 import { durable } from "../src/temporal/durable.ts";
-import type { RoleActivities } from "../src/temporal/worker.ts";
+import type { RoleActivities, RoleOptions } from "../src/temporal/worker.ts";
 import { callTool } from "./call-tool.ts";
 import { drawTasks } from "./draw-tasks.ts";
 import { endShards } from "./end-shards.ts";
@@ -29,7 +29,7 @@ import { warmStart } from "./warm-start.ts";
  * The activities of a worker's roles for `run`; a tool's activity carries the tool's name. The roles of one worker share
  * the tasks.
  */
-export function activitiesOf(runs: string, run: string): (role: Role) => Promise<RoleActivities> {
+export function activitiesOf({ runs, run, queue }: RoleOptions): (role: Role) => Promise<RoleActivities> {
   const tasks = runTasks();
   return async (role) => {
     switch (role) {
@@ -38,7 +38,7 @@ export function activitiesOf(runs: string, run: string): (role: Role) => Promise
       case "policy":
         return policy(runs, tasks);
       case "tools":
-        return tools(runs, run, tasks);
+        return tools({ runs, run, queue }, tasks);
       case "trainer":
         return trainer(runs);
     }
@@ -72,20 +72,25 @@ function policy(runs: string, tasks: RunTasks): RoleActivities {
   return { activities, concurrency: 256, close: worker.close };
 }
 
-async function tools(runs: string, run: string, tasks: RunTasks): Promise<RoleActivities> {
-  const worker = toolWorker(runs, run);
+async function tools({ runs, run, queue }: RoleOptions, tasks: RunTasks): Promise<RoleActivities> {
+  const worker = toolWorker(runs, run, queue);
   await worker.start();
   const { plan } = await openOneRun(runs, run);
-  const names = plan.tools.flatMap(({ manifest }) =>
-    manifest.tool === undefined ? [] : [manifest.tool.name],
-  );
-  const activities = {
-    ...Object.fromEntries(names.map((name) => [name, durable(callTool(worker, name))])),
-    "score-trajectory": durable(scoreTrajectory(worker, tasks)),
-    "release-tools": durable(releaseTools(worker)),
+  const all = plan.tools.flatMap(({ manifest }) => (manifest.tool === undefined ? [] : [manifest.tool]));
+  const calls = (of: typeof all) =>
+    Object.fromEntries(of.map(({ name }) => [name, durable(callTool(worker, name))]));
+  const release = { "release-tools": durable(releaseTools(worker)) };
+  const stateful = all.filter((tool) => tool.stateful === true);
+  const own =
+    stateful.length === 0
+      ? {}
+      : { own: { queue: await worker.ownQueue(), activities: { ...calls(stateful), ...release } } };
+  return {
+    activities: { ...calls(all), "score-trajectory": durable(scoreTrajectory(worker, tasks)), ...release },
+    ...own,
+    concurrency: 1000, // a call that waits for its turn is under way too
+    close: worker.close,
   };
-  // A call that waits for its turn is under way too.
-  return { activities, concurrency: 1000, close: worker.close };
 }
 
 function trainer(runs: string): RoleActivities {

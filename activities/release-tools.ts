@@ -1,9 +1,16 @@
 import type { ToolActivities } from "../src/contracts/activities.ts";
 import type { ToolWorker } from "../src/roles/tool-worker.ts";
 
-/** Releases a finished trajectory's tool instances, each once. */
+/** Releases a finished trajectory's tool instances, each once; says on which queues those are that others hold. */
 export function releaseTools(worker: ToolWorker): ToolActivities["release-tools"] {
   return async ({ place, tools }) => {
-    for (const name of tools) await worker.instances.release(place, await worker.tool(name));
+    const elsewhere: Record<string, string> = {};
+    for (const name of tools) {
+      const tool = await worker.tool(name);
+      await worker.instances.release(place, tool);
+      const heldBy = await worker.instances.heldBy(place, tool);
+      if (heldBy !== undefined) elsewhere[name] = heldBy;
+    }
+    return Object.keys(elsewhere).length === 0 ? undefined : elsewhere;
   };
 }

@@ -13,6 +13,7 @@ import { type LiveOrders, type OrderedTrajectory, takeOrders } from "./orders.ts
 import { schedule } from "./schedule.ts";
 import { cutTurn } from "./shown-turns.ts";
 import { reachedLimit, timeOfTurn } from "./stop-rules.ts";
+import { releaseTools } from "./tool-activity.ts";
 import { begun, carriedState, nextState, stateOf, type TrajectoryEvent } from "./trajectory-state.ts";
 import { type TrajectoryTask, trajectoryTask } from "./trajectory-task.ts";
 import { cut, transcript } from "./transcript.ts";
@@ -111,8 +112,13 @@ export function openTrajectory(input: TrajectoryInput, show: (transcript: string
     release: async () => {
       spans.end();
       const stateful = input.tools.filter((tool) => tool.stateful).map((tool) => tool.definition.name);
-      const tools = state.progress.toolsUsed.filter((tool) => stateful.includes(tool));
-      if (tools.length > 0) await schedule(queues, "release-tools", { place, tools });
+      const { toolsUsed, holders } = state.progress;
+      const tools = toolsUsed.filter((tool) => stateful.includes(tool));
+      await releaseTools(
+        queues,
+        place,
+        tools.map((name) => ({ name, holder: holders?.[name] })),
+      );
     },
   };
 }

@@ -1,10 +1,5 @@
-import { CancellationScope, scheduleActivity, scheduleLocalActivity } from "@temporalio/workflow";
-import type {
-  CallToolInput,
-  CallToolResult,
-  GenerateTurnInput,
-  GivenTask,
-} from "../src/contracts/activities.ts";
+import { CancellationScope } from "@temporalio/workflow";
+import type { GenerateTurnInput, GivenTask } from "../src/contracts/activities.ts";
 import type { Approval } from "../src/contracts/approval.ts";
 import type { AgentLoop, LoopContext, Observation } from "../src/contracts/loop.ts";
 import type { SpokenMessage, ToolCall } from "../src/contracts/message.ts";
@@ -19,10 +14,10 @@ import type {
 import { callSlots } from "./call-slots.ts";
 import { failure } from "./failure.ts";
 import type { LiveOrders } from "./orders.ts";
-import { boundedItself, heartbeatTimeout, isServedHere, schedule } from "./schedule.ts";
+import { schedule } from "./schedule.ts";
+import { callToolActivity } from "./tool-activity.ts";
 import type { TrajectoryEvent, TrajectoryState } from "./trajectory-state.ts";
 import { isGeneratedHere, type TrajectoryTask } from "./trajectory-task.ts";
-import { summary } from "./transcript.ts";
 import type { TurnSpans } from "./turn-spans.ts";
 import { turnTime } from "./turn-time.ts";
 
@@ -152,13 +147,16 @@ export function openTurn(
       };
       const { observation, valid, attempts } = await part(() =>
         inOrder(binding, () => {
-          const continues = now().progress.toolsHolding.includes(call.name) ? { continues: true } : {};
-          return time.within(call.name, (timeLimit) =>
-            callTool(binding, made, {
-              ...{ ...request, ...continues },
-              ...(timeLimit === undefined ? {} : { timeLimit }),
-            }),
-          );
+          const { toolsHolding, holders } = now().progress;
+          const continues = toolsHolding.includes(call.name) ? { continues: true } : {};
+          const held = {
+            holder: holders?.[call.name],
+            onHolder: (queue: string) => apply({ type: "held", tool: call.name, queue }),
+          };
+          return time.within(call.name, (limit) => {
+            const timeLimit = limit === undefined ? {} : { timeLimit: limit };
+            return callToolActivity(binding, { ...request, ...continues, ...timeLimit }, { queues, ...held });
+          });
         }),
       );
       if (binding.stateful && valid) apply({ type: "holds", tool: call.name });
@@ -205,22 +203,6 @@ export function openTurn(
     const doing = before === undefined ? work() : before.then(work);
     newest.set(definition.name, doing);
     return doing;
-  }
-
-  function callTool(binding: ToolBinding, call: ToolCall, request: CallToolInput): Promise<CallToolResult> {
-    const options = {
-      ...boundedItself(binding.retry),
-      summary: summary(JSON.stringify(call.arguments)),
-    } as const;
-    if (binding.pure && isServedHere("tools", queues)) {
-      return scheduleLocalActivity<CallToolResult>(call.name, [request], options);
-    }
-    return scheduleActivity<CallToolResult>(call.name, [request], {
-      ...options,
-      taskQueue: queues.tools,
-      heartbeatTimeout,
-      cancellationType: "WAIT_CANCELLATION_COMPLETED", // the tool's state is released next
-    });
   }
 
   async function take(loop: AgentLoop): Promise<Outcome | "continue"> {

@@ -8,6 +8,7 @@ import type { TrajectoryInput, TrajectoryResult } from "../src/contracts/traject
 import type { ErrorCode } from "../src/errors/table.ts";
 import { schedule } from "./schedule.ts";
 import { startAttributes } from "./search-attributes.ts";
+import { releaseTools } from "./tool-activity.ts";
 import { summary } from "./transcript.ts";
 
 /**
@@ -32,8 +33,12 @@ export async function runTrajectory(input: TrajectoryInput, line: string): Promi
     const { place, source, policyVersion, queues } = input;
     const failure = cause.message;
     await schedule(queues, "record-left-out", { place, source, policyVersion, startedAt, failure });
-    const tools = input.tools.filter((tool) => tool.stateful).map((tool) => tool.definition.name);
-    if (tools.length > 0) await schedule(queues, "release-tools", { place, tools });
+    const stateful = input.tools.filter((tool) => tool.stateful);
+    await releaseTools(
+      queues,
+      place,
+      stateful.map(({ definition }) => ({ name: definition.name, holder: undefined })),
+    );
     return lost(input, line, failure);
   }
 }

@@ -27,11 +27,25 @@ export function isServedHere(role: keyof Queues, queues: Queues): boolean {
   return queues[role] === queues.orchestration;
 }
 
+/** Milliseconds in which the worker that holds a tool's state takes what it is asked; a heartbeat has as many. */
+export const answerTime = 10_000;
+
+/**
+ * `options` for the own queue of the worker that holds a tool's state. Nobody else can take what it does not, and one that goes
+ * silent over an activity is not asked again ("TemporalTimeout:Heartbeat" is what the server calls that).
+ */
+export function atHolder(options: ActivityOptions, taskQueue: string): ActivityOptions {
+  const retry = { ...options.retry, nonRetryableErrorTypes: ["TemporalTimeout:Heartbeat"] };
+  return { ...options, taskQueue, scheduleToStartTimeout: answerTime, retry };
+}
+
 interface ScheduleOptions {
   /** At most 400 bytes, shown in the UI. */
   summary?: string;
   /** It takes less time than its way through the server: a local activity, if this worker serves its queue. */
   isQuick?: boolean;
+  /** The own queue of the worker that it is for. */
+  holder?: string;
   /** Of what bounds its executions and counts its failures itself; default: 20 attempts of 30 minutes. */
   retry?: RetrySettings;
 }
@@ -47,12 +61,12 @@ export function schedule(
   queues: Queues,
   name: keyof Activities,
   input: unknown,
-  { summary, isQuick = false, retry }: ScheduleOptions = {},
+  { summary, isQuick = false, holder, retry }: ScheduleOptions = {},
 ): Promise<unknown> {
   const bounds = retry === undefined ? defaults : boundedItself(retry);
   const options = { ...bounds, ...(summary === undefined ? {} : { summary }) };
   if (isQuick && isServedHere(activityRoles[name], queues))
     return scheduleLocalActivity(name, [input], options);
   const remote: ActivityOptions = { ...options, heartbeatTimeout, taskQueue: queues[activityRoles[name]] };
-  return scheduleActivity(name, [input], remote);
+  return scheduleActivity(name, [input], holder === undefined ? remote : atHolder(remote, holder));
 }

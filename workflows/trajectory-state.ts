@@ -56,6 +56,8 @@ export type TrajectoryEvent =
   | { type: "refused"; call: RefusedCall }
   | { type: "called"; tool: string }
   | { type: "holds"; tool: string }
+  /** The worker with this queue holds the tool's state. */
+  | { type: "held"; tool: string; queue: string }
   | { type: "observed"; messages: Message[] }
   | { type: "turn-ended"; turn: number; ended: EndedTurn };
 
@@ -111,6 +113,7 @@ export function nextState(state: TrajectoryState, event: TrajectoryEvent): Traje
     case "refused":
     case "called":
     case "holds":
+    case "held":
     case "observed":
     case "turn-ended":
       return { ...state, progress: { ...state.progress, ...progressAfter(state.progress, event) } };
@@ -136,6 +139,8 @@ function progressAfter(progress: TrajectoryProgress, event: ProgressEvent): Part
       return { toolsUsed: withName(progress.toolsUsed, event.tool) };
     case "holds":
       return { toolsHolding: withName(progress.toolsHolding, event.tool) };
+    case "held":
+      return { holders: { ...progress.holders, [event.tool]: event.queue } };
     case "observed":
       return { pending: [...progress.pending, ...event.messages] };
     case "turn-ended":

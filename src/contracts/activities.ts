@@ -101,6 +101,20 @@ export interface CallToolInput {
   timeLimit?: number;
   /** A person approved the call, perhaps with other arguments. */
   approval?: Approval["decision"];
+  /** The worker that holds the tool's state and did not take the call. */
+  silent?: SilentWorker;
+}
+
+/** A worker that did not take what was asked on its own queue. */
+export interface SilentWorker {
+  queue: string;
+  /** For how long it was waited for. */
+  ms: number;
+}
+
+/** The tool's state is held by another worker than the one that was asked: the one with this queue. */
+export interface HeldElsewhere {
+  heldBy: string;
 }
 
 /** What the tool answered. `valid` is false where the arguments break the tool's schema. */
@@ -111,6 +125,8 @@ export interface CallToolResult {
   attempts: number;
   /** Of the execution that answered, without waits for its turn, its host, its instance. */
   seconds: number;
+  /** The own queue of the worker that holds the tool's state now, where the call came by another one. */
+  holder?: string;
 }
 
 /** A trajectory that has ended. */
@@ -279,7 +295,11 @@ export interface PolicyActivities {
 /** Activities of the queue `tools`, beside one for each tool, named after it. */
 export interface ToolActivities {
   "score-trajectory"(input: ScoreTrajectoryInput): Promise<TrajectoryScore>;
-  "release-tools"(input: { place: TrajectoryPlace; tools: string[] }): Promise<void>;
+  /** Says on which queues those tools are held that another worker holds, if there are any. */
+  "release-tools"(input: {
+    place: TrajectoryPlace;
+    tools: string[];
+  }): Promise<Record<string, string> | undefined>;
 }
 
 /** Activities of the queue `trainer`. */

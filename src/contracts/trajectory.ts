@@ -142,6 +142,8 @@ export interface TrajectoryProgress {
   /** Tools that were called, and those of them that hold state. */
   toolsUsed: string[];
   toolsHolding: string[];
+  /** The own queues of the workers that hold it, by tool, once they are known. */
+  holders?: Record<string, string>;
   /** The agent loop's own notes. */
   loopState: JsonObject;
   /** What people ordered. */

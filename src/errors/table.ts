@@ -623,11 +623,6 @@ export const errorTable = {
     retryable: false,
     help: "The trajectory is left out of its step and counted. A tool keeps its state where its manifest says recovery: snapshot or replay (docs/tools.md).",
   },
-  TOOL_HELD_ELSEWHERE: {
-    message: "The worker {worker} holds the state of {tool} for {trajectory}.",
-    retryable: true,
-    help: "The call is tried again until that worker gets it, or is gone.",
-  },
   TOOL_LEASE_TAKEN: {
     message: "Another worker took over the state that {tool} holds for {trajectory}.",
     retryable: true,

@@ -4,6 +4,7 @@ import type { Plan, ResolvedTool } from "../contracts/plan.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
 import { settingsOfHost } from "../pipeline/host-settings.ts";
+import { machineFolder, machineName } from "../processes/machine-folder.ts";
 import { ownIdentity } from "../processes/process-identity.ts";
 import { oneAtATime } from "../promises/one-at-a-time.ts";
 import { sharedPromises } from "../promises/shared-promises.ts";
@@ -19,12 +20,15 @@ import { type OpenReward, openReward } from "../tools/open-reward.ts";
 import { type OpenTool, openTool } from "../tools/open-tool.ts";
 import { openRecordings } from "../tools/recordings.ts";
 import { toolThread } from "../tools/tool-thread.ts";
+import { takeWorkerNumber } from "../tools/worker-number.ts";
 
 /** What the activities of the queue `tools` share in a worker: the run, its tools, their hosts and instances. */
 export interface ToolWorker {
   openRun(run: string): Promise<OpenRun>;
   tool(name: string): Promise<OpenTool>;
   instances: Instances;
+  /** The queue on which this worker alone serves what it holds. It is named by machine, and by the worker's number there. */
+  ownQueue(): Promise<string>;
   /** The results that an earlier run recorded. */
   recordings(folder: string): ReturnType<typeof openRecordings>;
   /** Does `work` after what was asked for with the same key: attempts at one call never overlap in a worker. */
@@ -41,8 +45,8 @@ export interface ToolWorker {
 /** Between two looks at the leases, ms. */
 const leaseInterval = 5000;
 
-/** A tool worker for `run` in the folder `runs`. */
-export function toolWorker(runs: string, run: string): ToolWorker {
+/** A tool worker for `run` in the folder `runs`, on the queue `queue`. */
+export function toolWorker(runs: string, run: string, queue = "tools"): ToolWorker {
   const folder = runFolder(runs, run);
   const openRun = openRuns(runs);
   const tools = sharedPromises<OpenTool>();
@@ -53,8 +57,14 @@ export function toolWorker(runs: string, run: string): ToolWorker {
   let ticking: NodeJS.Timeout | undefined;
   let tick: Promise<void> = Promise.resolve();
 
-  const leases = openLeases(folder.leases, randomUUID(), ownIdentity());
-  const instances = holdInstances({ folder, store: openRunStore(folder.root) }, leases, tool, log);
+  const here = machineFolder(folder.root);
+  const owner = ownIdentity();
+  const numbers = sharedPromises<string>();
+  const ownQueue = () =>
+    numbers.get("own", async () => `${queue}@${machineName}-${await takeWorkerNumber(here, owner)}`);
+  const store = openRunStore(folder.root);
+  const worker = { id: randomUUID(), owner, queue: ownQueue };
+  const instances = holdInstances(store, openLeases(here), worker, tool, log);
 
   function tool(name: string): Promise<OpenTool> {
     return tools.get(name, async () => {
@@ -98,6 +108,7 @@ export function toolWorker(runs: string, run: string): ToolWorker {
     openRun,
     tool,
     instances,
+    ownQueue,
     recordings: (earlier) => {
       const known = recordings.get(earlier) ?? openRecordings(earlier);
       recordings.set(earlier, known);

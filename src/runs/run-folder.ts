@@ -15,8 +15,6 @@ export interface RunFolder {
   workflows: string;
   /** Who works on the run now. */
   session: string;
-  /** Which worker holds which tool's instance. */
-  leases: string;
   /** A line for each time a tool's host was paused or resumed. */
   hosts: string;
   /** Batches of steps whose loss or gradient was not finite. */
@@ -37,7 +35,6 @@ export function runFolder(runs: string, run: string): RunFolder {
     builds: join(root, "workflows"),
     workflows: join(root, "workflows.js"),
     session: join(root, "session.json"),
-    leases: join(root, "leases"),
     hosts: join(root, "hosts.jsonl"),
     failures: join(root, "failures"),
     log: (name) => join(root, "logs", `${name}.log`),

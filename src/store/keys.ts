@@ -1,6 +1,7 @@
 import type { WarmStartResult } from "../contracts/activities.ts";
 import type { StepRecord } from "../contracts/generated/step-record.ts";
 import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
+import type { InstanceHolder } from "../contracts/instance-holder.ts";
 import type { LeftOutTrajectory, Reservation, TrainedStep } from "../contracts/ledger.ts";
 import type { Plan } from "../contracts/plan.ts";
 import type { CallFailure, RecordedCall } from "../contracts/recorded-call.ts";
@@ -102,4 +103,9 @@ export function warmStartKey(steps: number): TreeKey<WarmStartResult> {
 /** The commit of a step: what it trained on, with the version that it made, parts `policy` and `trainer`. */
 export function trainedStepKey(step: number): TreeKey<TrainedStep> {
   return treeKeyOf("steps", step, "trained");
+}
+
+/** The workers that took the instance of a tool for a trajectory, one after the other. */
+export function holdersRow({ stage, task, sample }: TrajectoryName, tool: string): Row<InstanceHolder> {
+  return (fence) => keyOf("trajectories", stage, task, sample, "holders", tool, fence);
 }

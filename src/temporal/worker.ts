@@ -19,9 +19,20 @@ import { checkServer, watchIdentity } from "./server-identity.ts";
 import type { Wait } from "./waits.ts";
 import { connectWorker } from "./worker-connection.ts";
 
+type Activities = Record<string, (input: never) => Promise<unknown>>;
+
+/** For which run and queue a worker's activities are. */
+export interface RoleOptions {
+  runs: string;
+  run: string;
+  queue: string;
+}
+
 /** The activities of a role, and how to end what they hold. */
 export interface RoleActivities {
-  activities: Record<string, (input: never) => Promise<unknown>>;
+  activities: Activities;
+  /** What this worker alone serves: calls for the state that it holds. */
+  own?: { queue: string; activities: Activities };
   /** How many at once. */
   concurrency: number;
   close(): Promise<void>;
@@ -47,7 +58,7 @@ export async function runWorker(options: {
   run: string;
   location: ServerLocation;
   queues: Queues;
-  makeActivities: (runs: string, run: string) => (role: Role) => Promise<RoleActivities>;
+  makeActivities: (options: RoleOptions) => (role: Role) => Promise<RoleActivities>;
   plugins: WorkerPlugin[];
   /** The worker deployment whose builds its workflows run on; absent for queues of a prefix. */
   deployment: string | undefined;
@@ -69,14 +80,13 @@ export async function runWorker(options: {
     await checkServer(connection, location);
     const onOther = (error: unknown) => broken.abort(error);
     void watchIdentity(connection, location, { stopping: closing.signal, onOther });
-    made = await Promise.all(served.map(options.makeActivities(runs, run)));
+    const queue = queues[role];
+    made = await Promise.all(served.map(options.makeActivities({ runs, run, queue })));
     const concurrency = Math.max(...made.map((one) => one.concurrency));
-    const common: WorkerOptions = {
+    const common: Omit<WorkerOptions, "taskQueue" | "activities"> = {
       connection,
       namespace: location.namespace,
-      taskQueue: queues[role],
       identity: `${role}@${process.pid}`,
-      activities: Object.assign({}, ...made.map(({ activities }) => activities)),
       maxConcurrentActivityTaskExecutions: concurrency,
       maxConcurrentLocalActivityExecutions: concurrency,
       plugins: options.plugins,
@@ -88,12 +98,23 @@ export async function runWorker(options: {
         ],
       },
       shutdownGraceTime: "2s",
-      ...(served.includes("orchestration") ? workflowTasks : {}),
     };
     const builds = served.includes("orchestration")
       ? await workflowOptions(connection, location.namespace, folder, options.deployment)
       : [{}];
-    const workers = await Promise.all(builds.map((build) => Worker.create({ ...common, ...build })));
+    const shared = {
+      ...{ ...common, taskQueue: queue },
+      activities: Object.assign({}, ...made.map(({ activities }) => activities)),
+      ...(served.includes("orchestration") ? workflowTasks : {}),
+    };
+    const workers = await Promise.all([
+      ...builds.map((build) => Worker.create({ ...shared, ...build })),
+      ...made.flatMap(({ own }) =>
+        own === undefined
+          ? []
+          : [Worker.create({ ...common, taskQueue: own.queue, activities: own.activities })],
+      ),
+    ]);
     options.onReady();
     await runTogether(workers, Promise.race([options.ended, untilAborted(broken.signal)]));
     broken.signal.throwIfAborted();

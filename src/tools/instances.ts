@@ -1,28 +1,43 @@
-import { relative } from "node:path";
+import { randomUUID } from "node:crypto";
+import type { SilentWorker } from "../contracts/activities.ts";
 import type { Task } from "../contracts/generated/task.ts";
 import type { ToolCreation } from "../contracts/tool.ts";
 import type { TrajectoryPlace } from "../contracts/trajectory.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
-import { killMarked, markVariable } from "../processes/marked-processes.ts";
+import { markVariable } from "../processes/marked-processes.ts";
+import type { ProcessIdentity } from "../processes/process-identity.ts";
 import { oneAtATime } from "../promises/one-at-a-time.ts";
-import type { RunFolder } from "../runs/run-folder.ts";
 import { leftOutKey, trajectoryKey } from "../store/keys.ts";
 import type { Store } from "../store/store.ts";
 import type { InstanceState } from "../threads/plugin-thread.ts";
 import { leftOutRecords } from "../trajectory/trajectory-files.ts";
-import { instanceKey, isAbandoned, type Lease, type Leases } from "./leases.ts";
+import { type InstanceName, openFences } from "./fences.ts";
+import { instanceKey, type Lease, type Leases } from "./leases.ts";
 import type { OpenTool } from "./open-tool.ts";
-import { type AnsweredCall, type CallPlace, recordedCalls } from "./recorded-calls.ts";
+import { createReaper } from "./reaper.ts";
+import { type CallPlace, recordedCalls } from "./recorded-calls.ts";
+import { recoverInstance } from "./recover-instance.ts";
+import { mayTakeOver } from "./take-over.ts";
+
+/** The worker that holds instances, as others see it. */
+export interface HoldingWorker {
+  /** Tells workers apart, also those of one process. */
+  id: string;
+  owner: ProcessIdentity;
+  /** The queue on which it serves what it holds. */
+  queue(): Promise<string>;
+}
 
 /** A call that needs an instance. */
 export interface InstanceCall extends CallPlace {
   place: TrajectoryPlace;
   task: Task;
   tool: OpenTool;
-  attempt: number;
   /** The trajectory says that it has called the tool before. */
   continues: boolean;
+  /** The worker that did not take the call. */
+  silent?: SilentWorker | undefined;
   signal: AbortSignal;
 }
 
@@ -32,12 +47,17 @@ export interface InstanceAnswer<T> {
   snapshot?: string;
 }
 
-/** The instances of tools that this worker holds: one for each trajectory and tool, each under a lease. */
+/** The instances of tools that this worker holds: one for each trajectory and tool, each under a fencing number. */
 export interface Instances {
   /**
+   * The queue of another worker that holds the instance and is not known to be gone; undefined if it is for this
+   * worker to serve a call. `silent`: which worker did not take one.
+   */
+  heldBy(place: TrajectoryPlace, tool: OpenTool, silent?: SilentWorker): Promise<string | undefined>;
+  /**
    * Does `work` with the trajectory's instance of the tool, one call after the other. An instance that this worker
-   * does not hold, or whose thread has ended, is made, or recovered as the tool's manifest says, and with it the lease is taken over. Throws
-   * TOOL_STATE_LOST, TOOL_LEASE_TAKEN, and what the plugin fails with.
+   * does not hold, or whose thread has ended, is made, or recovered as the tool's manifest says, and taken over from
+   * whoever held it. Throws TOOL_STATE_LOST, TOOL_LEASE_TAKEN, and what the plugin fails with.
    */
   use<T>(
     call: InstanceCall,
@@ -45,7 +65,7 @@ export interface Instances {
   ): Promise<InstanceAnswer<T>>;
   /** Lets an instance go whose state is not what the journal says: the next call recovers it. */
   forget(place: TrajectoryPlace, tool: OpenTool): Promise<void>;
-  /** Frees the trajectory's instance here, and one whose worker died. */
+  /** Frees the trajectory's instance if it is held here, or if a worker of this machine died that held it. */
   release(place: TrajectoryPlace, tool: OpenTool): Promise<void>;
   /** Renews the leases held here; lets go of what was taken over, and of what finished trajectories left. */
   renew(): Promise<void>;
@@ -54,9 +74,6 @@ export interface Instances {
   /** Releases every instance held here. */
   close(): Promise<void>;
 }
-
-/** Attempts at a call that wait for the worker that holds its instance. */
-const patientAttempts = 8;
 
 interface Held {
   tool: OpenTool;
@@ -69,11 +86,14 @@ interface Held {
 
 /** The instances of a worker for a run; `open` opens a tool whose lease was found. */
 export function holdInstances(
-  { folder, store }: { folder: RunFolder; store: Store },
+  store: Store,
   leases: Leases,
+  worker: HoldingWorker,
   open: (tool: string) => Promise<OpenTool>,
   log: (text: string) => void,
 ): Instances {
+  const fences = openFences(store);
+  const reaper = createReaper(leases, open, log);
   const held = new Map<string, Held>();
   /** All leases of this worker, those of instances under way included. */
   const leased = new Map<string, Lease>();
@@ -82,29 +102,27 @@ export function holdInstances(
 
   async function make(key: string, call: InstanceCall): Promise<Held> {
     const { place, tool } = call;
-    const journal = folder.trajectory(place);
     const earlier = await recordedCalls(store, place, call);
     const before = earlier.filter(({ recorded }) => recorded.tool === tool.name);
-    await reapKey(key);
-    await leaveToHolder(key, call);
+    await reaper.reap(key);
     const leftOut = (await leftOutRecords(store, place)).length;
-    const about = { trajectory: place.id, tool: tool.name, journal: relative(folder.root, journal) };
-    const lease = await leases.claim(key, about);
-    leased.set(key, lease);
+    const lease = await take(key, call);
     const creation = {
       ...{ instance: place.id, task: call.task, config: tool.config },
       environment: { [markVariable]: lease.mark },
       signal: call.signal,
       hold: (handle) => {
-        if (leased.get(key) === lease) leases.hold(key, lease, handle);
-        else void reapLeft(tool, { ...lease, handle }); // it took so long that it was given up
+        lease.handle = handle;
+        if (leased.get(key) === lease) leases.write(key, lease);
+        else void reaper.free(tool, lease); // it took so long that it was given up
       },
     } satisfies ToolCreation;
     try {
-      const state =
-        before.length > 0 || call.continues
-          ? await recover(call, creation, before)
-          : await tool.plugin.create?.(creation);
+      const isNew = before.length === 0 && !call.continues;
+      if (!isNew) log(`${tool.name}: recovering the state of ${place.id} (${tool.recovery})`);
+      const state = isNew
+        ? await tool.plugin.create?.(creation)
+        : await recoverInstance(tool, creation, before, store);
       return { tool, place, leftOut, lease, state };
     } catch (error) {
       await free(key, { tool, lease, state: undefined }, false);
@@ -112,41 +130,32 @@ export function holdInstances(
     }
   }
 
-  /**
-   * A living worker that holds the instance is better than another instance: the call waits for it, for a few attempts
-   * where the state can be recovered, and as long as it lives where it can't.
-   */
-  async function leaveToHolder(key: string, { tool, place, attempt }: InstanceCall): Promise<void> {
-    const [holder] = await leases.list(key);
-    if (holder === undefined || holder.lease.worker === leases.worker) return;
-    if (tool.recovery !== "fail" && attempt > patientAttempts) return;
-    const worker = `${holder.lease.owner.pid} on ${holder.lease.owner.machine}`;
-    throw new EverturnError("TOOL_HELD_ELSEWHERE", { worker, tool: tool.name, trajectory: place.id });
+  /** Takes the instance with the next fencing number, and files the lease of what it will hold. */
+  async function take(key: string, { place, tool, silent }: InstanceCall): Promise<Lease> {
+    const name = { place, tool: tool.name };
+    const { fence: before, holder } = await fences.newest(name);
+    const own = { worker: worker.id, queue: await worker.queue() };
+    if (holder !== undefined && !mayTakeOver(holder, own, tool.recovery, silent)) throw taken(name);
+    const [mark, at, { owner }] = [randomUUID(), new Date().toISOString(), worker];
+    const fence = await fences.takeAfter(name, before, { ...own, mark, owner, at });
+    if (fence === undefined) throw taken(name);
+    const about = { trajectory: place.id, tool: tool.name, worker: worker.id };
+    const lease: Lease = { ...about, fence, owner, mark };
+    leased.set(key, lease);
+    leases.write(key, lease);
+    return lease;
   }
 
-  async function recover(
-    call: InstanceCall,
-    creation: ToolCreation,
-    before: (CallPlace & { recorded: AnsweredCall })[],
-  ): Promise<InstanceState | undefined> {
-    const { tool, place, signal } = call;
-    const { plugin } = tool;
-    const lost = () => new EverturnError("TOOL_STATE_LOST", { tool: tool.name, trajectory: place.id });
-    if (before.length === 0 || tool.recovery === "fail") throw lost();
-    log(`${tool.name}: recovering the state of ${place.id} (${tool.recovery})`);
-    if (tool.recovery === "snapshot") {
-      const name = before.at(-1)?.recorded.snapshot;
-      const bytes = name === undefined ? undefined : await store.readBytes(name);
-      if (bytes === undefined) throw lost();
-      return plugin.restore?.(bytes, creation);
-    }
-    const state = await plugin.create?.(creation);
-    for (const { turn, call: number, recorded } of before) {
-      const key = `${place.id}/${turn}/${number}`;
-      const again = { instance: place.id, key, attempt: 1, config: tool.config, isReplay: true, signal };
-      await plugin.execute(recorded.arguments, again, state);
-    }
-    return state;
+  function isMine({ place, tool, lease }: Held): Promise<boolean> {
+    return fences.isNewest({ place, tool: tool.name }, lease.fence);
+  }
+
+  /** Whether the trajectory ended since the instance was made. One that was left out may have been begun again. */
+  async function isFinished({ place, leftOut }: Held): Promise<boolean> {
+    return (
+      (await store.read(trajectoryKey(place))) !== undefined ||
+      (await store.read(leftOutKey(place, leftOut + 1))) !== undefined
+    );
   }
 
   /** Ends what the plugin holds here, by its release or, if that fails, by its handle; then gives up the lease. */
@@ -162,30 +171,10 @@ export function holdInstances(
       log(`${name}: ${lease.trajectory} was not released: ${messageOf(error)}`);
       isWhole = false;
     }
-    const isFree = isWhole || (await reapLeft(tool, lease));
+    const isFree = isWhole || (await reaper.free(tool, lease));
     if (!isFree) return; // the next look at the leases tries again
     if (leased.get(key) === lease) leased.delete(key);
     leases.removeOwn(key, lease);
-  }
-
-  /** Frees what a lease stands for; whether that worked. */
-  async function reapLeft(tool: OpenTool, { trajectory, handle, mark }: Lease): Promise<boolean> {
-    try {
-      killMarked(markVariable, mark);
-      if (handle !== undefined) await tool.plugin.reap?.(handle, tool.config);
-      return true;
-    } catch (error) {
-      log(`${tool.name}: what it holds for ${trajectory} was not freed: ${messageOf(error)}`);
-      return false;
-    }
-  }
-
-  /** Whether the trajectory ended since the instance was made. One that was left out may have been begun again. */
-  async function isFinished({ place, leftOut }: Held): Promise<boolean> {
-    return (
-      (await store.read(trajectoryKey(place))) !== undefined ||
-      (await store.read(leftOutKey(place, leftOut + 1))) !== undefined
-    );
   }
 
   async function letGo(key: string): Promise<void> {
@@ -195,44 +184,39 @@ export function holdInstances(
     await free(key, instance, !instance.tool.isLost(instance.state));
   }
 
-  /** Frees what dead workers left of one instance, or of all. */
-  async function reapKey(key?: string): Promise<void> {
-    for (const filed of await leases.list(key)) {
-      if (!isAbandoned(filed)) continue;
-      const { tool: name, trajectory } = filed.lease;
-      if (!(await reapLeft(await open(name), filed.lease))) continue;
-      leases.remove(filed.file);
-      log(`${name}: freed what a worker that is gone held for ${trajectory}`);
-    }
-  }
-
   async function use<T>(
     call: InstanceCall,
     work: (state: InstanceState | undefined) => Promise<T>,
   ): Promise<InstanceAnswer<T>> {
     const { tool, place } = call;
     const key = instanceKey(place, tool.name);
+    const name = { place, tool: tool.name };
     const known = held.get(key);
-    if (known !== undefined && (tool.isLost(known.state) || !(await leases.isMine(key, known.lease)))) {
-      await letGo(key);
-    }
+    if (known !== undefined && (tool.isLost(known.state) || !(await isMine(known)))) await letGo(key);
     const instance = held.get(key) ?? (await make(key, call));
     held.set(key, instance);
-    const taken = () => new EverturnError("TOOL_LEASE_TAKEN", { tool: tool.name, trajectory: place.id });
     try {
+      if (known !== instance && !(await isMine(instance))) throw taken(name); // making it takes its time
       const answer = await work(instance.state);
       const bytes = tool.recovery === "snapshot" ? await tool.plugin.snapshot?.(instance.state) : undefined;
-      if (!(await leases.isMine(key, instance.lease))) throw taken();
+      if (!(await isMine(instance))) throw taken(name);
       return bytes === undefined ? { answer } : { answer, snapshot: await store.bytes(bytes) };
     } catch (error) {
-      const isMine = await leases.isMine(key, instance.lease);
+      const stillMine = await isMine(instance);
       // Half of the call may have happened: a state that can be recovered is.
-      if (!isMine || tool.recovery !== "fail") await letGo(key);
-      throw isMine ? error : taken();
+      if (!stillMine || tool.recovery !== "fail") await letGo(key);
+      throw stillMine ? error : taken(name);
     }
   }
 
   return {
+    heldBy: async (place, tool, silent) => {
+      if (held.has(instanceKey(place, tool.name))) return undefined; // looked at when it is used
+      const { holder } = await fences.newest({ place, tool: tool.name });
+      if (holder === undefined) return undefined;
+      const own = { worker: worker.id, queue: await worker.queue() };
+      return mayTakeOver(holder, own, tool.recovery, silent) ? undefined : holder.queue;
+    },
     use: (call, work) => {
       const key = instanceKey(call.place, call.tool.name);
       return inTurn(key, async () => {
@@ -252,9 +236,7 @@ export function holdInstances(
       const key = instanceKey(place, tool.name);
       return inTurn(key, async () => {
         await letGo(key);
-        // Another worker that lives frees its own once the trajectory has its record. Its lease is how others find what
-        // it held if it dies before that.
-        await reapKey(key);
+        await reaper.reap(key);
       });
     },
     renew: async () => {
@@ -263,21 +245,22 @@ export function holdInstances(
         const isLeft = !held.has(key) && !busy.has(key);
         if (isLeft) await free(key, { tool: await open(lease.tool), lease, state: undefined }, false);
       }
-      const before = [...held];
-      const holding = await leases.holders();
-      for (const [key, instance] of before) {
-        const { lease, state } = instance;
-        const isLost = instance.tool.isLost(state);
-        if (!isLost && holding.has(leases.nameOf(key, lease)) && !(await isFinished(instance))) continue;
+      for (const [key, instance] of [...held]) {
+        const isLost = instance.tool.isLost(instance.state);
+        if (!isLost && (await isMine(instance)) && !(await isFinished(instance))) continue;
         if (busy.has(key)) continue; // the call itself looks when it is done
         await inTurn(key, async () => {
           if (held.get(key) === instance) await letGo(key);
         });
       }
     },
-    reap: () => reapKey(),
+    reap: () => reaper.reap(),
     close: async () => {
       await Promise.allSettled([...held.keys()].map(letGo));
     },
   };
+}
+
+function taken({ place, tool }: InstanceName): EverturnError {
+  return new EverturnError("TOOL_LEASE_TAKEN", { tool, trajectory: place.id });
 }

@@ -10,6 +10,8 @@ import type { ToolThread } from "./tool-thread.ts";
 export interface OpenTool extends ToolThread, Service {
   name: string;
   config: JsonObject;
+  /** Each trajectory has an instance of it. */
+  isStateful: boolean;
   recovery: "snapshot" | "replay" | "fail";
   /** What is wrong with the model's arguments, said to the model; undefined if nothing is. */
   validate(parameters: JsonObject): string | undefined;
@@ -27,6 +29,7 @@ export function openTool(resolved: ResolvedTool, thread: ToolThread, host: ToolH
     ...thread,
     ...openService(resolved, host, gaveUp),
     ...{ name: tool, config },
+    isStateful: manifest.tool?.stateful ?? false,
     recovery: manifest.tool?.recovery ?? "fail",
     validate: argumentsValidator(manifest.tool?.parameters ?? {}),
   };

@@ -1,14 +1,12 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 
 /** What the store and the journal of a run hold, and what is wrong with them. */
 export interface StoreFindings {
   lostTrajectories: string[];
   lostTurns: string[];
   trainedTwice: string[];
-  /** Leases that nobody gave back. */
-  leases: string[];
   trajectories: number;
   leftOut: number;
   turns: number;
@@ -24,7 +22,6 @@ export function readStore(root: string): StoreFindings {
   const findings: StoreFindings = {
     ...{ lostTrajectories: [], lostTurns: [], trainedTwice: [] },
     ...{ trajectories: 0, leftOut: 0, turns: 0, calls: 0 },
-    leases: files(join(root, "leases")).map((name) => `lease ${name}`),
     segments: new Map(),
     records: new Map(),
   };
@@ -33,6 +30,12 @@ export function readStore(root: string): StoreFindings {
   readLedger(root, findings);
   readSteps(root, findings);
   return findings;
+}
+
+/** What the machine's `state` still holds of instances that nobody gave back; the numbers of workers are nobody's. */
+export function leftLeases(state: string): string[] {
+  const left = files(state).filter((name) => !basename(name).startsWith("worker-"));
+  return left.map((name) => `lease ${name}`);
 }
 
 /** SHA-256 in hex. */

@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { readHistories } from "./check-histories.ts";
-import { hashOf, readStore } from "./check-store.ts";
+import { hashOf, leftLeases, readStore } from "./check-store.ts";
 import { markedProcesses } from "./marked-processes.ts";
 
 /** What went wrong, each as a sentence; all lists are empty where nothing was lost. */
@@ -46,7 +46,7 @@ interface GenerationLine {
 
 /**
  * Checks the folder of a chaos run: `runs/` and the histories of each run under `histories/<run>/`, `calls.jsonl` (the
- * side effects of the tools), `generations.jsonl` (what the policy began and finished), `seen.jsonl` (journal files as
+ * side effects of the tools), `generations.jsonl` (what the policy began and finished), `state/` (what the machine holds), `seen.jsonl` (journal files as
  * they were seen at the strikes), `strikes.jsonl`. `mark` is what its processes carry.
  */
 export function check(folder: string, mark: string): Findings {
@@ -69,7 +69,6 @@ export function check(folder: string, mark: string): Findings {
       findings.lostTurns.push(...part.lostTurns);
       findings.trainedTwice.push(...part.trainedTwice);
     }
-    findings.orphans.push(...store.leases);
     findings.seen.trajectories += store.trajectories;
     findings.seen.leftOut += store.leftOut;
     findings.seen.turns += store.turns;
@@ -77,6 +76,7 @@ export function check(folder: string, mark: string): Findings {
     findings.seen.segments += store.segments.size;
     findings.seen.workflows += histories.workflows;
   }
+  findings.orphans.push(...leftLeases(join(folder, "state")));
   findings.lostTurns.push(...changedFiles(folder));
   const calls = lines<CallLine>(join(folder, "calls.jsonl"));
   findings.toolCallsTwice.push(...callsTwice(folder, calls));

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { markName } from "./marked-processes.ts";
 
 const main = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");
@@ -13,12 +13,12 @@ export interface CliProcess {
   ended: Promise<number | null>;
 }
 
-/** Starts `everturn …parameters`; its output is appended to `log`. */
+/** Starts `everturn …parameters`; its output is appended to `log`, beside which its machine's state is kept. */
 export function startCli(mark: string, log: string, parameters: string[]): CliProcess {
   const output = openSync(log, "a");
   const child = spawn(process.execPath, [main, ...parameters], {
     stdio: ["ignore", output, output],
-    env: { ...process.env, [markName]: mark },
+    env: { ...process.env, [markName]: mark, XDG_STATE_HOME: join(dirname(log), "state") },
   });
   closeSync(output);
   return { child, ended: once(child, "exit").then(([code]) => code) };

@@ -154,9 +154,9 @@ test("the checker counts a process that outlived the run, and a lease that nobod
   strays.push(stray);
   await once(stray.stdout, "data");
   const { orphans } = findingsOf((copy) => {
-    const run = join(copy, "runs", readdirSync(join(copy, "runs"))[0] ?? "");
-    mkdirSync(join(run, "leases"), { recursive: true });
-    writeFileSync(join(run, "leases", "step-0001_task_0_session_1.json"), "{}");
+    const held = join(copy, "state", "everturn", "run-1");
+    mkdirSync(held, { recursive: true });
+    writeFileSync(join(held, "step-0001~task~0~session~1.json"), "{}");
   });
   expect(orphans).toHaveLength(2);
   expect(orphans.join("\n")).toContain(`process ${stray.pid}`);

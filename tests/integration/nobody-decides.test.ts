@@ -1,9 +1,10 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
 import type { Lease } from "../../src/tools/leases.ts";
 import { everturn, type RunningCommand, start } from "../support/command.ts";
 import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";
+import { leasesOf } from "../support/sessions.ts";
 import { stageRecords } from "../support/stage-records.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -71,11 +72,5 @@ function runFolder(): string {
 }
 
 function leases(): Lease[] {
-  return files(join(runFolder(), "leases")).map((file) => JSON.parse(readFileSync(file, "utf8")));
-}
-
-function files(root: string): string[] {
-  if (!existsSync(root)) return [];
-  const names = readdirSync(root, { recursive: true, encoding: "utf8" });
-  return names.filter((name) => name.endsWith(".json")).map((name) => join(root, name));
+  return leasesOf({ root: runFolder() });
 }

@@ -1,122 +1,89 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import { readLines } from "../../src/files/line-file.ts";
-import { type RunFolder, runFolder } from "../../src/runs/run-folder.ts";
-import type { Lease } from "../../src/tools/leases.ts";
-import { start } from "../support/command.ts";
+import { namesIn } from "../../src/files/names-in.ts";
+import { runFolder } from "../../src/runs/run-folder.ts";
+import { type RunningCommand, start } from "../support/command.ts";
+import { callsRecorded, leasesOf, sessionLog, sessionsOf } from "../support/sessions.ts";
 import { stageRecords } from "../support/stage-records.ts";
 
-const runs = mkdtempSync(join(tmpdir(), "everturn-tool-session-"));
+const folder = mkdtempSync(join(tmpdir(), "everturn-tool-session-"));
+const runs = join(folder, "runs");
+const gates = join(folder, "gates");
+const log = join(folder, "sessions.log");
 const pipeline = join(import.meta.dirname, "..", "pipelines", "tools.yaml");
 const plugins = join(import.meta.dirname, "..", "plugins");
 
-afterAll(() => rm(runs, { recursive: true, force: true }));
+let command: RunningCommand | undefined;
 
-/** Each trajectory adds to its variable, call by call; the last two calls are of one action. */
+afterAll(async () => {
+  if (command?.child.exitCode === null) command.killGroup();
+  for (const run of await namesIn(runs)) for (const pid of sessionsOf(run)) process.kill(pid, "SIGKILL");
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Each trajectory adds to its session's number, call by call; the last two calls are of one action. */
 const added = [[1], [10], [100], [1000], [2, 3]];
 const sums = ["x = 1", "x = 11", "x = 111", "x = 1111", "x = 1113", "x = 1116"];
-const actions = added.map((numbers) =>
-  numbers
-    .map((add) => ({ name: "session", arguments: { variable: "x", add } }))
-    .map((call) => `<tool_call>${JSON.stringify(call)}</tool_call>`)
-    .join(""),
-);
 
-/** A step of four trajectories with a session each; its tools worker is killed after each of these turns. */
-async function runAndKill(plugin: string, killedAfter: number[]) {
-  const log = join(runs, `${plugin}.log`);
+/** Of each group a trajectory for each way to recover, by the name of its tool. */
+const tools = ["session", "session-snapshot", "session-fail"];
+const conversations = tools.map((name) => [...added.map((numbers) => callsOf(name, numbers)), "done"]);
+const groups = 2;
+
+function callsOf(name: string, numbers: number[]): string {
+  const calls = numbers.map((add) => ({ name, arguments: { variable: "x", add } }));
+  return calls.map((call) => `<tool_call>${JSON.stringify(call)}</tool_call>`).join("");
+}
+
+const gate = (turn: number) => join(gates, `step-0001-turn-${turn}`);
+const waiting = { timeout: 60_000, interval: 20 };
+
+test("a tools worker killed between calls: states are recovered as manifests say, lost ones are told, no process is left", {
+  timeout: 240_000,
+}, async () => {
+  mkdirSync(gates);
+  for (const turn of [3, 5]) writeFileSync(gate(turn), "");
   const settings = [
     "name=session",
-    `policy.config.conversations=${JSON.stringify([[...actions, "done"]])}`,
-    "policy.config.seconds=0.4",
-    `tools=${JSON.stringify([{ plugin: join(plugins, plugin), config: { log } }])}`,
-    "rollout.batchSize=4",
-    "evaluation.tasks=1",
+    `policy.config.conversations=${JSON.stringify(conversations)}`,
+    `policy.config.gates=${gates}`,
+    `tools=${JSON.stringify(tools.map((name) => ({ plugin: join(plugins, `tool-${name}`), config: { log } })))}`,
+    `rollout.batchSize=${groups * tools.length}`,
+    `rollout.groupSize=${tools.length}`,
+    ...["rollout.minGroup=1", "rollout.maxInfrastructureFailures=1", "evaluation.tasks=1"],
   ].flatMap((setting) => ["--set", setting]);
-  const before = readdirSync(runs);
-  const command = start("run", pipeline, "--runs", runs, "--workers", "separate", ...settings);
-  const run = await vi.waitUntil(
-    () => readdirSync(runs).find((name) => name.startsWith("session-") && !before.includes(name)),
-    { timeout: 30_000 },
-  );
-  const folder = runFolder(runs, run);
-  const killed: number[] = [];
-  for (const turn of killedAfter) {
-    await vi.waitUntil(() => journal(folder).some((file) => file.endsWith(`turn-${turn}-call-0.json`)), {
-      timeout: 60_000,
-      interval: 10,
-    });
-    const owner = leases(folder)[0]?.owner.pid;
-    if (owner === undefined) throw new Error("no session is held");
-    process.kill(owner, "SIGKILL");
-    killed.push(owner);
-  }
+  command = start("run", pipeline, "--runs", runs, "--workers", "separate", ...settings);
+  const run = await vi.waitUntil(async () => (await namesIn(runs))[0], waiting);
+  const place = runFolder(runs, run);
+
+  const killed = [await killAfter(2, groups * tools.length), await killAfter(4, groups * (tools.length - 1))];
   const { code, stderr, stdout } = await command.end();
-  const executed = readFileSync(log, "utf8").trim().split("\n");
-  return { folder, code, output: stderr + stdout, executed, killed };
-}
+  expect(code, stderr + stdout).toBe(0);
+  expect(new Set(killed).size).toBe(2);
+  const [step] = await readLines<StepRecord>(place.metrics);
+  expect(step).toMatchObject({ trajectories: groups * (tools.length - 1), leftOut: groups });
+  const records = await stageRecords(place.root, "step-0001");
+  expect(records).toHaveLength(groups * tools.length);
+  for (const { outcome, turns, failure } of records) {
+    if (outcome === "left-out") expect(failure).toContain("lost the state");
+    else expect(turns.flatMap((one) => one.toolCalls.map(({ observation }) => observation))).toEqual(sums);
+  }
+  // At each kill, those that replay make the calls before it again: 2, then 4.
+  expect(sessionLog(log).filter(({ what }) => what === "replay")).toHaveLength(groups * (2 + 4));
+  expect(leasesOf(place)).toEqual([]);
+  expect(sessionsOf(basename(place.root))).toEqual([]);
 
-/** The journal of the step's calls. */
-function journal({ root }: RunFolder): string[] {
-  const stage = join(root, "trajectories", "step-0001");
-  return existsSync(stage) ? readdirSync(stage, { recursive: true, encoding: "utf8" }) : [];
-}
-
-function leases({ leases: folder }: RunFolder): Lease[] {
-  const files = readdirSync(folder).filter((file) => file.endsWith(".json"));
-  return files.map((file) => JSON.parse(readFileSync(join(folder, file), "utf8")));
-}
-
-/** Session processes of trajectories of this folder of runs. */
-function sessions(run: string): string[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .map((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
-      } catch {
-        return ""; // it has ended meanwhile
-      }
-    })
-    .filter((command) => command.includes("session.ts") && command.includes(run));
-}
-
-for (const plugin of ["tool-session", "tool-session-snapshot"]) {
-  test(`${plugin}: workers killed between calls leave the same observations, and no process`, {
-    timeout: 180_000,
-  }, async () => {
-    const { folder, code, output, executed, killed } = await runAndKill(plugin, [2, 4]);
-    expect(code, output).toBe(0);
-    expect(new Set(killed).size).toBe(2);
-    const [step] = await readLines<StepRecord>(folder.metrics);
-    expect(step).toMatchObject({ trajectories: 4, leftOut: 0 });
-    const trajectories = await stageRecords(folder.root, "step-0001");
-    expect(trajectories).toHaveLength(4);
-    for (const { turns } of trajectories) {
-      const calls = turns.flatMap(({ toolCalls }) => toolCalls);
-      expect(calls.map(({ observation }) => observation)).toEqual(sums);
-    }
-    const replayed = executed.filter((line) => line.includes("/step-0001/") && line.endsWith(" replay"));
-    if (plugin === "tool-session") expect(replayed.length).toBeGreaterThan(0);
-    else expect(replayed).toEqual([]);
-    expect(leases(folder)).toEqual([]);
-    expect(sessions(folder.root.split("/").at(-1) ?? "")).toEqual([]);
-  });
-}
-
-test("tool-session-fail: a trajectory whose state is lost is left out and says so; the run goes on without it", {
-  timeout: 180_000,
-}, async () => {
-  const { folder, output } = await runAndKill("tool-session-fail", [2]);
-  const leftOut = (await stageRecords(folder.root, "step-0001")).filter(
-    ({ outcome }) => outcome === "left-out",
-  );
-  expect(leftOut.length, output).toBeGreaterThan(0);
-  for (const { failure } of leftOut) expect(failure).toContain("lost the state");
-  expect(leases(folder)).toEqual([]);
-  expect(sessions(folder.root.split("/").at(-1) ?? "")).toEqual([]);
+  /** Kills the worker once so many trajectories have made their calls of a turn, and lets the next turn begin. */
+  async function killAfter(turn: number, count: number): Promise<number> {
+    await vi.waitUntil(() => callsRecorded(place, "step-0001", turn) === count, waiting);
+    const owner = leasesOf(place)[0]?.owner.pid ?? -1;
+    process.kill(owner, "SIGKILL");
+    rmSync(gate(turn + 1));
+    return owner;
+  }
 });

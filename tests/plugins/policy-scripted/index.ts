@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import onnx from "@everturn/policy-onnx";
 import { createFraming, loadTokenizer, type PolicyPlugin } from "everturn/engine";
@@ -5,12 +7,12 @@ import { createFraming, loadTokenizer, type PolicyPlugin } from "everturn/engine
 /**
  * Says what it is told to, through a real tokenizer and chat template, without running a model: for tests and
  * benchmarks of everything around generation. A trajectory follows the conversation that its sample's number picks;
- * each generation takes `seconds`. Version 0 is a real model with random weights, so that any trainer can open it.
+ * each generation takes `seconds`, and none begins while the folder `gates` has a file of its stage and turn. Version 0 is a real model with random weights, so that any trainer can open it.
  */
 const plugin: PolicyPlugin = {
   initialize: (folder, { tokenizer }, seed) => onnx.initialize(folder, { tokenizer, architecture }, seed),
 
-  async open(folder, { conversations, seconds }) {
+  async open(folder, { conversations, seconds, gates }) {
     const tokenizer = await loadTokenizer(folder);
     const said = Array.isArray(conversations) ? conversations.map(actionsOf) : [];
     const encoded = new Map<string, number[]>();
@@ -25,7 +27,12 @@ const plugin: PolicyPlugin = {
       load: async () => {},
       generate: async ({ key, signal }) => {
         if (Number(seconds) > 0) await sleep(Number(seconds) * 1000, undefined, signal ? { signal } : {});
-        const sample = Number(key.trajectory.split("/").at(-1));
+        const [stage = "", , at = ""] = key.trajectory.split("/");
+        const gate = join(String(gates), `${stage}-turn-${key.turn}`);
+        while (gates !== undefined && existsSync(gate)) {
+          await sleep(50, undefined, signal ? { signal } : {});
+        }
+        const sample = Number(at);
         const actions = said[sample % said.length] ?? [];
         const text = actions[key.turn - 1] ?? actions.at(-1) ?? "";
         const tokens = encode(text);

@@ -2,53 +2,49 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import {
-  type JsonObject,
-  killProcess,
-  processHandle,
-  type ToolCreation,
-  type ToolPlugin,
-} from "everturn/plugin";
+import { killProcess, processHandle, type ToolCreation, type ToolPlugin } from "everturn/plugin";
 
 interface Session {
   child: ChildProcess;
-  ask(line: JsonObject): Promise<Record<string, number>>;
+  /** Adds to its number, and answers it. */
+  add(number: number): Promise<number>;
 }
 
-/** Variables in a child process, one for each trajectory, which survives its worker unless somebody ends it. */
+/** A number in a child process, one for each trajectory, which survives its worker unless somebody ends it. */
 const plugin: ToolPlugin<Session> = {
-  create: open,
-  execute: async (parameters, { key, config, isReplay }, session) => {
-    appendFileSync(String(config.log), `${key} ${isReplay ? "replay" : "live"}\n`);
-    const variables = await session.ask(parameters);
-    return { text: `${parameters.variable} = ${variables[String(parameters.variable)]}` };
+  create: (creation) => open(creation, 0),
+  execute: async ({ variable, add }, { key, config, isReplay }, session) => {
+    log(config.log, isReplay ? "replay" : "live", key);
+    return { text: `${variable} = ${await session.add(Number(add))}` };
   },
   release: ({ child }) => void child.kill("SIGKILL"),
-  snapshot: async (session) => Buffer.from(JSON.stringify(await session.ask({}))),
-  restore: async (snapshot, creation) => {
-    const session = open(creation);
-    await session.ask({ load: JSON.parse(Buffer.from(snapshot).toString()) });
-    return session;
-  },
+  snapshot: async (session) => Buffer.from(String(await session.add(0))),
+  restore: (snapshot, creation) => open(creation, Number(Buffer.from(snapshot))),
   reap: (handle) => killProcess(handle),
 };
 
 export default plugin;
 
-function open({ hold, instance, environment }: ToolCreation): Session {
-  const file = join(import.meta.dirname, "session.ts");
-  const child = spawn(process.execPath, [file, instance], {
+function open({ config, hold, instance, environment }: ToolCreation, number: number): Session {
+  log(config.log, "open", instance);
+  const file = join(import.meta.dirname, "session.sh");
+  const child = spawn("sh", [file, instance, String(number)], {
     detached: true,
     env: { ...process.env, ...environment },
     stdio: ["pipe", "pipe", "inherit"],
   });
   hold(processHandle(child.pid));
   const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  const ask: Session["ask"] = async (line) => {
-    child.stdin.write(`${JSON.stringify(line)}\n`);
+  const add = async (summand: number) => {
+    child.stdin.write(`${summand}\n`);
     const { value, done } = await answers.next();
     if (done === true) throw new Error("the session has ended");
-    return JSON.parse(value);
+    return Number(value);
   };
-  return { child, ask };
+  return { child, add };
+}
+
+/** A line of what a worker did: with what, and which worker. */
+function log(file: unknown, what: string, name: string): void {
+  appendFileSync(String(file), `${what} ${name} ${process.pid}\n`);
 }

@@ -24,7 +24,8 @@ const runs = temporaryFolder();
 const plan = samplePlan({ steps: 1, batchSize: 8, tasks: 2, warmStart: false, evaluationEvery: 1 });
 const run = await createRun(plan, runs, undefined, false);
 const [tool] = plan.tools;
-if (tool?.manifest.tool === undefined) throw new Error("the sample plan has no tool");
+const block = tool?.manifest.tool;
+if (tool === undefined || block === undefined) throw new Error("the sample plan has no tool");
 const resolved: ResolvedTool = { ...tool, config: { digits: 3 } };
 
 /** The activity's result for a call of a tool whose `execute` has this source, as attempt 2. */
@@ -72,7 +73,11 @@ function callOn(
   };
   const worker = { ...toolWorker(runs, run), tool: async () => opened };
   const environment = new MockActivityEnvironment({ attempt: 2 });
-  return environment.run(() => callTool(worker, "calculator")(input, signal, () => {}));
+  return environment.run(async () => {
+    const result = await callTool(worker, "calculator")(input, signal, () => {});
+    if ("heldBy" in result) throw new Error("the calculator holds nothing");
+    return result;
+  });
 }
 
 test("the tool gets the call's key, which is the same in each attempt, and its configuration", async () => {
@@ -223,6 +228,7 @@ test("a call that waits for its trajectory's instance while another worker recor
       },
       release: (one) => void released.push(one),
     }),
+    { manifest: { ...resolved.manifest, tool: { ...block, stateful: true } } },
   );
   const waiting = callOn(one, "task-00012");
   await vi.waitUntil(() => calls.length === 1);

@@ -5,7 +5,6 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { settingsOfHost } from "../../../src/pipeline/host-settings.ts";
 import { markVariable } from "../../../src/processes/marked-processes.ts";
 import { machine, processIdentity } from "../../../src/processes/process-identity.ts";
-import { runFolder } from "../../../src/runs/run-folder.ts";
 import { openRunStore } from "../../../src/store/open-run-store.ts";
 import { createHost } from "../../../src/tools/host.ts";
 import { holdInstances } from "../../../src/tools/instances.ts";
@@ -34,20 +33,27 @@ async function sleeper(mark: string): Promise<number> {
 test.skipIf(!existsSync("/proc/self/environ"))(
   "what a worker started that died before it could note it is found by its lease's mark and killed",
   async () => {
-    const folder = runFolder(temporaryFolder(), "run-1");
-    const dead = { pid: 2 ** 22 + 1, started: "1", machine };
-    const lease = await openLeases(folder.leases, "dead", dead).claim("step-0001~task-1~0~session", {
-      ...{ trajectory: "run-1/step-0001/task-1/0", tool: "session" },
-      journal: "trajectories/step-0001/task-1/0",
-    });
+    const leases = openLeases(temporaryFolder());
+    const lease = {
+      ...{
+        trajectory: "run-1/step-0001/task-1/0",
+        tool: "session",
+        fence: 1,
+        worker: "dead",
+        mark: "a mark",
+      },
+      ...{ owner: { pid: 2 ** 22 + 1, started: "1", machine } },
+    };
+    leases.write("step-0001~task-1~0~session", lease);
     const [left, other] = [await sleeper(lease.mark), await sleeper("another")];
     const own = processIdentity(process.pid);
     if (own === undefined) throw new Error("this process does not run");
-    const leases = openLeases(folder.leases, "alive", own);
+    const worker = { id: "alive", owner: own, queue: async () => "tools@1" };
     const tool = openTool(resolved, await threadOf('{ execute: () => ({ text: "" }) }', resolved), host);
     await holdInstances(
-      { folder, store: openRunStore(folder.root) },
+      openRunStore(temporaryFolder()),
       leases,
+      worker,
       async () => tool,
       () => {},
     ).reap();

@@ -4,6 +4,7 @@ import { expect, test, vi } from "vitest";
 import type { Task } from "../../../src/contracts/generated/task.ts";
 import type { JsonObject } from "../../../src/contracts/json.ts";
 import type { TrajectoryPlace } from "../../../src/contracts/trajectory.ts";
+import { machineFolder } from "../../../src/processes/machine-folder.ts";
 import { type ToolWorker, toolWorker } from "../../../src/roles/tool-worker.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
 import { openRun } from "../../../src/runs/open-runs.ts";
@@ -57,7 +58,7 @@ const place = (name: string): TrajectoryPlace => ({
 /** The instance's state when a worker calls it. */
 async function held(worker: ToolWorker, name: string, toolName: string, turn = 1): Promise<unknown> {
   const tool = await worker.tool(toolName);
-  const call = { place: place(name), task, tool, turn, call: 0, attempt: 1, continues: false, signal };
+  const call = { place: place(name), task, tool, turn, call: 0, continues: false, signal };
   const execution = { instance: name, key: name, attempt: 1, config: {}, signal, isReplay: false };
   const { answer } = await worker.instances.use(call, async (state) =>
     tool.plugin.execute({ expression: "" }, execution, state),
@@ -77,13 +78,14 @@ async function call(
   name: string,
   toolName: string,
   turn: number,
-  attempt = 1,
+  silent?: ToolWorker,
 ): Promise<unknown> {
   const tool = await worker.tool(toolName);
   const parameters: JsonObject = { expression: `turn ${turn}` };
-  const needed = { place: place(name), task, tool, turn, call: 0, attempt, continues: turn > 1, signal };
-  const execution = { instance: name, key: `${name}/${turn}/0`, attempt, config: {}, signal };
-  const { answer, snapshot } = await worker.instances.use(needed, async (state) => {
+  const needed = { place: place(name), task, tool, turn, call: 0, continues: turn > 1, signal };
+  const gone = silent === undefined ? {} : { silent: { queue: await silent.ownQueue(), ms: 10_000 } };
+  const execution = { instance: name, key: `${name}/${turn}/0`, attempt: 1, config: {}, signal };
+  const { answer, snapshot } = await worker.instances.use({ ...needed, ...gone }, async (state) => {
     return tool.plugin.execute(parameters, { ...execution, isReplay: false }, state);
   });
   const recorded = { tool: toolName, arguments: parameters, observation: answer.text, valid: true };
@@ -92,6 +94,12 @@ async function call(
   const key = callKey(place(name), turn, 0);
   await store.record(key, { ...recorded, reward: 0, attempts: 1, seconds: 0, ...snapped });
   return JSON.parse(answer.text);
+}
+
+/** The files of what this machine's workers hold, of one trajectory or of all. */
+function leases(name = ""): string[] {
+  const files = readdirSync(machineFolder(folder.root)).filter((file) => !file.startsWith("worker-"));
+  return files.filter((file) => file.includes(`~${name}`));
 }
 
 test("a tool has one instance for each trajectory, released once", async () => {
@@ -104,41 +112,72 @@ test("a tool has one instance for each trajectory, released once", async () => {
   await worker.instances.release(place("a"), tool);
   expect(released("a")).toEqual([["created for a"]]);
   await worker.close();
-  expect(readdirSync(folder.leases)).toEqual([]);
+  expect(leases()).toEqual([]);
 });
 
 test("recovery fail: state that is nowhere any more is not made up anew, the call fails visibly", async () => {
   const [one, other] = [toolWorker(runs, run), toolWorker(runs, run)];
   await call(one, "c", "fail", 1);
-  const elsewhere = { code: "TOOL_HELD_ELSEWHERE", retryable: true };
-  await expect(call(other, "c", "fail", 2, 20)).rejects.toMatchObject(elsewhere);
-  await one.close();
+  const tool = await other.tool("fail");
+  const silentFor = async (ms: number) => ({ queue: await one.ownQueue(), ms });
+  expect(await other.instances.heldBy(place("c"), tool, await silentFor(60_000))).toBe(await one.ownQueue());
+  expect(await other.instances.heldBy(place("c"), tool, await silentFor(300_000))).toBeUndefined();
+  await one.instances.forget(place("c"), tool);
   const lost = { code: "TOOL_STATE_LOST", retryable: false };
-  await expect(call(other, "c", "fail", 2)).rejects.toMatchObject(lost);
+  await expect(call(one, "c", "fail", 2)).rejects.toMatchObject(lost);
+  await Promise.all([one.close(), other.close()]);
 });
 
-test("recovery replay: another worker takes the lease over and makes the recorded calls again, in order", async () => {
+test("recovery replay: another worker takes over from a silent one and makes the recorded calls again, in order", async () => {
   const [one, other] = [toolWorker(runs, run), toolWorker(runs, run)];
   await call(one, "d", "replay", 1);
   await call(one, "d", "replay", 2);
-  await expect(call(other, "d", "replay", 3, 8)).rejects.toMatchObject({ code: "TOOL_HELD_ELSEWHERE" });
-  const after = await call(other, "d", "replay", 3, 9);
+  const tool = await other.tool("replay");
+  expect(await other.instances.heldBy(place("d"), tool)).toBe(await one.ownQueue());
+  await expect(call(other, "d", "replay", 3)).rejects.toMatchObject({ code: "TOOL_LEASE_TAKEN" });
+  const after = await call(other, "d", "replay", 3, one);
   expect(after).toEqual(["created for d", "again turn 1", "again turn 2", "turn 3"]);
   await one.instances.renew();
   expect(released("d")).toEqual([["created for d", "turn 1", "turn 2"]]);
-  expect(readdirSync(folder.leases).filter((file) => file.includes("~d~"))).toEqual([
-    "step-0001~d~0~replay~2.json",
+  expect(leases("d~")).toEqual(["step-0001~d~0~replay~2.json"]);
+  await Promise.all([one.close(), other.close()]);
+});
+
+test("a worker that others took for gone makes no call and removes nothing of theirs; numbers are never given twice", async () => {
+  const [one, other] = [toolWorker(runs, run), toolWorker(runs, run)];
+  await call(one, "stalled", "replay", 1);
+  await call(other, "stalled", "replay", 2, one);
+  const taken = { code: "TOOL_LEASE_TAKEN", retryable: true };
+  await expect(call(one, "stalled", "replay", 3)).rejects.toMatchObject(taken);
+  expect(released("stalled"), "its own instance, without the call").toEqual([
+    ["created for stalled", "turn 1"],
   ]);
-  await other.close();
+  const tool = await one.tool("replay");
+  expect(await one.instances.heldBy(place("stalled"), tool)).toBe(await other.ownQueue());
+  await one.instances.release(place("stalled"), tool);
+  expect(leases("stalled~")).toEqual(["step-0001~stalled~0~replay~2.json"]);
+  await other.instances.release(place("stalled"), tool);
+  expect(leases("stalled~")).toEqual([]);
+  await call(other, "stalled", "replay", 3);
+  expect(leases("stalled~")).toEqual(["step-0001~stalled~0~replay~3.json"]);
+  await Promise.all([one.close(), other.close()]);
+});
+
+test("of two workers that take an instance at once one gets it, and the other leaves it to that one", async () => {
+  const workers = [toolWorker(runs, run), toolWorker(runs, run)];
+  const made = await Promise.allSettled(workers.map((worker) => call(worker, "raced", "replay", 1)));
+  expect(made.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+  expect(leases("raced~")).toHaveLength(1);
+  await Promise.all(workers.map((worker) => worker.close()));
 });
 
 test("recovery snapshot: another worker restores the state after the last recorded call", async () => {
   const [one, other] = [toolWorker(runs, run), toolWorker(runs, run)];
   await call(one, "e", "snapshot", 1);
   await call(one, "e", "snapshot", 2);
-  const after = await call(other, "e", "snapshot", 3, 9);
+  const after = await call(other, "e", "snapshot", 3, one);
   expect(after).toEqual(["created for e", "turn 1", "turn 2", "restored", "turn 3"]);
-  await expect(call(one, "e", "snapshot", 4, 9)).resolves.toContain("restored");
+  await expect(call(one, "e", "snapshot", 4, other)).resolves.toContain("restored");
   await Promise.all([one.close(), other.close()]);
 });
 
@@ -148,7 +187,7 @@ test("recovery snapshot: one that was changed on the disk is no state, and the c
   const { store } = await openRun(runs, run);
   const { snapshot = "" } = (await store.read(callKey(place("f2"), 1, 0))) ?? {};
   writeFileSync(join(folder.root, "bytes", snapshot.slice(0, 2), `${snapshot}.bin`), '["forged"]');
-  await expect(call(other, "f2", "snapshot", 2, 9)).rejects.toMatchObject({ code: "TOOL_STATE_LOST" });
+  await expect(call(other, "f2", "snapshot", 2, one)).rejects.toMatchObject({ code: "TOOL_STATE_LOST" });
   await Promise.all([one.close(), other.close()]);
 });
 
@@ -156,7 +195,7 @@ test("a call that fails half-way is made again on the state before it", async ()
   const worker = toolWorker(runs, run);
   await call(worker, "f", "replay", 1);
   const tool = await worker.tool("replay");
-  const broken = { place: place("f"), task, tool, turn: 2, call: 0, attempt: 1, continues: true, signal };
+  const broken = { place: place("f"), task, tool, turn: 2, call: 0, continues: true, signal };
   const execution = { instance: "f", key: "f/2/0", attempt: 1, config: {}, signal, isReplay: false };
   const failing = worker.instances.use(broken, async (state) => {
     await tool.plugin.execute({ expression: "half of turn 2" }, execution, state);

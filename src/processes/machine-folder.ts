@@ -1,0 +1,19 @@
+import { createHash } from "node:crypto";
+import { existsSync, realpathSync } from "node:fs";
+import { homedir } from "node:os";
+import { basename, join, resolve } from "node:path";
+import { machine } from "./process-identity.ts";
+
+/** This machine, short enough for names. */
+export const machineName = createHash("sha256").update(machine).digest("hex").slice(0, 8);
+
+/**
+ * Where this machine keeps what belongs to it of the run in the folder `root`, which other machines may share:
+ * `$XDG_STATE_HOME/everturn`, else `~/.local/state/everturn`, a folder a run.
+ */
+export function machineFolder(root: string): string {
+  const state = process.env.XDG_STATE_HOME || join(homedir(), ".local", "state");
+  const path = existsSync(root) ? realpathSync(root) : resolve(root);
+  const hash = createHash("sha256").update(path).digest("hex").slice(0, 12);
+  return join(state, "everturn", `${basename(path)}-${hash}`);
+}

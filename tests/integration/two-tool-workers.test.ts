@@ -1,0 +1,160 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Client, Connection, Client as TemporalClient } from "@temporalio/client";
+import { afterAll, expect, test, vi } from "vitest";
+import { machineFolder } from "../../src/processes/machine-folder.ts";
+import { runFolder } from "../../src/runs/run-folder.ts";
+import { sessionAddress } from "../../src/supervision/session-file.ts";
+import { type RunningCommand, start } from "../support/command.ts";
+import { callsRecorded, leasesOf, sessionLog, sessionsOf } from "../support/sessions.ts";
+import { stageRecords } from "../support/stage-records.ts";
+
+/** How many trajectories call a session each; more of them: EVERTURN_TEST_TRAJECTORIES=200. */
+const count = Number(process.env.EVERTURN_TEST_TRAJECTORIES ?? 40);
+
+const folder = mkdtempSync(join(tmpdir(), "everturn-two-tool-workers-"));
+const runs = join(folder, "runs");
+const log = join(folder, "sessions.log");
+const gates = join(folder, "gates");
+const commands: RunningCommand[] = [];
+const waiting = { timeout: 120_000, interval: 50 };
+
+afterAll(async () => {
+  for (const { child, killGroup } of commands) {
+    if (child.exitCode === null && child.signalCode === null) killGroup();
+  }
+  for (const run of namesIn(runs)) for (const pid of sessionsOf(run)) process.kill(pid, "SIGKILL");
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Turn N adds 10^(N-1): what a session answers says which calls it was asked. */
+const added = [1, 10, 100, 1000];
+const answers = ["x = 1", "x = 11", "x = 111", "x = 1111"];
+const actions = added.map((add) => {
+  const call = { name: "session", arguments: { variable: "x", add } };
+  return `<tool_call>${JSON.stringify(call)}</tool_call>`;
+});
+
+test("two tools workers: each call finds its instance at once; one is killed, one stopped and continued, and nothing happens twice", {
+  timeout: 300_000,
+}, async () => {
+  mkdirSync(gates);
+  for (const turn of [1, 3, 4]) writeFileSync(gate(turn), "");
+  const command = startRun();
+  const run = await vi.waitUntil(() => namesIn(runs)[0], waiting);
+  const place = runFolder(runs, run);
+  const address = await vi.waitUntil(() => sessionAddress(place), waiting);
+  const second = started("worker", "--role", "tools", "--run", run, "--runs", runs);
+  await vi.waitUntil(() => second.stdout().includes("polls"), waiting);
+
+  rmSync(gate(1));
+  await vi.waitUntil(() => callsRecorded(place, "step-0001", 2) === count, waiting);
+  const calm = ofStep();
+  const opened = calm.filter(({ what }) => what === "open");
+  expect(opened).toHaveLength(count);
+  expect(calm.filter(({ what }) => what === "replay")).toEqual([]);
+  const stopped = second.child.pid ?? -1;
+  const byStopped = opened.filter(({ pid }) => pid === stopped).length;
+  expect([byStopped > 0, byStopped < count], "both workers hold instances").toEqual([true, true]);
+  const killed = opened.find(({ pid }) => pid !== stopped)?.pid ?? -1;
+  const connection = await Connection.connect({ address });
+  const asked = await sessionActivities(new TemporalClient({ connection }));
+  await connection.close();
+  expect(asked, "one activity a call").toHaveLength(2 * count);
+  expect(asked.every(({ attempt }) => attempt === 1)).toBe(true);
+  expect(asked.filter(({ queue }) => queue.includes("tools@"))).toHaveLength(count);
+
+  process.kill(killed, "SIGKILL");
+  process.kill(stopped, "SIGSTOP");
+  rmSync(gate(3));
+  await vi.waitUntil(() => callsRecorded(place, "step-0001", 3) === count, waiting);
+  const taken = ofStep().slice(calm.length);
+  expect(taken.filter(({ pid }) => [killed, stopped].includes(pid))).toEqual([]);
+  expect(
+    taken.filter(({ what }) => what === "open"),
+    "each is recovered once",
+  ).toHaveLength(count);
+
+  const left = () => leasesOf(place).filter(({ owner }) => owner.pid === stopped).length;
+  expect(left(), "what the stopped one holds is left to it").toBe(byStopped);
+  expect(sessionsOf(run)).toHaveLength(count + byStopped);
+  process.kill(stopped, "SIGCONT");
+  await vi.waitUntil(() => left() === 0, waiting);
+  expect(sessionsOf(run), "it lets go of its own, and of nothing else").toHaveLength(count);
+
+  rmSync(gate(4));
+  const { code, stderr, stdout } = await command.end();
+  expect(code, stderr + stdout).toBe(0);
+  second.child.kill("SIGTERM");
+  await second.end();
+  const after = ofStep().slice(calm.length);
+  expect(after.filter(({ pid }) => [killed, stopped].includes(pid))).toEqual([]);
+  const made = ofStep().filter(({ what }) => what === "live");
+  expect(made).toHaveLength(added.length * count);
+  expect(new Set(made.map(({ name }) => name)).size).toBe(added.length * count);
+  const observed = (await stageRecords(place.root, "step-0001")).map(({ turns }) =>
+    turns.flatMap(({ toolCalls }) => toolCalls.map(({ observation }) => observation)),
+  );
+  expect(observed).toEqual(Array(count).fill(answers));
+  expect(leasesOf(place)).toEqual([]);
+  expect(namesIn(machineFolder(place.root)).length).toBeLessThanOrEqual(1); // the number of the worker that ended last
+  expect(sessionsOf(run)).toEqual([]);
+});
+
+function startRun(): RunningCommand {
+  const pipeline = join(import.meta.dirname, "..", "pipelines", "tools.yaml");
+  const session = join(import.meta.dirname, "..", "plugins", "tool-session");
+  const settings = [
+    "name=two",
+    `policy.config.conversations=${JSON.stringify([[...actions, "done"]])}`,
+    `policy.config.gates=${gates}`,
+    `tools=${JSON.stringify([{ plugin: session, config: { log } }])}`,
+    `rollout.batchSize=${count}`,
+    "evaluation.tasks=1",
+  ].flatMap((setting) => ["--set", setting]);
+  return started("run", pipeline, "--runs", runs, "--workers", "separate", ...settings);
+}
+
+function started(...parameters: string[]): RunningCommand {
+  const command = start(...parameters);
+  commands.push(command);
+  return command;
+}
+
+function gate(turn: number): string {
+  return join(gates, `step-0001-turn-${turn}`);
+}
+
+/** What was done for the step's trajectories so far. */
+function ofStep() {
+  return sessionLog(log).filter(({ name }) => name.includes("/step-0001/"));
+}
+
+/** The activities of the step's calls so far. */
+async function sessionActivities(client: Client): Promise<{ queue: string; attempt: number }[]> {
+  const activities: { queue: string; attempt: number }[] = [];
+  const trajectories = new Set(ofStep().flatMap(({ what, name }) => (what === "open" ? [name] : [])));
+  for (const id of trajectories) {
+    const { events } = await client.workflow.getHandle(id).fetchHistory();
+    for (const event of events ?? []) {
+      const scheduled = event.activityTaskScheduledEventAttributes;
+      if (scheduled?.activityType?.name !== "session") continue;
+      const begun = events?.find(({ activityTaskStartedEventAttributes: one }) =>
+        one?.scheduledEventId?.equals(event.eventId ?? 0),
+      );
+      const attempt = begun?.activityTaskStartedEventAttributes?.attempt ?? 0;
+      activities.push({ queue: scheduled.taskQueue?.name ?? "", attempt });
+    }
+  }
+  return activities;
+}
+
+function namesIn(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return []; // it is not there yet
+  }
+}

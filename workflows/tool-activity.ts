@@ -1,0 +1,98 @@
+import {
+  ActivityFailure,
+  type ActivityOptions,
+  scheduleActivity,
+  scheduleLocalActivity,
+  TimeoutFailure,
+} from "@temporalio/workflow";
+import type {
+  CallToolInput,
+  CallToolResult,
+  HeldElsewhere,
+  SilentWorker,
+} from "../src/contracts/activities.ts";
+import type { Queues, ToolBinding, TrajectoryPlace } from "../src/contracts/trajectory.ts";
+import { answerTime, atHolder, boundedItself, heartbeatTimeout, isServedHere, schedule } from "./schedule.ts";
+import { summary } from "./transcript.ts";
+
+interface ToolActivity {
+  queues: Queues;
+  /** The own queue of the worker that holds the tool's state, as far as it is known. */
+  holder: string | undefined;
+  /** Told which one it is. */
+  onHolder: (queue: string) => void;
+}
+
+/**
+ * Calls a tool. A tool without state, and the first call of one with state, is for any worker of the common queue; later
+ * ones are for the worker that holds the state, on a queue of its own. If that one does not take the call, or goes silent
+ * over it, any other worker may recover the state.
+ */
+export async function callToolActivity(
+  binding: ToolBinding,
+  request: CallToolInput,
+  { queues, holder: known, onHolder }: ToolActivity,
+): Promise<CallToolResult> {
+  const { name } = binding.definition;
+  const options = {
+    ...boundedItself(binding.retry),
+    summary: summary(JSON.stringify(request.arguments)),
+  } as const;
+  if (binding.pure && isServedHere("tools", queues)) {
+    return scheduleLocalActivity<CallToolResult>(name, [request], options);
+  }
+  const remote: ActivityOptions = {
+    ...options,
+    ...{ taskQueue: queues.tools, heartbeatTimeout },
+    cancellationType: "WAIT_CANCELLATION_COMPLETED", // the tool's state is released next
+  };
+  let holder = known;
+  let silent: SilentWorker | undefined;
+  for (;;) {
+    const asked = { ...request, ...(silent === undefined ? {} : { silent }) };
+    try {
+      const result = await scheduleActivity<CallToolResult | HeldElsewhere>(
+        name,
+        [asked],
+        holder === undefined ? remote : atHolder(remote, holder),
+      );
+      holder = "heldBy" in result ? result.heldBy : result.holder;
+      if (holder !== undefined) onHolder(holder);
+      if (!("heldBy" in result)) return result;
+    } catch (error) {
+      if (holder === undefined || !isSilent(error)) throw error;
+      const before = silent?.queue === holder ? silent.ms : 0;
+      silent = { queue: holder, ms: before + answerTime };
+      holder = undefined;
+    }
+  }
+}
+
+/** Releases the tools of a trajectory, where they are held. */
+export async function releaseTools(
+  queues: Queues,
+  place: TrajectoryPlace,
+  tools: readonly { name: string; holder: string | undefined }[],
+): Promise<void> {
+  const holders = new Set(tools.map(({ holder }) => holder));
+  await Promise.all(
+    [...holders].map(async (holder) => {
+      const names = tools.filter((tool) => tool.holder === holder).map(({ name }) => name);
+      const options = holder === undefined ? {} : { holder };
+      const elsewhere = await schedule(queues, "release-tools", { place, tools: names }, options);
+      // One that does not take it lets them go when it looks at what finished trajectories left.
+      if (holder !== undefined) return;
+      const others = Object.entries(elsewhere ?? {}).map(([name, queue]) => ({ name, holder: queue }));
+      if (others.length > 0) await releaseTools(queues, place, others);
+    }),
+  );
+}
+
+/** Whether a worker did not take an activity of its own queue, or went silent over it. */
+function isSilent(error: unknown): boolean {
+  const cause = error instanceof ActivityFailure ? error.cause : undefined;
+  return (
+    cause instanceof TimeoutFailure &&
+    (cause.timeoutType === "SCHEDULE_TO_START" || cause.timeoutType === "HEARTBEAT")
+  );
+}
