@@ -45,7 +45,9 @@ export function registerRun(program: Command): void {
     .action(async (pipeline: string, options: Options) => {
       const plan = await loadPlan(pipeline, { overrides: options.set, pluginFolders: options.plugins });
       const runs = resolve(options.runs);
-      const run = await createRun(plan, runs, joinedServer(options), telemetryIsOn(), options.workers);
+      const { EVERTURN_STORE: store } = process.env;
+      const server = joinedServer(options);
+      const run = await createRun(plan, runs, server, telemetryIsOn(), options.workers, store);
       await train({ runs, run, temporal: options.temporal, json: options.json });
     });
 }

@@ -149,6 +149,8 @@ export interface RunFile {
   address?: string;
   namespace: string;
   queues: Queues;
+  /** The URL of its store; absent when that is its folder. */
+  store?: string;
   /** Whether the workflows were bundled with OpenTelemetry's interceptors. */
   telemetry: boolean;
 }

@@ -5,7 +5,7 @@ import { isSystemError } from "../errors/system-error.ts";
 import { makeFolder } from "../files/make-folder.ts";
 import { storageError } from "../files/storage-errors.ts";
 import { planRow, runFileKey } from "../store/keys.ts";
-import { openRunStore } from "../store/open-run-store.ts";
+import { openFolderStore, openRunStoreAt } from "../store/open-run-store.ts";
 import { checkFolder, pathError } from "../validation/path-error.ts";
 import { prefixed, separateQueues, sharedQueues } from "./queues.ts";
 import { runFolder } from "./run-folder.ts";
@@ -16,7 +16,8 @@ export const workerLayouts = ["shared", "separate"] as const;
 /**
  * Makes the folder of a new run, with its plan frozen in it; returns the run's id, `<pipeline>-<date>-<time>`.
  * `workers`: one process for all roles but the trainer, or one for each role; by default shared with a server of its
- * own and separate on a joined one, where workers may come from other machines.
+ * own and separate on a joined one, where workers may come from other machines. `store`: the URL of its store, if that is
+ * not its folder. Throws STORE_UNUSABLE.
  */
 export async function createRun(
   plan: Plan,
@@ -24,6 +25,7 @@ export async function createRun(
   server: { address: string; namespace: string } | undefined,
   telemetry: boolean,
   workers: (typeof workerLayouts)[number] = server === undefined ? "shared" : "separate",
+  store?: string,
 ): Promise<string> {
   const run = await newRun(plan.name, runs);
   const file: RunFile = {
@@ -33,10 +35,11 @@ export async function createRun(
     queues: prefixed(`${run}/`, queuesOf[workers]), // whatever server a worker meets, it serves its run alone
     telemetry,
     ...(server === undefined ? {} : { address: server.address }),
+    ...(store === undefined ? {} : { store }),
   };
-  const store = openRunStore(runFolder(runs, run).root);
-  await store.record(planRow(1), plan);
-  await store.record(runFileKey, file); // last: a folder with it is a run
+  const { root } = runFolder(runs, run);
+  await openRunStoreAt(root, store).record(planRow(1), plan);
+  await openFolderStore(root).record(runFileKey, file); // last: a folder with it is a run
   return run;
 }
 

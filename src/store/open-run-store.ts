@@ -1,12 +1,43 @@
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { tellNotice } from "../processes/notice.ts";
+import type { Backend } from "./backend.ts";
 import { folderBackend } from "./folder-backend.ts";
+import { runFileKey } from "./keys.ts";
+import { lazyBackend, namedBackend } from "./named-backend.ts";
 import { openStore } from "./open-store.ts";
 import type { Store } from "./store.ts";
 
-/** The store of the run in `folder`. What can't be read is told as a notice: it counts as absent, and is made again. */
+/**
+ * The store of the run in `folder`: the one that its `run.json` names, else the folder. What can't be read is told as a
+ * notice: it counts as absent, and is made again. Its methods throw STORE_UNUSABLE.
+ */
 export function openRunStore(folder: string): Store {
-  return openStore(folderBackend(folder), (path, reason) => {
+  const find = async () => {
+    const file = await openFolderStore(folder).read(runFileKey);
+    return backendOf(folder, file?.store);
+  };
+  return tellingStore(folder, lazyBackend(find));
+}
+
+/** The same, where it is known which one `run.json` will name. */
+export function openRunStoreAt(folder: string, url: string | undefined): Store {
+  return tellingStore(
+    folder,
+    lazyBackend(async () => backendOf(folder, url)),
+  );
+}
+
+/** The folder of a run as a store: `run.json` is there, wherever all else is. */
+export function openFolderStore(folder: string): Store {
+  return tellingStore(folder, folderBackend(folder));
+}
+
+function backendOf(folder: string, url: string | undefined): Backend | Promise<Backend> {
+  return url === undefined ? folderBackend(folder) : namedBackend(url, basename(folder));
+}
+
+function tellingStore(folder: string, backend: Backend): Store {
+  return openStore(backend, (path, reason) => {
     const notice = `${join(folder, path)} can't be read: ${reason}; it counts as absent`;
     tellNotice({ code: "RECORD_CORRUPT", notice });
   });

@@ -1,11 +1,11 @@
-// npm run chaos -- [--kills N] [--seed S] [--scenario NAME …] [--json]: kills the processes of real runs, and stops them
-// for a while, and checks that nothing is lost. N counts kills and stops together.
+// npm run chaos -- [--kills N] [--seed S] [--scenario NAME …] [--store folder|object] [--json]: kills the
+// processes of real runs, and stops them for a while, and checks that nothing is lost. N counts kills and stops together.
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { chaos } from "./run-chaos.ts";
+import { chaos, stores } from "./run-chaos.ts";
 import { scenarios } from "./scenarios.ts";
 
 const { values } = parseArgs({
@@ -13,6 +13,7 @@ const { values } = parseArgs({
     kills: { type: "string", default: "300" },
     seed: { type: "string", default: "1" },
     scenario: { type: "string", multiple: true, default: scenarios.map(({ name }) => name) },
+    store: { type: "string", default: "folder" },
     json: { type: "boolean", default: false },
   },
 });
@@ -20,6 +21,11 @@ const unknown = values.scenario.filter((name) => !scenarios.some((one) => one.na
 if (unknown.length > 0) {
   const names = scenarios.map(({ name }) => `"${name}"`).join(", ");
   process.stderr.write(`There is no scenario ${unknown.join(", ")}. There are ${names}.\n`);
+  process.exit(2);
+}
+const store = stores.find((one) => one === values.store);
+if (store === undefined) {
+  process.stderr.write(`There is no store ${values.store}. There are ${stores.join(", ")}.\n`);
   process.exit(2);
 }
 const work = mkdtempSync(join(tmpdir(), "everturn-chaos-"));
@@ -32,6 +38,7 @@ const report = await chaos({
   strikes: Number(values.kills),
   scenarios: scenarios.filter(({ name }) => values.scenario.includes(name)),
   seed: Number(values.seed),
+  store,
   note,
 });
 note(report.text);

@@ -176,7 +176,7 @@ function files(folder: string): string[] {
   if (!existsSync(folder)) return [];
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
   return entries
-    .filter((entry) => entry.isFile())
+    .filter((entry) => entry.isFile() || entry.isSymbolicLink()) // a link shows an object
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
 }
 

@@ -13,12 +13,20 @@ export interface CliProcess {
   ended: Promise<number | null>;
 }
 
-/** Starts `everturn …parameters`; its output is appended to `log`, beside which its machine's state is kept. */
-export function startCli(mark: string, log: string, parameters: string[]): CliProcess {
+/**
+ * Starts `everturn …parameters`; its output is appended to `log`, beside which its machine's state is kept. `env`: variables
+ * beside those of this process.
+ */
+export function startCli(
+  mark: string,
+  log: string,
+  parameters: string[],
+  env: Record<string, string> = {},
+): CliProcess {
   const output = openSync(log, "a");
   const child = spawn(process.execPath, [main, ...parameters], {
     stdio: ["ignore", output, output],
-    env: { ...process.env, [markName]: mark, XDG_STATE_HOME: join(dirname(log), "state") },
+    env: { ...process.env, ...env, [markName]: mark, XDG_STATE_HOME: join(dirname(log), "state") },
   });
   closeSync(output);
   return { child, ended: once(child, "exit").then(([code]) => code) };

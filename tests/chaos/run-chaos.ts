@@ -8,6 +8,7 @@ import { differences } from "./compare-runs.ts";
 import { exportHistories } from "./export-histories.ts";
 import { startHost } from "./host-process.ts";
 import { markedProcesses } from "./marked-processes.ts";
+import { showObjects, startObjectPlace } from "./object-place.ts";
 import { type Strike, unrecovered } from "./recovery.ts";
 import { type Counts, chaosText } from "./report.ts";
 import { runParameters } from "./run-parameters.ts";
@@ -24,6 +25,9 @@ export interface ChaosReport {
   text: string;
 }
 
+/** The backends of a run's store. */
+export const stores = ["folder", "object"] as const;
+
 /** What came of one scenario. */
 interface ScenarioReport {
   strikes: Strike[];
@@ -36,6 +40,8 @@ interface Options {
   work: string;
   mark: string;
   seed: number;
+  /** Where the runs that are struck keep what lasts; those left alone have it in their folders. */
+  store: (typeof stores)[number];
   note: (text: string) => void;
 }
 
@@ -88,9 +94,13 @@ async function runScenario(
   const work = join(options.work, scenario.name.replaceAll(" ", "-"));
   const steps = Math.max(2, Math.ceil(options.strikes / scenario.strikesPerStep));
   const port = await freePort(0);
-  const { strikes, runs } = await runUnderFire({ ...options, scenario, work, steps, port });
+  const root = join(work, "objects");
+  const objects = options.store === "object" ? await startObjectPlace(root, options.seed) : undefined;
+  const { strikes, runs } = await runUnderFire({ ...options, scenario, work, steps, port, objects });
   for (let waited = 0; waited < endingTime && markedProcesses(mark).length > 0; waited += 500)
     await sleep(500);
+  objects?.stop();
+  if (objects !== undefined) showObjects(root, join(work, "runs"));
   for (const { run } of runs) await exportHistories(join(work, "runs"), run, join(work, "histories", run));
   const findings = check(work, mark);
   const report = { strikes, findings, different: [], runs: runs.length };

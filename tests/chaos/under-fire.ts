@@ -5,6 +5,7 @@ import { approveAll } from "./approver.ts";
 import { changingLoop } from "./changing-loop.ts";
 import { type CliProcess, startCli } from "./cli-process.ts";
 import { startHost } from "./host-process.ts";
+import type { ObjectPlace } from "./object-place.ts";
 import { progressLog as openProgressLog, type progressLog } from "./progress-log.ts";
 import { seededRandom } from "./random.ts";
 import { observeRecovery, type Strike } from "./recovery.ts";
@@ -40,9 +41,11 @@ export async function runUnderFire(options: {
   seed: number;
   steps: number;
   port: number;
+  /** Where the runs' store is, if that is not their folders. */
+  objects: ObjectPlace | undefined;
   note: (text: string) => void;
 }): Promise<{ strikes: Strike[]; runs: ChaosRun[] }> {
-  const { scenario, work, mark, seed, steps, port, note } = options;
+  const { scenario, work, mark, seed, steps, port, objects, note } = options;
   const random = seededRandom(seed);
   const striker = createStriker(mark, scenario, random);
   const root = join(work, "runs");
@@ -68,12 +71,13 @@ export async function runUnderFire(options: {
       return ["resume", run, "--runs", root, ...(scenario.upgrades ? ["--upgrade"] : [])];
     };
     let journal: ReturnType<typeof progressLog> | undefined;
-    let cli: CliProcess = startCli(mark, log, parameters());
+    let cli: CliProcess = startCli(mark, log, parameters(), objects?.env);
     const observing = new AbortController();
     const ended = observing.signal;
     const look = () => {
       const run = nameOf();
-      if (run !== undefined) journal ??= openProgressLog(root, run, join(work, "seen.jsonl"));
+      if (run !== undefined)
+        journal ??= openProgressLog(objects?.root ?? root, run, join(work, "seen.jsonl"));
       journal?.look();
       for (const one of own()) observeRecovery(one, mark, journal?.files ?? []);
     };
@@ -118,7 +122,7 @@ export async function runUnderFire(options: {
       if (one.kind === "cli" || one.kind === "everything") {
         await cli.ended;
         await sleep(delay * 2000);
-        cli = startCli(mark, log, parameters());
+        cli = startCli(mark, log, parameters(), objects?.env);
       }
     }
 
@@ -140,7 +144,7 @@ export async function runUnderFire(options: {
         else if (code !== 0 && own().length > 0 && resumes++ < mostResumes) {
           note(`the run gave up with exit code ${code}; resumed as its message says: ${lastError(log)}`);
           for (const one of own()) if (one.recovered === undefined) one.gaveUp = true;
-          cli = startCli(mark, log, parameters());
+          cli = startCli(mark, log, parameters(), objects?.env);
           code = undefined;
         }
       }

@@ -33,7 +33,15 @@ let report: ChaosReport;
 beforeAll(async () => {
   mkdirSync(work);
   const chosen = scenarios.filter(({ name }) => names.includes(name));
-  report = await chaos({ work, mark, strikes, scenarios: chosen, seed: 5, note: (text) => notes.push(text) });
+  report = await chaos({
+    store: "folder",
+    work,
+    mark,
+    strikes,
+    scenarios: chosen,
+    seed: 5,
+    note: (text) => notes.push(text),
+  });
 }, 600_000);
 afterAll(() => {
   for (const stray of strays) stray.kill("SIGKILL");

@@ -1,4 +1,6 @@
+import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createUniformStream } from "../../src/random/uniform-stream.ts";
 
@@ -16,6 +18,8 @@ export interface Behaviour {
   failures: number;
   /** By how much listings lag, ms. */
   lag: number;
+  /** Where it keeps a file for each object beside, for who wants to look: nobody asks for objects there. */
+  data?: string;
 }
 
 interface Stored {
@@ -25,7 +29,7 @@ interface Stored {
   since: number;
 }
 
-const { seed, latency, failures, lag }: Behaviour = JSON.parse(process.argv[2] ?? "");
+const { seed, latency, failures, lag, data }: Behaviour = JSON.parse(process.argv[2] ?? "");
 const uniform = createUniformStream({ seed, trajectory: "object-server", turn: 0 });
 let drawn = 0;
 const draw = () => uniform(drawn++);
@@ -35,6 +39,17 @@ const pageLength = 50;
 function change(path: string, content: Buffer | undefined): void {
   const wasThere = objects.get(path)?.content !== undefined;
   objects.set(path, { content, wasThere, since: Date.now() });
+  if (data !== undefined) keep(join(data, path), content);
+}
+
+function keep(file: string, content: Buffer | undefined): void {
+  if (content === undefined) {
+    rmSync(file, { force: true });
+  } else {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(`${file}.new`, content);
+    renameSync(`${file}.new`, file);
+  }
 }
 
 function isListed({ content, wasThere, since }: Stored): boolean {

@@ -3,7 +3,11 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createRun } from "../../../src/runs/create-run.ts";
 import { openRun } from "../../../src/runs/open-runs.ts";
-import { readRunFile } from "../../../src/runs/run-file.ts";
+import { isRun, readRunFile } from "../../../src/runs/run-file.ts";
+import { forkKey } from "../../../src/store/keys.ts";
+import { openRunStore } from "../../../src/store/open-run-store.ts";
+import { startObjects } from "../../support/object-store.ts";
+import { objectsUrl } from "../../support/open-objects.ts";
 import { samplePlan } from "../../support/sample-plan.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
@@ -39,4 +43,37 @@ test("a run that is not there is refused with those that are", async () => {
   await expect(openRun(runs, "calculator-1")).rejects.toThrow(
     /There is no run calculator-1 in .*Runs there: (?!.*unfinished)/,
   );
+});
+
+test("a run may name another store: whoever opens the run opens that, and its folder keeps run.json alone", async () => {
+  const place = await startObjects(temporaryFolder(), { lag: 60_000 });
+  if (!("port" in place)) throw new Error("an object store has a port");
+  const store = objectsUrl(place.port);
+  const run = await createRun(plan, runs, undefined, false, "shared", store);
+  expect(readdirSync(join(runs, run)).filter((name) => name !== "writing")).toEqual(["run.json"]);
+  const one = await openRun(runs, run);
+  expect(one.plan).toEqual(plan);
+  await one.store.record(forkKey(1), { by: "one" });
+  const elsewhere = openRunStore(join(runs, run));
+  expect(await elsewhere.read(forkKey(1))).toEqual({ by: "one" });
+  const other = await createRun(plan, runs, undefined, false, "shared", store);
+  expect(await (await openRun(runs, other)).store.read(forkKey(1)), "runs are apart").toBeUndefined();
+});
+
+test("a store that can't be opened is refused by its name, and its run is none", async () => {
+  const before = readdirSync(runs);
+  const creating = createRun(
+    plan,
+    runs,
+    undefined,
+    false,
+    "shared",
+    "file:///nowhere/objects.ts?bucket=runs",
+  );
+  await expect(creating).rejects.toMatchObject({
+    code: "STORE_UNUSABLE",
+    params: { store: "file:///nowhere/objects.ts?bucket=runs" },
+  });
+  const [made = ""] = readdirSync(runs).filter((name) => !before.includes(name));
+  expect(isRun(runs, made)).toBe(false);
 });

@@ -1,0 +1,74 @@
+// npm run check:files: what lasts of a run is in its store. Who touches files himself is on this page, with what they are.
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const root = join(import.meta.dirname, "..");
+
+/** Folders whose files are no run's, or a machine's. */
+const folders: Record<string, string> = {
+  "src/store": "the store",
+  "src/files": "what the store's backends are made of",
+  "src/processes": "processes of a machine, and their logs",
+  "src/supervision": "a machine's session, its logs, its server",
+  "src/temporal": "the server's database, bundled workflow code",
+  "src/fetch": "the user's cache",
+  "src/devices": "libraries of a machine",
+  "src/onnx": "models of a folder, profiles",
+  "src/models": "models of a folder",
+  "src/tokens": "a tokenizer's folder",
+  "src/sampling": "its own library",
+  "src/validation": "files that a person wrote",
+  "src/pipeline": "files that a person wrote",
+  "src/plugins": "plugins' folders",
+};
+
+/** Files that are no run's, or a machine's, elsewhere. */
+const others: Record<string, string> = {
+  "activities/initialize-policy.ts": "the folder in which a tree is written",
+  "src/roles/trainer-worker.ts": "the folder in which a tree is written",
+  "src/runs/sweep.ts": "what writers of a machine left",
+  "src/cli/fork-plan.ts": "a model's folder that a person names",
+  "src/tools/leases.ts": "who holds what on a machine",
+  "src/tools/machine-record.ts": "records that are a machine's alone",
+  "src/tools/worker-number.ts": "which workers a machine had",
+  "src/roles/free-left-instances.ts": "who holds what on a machine",
+  "src/roles/tool-worker.ts": "hosts.jsonl: pauses of hosts as a machine saw them, for people",
+  "src/runs/run-file.ts": "which folders are runs",
+  "src/runs/create-run.ts": "makes a run's folder",
+  "src/runs/metrics-view.ts": "metrics.jsonl, for people",
+  "src/ledger/facts.ts": "metrics.jsonl, for people",
+  "src/report/write-report.ts": "report.html, for people",
+  "src/learning/failed-batch.ts": "a batch that failed, for people",
+  "src/tasks/task-file.ts": "a file that a person wrote",
+  "src/trajectory/find-trajectory.ts": "which folders are runs",
+  "src/cli/live-trajectory.ts": "which folders are runs",
+  "src/cli/run-reference.ts": "which folders are runs",
+  "src/cli/follow.ts": "hosts.jsonl",
+  "src/cli/used-target.ts": "the folder that a model is exported to",
+};
+
+/** What is still to move into the store: this list only shrinks. */
+const left: readonly string[] = ["src/trajectory/trajectory-files.ts"];
+
+/** Modules that touch files; the rest of `src/files/` waits, names and explains. */
+const touching =
+  /from "(node:fs(\/promises)?|[./\w-]*\/files\/(flush|folder-once|line-file|link-once|make-folder|names-in|whole-files)\.ts)"/;
+
+const modules = globSync("{src,activities,workflows}/**/*.ts", { cwd: root }).filter((path) =>
+  touching.test(readFileSync(join(root, path), "utf8")),
+);
+const isKnown = (path: string) =>
+  path in others ||
+  left.includes(path) ||
+  Object.keys(folders).some((folder) => path.startsWith(`${folder}/`));
+const known = new Set(modules);
+const problems = [
+  ...modules
+    .filter((path) => !isKnown(path))
+    .map((path) => `${path} touches files: what lasts of a run goes into its store (src/store/store.ts)`),
+  ...[...Object.keys(others), ...left]
+    .filter((path) => !known.has(path))
+    .map((path) => `${path} touches no files any more: take it off the list in scripts/check-files.ts`),
+];
+for (const problem of problems) process.stderr.write(`${problem}\n`);
+if (problems.length > 0) process.exitCode = 1;
