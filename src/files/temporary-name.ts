@@ -17,7 +17,7 @@ export function temporaryName(path: string, attempt = newAttempt()): string {
 
 /**
  * Whose a temporary name is, and whether that process still runs (undefined if it can't be known here: it is another
- * machine's); undefined for one of a release before 0.3, which had no writer in it.
+ * machine's); undefined for a name that is no temporary one.
  */
 export function writerOf(name: string): { attempt: string; isRunning: boolean | undefined } | undefined {
   const match = pattern.exec(name);

@@ -11,8 +11,6 @@ export interface RunFolder {
   database: string;
   /** The run's workflow code, bundled, by build. */
   builds: string;
-  /** The workflow code of a run that Everturn 0.2 or earlier began. */
-  workflows: string;
   /** Who works on the run now. */
   session: string;
   /** A line for each time a tool's host was paused or resumed. */
@@ -33,7 +31,6 @@ export function runFolder(runs: string, run: string): RunFolder {
     report: join(root, "report.html"),
     database: join(root, "temporal.db"),
     builds: join(root, "workflows"),
-    workflows: join(root, "workflows.js"),
     session: join(root, "session.json"),
     hosts: join(root, "hosts.jsonl"),
     failures: join(root, "failures"),

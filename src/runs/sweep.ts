@@ -1,7 +1,9 @@
-import { readdir, rm, stat } from "node:fs/promises";
+import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isSystemError } from "../errors/system-error.ts";
+import { namesIn } from "../files/names-in.ts";
 import { writerOf } from "../files/temporary-name.ts";
+import { writing } from "../store/folder-backend.ts";
 import { prefixOf } from "../store/key.ts";
 import { initialKey } from "../store/keys.ts";
 import type { OpenRun } from "./open-runs.ts";
@@ -14,12 +16,13 @@ export interface Swept {
   attempts: number;
 }
 
-/** A temporary file of another machine, or of a release before 0.3, is left alone for so long, ms. */
+/** A temporary file of another machine is left alone for so long, ms. */
 const foreignAge = 60 * 60_000;
 
 /**
  * Deletes what killed writers left in a run's folder: temporary files, and attempts at versions. What a process that lives
- * is writing is left alone, and what another machine wrote in the last hour.
+ * is writing is left alone, and what another machine wrote in the last hour. The folders of trajectories are not looked into:
+ * their records are the store's, which writes them elsewhere.
  */
 export async function sweepRun({ folder, store }: Pick<OpenRun, "folder" | "store">): Promise<Swept> {
   const swept = { files: 0, attempts: 0 };
@@ -28,10 +31,13 @@ export async function sweepRun({ folder, store }: Pick<OpenRun, "folder" | "stor
     swept.files += objects;
     swept.attempts += trees;
   }
-  for (const path of await temporariesIn(folder.root)) {
-    if (!(await isAbandoned(path))) continue;
-    await rm(path, { recursive: true, force: true });
-    swept.files++;
+  for (const written of [folder.root, folder.builds, join(folder.root, writing)]) {
+    for (const name of await namesIn(written)) {
+      const path = join(written, name);
+      if (!name.endsWith(".tmp") || !(await isAbandoned(path))) continue;
+      await rm(path, { force: true });
+      swept.files++;
+    }
   }
   return swept;
 }
@@ -40,19 +46,6 @@ export async function sweepRun({ folder, store }: Pick<OpenRun, "folder" | "stor
 export function sweptLine({ files, attempts }: Swept): string | undefined {
   if (files + attempts === 0) return undefined;
   return `deleted ${files} files and ${attempts} attempts at versions that killed writers left`;
-}
-
-/** In a folder and those under it, but not inside of temporary ones. */
-async function temporariesIn(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { withFileTypes: true });
-  const found = await Promise.all(
-    entries.map(async (entry) => {
-      const path = join(folder, entry.name);
-      if (entry.name.endsWith(".tmp")) return [path];
-      return entry.isDirectory() ? temporariesIn(path) : [];
-    }),
-  );
-  return found.flat();
 }
 
 async function isAbandoned(path: string): Promise<boolean> {

@@ -22,7 +22,7 @@ import { treeFileOf } from "./tree-paths.ts";
 import { pageOf } from "./walk.ts";
 
 /** Where objects are written before they are linked into their places: one folder, so that a sweep looks there alone. */
-const writing = "writing";
+export const writing = "writing";
 
 /**
  * Objects as files of a folder, which may be on a shared file system: all it takes is that a link fails where the name is

@@ -1,0 +1,42 @@
+import { existsSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { newAttempt } from "../../../src/files/temporary-name.ts";
+import { createRun } from "../../../src/runs/create-run.ts";
+import { openRun } from "../../../src/runs/open-runs.ts";
+import { sweepRun } from "../../../src/runs/sweep.ts";
+import { samplePlan } from "../../support/sample-plan.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+
+const runs = temporaryFolder();
+const small = { steps: 1, batchSize: 8, tasks: 2, warmStart: false, evaluationEvery: 1 };
+const opened = await openRun(runs, await createRun(samplePlan(small), runs, undefined, false));
+
+const dead = newAttempt().replace(/\.\d+\./, ".4194000."); // no such process
+const foreign = dead.replace(/^[0-9a-f]+/, "00000000"); // of another machine
+
+/** A temporary file in the run's folder, so many hours old. */
+function temporary(path: string, attempt: string, hours = 0): string {
+  const file = join(opened.folder.root, `${path}.${attempt}.tmp`);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, "");
+  const then = Date.now() / 1000 - hours * 3600;
+  utimesSync(file, then, then);
+  return file;
+}
+
+test("what killed writers left is deleted, what is being written is not, and no trajectory is looked at", async () => {
+  const left = [
+    ...["session.json", "workflows/builds.json", "writing/object"].map((path) => temporary(path, dead)),
+    temporary("report.html", foreign, 2),
+    temporary("writing/foreign", foreign, 2),
+  ];
+  const kept = [
+    temporary("session.json", newAttempt()),
+    temporary("writing/object", foreign),
+    temporary("trajectories/step-0001/task-00001/0/turn-1.json", dead),
+  ];
+  expect(await sweepRun(opened)).toMatchObject({ files: left.length });
+  expect(left.filter(existsSync)).toEqual([]);
+  expect(kept.filter(existsSync)).toEqual(kept);
+});
