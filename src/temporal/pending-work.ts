@@ -2,6 +2,7 @@ import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from "
 import { defaultPayloadConverter } from "@temporalio/common";
 import { optionalTsToMs } from "@temporalio/common/lib/time.js";
 import proto, { type temporal } from "@temporalio/proto";
+import { waitingAge } from "./waiting-age.ts";
 import { roleOfActivity, shortReason, type Wait } from "./waits.ts";
 
 const { PENDING_ACTIVITY_STATE_SCHEDULED: scheduled } = proto.temporal.api.enums.v1.PendingActivityState;
@@ -20,6 +21,9 @@ export interface PendingWork extends Wait {
 /** Workflows that are looked at: those that have been under way for the longest. */
 const looked = 24;
 
+/** Workflows that are listed to find those, at most: 10,000 may be under way. */
+const listed = 1000;
+
 /** Milliseconds after which what nobody has taken is said to be so. */
 const untaken = 5000;
 
@@ -31,11 +35,15 @@ export async function pendingWork(
   client: Client,
   { run, queue, age }: { run: string; queue: string; age: number },
 ): Promise<PendingWork[]> {
-  const before = new Date(Date.now() - age).toISOString();
-  const query = `EverturnRun = "${run}" AND ExecutionStatus = "Running" AND StartTime < "${before}"`;
+  const now = Date.now();
+  const olderThan = (ms: number) =>
+    `EverturnRun = "${run}" AND ExecutionStatus = "Running" AND StartTime < "${new Date(now - ms).toISOString()}"`;
+  const count = async (ms: number) => (await client.workflow.count(olderThan(ms))).count;
+  const query = olderThan(await waitingAge(count, { least: looked, most: listed }, age));
   const executions: WorkflowExecutionInfo[] = [];
   for await (const execution of client.workflow.list({ query })) {
     if (execution.taskQueue === queue) executions.push(execution);
+    if (executions.length === listed) break;
   }
   executions.sort((a, b) => a.startTime.getTime() - b.startTime.getTime());
   const waits: PendingWork[] = [];
