@@ -1,3 +1,4 @@
+import { housekeeping } from "../src/retention/housekeeping.ts";
 import { policyWorker } from "../src/roles/policy-worker.ts";
 import { toolWorker } from "../src/roles/tool-worker.ts";
 import { trainerWorker } from "../src/roles/trainer-worker.ts";
@@ -47,6 +48,7 @@ export function activitiesOf({ runs, run, queue }: RoleOptions): (role: Role) =>
 
 function orchestration(runs: string, tasks: RunTasks): RoleActivities {
   const openRun = openRuns(runs);
+  const keeping = housekeeping();
   const activities = {
     "open-run": durable(openRunActivity(openRun)),
     "end-shards": durable(endShards),
@@ -55,10 +57,10 @@ function orchestration(runs: string, tasks: RunTasks): RoleActivities {
     "reserve-groups": durable(reserveGroups(openRun, tasks)),
     "load-task": durable(loadTask(openRun, tasks)),
     "record-left-out": durable(recordLeftOut(openRun, tasks)),
-    "record-step": durable(recordStep(openRun)),
+    "record-step": durable(recordStep(openRun, keeping)),
     "record-evaluation": durable(recordEvaluation(openRun)),
   };
-  return { activities, concurrency: 50, close: async () => {} };
+  return { activities, concurrency: 50, close: keeping.done };
 }
 
 function policy(runs: string, tasks: RunTasks): RoleActivities {

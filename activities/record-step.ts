@@ -1,5 +1,7 @@
 import type { RunActivities } from "../src/contracts/activities.ts";
 import type { StepRecord } from "../src/contracts/generated/step-record.ts";
+import { freeVersions } from "../src/retention/free-versions.ts";
+import type { Housekeeping } from "../src/retention/housekeeping.ts";
 import { writeMetrics } from "../src/runs/metrics-view.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
 import { recordedStepKey } from "../src/store/keys.ts";
@@ -7,27 +9,25 @@ import { recordedOnce } from "../src/trajectory/journal.ts";
 import { type Metrics, meanMetrics } from "../src/trajectory/metrics.ts";
 import { readTrajectoryRecord } from "../src/trajectory/trajectory-files.ts";
 import { trajectoryOf } from "../src/trajectory/trajectory-of.ts";
-import { isKept } from "../src/versions/kept-versions.ts";
-import { policyPart, trainerPart } from "../src/versions/version-parts.ts";
 
 /**
  * Records a step, once, and in `metrics.jsonl` for people to read; and deletes versions that are neither checkpoints nor
  * new.
  */
-export function recordStep(openRun: (run: string) => Promise<OpenRun>): RunActivities["record-step"] {
+export function recordStep(
+  openRun: (run: string) => Promise<OpenRun>,
+  { add }: Pick<Housekeeping, "add">,
+): RunActivities["record-step"] {
   return async ({ run, record, finished }) => {
-    const { folder, plan, store } = await openRun(run);
+    const opened = await openRun(run);
+    const { folder, plan, store } = opened;
     const { step } = record;
     const first = await recordedOnce(store, recordedStepKey(step), () => measured(store, record, finished), {
       flush: true,
     });
     await writeMetrics({ folder, store }, step);
-    const { policyVersion } = first;
-    for (let version = policyVersion - 1; version >= 0 && version > policyVersion - 5; version--) {
-      if (isKept(plan, version, policyVersion)) continue;
-      for (const { key, part } of [policyPart(plan, version), trainerPart(plan, version)])
-        await store.free(key, part);
-    }
+    await freeVersions({ plan, store }, { last: step, from: first.policyVersion - 4 });
+    add(opened, step);
   };
 }
 

@@ -9,6 +9,7 @@ import { startTrajectory } from "../supervision/start-trajectory.ts";
 import { workflowResult } from "../supervision/workflow-result.ts";
 import { copyTurns } from "../trajectory/copy-turns.ts";
 import { findTrajectory } from "../trajectory/find-trajectory.ts";
+import { trajectoryReader } from "../trajectory/reader.ts";
 import { readTrajectoryRecord } from "../trajectory/trajectory-files.ts";
 import { type ForkPlan, type ForkRequest, forkInputs, forkPlan } from "./fork-plan.ts";
 import { count, decimal, positiveCount } from "./option-values.ts";
@@ -47,7 +48,8 @@ async function fork(named: string, options: Options): Promise<void> {
   const { runs, trajectory } = trajectoryReference(named, options.runs);
   const found = await findTrajectory(runs, trajectory);
   const opened = await openRun(runs, found.run);
-  const record = await readTrajectoryRecord(opened.store, found);
+  const reader = trajectoryReader(opened);
+  const record = await readTrajectoryRecord(reader, found);
   if (record === undefined) throw new EverturnError("TRAJECTORY_UNDER_WAY", { trajectory: found.id });
   const plan = await forkPlan(opened, record, options);
   const { id: run } = opened;
@@ -57,7 +59,10 @@ async function fork(named: string, options: Options): Promise<void> {
   const stage = await takeForkStage(opened.store);
   const place = { stage, task: record.taskId };
   for (let sample = 0; sample < options.count; sample++) {
-    await copyTurns(opened.store, { from: found, to: { ...place, sample }, turns: plan.origin.turns });
+    await copyTurns(
+      { ...opened.store, read: reader.read },
+      { from: found, to: { ...place, sample }, turns: plan.origin.turns },
+    );
   }
   let inputs: TrajectoryInput[] = [];
   const results = await withSession(

@@ -10,6 +10,7 @@ import { withLiveRun } from "../supervision/run-client.ts";
 import { noServer, sessionAddress } from "../supervision/session-file.ts";
 import { giveOrder, liveTrajectories } from "../temporal/live-trajectories.ts";
 import { findTrajectory } from "../trajectory/find-trajectory.ts";
+import { trajectoryReader } from "../trajectory/reader.ts";
 import { readTrajectoryRecord } from "../trajectory/trajectory-files.ts";
 import { type RunReference, trajectoryReference } from "./run-reference.ts";
 import { statusText } from "./trajectory-status.ts";
@@ -116,7 +117,10 @@ async function runsUp(runs: string, asked: string): Promise<string[]> {
 async function notLive(runs: string, wanted: string): Promise<EverturnError> {
   const found = await findTrajectory(runs, wanted);
   const folder = runFolder(runs, found.run);
-  const record = await readTrajectoryRecord(openRunStore(folder.root), found);
+  const record = await readTrajectoryRecord(
+    trajectoryReader({ folder, store: openRunStore(folder.root) }),
+    found,
+  );
   const isUp = (await runsUp(runs, found.id)).includes(found.run);
   if (record === undefined && !isUp) return noServer(found.run, folder);
   const reason =

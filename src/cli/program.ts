@@ -18,6 +18,7 @@ const commands: Record<string, () => Promise<(program: Command) => void>> = {
   replay: async () => (await import("./replay.ts")).registerReplay,
   report: async () => (await import("./report.ts")).registerReport,
   versions: async () => (await import("./versions.ts")).registerVersions,
+  prune: async () => (await import("./prune.ts")).registerPrune,
   import: async () => (await import("./import.ts")).registerImport,
   export: async () => (await import("./export.ts")).registerExport,
   dev: async () => (await import("./dev.ts")).registerDev,

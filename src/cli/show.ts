@@ -3,6 +3,7 @@ import { tokenRows, tokenTexts } from "../report/token-rows.ts";
 import { readTrajectory } from "../report/trajectory-detail.ts";
 import { openRun } from "../runs/open-runs.ts";
 import { findTrajectory } from "../trajectory/find-trajectory.ts";
+import { trajectoryReader } from "../trajectory/reader.ts";
 import { trajectoryReference } from "./run-reference.ts";
 import { paintFor } from "./spans.ts";
 import { trajectoryText } from "./trajectory-text.ts";
@@ -29,7 +30,7 @@ async function show(named: string, options: Options): Promise<void> {
   const { runs, trajectory } = trajectoryReference(named, options.runs);
   const found = await findTrajectory(runs, trajectory);
   const run = await openRun(runs, found.run);
-  const detail = await readTrajectory(run, found);
+  const detail = await readTrajectory(trajectoryReader(run), found);
   if (options.json) {
     const { id, record, turns, tokens, segments } = detail;
     process.stdout.write(

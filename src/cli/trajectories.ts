@@ -1,7 +1,8 @@
 import { type Command, Option } from "commander";
+import type { FinishedTrajectory } from "../contracts/folded-step.ts";
 import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import { openRun } from "../runs/open-runs.ts";
-import { listTrajectories, readTrajectories } from "../trajectory/trajectory-files.ts";
+import { trajectoryReader } from "../trajectory/reader.ts";
 import { count, decimal } from "./option-values.ts";
 import { runReference } from "./run-reference.ts";
 import { visible } from "./spans.ts";
@@ -16,6 +17,7 @@ interface Options {
   maxReward?: number;
   tool?: string;
   limit: number;
+  skip: number;
   json: boolean;
 }
 
@@ -34,6 +36,7 @@ export function registerTrajectories(program: Command): void {
     .option("--max-reward <number>", "with at most this reward", decimal)
     .option("--tool <name>", "that called this tool")
     .option("--limit <number>", "show at most so many; 0 shows all", count, 50)
+    .option("--skip <number>", "leave out the first so many that match", count, 0)
     .option("--runs <folder>", "where runs are kept", "runs")
     .option("--json", "print one line of JSON", false)
     .action(trajectories);
@@ -41,32 +44,51 @@ export function registerTrajectories(program: Command): void {
 
 async function trajectories(named: string, options: Options): Promise<void> {
   const { runs, run } = runReference(named, options.runs);
-  const { folder, store } = await openRun(runs, run);
-  const names = await listTrajectories(folder, options);
-  const matching = (await readTrajectories(store, names)).filter((record) => matches(record, options));
-  const rows = matching.slice(0, options.limit || matching.length).map(rowOf);
-  const total = matching.length;
+  const reader = trajectoryReader(await openRun(runs, run));
+  const names = await reader.list(options);
+  const rows: ListedRow[] = [];
+  let total = 0;
+  for (let from = 0; from < names.length; from += together) {
+    const some = names.slice(from, from + together);
+    const ended = await Promise.all(some.map((name) => reader.finished(name)));
+    for (const [index, { stage, task, sample }] of some.entries()) {
+      const finished = ended[index];
+      if (finished === undefined || !matches(finished, options)) continue;
+      total++;
+      const isShown = total > options.skip && (options.limit === 0 || rows.length < options.limit);
+      if (isShown) rows.push(rowOf(`${run}/${stage}/${task}/${sample}`, finished));
+    }
+  }
   process.stdout.write(
-    options.json ? `${JSON.stringify({ trajectories: rows, total })}\n` : listing(rows, total),
+    options.json ? `${JSON.stringify({ trajectories: rows, total })}\n` : listing(rows, total, options.skip),
   );
 }
 
-function matches(record: TrajectoryRecord, { outcome, minReward, maxReward, tool }: Options): boolean {
+/** Trajectories that are read at once. */
+const together = 32;
+
+function matches(
+  { outcome: ended, reward, tools }: FinishedTrajectory,
+  { outcome, minReward, maxReward, tool }: Options,
+): boolean {
   return (
-    (outcome === undefined || record.outcome === outcome) &&
-    (minReward === undefined || record.reward >= minReward) &&
-    (maxReward === undefined || record.reward <= maxReward) &&
-    (tool === undefined || record.turns.some((turn) => turn.toolCalls.some((call) => call.tool === tool)))
+    (outcome === undefined || ended === outcome) &&
+    (minReward === undefined || reward >= minReward) &&
+    (maxReward === undefined || reward <= maxReward) &&
+    (tool === undefined || tools.includes(tool))
   );
 }
 
-function rowOf({ id, outcome, reward, success, turns, tokens, seconds }: TrajectoryRecord) {
-  const toolCalls = turns.reduce((total, turn) => total + turn.toolCalls.length, 0);
+function rowOf(id: string, finished: FinishedTrajectory) {
+  const { outcome, reward, success, policyVersions, toolCalls, tokens, seconds } = finished;
   const allTokens = tokens.prompt + tokens.action + tokens.observation;
-  return { id, outcome, reward, success, turns: turns.length, toolCalls, tokens: allTokens, seconds };
+  const turns = policyVersions.length;
+  return { id, outcome, reward, success, turns, toolCalls, tokens: allTokens, seconds };
 }
 
-function listing(rows: ReturnType<typeof rowOf>[], total: number): string {
+type ListedRow = ReturnType<typeof rowOf>;
+
+function listing(rows: ListedRow[], total: number, skip: number): string {
   if (total === 0) return "No finished trajectory matches.\n";
   const right = (title: string) => ({ title, align: "right" as const });
   const columns = [
@@ -80,7 +102,8 @@ function listing(rows: ReturnType<typeof rowOf>[], total: number): string {
     ...[turns, toolCalls, tokens].map(String),
     seconds.toFixed(1),
   ]);
-  const rest = total - rows.length;
-  const more = rest === 0 ? [] : [`… and ${rest} more; --limit 0 shows all`];
+  const rest = Math.max(0, total - skip - rows.length);
+  const next = `--skip ${skip + rows.length} shows the next, --limit 0 all`;
+  const more = rest === 0 ? [] : [`… and ${rest} more; ${next}`];
   return `${[...tableLines(columns, cells), ...more].join("\n")}\n`;
 }

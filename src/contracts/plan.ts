@@ -85,6 +85,7 @@ export interface Plan {
   >;
   evaluation: Required<NonNullable<Pipeline["evaluation"]>>;
   checkpoints: Required<NonNullable<Pipeline["checkpoints"]>>;
+  retention: Required<NonNullable<Pipeline["retention"]>>;
   /** How it was changed since the run began, in order. Absent if it never was. */
   changes?: PlanChange[];
 }

@@ -560,6 +560,12 @@ export const errorTable = {
     help: "The file was changed or cut; restore it from a copy, or delete it to have it made again.",
   },
 
+  STEP_NOT_FOLDED: {
+    message: "The trajectories of step {step} are not in one file: {reason}.",
+    retryable: true,
+    help: "Nothing is lost: their single records stay, and the next step, or `everturn prune`, tries again.",
+  },
+
   DISK_FULL: {
     message: "{file} can't be written: the disk is full.{wanted} {free} are free.",
     retryable: true,

@@ -1,3 +1,4 @@
+import type { FinishedTrajectory } from "../contracts/folded-step.ts";
 import type { Segment } from "../contracts/generated/segment.ts";
 import type { Finding } from "../contracts/ledger.ts";
 import type { TokenCounts } from "../contracts/trajectory.ts";
@@ -5,7 +6,9 @@ import { turnKey } from "../store/keys.ts";
 import type { Store } from "../store/store.ts";
 import { segmentRef } from "../trajectory/segments.ts";
 import { trajectoryOf } from "../trajectory/trajectory-of.ts";
-import type { FinishedTrajectory } from "./facts.ts";
+
+/** What a trajectory's record says of its chain of segments. */
+type ChainEnd = Pick<FinishedTrajectory, "head" | "tokens" | "policyVersions">;
 
 /**
  * Whether finished trajectories are whole in the store: every turn can be read, its segments have the names that those
@@ -13,7 +16,7 @@ import type { FinishedTrajectory } from "./facts.ts";
  */
 export async function checkChains(
   store: Pick<Store, "read">,
-  finished: Iterable<readonly [string, FinishedTrajectory]>,
+  finished: Iterable<readonly [string, ChainEnd]>,
 ): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const [trajectory, record] of finished) {
@@ -28,7 +31,7 @@ export async function checkChains(
 async function namedSegments(
   store: Pick<Store, "read">,
   id: string,
-  record: FinishedTrajectory,
+  record: ChainEnd,
 ): Promise<Map<string, Segment> | string> {
   const place = trajectoryOf(id);
   const segments = new Map<string, Segment>();
@@ -46,10 +49,7 @@ async function namedSegments(
   return segments;
 }
 
-function chainProblem(
-  segments: ReadonlyMap<string, Segment>,
-  record: FinishedTrajectory,
-): string | undefined {
+function chainProblem(segments: ReadonlyMap<string, Segment>, record: ChainEnd): string | undefined {
   const tokens: TokenCounts = { prompt: 0, action: 0, observation: 0 };
   const versions: (number | undefined)[] = [];
   for (let ref = record.head; ref !== null; ) {

@@ -5,6 +5,8 @@ import { messageOf } from "../errors/message-of.ts";
 import { loadDataset } from "../plugins/registry.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import { lastRecordedStep } from "../runs/recorded-steps.ts";
+import { type TrajectoryReader, trajectoryReader } from "../trajectory/reader.ts";
+import { trajectoryOf } from "../trajectory/trajectory-of.ts";
 import { checkChains } from "./check-chains.ts";
 import { checkFiles } from "./check-files.ts";
 import { checkVersions } from "./check-versions.ts";
@@ -34,9 +36,10 @@ export interface Ledger {
  */
 export async function readLedger(run: OpenRun, stage?: string): Promise<Ledger> {
   const empty = { run: run.id, stages: [], entries: [], unchecked: [] };
+  const reader = trajectoryReader(run);
   let facts: LedgerFacts;
   try {
-    facts = await readLedgerFacts(run, stage);
+    facts = await readLedgerFacts(run, reader, stage);
   } catch (error) {
     if (!isEverturnError(error) || error.code !== "RECORD_CORRUPT") throw error;
     const { file = "", reason = "" } = error.params;
@@ -60,9 +63,19 @@ export async function readLedger(run: OpenRun, stage?: string): Promise<Ledger> 
     ...cursor,
     ...(await checkVersions(run, () => newestRecorded(run))),
     ...(await checkFiles(run)),
-    ...(await checkChains(run.store, finished)),
+    ...(await checkChains(reader, await withoutFolded(reader, finished))),
   ];
   return { run: run.id, stages: summarize(entries, facts), entries, findings, unchecked };
+}
+
+/** What is in a step's file was checked when it was put there, and the file has a digest. */
+async function withoutFolded<Value>(
+  reader: TrajectoryReader,
+  finished: readonly (readonly [id: string, Value])[],
+): Promise<(readonly [string, Value])[]> {
+  const single: (readonly [string, Value])[] = [];
+  for (const one of finished) if (!(await reader.isFolded(trajectoryOf(one[0])))) single.push(one);
+  return single;
 }
 
 /** What concerns one stage: only its trajectories were read. */

@@ -18,7 +18,7 @@ export function assemblePlan(
     if (plugin === undefined) throw new Error(`No plugin was resolved for ${pointer}.`);
     return plugin;
   };
-  const { name, seed, steps, hosts, warmStart, rollout, evaluation, checkpoints } = pipeline;
+  const { name, seed, steps, hosts, warmStart, rollout, evaluation, checkpoints, retention } = pipeline;
   return structuredClone({
     pipelineFile,
     name,
@@ -38,6 +38,7 @@ export function assemblePlan(
     rollout,
     evaluation,
     checkpoints,
+    retention,
   });
 }
 

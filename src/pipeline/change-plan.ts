@@ -18,14 +18,14 @@ type Changed = PlanChange["changed"];
 
 /** What may change while a run is under way or when it has ended: how long it is, and how what runs it behaves. */
 const changeable: readonly RegExp[] = [
-  /^(steps|evaluation\.every|checkpoints\.every)$/,
+  /^(steps|evaluation\.every|checkpoints\.every|retention\.singleRecords)$/,
   /^rollout\.(concurrency|maxInfrastructureFailures|staleness)$/,
   /^tools\.\d+\.(timeout|concurrency|approval|approvalTimeout|retry\.\w+)$/,
   /^hosts\./,
 ];
 
 const changeableText =
-  "steps, evaluation.every, checkpoints.every, rollout.concurrency, rollout.maxInfrastructureFailures, rollout.staleness of an asynchronous run, a tool's timeout, retry, concurrency and approval, and hosts";
+  "steps, evaluation.every, checkpoints.every, retention.singleRecords, rollout.concurrency, rollout.maxInfrastructureFailures, rollout.staleness of an asynchronous run, a tool's timeout, retry, concurrency and approval, and hosts";
 
 /** Why the others may not, by the beginning of their names, the longest first. */
 const reasons: readonly [beginning: string, reason: string][] = [
@@ -75,13 +75,13 @@ export function changePlan(
     return [{ place, error: new EverturnError("PLAN_NOT_CHANGEABLE", params) }];
   });
   if (refused.length > 0) throw refusal(document.file, refused);
-  const { steps, tools, hosts, rollout, evaluation, checkpoints } = assemblePlan(
+  const { steps, tools, hosts, rollout, evaluation, checkpoints, retention } = assemblePlan(
     plan.pipelineFile,
     pipeline,
     plugins,
   );
   return {
-    plan: { ...plan, steps, tools, ...(hosts && { hosts }), rollout, evaluation, checkpoints },
+    plan: { ...plan, steps, tools, ...(hosts && { hosts }), rollout, evaluation, checkpoints, retention },
     changed,
   };
 }

@@ -3,7 +3,7 @@ import type { SourceDocument } from "../validation/source-document.ts";
 
 /** A plan in the words of a pipeline again, with all that was in force written out; times in milliseconds. */
 export function planDocument(plan: Plan): SourceDocument {
-  const { name, seed, steps, warmStart, rollout, evaluation, checkpoints } = plan;
+  const { name, seed, steps, warmStart, rollout, evaluation, checkpoints, retention } = plan;
   const { loss } = plan.trainer;
   const value = structuredClone({
     ...{ name, seed, steps },
@@ -15,7 +15,7 @@ export function planDocument(plan: Plan): SourceDocument {
     reward: { ...pluginUse(plan.reward), ...callsUse(plan.reward.calls) },
     trainer: { ...pluginUse(plan.trainer), ...(loss === undefined ? {} : { loss: pluginUse(loss) }) },
     ...(warmStart === undefined ? {} : { warmStart }),
-    ...{ rollout, evaluation, checkpoints },
+    ...{ rollout, evaluation, checkpoints, retention },
   });
   return { file: "plan", source: "", value, offsets: new Map() };
 }

@@ -1,7 +1,8 @@
 import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import type { EvaluationRecord } from "../contracts/run.ts";
-import type { OpenRun } from "../runs/open-runs.ts";
-import { listTrajectories, readTrajectories } from "../trajectory/trajectory-files.ts";
+import type { TrajectoryName } from "../store/keys.ts";
+import type { TrajectoryReader } from "../trajectory/reader.ts";
+import { readTrajectoryRecord } from "../trajectory/trajectory-files.ts";
 
 /** What became of a task between two evaluations. */
 export type Change = "gained" | "lost" | "unsolved" | "kept";
@@ -29,47 +30,51 @@ const shown: [Change, number][] = [
   ["kept", 1],
 ];
 
-/** Compares two evaluations task by task; undefined where there are not two, or no task is in both. */
+/**
+ * Compares two evaluations task by task; undefined where there are not two, or no task is in both. Only the examples are
+ * read whole.
+ */
 export async function compare(
-  run: Pick<OpenRun, "folder" | "store">,
+  reader: TrajectoryReader,
   before: EvaluationRecord | undefined,
   after: EvaluationRecord | undefined,
 ): Promise<Comparison | undefined> {
   if (before === undefined || after === undefined || before.name === after.name) return undefined;
-  const earlier = await readStage(run, before.name);
-  const later = new Map((await readStage(run, after.name)).map((record) => [keyOf(record), record]));
-  const pairs = earlier.flatMap((record) => {
-    const counterpart = later.get(keyOf(record));
-    return counterpart === undefined
-      ? []
-      : [{ change: changeOf(record, counterpart), before: record, after: counterpart }];
-  });
-  if (pairs.length === 0) return undefined;
-  const count = (change: Change) => pairs.filter((pair) => pair.change === change).length;
-  const counts = {
-    gained: count("gained"),
-    lost: count("lost"),
-    unsolved: count("unsolved"),
-    kept: count("kept"),
-  };
-  const examples = shown.flatMap(([change, most]) =>
-    pairs.filter((pair) => pair.change === change).slice(0, most),
-  );
+  const earlier = await successes(reader, before.name);
+  const later = await successes(reader, after.name);
+  const counts = { gained: 0, lost: 0, unsolved: 0, kept: 0 };
+  const picked = new Map<Change, TrajectoryName[]>(shown.map(([change]) => [change, []]));
+  for (const [key, { name, success }] of earlier) {
+    const counterpart = later.get(key);
+    if (counterpart === undefined) continue;
+    const change = changeOf(success, counterpart.success);
+    counts[change]++;
+    picked.get(change)?.push(name);
+  }
+  if (Object.values(counts).every((count) => count === 0)) return undefined;
+  const examples: Pair[] = [];
+  for (const [change, most] of shown) {
+    for (const name of picked.get(change)?.slice(0, most) ?? []) {
+      const earlierOne = await readTrajectoryRecord(reader, name);
+      const laterOne = await readTrajectoryRecord(reader, { ...name, stage: after.name });
+      if (earlierOne !== undefined && laterOne !== undefined)
+        examples.push({ change, before: earlierOne, after: laterOne });
+    }
+  }
   return { before, after, counts, examples };
 }
 
-async function readStage(
-  { folder, store }: Pick<OpenRun, "folder" | "store">,
-  stage: string,
-): Promise<TrajectoryRecord[]> {
-  return readTrajectories(store, await listTrajectories(folder, { stage }));
+/** Which trajectories of an evaluation solved their tasks, of those that have ended. */
+async function successes(reader: TrajectoryReader, stage: string) {
+  const ended = new Map<string, { name: TrajectoryName; success: boolean }>();
+  for (const name of await reader.list({ stage })) {
+    const finished = await reader.finished(name);
+    if (finished !== undefined) ended.set(`${name.task}/${name.sample}`, { name, success: finished.success });
+  }
+  return ended;
 }
 
-function keyOf({ taskId, sample }: TrajectoryRecord): string {
-  return `${taskId}/${sample}`;
-}
-
-function changeOf(before: TrajectoryRecord, after: TrajectoryRecord): Change {
-  if (before.success) return after.success ? "kept" : "lost";
-  return after.success ? "gained" : "unsolved";
+function changeOf(before: boolean, after: boolean): Change {
+  if (before) return after ? "kept" : "lost";
+  return after ? "gained" : "unsolved";
 }

@@ -7,6 +7,7 @@ import { openRun } from "../runs/open-runs.ts";
 import { recordedSteps } from "../runs/recorded-steps.ts";
 import { readRunFile } from "../runs/run-file.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
+import { trajectoryReader } from "../trajectory/reader.ts";
 import { firstVersion } from "../versions/first-version.ts";
 import { type Comparison, compare } from "./comparison.ts";
 
@@ -32,7 +33,7 @@ export async function readReportData(folder: RunFolder): Promise<ReportData> {
   const steps = await recordedSteps(store);
   const evaluations = await ownEvaluations(run, steps.at(-1)?.policyVersion ?? firstVersion(plan));
   const started = evaluations.find((record) => record.policyVersion === firstVersion(plan));
-  const comparison = await compare(run, started, evaluations.at(-1));
+  const comparison = await compare(trajectoryReader(run), started, evaluations.at(-1));
   const others = await otherEvaluations(run, evaluations);
   return { run: id, plan, createdAt, steps, evaluations, others, comparison };
 }

@@ -4,8 +4,8 @@ import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import type { SpokenMessage } from "../contracts/message.ts";
 import type { RecordedCall } from "../contracts/recorded-call.ts";
 import type { TokenCounts, ToolCallRecord } from "../contracts/trajectory.ts";
-import type { OpenRun } from "../runs/open-runs.ts";
 import type { TrajectoryName } from "../store/keys.ts";
+import type { Store } from "../store/store.ts";
 import { readSegments, recordedTurns } from "../trajectory/segments.ts";
 import { readTrajectoryRecord } from "../trajectory/trajectory-files.ts";
 import { readTurns, resultOf, type TurnEntry } from "../trajectory/turn-journal.ts";
@@ -31,7 +31,7 @@ export interface TrajectoryDetail {
 
 /** Reads all there is of a trajectory: its record, its turns' own files and its segments. */
 export async function readTrajectory(
-  { store }: Pick<OpenRun, "store">,
+  store: Pick<Store, "read">,
   name: TrajectoryName & { id: string },
 ): Promise<TrajectoryDetail> {
   const { id } = name;

@@ -18,7 +18,6 @@ import { storageError } from "../files/storage-errors.ts";
 import { temporaryName, writerOf } from "../files/temporary-name.ts";
 import { type Backend, FileBroken, type Page } from "./backend.ts";
 import { digestOf, filesIn } from "./tree.ts";
-import { treeFileOf } from "./tree-paths.ts";
 import { pageOf } from "./walk.ts";
 
 /** Where objects are written before they are linked into their places: one folder, so that a sweep looks there alone. */
@@ -38,9 +37,9 @@ export function folderBackend(root: string): Backend {
     try {
       making(temporary, flush, () => writeFileSync(temporary, content, { flush }));
       if (!flush) return making(file, flush, () => linkOnce(temporary, file));
-      makeFolder(dirname(file), true);
-      folder = openFolder(dirname(file)); // what might be wanting is fetched before the link, not after it
-      const isFirst = linkOnce(temporary, file);
+      // What might be wanting is fetched before the link, not after it.
+      folder = making(file, flush, () => openFolder(dirname(file)));
+      const isFirst = making(file, flush, () => linkOnce(temporary, file));
       if (folder !== undefined) fsyncSync(folder); // also where another was first, or an earlier try of this one
       return isFirst;
     } catch (error) {
@@ -64,11 +63,10 @@ export function folderBackend(root: string): Backend {
       const file = fileOf(path);
       try {
         await rm(file, { force: true });
+        removeEmpty(root, dirname(file));
       } catch (error) {
         throw storageError(error, file);
       }
-      const attempt = treeFileOf(path);
-      if (attempt !== undefined) removeEmpty(dirname(file), fileOf(attempt.tree));
     },
     page: (prefix, after): Promise<Page> => pageOf(root, prefix, after, (name) => name === writing),
     fill: async (prefix, write) => {
@@ -95,23 +93,29 @@ export function folderBackend(root: string): Backend {
   };
 }
 
+/** How often a folder is made that another process removes, since it holds nothing. */
+const makings = 10;
+
 /** Does it, after making the folder of `file` if that is what it lacks. */
 function making<Result>(file: string, flush: boolean, act: () => Result): Result {
-  try {
-    return act();
-  } catch (error) {
-    if (!isSystemError(error, "ENOENT")) throw error;
-    makeFolder(dirname(file), flush);
-    return act();
+  for (let tries = 0; ; tries++) {
+    try {
+      if (tries > 0) makeFolder(dirname(file), flush);
+      return act();
+    } catch (error) {
+      if (tries === makings || !isSystemError(error, "ENOENT")) throw error;
+    }
   }
 }
 
-/** Removes folders of an attempt that hold nothing any more, up to the attempt's own: for people, who look there. */
-function removeEmpty(folder: string, tree: string): void {
-  try {
-    for (let empty = folder; empty !== tree; empty = dirname(empty)) rmdirSync(empty);
-  } catch {
-    // it holds something, or is gone: it means nothing
+/** Removes a folder that holds nothing any more, and those above it, up to the root. */
+function removeEmpty(root: string, folder: string): void {
+  for (let empty = folder; empty.length > root.length; empty = dirname(empty)) {
+    try {
+      rmdirSync(empty);
+    } catch {
+      return; // it holds something, or another removes it
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 import type { WarmStartResult } from "../contracts/activities.ts";
+import type { FoldedStep } from "../contracts/folded-step.ts";
 import type { StepRecord } from "../contracts/generated/step-record.ts";
 import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import type { InstanceHolder } from "../contracts/instance-holder.ts";
@@ -108,4 +109,14 @@ export function trainedStepKey(step: number): TreeKey<TrainedStep> {
 /** The workers that took the instance of a tool for a trajectory, one after the other. */
 export function holdersRow({ stage, task, sample }: TrajectoryName, tool: string): Row<InstanceHolder> {
   return (fence) => keyOf("trajectories", stage, task, sample, "holders", tool, fence);
+}
+
+/** The trajectories of a step in one file. */
+export function foldedKey(step: number): TreeKey<FoldedStep> {
+  return treeKeyOf("steps", step, "folded");
+}
+
+/** All records of a trajectory, one by one. */
+export function trajectoryPrefix({ stage, task, sample }: TrajectoryName): Prefix {
+  return prefixOf("trajectories", stage, task, sample);
 }

@@ -17,7 +17,8 @@ export async function pageOf(
   isOther: (path: string) => boolean,
 ): Promise<Page> {
   const paths: string[] = [];
-  for await (const path of walk(root, "", { prefix, after: after ?? "", isOther })) {
+  const below = prefix.slice(0, prefix.lastIndexOf("/") + 1);
+  for await (const path of walk(root, below, { prefix, after: after ?? "", isOther })) {
     if (paths.length === pageLength) return { paths, next: paths.at(-1) ?? "" };
     paths.push(path);
   }

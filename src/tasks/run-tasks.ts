@@ -7,6 +7,7 @@ import { loadDataset } from "../plugins/registry.ts";
 import { sharedPromises } from "../promises/shared-promises.ts";
 import { batchIndices } from "../random/batch-indices.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
+import { trajectoryReader } from "../trajectory/reader.ts";
 import { readTrajectoryRecord } from "../trajectory/trajectory-files.ts";
 import { trajectoryOf } from "../trajectory/trajectory-of.ts";
 import { readTaskFile } from "./task-file.ts";
@@ -43,13 +44,16 @@ export async function givenTask(run: OpenRun, tasks: RunTasks, given: GivenTask,
 
 /** The task of an id, where `source` says that it stands. Throws TASK_NOT_FOUND. */
 export async function taskAt(
-  { plan, store }: OpenRun,
+  { plan, folder, store }: OpenRun,
   tasks: RunTasks,
   source: TaskSource,
   id: string,
 ): Promise<Task> {
   if (typeof source === "object" && "trajectory" in source) {
-    const record = await readTrajectoryRecord(store, trajectoryOf(source.trajectory));
+    const record = await readTrajectoryRecord(
+      trajectoryReader({ folder, store }),
+      trajectoryOf(source.trajectory),
+    );
     if (record === undefined)
       throw new EverturnError("TASK_NOT_FOUND", { task: id, place: source.trajectory });
     return record.task;

@@ -6,7 +6,8 @@ import { sharedPromises } from "../promises/shared-promises.ts";
 import type { TrajectoryName } from "../store/keys.ts";
 import { openRunStore } from "../store/open-run-store.ts";
 import type { Store } from "../store/store.ts";
-import { listTrajectories, readTrajectoryRecord } from "../trajectory/trajectory-files.ts";
+import { trajectoryReader } from "../trajectory/reader.ts";
+import { readTrajectoryRecord } from "../trajectory/trajectory-files.ts";
 import { readTurns } from "../trajectory/turn-journal.ts";
 import { type AnsweredCall, type CallPlace, isAnswered, recordedCalls } from "./recorded-calls.ts";
 
@@ -32,18 +33,19 @@ interface RecordedTrajectory {
  * The same stage and sample goes first, then the recorded order. Throws TOOL_NOT_RECORDED.
  */
 export function openRecordings(recordings: string): (asked: AskedCall) => Promise<AnsweredCall> {
-  const store = openRunStore(recordings);
+  const folder = { root: recordings };
+  const reader = trajectoryReader({ folder, store: openRunStore(recordings) });
   const tasks = sharedPromises<RecordedTrajectory[]>();
 
   async function read(task: string): Promise<RecordedTrajectory[]> {
     const trajectories: RecordedTrajectory[] = [];
-    for (const place of await listTrajectories({ root: recordings }, { task })) {
-      const record = await readTrajectoryRecord(store, place);
+    for (const place of await reader.list({ task })) {
+      const record = await readTrajectoryRecord(reader, place);
       if (record === undefined) continue;
       const { turns } = record;
       const { toolCalls = [], unanswered = 0 } = turns.at(-1) ?? {};
       const ended = { turns: turns.length, calls: toolCalls.length + unanswered };
-      const calls = (await readTurns(store, place, ended)).flatMap((turn) => turn.calls);
+      const calls = (await readTurns(reader, place, ended)).flatMap((turn) => turn.calls);
       trajectories.push({ place, task: record.task, calls: calls.filter(isAnswered) });
     }
     return trajectories;

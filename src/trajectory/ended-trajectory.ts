@@ -3,7 +3,8 @@ import type { RecordedCall } from "../contracts/recorded-call.ts";
 import type { TokenCounts, TurnRecord } from "../contracts/trajectory.ts";
 import type { Store } from "../store/store.ts";
 import { type Metrics, meanMetrics } from "./metrics.ts";
-import { readTurns, recordRefused, type TurnEntry } from "./turn-journal.ts";
+import { readTurns, recordRefused } from "./turn-journal.ts";
+import { turnRecord } from "./turn-record.ts";
 
 /** The turns of a trajectory that has ended. */
 export interface EndedTurns {
@@ -53,20 +54,6 @@ export async function readEnded(
 
 function metricsOf({ tool, metrics = {} }: RecordedCall): Metrics {
   return Object.fromEntries(Object.entries(metrics).map(([name, value]) => [`${tool}.${name}`, value]));
-}
-
-function turnRecord({ generated, begun, calls }: TurnEntry): TurnRecord {
-  const toolCalls = calls.map(({ tool, arguments: given, observation, valid, attempts, approval }) => ({
-    ...{ tool, arguments: given, observation, valid, attempts },
-    ...(approval === undefined ? {} : { approval }),
-  }));
-  const { action, said } = generated;
-  const unanswered = begun - calls.length;
-  return {
-    ...{ action, toolCalls },
-    ...(unanswered === 0 ? {} : { unanswered }),
-    ...(said === undefined ? {} : { said }),
-  };
 }
 
 function sum(values: number[]): number {

@@ -3,7 +3,8 @@ import { EverturnError } from "../errors/everturn-error.ts";
 import { foldersIn } from "../files/names-in.ts";
 import { runFolder } from "../runs/run-folder.ts";
 import type { TrajectoryName } from "../store/keys.ts";
-import { listTrajectories } from "./trajectory-files.ts";
+import { openRunStore } from "../store/open-run-store.ts";
+import { trajectoryReader } from "./reader.ts";
 
 /** A trajectory that was found: its run and its place in the run's folder. */
 export interface FoundTrajectory extends TrajectoryName {
@@ -43,8 +44,9 @@ async function allTrajectories(runs: string, asked: string): Promise<FoundTrajec
   const parts = asked.split("/");
   const named = parts.length === 4 ? names.filter((name) => name === parts[0]) : [];
   const found = (named.length > 0 ? named : names).map(async (run) => {
-    const files = await listTrajectories(runFolder(runs, run));
-    return files.map((file) => ({ ...file, run, id: `${run}/${file.stage}/${file.task}/${file.sample}` }));
+    const folder = runFolder(runs, run);
+    const names = await trajectoryReader({ folder, store: openRunStore(folder.root) }).list();
+    return names.map((name) => ({ ...name, run, id: `${run}/${name.stage}/${name.task}/${name.sample}` }));
   });
   return (await Promise.all(found)).flat();
 }

@@ -4,9 +4,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import { readLines } from "../../src/files/line-file.ts";
+import { openRun } from "../../src/runs/open-runs.ts";
 import { runFolder } from "../../src/runs/run-folder.ts";
+import { trainedStepKey, trajectoryKey } from "../../src/store/keys.ts";
 import { withRunClient } from "../../src/supervision/run-client.ts";
 import { findServerBinary } from "../../src/temporal/server-binary.ts";
+import { trajectoryReader } from "../../src/trajectory/reader.ts";
+import { readSegments } from "../../src/trajectory/segments.ts";
+import { trajectoryOf } from "../../src/trajectory/trajectory-of.ts";
 import { everturn, lastLine, start } from "../support/command.ts";
 import { stageRecords } from "../support/stage-records.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -61,6 +66,19 @@ test("an asynchronous run keeps within its staleness, and goes on when everythin
 
   const ledger = await everturn("ledger", run, "--runs", runs);
   expect(ledger.code, ledger.stdout + ledger.stderr).toBe(0);
+
+  const left = await everturn("prune", run, "--runs", runs, "--dry-run", "--json");
+  const nothing = { folded: [], trajectories: 0, records: 0, versions: [] };
+  expect(lastLine(left.stdout), "steps were folded, and pruned, as they went").toMatchObject(nothing);
+  const { folder: opened, store } = await openRun(runs, run);
+  const reader = trajectoryReader({ folder: opened, store });
+  const trained = (await store.treeRecord(trainedStepKey(1)))?.value.trajectories ?? [];
+  for (const { trajectory, head } of trained) {
+    const name = trajectoryOf(trajectory);
+    expect(await store.read(trajectoryKey(name)), "a single record of an old step").toBeUndefined();
+    expect((await readSegments(reader, name, head)).length).toBeGreaterThan(1);
+  }
+  expect(trained).toHaveLength(8);
 
   await withRunClient({ runs, run, temporal }, async (client) => {
     const { events } = await client.workflow.getHandle(run).fetchHistory();

@@ -52,6 +52,7 @@ export function samplePlan({ steps, batchSize, tasks, warmStart, evaluationEvery
     },
     evaluation: { every: evaluationEvery, tasks },
     checkpoints: { every: 20 },
+    retention: { singleRecords: 3 },
   };
 }
 

@@ -1,8 +1,10 @@
 import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
 import { openRunStore } from "../../src/store/open-run-store.ts";
-import { listTrajectories, readTrajectories } from "../../src/trajectory/trajectory-files.ts";
+import { trajectoryReader } from "../../src/trajectory/reader.ts";
+import { readTrajectories } from "../../src/trajectory/trajectory-files.ts";
 
-/** The records of a stage's trajectories that have finished, in order, in the run's folder `root`. */
+/** The records of the finished trajectories of a stage, in order; `root` is the run's folder. */
 export async function stageRecords(root: string, stage: string): Promise<TrajectoryRecord[]> {
-  return readTrajectories(openRunStore(root), await listTrajectories({ root }, { stage }));
+  const reader = trajectoryReader({ folder: { root }, store: openRunStore(root) });
+  return readTrajectories(reader, await reader.list({ stage }));
 }

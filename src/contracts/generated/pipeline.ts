@@ -159,6 +159,15 @@ export interface Pipeline {
      */
     every: number;
   };
+  /**
+   * What stays of trajectories beside the Parquet file of their step.
+   */
+  retention: {
+    /**
+     * The newest so many steps keep their trajectories record by record, too; older ones have them in their step's Parquet file alone. 0: none does.
+     */
+    singleRecords: number;
+  };
 }
 /**
  * A plugin and its configuration: { plugin: name, config: { … } }.

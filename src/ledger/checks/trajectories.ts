@@ -1,8 +1,9 @@
+import type { FinishedTrajectory } from "../../contracts/folded-step.ts";
 import type { Finding, TrainedTrajectory } from "../../contracts/ledger.ts";
 import { stepOf } from "../../contracts/stages.ts";
 import { trajectoryOf } from "../../trajectory/trajectory-of.ts";
 import { ledgerEntries } from "../entries.ts";
-import type { FinishedTrajectory, LedgerFacts } from "../facts.ts";
+import type { LedgerFacts } from "../facts.ts";
 import { reservedTrajectories } from "../reservations.ts";
 
 /** Whether each trajectory was used once: trained on by one step, or left out with a reason. */

@@ -7,6 +7,7 @@ import { recordStep } from "../../../activities/record-step.ts";
 import type { StepRecord } from "../../../src/contracts/generated/step-record.ts";
 import type { TrajectoryRecord } from "../../../src/contracts/generated/trajectory.ts";
 import { readLines } from "../../../src/files/line-file.ts";
+import { housekeeping } from "../../../src/retention/housekeeping.ts";
 import { openRun } from "../../../src/runs/open-runs.ts";
 import { readRunFile } from "../../../src/runs/run-file.ts";
 import { runFolder } from "../../../src/runs/run-folder.ts";
@@ -25,21 +26,22 @@ const open = async (id: string) => ({
   ...(await openRun(runs, id)),
   plan: { ...plan, checkpoints: { every: 4 } },
 });
+const keeping = housekeeping();
 const [template] = await readLines<StepRecord>(folder.metrics);
 if (template === undefined) throw new Error("the sample run has no steps");
 for (const name of ["steps", "metrics.jsonl"]) rmSync(join(folder.root, name), { recursive: true });
 
 test("a step's line is written once, as it was recorded first, however often it is recorded", async () => {
   const record = { ...template, step: 1, policyVersion: 2 };
-  await recordStep(open)({ run, finished: [], record });
-  await recordStep(open)({ run, finished: [], record: { ...record, rewardMean: -1 } });
+  await recordStep(open, keeping)({ run, finished: [], record });
+  await recordStep(open, keeping)({ run, finished: [], record: { ...record, rewardMean: -1 } });
   expect(await readLines(folder.metrics)).toEqual([record]);
 });
 
 test("a step that was recorded before its line was written gets the line it was recorded with", async () => {
   const record = { ...template, step: 1, policyVersion: 2 };
   rmSync(folder.metrics); // killed in between
-  await recordStep(open)({ run, finished: [], record: { ...record, rewardMean: -1 } });
+  await recordStep(open, keeping)({ run, finished: [], record: { ...record, rewardMean: -1 } });
   expect(await readLines(folder.metrics)).toEqual([record]);
 });
 
@@ -47,21 +49,21 @@ test("a step's record that was cut, in a power failure say, holds nobody up: it 
   const record = { ...template, step: 1, policyVersion: 2 };
   truncateSync(join(folder.root, "steps", "1", "recorded.json"), 40);
   rmSync(folder.metrics);
-  await recordStep(open)({ run, record, finished: [] });
-  await recordStep(open)({ run, record: { ...record, rewardMean: -1 }, finished: [] });
+  await recordStep(open, keeping)({ run, record, finished: [] });
+  await recordStep(open, keeping)({ run, record: { ...record, rewardMean: -1 }, finished: [] });
   expect(await readLines(folder.metrics)).toEqual([record]);
 });
 
 test("metrics.jsonl is a view: lines that it lacks come with the next step, and one that can't be read is no obstacle", async () => {
   const record = (step: number) => ({ ...template, step, policyVersion: step + 1 });
   const lines = [1, 2, 3].map(record);
-  for (const step of [2, 3]) await recordStep(open)({ run, record: record(step), finished: [] });
+  for (const step of [2, 3]) await recordStep(open, keeping)({ run, record: record(step), finished: [] });
   expect(await readLines(folder.metrics)).toEqual(lines);
   rmSync(folder.metrics);
-  await recordStep(open)({ run, record: record(3), finished: [] });
+  await recordStep(open, keeping)({ run, record: record(3), finished: [] });
   expect(await readLines(folder.metrics), "taken away").toEqual(lines);
   writeFileSync(folder.metrics, '{"step":1\n{"step":2}\n');
-  await recordStep(open)({ run, record: record(3), finished: [] });
+  await recordStep(open, keeping)({ run, record: record(3), finished: [] });
   expect(await readLines(folder.metrics), "spoilt").toEqual(lines);
 });
 
@@ -69,7 +71,10 @@ test("checkpoints and the newest versions stay, other old ones go, also those a 
   for (let version = 0; version <= 12; version++) {
     await writeVersion(opened, version);
     if (version < 3 || version === 10) continue; // its worker was killed before it deleted anything
-    await recordStep(open)({
+    await recordStep(
+      open,
+      keeping,
+    )({
       run,
       finished: [],
       record: { ...template, step: version - 1, policyVersion: version },
@@ -93,7 +98,7 @@ test("a step's line has the means of what the reward and the tools measured of i
     const record: Partial<TrajectoryRecord> = measured[index] ?? {};
     await store.record<Partial<TrajectoryRecord>>(trajectoryKey(trajectoryOf(id)), record);
   }
-  await recordStep(open)({ run, record: { ...template, step: 50 }, finished: ids });
+  await recordStep(open, keeping)({ run, record: { ...template, step: 50 }, finished: ids });
   const line = (await readLines<StepRecord>(folder.metrics)).find(({ step }) => step === 50);
   expect(line?.metrics).toEqual({ length: 2, "search.hits": 4 });
 });

@@ -19,9 +19,15 @@ test("lists the trajectories of a stage as a table", async () => {
     calculator-sample/step-0001/task-01008/0  answered    0.00      2           1     325      0.4
     calculator-sample/step-0001/task-01009/0  answered    1.00      2           1     330      0.4
     calculator-sample/step-0001/task-01010/0  left-out    0.00      1           0     300      0.2
-    … and 5 more; --limit 0 shows all
+    … and 5 more; --skip 3 shows the next, --limit 0 all
     "
   `);
+});
+
+test("shows a part after the other", async () => {
+  const all = await json("--stage", "step-0001", "--limit", "0");
+  const second = await json("--stage", "step-0001", "--limit", "3", "--skip", "3");
+  expect(second).toEqual({ trajectories: all.trajectories.slice(3, 6), total: all.total });
 });
 
 test("lists finished trajectories only, each once", async () => {

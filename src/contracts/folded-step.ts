@@ -1,0 +1,33 @@
+import type { TrajectoryRecord } from "./generated/trajectory.ts";
+import type { TrajectoryPlace } from "./trajectory.ts";
+
+/** What the record of a step's file says beside its digest: which trajectories are in it. */
+export interface FoldedStep {
+  trajectories: FoldedTrajectory[];
+}
+
+/** A trajectory of a step's file, and where its rows are. */
+export interface FoldedTrajectory
+  extends Pick<TrajectoryPlace, "stage" | "task" | "sample">,
+    FinishedTrajectory {
+  place: RowsPlace;
+}
+
+/** What lists and checks need of a trajectory that has ended; its turns may be many. */
+export interface FinishedTrajectory
+  extends Pick<
+    TrajectoryRecord,
+    "outcome" | "reward" | "success" | "head" | "tokens" | "policyVersions" | "seconds"
+  > {
+  failure?: string;
+  toolCalls: number;
+  /** The tools that it called. */
+  tools: string[];
+}
+
+/** Where the rows of a trajectory are in a file: which part of it (a row group), from which row of that on, how many. */
+export interface RowsPlace {
+  part: number;
+  from: number;
+  rows: number;
+}

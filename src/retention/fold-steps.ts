@@ -1,0 +1,53 @@
+import type { TrainedStep } from "../contracts/ledger.ts";
+import { checkChains } from "../ledger/check-chains.ts";
+import { readTrainedStep } from "../ledger/trained-steps.ts";
+import type { OpenRun } from "../runs/open-runs.ts";
+import { foldedKey } from "../store/keys.ts";
+import { foldStep, type Member } from "../trajectory/folded/fold-step.ts";
+import { readRecords } from "../trajectory/folded/read-records.ts";
+import { recordsByKey } from "../trajectory/folded/records-by-key.ts";
+import type { Use } from "../trajectory/folded/rows.ts";
+import { endingOf } from "../trajectory/folded/trajectory-records.ts";
+import { trajectoryOf } from "../trajectory/trajectory-of.ts";
+
+/** Folds a recorded step, and those before it, back to one that is folded already. Returns those that it folded. */
+export async function foldSteps(run: OpenRun, last: number): Promise<number[]> {
+  const steps: number[] = [];
+  for (let step = last; step > 0 && !(await isFolded(run, step)); step--) steps.unshift(step);
+  for (const step of steps) await fold(run, step);
+  return steps;
+}
+
+/** Whether a step's trajectories are in its file. */
+export async function isFolded({ store }: Pick<OpenRun, "store">, step: number): Promise<boolean> {
+  return (await store.readTree(foldedKey(step))) !== undefined;
+}
+
+async function fold(run: OpenRun, step: number): Promise<void> {
+  const trained = await readTrainedStep(run, step);
+  if (trained !== undefined) await foldStep(run.store, step, () => membersOf(run, step, trained));
+}
+
+/**
+ * The ended trajectories that a step's commit names. One whose segments are no whole chain stays record by record, for
+ * the ledger to tell.
+ */
+async function* membersOf(
+  { store }: OpenRun,
+  step: number,
+  { trajectories = [], leftOut = [] }: TrainedStep,
+): AsyncGenerator<Member> {
+  const uses: [trajectory: string, use: Use][] = [
+    ...trajectories.map(({ trajectory }): [string, Use] => [trajectory, { trainedStep: step }]),
+    ...leftOut.map(({ trajectory, reason }): [string, Use] => [trajectory, { leftOutBecause: reason }]),
+  ];
+  for (const [trajectory, use] of uses.sort(([one], [other]) => (one < other ? -1 : 1))) {
+    const name = trajectoryOf(trajectory);
+    const records = await readRecords(store, name);
+    const ending = endingOf(records);
+    if (ending === undefined) continue;
+    const read = new Map(recordsByKey(name, records));
+    const findings = await checkChains({ read: async ({ path }) => read.get(path) }, [[trajectory, ending]]);
+    if (ending.outcome === "left-out" || findings.length === 0) yield { name, records, ending, use };
+  }
+}

@@ -1,0 +1,36 @@
+import type { OpenRun } from "../runs/open-runs.ts";
+import { partOf } from "../store/tree.ts";
+import { firstVersion } from "../versions/first-version.ts";
+import { isKept } from "../versions/kept-versions.ts";
+import { policyPart, trainerPart } from "../versions/version-parts.ts";
+
+/** A version whose files were freed, with their bytes. */
+export interface FreedVersion {
+  version: number;
+  bytes: number;
+}
+
+/**
+ * Frees versions that are neither checkpoints nor among the newest once step `last` is recorded: from version `from` on. With
+ * `isDry` it only says which.
+ */
+export async function freeVersions(
+  { plan, store }: Pick<OpenRun, "plan" | "store">,
+  { last, from = 0, isDry = false }: { last: number; from?: number; isDry?: boolean },
+): Promise<FreedVersion[]> {
+  const current = firstVersion(plan) + last;
+  const freed: FreedVersion[] = [];
+  for (let version = Math.max(0, from); version < current; version++) {
+    if (isKept(plan, version, current)) continue;
+    let bytes = 0;
+    for (const { key, part } of [policyPart(plan, version), trainerPart(plan, version)]) {
+      const tree = await store.treeRecord(key);
+      if (tree === undefined) continue;
+      const files = Object.entries(tree.files).filter(([name]) => partOf(name) === part);
+      if (!(await store.isFreed(key, part))) bytes += files.reduce((total, [, { size }]) => total + size, 0);
+      if (!isDry) await store.free(key, part); // again if it was: it may have been killed before all files were gone
+    }
+    if (bytes > 0) freed.push({ version, bytes });
+  }
+  return freed;
+}

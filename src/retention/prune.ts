@@ -1,0 +1,73 @@
+import { readTrainedStep } from "../ledger/trained-steps.ts";
+import type { OpenRun } from "../runs/open-runs.ts";
+import { type Swept, sweepRun } from "../runs/sweep.ts";
+import { prefixOf } from "../store/key.ts";
+import { foldedKey, recordedStepKey, type TrajectoryName, trajectoryPrefix } from "../store/keys.ts";
+import { listed } from "../store/listed.ts";
+import { lengthOfRow } from "../store/row.ts";
+import { foldedPrefix } from "../trajectory/folded/folded-path.ts";
+import { trajectoryOf } from "../trajectory/trajectory-of.ts";
+import { foldSteps, isFolded } from "./fold-steps.ts";
+import { type FreedVersion, freeVersions } from "./free-versions.ts";
+
+/** What was pruned, or would be. */
+export interface Pruned {
+  /** Steps whose trajectories were put into a file. */
+  folded: number[];
+  /** Trajectories whose single records were removed, and how many records. */
+  trajectories: number;
+  records: number;
+  versions: FreedVersion[];
+  /** What killed processes left; absent in a dry run, which does not look. */
+  swept?: Swept;
+}
+
+/**
+ * Frees what retention allows: nothing that a run which goes on may need. All of it can be repeated, wherever it was
+ * killed. With `isDry` it only says what it would do.
+ */
+export async function prune(run: OpenRun, { isDry = false } = {}): Promise<Pruned> {
+  const { store, plan } = run;
+  const last = await lengthOfRow(store, recordedStepKey);
+  const folded = await foldAll(run, last, isDry);
+  const freed = await freeAll(run, last - plan.retention.singleRecords, isDry);
+  const versions = await freeVersions(run, { last, isDry });
+  return { folded, ...freed, versions, ...(isDry ? {} : { swept: await sweepRun(run) }) };
+}
+
+async function foldAll(run: OpenRun, last: number, isDry: boolean): Promise<number[]> {
+  const folded: number[] = [];
+  for (let step = 1; step <= last; step++) {
+    if (await isFolded(run, step)) continue;
+    folded.push(step);
+    if (!isDry) await foldSteps(run, step);
+  }
+  return folded;
+}
+
+/** Single records of trajectories that are in the files of steps up to `last`, as listed: also what late writers put there. */
+async function freeAll(run: OpenRun, last: number, isDry: boolean) {
+  const inFiles = new Set<string>();
+  for (let step = 1; step <= last; step++) {
+    for (const name of await namesOf(run, step, isDry)) inFiles.add(trajectoryPrefix(name).prefix);
+  }
+  const freed = { trajectories: 0, records: 0 };
+  let before = "";
+  for await (const path of listed(run.store, prefixOf("trajectories"))) {
+    const prefix = foldedPrefix(path);
+    if (prefix === undefined || !inFiles.has(prefix)) continue;
+    if (prefix !== before) freed.trajectories++;
+    before = prefix;
+    freed.records++;
+    if (!isDry) await run.store.remove({ path });
+  }
+  return freed;
+}
+
+/** The trajectories in a step's file; in a dry run those that would be in it. */
+async function namesOf(run: OpenRun, step: number, isDry: boolean): Promise<readonly TrajectoryName[]> {
+  const tree = await run.store.readTree(foldedKey(step));
+  if (tree !== undefined) return tree.value.trajectories;
+  const trained = isDry ? await readTrainedStep(run, step) : undefined;
+  return (trained?.trajectories ?? []).map(({ trajectory }) => trajectoryOf(trajectory));
+}

@@ -1,0 +1,34 @@
+import {
+  callKey,
+  failureKey,
+  leftOutKey,
+  type TrajectoryName,
+  trajectoryKey,
+  turnKey,
+} from "../../store/keys.ts";
+import type { TrajectoryRecords } from "./trajectory-records.ts";
+
+/** A value of a record: what it is, its key says. */
+export type StoredJson = ReturnType<typeof JSON.parse>;
+
+/** The records of a trajectory by the paths of their keys, as a store has them one by one. */
+export function* recordsByKey(
+  name: TrajectoryName,
+  { record, leftOut, turns, scoreFailures }: TrajectoryRecords,
+): Generator<[path: string, value: StoredJson]> {
+  if (record !== undefined) yield [trajectoryKey(name).path, record];
+  for (const [index, one] of leftOut.entries()) yield [leftOutKey(name, index + 1).path, one];
+  for (const [index, failure] of scoreFailures.entries()) {
+    yield [failureKey(name, "score", index + 1).path, failure];
+  }
+  for (const [index, { recorded, calls }] of turns.entries()) {
+    const turn = index + 1;
+    yield [turnKey(name, turn).path, recorded];
+    for (const { call, recorded: answer, failures } of calls) {
+      if (answer !== undefined) yield [callKey(name, turn, call).path, answer];
+      for (const [number, failure] of failures.entries()) {
+        yield [failureKey(name, { turn, call }, number + 1).path, failure];
+      }
+    }
+  }
+}
