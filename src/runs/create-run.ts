@@ -38,8 +38,8 @@ export async function createRun(
     ...(store === undefined ? {} : { store }),
   };
   const { root } = runFolder(runs, run);
-  await openRunStoreAt(root, store).record(planRow(1), plan);
-  await openFolderStore(root).record(runFileKey, file); // last: a folder with it is a run
+  await openRunStoreAt(root, store).record(planRow(1), plan, { waits: false });
+  await openFolderStore(root).record(runFileKey, file, { waits: false }); // last: a folder with it is a run
   return run;
 }
 

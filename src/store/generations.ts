@@ -19,7 +19,7 @@ export interface Generations {
     path: string,
     content: Uint8Array,
     decode: Decode<Value>,
-    options: { flush: boolean },
+    options: { flush: boolean; waits?: boolean },
   ): Promise<{ value: Value } | undefined>;
   /** What stands. */
   read<Value>(path: string, decode: Decode<Value>): Promise<{ value: Value } | undefined>;
@@ -49,11 +49,12 @@ export function generationsOf(backend: Backend, report: Report): Generations {
   }
 
   return {
-    put: async (path, content, decode, options) => {
+    put: async (path, content, decode, { flush, waits = true }) => {
       const started = Date.now();
       for (let replaced = 0; ; ) {
         const name = generation(path, replaced);
-        if (await patiently(() => backend.put(name, content, options))) return undefined;
+        const put = () => backend.put(name, content, { flush });
+        if (await (waits ? patiently(put) : put())) return undefined;
         const found = await look(name, decode);
         if (found === undefined) {
           if (Date.now() - started > longestDoubt) throw new Error(`${name} is taken, but is not there.`);

@@ -22,9 +22,9 @@ export function openStore(backend: Backend, onCorrupt: Report): Store {
   const generations = generationsOf(backend, report);
   return {
     ...openTrees(backend, generations, report),
-    record: async <Value>({ path }: Key<Value>, value: Value, { flush = false } = {}) => {
+    record: async <Value>({ path }: Key<Value>, value: Value, { flush = false, waits = true } = {}) => {
       const decode: Decode<Value> = decodeRecord;
-      const other = await generations.put(path, encodeRecord(value), decode, { flush });
+      const other = await generations.put(path, encodeRecord(value), decode, { flush, waits });
       return other === undefined ? value : other.value;
     },
     read: async <Value>({ path }: Key<Value>) => (await generations.read<Value>(path, decodeRecord))?.value,

@@ -13,9 +13,13 @@ export interface Store {
   /**
    * Puts a record unless there is one, and returns what stands: of writers that race one wins, and all return what it
    * wrote; `value` itself if that is what stands. With `flush` it survives a power failure once this returns. `value` is
-   * what JSON can say. Throws DISK_FULL, STORE_NOT_WRITABLE, after ten minutes of waiting.
+   * what JSON can say. Throws DISK_FULL, STORE_NOT_WRITABLE, after ten minutes of waiting; without `waits`, at once.
    */
-  record<Value>(key: Key<Value>, value: Value, options?: { flush?: boolean }): Promise<Value>;
+  record<Value>(
+    key: Key<Value>,
+    value: Value,
+    options?: { flush?: boolean; waits?: boolean },
+  ): Promise<Value>;
   /** The record that stands; undefined if there is none that can be read. */
   read<Value>(key: Key<Value>): Promise<Value | undefined>;
   /** Whether a record was put there, be it readable or not. */

@@ -97,7 +97,7 @@ describe.skipIf(!mayMount)("needs the right to mount a disk", () => {
     fill(join(runs, "ballast"));
     const { code, stderr } = await everturn("run", pipeline, "--runs", runs);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^DISK_FULL: .*plan\.json can't be written: the disk is full\./);
+    expect(stderr).toMatch(/^DISK_FULL: .*plan\/1\.json can't be written: the disk is full\./);
   });
 });
 
