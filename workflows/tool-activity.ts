@@ -46,6 +46,9 @@ export async function callToolActivity(
     ...{ taskQueue: queues.tools, heartbeatTimeout },
     cancellationType: "WAIT_CANCELLATION_COMPLETED", // the tool's state is released next
   };
+  // The worker that runs the workflow begins what it asks of the common queue at once, without a way through the server:
+  // there the holder is asked on its own queue only if it turned out to be another one.
+  const named = (queue: string | undefined) => (isServedHere("tools", queues) ? undefined : queue);
   let holder = known;
   let silent: SilentWorker | undefined;
   for (;;) {
@@ -56,7 +59,7 @@ export async function callToolActivity(
         [asked],
         holder === undefined ? remote : atHolder(remote, holder),
       );
-      holder = "heldBy" in result ? result.heldBy : result.holder;
+      holder = "heldBy" in result ? result.heldBy : named(result.holder);
       if (holder !== undefined) onHolder(holder);
       if (!("heldBy" in result)) return result;
     } catch (error) {

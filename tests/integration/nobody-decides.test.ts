@@ -1,10 +1,11 @@
-import { existsSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { Client, Connection } from "@temporalio/client";
 import { afterAll, expect, test, vi } from "vitest";
 import type { Lease } from "../../src/tools/leases.ts";
 import { everturn, type RunningCommand, start } from "../support/command.ts";
 import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";
-import { leasesOf } from "../support/sessions.ts";
+import { callsRecorded, leasesOf } from "../support/sessions.ts";
 import { stageRecords } from "../support/stage-records.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -49,6 +50,9 @@ test("a call that nobody approves in time is not made, and the model reads so; c
   await vi.waitUntil(() => leases()[0]?.handle !== undefined, { timeout: 10_000 });
   const pid = Number(JSON.parse(JSON.stringify(leases()[0]?.handle)).pid);
   expect(existsSync(`/proc/${pid}`)).toBe(true);
+  // The worker that runs the workflow begins its calls without a way through the server: none goes to another queue.
+  await vi.waitUntil(() => callsRecorded({ root: runFolder() }, "step-0001", 3) > 0, { timeout: 30_000 });
+  expect(await queuesOf(held.trajectory, "session")).toEqual(new Set([`${basename(runFolder())}/rollout`]));
 
   const cancelled = await everturn("trajectory", "cancel", held.trajectory, "--runs", runs);
   expect(cancelled.code, cancelled.stderr).toBe(0);
@@ -66,6 +70,17 @@ test("a call that nobody approves in time is not made, and the model reads so; c
   });
   expect(existsSync(join(folder, "calls.log")), "a call was made that nobody approved").toBe(false);
 });
+
+/** The queues to which a trajectory's calls of a tool went so far. */
+async function queuesOf(trajectory: string, tool: string): Promise<Set<string | null | undefined>> {
+  const session = JSON.parse(readFileSync(join(runFolder(), "session.json"), "utf8"));
+  const connection = await Connection.connect({ address: session.address });
+  const { events } = await new Client({ connection }).workflow.getHandle(trajectory).fetchHistory();
+  await connection.close();
+  const scheduled = (events ?? []).map((event) => event.activityTaskScheduledEventAttributes);
+  const calls = scheduled.filter((one) => one?.activityType?.name === tool);
+  return new Set(calls.map((one) => one?.taskQueue?.name));
+}
 
 function runFolder(): string {
   return join(runs, existsSync(runs) ? (readdirSync(runs)[0] ?? "none") : "none");
