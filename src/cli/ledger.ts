@@ -58,7 +58,7 @@ function shortened(lines: readonly string[]): string {
   );
 }
 
-function text({ stages, entries, findings, unchecked }: Ledger, withRows: boolean): string {
+function text({ stages, entries, findings, unchecked, replaced }: Ledger, withRows: boolean): string {
   const right = (title: string) => ({ title, align: "right" as const });
   const columns = [
     { title: "stage" },
@@ -75,6 +75,7 @@ function text({ stages, entries, findings, unchecked }: Ledger, withRows: boolea
     tableLines(columns, table),
     exceptions.length > 0 ? ["", "left out:", shortened(exceptions)] : [],
     withRows ? ["", ...rows(entries)] : [],
+    replaced.length > 0 ? ["", "can't be read, and was made again:", shortened(replaced)] : [],
     unchecked.length > 0 ? ["", "not checked:", ...unchecked] : [],
     ["", ...holds],
   ];

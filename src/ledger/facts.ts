@@ -25,7 +25,7 @@ export interface LedgerFacts {
 
 /**
  * Reads them, also while the run goes on: what is written last is read first, so that all it rests on is seen too.
- * `stage` reads the trajectories of one stage only. Throws RECORD_CORRUPT.
+ * `stage` reads the trajectories of one stage only.
  */
 export async function readLedgerFacts(
   run: OpenRun,

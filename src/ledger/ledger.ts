@@ -28,6 +28,8 @@ export interface Ledger {
   findings: Finding[];
   /** What could not be checked, and why. */
   unchecked: string[];
+  /** Files that can't be read and whose content was made again, and why. */
+  replaced: string[];
 }
 
 /**
@@ -35,8 +37,8 @@ export interface Ledger {
  * It reads files alone, also while the run goes on. `stage`: of one step or evaluation only.
  */
 export async function readLedger(run: OpenRun, stage?: string): Promise<Ledger> {
-  const empty = { run: run.id, stages: [], entries: [], unchecked: [] };
   const reader = trajectoryReader(run);
+  const files = await checkFiles(run, stage);
   let facts: LedgerFacts;
   try {
     facts = await readLedgerFacts(run, reader, stage);
@@ -44,7 +46,8 @@ export async function readLedger(run: OpenRun, stage?: string): Promise<Ledger> 
     if (!isEverturnError(error) || error.code !== "RECORD_CORRUPT") throw error;
     const { file = "", reason = "" } = error.params;
     const finding = { check: "record", subject: String(file), problem: `it can't be read: ${reason}` };
-    return { ...empty, findings: [finding] };
+    const empty = { run: run.id, stages: [], entries: [], unchecked: [] };
+    return { ...empty, findings: [finding, ...files.findings], replaced: files.replaced };
   }
   const shown = stage === undefined ? facts : ofStage(facts, stage);
   const { unchecked, findings: cursor } = await checkCursor(run, facts);
@@ -62,10 +65,17 @@ export async function readLedger(run: OpenRun, stage?: string): Promise<Ledger> 
     ...checkEvaluations(run.id, shown),
     ...cursor,
     ...(await checkVersions(run, () => newestRecorded(run))),
-    ...(await checkFiles(run)),
+    ...files.findings,
     ...(await checkChains(reader, await withoutFolded(reader, finished))),
   ];
-  return { run: run.id, stages: summarize(entries, facts), entries, findings, unchecked };
+  return {
+    run: run.id,
+    stages: summarize(entries, facts),
+    entries,
+    findings,
+    unchecked,
+    replaced: files.replaced,
+  };
 }
 
 /** What is in a step's file was checked when it was put there, and the file has a digest. */

@@ -1,4 +1,12 @@
-import { appendFileSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { cp, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -197,6 +205,7 @@ test.each<[string, string, (folder: RunFolder) => void]>([
     (f) => changeRecord<Plan>(join(f.root, planRow(1).path), (plan) => ({ ...plan, seed: plan.seed + 1 })),
   ],
   ["evaluation", "an evaluation without a trajectory", (f) => rmSync(trajectoryFile(f, "evaluation-v0003"))],
+  ["record", "a turn that is cut", (f) => truncateSync(turnOf(f), 100)],
   ["record", "a record that is cut", (f) => writeFileSync(trainedFile(f, 2), "{")],
 ])(
   "the ledger finds: %s (%s)",

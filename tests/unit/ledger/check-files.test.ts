@@ -1,0 +1,47 @@
+import { truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { registerLedger } from "../../../src/cli/ledger.ts";
+import { checkFiles } from "../../../src/ledger/check-files.ts";
+import { callKey, forkKey, trajectoryKey, turnKey } from "../../../src/store/keys.ts";
+import { listTrajectories } from "../../../src/trajectory/trajectory-files.ts";
+import { writeSampleRun } from "../../support/sample-run.ts";
+import { runCommand } from "../cli/run-command.ts";
+
+test("all that can't be read is listed at once, whatever it is; what was made again breaks nothing", async () => {
+  const run = await writeSampleRun();
+  const { store, folder } = run;
+  expect(await checkFiles(run)).toEqual({ findings: [], replaced: [] });
+  const [first, second] = await listTrajectories(folder, { stage: "step-0001" });
+  if (first === undefined || second === undefined) throw new Error("the sample run has trajectories");
+  const fileOf = ({ path }: { path: string }) => join(folder.root, path);
+  const state = await store.bytes(Buffer.from("a tool's state"));
+  const bytes = join(folder.root, "bytes", state.slice(0, 2), `${state}.bin`);
+  const broken = [turnKey(first, 1), callKey(first, 1, 0), trajectoryKey(second)].map(fileOf);
+  for (const file of broken) truncateSync(file, 50);
+  writeFileSync(bytes, "forged");
+  writeFileSync(join(folder.root, "evaluations", "evaluation-v0000.json"), "{");
+  const taken = { by: "a test" };
+  await store.record(forkKey(1), taken);
+  truncateSync(fileOf(forkKey(1)), 50);
+  await store.record(forkKey(1), taken);
+
+  const { findings, replaced } = await checkFiles(run);
+  const expected = [...broken, bytes, join(folder.root, "evaluations", "evaluation-v0000.json")];
+  expect(findings.map(({ subject }) => subject).sort()).toEqual(expected.sort());
+  expect(new Set(findings.map(({ check }) => check))).toEqual(new Set(["record"]));
+  expect(replaced).toEqual([expect.stringContaining("forks/1.json: it is cut")]);
+
+  const ofOther = await checkFiles(run, "evaluation-v0005");
+  expect(ofOther.findings.filter(({ subject }) => subject.includes("/trajectories/"))).toEqual([]);
+});
+
+test("the command lists what was made again", async () => {
+  const { store, folder, id, runs } = await writeSampleRun();
+  await store.record(forkKey(1), { by: "a test" });
+  truncateSync(join(folder.root, forkKey(1).path), 50);
+  await store.record(forkKey(1), { by: "a test" });
+  const told = await runCommand(registerLedger, "ledger", id, "--runs", runs);
+  process.exitCode = undefined; // other things are wrong with a sample run
+  expect(told).toMatch(/can't be read, and was made again:\n.*forks\/1\.json: it is cut/);
+});
