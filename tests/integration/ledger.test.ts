@@ -81,6 +81,11 @@ async function findingsOfBroken(breakIt: (folder: RunFolder) => void): Promise<s
   await mkdir(copies);
   const folder = runFolder(copies, run);
   await cp(runFolder(runs, run).root, folder.root, { recursive: true });
+  // Where a step has its trajectories in one file, that counts: here the single records do.
+  for (const step of ["1", "2"]) {
+    const file = join(folder.root, "steps", step, "folded");
+    for (const path of [file, `${file}.json`]) rmSync(path, { recursive: true, force: true });
+  }
   breakIt(folder);
   const { findings } = await readLedger(await openRun(copies, run));
   rmSync(copies, { recursive: true, force: true });
