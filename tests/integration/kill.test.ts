@@ -73,6 +73,7 @@ test("a run killed at random moments ends; nothing finished is done again", {
 
   const { run, folder } = newestRun();
   const end = snapshot(folder);
+  expect(end.generated.length, "generations in the log").toBeGreaterThan(0);
   for (const before of snapshots) {
     const generated = end.generated.slice(before.generated.length);
     const executed = end.executed.slice(before.executed.length);

@@ -9,7 +9,7 @@ const plugin: PolicyPlugin = {
   initialize: onnx.initialize,
   open: async (folder, { log, pause, ...config }) => {
     const policy = await onnx.open(folder, config);
-    const run = basename(dirname(dirname(folder)));
+    const run = basename(dirname(dirname(dirname(folder)))); // it is opened in RUN/initial/<attempt>/policy
     const write = (event: "start" | "finish", { key }: GenerationRequest, tokens: number) => {
       const line = {
         event,
