@@ -60,10 +60,15 @@ test("two tools workers: each call finds its instance at once; one is killed, on
   expect([byStopped > 0, byStopped < count], "both workers hold instances").toEqual([true, true]);
   const killed = opened.find(({ pid }) => pid !== stopped)?.pid ?? -1;
   const connection = await Connection.connect({ address });
-  const asked = await sessionActivities(new TemporalClient({ connection }));
+  const client = new TemporalClient({ connection });
+  // A call is in the journal before Temporal hears of it, and in the history with its start after that.
+  const asked = await vi.waitUntil(async () => {
+    const activities = await sessionActivities(client);
+    return activities.every(({ attempt }) => attempt > 0) ? activities : undefined;
+  }, waiting);
   await connection.close();
   expect(asked, "one activity a call").toHaveLength(2 * count);
-  expect(asked.every(({ attempt }) => attempt === 1)).toBe(true);
+  expect(asked.filter(({ attempt }) => attempt > 1)).toEqual([]);
   expect(asked.filter(({ queue }) => queue.includes("tools@"))).toHaveLength(count);
 
   process.kill(killed, "SIGKILL");
@@ -112,6 +117,7 @@ function startRun(): RunningCommand {
     `policy.config.gates=${gates}`,
     `tools=${JSON.stringify([{ plugin: session, config: { log } }])}`,
     `rollout.batchSize=${count}`,
+    `rollout.concurrency=${2 * count}`,
     "evaluation.tasks=1",
   ].flatMap((setting) => ["--set", setting]);
   return started("run", pipeline, "--runs", runs, "--workers", "separate", ...settings);
