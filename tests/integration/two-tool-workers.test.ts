@@ -86,7 +86,7 @@ test("two tools workers: each call finds its instance at once; one is killed, on
   expect(left(), "what the stopped one holds is left to it").toBe(byStopped);
   expect(sessionsOf(run)).toHaveLength(count + byStopped);
   process.kill(stopped, "SIGCONT");
-  await vi.waitUntil(() => left() === 0, waiting);
+  await vi.waitUntil(() => left() === 0 && sessionsOf(run).length <= count, waiting);
   expect(sessionsOf(run), "it lets go of its own, and of nothing else").toHaveLength(count);
 
   rmSync(gate(4));

@@ -69,10 +69,14 @@ test("the base's own version, which nobody uses, is let go when an adapter of it
   const own = createSampler({ config, slots: 16, stopTokens: [], threads: 2, decode: () => "" });
   await own.load(0, base);
   const before = await own.generate(request(0, 2));
-  const busy = own.generate({ ...request(0, 3), sampling: { temperature: 0, maxTokens: 150 } });
+  let isComing = true;
+  const busy = [20, 30, 40, 50].map(async (maxTokens) => {
+    while (isComing) await own.generate({ ...request(0, 3), sampling: { temperature: 0, maxTokens } });
+  });
   await own.load(1, first);
   expect([0, 1].map(own.isLoaded), "in use").toEqual([true, true]);
-  await busy;
+  isComing = false;
+  await Promise.all(busy);
   await own.load(2, second);
   expect([0, 1, 2].map(own.isLoaded), "idle").toEqual([false, true, true]);
   await own.load(0, base);
