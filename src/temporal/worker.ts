@@ -93,7 +93,10 @@ export async function runWorker(options: {
       interceptors: {
         activity: [
           tellProgress(options.onProgress),
-          tellOutOfMemory((error) => broken.abort(error)),
+          tellOutOfMemory((error) => {
+            broken.abort(error);
+            setTimeout(() => process.kill(process.pid, "SIGKILL"), grace).unref();
+          }),
           local.interceptor,
         ],
       },
@@ -130,6 +133,9 @@ export async function runWorker(options: {
     for (const one of made) await one.close();
   }
 }
+
+/** Milliseconds in which a process without memory ends in order, for which it may want memory, before it ends all the same. */
+const grace = 10_000;
 
 /** Runs workers until `ended` resolves, or one of them fails. */
 async function runTogether(workers: Worker[], ended: Promise<void>): Promise<void> {
