@@ -1,3 +1,4 @@
+import { endAnyway } from "../processes/end-anyway.ts";
 import { interruption } from "./interruption.ts";
 
 /** When a worker should end. */
@@ -7,9 +8,6 @@ export interface WorkerEnding {
   /** It works, and from now on ends in order. */
   isReady(): void;
 }
-
-/** Milliseconds in which a worker ends in order, before it ends all the same. */
-const grace = 10_000;
 
 /**
  * Waits for a worker's end, at whatever moment that comes: a worker that is still starting holds nothing and ends at
@@ -22,7 +20,7 @@ export function workerEnding(): WorkerEnding {
   const promise = isSupervised ? untilDisconnected() : interruption().promise.then(() => {});
   void promise.then(() => {
     if (!isReady) process.exit();
-    setTimeout(() => process.kill(process.pid, "SIGKILL"), grace).unref();
+    endAnyway();
   });
   return {
     promise,

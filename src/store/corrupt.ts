@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import type { Backend } from "./backend.ts";
 import { decodeRecord } from "./envelope.ts";
 import { generation, generationOf } from "./generation-name.ts";
-import { pagesOf } from "./pages.ts";
+import { pathsOf } from "./pages.ts";
 import type { Corrupt } from "./store.ts";
 import { partOf, type Tree } from "./tree.ts";
 import { freedMark, treeFile, treeFileOf } from "./tree-paths.ts";
@@ -11,7 +11,7 @@ import { freedMark, treeFile, treeFileOf } from "./tree-paths.ts";
 /** Everything below `prefix` that can't be read: records, bytes, and files of trees that their record names otherwise. */
 export async function corruptBelow(backend: Backend, prefix: string): Promise<Corrupt[]> {
   const found: Corrupt[] = [];
-  for await (const path of pagesOf(backend, prefix)) {
+  for await (const path of pathsOf((after) => backend.page(prefix, after))) {
     if (treeFileOf(path) !== undefined) continue; // its record tells of it
     for (const problem of await problemsOf(backend, path)) {
       found.push({ ...problem, isReplaced: await isReplaced(backend, path) });

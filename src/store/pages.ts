@@ -1,9 +1,9 @@
-import type { Backend } from "./backend.ts";
+import type { Page } from "./backend.ts";
 
-/** All paths below `prefix`, page by page. */
-export async function* pagesOf(backend: Pick<Backend, "page">, prefix: string): AsyncGenerator<string> {
+/** All paths of a listing, page by page; `page` gives those after a path. */
+export async function* pathsOf(page: (after?: string) => Promise<Page>): AsyncGenerator<string> {
   for (let after: string | undefined; ; ) {
-    const { paths, next } = await backend.page(prefix, after);
+    const { paths, next } = await page(after);
     yield* paths;
     if (next === undefined) return;
     after = next;

@@ -1,3 +1,4 @@
+import type { Page } from "./backend.ts";
 import type { Key, Prefix, TreeKey } from "./key.ts";
 import type { Files, Tree } from "./tree.ts";
 
@@ -58,7 +59,7 @@ export interface Store {
   /** Whether that was done, or has begun. */
   isFreed(key: TreeKey<unknown>, part: string): Promise<boolean>;
   /** The paths of what is below a place, a part at a time, in order; each once, also where it was replaced. May lag. */
-  list(prefix: Prefix, after?: string): Promise<{ paths: string[]; next?: string }>;
+  list(prefix: Prefix, after?: string): Promise<Page>;
   /**
    * Removes a record, as retention says. Who puts one there while another removes it can't know whether it stays: what
    * is to be made again gets a place of its own instead.

@@ -2,7 +2,7 @@ import { writerOf } from "../files/temporary-name.ts";
 import type { Backend } from "./backend.ts";
 import { decodeRecord } from "./envelope.ts";
 import type { Generations } from "./generations.ts";
-import { pagesOf } from "./pages.ts";
+import { pathsOf } from "./pages.ts";
 import type { Tree } from "./tree.ts";
 import { treeFileOf, treeRecord } from "./tree-paths.ts";
 
@@ -23,7 +23,7 @@ export async function sweepTrees(
 
 async function attemptsBelow(backend: Backend, prefix: string) {
   const attempts = new Map<string, { tree: string; attempt: string; paths: string[] }>();
-  for await (const path of pagesOf(backend, prefix)) {
+  for await (const path of pathsOf((after) => backend.page(prefix, after))) {
     const file = treeFileOf(path);
     if (file === undefined) continue;
     const known = attempts.get(`${file.tree}/${file.attempt}`) ?? { ...file, paths: [] };

@@ -7,6 +7,7 @@ import {
 } from "@temporalio/worker";
 import type { Queues } from "../contracts/trajectory.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { endAnyway } from "../processes/end-anyway.ts";
 import { untilAborted } from "../promises/abort-signals.ts";
 import { openRun } from "../runs/open-runs.ts";
 import { type Role, rolesBeside } from "../runs/queues.ts";
@@ -95,7 +96,7 @@ export async function runWorker(options: {
           tellProgress(options.onProgress),
           tellOutOfMemory((error) => {
             broken.abort(error);
-            setTimeout(() => process.kill(process.pid, "SIGKILL"), grace).unref();
+            endAnyway(); // to end in order may want memory, too
           }),
           local.interceptor,
         ],
@@ -133,9 +134,6 @@ export async function runWorker(options: {
     for (const one of made) await one.close();
   }
 }
-
-/** Milliseconds in which a process without memory ends in order, for which it may want memory, before it ends all the same. */
-const grace = 10_000;
 
 /** Runs workers until `ended` resolves, or one of them fails. */
 async function runTogether(workers: Worker[], ended: Promise<void>): Promise<void> {

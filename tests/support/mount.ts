@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -13,6 +13,18 @@ export const mayMount: boolean = (() => {
     rmSync(probe, { recursive: true, force: true });
   }
 })();
+
+/** Makes a small disk at `folder`, has `work` find it read-only, and takes it away. */
+export async function onReadOnlyDisk(folder: string, work: () => Promise<void>): Promise<void> {
+  mkdirSync(folder);
+  mount("mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", folder);
+  try {
+    mount("mount", "-o", "remount,ro", folder);
+    await work();
+  } finally {
+    mount("umount", "--lazy", folder);
+  }
+}
 
 /** Runs `mount` or `umount`; throws what it says if it fails. */
 export function mount(command: "mount" | "umount", ...parameters: string[]): void {

@@ -1,10 +1,10 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { writeNewFolder } from "../../../src/cli/used-target.ts";
 import { readRecord, writeOnce, writeWhole } from "../../../src/files/whole-files.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
-import { mayMount, mount } from "../../support/mount.ts";
+import { mayMount, onReadOnlyDisk } from "../../support/mount.ts";
 import { samplePlan } from "../../support/sample-plan.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
@@ -37,10 +37,7 @@ test.skipIf(!mayMount)(
   "a read-only store is said to be one, also where a folder would have to be made",
   async () => {
     const disk = join(folder, "disk");
-    mkdirSync(disk);
-    mount("mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk);
-    try {
-      mount("mount", "-o", "remount,ro", disk);
+    await onReadOnlyDisk(disk, async () => {
       const expected = { code: "STORE_NOT_WRITABLE", params: { reason: "its file system is read-only" } };
       await expect(writeOnce(join(disk, "record.json"), "{}")).rejects.toMatchObject(expected);
       await expect(writeOnce(join(disk, "a", "b", "record.json"), "{}")).rejects.toMatchObject(expected);
@@ -49,9 +46,7 @@ test.skipIf(!mayMount)(
       await expect(createRun(samplePlan(small), join(disk, "runs"), undefined, false)).rejects.toMatchObject(
         expected,
       );
-    } finally {
-      mount("umount", "--lazy", disk);
-    }
+    });
   },
 );
 

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryName } from "../../../src/files/temporary-name.ts";
@@ -6,7 +6,7 @@ import { folderBackend } from "../../../src/store/folder-backend.ts";
 import { keyOf, prefixOf } from "../../../src/store/key.ts";
 import { openStore } from "../../../src/store/open-store.ts";
 import { failOnce } from "../../support/failing-calls.ts";
-import { mayMount, mount } from "../../support/mount.ts";
+import { mayMount, onReadOnlyDisk } from "../../support/mount.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -46,19 +46,14 @@ test.skipIf(!mayMount)(
   "a read-only store is said to be one, also where a folder would have to be made",
   async () => {
     const disk = join(folder, "disk");
-    mkdirSync(disk);
-    mount("mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk);
-    try {
-      mount("mount", "-o", "remount,ro", disk);
+    await onReadOnlyDisk(disk, async () => {
       const backend = folderBackend(join(disk, "a"));
       const expected = { code: "STORE_NOT_WRITABLE", params: { reason: "its file system is read-only" } };
       await expect(backend.put("x.json", Buffer.of(1), { flush: false })).rejects.toMatchObject(expected);
       await expect(backend.fill("v1/a.b/", async () => {})).rejects.toMatchObject(expected);
       expect(await backend.get("x.json")).toBeUndefined();
       expect(await backend.page("")).toEqual({ paths: [] });
-    } finally {
-      mount("umount", "--lazy", disk);
-    }
+    });
   },
 );
 
