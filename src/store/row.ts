@@ -43,11 +43,14 @@ export async function addToRow<Value>(
   }
 }
 
-/** How many records a row has, by asking for few of them. */
-export async function lengthOfRow(store: Pick<Store, "has">, row: Row<unknown>): Promise<number> {
-  let beyond = 1;
-  while (await store.has(row(beyond))) beyond *= 2;
-  let last = Math.floor(beyond / 2);
+/** How many records a row has, by asking for few of them; it has `known` at least. */
+export async function lengthOfRow(store: Pick<Store, "has">, row: Row<unknown>, known = 0): Promise<number> {
+  let last = known;
+  let beyond = known + 1;
+  while (await store.has(row(beyond))) {
+    last = beyond;
+    beyond = known + 2 * (beyond - known);
+  }
   while (beyond - last > 1) {
     const middle = Math.floor((last + beyond) / 2);
     if (await store.has(row(middle))) last = middle;

@@ -1,18 +1,17 @@
 import type { Plan } from "../contracts/plan.ts";
+import { lengthOfRow } from "../store/row.ts";
 import type { Store } from "../store/store.ts";
 import { treeRecordKey } from "../store/tree-paths.ts";
 import { policyPart, versionKey } from "./version-parts.ts";
 
-/** The newest version of a run, asked for one after the other from `known` on, which there is; undefined if there is none. */
+/** The newest version of a run, asked for from `known` on, which there is; undefined if there is none. */
 export async function newestVersion(
   { plan, store }: { plan: Pick<Plan, "warmStart">; store: Pick<Store, "has"> },
   known?: number,
 ): Promise<number | undefined> {
-  let newest = known;
-  for (let next = (known ?? -1) + 1; ; next++) {
-    if (!(await store.has(treeRecordKey(versionKey(plan, next))))) return newest;
-    newest = next;
-  }
+  const row = (number: number) => treeRecordKey(versionKey(plan, number - 1)); // a row counts from 1, versions from 0
+  const count = await lengthOfRow(store, row, known === undefined ? 0 : known + 1);
+  return count === 0 ? undefined : count - 1;
 }
 
 /** Whether a version was made, and its policy not freed since. */
