@@ -1,7 +1,7 @@
 import { EverturnError } from "../errors/everturn-error.ts";
 
-/** How an allocator says that it has nothing left: C++'s, ONNX Runtime's, CUDA's. */
-const wordsOfAllocators = /std::bad_alloc|failed to allocate memory|out of memory/i;
+/** How an allocator says that it has nothing left: C++'s, ONNX Runtime's, CUDA's, the system's (of a thread's stack, say). */
+const wordsOfAllocators = /std::bad_alloc|failed to allocate memory|out of memory|cannot allocate memory/i;
 
 /** The error of a run of a model: ONNX_OUT_OF_MEMORY if that is what the runtime says, else ONNX_RUN_FAILED. */
 export function runError(reason: string, cause?: unknown): EverturnError {

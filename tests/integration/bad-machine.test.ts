@@ -32,11 +32,12 @@ function startRun(runs: string, steps = 10): RunningCommand {
   return command;
 }
 
-async function untilSaid({ stdout, child }: RunningCommand, text: string): Promise<void> {
-  for (let waited = 0; !stdout().includes(text) && waited < 600 && child.exitCode === null; waited++) {
+/** Waits for a line of the run; fails with all that it said if it ends before. */
+async function untilSaid({ stdout, stderr, child }: RunningCommand, text: string): Promise<void> {
+  for (let waited = 0; !stdout().includes(text) && waited < 1200 && child.exitCode === null; waited++) {
     await sleep(100);
   }
-  expect(stdout()).toContain(text);
+  expect(stdout() + stderr()).toContain(text);
 }
 
 async function expectWhole({ end }: RunningCommand, runs: string, steps = 10): Promise<void> {
@@ -101,32 +102,30 @@ describe.skipIf(!mayMount)("needs the right to mount a disk", () => {
   });
 });
 
-/** The process of the run's worker of `role`. */
-function workerOf(run: string, role: string): number {
-  const words = `--role ${role} --run ${run} `;
+/** The process of the worker of `role` of the run in `runs`; other tests' runs may have its name. */
+function workerOf(runs: string, role: string): number {
+  const words = new RegExp(`--role ${role} .*--runs ${runs} `);
   for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
     try {
-      if (readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").includes(words))
-        return Number(pid);
+      if (readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").match(words)) return Number(pid);
     } catch {
       // it has ended since
     }
   }
-  throw new Error(`${run} has no ${role} worker`);
+  throw new Error(`The run in ${runs} has no ${role} worker`);
 }
 
 const hasPrlimit = spawnSync("prlimit", ["--version"]).status === 0;
 
 test.skipIf(!hasPrlimit)(
   "a trainer with too little memory: the run says so, and nothing is lost",
-  { timeout: 120_000 },
+  { timeout: 240_000 },
   async () => {
     const runs = place(200);
     const steps = 10;
     const command = startRun(runs, steps);
     await untilSaid(command, "reinforcement learning"); // the first step needs more than the warm start did
-    const [run = ""] = readdirSync(runs);
-    const trainer = workerOf(run, "trainer");
+    const trainer = workerOf(runs, "trainer");
     const { status, stderr } = spawnSync("prlimit", [`--pid=${trainer}`, "--data=1048576"], {
       encoding: "utf8",
     });

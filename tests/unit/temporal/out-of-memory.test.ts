@@ -1,7 +1,7 @@
 import { ApplicationFailure } from "@temporalio/common";
 import { MockActivityEnvironment } from "@temporalio/testing";
 import { expect, test } from "vitest";
-import { runError } from "../../../src/onnx/run-error.ts";
+import { runError, sessionError } from "../../../src/onnx/run-error.ts";
 import { durable } from "../../../src/temporal/durable.ts";
 import { isOutOfMemory } from "../../../src/temporal/out-of-memory.ts";
 
@@ -14,10 +14,23 @@ async function failure(error: unknown): Promise<unknown> {
   );
 }
 
-test("an activity that found no memory is told apart, and worth a retry", async () => {
-  const allocation = await failure(runError("Non-zero status code … Status Message: std::bad_alloc"));
-  expect(allocation).toMatchObject({ type: "ONNX_OUT_OF_MEMORY", nonRetryable: false });
-  expect(isOutOfMemory(allocation)).toBe(true);
+const noMemory = [
+  "Non-zero status code … Status Message: std::bad_alloc",
+  "/onnxruntime_src/onnxruntime/core/platform/posix/env.cc:251 … pthread_create failed, error code: 12 error msg: Cannot allocate memory",
+];
+
+test.each(noMemory)(
+  "an activity that found no memory is told apart, and worth a retry: %s",
+  async (reason) => {
+    for (const error of [runError(reason), sessionError(reason, undefined)]) {
+      const allocation = await failure(error);
+      expect(allocation).toMatchObject({ type: "ONNX_OUT_OF_MEMORY", nonRetryable: false });
+      expect(isOutOfMemory(allocation)).toBe(true);
+    }
+  },
+);
+
+test("an activity that failed for another reason is not said to have found no memory", async () => {
   const shape = await failure(runError("Got invalid dimensions for input: ids"));
   expect(shape).toMatchObject({ type: "ONNX_RUN_FAILED", nonRetryable: true });
   expect(isOutOfMemory(shape)).toBe(false);
