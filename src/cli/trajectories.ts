@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import type { FinishedTrajectory } from "../contracts/folded-step.ts";
 import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
+import { outcomes } from "../contracts/outcomes.ts";
 import { openRun } from "../runs/open-runs.ts";
 import { trajectoryReader } from "../trajectory/reader.ts";
 import { count, decimal } from "./option-values.ts";
@@ -21,8 +22,6 @@ interface Options {
   json: boolean;
 }
 
-const outcomes: TrajectoryRecord["outcome"][] = ["answered", "turn-limit", "token-limit", "left-out"];
-
 /** `everturn trajectories <run>`: the finished trajectories of a run, filtered; no server is needed. */
 export function registerTrajectories(program: Command): void {
   program
@@ -31,7 +30,7 @@ export function registerTrajectories(program: Command): void {
     .argument("<run>", "the run's id, or the path of its folder")
     .option("--stage <name>", "of one step or evaluation, such as step-0003 or evaluation-v0001")
     .option("--task <id>", "of one task, such as task-00012")
-    .addOption(new Option("--outcome <outcome>", "that ended so").choices(outcomes))
+    .addOption(new Option("--outcome <outcome>", "that ended so").choices(Object.keys(outcomes)))
     .option("--min-reward <number>", "with at least this reward", decimal)
     .option("--max-reward <number>", "with at most this reward", decimal)
     .option("--tool <name>", "that called this tool")

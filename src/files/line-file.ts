@@ -7,26 +7,52 @@ import { makeFolder } from "./make-folder.ts";
 import { storageError } from "./storage-errors.ts";
 
 /**
- * Writes a line of a file of lines, and flushes it. Its place is after the lines that `isBefore` holds for, which are
- * the file's first. Writers that race write the same bytes to the same place, so a late one changes nothing; what a
- * killed writer left torn is written over. Throws DISK_FULL, STORE_NOT_WRITABLE.
+ * Writes lines of a file of lines at a place, in bytes, and flushes them. Writers that race write the same bytes to the
+ * same place, so a late one changes nothing; what a killed writer left torn is written over. Throws DISK_FULL,
+ * STORE_NOT_WRITABLE.
  */
-export async function putLine<T>(path: string, line: string, isBefore: (line: T) => boolean): Promise<void> {
-  const before = (await wholeLines(path)).filter((text) => isBefore(parsedLine<T>(path, text)));
-  const position = before.reduce((total, text) => total + Buffer.byteLength(text) + 1, 0);
+export async function putLines(path: string, lines: readonly string[], position: number): Promise<void> {
+  const text = lines.map((line) => `${line}\n`).join("");
   try {
     makeFolder(dirname(path));
     const file = await open(path, constants.O_RDWR | constants.O_CREAT);
     try {
-      await file.write(`${line}\n`, position);
+      await file.write(text, position);
       await file.sync();
     } finally {
       await file.close();
     }
   } catch (error) {
-    throw storageError(error, path, Buffer.byteLength(line) + 1);
+    throw storageError(error, path, Buffer.byteLength(text));
   }
 }
+
+/**
+ * The last whole line of a file of JSON lines, and the place where the next one goes; undefined if it has none. What comes
+ * before it is not read. Throws RECORD_CORRUPT.
+ */
+export async function lastLine<T>(path: string): Promise<{ line: T; end: number } | undefined> {
+  if (!existsSync(path)) return undefined;
+  const file = await open(path);
+  try {
+    const { size } = await file.stat();
+    for (let length = tail; ; length *= 2) {
+      const from = Math.max(0, size - length);
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(size - from), 0, size - from, from);
+      const last = buffer.lastIndexOf(10, bytesRead - 1);
+      const before = last < 1 ? -1 : buffer.lastIndexOf(10, last - 1);
+      if (from > 0 && before < 0) continue;
+      if (last < 0) return undefined;
+      const text = buffer.toString("utf8", before + 1, last);
+      return { line: parsedLine<T>(path, text), end: from + last + 1 };
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** Bytes that are read of a file's end at first: some lines of a step. */
+const tail = 2 ** 14;
 
 /** Reads a file of JSON lines that Everturn wrote; a torn last line is left out. None if there is no file. */
 export async function readLines<T>(path: string): Promise<T[]> {

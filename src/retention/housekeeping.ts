@@ -2,12 +2,13 @@ import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
 import { tellNotice } from "../processes/notice.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
+import { stepPrefix } from "../store/keys.ts";
 import { foldSteps } from "./fold-steps.ts";
 import { freeRecords } from "./free-records.ts";
 
 /** What a worker does for retention beside its activities: nothing waits for it but the worker's end. */
 export interface Housekeeping {
-  /** Puts the trajectories of a recorded step into its file, then lets single records go that are too old. */
+  /** Puts the trajectories of a recorded step into its file, then lets go single records that are too old, and what killed writers left. */
   add(run: OpenRun, step: number): void;
   /** When all of that is done, or has failed. */
   done(): Promise<void>;
@@ -25,7 +26,10 @@ export function housekeeping(): Housekeeping {
     try {
       const folded = await foldSteps(run, step);
       const { singleRecords } = run.plan.retention;
-      for (const one of new Set([...folded, step])) await freeRecords(run, one - singleRecords);
+      for (const one of new Set([...folded, step])) {
+        await freeRecords(run, one - singleRecords);
+        await run.store.sweep(stepPrefix(one)); // of those who trained it or folded it, and were killed
+      }
     } catch (error) {
       const reason = messageOf(error);
       const { code, message } = new EverturnError("STEP_NOT_FOLDED", { step, reason });

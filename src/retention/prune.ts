@@ -32,7 +32,7 @@ export async function prune(run: OpenRun, { isDry = false } = {}): Promise<Prune
   const folded = await foldAll(run, last, isDry);
   const freed = await freeAll(run, last - plan.retention.singleRecords, isDry);
   const versions = await freeVersions(run, { last, isDry });
-  return { folded, ...freed, versions, ...(isDry ? {} : { swept: await sweepRun(run) }) };
+  return { folded, ...freed, versions, ...(isDry ? {} : { swept: await sweepRun(run, { isWhole: true }) }) };
 }
 
 async function foldAll(run: OpenRun, last: number, isDry: boolean): Promise<number[]> {

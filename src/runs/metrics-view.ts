@@ -1,5 +1,5 @@
 import { isEverturnError } from "../errors/everturn-error.ts";
-import { putLine, readLines } from "../files/line-file.ts";
+import { lastLine, putLines } from "../files/line-file.ts";
 import { patiently } from "../files/patiently.ts";
 import { writeWhole } from "../files/whole-files.ts";
 import { recordedStepKey } from "../store/keys.ts";
@@ -7,32 +7,33 @@ import type { OpenRun } from "./open-runs.ts";
 import { recordedSteps } from "./recorded-steps.ts";
 
 /**
- * Writes the lines that `metrics.jsonl` lacks up to a step, of what was recorded. The file is for people and their tools:
- * Everturn reads the records. One that can't be read is written anew. Waits where the disk is full (`patiently`).
+ * Writes the lines that `metrics.jsonl` lacks at its end up to a step, of what was recorded. The file is for people and their
+ * tools: Everturn reads the records. Only its last line is looked at; where that can't be read, the file is written anew.
+ * Waits where the disk is full (`patiently`).
  */
 export async function writeMetrics(
   { folder, store }: Pick<OpenRun, "folder" | "store">,
   step: number,
 ): Promise<void> {
-  const written = await stepsIn(folder.metrics);
-  if (written === undefined) {
+  const last = await lastStepIn(folder.metrics);
+  if (last === undefined) {
     const lines = (await recordedSteps(store)).map((record) => `${JSON.stringify(record)}\n`);
     await patiently(() => writeWhole(folder.metrics, lines.join("")));
     return;
   }
-  for (let missing = 1; missing <= step; missing++) {
-    if (written.has(missing)) continue;
+  const lines: string[] = [];
+  for (let missing = last.step + 1; missing <= step; missing++) {
     const record = await store.read(recordedStepKey(missing));
-    if (record === undefined) continue;
-    const isBefore = (line: { step: number }) => line.step < missing;
-    await patiently(() => putLine(folder.metrics, JSON.stringify(record), isBefore));
+    if (record !== undefined) lines.push(JSON.stringify(record));
   }
+  if (lines.length > 0) await patiently(() => putLines(folder.metrics, lines, last.end));
 }
 
-/** The steps that have a line; undefined if the file can't be read. */
-async function stepsIn(metrics: string): Promise<Set<number> | undefined> {
+/** The last step that has a line, 0 if there is none, and where the next one goes; undefined if it can't be read. */
+async function lastStepIn(metrics: string): Promise<{ step: number; end: number } | undefined> {
   try {
-    return new Set((await readLines<{ step: number }>(metrics)).map(({ step }) => step));
+    const last = await lastLine<{ step: number }>(metrics);
+    return last === undefined ? { step: 0, end: 0 } : { step: last.line.step, end: last.end };
   } catch (error) {
     if (isEverturnError(error) && error.code === "RECORD_CORRUPT") return undefined;
     throw error;

@@ -4,8 +4,11 @@ import { isSystemError } from "../errors/system-error.ts";
 import { namesIn } from "../files/names-in.ts";
 import { writerOf } from "../files/temporary-name.ts";
 import { writing } from "../store/folder-backend.ts";
-import { prefixOf } from "../store/key.ts";
-import { initialKey } from "../store/keys.ts";
+import { type Prefix, prefixOf } from "../store/key.ts";
+import { foldedKey, initialKey, recordedStepKey, stepPrefix } from "../store/keys.ts";
+import { lengthOfRow } from "../store/row.ts";
+import type { Store } from "../store/store.ts";
+import { treeRecordKey } from "../store/tree-paths.ts";
 import type { OpenRun } from "./open-runs.ts";
 
 /** What a sweep deleted. */
@@ -22,11 +25,16 @@ const foreignAge = 60 * 60_000;
 /**
  * Deletes what killed writers left in a run's folder: temporary files, and attempts at versions. What a process that lives
  * is writing is left alone, and what another machine wrote in the last hour. The folders of trajectories are not looked into:
- * their records are the store's, which writes them elsewhere.
+ * their records are the store's, which writes them elsewhere. With `isWhole` all steps are looked at, else the newest, whose
+ * number does not grow: those before them were swept when they were folded.
  */
-export async function sweepRun({ folder, store }: Pick<OpenRun, "folder" | "store">): Promise<Swept> {
+export async function sweepRun(
+  { folder, store }: Pick<OpenRun, "folder" | "store">,
+  { isWhole = false } = {},
+): Promise<Swept> {
   const swept = { files: 0, attempts: 0 };
-  for (const prefix of [prefixOf("steps"), prefixOf("warm-start"), prefixOf(initialKey.tree)]) {
+  const steps = isWhole ? [prefixOf("steps")] : await newestSteps(store);
+  for (const prefix of [...steps, prefixOf("warm-start"), prefixOf(initialKey.tree)]) {
     const { objects, trees } = await store.sweep(prefix);
     swept.files += objects;
     swept.attempts += trees;
@@ -40,6 +48,17 @@ export async function sweepRun({ folder, store }: Pick<OpenRun, "folder" | "stor
     }
   }
   return swept;
+}
+
+/** The step under way, and those before it, back to one whose trajectories are in a file. */
+async function newestSteps(store: Pick<Store, "has">): Promise<Prefix[]> {
+  const newest = await lengthOfRow(store, recordedStepKey);
+  const steps = [newest + 1];
+  for (let step = newest; step > 0; step--) {
+    steps.push(step);
+    if (await store.has(treeRecordKey(foldedKey(step)))) break;
+  }
+  return steps.map(stepPrefix);
 }
 
 /** A line that says what was swept; undefined if nothing was. */

@@ -111,6 +111,11 @@ export function holdersRow({ stage, task, sample }: TrajectoryName, tool: string
   return (fence) => keyOf("trajectories", stage, task, sample, "holders", tool, fence);
 }
 
+/** All that is kept of a step itself. */
+export function stepPrefix(step: number): Prefix {
+  return prefixOf("steps", step);
+}
+
 /** The trajectories of a step in one file. */
 export function foldedKey(step: number): TreeKey<FoldedStep> {
   return treeKeyOf("steps", step, "folded");

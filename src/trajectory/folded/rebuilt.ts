@@ -1,7 +1,9 @@
 import type { Segment } from "../../contracts/generated/segment.ts";
 import type { TrajectoryRecord } from "../../contracts/generated/trajectory.ts";
+import { outcomes } from "../../contracts/outcomes.ts";
 import type { RecordedCall } from "../../contracts/recorded-call.ts";
 import type { RecordedTurn } from "../../contracts/recorded-turn.ts";
+
 import { segmentRef } from "../segments.ts";
 import { resultOf } from "../turn-journal.ts";
 import { turnRecord } from "../turn-record.ts";
@@ -120,21 +122,20 @@ function trajectoryRecord(row: Row, turns: readonly KeptTurn[]): TrajectoryRecor
   };
 }
 
-const origins = ["prompt", "action", "observation"] as const;
-const finishReasons = ["stop", "length"] as const;
-const approvals = ["approved", "edited", "denied", "timed-out"] as const;
-const outcomes = [
-  "answered",
-  "turn-limit",
-  "token-limit",
-  "time-limit",
-  "invalid-limit",
-  "left-out",
-] as const;
+const origins: Record<Segment["origin"], true> = { prompt: true, action: true, observation: true };
+const finishReasons: Record<RecordedTurn["finishReason"], true> = { stop: true, length: true };
+const approvals: Record<NonNullable<RecordedCall["approval"]>, true> = {
+  approved: true,
+  edited: true,
+  denied: true,
+  "timed-out": true,
+};
 
-function oneOf<Name extends string>(names: readonly Name[], name: string | null): Name {
-  const known = names.find((one) => one === name);
-  if (known === undefined)
-    throw new Error(`A column of a step's file says ${name}, not ${names.join(" or ")}.`);
-  return known;
+function oneOf<Name extends string>(names: Record<Name, true>, name: string | null): Name {
+  if (name !== null && isOne(names, name)) return name;
+  throw new Error(`A column of a step's file says ${name}, not ${Object.keys(names).join(" or ")}.`);
+}
+
+function isOne<Name extends string>(names: Record<Name, true>, name: string): name is Name {
+  return Object.hasOwn(names, name);
 }

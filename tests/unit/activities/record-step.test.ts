@@ -62,7 +62,7 @@ test("metrics.jsonl is a view: lines that it lacks come with the next step, and 
   rmSync(folder.metrics);
   await recordStep(open, keeping)({ run, record: record(3), finished: [] });
   expect(await readLines(folder.metrics), "taken away").toEqual(lines);
-  writeFileSync(folder.metrics, '{"step":1\n{"step":2}\n');
+  writeFileSync(folder.metrics, '{"step":1}\n{"step":2\n');
   await recordStep(open, keeping)({ run, record: record(3), finished: [] });
   expect(await readLines(folder.metrics), "spoilt").toEqual(lines);
 });

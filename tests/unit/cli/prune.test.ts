@@ -1,15 +1,17 @@
-import { readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { registerLedger } from "../../../src/cli/ledger.ts";
 import { registerPrune } from "../../../src/cli/prune.ts";
 import { registerReport } from "../../../src/cli/report.ts";
 import { registerShow } from "../../../src/cli/show.ts";
 import { registerTrajectories } from "../../../src/cli/trajectories.ts";
+import { newAttempt } from "../../../src/files/temporary-name.ts";
 import { housekeeping } from "../../../src/retention/housekeeping.ts";
 import { prune } from "../../../src/retention/prune.ts";
 import type { OpenRun } from "../../../src/runs/open-runs.ts";
 import { prefixOf } from "../../../src/store/key.ts";
-import { callKey } from "../../../src/store/keys.ts";
+import { callKey, trainedStepKey } from "../../../src/store/keys.ts";
 import { listed } from "../../../src/store/listed.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { copyTurns } from "../../../src/trajectory/copy-turns.ts";
@@ -131,9 +133,14 @@ test("what a late writer puts back is an orphan; a fork of a pruned trajectory h
 test("a worker that records a step folds it, and those before it, and keeps the newest steps' single records", async () => {
   const other = await makeRun(temporaryFolder(), { steps: 5, trajectories: 2, turns: 2, tokens: 4 });
   const keeping = housekeeping();
+  const killed = newAttempt().replace(/\.\d+\./, ".4194000."); // no such process
+  const left = join(other.folder.root, trainedStepKey(5).tree, killed, "policy");
+  mkdirSync(left, { recursive: true });
+  writeFileSync(join(left, "weights"), "");
   keeping.add(other, 4);
   keeping.add(other, 5);
   await keeping.done();
+  expect(existsSync(left), "what a killed trainer left").toBe(false);
   expect(await singleSteps(other)).toEqual(new Set(["step-0003", "step-0004", "step-0005"]));
   expect(await prune(other, { isDry: true })).toMatchObject({ folded: [], records: 0 });
 });

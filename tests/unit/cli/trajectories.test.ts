@@ -41,6 +41,9 @@ test("filters by outcome, reward, tool and task", async () => {
     total: 1,
     trajectories: [{ outcome: "left-out" }],
   });
+  for (const outcome of ["time-limit", "invalid-limit"]) {
+    expect(await json("--outcome", outcome)).toEqual({ trajectories: [], total: 0 });
+  }
   const solved = await json("--min-reward", "0.5", "--limit", "0");
   expect(solved.trajectories.every((row) => row.reward === 1)).toBe(true);
   const unsolved = await json("--max-reward", "0.5");

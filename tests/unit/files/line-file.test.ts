@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { putLine, readLines } from "../../../src/files/line-file.ts";
+import { lastLine, putLines, readLines } from "../../../src/files/line-file.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -14,8 +14,11 @@ const written = (name: string, text: string) => {
 interface Line {
   step: number;
 }
-const put = (path: string, step: number) =>
-  putLine<Line>(path, JSON.stringify({ step }), (line) => line.step < step);
+/** Puts the line of a step that is not there yet after the last one. */
+async function put(path: string, step: number) {
+  const { line, end } = (await lastLine<Line>(path)) ?? { line: { step: 0 }, end: 0 };
+  if (line.step < step) await putLines(path, [JSON.stringify({ step })], end);
+}
 
 test("a line that a killed writer left torn is ignored by readers and written over by the next writer", async () => {
   const path = written("metrics.jsonl", '{"step":1,"name":"é"}\n{"step":2,"name":"a long one that is t');
@@ -31,6 +34,16 @@ test("writers of one line that race, and one that comes late, leave it once and 
   await put(path, 2);
   await Promise.all(Array.from({ length: 8 }, () => put(path, 1)));
   expect(readFileSync(path, "utf8")).toBe('{"step":1}\n{"step":2}\n');
+});
+
+test("the last line is found behind long ones and before a torn one, and what a file of lines without one has is none", async () => {
+  const long = JSON.stringify({ step: 2, text: "ü".repeat(40_000) });
+  const path = written("long.jsonl", `{"step":1}\n${long}\n{"st`);
+  expect(await lastLine(path)).toEqual({ line: JSON.parse(long), end: Buffer.byteLength(long) + 12 });
+  for (const text of ["", "torn", "torn".repeat(10_000)]) {
+    expect(await lastLine(written("without.jsonl", text))).toBeUndefined();
+  }
+  expect(await lastLine(join(folder, "nothing.jsonl"))).toBeUndefined();
 });
 
 test("a file of lines that is not there has none; a line in its middle that is torn is refused", async () => {

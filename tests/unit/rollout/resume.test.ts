@@ -8,6 +8,7 @@ import { reserve } from "../../../src/ledger/reservations.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
 import { type OpenRun, openRun } from "../../../src/runs/open-runs.ts";
 import { evaluationKey, recordedStepKey, trainedStepKey } from "../../../src/store/keys.ts";
+import { counting } from "../../support/asked.ts";
 import { samplePlan } from "../../support/sample-plan.ts";
 import { writeSampleRun } from "../../support/sample-run.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
@@ -77,22 +78,12 @@ async function record({ store }: OpenRun, step: number): Promise<void> {
 
 /** What a training workflow is told that begins anew, and how often the store was asked for it. */
 async function resumed(run: OpenRun): Promise<{ progress: TrainingProgress; asked: number }> {
-  let asked = 0;
-  const store = new Proxy(run.store, {
-    get: (target, name, receiver) => {
-      const member: unknown = Reflect.get(target, name, receiver);
-      if (typeof member !== "function") return member;
-      return (...parameters: unknown[]): unknown => {
-        asked += 1;
-        return Reflect.apply(member, target, parameters);
-      };
-    },
-  });
+  const { counted: store, asked } = counting(run.store);
   const { progress } = await openRunActivity(async () => ({ ...run, store }))({
     ...{ run: run.id, knowsProgress: false },
   });
   if (progress === undefined) throw new Error("it tells no progress");
-  return { progress, asked };
+  return { progress, asked: asked() };
 }
 
 /** A run in which each step took the groups of its place, and the next step's are under way. */

@@ -1,10 +1,12 @@
 import { existsSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import type { StepRecord } from "../../../src/contracts/generated/step-record.ts";
 import { newAttempt } from "../../../src/files/temporary-name.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
 import { openRun } from "../../../src/runs/open-runs.ts";
 import { sweepRun } from "../../../src/runs/sweep.ts";
+import { foldedKey, recordedStepKey, trainedStepKey } from "../../../src/store/keys.ts";
 import { samplePlan } from "../../support/sample-plan.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
@@ -39,4 +41,33 @@ test("what killed writers left is deleted, what is being written is not, and no 
   expect(await sweepRun(opened)).toMatchObject({ files: left.length });
   expect(left.filter(existsSync)).toEqual([]);
   expect(kept.filter(existsSync)).toEqual(kept);
+});
+
+/** An attempt at a step that a killed writer left. */
+function attemptAt(step: number): string {
+  const { tree } = trainedStepKey(step);
+  const file = join(opened.folder.root, tree, dead, "policy", "weights");
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, "");
+  return file;
+}
+
+const fold = (step: number) =>
+  opened.store.tree(
+    foldedKey(step),
+    async (folder) => writeFileSync(join(folder, "file"), ""),
+    () => ({ trajectories: [] }),
+  );
+
+test("a sweep looks at the newest steps, back to one that is folded, however many there are; a whole one at all", async () => {
+  for (let step = 1; step <= 8; step++) {
+    await opened.store.record(recordedStepKey(step), { step } as StepRecord);
+    if (step <= 5) await fold(step);
+  }
+  const newest = [5, 6, 7, 8, 9].map(attemptAt);
+  const old = attemptAt(3);
+  expect(await sweepRun(opened)).toEqual({ files: 0, attempts: newest.length });
+  expect(newest.filter(existsSync)).toEqual([]);
+  expect(existsSync(old)).toBe(true);
+  expect(await sweepRun(opened, { isWhole: true })).toEqual({ files: 0, attempts: 1 });
 });

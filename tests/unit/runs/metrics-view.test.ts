@@ -1,0 +1,34 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import type { StepRecord } from "../../../src/contracts/generated/step-record.ts";
+import { readLines } from "../../../src/files/line-file.ts";
+import { createRun } from "../../../src/runs/create-run.ts";
+import { writeMetrics } from "../../../src/runs/metrics-view.ts";
+import { openRun } from "../../../src/runs/open-runs.ts";
+import { recordedStepKey } from "../../../src/store/keys.ts";
+import { samplePlan } from "../../support/sample-plan.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+
+const runs = temporaryFolder();
+const small = { steps: 1, batchSize: 8, tasks: 2, warmStart: false, evaluationEvery: 1 };
+
+/** Bytes that this process has read so far, as Linux counts them. */
+const bytesRead = () => Number(/^rchar: (\d+)$/m.exec(readFileSync("/proc/self/io", "utf8"))?.[1]);
+
+test.skipIf(process.platform !== "linux")(
+  "a step's line is written without reading those before it",
+  async () => {
+    const run = await openRun(runs, await createRun(samplePlan(small), runs, undefined, false));
+    const lineOf = (step: number) => ({ step, text: "long ".repeat(1000) }) as unknown as StepRecord;
+    const steps = 600;
+    const before = Array.from({ length: steps - 1 }, (_, index) => `${JSON.stringify(lineOf(index + 1))}\n`);
+    writeFileSync(run.folder.metrics, before.join(""));
+    await run.store.record(recordedStepKey(steps), lineOf(steps));
+    const start = bytesRead();
+    await writeMetrics(run, steps);
+    expect(bytesRead() - start, `of ${before.join("").length}`).toBeLessThan(500_000);
+    expect((await readLines<StepRecord>(run.folder.metrics)).map(({ step }) => step)).toEqual(
+      Array.from({ length: steps }, (_, index) => index + 1),
+    );
+  },
+);
