@@ -22,7 +22,7 @@ const imports = new Map([
 function prepare(key: string, value: unknown): unknown {
   if (key === "title" && typeof value === "string") return undefined;
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  if ("if" in value) return {};
+  if ("if" in value) return "else" in value && isReference(value.else) ? value.else : {};
   if ("$ref" in value) {
     const {
       title: _title,
@@ -39,6 +39,11 @@ function prepare(key: string, value: unknown): unknown {
   if (!open) return value;
   const free = "type" in value && Array.isArray(value.type) ? "JsonObject | string" : "JsonObject";
   return { description: "description" in value ? value.description : undefined, tsType: free };
+}
+
+/** What is written in one of two forms is read in the one that is left when the first has been expanded. */
+function isReference(node: unknown): node is { $ref: string } {
+  return typeof node === "object" && node !== null && "$ref" in node;
 }
 
 function isInterface(node: object): node is { properties: Record<string, unknown>; required?: string[] } {

@@ -11,6 +11,7 @@ import { placeOf } from "../validation/source-document.ts";
 import { assemblePlan } from "./assemble-plan.ts";
 import { crossChecks } from "./cross-checks.ts";
 import { parseDuration } from "./duration.ts";
+import { expandNames } from "./expand-names.ts";
 import { applyOverrides } from "./overrides.ts";
 import { planDocument } from "./plan-document.ts";
 
@@ -54,7 +55,7 @@ export function changePlan(
   begun: number,
 ): { plan: Plan; changed: Changed } {
   const before = planDocument(plan);
-  const document = applyOverrides(before, overrides);
+  const document = expandNames(applyOverrides(before, overrides));
   const validate = createAjv().compile<Pipeline>(pipelineSchema);
   validate(before.value); // fills its defaults
   const pipeline = document.value;

@@ -9,6 +9,7 @@ import { refusal } from "../validation/problem.ts";
 import { assemblePlan } from "./assemble-plan.ts";
 import { crossChecks } from "./cross-checks.ts";
 import { deepFreeze } from "./deep-freeze.ts";
+import { expandNames } from "./expand-names.ts";
 import { loadParts } from "./load-parts.ts";
 import { applyOverrides } from "./overrides.ts";
 import { type Preflight, preflight } from "./preflight.ts";
@@ -42,7 +43,8 @@ export async function checkPipeline(
   const path = resolve(file);
   const folder = dirname(path);
   for (const plugins of options.pluginFolders ?? []) checkFolder(plugins);
-  const document = applyOverrides(readPipeline(path), options.overrides ?? []);
+  const written = expandNames(readPipeline(path)); // so that an override may say more of a plugin that is only named
+  const document = expandNames(applyOverrides(written, options.overrides ?? []));
   const pipeline = document.value;
 
   const validate = createAjv(folder).compile<Pipeline>(pipelineSchema);

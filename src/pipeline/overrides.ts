@@ -11,6 +11,7 @@ import type { SourceDocument } from "../validation/source-document.ts";
 export function applyOverrides(document: SourceDocument, overrides: readonly string[]): SourceDocument {
   const value: unknown = structuredClone(document.value);
   const elsewhere = new Map<Pointer, Place>();
+  const offsets = new Map(document.offsets);
   for (const override of overrides) {
     const [, path = "", text = ""] = /^([^=\s]+)=(.*)$/s.exec(override) ?? [];
     if (path === "") throw invalid(override, "has no key and value");
@@ -19,9 +20,11 @@ export function applyOverrides(document: SourceDocument, overrides: readonly str
     const keys = path.split(".");
     set(value, keys, documents[0]?.value ?? null, override);
     const place = { file: document.file, line: 0, column: 0, text: `override ${override}` };
-    elsewhere.set(keys.reduce(child, ""), place);
+    const at = keys.reduce(child, "");
+    elsewhere.set(at, place);
+    for (const old of offsets.keys()) if (old === at || old.startsWith(`${at}/`)) offsets.delete(old);
   }
-  return { ...document, value, elsewhere };
+  return { ...document, value, offsets, elsewhere };
 }
 
 function set(root: unknown, keys: readonly string[], value: unknown, override: string): void {

@@ -21,12 +21,16 @@ const places: readonly [Pointer, Slot["kind"]][] = [
   ["/trainer/loss", "loss"],
 ];
 
-/** The slots of a pipeline that are well-formed enough to look at; the schema reports the others. */
-export function slotsOf(pipeline: unknown): Slot[] {
+/** Every place of a pipeline for a plugin, and of which kind, whatever stands there. */
+export function placesOf(pipeline: unknown): readonly [Pointer, Slot["kind"]][] {
   const tools = valueAt(pipeline, "/tools");
   const toolPlaces = (Array.isArray(tools) ? tools : []).map((_, index) => child("/tools", index));
-  const all = [...places, ...toolPlaces.map((pointer): [Pointer, Slot["kind"]] => [pointer, "tool"])];
-  return all.flatMap(([pointer, kind]) => {
+  return [...places, ...toolPlaces.map((pointer): [Pointer, Slot["kind"]] => [pointer, "tool"])];
+}
+
+/** The slots of a pipeline that are well-formed enough to look at; the schema reports the others. */
+export function slotsOf(pipeline: unknown): Slot[] {
+  return placesOf(pipeline).flatMap(([pointer, kind]) => {
     const reference = valueAt(pipeline, `${pointer}/plugin`);
     const config = valueAt(pipeline, `${pointer}/config`);
     if (typeof reference !== "string" || reference === "") return [];

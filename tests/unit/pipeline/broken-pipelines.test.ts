@@ -123,12 +123,12 @@ describe("a broken pipeline is refused", () => {
     `);
   });
 
-  it("a plugin's name alone instead of a mapping", async () => {
+  it("a list where a plugin belongs", async () => {
     expect(
-      await withPipeline("loop: { plugin: loop-test, config: {} }", "loop: loop-test"),
+      await withPipeline("loop: { plugin: loop-test, config: {} }", "loop: [loop-test]"),
     ).toMatchInlineSnapshot(`
       "pipeline.yaml: refused, 1 problem:
-      pipeline.yaml:14:7: loop must be a mapping of keys to values, but is “loop-test”. A plugin and its configuration: { plugin: name, config: { … } }.
+      pipeline.yaml:14:7: loop must be a mapping of keys to values, but is a list. A plugin and its configuration: { plugin: name, config: { … } }.
       Correct it and run again."
     `);
   });

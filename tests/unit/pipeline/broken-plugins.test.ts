@@ -24,6 +24,15 @@ describe("a broken plugin is refused", () => {
     `);
   });
 
+  it("an unknown name that stands alone, and one in an override", async () => {
+    const short = await withPipeline(
+      "reward: { plugin: reward-exact-match, config: {} }",
+      "reward: reward-x",
+    );
+    expect(short).toContain("pipeline.yaml:15:9: there is no plugin “reward-x”.");
+    expect(await refused({}, ["reward=reward-x"])).toContain("override reward=reward-x: there is no plugin");
+  });
+
   it("a name like no other", async () => {
     expect(await withPipeline("loop-test", "my-own")).toMatchInlineSnapshot(`
       "pipeline.yaml: refused, 1 problem:

@@ -50,6 +50,15 @@ describe("loadPlan", () => {
     expect(pretrained.warmStart?.learningRate).toBe(2e-5);
   });
 
+  it("takes a plugin's name alone for its use without more", async () => {
+    const short = `${fileOf("pipeline.yaml").replace(/tools:[\s\S]*(?=loop:)/, "tools: [tool-calculator]\n")}`
+      .replace("loop: { plugin: loop-test, config: {} }", "loop: loop-test")
+      .replace("reward: { plugin: reward-exact-match, config: {} }", "reward: reward-exact-match");
+    const { plan } = await planOf({ "pipeline.yaml": short }, ["tools.0.timeout=4s", "loop=loop-test"]);
+    expect(plan.tools[0]).toMatchObject({ name: "tool-calculator", timeout: 4000 });
+    expect(plan).toMatchObject({ loop: { name: "loop-test" }, reward: { name: "reward-exact-match" } });
+  });
+
   it("makes paths absolute, relative to the pipeline", async () => {
     const { folder, plan } = await planOf();
     expect(plan.pipelineFile).toBe(join(folder, "pipeline.yaml"));

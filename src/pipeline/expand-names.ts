@@ -1,0 +1,18 @@
+import { child, parent, valueAt } from "../validation/pointer.ts";
+import type { SourceDocument } from "../validation/source-document.ts";
+import { placesOf } from "./slots.ts";
+
+/** A pipeline in which plugins that are named by a text alone, `reward: reward-x`, are `{ plugin: reward-x }`. */
+export function expandNames(document: SourceDocument): SourceDocument {
+  const value: unknown = structuredClone(document.value);
+  const offsets = new Map(document.offsets);
+  for (const [pointer] of placesOf(value)) {
+    const plugin = valueAt(value, pointer);
+    const holder = valueAt(value, parent(pointer));
+    if (typeof plugin !== "string" || typeof holder !== "object" || holder === null) continue;
+    Reflect.set(holder, pointer.slice(parent(pointer).length + 1), { plugin });
+    const written = offsets.get(pointer);
+    if (written !== undefined) offsets.set(child(pointer, "plugin"), { ...written, key: written.value });
+  }
+  return { ...document, value, offsets };
+}
