@@ -50,7 +50,7 @@ function orchestration(runs: string, tasks: RunTasks): RoleActivities {
   const openRun = openRuns(runs);
   const keeping = housekeeping();
   const activities = {
-    "open-run": durable(openRunActivity(openRun)),
+    "open-run": durable(openRunActivity(openRun, tasks)),
     "end-shards": durable(endShards),
     "read-ended": durable(readEndedActivity(openRun)),
     "draw-tasks": durable(drawTasks(openRun, tasks)),

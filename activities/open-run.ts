@@ -10,16 +10,20 @@ import { rolloutProgress } from "../src/rollout/rollout-progress.ts";
 import { firstAndLastEvaluations } from "../src/runs/evaluations.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
 import { lastRecordedStep } from "../src/runs/recorded-steps.ts";
+import type { RunTasks } from "../src/tasks/run-tasks.ts";
 
 /** Tells the training workflow what to do, and if it does not know, how far the run has come on disk. */
-export function openRunActivity(openRun: (run: string) => Promise<OpenRun>): RunActivities["open-run"] {
+export function openRunActivity(
+  openRun: (run: string) => Promise<OpenRun>,
+  tasks: RunTasks,
+): RunActivities["open-run"] {
   return async ({ run, knowsProgress }) => {
     const opened = await openRun(run);
     const settings = runSettings(opened.plan);
     if (knowsProgress) return { settings };
     const progress = await progressOf(opened);
     if (settings.staleness > 0) {
-      return { settings, progress: { ...progress, rollout: await rolloutProgress(opened, progress) } };
+      return { settings, progress: { ...progress, rollout: await rolloutProgress(opened, tasks, progress) } };
     }
     const committed = await committedGroups(opened, progress.nextStep);
     return { settings, progress: committed === undefined ? progress : { ...progress, committed } };

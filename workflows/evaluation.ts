@@ -3,7 +3,7 @@ import type { EvaluationInput, EvaluationRecord } from "../src/contracts/run.ts"
 import type { RunSettings } from "../src/contracts/run-settings.ts";
 import type { TaskSet } from "../src/contracts/trajectory.ts";
 import { nothingFinished } from "./failure-share.ts";
-import { admitted } from "./group-places.ts";
+import { admitted } from "./open-groups.ts";
 import { stageProgress } from "./progress.ts";
 import { openRollout } from "./rollout.ts";
 import { emptyRollout } from "./rollout-state.ts";

@@ -9,7 +9,7 @@ import {
 import type { RunSettings } from "../src/contracts/run-settings.ts";
 import { admissible, chooseGroups, type RolloutLimits } from "./admission.ts";
 import { reasonToReplace } from "./ended-groups.ts";
-import { endedGroup, hasEnded } from "./group-places.ts";
+import { endedGroup, hasEnded } from "./open-groups.ts";
 
 /** What a run allows, and which of its groups are replaced. */
 export interface RolloutRules extends RolloutLimits, Pick<RunSettings, "minGroup" | "dynamicSampling"> {

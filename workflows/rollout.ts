@@ -1,5 +1,6 @@
 import { condition, setHandler, workflowInfo } from "@temporalio/workflow";
 import type { Replacement } from "../src/contracts/activities.ts";
+import { groupPlaces } from "../src/contracts/group-places.ts";
 import type {
   EndedGroup,
   GroupPlace,
@@ -10,7 +11,7 @@ import type {
 import type { StepInput, TrainingProgress } from "../src/contracts/run.ts";
 import { failure } from "./failure.ts";
 import { tooManyFailures } from "./failure-share.ts";
-import { admitted, groupPlaces, hasEnded, inShards } from "./group-places.ts";
+import { admitted, hasEnded, inShards } from "./open-groups.ts";
 import { endOfRun } from "./plugin-mistake.ts";
 import { trajectoriesEnded } from "./progress.ts";
 import {

@@ -1,9 +1,11 @@
+import { groupPlaces } from "../contracts/group-places.ts";
 import type { Reservation } from "../contracts/ledger.ts";
-import type { CarriedGroup, CarriedRollout } from "../contracts/rollout.ts";
+import type { CarriedGroup, CarriedRollout, GroupPlace } from "../contracts/rollout.ts";
 import { readStepReservations } from "../ledger/reservations.ts";
 import { readTrainedStep } from "../ledger/trained-steps.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import { turnKey } from "../store/keys.ts";
+import { type RunTasks, stepIndices, taskId } from "../tasks/run-tasks.ts";
 
 /**
  * How far an asynchronous run's rollouts have come on disk, when its training workflow was lost: the groups that were
@@ -12,19 +14,18 @@ import { turnKey } from "../store/keys.ts";
  */
 export async function rolloutProgress(
   run: OpenRun,
+  tasks: RunTasks,
   { nextStep, policyVersion }: { nextStep: number; policyVersion: number },
 ): Promise<CarriedRollout> {
   const { used, openFrom } = await usedBefore(run, nextStep);
   const next = await readTrainedStep(run, nextStep);
   for (const { trajectory } of next?.leftOut ?? []) used.add(trajectory);
-  const { batchSize, groupSize } = run.plan.rollout;
-  const from = Math.ceil((openFrom * groupSize) / batchSize);
-  const reserved = numberedGroups(run.id, await readStepReservations(run.store, run.plan, from));
-  const groups = reserved.filter(({ number }) => number >= openFrom);
+  const admitted = await admittedGroups(run, tasks, openFrom);
+  const groups = admitted.map((group) => ({ ...group, members: membersOf(run.id, group) }));
   const open = groups.filter(({ members }) => !members.every((member) => used.has(member)));
   const committed = new Set(next?.trajectories?.map(({ trajectory }) => trajectory));
   return {
-    nextGroup: groups.reduce((last, { number }) => Math.max(last, number + 1), openFrom),
+    nextGroup: (groups.at(-1)?.number ?? openFrom - 1) + 1,
     open: await Promise.all(open.map((group) => openGroup(run, group, policyVersion))),
     leftOut: [],
     ...(next === undefined
@@ -49,25 +50,53 @@ async function usedBefore(run: OpenRun, nextStep: number): Promise<{ used: Set<s
   return { used, openFrom: openFrom ?? 1 };
 }
 
-interface NumberedGroup {
+interface NumberedGroup extends GroupPlace {
   number: number;
-  stage: string;
-  task: string;
-  samples: number[];
-  members: string[];
 }
 
-/** Each group once, in order: a group that was started again was reserved again. */
-function numberedGroups(run: string, reservations: Reservation[]): NumberedGroup[] {
+/**
+ * What was admitted from a group on, in order: up to the last that was reserved. Shards reserve as they start, in no order, so
+ * that groups before it may not be: those are drawn as they were.
+ */
+async function admittedGroups(run: OpenRun, tasks: RunTasks, openFrom: number): Promise<NumberedGroup[]> {
+  const { batchSize, groupSize } = run.plan.rollout;
+  const stepAt = (number: number) => Math.ceil((number * groupSize) / batchSize);
+  const groups = reservedGroups(await readStepReservations(run.store, run.plan, stepAt(openFrom)));
+  const last = Math.max(0, ...groups.keys());
+  for (let number = openFrom; number < last; number++) {
+    if (groups.has(number)) continue;
+    for (const group of await drawnGroups(run, tasks, stepAt(number))) {
+      if (!groups.has(group.number)) groups.set(group.number, group);
+    }
+  }
+  return [...groups.values()]
+    .filter(({ number }) => number >= openFrom && number <= last)
+    .sort((a, b) => a.number - b.number);
+}
+
+/** Each group once, by its number: a group that was started again was reserved again. */
+function reservedGroups(reservations: Reservation[]): Map<number, NumberedGroup> {
   const groups = new Map<number, NumberedGroup>();
   for (const { stage, groups: reserved } of reservations) {
     for (const { number, task, samples } of reserved) {
       if (number === undefined) continue;
-      const members = samples.map((sample) => `${run}/${stage}/${task}/${sample}`);
-      groups.set(number, { number, stage, task, samples, members });
+      groups.set(number, { number, step: Number(stage.slice("step-".length)), stage, task, samples });
     }
   }
-  return [...groups.values()].sort((a, b) => a.number - b.number);
+  return groups;
+}
+
+/** The groups of a step as they are drawn, whenever they are admitted. */
+async function drawnGroups({ plan }: OpenRun, tasks: RunTasks, step: number): Promise<NumberedGroup[]> {
+  const { batchSize, groupSize } = plan.rollout;
+  const { length } = await tasks.training(plan);
+  const first = ((step - 1) * batchSize) / groupSize + 1;
+  const places = groupPlaces(step, stepIndices(plan, length, step).map(taskId), groupSize);
+  return places.map((place, index) => ({ ...place, number: first + index }));
+}
+
+function membersOf(run: string, { stage, task, samples }: GroupPlace): string[] {
+  return samples.map((sample) => `${run}/${stage}/${task}/${sample}`);
 }
 
 function isAny(members: string[], names: ReadonlySet<string>): boolean {
@@ -76,11 +105,11 @@ function isAny(members: string[], names: ReadonlySet<string>): boolean {
 
 /** It began with the oldest version that generated a first turn of it, or begins now. */
 async function openGroup(run: OpenRun, group: NumberedGroup, policyVersion: number): Promise<CarriedGroup> {
-  const { number, stage, task, samples } = group;
+  const { number, step, stage, task, samples } = group;
   const first = samples.map((sample) => run.store.read(turnKey({ stage, task, sample }, 1)));
   const versions = (await Promise.all(first)).flatMap((turn) => turn?.action.policyVersion ?? []);
   return {
-    ...{ number, step: Number(stage.slice("step-".length)), stage, task, samples },
+    ...{ number, step, stage, task, samples },
     ...{ policyVersion: Math.min(policyVersion, ...versions), isStarted: false, ended: [] },
   };
 }

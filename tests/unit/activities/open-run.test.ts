@@ -7,6 +7,7 @@ import type { EvaluationRecord } from "../../../src/contracts/run.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
 import { openRun } from "../../../src/runs/open-runs.ts";
 import { evaluationKey, recordedStepKey, trainedStepKey } from "../../../src/store/keys.ts";
+import { runTasks } from "../../../src/tasks/run-tasks.ts";
 import { listTrajectories, readTrajectories } from "../../../src/trajectory/trajectory-files.ts";
 import { samplePlan } from "../../support/sample-plan.ts";
 import { writeSampleRun } from "../../support/sample-run.ts";
@@ -33,7 +34,7 @@ async function progressAfter(steps: number, evaluated: number[], warmStart = tru
     const name = `evaluation-v${String(version).padStart(4, "0")}`;
     await store.record(evaluationKey(name), evaluation(name, version));
   }
-  const open = openRunActivity((id) => openRun(runs, id));
+  const open = openRunActivity((id) => openRun(runs, id), runTasks());
   return {
     folder,
     store,
@@ -118,7 +119,7 @@ test("a step that was committed and not recorded is told with its groups, as the
     async () => {},
     () => record,
   );
-  const open = openRunActivity((run) => openRun(folders, run));
+  const open = openRunActivity((run) => openRun(folders, run), runTasks());
   const { progress } = await open({ run: id, knowsProgress: false });
   const groups = progress?.committed ?? [];
   expect(groups.map(({ group, leftOut }) => [group, leftOut])).toEqual([

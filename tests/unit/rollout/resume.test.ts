@@ -1,13 +1,19 @@
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import { drawTasks } from "../../../activities/draw-tasks.ts";
 import { openRunActivity } from "../../../activities/open-run.ts";
+import { reserveGroups } from "../../../activities/reserve-groups.ts";
+import { groupPlaces } from "../../../src/contracts/group-places.ts";
 import type { TrainedStep } from "../../../src/contracts/ledger.ts";
-import type { GroupCursor } from "../../../src/contracts/rollout.ts";
+import type { GroupCursor, GroupPlace } from "../../../src/contracts/rollout.ts";
 import type { TrainingProgress } from "../../../src/contracts/run.ts";
 import { evaluationStage, stepStage } from "../../../src/contracts/stages.ts";
 import { reserve } from "../../../src/ledger/reservations.ts";
+import { loadPlan } from "../../../src/pipeline/load-plan.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
 import { type OpenRun, openRun } from "../../../src/runs/open-runs.ts";
 import { evaluationKey, recordedStepKey, trainedStepKey } from "../../../src/store/keys.ts";
+import { runTasks } from "../../../src/tasks/run-tasks.ts";
 import { counting } from "../../support/asked.ts";
 import { samplePlan } from "../../support/sample-plan.ts";
 import { writeSampleRun } from "../../support/sample-run.ts";
@@ -18,6 +24,8 @@ const sample = await writeSampleRun({ steps: 1 }, temporaryFolder());
 const template = await sample.store.read(recordedStepKey(1));
 const evaluation = await sample.store.read(evaluationKey(evaluationStage(1)));
 if (template === undefined || evaluation === undefined) throw new Error("the sample run has both");
+
+const tasks = runTasks();
 
 /** Groups of a step, of one trajectory each; the task of group 5 is 5. */
 const groups = 2;
@@ -79,9 +87,8 @@ async function record({ store }: OpenRun, step: number): Promise<void> {
 /** What a training workflow is told that begins anew, and how often the store was asked for it. */
 async function resumed(run: OpenRun): Promise<{ progress: TrainingProgress; asked: number }> {
   const { counted: store, asked } = counting(run.store);
-  const { progress } = await openRunActivity(async () => ({ ...run, store }))({
-    ...{ run: run.id, knowsProgress: false },
-  });
+  const open = openRunActivity(async () => ({ ...run, store }), tasks);
+  const { progress } = await open({ run: run.id, knowsProgress: false });
   if (progress === undefined) throw new Error("it tells no progress");
   return { progress, asked: asked() };
 }
@@ -89,7 +96,10 @@ async function resumed(run: OpenRun): Promise<{ progress: TrainingProgress; aske
 /** A run in which each step took the groups of its place, and the next step's are under way. */
 async function regularRun(steps: number): Promise<OpenRun> {
   const run = await asynchronousRun(1);
-  for (let step = 1; step <= steps; step++) {
+  await Promise.all(Array.from({ length: steps }, (_, index) => takeStep(index + 1)));
+  return run;
+
+  async function takeStep(step: number): Promise<void> {
     const next = (step + 1) * groups + 1;
     await admit(run, next - groups, next - 1);
     const cursor = { openFrom: step * groups + 1, next };
@@ -100,7 +110,6 @@ async function regularRun(steps: number): Promise<OpenRun> {
       await run.store.record(evaluationKey(name), { ...evaluation!, name, step, policyVersion: step });
     }
   }
-  return run;
 }
 
 test("a run that lost its database costs at step 1,000 what it costs at step 10", {
@@ -154,4 +163,26 @@ test("when no group is open, the next one follows the last that was used", async
   await record(run, 1);
   const { progress } = await resumed(run);
   expect(progress.rollout).toEqual({ nextGroup: 3, open: [], leftOut: [] });
+});
+
+test("a group whose shard reserved nothing while a later one's did is admitted, by its own task and samples", async () => {
+  const pipeline = join(import.meta.dirname, "..", "..", "pipelines", "small.yaml");
+  const overrides = ["rollout.batchSize=16", "rollout.groupSize=4", "rollout.staleness=1"];
+  const plan = await loadPlan(pipeline, { overrides: [...overrides, "trainer.config.minibatchSize=16"] });
+  const run = await openRun(runs, await createRun(plan, runs, undefined, false));
+  const open = async () => run;
+  const admitted: (GroupPlace & { number: number })[] = [];
+  for (const step of [1, 2]) {
+    const drawn = await drawTasks(open, tasks)({ run: run.id, step });
+    for (const place of groupPlaces(step, drawn, 4)) admitted.push({ ...place, number: admitted.length + 1 });
+  }
+  const at = (number: number) => admitted[number - 1]!;
+  const shard = { run: run.id, source: "training" } as const;
+  await reserveGroups(open, tasks)({ ...shard, groups: [at(1), at(2)] });
+  await reserveGroups(open, tasks)({ ...shard, groups: [at(4), at(7)] }); // 3, 5 and 6 were about to, when all was lost
+  const { progress } = await resumed(run);
+  expect(progress.rollout?.open).toEqual(
+    admitted.slice(0, 7).map((place) => ({ ...place, policyVersion: 0, isStarted: false, ended: [] })),
+  );
+  expect(progress.rollout?.nextGroup).toBe(8);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { groupPlaces } from "../../../src/contracts/group-places.ts";
 import type { RolloutProgress, TrajectorySummary } from "../../../src/contracts/rollout.ts";
 import { carriedOf, restored } from "../../../workflows/carried-rollout.ts";
-import { groupPlaces } from "../../../workflows/group-places.ts";
 
 function result(trajectory: string): TrajectorySummary {
   return {

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import { groupPlaces } from "../../../src/contracts/group-places.ts";
 import type { OpenGroup, RolloutProgress, TrajectorySummary } from "../../../src/contracts/rollout.ts";
-import { admitted, groupPlaces, hasEnded, inShards } from "../../../workflows/group-places.ts";
+import { admitted, hasEnded, inShards } from "../../../workflows/open-groups.ts";
 import {
   emptyRollout,
   nextRound,

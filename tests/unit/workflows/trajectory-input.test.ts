@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { groupPlaces } from "../../../workflows/group-places.ts";
+import { groupPlaces } from "../../../src/contracts/group-places.ts";
 import { trajectoryInput } from "../../../workflows/trajectory-input.ts";
 
 test("a trajectory's id tells its place: run, stage, task, sample", () => {
