@@ -16,21 +16,3 @@ export function endedGroup({ stage, task, samples, results }: OpenGroup, step: n
   const group = stage === stepStage(step) ? task : `${stage}/${task}`;
   return { group, results: samples.flatMap((sample) => results[sample] ?? []) };
 }
-
-/** Trajectories of one shard: with many more children a workflow is slow, and its history long. */
-export const shardSize = 128;
-
-/** `groups` in parts of at most `shardSize` trajectories (one group, if that has more). */
-export function inShards<Group extends GroupPlace>(groups: readonly Group[]): Group[][] {
-  const shards: Group[][] = [];
-  let room = 0;
-  for (const group of groups) {
-    if (room < group.samples.length) {
-      shards.push([]);
-      room = shardSize;
-    }
-    shards.at(-1)?.push(group);
-    room -= group.samples.length;
-  }
-  return shards;
-}

@@ -11,7 +11,8 @@ import type {
 import type { StepInput, TrainingProgress } from "../src/contracts/run.ts";
 import { failure } from "./failure.ts";
 import { tooManyFailures } from "./failure-share.ts";
-import { admitted, hasEnded, inShards } from "./open-groups.ts";
+import { inShards, type Shard, samplesIn } from "./in-shards.ts";
+import { admitted, hasEnded } from "./open-groups.ts";
 import { endOfRun } from "./plugin-mistake.ts";
 import { trajectoriesEnded } from "./progress.ts";
 import {
@@ -52,13 +53,10 @@ interface Options {
   /** The ids of a step's tasks, or of those that replace some of them. */
   draw(step: number, replacement?: Replacement): Promise<string[]>;
   /**
-   * Starts a shard for some groups: the `index`th of the step, one `of` so many that start together. Resolves when it has
-   * started; `ended` with what the shard has not told by signal, or rejects with ROLLOUT_LOST.
+   * Starts a shard, the `index`th of the step. Resolves when it has started; `ended` with what the shard has not told by
+   * signal, or rejects with ROLLOUT_LOST.
    */
-  startShard(
-    groups: OpenGroup[],
-    shard: { index: number; of: number },
-  ): Promise<{ ended: Promise<TrajectorySummary[]> }>;
+  startShard(shard: Shard<OpenGroup>, index: number): Promise<{ ended: Promise<TrajectorySummary[]> }>;
 }
 
 /**
@@ -122,10 +120,10 @@ export function openRollout(options: Options, begun: RolloutProgress): Rollout {
   async function startSome(count: number): Promise<void> {
     const waiting = state.open.filter(({ isStarted }) => !isStarted).length;
     if (waiting < count) await admit(count - waiting);
-    const shards = inShards(state.open.filter(({ isStarted }) => !isStarted).slice(0, count));
-    for (const groups of shards) {
+    const admittedNow = state.open.filter(({ isStarted }) => !isStarted).slice(0, count);
+    for (const shard of inShards(admittedNow, rules.concurrency)) {
       await condition(() => shardsLive < rules.concurrency);
-      await start(groups, shards.length);
+      await start(shard);
     }
   }
 
@@ -168,7 +166,7 @@ export function openRollout(options: Options, begun: RolloutProgress): Rollout {
     state = { ...state, open: [...state.open, ...groups] };
   }
 
-  async function start(groups: OpenGroup[], shards: number): Promise<void> {
+  async function start({ groups, concurrency }: Shard<OpenGroup>): Promise<void> {
     const { policyVersion } = position;
     const started = new Map(
       groups.map((group) => {
@@ -179,7 +177,8 @@ export function openRollout(options: Options, begun: RolloutProgress): Rollout {
     state = { ...state, open: state.open.map((group) => started.get(group) ?? group) };
     shardsLive += 1;
     shardsBegun += 1;
-    const { ended } = await options.startShard([...started.values()], { index: shardsBegun, of: shards });
+    const shard = { groups: [...started.values()], concurrency };
+    const { ended } = await options.startShard(shard, shardsBegun);
     ended.then(
       (untold) => {
         shardsLive -= 1;
@@ -232,8 +231,4 @@ export function openRollout(options: Options, begun: RolloutProgress): Rollout {
 
 function endedIn(groups: readonly OpenGroup[]): number {
   return groups.reduce((sum, { results }) => sum + Object.keys(results).length, 0);
-}
-
-function samplesIn(groups: readonly OpenGroup[]): number {
-  return groups.reduce((sum, { samples }) => sum + samples.length, 0);
 }

@@ -1,6 +1,7 @@
 import { rootCause, startChild, workflowInfo } from "@temporalio/workflow";
 import type { GroupPlace, OpenGroup, ShardInput, TrajectorySummary } from "../src/contracts/rollout.ts";
 import { failure } from "./failure.ts";
+import type { Shard } from "./in-shards.ts";
 import { stageAttributes } from "./search-attributes.ts";
 
 interface Options extends Pick<ShardInput, "run" | "settings" | "queues" | "newest" | "source"> {
@@ -13,8 +14,8 @@ interface Options extends Pick<ShardInput, "run" | "settings" | "queues" | "newe
 export function shardStarter({ position, quickTurns, ...common }: Options) {
   const { workflowId: workflow, firstExecutionRunId: execution } = workflowInfo();
   return async (
-    groups: OpenGroup[],
-    { index, of }: { index: number; of: number },
+    { groups, concurrency }: Shard<OpenGroup>,
+    index: number,
   ): Promise<{ ended: Promise<TrajectorySummary[]> }> => {
     const { run, settings, newest } = common;
     const { policyVersion } = position;
@@ -25,7 +26,7 @@ export function shardStarter({ position, quickTurns, ...common }: Options) {
       number === undefined ? `${stage}/shard-${index}` : `groups-${String(number).padStart(5, "0")}`;
     const input: ShardInput = {
       ...{ ...common, policyVersion, quickTurns: quickTurns(), groups: groups.map(placeOf) },
-      concurrency: newest ? settings.concurrency : Math.max(1, Math.floor(settings.concurrency / of)),
+      concurrency: newest ? settings.concurrency : concurrency, // there, admission bounds what is under way
       admitter: { workflow, execution },
     };
     const handle = await startChild<(input: ShardInput) => Promise<TrajectorySummary[]>>("shard", {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { groupPlaces } from "../../../src/contracts/group-places.ts";
 import type { OpenGroup, RolloutProgress, TrajectorySummary } from "../../../src/contracts/rollout.ts";
-import { admitted, hasEnded, inShards } from "../../../workflows/open-groups.ts";
+import { admitted, hasEnded } from "../../../workflows/open-groups.ts";
 import {
   emptyRollout,
   nextRound,
@@ -164,17 +164,4 @@ test("a committed step takes the groups that it was committed with, when they ha
   expect(step?.left.committed).toBeUndefined();
   const stale = withoutStale({ ...step!.left, open: ended(state, both("a"), own).open }, own, position);
   expect(stale.leftOut.map(({ leftOut }) => leftOut)).toEqual(["stale"]);
-});
-
-test("shards hold whole groups, at most 128 trajectories; 10,000 trajectories are 79 of them", () => {
-  const sizes = inShards(
-    groupPlaces(
-      1,
-      Array.from({ length: 1250 }, (_, index) => `t${index}`),
-      8,
-    ),
-  ).map((groups) => groups.length * 8);
-  expect(sizes).toHaveLength(79);
-  expect(Math.max(...sizes)).toBe(128);
-  expect(inShards(groupPlaces(1, ["a", "b"], 200)).map((groups) => groups.length)).toEqual([1, 1]);
 });
