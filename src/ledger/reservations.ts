@@ -4,32 +4,39 @@ import type { Plan } from "../contracts/plan.ts";
 import { stepStage } from "../contracts/stages.ts";
 import { reservationRow, reservationsPrefix } from "../store/keys.ts";
 import { listed } from "../store/listed.ts";
-import { addToRow, readRow } from "../store/row.ts";
+import { appendToRow, readRow } from "../store/row.ts";
 import type { Store } from "../store/store.ts";
 import { largestStaleness } from "./largest-staleness.ts";
 
 /**
- * Reserves places for trajectories, before they start: the groups that are not reserved yet, so that an attempt that
- * comes again, or late, changes nothing. Throws DISK_FULL, STORE_NOT_WRITABLE.
+ * Reserves places for trajectories, before they start. What an attempt that comes again, or late, reserves once more
+ * counts once. It costs the same however many of the stage are reserved. Throws DISK_FULL, STORE_NOT_WRITABLE.
  */
 export async function reserve(
-  store: Pick<Store, "read" | "record">,
+  store: Pick<Store, "has" | "record">,
   { stage, round = 1, groups }: Reservation,
 ): Promise<void> {
-  await addToRow(store, reservationRow(stage), (standing) => {
-    const reserved = new Set(standing.flatMap((one) => one.groups.map((group) => nameOf(group, one.round))));
-    const rest = groups.filter((group) => !reserved.has(nameOf(group, round)));
-    return rest.length === 0 ? undefined : { stage, round, groups: rest };
-  });
+  await appendToRow(store, reservationRow(stage), { stage, round, groups });
+}
+
+/** All reservations of a stage, each group once, in the order in which they were made. */
+export async function readReservations(
+  store: Pick<Store, "read" | "has">,
+  stage: string,
+): Promise<Reservation[]> {
+  const known = new Set<string>();
+  const isNew = (group: ReservedGroup, round: number | undefined) => {
+    const before = known.size;
+    return known.add(nameOf(group, round)).size > before;
+  };
+  const reservations = await readRow(store, reservationRow(stage));
+  return reservations
+    .map((one) => ({ ...one, groups: one.groups.filter((group) => isNew(group, one.round)) }))
+    .filter(({ groups }) => groups.length > 0);
 }
 
 function nameOf({ task, samples }: ReservedGroup, round = 1): string {
   return JSON.stringify([round, task, samples]);
-}
-
-/** All reservations of a stage, in the order in which they were made. */
-export function readReservations(store: Pick<Store, "read" | "has">, stage: string): Promise<Reservation[]> {
-  return readRow(store, reservationRow(stage));
 }
 
 /**

@@ -43,6 +43,19 @@ export async function addToRow<Value>(
   }
 }
 
+/**
+ * Adds to a row, after all that stands in it by then, which it does not read. Of writers that race for a place one has it
+ * and the others take the next; equal values are one. Throws as `record` does.
+ */
+export async function appendToRow<Value>(
+  store: Pick<Store, "has" | "record">,
+  row: Row<Value>,
+  value: Value,
+): Promise<void> {
+  let number = (await lengthOfRow(store, row)) + 1;
+  while ((await store.record(row(number), value)) !== value) number += 1;
+}
+
 /** How many records a row has, by asking for few of them; it has `known` at least. */
 export async function lengthOfRow(store: Pick<Store, "has">, row: Row<unknown>, known = 0): Promise<number> {
   let last = known;

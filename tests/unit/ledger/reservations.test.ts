@@ -8,7 +8,9 @@ import {
   reserve,
 } from "../../../src/ledger/reservations.ts";
 import { reservationRow } from "../../../src/store/keys.ts";
+import { openRunStore } from "../../../src/store/open-run-store.ts";
 import { openStore } from "../../../src/store/open-store.ts";
+import { counting } from "../../support/asked.ts";
 import { spoil, startObjects } from "../../support/object-store.ts";
 import { openBackend } from "../../support/open-backend.ts";
 import { samplePlan } from "../../support/sample-plan.ts";
@@ -48,7 +50,7 @@ test("the same task in another round is a group of its own", async () => {
   expect((await readReservations(store, "step-0001")).map(({ round }) => round)).toEqual([1, 2]);
 });
 
-test("a reservation that can't be read hides none that came after it, and is made again in its place", async () => {
+test("a reservation that can't be read hides none that came after it, and what it held can be reserved again", async () => {
   const place = await startObjects(folder, { failures: 0 });
   if (!("port" in place)) throw new Error("an object store has a port");
   const told: string[] = [];
@@ -59,4 +61,20 @@ test("a reservation that can't be read hides none that came after it, and is mad
   expect(told).toEqual(["ledger/step-0001/2.json"]);
   await reserve(store, group(1, 2));
   expect(numbers(await readReservations(store, "step-0001"))).toEqual([1, 2, 3]);
+});
+
+test("to reserve costs no more where a thousand stand than where ten do, also when an attempt comes again", async () => {
+  const { counted, asked } = counting(openRunStore(folder));
+  async function costOf(number: number): Promise<number> {
+    const before = asked();
+    await reserve(counted, group(1, number));
+    return asked() - before;
+  }
+  for (let number = 1; number <= 10; number++) await reserve(counted, group(1, number));
+  const early = await costOf(11);
+  for (let number = 12; number <= 1000; number++) await reserve(counted, group(1, number));
+  const late = [await costOf(1001), await costOf(1001)];
+  expect(Math.max(...late) - early, `${early} questions after ten`).toBeLessThan(20);
+  const reserved = await readReservations(counted, "step-0001");
+  expect(reserved.flatMap(({ groups }) => groups)).toHaveLength(1001);
 });
