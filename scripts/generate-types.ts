@@ -34,7 +34,8 @@ function prepare(key: string, value: unknown): unknown {
   const open = "additionalProperties" in value && value.additionalProperties === true;
   if (isInterface(value)) {
     const required = [...(value.required ?? []), ...defaulted(value.properties)];
-    return { ...value, required, additionalProperties: open ? { tsType: "JsonValue" } : false };
+    const further = "$id" in value ? "unknown" : "JsonValue"; // of a whole row: columns of any kind
+    return { ...value, required, additionalProperties: open ? { tsType: further } : false };
   }
   if (!open) return value;
   const free = "type" in value && Array.isArray(value.type) ? "JsonObject | string" : "JsonObject";

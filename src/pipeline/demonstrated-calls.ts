@@ -1,19 +1,19 @@
-import type { Demonstration } from "../contracts/generated/demonstration.ts";
 import type { ToolDefinition } from "../contracts/message.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { argumentsValidator } from "../plugins/validate-arguments.ts";
 import { suggestion } from "../validation/nearest.ts";
 import type { Problem } from "../validation/problem.ts";
+import type { DemonstratedChat } from "./demonstrated-chat.ts";
 import { placeOfRow } from "./row-problems.ts";
 
 /** What is wrong with the tool calls of demonstrations, the same thing once, at the first row that has it. */
 export function demonstratedCallProblems(
-  demonstrations: readonly Demonstration[],
+  demonstrations: readonly DemonstratedChat[],
   tools: readonly ToolDefinition[],
 ): Problem[] {
   const names = tools.map(({ name }) => name);
   const validators = new Map(tools.map(({ name, parameters }) => [name, argumentsValidator(parameters)]));
-  const found = new Map<string, { tool: string; reason: string; rows: Set<Demonstration> }>();
+  const found = new Map<string, { tool: string; reason: string; rows: Set<DemonstratedChat> }>();
   for (const row of demonstrations) {
     for (const { function: call } of row.messages.flatMap((message) => message.tool_calls ?? [])) {
       const validate = validators.get(call.name);

@@ -1,12 +1,30 @@
 import demonstrationSchema from "../../schemas/demonstration.schema.json" with { type: "json" };
 import type { Demonstration } from "../contracts/generated/demonstration.ts";
+import { isEverturnError } from "../errors/everturn-error.ts";
 import { createAjv } from "../validation/ajv.ts";
-import { parseJsonLines } from "../validation/json-lines.ts";
+import { parseJsonLines, standsAs } from "../validation/json-lines.ts";
+import { displayPath } from "../validation/place.ts";
+import { type Problem, refusal } from "../validation/problem.ts";
 import { readText } from "../validation/read-text.ts";
+import { type DemonstratedChat, demonstratedChat } from "./demonstrated-chat.ts";
+import { placeOfRow } from "./row-problems.ts";
 
 const validate = createAjv().compile<Demonstration>(demonstrationSchema);
 
 /** Reads a demonstrations file (JSON Lines). Throws WRONG_CONFIGURATION with line and column of each bad row. */
-export async function readDemonstrations(path: string): Promise<Demonstration[]> {
-  return parseJsonLines(readText(path), path, validate);
+export async function readDemonstrations(path: string): Promise<DemonstratedChat[]> {
+  const rows = parseJsonLines(readText(path), path, validate);
+  const problems: Problem[] = [];
+  const chats = rows.flatMap((row) => {
+    const place = placeOfRow(row, displayPath(path));
+    try {
+      return [standsAs(row, demonstratedChat(row, place.text))];
+    } catch (error) {
+      if (!isEverturnError(error)) throw error;
+      problems.push({ place, error });
+      return [];
+    }
+  });
+  if (problems.length > 0) throw refusal(displayPath(path), problems);
+  return chats;
 }

@@ -1,5 +1,4 @@
 import type { ConfigurationProblem } from "../contracts/configuration-problem.ts";
-import type { Demonstration } from "../contracts/generated/demonstration.ts";
 import type { Task } from "../contracts/generated/task.ts";
 import type { ResolvedPlugin } from "../contracts/plan.ts";
 import type { PolicyFraming } from "../contracts/policy.ts";
@@ -19,6 +18,7 @@ import type { Place } from "../validation/place.ts";
 import { child, type Pointer, pathText } from "../validation/pointer.ts";
 import { type Problem, refusal } from "../validation/problem.ts";
 import { placeOf, type SourceDocument } from "../validation/source-document.ts";
+import type { DemonstratedChat } from "./demonstrated-chat.ts";
 import { readDemonstrations } from "./demonstrations.ts";
 import { policyFraming, type RunData } from "./preflight.ts";
 import { resolvedTraining, surroundingsOf, type UnresolvedPlan } from "./resolve-training.ts";
@@ -68,7 +68,7 @@ async function loadTasks(plugin: ResolvedPlugin, place: Place): Promise<Task[]> 
 async function loadDemonstrations(
   { warmStart }: UnresolvedPlan,
   document: SourceDocument,
-): Promise<Demonstration[]> {
+): Promise<DemonstratedChat[]> {
   if (warmStart === undefined) return [];
   const rows = await readDemonstrations(warmStart.demonstrations);
   if (rows.length > 0) return rows;

@@ -1,4 +1,3 @@
-import type { Demonstration } from "../contracts/generated/demonstration.ts";
 import type { Task } from "../contracts/generated/task.ts";
 import type { Message, ToolDefinition } from "../contracts/message.ts";
 import type { Plan, ResolvedPlugin } from "../contracts/plan.ts";
@@ -8,6 +7,7 @@ import { loadPolicy } from "../plugins/registry.ts";
 import type { Problem } from "../validation/problem.ts";
 import { countRows } from "./count-rows.ts";
 import { demonstratedCallProblems } from "./demonstrated-calls.ts";
+import type { DemonstratedChat } from "./demonstrated-chat.ts";
 import { placeOfRow, rowProblems } from "./row-problems.ts";
 import { toolDefinitions } from "./tool-definitions.ts";
 
@@ -15,7 +15,7 @@ import { toolDefinitions } from "./tool-definitions.ts";
 export interface RunData {
   train?: readonly Task[] | undefined;
   validation?: readonly Task[] | undefined;
-  demonstrations?: readonly Demonstration[] | undefined;
+  demonstrations?: readonly DemonstratedChat[] | undefined;
   /** Of an evaluation on other tasks than the pipeline's. */
   taskFile?: readonly Task[];
 }

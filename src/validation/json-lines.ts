@@ -1,8 +1,9 @@
 import type { ValidateFunction } from "ajv";
-import { problemsOf } from "./findings.ts";
+import { type Finding, findingsOf } from "./findings.ts";
 import { parseJson } from "./parse-json.ts";
 import { displayPath } from "./place.ts";
 import { type Problem, refusal } from "./problem.ts";
+import { placeOf } from "./source-document.ts";
 
 const marker = Symbol.for("everturn.row");
 
@@ -11,12 +12,26 @@ export function rowPlace(row: object): { file: string; line: number } | undefine
   return Reflect.get(row, marker);
 }
 
-/** When this many things are wrong, the rest of the file isn't looked at. */
+/** `made`, which stands where the row does that it was made of. */
+export function standsAs<Made extends object>(row: object, made: Made): Made {
+  return Object.defineProperty(made, marker, { value: rowPlace(row) });
+}
+
+/** So many things that are wrong are told of a file. */
 const enough = 20;
+
+/** Something wrong with rows: the first that has it, and how many more have. */
+interface Fault {
+  line: string;
+  index: number;
+  finding: Finding;
+  more: number;
+}
 
 /**
  * The rows of a JSON Lines text, blank lines skipped; each knows its line (`rowPlace`). `path` is for messages.
- * Throws WRONG_CONFIGURATION with file, line and column of each thing wrong.
+ * Throws WRONG_CONFIGURATION with file, line and column of each thing wrong; of the same thing in many rows once, with
+ * their number.
  */
 export function parseJsonLines<Row extends object>(
   text: string,
@@ -25,16 +40,30 @@ export function parseJsonLines<Row extends object>(
 ): Row[] {
   const file = displayPath(path);
   const rows: Row[] = [];
-  const problems: Problem[] = [];
+  const unreadable: Problem[] = [];
+  const faults = new Map<string, Fault>();
   for (const [index, line] of text
     .replace(/^\uFEFF/, "")
     .split("\n")
     .entries()) {
-    if (line.trim() === "" || problems.length >= enough) continue;
+    if (line.trim() === "") continue;
     const row = parsed(line);
-    if (validate(row)) rows.push(Object.defineProperty(row, marker, { value: { file, line: index + 1 } }));
-    else problems.push(...rowProblems(line, index, file, validate));
+    if (row === undefined) {
+      if (unreadable.length < enough) unreadable.push(...positioned(line, index, file).problems);
+    } else if (validate(row)) {
+      rows.push(Object.defineProperty(row, marker, { value: { file, line: index + 1 } }));
+    } else {
+      for (const finding of findingsOf(validate.errors ?? [], { base: "", whole: "the row" })) {
+        const known = faults.get(keyOf(finding));
+        if (known === undefined) faults.set(keyOf(finding), { line, index, finding, more: 0 });
+        else known.more++;
+      }
+    }
   }
+  const problems = [
+    ...unreadable,
+    ...[...faults.values()].slice(0, enough).flatMap((fault) => problemsOf(fault, file)),
+  ];
   if (problems.length > 0) throw refusal(file, problems);
   return rows;
 }
@@ -47,14 +76,22 @@ function parsed(line: string): unknown {
   }
 }
 
-/** Parses a bad row again, keeping positions; the blank lines before it make its line number come out right. */
-function rowProblems(
-  line: string,
-  index: number,
-  file: string,
-  validate: ValidateFunction,
-): readonly Problem[] {
-  const { document, problems } = parseJson("\n".repeat(index) + line, file);
-  if (document === undefined || validate(document.value)) return problems;
-  return problemsOf(validate.errors ?? [], document, { base: "", whole: "the row" });
+/** Parses a row keeping positions; the blank lines before it make its line number come out right. */
+function positioned(line: string, index: number, file: string) {
+  return parseJson("\n".repeat(index) + line, file);
+}
+
+/** Equal for what is the same mistake in other rows, whatever value it has there. */
+function keyOf({ pointer, error }: Finding): string {
+  const { code, params } = error("");
+  const { actual: _, where: __, ...same } = params;
+  return JSON.stringify([code, pointer.replace(/\/\d+(?=\/|$)/g, "/*"), same]);
+}
+
+function problemsOf({ line, index, finding, more }: Fault, file: string): readonly Problem[] {
+  const { document, problems } = positioned(line, index, file);
+  if (document === undefined) return problems;
+  const place = placeOf(document, finding.pointer, finding.part);
+  const rows = more === 0 ? "" : ` and in ${more} more ${more === 1 ? "row" : "rows"}`;
+  return [...problems, { place, error: finding.error(place.text + rows) }];
 }

@@ -3,7 +3,7 @@ import type { JsonObject } from "../json.ts";
 import type { JsonValue } from "../json.ts";
 
 /**
- * A task: one row of a data set, in verl's form.
+ * A task: one row of a data set, in verl's form. Further columns are kept, and tools and rewards may read them.
  */
 export interface Task {
   /**
@@ -60,6 +60,7 @@ export interface Task {
    * The agent loop the row asks for.
    */
   agent_name?: string;
+  [k: string]: unknown;
 }
 /**
  * A chat message of a prompt.

@@ -295,7 +295,7 @@ describe("a broken pipeline is refused", () => {
     };
     expect(await refused({ ...warmStart, "demos.jsonl": JSON.stringify(row) })).toMatchInlineSnapshot(`
       "pipeline.yaml: refused, 1 problem:
-      demos.jsonl:1:56: messages[1].role is “model”, but must be one of system, user, assistant, tool. Who speaks.
+      demos.jsonl:1:56: messages[1].role is “model”, but must be one of system, developer, user, assistant, tool. Who speaks; developer is read as system.
       Correct it and run again."
     `);
   });

@@ -6,10 +6,12 @@ import { registerValidate } from "../../../src/cli/validate.ts";
 import type { JsonObject } from "../../../src/contracts/json.ts";
 import { isEverturnError } from "../../../src/errors/everturn-error.ts";
 import { countRows } from "../../../src/pipeline/count-rows.ts";
+import { readDemonstrations } from "../../../src/pipeline/demonstrations.ts";
 import { checkPipeline, loadPlan } from "../../../src/pipeline/load-plan.ts";
 import { policyWorker } from "../../../src/roles/policy-worker.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
 import { openRuns } from "../../../src/runs/open-runs.ts";
+import { readTaskFile } from "../../../src/tasks/task-file.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { runCommand } from "../cli/run-command.ts";
 
@@ -63,6 +65,59 @@ test("tasks that leave no room for an action are named with their tokens", async
   expect(await refusals(`dataset.train.config.path=${fits}`)).toEqual([]);
   const [limited] = await refusals(`dataset.train.config.path=${fits}`, "rollout.limits.tokens=20");
   expect(limited).toMatch(/^fits\.jsonl:1: 2 of the 2 tasks .* no room .* in rollout\.limits\.tokens \(20\)/);
+});
+
+test("OpenAI's own chats are demonstrations", async () => {
+  const call = {
+    ...{ id: "call_1", type: "function", index: 0 },
+    function: { name: "calculator", arguments: '{"expression":"1 + 1"}' },
+  };
+  const answered = { role: "assistant", content: null, refusal: null, annotations: [], audio: null };
+  const row = {
+    id: "chatcmpl-1",
+    messages: [
+      { role: "developer", content: "Use the calculator." },
+      { role: "user", content: [{ type: "text", text: "1 + 1" }] },
+      { ...answered, tool_calls: [call] },
+      { role: "tool", tool_call_id: "call_1", content: "2" },
+      { role: "assistant", content: "Answer: 2", tool_calls: null },
+    ],
+  };
+  const path = jsonLines("openai.jsonl", [row]);
+  expect(await refusals(`warmStart.demonstrations=${path}`)).toEqual([]);
+  const [chat] = await readDemonstrations(path);
+  expect(chat?.messages).toEqual([
+    { role: "system", content: "Use the calculator." },
+    { role: "user", content: "1 + 1" },
+    {
+      role: "assistant",
+      content: "",
+      tool_calls: [
+        { type: "function", function: { name: "calculator", arguments: { expression: "1 + 1" } } },
+      ],
+    },
+    { role: "tool", content: "2", name: "calculator" },
+    { role: "assistant", content: "Answer: 2" },
+  ]);
+  call.function.arguments = "1 + 1";
+  expect(await refusals(`warmStart.demonstrations=${jsonLines("text.jsonl", [row])}`)).toEqual([
+    'text.jsonl:1: messages[2].tool_calls[0].function.arguments is “1 + 1”, but must be the JSON text of a mapping. For example "{\\"expression\\": \\"1 + 1\\"}", or the mapping itself.',
+  ]);
+});
+
+test("what is wrong with many rows is told once, at the first that has it, with their number", async () => {
+  const { reward_model: _, ...bare } = task(2);
+  const path = jsonLines("many.jsonl", [task(1), ...Array(40).fill(bare), { ...bare, prompt: "1 + 1" }]);
+  expect(await refusals(`dataset.train.config.path=${path}`)).toEqual([
+    "many.jsonl:2:1 and in 40 more rows: the row lacks “reward_model”. Add “reward_model”: What the reward manager compares with.",
+    "many.jsonl:42:33: prompt must be a list, but is “1 + 1”. The messages the trajectory starts from.",
+  ]);
+});
+
+test("a data set's rows may have further columns, which tools and rewards see", async () => {
+  const path = jsonLines("columns.jsonl", [{ ...task(2), difficulty: 3 }]);
+  expect(await refusals(`dataset.train.config.path=${path}`)).toEqual([]);
+  expect((await readTaskFile(path))[0]).toMatchObject({ difficulty: 3 });
 });
 
 test("demonstrations that are too long, empty, or call tools wrongly are refused", async () => {
