@@ -52,6 +52,6 @@ async function approvals(named: string, options: { runs: string; json: boolean }
     visible(JSON.stringify(given)),
     since.slice(11, 19),
   ]);
-  const hint = `everturn trajectory approve|deny <trajectory> decides; approve takes --arguments`;
+  const hint = `npx everturn trajectory approve|deny <trajectory> decides; approve takes --arguments`;
   process.stdout.write(`${[...tableLines(columns, cells), "", hint].join("\n")}\n`);
 }

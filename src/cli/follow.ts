@@ -47,7 +47,7 @@ export function follow(
     const child = await childProgress(progress);
     const waiting = await waitingCount(client, run);
     if (stopping.signal.aborted) return;
-    if (waiting > 0 && !isTold) view.note(`trajectories wait for a person: everturn approvals ${run}`);
+    if (waiting > 0 && !isTold) view.note(`trajectories wait for a person: npx everturn approvals ${run}`);
     isTold ||= waiting > 0;
     view.progress(progress, child, waiting);
   }

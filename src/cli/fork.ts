@@ -55,7 +55,7 @@ async function fork(named: string, options: Options): Promise<void> {
   const { id: run } = opened;
   const note = (text: string) => void process.stderr.write(`${text}\n`);
   const waits = opened.plan.tools.some(({ approval }) => approval !== undefined);
-  if (waits) note(`tool calls may wait for approval: everturn approvals ${run}`);
+  if (waits) note(`tool calls may wait for approval: npx everturn approvals ${run}`);
   const stage = await takeForkStage(opened.store);
   const place = { stage, task: record.taskId };
   for (let sample = 0; sample < options.count; sample++) {

@@ -55,7 +55,7 @@ export function summaryLines(summary: RunSummary): string[] {
     `held-out accuracy  ${accuracies.join(" → ")}`,
     `work               ${work.join(", ")}`,
     `report             ${summary.report}`,
-    `trajectories       everturn trajectories ${summary.run}`,
+    `trajectories       npx everturn trajectories ${summary.run}`,
   ];
 }
 

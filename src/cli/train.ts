@@ -40,7 +40,7 @@ export async function train(options: {
       (session) => trainIn(session, view),
       {
         farewell: () => {
-          view.note(`interrupted; nothing that was finished is lost: everturn resume ${run}`);
+          view.note(`interrupted; nothing that was finished is lost: npx everturn resume ${run}`);
           view.close();
         },
       },

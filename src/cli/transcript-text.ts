@@ -13,7 +13,8 @@ export function transcriptText(answer: TrajectoryTranscript & { trajectory: stri
     [paint("cyan", "prompt"), ...said].join("\n"),
     ...turns.flatMap((turn, index) => {
       const missing = turn.number - (turns[index - 1]?.number ?? 0) - 1;
-      const gap = missing > 0 ? [`… ${counted(missing, "turn")} left out: everturn show ${trajectory}`] : [];
+      const gap =
+        missing > 0 ? [`… ${counted(missing, "turn")} left out: npx everturn show ${trajectory}`] : [];
       return [...gap, turnText(turn, paint)];
     }),
     ...messages.map(({ role, content }) => `${paint("cyan", role)}  ${visible(content)}  (not yet read)`),

@@ -9,8 +9,9 @@ import type { Obstacle } from "./device.ts";
 import { loadLibrary } from "./native-library.ts";
 
 const runtimeLibrary = "libonnxruntime.so.1";
-const fetchProvider = "Run `everturn devices fetch cuda`.";
-const fetchLibraries = "Run `everturn devices fetch cuda --with-libraries`, or install CUDA 13 and cuDNN 9.";
+const fetchProvider = "Run `npx everturn devices fetch cuda`.";
+const fetchLibraries =
+  "Run `npx everturn devices fetch cuda --with-libraries`, or install CUDA 13 and cuDNN 9.";
 
 /**
  * Fetches the CUDA provider of ONNX Runtime into the user's cache, and with `libraries` what it needs of CUDA and

@@ -146,12 +146,12 @@ export const errorTable = {
   PLUGIN_BROKEN: {
     message: "The plugin {plugin} has a mistake at {place}: {reason}.",
     retryable: false,
-    help: "The run ends, since trying again would not help. Correct it, then `everturn resume` the run: what has finished is kept.",
+    help: "The run ends, since trying again would not help. Correct it, then `npx everturn resume` the run: what has finished is kept.",
   },
   PLUGIN_ANSWER_INVALID: {
     message: "The plugin {plugin} answered {given} from {name}(), but {expected}.",
     retryable: false,
-    help: "The run ends, since trying again would not help. Correct it, then `everturn resume` the run: what has finished is kept.",
+    help: "The run ends, since trying again would not help. Correct it, then `npx everturn resume` the run: what has finished is kept.",
   },
   PLUGIN_THREAD_ENDED: {
     message: "The thread of the plugin {plugin} ended: {reason}.",
@@ -375,7 +375,7 @@ export const errorTable = {
   TEMPORAL_SERVER_ENDED: {
     message: "The run's Temporal server ended {times} ({reason}). Its log {log} ends with:\n{lines}",
     retryable: true,
-    help: "Nothing that was finished is lost: correct the cause (where another program has taken its port, a new start takes another one), then `everturn resume {run}`.",
+    help: "Nothing that was finished is lost: correct the cause (where another program has taken its port, a new start takes another one), then `npx everturn resume {run}`.",
   },
   TEMPORAL_UNREACHABLE: {
     message: "No Temporal server answers at {address}: {reason}.",
@@ -386,12 +386,12 @@ export const errorTable = {
     message:
       "What answers at {address} is not the run's Temporal server: another server has taken its port, or its database was replaced.",
     retryable: true,
-    help: "Nothing that was finished is lost: `everturn resume` starts the run's server again, on another port if need be.",
+    help: "Nothing that was finished is lost: `npx everturn resume` starts the run's server again, on another port if need be.",
   },
   TEMPORAL_LOST: {
     message: "The Temporal server at {address} no longer answers: {reason}.",
     retryable: true,
-    help: "Nothing that was finished is lost: when it is back, `everturn resume {run}`.",
+    help: "Nothing that was finished is lost: when it is back, `npx everturn resume {run}`.",
   },
   TEMPORAL_REFUSED: {
     message: "The Temporal server at {address} refuses the namespace {namespace}: {reason}.",
@@ -434,7 +434,7 @@ export const errorTable = {
   POLICY_NOT_FOUND: {
     message: "The run {run} has no policy version {version}.",
     retryable: false,
-    help: "`everturn versions {run}` lists those that there are; older ones are deleted except at checkpoints.",
+    help: "`npx everturn versions {run}` lists those that there are; older ones are deleted except at checkpoints.",
   },
   TASKS_NOT_FOUND: {
     message: "There is no task file {file}.",
@@ -454,7 +454,7 @@ export const errorTable = {
   RUN_HAS_NO_SERVER: {
     message: "The run {run} has a Temporal server of its own, which is not up.",
     retryable: true,
-    help: "`everturn resume {run}` or `everturn dev {run}` starts it; or name another server with --address.",
+    help: "`npx everturn resume {run}` or `npx everturn dev {run}` starts it; or name another server with --address.",
   },
   EVALUATION_FAILED: {
     message: "The evaluation {evaluation} failed: {reason}.",
@@ -470,7 +470,7 @@ export const errorTable = {
     message:
       "The run {run} is being worked on by process {pid} of {host}, whose processes this machine or container can't see.",
     retryable: true,
-    help: "Run the command there, or end that process first. Should {host} be gone, {file} does not change any more: `everturn resume` watches it for 20 seconds and then takes the run over.",
+    help: "Run the command there, or end that process first. Should {host} be gone, {file} does not change any more: `npx everturn resume` watches it for 20 seconds and then takes the run over.",
   },
   RUN_TAKEN_OVER: {
     message:
@@ -481,17 +481,17 @@ export const errorTable = {
   RUN_FAILED: {
     message: "The run {run} failed: {reason}.",
     retryable: true,
-    help: "Nothing that was finished is lost: correct the cause, then `everturn resume {run}`.",
+    help: "Nothing that was finished is lost: correct the cause, then `npx everturn resume {run}`.",
   },
   WORKER_ENDED: {
     message: "The {role} worker ended {times} ({reason}). Its log {log} ends with:\n{lines}",
     retryable: true,
-    help: "Nothing that was finished is lost: correct the cause, then `everturn resume {run}`.",
+    help: "Nothing that was finished is lost: correct the cause, then `npx everturn resume {run}`.",
   },
   WORKER_OUT_OF_MEMORY: {
     message: "The {role} worker ran out of memory {times}: {reason}. Its log {log} ends with:\n{lines}",
     retryable: true,
-    help: "Nothing that was finished is lost. Give it more (a full heap: NODE_OPTIONS=--max-old-space-size=<MiB>; else: memory for the machine or container) or let it hold less (rollout.concurrency, policy.config.slots and keyValueMemory, the trainer's minibatchSize), then `everturn resume {run}`.",
+    help: "Nothing that was finished is lost. Give it more (a full heap: NODE_OPTIONS=--max-old-space-size=<MiB>; else: memory for the machine or container) or let it hold less (rollout.concurrency, policy.config.slots and keyValueMemory, the trainer's minibatchSize), then `npx everturn resume {run}`.",
   },
   TRAJECTORY_NOT_DETERMINISTIC: {
     message:
@@ -512,7 +512,7 @@ export const errorTable = {
   TRAJECTORY_NOT_LIVE: {
     message: "The trajectory {trajectory} takes no orders: {reason}.",
     retryable: false,
-    help: "`everturn show {trajectory}` prints it; `everturn fork` starts another one from its turns.",
+    help: "`npx everturn show {trajectory}` prints it; `npx everturn fork` starts another one from its turns.",
   },
   ORDER_REFUSED: {
     message: "The trajectory {trajectory} refuses the order {order}: {reason}.",
@@ -552,7 +552,7 @@ export const errorTable = {
   SEGMENT_MISSING: {
     message: "The segment {ref} is in no turn of {trajectory} that can be read.",
     retryable: true,
-    help: "The worker must see the run's folder; check that it is the one the run was started with. `everturn ledger` names what is broken.",
+    help: "The worker must see the run's folder; check that it is the one the run was started with. `npx everturn ledger` names what is broken.",
   },
   RECORD_CORRUPT: {
     message: "{file} can't be read: {reason}.",
@@ -563,13 +563,13 @@ export const errorTable = {
   STEP_NOT_FOLDED: {
     message: "The trajectories of step {step} are not in one file: {reason}.",
     retryable: true,
-    help: "Nothing is lost: their single records stay, and the next step, or `everturn prune`, tries again.",
+    help: "Nothing is lost: their single records stay, and the next step, or `npx everturn prune`, tries again.",
   },
 
   DISK_FULL: {
     message: "{file} can't be written: the disk is full.{wanted} {free} are free.",
     retryable: true,
-    help: "Make room on that disk: what waits to be written then goes on by itself. If the run has stopped, `everturn resume` it; nothing that was finished is lost.",
+    help: "Make room on that disk: what waits to be written then goes on by itself. If the run has stopped, `npx everturn resume` it; nothing that was finished is lost.",
   },
   PATH_UNUSABLE: {
     message: "{path} can't be used: {reason}.",
@@ -580,7 +580,7 @@ export const errorTable = {
   STORE_NOT_WRITABLE: {
     message: "{file} can't be written: {reason}.",
     retryable: true,
-    help: "Mend that (make the run's folder writable, raise the limit): what waits to be written then goes on by itself. If the run has stopped, `everturn resume` it; nothing that was finished is lost.",
+    help: "Mend that (make the run's folder writable, raise the limit): what waits to be written then goes on by itself. If the run has stopped, `npx everturn resume` it; nothing that was finished is lost.",
   },
   STORE_UNUSABLE: {
     message: "The store {store} of the run {run} can't be opened: {reason}",
@@ -590,12 +590,12 @@ export const errorTable = {
   STORAGE_STALLED: {
     message: "The run {run} stopped: nothing could be written for {minutes} minutes. {reason}",
     retryable: true,
-    help: "Then `everturn resume {run}`.",
+    help: "Then `npx everturn resume {run}`.",
   },
   FILES_GONE: {
     message: "The files of {tree}, {part}, are not there, or not those that were committed.",
     retryable: false,
-    help: "They were removed, changed or cut: `everturn ledger` says which. Restore them from a copy.",
+    help: "They were removed, changed or cut: `npx everturn ledger` says which. Restore them from a copy.",
   },
   ATTEMPT_SUPERSEDED: {
     message: "{file} was written by another attempt, which came first.",
@@ -668,23 +668,23 @@ export const errorTable = {
   BATCH_EMPTY: {
     message: "Every trajectory of step {step} was left out. {reason}.",
     retryable: false,
-    help: "Mend what failed (a tool's host, the reward's, the disk), then `everturn resume {run}`.",
+    help: "Mend what failed (a tool's host, the reward's, the disk), then `npx everturn resume {run}`.",
   },
   EVALUATION_EMPTY: {
     message: "Every trajectory of {evaluation} was left out, so that it has no accuracy. {reason}.",
     retryable: false,
-    help: "Mend what fails, then `everturn resume {run}` or evaluate again: turns and calls that finished are not repeated.",
+    help: "Mend what fails, then `npx everturn resume {run}` or evaluate again: turns and calls that finished are not repeated.",
   },
   TOO_MANY_FAILURES: {
     message:
       "Infrastructure failed {count} of {of} trajectories of step {step}, more than rollout.maxInfrastructureFailures ({share}) allows. {times} of them, such as {trajectory}: {reason}.",
     retryable: false,
-    help: "Mend what fails, then `everturn resume {run}`: what has finished is kept, and what was left out is tried again.",
+    help: "Mend what fails, then `npx everturn resume {run}`: what has finished is kept, and what was left out is tried again.",
   },
   ROLLOUT_LOST: {
     message: "The workflow {shard}, which rolled out groups of {run}, ended without them: {reason}.",
     retryable: false,
-    help: "`everturn resume {run}` starts them again; turns and calls that finished are not repeated.",
+    help: "`npx everturn resume {run}` starts them again; turns and calls that finished are not repeated.",
   },
   COMMAND_INVALID: {
     message: "{reason}.",
@@ -699,12 +699,12 @@ export const errorTable = {
   LOOP_NOT_BUNDLED: {
     message: "This orchestration worker has no agent loop {loop}.",
     retryable: true,
-    help: "Start the worker with the run's own plan: `everturn worker --run RUN --role orchestration`.",
+    help: "Start the worker with the run's own plan: `npx everturn worker --run RUN --role orchestration`.",
   },
   LOOP_STUCK: {
     message: "The agent loop {loop} does not return.",
     retryable: false,
-    help: "It computes for seconds without awaiting anything: a `while` that nothing ends, or a regular expression that tries for ever on what the model wrote. Mend it, then `everturn resume RUN --upgrade`.",
+    help: "It computes for seconds without awaiting anything: a `while` that nothing ends, or a regular expression that tries for ever on what the model wrote. Mend it, then `npx everturn resume RUN --upgrade`.",
   },
   LOOP_TURN_INVALID: {
     message: "Turn {turn} of the agent loop {loop} has {count}.",

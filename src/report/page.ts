@@ -15,7 +15,7 @@ const trusted = (text: string): Html => ({ html: text });
 export function page(data: ReportData): string {
   const { run, plan, steps, evaluations, others, comparison } = data;
   const accuracy = evaluations.length === 0 && steps.length === 0 ? [] : [accuracyPlot(data)];
-  const commands = `everturn trajectories ${run} lists the trajectories, everturn show <trajectory> prints one.`;
+  const commands = `npx everturn trajectories ${run} lists the trajectories, npx everturn show <trajectory> prints one.`;
   const footer = `Made from the records of the run's folder. ${commands}`;
   const main = [
     header(data),

@@ -95,7 +95,7 @@ test("a step whose infrastructure fails more than the share that is allowed stop
   failing = { d: [0, 1], e: [0, 1] };
   const error: unknown = await step(2, {}).catch((reason) => reason);
   expect(error instanceof WorkflowFailedError && rootCause(error.cause)).toMatchInlineSnapshot(
-    `"Infrastructure failed 4 of 6 trajectories of step 2, more than rollout.maxInfrastructureFailures (50 %) allows. 4 of them, such as run/step-0002/d/0: generate-turn: the sampler is down. Mend what fails, then \`everturn resume run\`: what has finished is kept, and what was left out is tried again."`,
+    `"Infrastructure failed 4 of 6 trajectories of step 2, more than rollout.maxInfrastructureFailures (50 %) allows. 4 of them, such as run/step-0002/d/0: generate-turn: the sampler is down. Mend what fails, then \`npx everturn resume run\`: what has finished is kept, and what was left out is tried again."`,
   );
 });
 

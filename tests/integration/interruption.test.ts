@@ -49,7 +49,7 @@ test("Ctrl-C, also twice or while starting, SIGTERM and SIGHUP end a run quietly
     const [run = ""] = readdirSync(runs);
     expect(end).toMatchObject({ code, stderr: "" });
     expect(end.stdout.trim().split("\n").at(-1)).toBe(
-      `interrupted; nothing that was finished is lost: everturn resume ${run}`,
+      `interrupted; nothing that was finished is lost: npx everturn resume ${run}`,
     );
     expect(end.stdout).not.toMatch(/starting it again|does not answer|ended \(/);
     expect([...processesWith(runs)]).toEqual([]); // another test may have a run of that name

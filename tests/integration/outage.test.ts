@@ -92,7 +92,7 @@ test("an own server whose port another program has taken meanwhile: an error aft
   expect(stderr).toContain("the Temporal server ended (SIGKILL); starting it again");
   expect(stderr).toContain("TEMPORAL_SERVER_ENDED: The run's Temporal server ended 5 times in a row");
   expect(stderr).toContain("address already in use");
-  expect(stderr).toContain(`everturn resume ${run}`);
+  expect(stderr).toContain(`npx everturn resume ${run}`);
   expect(existsSync(opened.session)).toBe(false);
   const resumed = await start("resume", run, "--runs", runs, "--json").end();
   expect(resumed.code, resumed.stderr).toBe(0);

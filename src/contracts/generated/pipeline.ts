@@ -195,7 +195,7 @@ export interface ToolUse {
    */
   concurrency?: number;
   /**
-   * required: each call waits until a person approves, edits or denies it (`everturn approvals`). No call waits if left out.
+   * required: each call waits until a person approves, edits or denies it (`npx everturn approvals`). No call waits if left out.
    */
   approval?: "required";
   approvalTimeout?: Duration;

@@ -12,7 +12,7 @@ test("lists every device: what works, and what is missing with the command that 
   const lines = (await runCommand(registerDevices, "devices")).split("\n");
   expect(lines[0]).toBe("cpu     yes");
   expect(lines[1]).toBe(
-    "cuda    no: ONNX Runtime's CUDA provider was not fetched yet. Run `everturn devices fetch cuda`.",
+    "cuda    no: ONNX Runtime's CUDA provider was not fetched yet. Run `npx everturn devices fetch cuda`.",
   );
   expect(lines[2]).toMatch(/^webgpu {2}(yes|no: .+)$/);
 });

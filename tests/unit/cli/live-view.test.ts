@@ -75,7 +75,7 @@ test("writes plain lines where there is no terminal: phases, evaluations, steps,
     held-out accuracy  0 % as built → 31.0 % after the warm start → 96.0 % after reinforcement learning
     work               40 steps, 2,560 trajectories, 5 min 12 s
     report             runs/calculator-1/report.html
-    trajectories       everturn trajectories calculator-1
+    trajectories       npx everturn trajectories calculator-1
     "
   `);
 });
@@ -105,7 +105,7 @@ test("draws over its own lines on a terminal, and gives the cursor back", () => 
   view.note("a note stays above");
   view.end(summary);
   view.close();
-  expect(text().endsWith("everturn trajectories calculator-1\n")).toBe(true);
+  expect(text().endsWith("npx everturn trajectories calculator-1\n")).toBe(true);
   expect(text().split("\u001b[?25h")).toHaveLength(2);
   expect(process.listenerCount("exit")).toBe(listeners);
 });

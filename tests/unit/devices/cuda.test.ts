@@ -32,7 +32,7 @@ test("a session on a device that can't be used says what is missing and how to g
   });
   await expect(createSession(model(), { device: "cuda" })).rejects.toThrow(
     "The device “cuda” can't be used here: ONNX Runtime's CUDA provider was not fetched yet. " +
-      "Run `everturn devices fetch cuda`.",
+      "Run `npx everturn devices fetch cuda`.",
   );
 });
 

@@ -11,7 +11,7 @@ test("a run that can't write for five minutes stops, and says why and what to do
   const trouble = storageTrouble("small-1");
   const failed = expect(trouble.failed).rejects.toThrow(
     "The run small-1 stopped: nothing could be written for 5 minutes. turn-1.json can't be written: the disk is full. " +
-      "Then `everturn resume small-1`.",
+      "Then `npx everturn resume small-1`.",
   );
   for (let waited = 0; waited <= 5; waited++) {
     trouble.hear(full);
