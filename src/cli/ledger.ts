@@ -75,7 +75,9 @@ function text({ stages, entries, findings, unchecked, replaced }: Ledger, withRo
     tableLines(columns, table),
     exceptions.length > 0 ? ["", "left out:", shortened(exceptions)] : [],
     withRows ? ["", ...rows(entries)] : [],
-    replaced.length > 0 ? ["", "can't be read, and was made again:", shortened(replaced)] : [],
+    replaced.length > 0
+      ? ["", "can't be read, and was made again or is in its step's file:", shortened(replaced)]
+      : [],
     unchecked.length > 0 ? ["", "not checked:", ...unchecked] : [],
     ["", ...holds],
   ];

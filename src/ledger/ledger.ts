@@ -5,6 +5,7 @@ import { messageOf } from "../errors/message-of.ts";
 import { loadDataset } from "../plugins/registry.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import { lastRecordedStep } from "../runs/recorded-steps.ts";
+import { trajectoryPrefix } from "../store/keys.ts";
 import { type TrajectoryReader, trajectoryReader } from "../trajectory/reader.ts";
 import { trajectoryOf } from "../trajectory/trajectory-of.ts";
 import { checkChains } from "./check-chains.ts";
@@ -28,7 +29,7 @@ export interface Ledger {
   findings: Finding[];
   /** What could not be checked, and why. */
   unchecked: string[];
-  /** Files that can't be read and whose content was made again, and why. */
+  /** Files that can't be read and that nothing reads: their content was made again, or is in a step's file. And why. */
   replaced: string[];
 }
 
@@ -38,7 +39,7 @@ export interface Ledger {
  */
 export async function readLedger(run: OpenRun, stage?: string): Promise<Ledger> {
   const reader = trajectoryReader(run);
-  const files = await checkFiles(run, stage);
+  const files = await checkFiles(run, reader, stage);
   let facts: LedgerFacts;
   try {
     facts = await readLedgerFacts(run, reader, stage);
@@ -84,7 +85,10 @@ async function withoutFolded<Value>(
   finished: readonly (readonly [id: string, Value])[],
 ): Promise<(readonly [string, Value])[]> {
   const single: (readonly [string, Value])[] = [];
-  for (const one of finished) if (!(await reader.isFolded(trajectoryOf(one[0])))) single.push(one);
+  for (const one of finished) {
+    const { prefix } = trajectoryPrefix(trajectoryOf(one[0]));
+    if ((await reader.foldedIn(prefix)) === undefined) single.push(one);
+  }
   return single;
 }
 

@@ -23,8 +23,8 @@ export interface TrajectoryReader extends Pick<Store, "read"> {
   list(only?: Only): Promise<TrajectoryName[]>;
   /** What lists and checks need of a finished trajectory, without its turns if it is in a file; undefined if it is under way. */
   finished(name: TrajectoryName): Promise<FinishedTrajectory | undefined>;
-  /** Whether it is in its step's file. */
-  isFolded(name: TrajectoryName): Promise<boolean>;
+  /** The step in whose file a trajectory is, by the prefix of its records' paths; undefined if it is in none. */
+  foldedIn(prefix: string): Promise<number | undefined>;
 }
 
 interface Only {
@@ -165,9 +165,9 @@ export function trajectoryReader({
       const record = await readTrajectoryRecord({ read }, name);
       return record === undefined ? undefined : finishedTrajectory(record);
     },
-    isFolded: async (name) => {
+    foldedIn: async (prefix) => {
       if (!hasLooked) await look();
-      return index.has(trajectoryPrefix(name).prefix);
+      return index.get(prefix)?.step;
     },
   };
 }

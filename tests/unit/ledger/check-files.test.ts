@@ -1,9 +1,13 @@
-import { truncateSync, writeFileSync } from "node:fs";
+import { readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { registerLedger } from "../../../src/cli/ledger.ts";
 import { checkFiles } from "../../../src/ledger/check-files.ts";
-import { callKey, forkKey, trajectoryKey, turnKey } from "../../../src/store/keys.ts";
+import { callKey, foldedKey, forkKey, trajectoryKey, turnKey } from "../../../src/store/keys.ts";
+import { foldStep } from "../../../src/trajectory/folded/fold-step.ts";
+import { readRecords } from "../../../src/trajectory/folded/read-records.ts";
+import { endingOf } from "../../../src/trajectory/folded/trajectory-records.ts";
+import { trajectoryReader } from "../../../src/trajectory/reader.ts";
 import { listTrajectories } from "../../../src/trajectory/trajectory-files.ts";
 import { writeSampleRun } from "../../support/sample-run.ts";
 import { runCommand } from "../cli/run-command.ts";
@@ -11,7 +15,7 @@ import { runCommand } from "../cli/run-command.ts";
 test("all that can't be read is listed at once, whatever it is; what was made again breaks nothing", async () => {
   const run = await writeSampleRun();
   const { store, folder } = run;
-  expect(await checkFiles(run)).toEqual({ findings: [], replaced: [] });
+  expect(await checkFiles(run, trajectoryReader(run))).toEqual({ findings: [], replaced: [] });
   const [first, second] = await listTrajectories(folder, { stage: "step-0001" });
   if (first === undefined || second === undefined) throw new Error("the sample run has trajectories");
   const fileOf = ({ path }: { path: string }) => join(folder.root, path);
@@ -26,14 +30,40 @@ test("all that can't be read is listed at once, whatever it is; what was made ag
   truncateSync(fileOf(forkKey(1)), 50);
   await store.record(forkKey(1), taken);
 
-  const { findings, replaced } = await checkFiles(run);
+  const { findings, replaced } = await checkFiles(run, trajectoryReader(run));
   const expected = [...broken, bytes, join(folder.root, "evaluations", "evaluation-v0000.json")];
   expect(findings.map(({ subject }) => subject).sort()).toEqual(expected.sort());
   expect(new Set(findings.map(({ check }) => check))).toEqual(new Set(["record"]));
   expect(replaced).toEqual([expect.stringContaining("forks/1.json: it is cut")]);
 
-  const ofOther = await checkFiles(run, "evaluation-v0005");
+  const ofOther = await checkFiles(run, trajectoryReader(run), "evaluation-v0005");
   expect(ofOther.findings.filter(({ subject }) => subject.includes("/trajectories/"))).toEqual([]);
+});
+
+test("a single record beside the file of its step may break, as long as the file is whole", async () => {
+  const run = await writeSampleRun();
+  const { store, folder } = run;
+  const [name] = await listTrajectories(folder, { stage: "step-0001" });
+  if (name === undefined) throw new Error("the sample run has trajectories");
+  const records = await readRecords(store, name);
+  const ending = endingOf(records);
+  if (ending === undefined) throw new Error("the trajectory has ended");
+  await foldStep(store, 1, async function* () {
+    yield { name, records, ending, use: { trainedStep: 1 } };
+  });
+  const tree = await store.readTree(foldedKey(1));
+  const single = join(folder.root, turnKey(name, 1).path);
+  truncateSync(single, 50);
+  const { findings, replaced } = await checkFiles(run, trajectoryReader(run));
+  expect(findings).toEqual([]);
+  expect(replaced).toEqual([expect.stringContaining(`${single}: it is cut`)]);
+
+  const file = join(folder.root, "steps", "1", "folded", tree?.attempt ?? "", "trajectories.parquet");
+  const bytes = readFileSync(file);
+  bytes[bytes.length >> 1] ^= 1;
+  writeFileSync(file, bytes);
+  const broken = await checkFiles(run, trajectoryReader(run));
+  expect(broken.findings.map(({ subject }) => subject)).toEqual([file, single]);
 });
 
 test("the command lists what was made again", async () => {
@@ -43,5 +73,7 @@ test("the command lists what was made again", async () => {
   await store.record(forkKey(1), { by: "a test" });
   const told = await runCommand(registerLedger, "ledger", id, "--runs", runs);
   process.exitCode = undefined; // other things are wrong with a sample run
-  expect(told).toMatch(/can't be read, and was made again:\n.*forks\/1\.json: it is cut/);
+  expect(told).toMatch(
+    /can't be read, and was made again or is in its step's file:\n.*forks\/1\.json: it is cut/,
+  );
 });
