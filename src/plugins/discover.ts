@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, join } from "node:path";
+import { everturnFolder, everturnModules, upwards } from "../package/own-module.ts";
 
 /** The manifest's file name in a plugin's folder. */
 export const manifestName = "everturn.plugin.json";
@@ -11,38 +12,37 @@ export interface FoundPlugin {
   readonly folder: string;
 }
 
-const builtIn = join(import.meta.dirname, "..", "..", "plugins");
-
 /**
  * Every plugin that a pipeline in `start` can name: of `folders` (--plugins), of the `plugins/` and `node_modules/`
- * of `start` and each folder above it, and those that come with Everturn. Sorted by name, each folder once.
+ * of `start` and each folder above it, and those that come with Everturn, unless the same is installed in
+ * `node_modules/` too. Sorted by name, each folder once.
  */
 export function discoverPlugins(start: string, folders: readonly string[] = []): FoundPlugin[] {
-  const above = ancestors(start);
-  const packages = above.map((folder) => join(folder, "node_modules"));
-  const scopes = packages.flatMap((folder) =>
-    subfolders(folder).filter((path) => basename(path).startsWith("@")),
-  );
-  const parents = [
-    ...folders,
-    ...above.map((folder) => join(folder, "plugins")),
-    builtIn,
-    ...packages,
-    ...scopes,
-  ];
-  const candidates = [...folders, ...parents.flatMap(subfolders)].filter(hasManifest);
-  const unique = [...new Set(candidates.map((folder) => realpathSync(folder)))];
-  return unique.map(glance).sort((a, b) => a.name.localeCompare(b.name));
+  const above = upwards(start);
+  const written = [...folders, ...above.map((folder) => join(folder, "plugins"))].flatMap(subfolders);
+  const packages = above.map((folder) => join(folder, "node_modules")).flatMap(subfolders);
+  const scoped = packages.filter((path) => basename(path).startsWith("@")).flatMap(subfolders);
+  const installed = pluginsAt([...packages, ...scoped]);
+  const names = new Set(installed.map(({ name }) => name));
+  const own = pluginsAt(ownPlaces()).filter(({ name }) => !names.has(name));
+  const places = [...folders, ...written, ...[...installed, ...own].map(({ folder }) => folder)];
+  return pluginsAt(places).sort((a, b) => a.name.localeCompare(b.name));
+}
+
+/** Where the plugins that come with Everturn lie: workspaces in a clone, dependencies where it is installed. */
+function ownPlaces(): string[] {
+  const clone = join(everturnFolder, "plugins");
+  return [clone, ...everturnModules.map((folder) => join(folder, "@everturn"))].flatMap(subfolders);
+}
+
+function pluginsAt(candidates: readonly string[]): FoundPlugin[] {
+  const folders = candidates.filter(hasManifest).map((folder) => realpathSync(folder));
+  return [...new Set(folders)].map(glance);
 }
 
 /** Whether `folder` holds a manifest. */
 export function hasManifest(folder: string): boolean {
   return existsSync(join(folder, manifestName));
-}
-
-function ancestors(start: string): string[] {
-  const up = dirname(start);
-  return up === start ? [start] : [start, ...ancestors(up)];
 }
 
 function subfolders(folder: string): string[] {

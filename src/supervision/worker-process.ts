@@ -1,11 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { dirname } from "node:path";
+import { pathToFileURL } from "node:url";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { makeFolder } from "../files/make-folder.ts";
 import { trainingEnvironment } from "../onnx/allocator.ts";
+import { ownModule } from "../package/own-module.ts";
 import { killOnExit } from "../processes/kill-on-exit.ts";
 import type { Notice } from "../processes/notice.ts";
 import { type Ending, endingOf, kernelKills } from "../processes/process-ending.ts";
@@ -14,9 +15,8 @@ import type { Role } from "../runs/queues.ts";
 import { runFolder } from "../runs/run-folder.ts";
 import type { Wait } from "../temporal/waits.ts";
 
-const here = dirname(fileURLToPath(import.meta.url));
-const main = join(here, "..", "cli", "main.ts");
-const preload = pathToFileURL(join(here, "..", "temporal", "workflow-thread.ts")).href;
+const main = ownModule("src/cli/main");
+const preload = pathToFileURL(ownModule("src/temporal/workflow-thread")).href;
 
 /** A worker in a process of its own. */
 export interface WorkerProcess {

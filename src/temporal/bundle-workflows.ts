@@ -1,11 +1,11 @@
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bundleWorkflowCode, DefaultLogger } from "@temporalio/worker";
 import type { ResolvedLoop } from "../contracts/plan.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { everturnFolder, everturnModules, ownModule } from "../package/own-module.ts";
 
-const project = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const require = createRequire(import.meta.url);
 
 /** Temporal's bundler makes it up beside the entry, in memory. */
@@ -41,7 +41,7 @@ export async function bundleWorkflows(
   let output = "";
   const inputs: Inputs = { found: [fileURLToPath(import.meta.url)], missed: [], searched: [] };
   const bundling = bundleWorkflowCode({
-    workflowsPath: join(project, "workflows", "entry.ts"),
+    workflowsPath: ownModule("workflows/entry"),
     logger: new DefaultLogger("WARN", ({ message }) => {
       output += message;
     }),
@@ -64,12 +64,12 @@ function configured(
 ): Configuration {
   return {
     ...config,
-    context: project, // otherwise the current folder, whose package.json and browsers' list would be heeded
+    context: everturnFolder, // otherwise the current folder, whose package.json and browsers' list would be heeded
     target: "web",
     cache: false, // its shortcuts would leave out of the list what names in node_modules were resolved by
     resolve: {
       ...config.resolve,
-      modules: [...(config.resolve?.modules ?? []), join(project, "node_modules")],
+      modules: [...(config.resolve?.modules ?? []), ...everturnModules],
       alias: { ...config.resolve?.alias, "@everturn/agent-loop$": loop.workflow },
     },
     module: { ...config.module, rules: (config.module?.rules ?? []).map(withoutSettingsFile) },

@@ -5,6 +5,7 @@ import type { JsonValue } from "../contracts/json.ts";
 import type { ResolvedPlugin } from "../contracts/plan.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
+import { ownModule } from "../package/own-module.ts";
 import { killMarked } from "../processes/marked-processes.ts";
 import { begunCalls, noteAsked, sinceBegun, sinceNewest } from "./begun-calls.ts";
 import { boundedCall } from "./bounded-call.ts";
@@ -83,7 +84,7 @@ export async function startThread(options: ThreadOptions, onEnd: () => void): Pr
   const { kind, plugin, limit, errors, log } = options;
   const begun = begunCalls();
   const mark = randomUUID();
-  const worker = new Worker(new URL("./thread-main.ts", import.meta.url), {
+  const worker = new Worker(ownModule("src/threads/thread-main"), {
     workerData: { kind, plugin, begun } satisfies ThreadStart,
     name: plugin.name,
     execArgv: [], // what worker processes preload is for the workflows' threads

@@ -1,0 +1,41 @@
+/** What of a `package.json` concerns the form that is published. */
+export interface Package {
+  name: string;
+  bin?: Record<string, string>;
+  exports?: Record<string, string>;
+  files?: string[];
+  repository?: { type: string; url: string; directory?: string };
+  [key: string]: unknown;
+}
+
+/** What only a clone has a use for. */
+const ofTheClone = ["allowScripts", "devDependencies", "overrides", "private", "scripts", "workspaces"];
+
+/** The `package.json` that is published for one in `folder` of the clone: it names JavaScript and declarations. */
+export function published(description: Package, folder: string): Record<string, unknown> {
+  const { exports = {}, repository } = description;
+  const kept = Object.fromEntries(Object.entries(description).filter(([key]) => !ofTheClone.includes(key)));
+  return {
+    ...kept,
+    exports: Object.fromEntries(Object.entries(exports).map(([name, file]) => [name, entry(file)])),
+    ...(repository && folder !== "" ? { repository: { ...repository, directory: folder } } : {}),
+  };
+}
+
+/** A plugin's manifest as it is published: what it names is JavaScript. */
+export function publishedManifest(manifest: Record<string, unknown>): Record<string, unknown> {
+  const files = ["entry", "workflow"].flatMap((key) => {
+    const file = manifest[key];
+    return typeof file === "string" ? [[key, javascript(file)]] : [];
+  });
+  return { ...manifest, ...Object.fromEntries(files), $schema: "../../everturn/schemas/plugin.schema.json" };
+}
+
+function entry(file: string): string | { types: string; default: string } {
+  if (!file.endsWith(".ts")) return file;
+  return { types: file.replace(/\.ts$/, ".d.ts"), default: javascript(file) };
+}
+
+function javascript(file: string): string {
+  return file.replace(/\.ts$/, ".js");
+}
