@@ -63,7 +63,7 @@ export const errorTable = {
   BATCH_NOT_DIVISIBLE: {
     message: "{at}: {where} is {value}, which {divisorName} ({divisor}) doesn't divide.",
     retryable: false,
-    help: "Use {nearest}.",
+    help: "{hint}",
   },
   DATASET_EMPTY: {
     message: "{at}: the data set has no tasks.",

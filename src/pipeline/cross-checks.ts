@@ -25,20 +25,33 @@ function batchProblems(document: SourceDocument, plugins: Plugins): Problem[] {
   const pointer = "/rollout/batchSize";
   const value = valueAt(document.value, pointer);
   if (!isCount(value)) return [];
-  const divisors: [string, unknown][] = [
-    ["rollout.groupSize", valueAt(document.value, "/rollout/groupSize")],
-    ["trainer.config.minibatchSize", plugins.get("/trainer")?.config.minibatchSize],
+  const divisors: [Pointer, unknown][] = [
+    ["/rollout/groupSize", valueAt(document.value, "/rollout/groupSize")],
+    ["/trainer/config/minibatchSize", plugins.get("/trainer")?.config.minibatchSize],
   ];
   const counts = divisors.flatMap(([, divisor]) => (isCount(divisor) ? [divisor] : []));
   const step = counts.reduce(leastCommonMultiple, 1);
   const below = Math.floor(value / step) * step;
   const nearest = below > 0 ? `${below} or ${below + step}` : `${step}`;
-  return divisors.flatMap(([divisorName, divisor]) => {
+  return divisors.flatMap(([divisorPointer, divisor]) => {
     if (!isCount(divisor) || value % divisor === 0) return [];
     const place = placeOf(document, pointer, "value");
-    const params = { at: place.text, where: pathText(pointer), value, divisorName, divisor, nearest };
+    const number = (of: Pointer, count: number) =>
+      isWritten(document, of) ? String(count) : `${count}, its default`;
+    const hint = isWritten(document, divisorPointer)
+      ? `Use ${nearest}.`
+      : `Set ${pathText(pointer)} to ${nearest}, or set ${pathText(divisorPointer)} to what divides ${value}.`;
+    const params = {
+      ...{ at: place.text, where: pathText(pointer), value: number(pointer, value) },
+      ...{ divisorName: pathText(divisorPointer), divisor: number(divisorPointer, divisor), hint },
+    };
     return [{ place, error: new EverturnError("BATCH_NOT_DIVISIBLE", params) }];
   });
+}
+
+/** Whether a value is the user's, and not filled in as a default. */
+function isWritten(document: SourceDocument, pointer: Pointer): boolean {
+  return document.offsets.has(pointer) || document.elsewhere?.has(pointer) === true;
 }
 
 function largestBatchProblems(document: SourceDocument): Problem[] {

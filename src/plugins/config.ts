@@ -1,3 +1,4 @@
+import pipelineSchema from "../../schemas/pipeline.schema.json" with { type: "json" };
 import type { PluginManifest } from "../contracts/generated/plugin.ts";
 import type { JsonObject } from "../contracts/json.ts";
 import { createAjv } from "../validation/ajv.ts";
@@ -5,6 +6,15 @@ import { problemsOf } from "../validation/findings.ts";
 import type { Pointer } from "../validation/pointer.ts";
 import type { Problem } from "../validation/problem.ts";
 import type { SourceDocument } from "../validation/source-document.ts";
+
+const { ToolUse, RewardUse, TrainerUse } = pipelineSchema.definitions;
+
+/** What a pipeline may say of a plugin beside its configuration. */
+const besideConfig: Partial<Record<PluginManifest["kind"], readonly string[]>> = {
+  tool: Object.keys(ToolUse.properties),
+  reward: Object.keys(RewardUse.properties),
+  trainer: Object.keys(TrainerUse.properties),
+};
 
 const noConfig: JsonObject = { type: "object", additionalProperties: false, properties: {} };
 
@@ -21,5 +31,6 @@ export function checkConfig(
 ): Problem[] {
   const validate = createAjv(baseFolder).compile(manifest.config ?? noConfig);
   if (validate(config)) return [];
-  return problemsOf(validate.errors ?? [], document, { base: pointer, whole: "the configuration" });
+  const subject = { base: pointer, whole: "the configuration", beside: besideConfig[manifest.kind] ?? [] };
+  return problemsOf(validate.errors ?? [], document, subject);
 }

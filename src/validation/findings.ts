@@ -1,8 +1,10 @@
 import type { ErrorObject } from "ajv";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { homeOf } from "./home-of.ts";
 import { nearest, suggestion } from "./nearest.ts";
 import { child, type Pointer, pathText } from "./pointer.ts";
 import type { Problem } from "./problem.ts";
+import { propertiesOf } from "./properties-of.ts";
 import { placeOf, type SourceDocument } from "./source-document.ts";
 import { typeText, valueText } from "./wording.ts";
 
@@ -17,6 +19,8 @@ export interface Finding {
 export interface Subject {
   readonly base: Pointer;
   readonly whole: string;
+  /** Keys that belong beside the value, not in it. */
+  readonly beside?: readonly string[];
 }
 
 /** ajv's errors (of allErrors and verbose) as findings, one for each thing to correct. */
@@ -56,15 +60,16 @@ function isMisspelled(error: ErrorObject, errors: readonly ErrorObject[]): boole
   );
 }
 
-function finding(error: ErrorObject, { base, whole }: Subject): Finding {
+function finding(error: ErrorObject, { base, whole, beside }: Subject): Finding {
   const pointer = base + error.instancePath;
   const where = pathText(pointer) || whole;
   const help = descriptionOf(error.parentSchema);
   switch (error.keyword) {
     case "additionalProperties": {
       const key: string = error.params.additionalProperty;
-      const hint =
-        elsewhere(key, error) ?? (suggestion(key, knownKeys(error), "Known keys") || "It takes no keys.");
+      const known = knownKeys(error);
+      const home = nearest(key, known) === undefined ? homeOf(key, error.parentSchema, beside) : undefined;
+      const hint = home ?? (suggestion(key, known, "Known keys") || "It takes no keys.");
       return {
         pointer: child(pointer, key),
         part: "key",
@@ -149,23 +154,8 @@ function expectation(error: ErrorObject, help: string): { expected: string; hint
   }
 }
 
-/** For a key that is known, but one level further down: where it belongs. */
-function elsewhere(key: string, error: ErrorObject): string | undefined {
-  const homes = Object.entries(propertiesOf(error.parentSchema)).filter(
-    ([, node]) => key in propertiesOf(node),
-  );
-  if (homes.length === 0 || nearest(key, knownKeys(error)) !== undefined) return undefined;
-  return `It belongs in ${homes.map(([home]) => `“${home}”`).join(" or ")}.`;
-}
-
 function knownKeys(error: ErrorObject): string[] {
   return Object.keys(propertiesOf(error.parentSchema));
-}
-
-function propertiesOf(schema: unknown): Record<string, unknown> {
-  if (typeof schema !== "object" || schema === null || !("properties" in schema)) return {};
-  const { properties } = schema;
-  return typeof properties === "object" && properties !== null ? { ...properties } : {};
 }
 
 function descriptionOf(schema: unknown): string {

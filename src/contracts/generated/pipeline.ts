@@ -142,7 +142,7 @@ export interface Pipeline {
    */
   evaluation: {
     /**
-     * Evaluate after each so many steps.
+     * Evaluate after each so many steps; 0: not between the first step and the last.
      */
     every: number;
     /**

@@ -52,6 +52,22 @@ describe("a broken pipeline is refused", () => {
     `);
   });
 
+  it("a key of a tool and the reward at the top", async () => {
+    expect(await withPipeline("seed: 7", "seed: 7\ntimeout: 5s")).toMatchInlineSnapshot(`
+      "pipeline.yaml: refused, 1 problem:
+      pipeline.yaml:3:1: unknown key “timeout” in the pipeline. It belongs in “tools[]” or “reward”.
+      Correct it and run again."
+    `);
+  });
+
+  it("a key in a tool's configuration that belongs beside it", async () => {
+    expect(await withPipeline("    timeout: 2s", "    config: { timeout: 2s }")).toMatchInlineSnapshot(`
+      "pipeline.yaml: refused, 1 problem:
+      pipeline.yaml:12:15: unknown key “timeout” in tools[0].config. It belongs one level up, beside this mapping.
+      Correct it and run again."
+    `);
+  });
+
   it("an unknown key of a plugin's configuration", async () => {
     expect(await withPipeline("width: 8", "width: 8, heigth: 2")).toMatchInlineSnapshot(`
       "pipeline.yaml: refused, 1 problem:
@@ -218,7 +234,7 @@ describe("a broken pipeline is refused", () => {
   it("a batch that the trainer's minibatch, a default, doesn't divide", async () => {
     expect(await withPipeline("batchSize: 8", "batchSize: 6")).toMatchInlineSnapshot(`
       "pipeline.yaml: refused, 1 problem:
-      pipeline.yaml:21:14: rollout.batchSize is 6, which trainer.config.minibatchSize (4) doesn't divide. Use 4 or 8.
+      pipeline.yaml:21:14: rollout.batchSize is 6, which trainer.config.minibatchSize (4, its default) doesn't divide. Set rollout.batchSize to 4 or 8, or set trainer.config.minibatchSize to what divides 6.
       Correct it and run again."
     `);
   });

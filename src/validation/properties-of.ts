@@ -1,0 +1,6 @@
+/** The schemas of an object's properties by their names; none if `schema` is no object's. */
+export function propertiesOf(schema: unknown): Record<string, unknown> {
+  if (typeof schema !== "object" || schema === null || !("properties" in schema)) return {};
+  const { properties } = schema;
+  return typeof properties === "object" && properties !== null ? { ...properties } : {};
+}
