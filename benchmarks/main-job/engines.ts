@@ -4,9 +4,10 @@ import type { Message } from "../../src/contracts/message.ts";
 import type { TrainingTrajectory } from "../../src/contracts/trainer.ts";
 import { loadPolicy, loadTrainer } from "../../src/plugins/registry.ts";
 import { runTasks } from "../../src/tasks/run-tasks.ts";
+import { trajectoryReader } from "../../src/trajectory/reader.ts";
 import { readSegments } from "../../src/trajectory/segments.ts";
 import { trainingTrajectory } from "../../src/trajectory/training-trajectory.ts";
-import { listTrajectories, readTrajectories } from "../../src/trajectory/trajectory-files.ts";
+import { readTrajectories } from "../../src/trajectory/trajectory-files.ts";
 import { trajectoryOf } from "../../src/trajectory/trajectory-of.ts";
 import { folderOf } from "../../tests/support/versions.ts";
 import type { OwnRun } from "./own-run.ts";
@@ -22,7 +23,7 @@ export interface Engines {
 
 /** Opens the policy and the trainer at the version that the run started from. */
 export async function openEngines(own: OwnRun): Promise<Engines> {
-  const { plan, folder, store, id: run } = own;
+  const { plan, store, id: run } = own;
   const initial = await folderOf(own, 0);
   const policy = await (await loadPolicy(plan.policy)).open(initial, plan.policy.config);
   const folders = { initial, policy: own.first, reference: own.first };
@@ -52,7 +53,7 @@ export async function openEngines(own: OwnRun): Promise<Engines> {
   async function records(step: number): Promise<TrajectoryRecord[]> {
     const stage = `step-${String(step).padStart(4, "0")}`;
     const tasks = new Set(await draw({ run, step }));
-    const found = await readTrajectories(store, await listTrajectories(folder, { stage }));
+    const found = await readTrajectories(store, await trajectoryReader({ store }).list({ stage }));
     return found.filter(({ taskId }) => tasks.has(taskId));
   }
 

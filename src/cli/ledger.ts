@@ -9,6 +9,7 @@ import { runReference } from "./run-reference.ts";
 import { visible } from "./spans.ts";
 import { tableLines } from "./table.ts";
 import { errorLine, tellError } from "./tell-error.ts";
+import { writtenJson } from "./written-json.ts";
 
 interface Options {
   runs: string;
@@ -32,11 +33,34 @@ async function ledger(named: string, { step, json, ...options }: Options): Promi
   const { runs, run } = runReference(named, options.runs);
   const opened = await openRun(runs, run);
   const stage = step === undefined ? undefined : stepStage(step);
-  const read = await readLedger(opened, stage);
+  if (json) {
+    const written = writtenJson("entries");
+    const read = await readLedger(opened, { stage, tell: written.add });
+    const broken = brokenLedger(run, read);
+    await written.end({ ...read, ...(broken === undefined ? {} : errorLine(broken)) });
+    if (broken !== undefined) tellError(broken);
+    return;
+  }
+  const shown: Shown = { entries: [], leftOut: { lines: [], count: 0 } };
+  const read = await readLedger(opened, {
+    stage,
+    tell: (entries) => {
+      if (step !== undefined) shown.entries.push(...entries);
+      const leftOut = entries.filter(({ state }) => state === "left out");
+      shown.leftOut.count += leftOut.length;
+      shown.leftOut.lines.push(...leftOut.slice(0, longest - shown.leftOut.lines.length).map(exceptionLine));
+    },
+  });
+  process.stdout.write(text(read, shown));
   const broken = brokenLedger(run, read);
-  const line = { ...read, ...(broken === undefined ? {} : errorLine(broken)) };
-  process.stdout.write(json ? `${JSON.stringify(line)}\n` : text(read, step !== undefined));
   if (broken !== undefined) tellError(broken);
+}
+
+/** What is shown of the ledger's lines. */
+interface Shown {
+  /** Those of the one step that was asked for. */
+  entries: LedgerEntry[];
+  leftOut: { lines: string[]; count: number };
 }
 
 function brokenLedger(run: string, { findings }: Ledger): EverturnError | undefined {
@@ -51,14 +75,14 @@ function brokenLedger(run: string, { findings }: Ledger): EverturnError | undefi
 /** So many lines of one kind are shown; --json has all. */
 const longest = 50;
 
-function shortened(lines: readonly string[]): string {
-  const more = lines.length - longest;
+function shortened(lines: readonly string[], count = lines.length): string {
+  const more = count - longest;
   return [...lines.slice(0, longest), ...(more > 0 ? [`… and ${more} more; --json shows all`] : [])].join(
     "\n",
   );
 }
 
-function text({ stages, entries, findings, unchecked, replaced }: Ledger, withRows: boolean): string {
+function text({ stages, findings, unchecked, replaced }: Ledger, { entries, leftOut }: Shown): string {
   const right = (title: string) => ({ title, align: "right" as const });
   const columns = [
     { title: "stage" },
@@ -69,12 +93,11 @@ function text({ stages, entries, findings, unchecked, replaced }: Ledger, withRo
     stage.policyVersion === undefined ? "" : `v${stage.policyVersion}`,
     ...[stage.reserved, stage.underWay, stage.finished, stage.trained, stage["left out"]].map(String),
   ]);
-  const exceptions = entries.filter(({ state }) => state === "left out").map(exceptionLine);
   const holds = findings.length === 0 ? ["The ledger holds."] : [];
   const parts = [
     tableLines(columns, table),
-    exceptions.length > 0 ? ["", "left out:", shortened(exceptions)] : [],
-    withRows ? ["", ...rows(entries)] : [],
+    leftOut.count > 0 ? ["", "left out:", shortened(leftOut.lines, leftOut.count)] : [],
+    entries.length > 0 ? ["", ...rows(entries)] : [],
     replaced.length > 0
       ? ["", "can't be read, and was made again or is in its step's file:", shortened(replaced)]
       : [],

@@ -117,10 +117,7 @@ async function runsUp(runs: string, asked: string): Promise<string[]> {
 async function notLive(runs: string, wanted: string): Promise<EverturnError> {
   const found = await findTrajectory(runs, wanted);
   const folder = runFolder(runs, found.run);
-  const record = await readTrajectoryRecord(
-    trajectoryReader({ folder, store: openRunStore(folder.root) }),
-    found,
-  );
+  const record = await readTrajectoryRecord(trajectoryReader({ store: openRunStore(folder.root) }), found);
   const isUp = (await runsUp(runs, found.id)).includes(found.run);
   if (record === undefined && !isUp) return noServer(found.run, folder);
   const reason =

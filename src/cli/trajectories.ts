@@ -2,12 +2,14 @@ import { type Command, Option } from "commander";
 import type { FinishedTrajectory } from "../contracts/folded-step.ts";
 import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import { outcomes } from "../contracts/outcomes.ts";
+import { ahead } from "../promises/ahead.ts";
 import { openRun } from "../runs/open-runs.ts";
 import { trajectoryReader } from "../trajectory/reader.ts";
 import { count, decimal } from "./option-values.ts";
 import { runReference } from "./run-reference.ts";
 import { visible } from "./spans.ts";
 import { tableLines } from "./table.ts";
+import { writeOut, writtenJson } from "./written-json.ts";
 
 interface Options {
   runs: string;
@@ -44,23 +46,23 @@ export function registerTrajectories(program: Command): void {
 async function trajectories(named: string, options: Options): Promise<void> {
   const { runs, run } = runReference(named, options.runs);
   const reader = trajectoryReader(await openRun(runs, run));
-  const names = await reader.list(options);
   const rows: ListedRow[] = [];
-  let total = 0;
-  for (let from = 0; from < names.length; from += together) {
-    const some = names.slice(from, from + together);
-    const ended = await Promise.all(some.map((name) => reader.finished(name)));
-    for (const [index, { stage, task, sample }] of some.entries()) {
-      const finished = ended[index];
-      if (finished === undefined || !matches(finished, options)) continue;
+  const written = options.json ? writtenJson("trajectories") : undefined;
+  let [total, shown] = [0, 0];
+  for await (const { items } of reader.stages(options)) {
+    const finished = ahead(items, together, async (name) => ({ name, ended: await reader.finished(name) }));
+    for await (const { name, ended } of finished) {
+      if (ended === undefined || !matches(ended, options)) continue;
       total++;
-      const isShown = total > options.skip && (options.limit === 0 || rows.length < options.limit);
-      if (isShown) rows.push(rowOf(`${run}/${stage}/${task}/${sample}`, finished));
+      if (total <= options.skip || (options.limit > 0 && shown === options.limit)) continue;
+      shown++;
+      const row = rowOf(`${run}/${name.stage}/${name.task}/${name.sample}`, ended);
+      if (written === undefined) rows.push(row);
+      else await written.add([row]);
     }
   }
-  process.stdout.write(
-    options.json ? `${JSON.stringify({ trajectories: rows, total })}\n` : listing(rows, total, options.skip),
-  );
+  if (written === undefined) await writeOut(listing(rows, total, options.skip));
+  else await written.end({ total });
 }
 
 /** Trajectories that are read at once. */

@@ -1,47 +1,77 @@
 import type { FinishedTrajectory } from "../contracts/folded-step.ts";
 import type { StepRecord } from "../contracts/generated/step-record.ts";
-import type { Reservation, TrainedStep } from "../contracts/ledger.ts";
+import type { Finding, Reservation } from "../contracts/ledger.ts";
 import type { EvaluationRecord } from "../contracts/run.ts";
 import { wholeLines } from "../files/line-file.ts";
 import { otherEvaluations, ownEvaluations } from "../runs/evaluations.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import { recordedSteps } from "../runs/recorded-steps.ts";
+import { type TrajectoryName, trajectoryPrefix, turnKey } from "../store/keys.ts";
 import type { TrajectoryReader } from "../trajectory/reader.ts";
-import { listReservations, readReservations } from "./reservations.ts";
-import { readTrainedSteps } from "./trained-steps.ts";
+import type { Stage } from "../trajectory/stages.ts";
+import { trajectoryOf } from "../trajectory/trajectory-of.ts";
+import { largestStaleness } from "./largest-staleness.ts";
+import { readReservations, reservedTrajectories } from "./reservations.ts";
+import { chainFindings, type SingleTrajectory } from "./single-trajectories.ts";
+import { readUses, type StageUse, type Uses } from "./trained-steps.ts";
 
-/** What a run's files say of its trajectories. */
-export interface LedgerFacts {
+/** What a run's files say beside what concerns a stage's trajectories. */
+export interface RunFacts {
   /** The recorded steps. */
   metrics: StepRecord[];
   /** The lines of `metrics.jsonl`. */
   view: string[];
-  trained: ReadonlyMap<number, TrainedStep>;
+  uses: Uses;
   evaluations: EvaluationRecord[];
+}
+
+/** What a run's files say of the trajectories of one stage. */
+export interface StageFacts {
+  stage: string;
   reservations: Reservation[];
-  /** By id: the trajectories that are there; undefined while one is under way. */
+  /** By id: those that are there; undefined while one is under way. */
   trajectories: ReadonlyMap<string, FinishedTrajectory | undefined>;
+  /** What steps did with them, by step. */
+  uses: ReadonlyMap<number, StageUse>;
+}
+
+/** Reads them, also while the run goes on: what is written last is read first, so that all it rests on is seen too. */
+export async function readRunFacts(run: OpenRun): Promise<RunFacts> {
+  const { folder, store, plan } = run;
+  const view = await wholeLines(folder.metrics);
+  const metrics = await recordedSteps(store);
+  const uses = await readUses(run, largestStaleness(plan));
+  const own = await ownEvaluations(run, metrics.at(-1)?.policyVersion ?? 1);
+  const evaluations = [...own, ...(await otherEvaluations(run, own))];
+  return { metrics, view, uses, evaluations };
 }
 
 /**
- * Reads them, also while the run goes on: what is written last is read first, so that all it rests on is seen too.
- * `stage` reads the trajectories of one stage only.
+ * Puts together what there is of a stage, given its `single` trajectories: those in files, and by their names those that a
+ * listing does not know yet. With what is wrong with the segments of the latter.
  */
-export async function readLedgerFacts(
-  run: OpenRun,
+export async function readStageFacts(
+  { id: run, store }: OpenRun,
   reader: TrajectoryReader,
-  stage?: string,
-): Promise<LedgerFacts> {
-  const { id, folder, store } = run;
-  const view = await wholeLines(folder.metrics);
-  const metrics = await recordedSteps(store);
-  const trained = await readTrainedSteps(run);
-  const own = await ownEvaluations(run, metrics.at(-1)?.policyVersion ?? 1);
-  const evaluations = [...own, ...(await otherEvaluations(run, own))];
+  uses: Uses,
+  { stage, items: single }: Stage<SingleTrajectory>,
+): Promise<{ facts: StageFacts; findings: Finding[] }> {
+  const idOf = ({ task, sample }: TrajectoryName) => `${run}/${stage}/${task}/${sample}`;
   const trajectories = new Map<string, FinishedTrajectory | undefined>();
-  for (const name of await reader.list({ stage })) {
-    trajectories.set(`${id}/${name.stage}/${name.task}/${name.sample}`, await reader.finished(name));
+  for (const { name, finished } of single) if (name !== undefined) trajectories.set(idOf(name), finished);
+  for (const folded of await reader.folded(stage)) trajectories.set(idOf(folded), folded);
+  const used = await uses.of(stage);
+  const reservations = await readReservations(store, stage);
+  const findings: Finding[] = [];
+  const members = [...used.values()].flatMap((use) => use.trajectories.map(({ trajectory }) => trajectory));
+  for (const id of [...reservedTrajectories(run, reservations), ...members]) {
+    if (trajectories.has(id)) continue;
+    const name = trajectoryOf(id);
+    const finished = await reader.finished(name);
+    if (finished === undefined && !(await store.has(turnKey(name, 1)))) continue;
+    trajectories.set(id, finished);
+    if ((await reader.foldedIn(trajectoryPrefix(name).prefix)) === undefined)
+      findings.push(...(await chainFindings(reader, run, name, finished)));
   }
-  const reservations = await (stage === undefined ? listReservations(store) : readReservations(store, stage));
-  return { metrics, view, trained, evaluations, trajectories, reservations };
+  return { facts: { stage, reservations, trajectories, uses: used }, findings };
 }

@@ -58,16 +58,15 @@ export async function readStepReservations(
   return reservations;
 }
 
-/** The reservations of all stages that a listing knows: for people, who can look again. */
-export async function listReservations(store: Pick<Store, "read" | "has" | "list">): Promise<Reservation[]> {
+/** The stages with reservations that a listing knows: for people, who can look again. */
+export async function reservedStages(store: Pick<Store, "read" | "list">): Promise<string[]> {
   const stages = new Map<string, string>();
   for await (const path of listed(store, reservationsPrefix())) {
     if (stages.has(dirname(path))) continue;
     const first = await store.read<Reservation>({ path });
     if (first !== undefined) stages.set(dirname(path), first.stage);
   }
-  const rows = await Promise.all([...stages.values()].map((stage) => readReservations(store, stage)));
-  return rows.flat();
+  return [...stages.values()];
 }
 
 /** The ids that reservations stand for. */

@@ -1,5 +1,6 @@
 import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import type { EvaluationRecord } from "../contracts/run.ts";
+import { ahead } from "../promises/ahead.ts";
 import type { TrajectoryName } from "../store/keys.ts";
 import type { TrajectoryReader } from "../trajectory/reader.ts";
 import { readTrajectoryRecord } from "../trajectory/trajectory-files.ts";
@@ -67,12 +68,18 @@ export async function compare(
 /** Which trajectories of an evaluation solved their tasks, of those that have ended. */
 async function successes(reader: TrajectoryReader, stage: string) {
   const ended = new Map<string, { name: TrajectoryName; success: boolean }>();
-  for (const name of await reader.list({ stage })) {
-    const finished = await reader.finished(name);
+  const names = await reader.list({ stage });
+  for await (const { name, finished } of ahead(names, together, async (name) => ({
+    name,
+    finished: await reader.finished(name),
+  }))) {
     if (finished !== undefined) ended.set(`${name.task}/${name.sample}`, { name, success: finished.success });
   }
   return ended;
 }
+
+/** Trajectories that are read at once. */
+const together = 32;
 
 function changeOf(before: boolean, after: boolean): Change {
   if (before) return after ? "kept" : "lost";

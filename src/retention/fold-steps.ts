@@ -1,5 +1,5 @@
 import type { TrainedStep } from "../contracts/ledger.ts";
-import { checkChains } from "../ledger/check-chains.ts";
+import { checkChain } from "../ledger/check-chain.ts";
 import { readTrainedStep } from "../ledger/trained-steps.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import { foldedKey } from "../store/keys.ts";
@@ -47,7 +47,7 @@ async function* membersOf(
     const ending = endingOf(records);
     if (ending === undefined) continue;
     const read = new Map(recordsByKey(name, records));
-    const findings = await checkChains({ read: async ({ path }) => read.get(path) }, [[trajectory, ending]]);
+    const findings = await checkChain({ read: async ({ path }) => read.get(path) }, trajectory, ending);
     if (ending.outcome === "left-out" || findings.length === 0) yield { name, records, ending, use };
   }
 }

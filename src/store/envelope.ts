@@ -14,6 +14,12 @@ export function encodeRecord(value: unknown): Uint8Array {
 
 /** The value in a record's bytes, or the reason why they are none. */
 export function decodeRecord<Value>(content: Uint8Array): { value: Value } | { reason: string } {
+  const found = recordJson(content);
+  return "reason" in found ? found : { value: JSON.parse(found.json.toString()) };
+}
+
+/** The JSON in a record's bytes, which its digest holds for, or the reason why they are none. */
+export function recordJson(content: Uint8Array): { json: Buffer } | { reason: string } {
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
   const isFramed =
     bytes.length > start + tail.length &&
@@ -24,5 +30,5 @@ export function decodeRecord<Value>(content: Uint8Array): { value: Value } | { r
   const json = bytes.subarray(start, bytes.length - tail.length);
   const digest = bytes.toString("latin1", head.length, head.length + 64);
   if (hash("sha256", json) !== digest) return { reason: "its content is not what its digest says" };
-  return { value: JSON.parse(json.toString()) };
+  return { json };
 }

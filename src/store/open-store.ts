@@ -1,10 +1,10 @@
 import { hash } from "node:crypto";
 import type { Backend } from "./backend.ts";
-import { corruptBelow } from "./corrupt.ts";
 import { decodeRecord, encodeRecord } from "./envelope.ts";
 import { generationOf } from "./generation-name.ts";
 import { type Decode, generationsOf, type Report } from "./generations.ts";
 import type { Key } from "./key.ts";
+import { scanBelow } from "./scan.ts";
 import type { Store } from "./store.ts";
 import { sweepTrees } from "./sweep-trees.ts";
 import { openTrees } from "./trees.ts";
@@ -41,7 +41,7 @@ export function openStore(backend: Backend, onCorrupt: Report): Store {
       return { paths: own.map(({ path }) => path), ...(next === undefined ? {} : { next }) };
     },
     remove: ({ path }) => generations.remove(path),
-    corrupt: ({ prefix }) => corruptBelow(backend, prefix),
+    scan: ({ prefix }) => scanBelow(backend, prefix),
     sweep: async ({ prefix }) => ({
       objects: await backend.sweep(),
       trees: await sweepTrees(backend, generations, prefix),

@@ -7,7 +7,7 @@ import type { Files, Tree } from "./tree.ts";
  * time, no folder's existence or emptiness means anything, and a listing may lag behind what was put and removed.
  *
  * What can't be read (cut, changed, not ours) counts as absent where it is read, is told to `onCorrupt`, and is replaced
- * by what is put in its place; `corrupt` lists all of it. What failed for now (no room, no answer) is no such thing:
+ * by what is put in its place; `scan` finds all of it. What failed for now (no room, no answer) is no such thing:
  * writes wait for it (`patiently`), reads throw.
  */
 export interface Store {
@@ -65,10 +65,19 @@ export interface Store {
    * is to be made again gets a place of its own instead.
    */
   remove(key: Key<unknown>): Promise<void>;
-  /** All that can't be read below a place. Reads everything there, files of trees too. */
-  corrupt(prefix: Prefix): Promise<Corrupt[]>;
+  /** Reads everything below a place, each object once and in order, files of trees too. As a listing knows it. */
+  scan(prefix: Prefix): AsyncIterable<Scanned>;
   /** Removes what killed and late writers left: what they wrote last, and below `prefix` trees that never were. */
   sweep(prefix: Prefix): Promise<{ objects: number; trees: number }>;
+}
+
+/** An object that was read. */
+export interface Scanned {
+  path: string;
+  /** The value of a record, which its key knows the type of, parsed when it is asked for; absent of bytes and what can't be read. */
+  value?: () => ReturnType<typeof JSON.parse>;
+  /** What can't be read: it, or files of its tree. */
+  corrupt: Corrupt[];
 }
 
 /** Something that can't be read. */

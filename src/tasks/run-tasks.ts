@@ -44,16 +44,13 @@ export async function givenTask(run: OpenRun, tasks: RunTasks, given: GivenTask,
 
 /** The task of an id, where `source` says that it stands. Throws TASK_NOT_FOUND. */
 export async function taskAt(
-  { plan, folder, store }: OpenRun,
+  { plan, store }: OpenRun,
   tasks: RunTasks,
   source: TaskSource,
   id: string,
 ): Promise<Task> {
   if (typeof source === "object" && "trajectory" in source) {
-    const record = await readTrajectoryRecord(
-      trajectoryReader({ folder, store }),
-      trajectoryOf(source.trajectory),
-    );
+    const record = await readTrajectoryRecord(trajectoryReader({ store }), trajectoryOf(source.trajectory));
     if (record === undefined)
       throw new EverturnError("TASK_NOT_FOUND", { task: id, place: source.trajectory });
     return record.task;

@@ -33,13 +33,22 @@ interface RecordedTrajectory {
  * The same stage and sample goes first, then the recorded order. Throws TOOL_NOT_RECORDED.
  */
 export function openRecordings(recordings: string): (asked: AskedCall) => Promise<AnsweredCall> {
-  const folder = { root: recordings };
-  const reader = trajectoryReader({ folder, store: openRunStore(recordings) });
+  const reader = trajectoryReader({ store: openRunStore(recordings) });
   const tasks = sharedPromises<RecordedTrajectory[]>();
+  const listed = sharedPromises<ReadonlyMap<string, TrajectoryName[]>>();
+
+  /** The names by their tasks: the run is listed once. */
+  async function list(): Promise<ReadonlyMap<string, TrajectoryName[]>> {
+    const byTask = new Map<string, TrajectoryName[]>();
+    for await (const { items } of reader.stages()) {
+      for (const name of items) byTask.set(name.task, [...(byTask.get(name.task) ?? []), name]);
+    }
+    return byTask;
+  }
 
   async function read(task: string): Promise<RecordedTrajectory[]> {
     const trajectories: RecordedTrajectory[] = [];
-    for (const place of await reader.list({ task })) {
+    for (const place of (await listed.get("all", list)).get(task) ?? []) {
       const record = await readTrajectoryRecord(reader, place);
       if (record === undefined) continue;
       const { turns } = record;

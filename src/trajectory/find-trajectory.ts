@@ -20,41 +20,64 @@ const longestList = 5;
  */
 export async function findTrajectory(runs: string, wanted: string): Promise<FoundTrajectory> {
   const asked = wanted.replace(/^\/+|\/+$/g, "");
-  const all = await allTrajectories(runs, asked);
-  const exact = all.filter(({ id }) => id === asked);
-  const matches = exact.length > 0 ? exact : all.filter(({ id }) => id.endsWith(`/${asked}`));
+  const matches: FoundTrajectory[] = [];
+  let count = 0;
+  let close: Scored[] = [];
+  for await (const one of allTrajectories(runs, asked)) {
+    if (one.id === asked) return one;
+    if (one.id.endsWith(`/${asked}`)) {
+      count++;
+      if (matches.length < longestList) matches.push(one);
+    }
+    close = closest(close, one.id, asked);
+  }
   const [match] = matches;
-  if (match === undefined) throw notFound(wanted, asked, all);
-  if (matches.length > 1) {
-    const shown = matches.slice(0, longestList).map(({ id }) => id);
-    const more = matches.length > shown.length ? [`and ${matches.length - shown.length} more`] : [];
-    const list = [...shown, ...more].join(", ");
+  if (match === undefined) throw notFound(wanted, close);
+  if (count > 1) {
+    const shown = matches.map(({ id }) => id);
+    const more = count > shown.length ? [`and ${count - shown.length} more`] : [];
     throw new EverturnError("TRAJECTORY_AMBIGUOUS", {
       trajectory: wanted,
-      count: matches.length,
-      matches: list,
+      count,
+      matches: [...shown, ...more].join(", "),
     });
   }
   return match;
 }
 
-/** Every trajectory in `runs`; only those of the named run if `asked` is a whole id of a run that exists. */
-async function allTrajectories(runs: string, asked: string): Promise<FoundTrajectory[]> {
+/** Every trajectory in `runs`; only those of the named run if `asked` is a whole id of a run that exists, the named one first. */
+async function* allTrajectories(runs: string, asked: string): AsyncGenerator<FoundTrajectory> {
   const names = await foldersIn(runs);
   const parts = asked.split("/");
   const named = parts.length === 4 ? names.filter((name) => name === parts[0]) : [];
-  const found = (named.length > 0 ? named : names).map(async (run) => {
-    const folder = runFolder(runs, run);
-    const names = await trajectoryReader({ folder, store: openRunStore(folder.root) }).list();
-    return names.map((name) => ({ ...name, run, id: `${run}/${name.stage}/${name.task}/${name.sample}` }));
-  });
-  return (await Promise.all(found)).flat();
+  const [, stage, task] = parts;
+  for (const run of named.length > 0 ? named : names) {
+    const reader = trajectoryReader({ store: openRunStore(runFolder(runs, run).root) });
+    for (const only of named.length > 0 ? [{ stage, task }, {}] : [{}]) {
+      for await (const { items } of reader.stages(only)) {
+        for (const name of items) {
+          yield { ...name, run, id: `${run}/${name.stage}/${name.task}/${name.sample}` };
+        }
+      }
+    }
+  }
 }
 
-function notFound(wanted: string, asked: string, all: readonly FoundTrajectory[]): EverturnError {
-  const parts = asked.split("/").length;
-  const scored = all.map(({ id }) => ({ id, score: distance(id.split("/").slice(-parts).join("/"), asked) }));
-  const close = scored.sort((a, b) => a.score - b.score).slice(0, longestList);
+/** An id that was not asked for, and how far it is from what was. */
+interface Scored {
+  id: string;
+  score: number;
+}
+
+/** The ids that are like what was asked for, with one more that may be. */
+function closest(close: Scored[], id: string, asked: string): Scored[] {
+  const score = distance(id.split("/").slice(-asked.split("/").length).join("/"), asked);
+  const last = close[longestList - 1];
+  if (last !== undefined && last.score <= score) return close;
+  return [...close, { id, score }].sort((a, b) => a.score - b.score).slice(0, longestList);
+}
+
+function notFound(wanted: string, close: readonly Scored[]): EverturnError {
   const hint =
     close.length === 0
       ? "There are no trajectories there yet; name the folder of your runs with --runs."

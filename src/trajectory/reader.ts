@@ -1,119 +1,73 @@
-import type { FinishedTrajectory, FoldedStep } from "../contracts/folded-step.ts";
+import type { FinishedTrajectory, FoldedTrajectory } from "../contracts/folded-step.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
-import type { RunFolder } from "../runs/run-folder.ts";
-import type { Key } from "../store/key.ts";
-import { foldedKey, recordedStepKey, type TrajectoryName, trajectoryPrefix } from "../store/keys.ts";
-import { lengthOfRow } from "../store/row.ts";
+import { collected } from "../promises/collected.ts";
+import { type Key, nameOf } from "../store/key.ts";
+import { foldedKey, type TrajectoryName, trajectoryPrefix } from "../store/keys.ts";
 import type { Store } from "../store/store.ts";
-import type { Tree } from "../store/tree.ts";
 import { finishedTrajectory } from "./finished-trajectory.ts";
 import { foldedPrefix } from "./folded/folded-path.ts";
 import { openRows } from "./folded/parquet-file.ts";
 import { rebuilt } from "./folded/rebuilt.ts";
 import { recordsByKey, type StoredJson } from "./folded/records-by-key.ts";
+import { type StepFile, stepFiles } from "./folded/step-files.ts";
+import { listedTrajectories, type Only } from "./listed-trajectories.ts";
 import { recentlyUsed } from "./recently-used.ts";
-import { listTrajectories, readTrajectoryRecord } from "./trajectory-files.ts";
+import { byStage, type Stage, withOthers } from "./stages.ts";
+import { readTrajectoryRecord } from "./trajectory-files.ts";
 
 /**
  * Reads what a run has of trajectories, whichever form it has: records one by one, or rows in the file of their step. The
  * same key gives the same value from either.
  */
 export interface TrajectoryReader extends Pick<Store, "read"> {
-  /** The trajectories, under way or finished, of one stage or task if named; in order. */
+  /**
+   * The trajectories, under way or finished, of one stage or task if named: a stage at a time, in order, so that a run of
+   * any size can be gone through. What a listing does not know yet is left out.
+   */
+  stages(only?: Only): AsyncGenerator<Stage<TrajectoryName>>;
+  /** All of them at once. */
   list(only?: Only): Promise<TrajectoryName[]>;
   /** What lists and checks need of a finished trajectory, without its turns if it is in a file; undefined if it is under way. */
   finished(name: TrajectoryName): Promise<FinishedTrajectory | undefined>;
+  /** Those of a stage that are in files of steps, with what lists and checks need. */
+  folded(stage: string): Promise<readonly FoldedTrajectory[]>;
+  /** The stages that have trajectories in files, when it last looked. */
+  foldedStages(): Promise<string[]>;
   /** The step in whose file a trajectory is, by the prefix of its records' paths; undefined if it is in none. */
   foldedIn(prefix: string): Promise<number | undefined>;
 }
 
-interface Only {
-  stage?: string | undefined;
-  task?: string | undefined;
-}
-
 /** Parts of files that are kept rebuilt: some thousand rows each. */
 const keptParts = 3;
-const keptSteps = 8;
-/** Steps whose records are asked for at once. */
-const lanes = 32;
-
-/** A trajectory in a step's file: the so-many-th of its record, from 0. */
-interface Folded {
-  name: TrajectoryName;
-  step: number;
-  position: number;
-}
 
 /** A reader of a run. It asks which steps are folded when it is first needed, and again where something is not found. */
 export function trajectoryReader({
-  folder,
   store,
 }: {
-  folder: Pick<RunFolder, "root">;
-  store: Pick<Store, "read" | "has" | "readTree" | "inFolder">;
+  store: Pick<Store, "read" | "has" | "list" | "readTree" | "inFolder">;
 }): TrajectoryReader {
-  /** By prefix of their keys. */
-  const index = new Map<string, Folded>();
-  const known = new Set<number>();
-  let looking: Promise<void> | undefined;
-  let hasLooked = false;
-  const trees = recentlyUsed<number, Tree<FoldedStep>>(keptSteps);
+  const files = stepFiles(store);
+  let first: Promise<void> | undefined;
   const parts = recentlyUsed<string, ReadonlyMap<string, StoredJson>>(keptParts);
 
-  /** Looks at the steps that were not folded when it last looked. */
-  function look(): Promise<void> {
-    looking ??= lookNow().finally(() => {
-      looking = undefined;
+  /** Which steps are folded is known from then on, as far as it is not asked again. */
+  async function looked(): Promise<void> {
+    first ??= files.look();
+    await first.catch((error) => {
+      first = undefined;
+      throw error;
     });
-    return looking;
-  }
-
-  async function lookNow(): Promise<void> {
-    const newest = await lengthOfRow(store, recordedStepKey);
-    const steps = Array.from({ length: newest }, (_, position) => position + 1).filter(
-      (step) => !known.has(step),
-    );
-    for (let from = 0; from < steps.length; from += lanes) {
-      await Promise.all(steps.slice(from, from + lanes).map(add));
-    }
-    hasLooked = true;
-  }
-
-  async function add(step: number): Promise<void> {
-    const tree = await treeOf(step);
-    if (tree === undefined) return;
-    known.add(step);
-    for (const [position, { stage, task, sample }] of tree.value.trajectories.entries()) {
-      const name = { stage, task, sample };
-      index.set(trajectoryPrefix(name).prefix, { name, step, position });
-    }
-  }
-
-  async function treeOf(step: number): Promise<Tree<FoldedStep> | undefined> {
-    return trees.get(step, () => store.readTree(foldedKey(step)));
-  }
-
-  /** Where the trajectory is whose prefix this is, as far as is known. */
-  async function placeOf(prefix: string) {
-    const found = index.get(prefix);
-    if (found === undefined) return undefined;
-    const tree = await treeOf(found.step);
-    const folded = tree?.value.trajectories[found.position];
-    return tree === undefined || folded === undefined ? undefined : { step: found.step, tree, folded };
   }
 
   async function readFolded(prefix: string, path: string): Promise<{ value: StoredJson } | undefined> {
-    const place = await placeOf(prefix);
-    if (place === undefined) return undefined;
-    const { step, tree, folded } = place;
-    const records = await parts.get(`${step}/${folded.place.part}`, () =>
-      readPart(step, tree, folded.place.part),
-    );
+    const found = await files.find(prefix);
+    if (found === undefined) return undefined;
+    const { part } = found.folded.place;
+    const records = await parts.get(`${found.file.step}/${part}`, () => readPart(found.file, part));
     return records === undefined ? undefined : { value: records.get(path) };
   }
 
-  async function readPart(step: number, tree: Tree<FoldedStep>, part: number) {
+  async function readPart({ step, tree }: StepFile, part: number) {
     const key = foldedKey(step);
     const read = await store.inFolder(key, tree, "", async (folder) => {
       try {
@@ -135,45 +89,79 @@ export function trajectoryReader({
   async function read<Value>(key: Key<Value>): Promise<Value | undefined> {
     const prefix = foldedPrefix(key.path);
     if (prefix === undefined) return store.read(key);
-    if (!hasLooked) await look();
+    await looked();
     const folded = await readFolded(prefix, key.path);
     if (folded !== undefined) return folded.value;
     const single = await store.read(key);
     if (single !== undefined) return single;
-    await look();
+    await files.lookFor(stageIn(prefix));
     return (await readFolded(prefix, key.path))?.value;
+  }
+
+  async function* stages({ stage: wanted, task }: Only = {}): AsyncGenerator<Stage<TrajectoryName>> {
+    await looked();
+    const told = new Set<string>();
+    const inFiles = () => files.stages().filter((stage) => (wanted ?? stage) === stage);
+    const single = byStage(listedTrajectories(store, { stage: wanted, task }));
+    for await (const stage of withOthers(single, inFiles())) {
+      told.add(stage.stage);
+      yield* withFolded(stage, task);
+    }
+    await files.look(); // after the list: what it lacks is in a file by now
+    for (const stage of inFiles()) if (!told.has(stage)) yield* withFolded({ stage, items: [] }, task);
+  }
+
+  async function* withFolded({ stage, items }: Stage<TrajectoryName>, task?: string) {
+    await files.lookFor(stage);
+    const names = new Map(items.map((name) => [trajectoryPrefix(name).prefix, name]));
+    for (const name of await folded(stage)) {
+      if ((task ?? name.task) === name.task) names.set(trajectoryPrefix(name).prefix, plain(name));
+    }
+    if (names.size > 0) yield { stage, items: [...names.values()].sort(inOrder) };
+  }
+
+  async function folded(stage: string): Promise<FoldedTrajectory[]> {
+    const all = (await files.of(stage)).flatMap(({ tree }) => tree.value.trajectories);
+    return all.filter((one) => one.stage === stage);
   }
 
   return {
     read,
-    list: async (only = {}) => {
-      const { stage, task } = only;
-      const all = new Map(
-        (await listTrajectories(folder, only)).map((name) => [trajectoryPrefix(name).prefix, name]),
-      );
-      await look(); // after the list: what it lacks is in a file by now
-      for (const [prefix, { name }] of index) {
-        const isAsked = (stage ?? name.stage) === name.stage && (task ?? name.task) === name.task;
-        if (isAsked) all.set(prefix, name);
-      }
-      return [...all.values()].sort(inOrder);
+    stages,
+    list: async (only) => (await collected(stages(only))).flatMap(({ items }) => items),
+    folded: async (stage) => {
+      await looked();
+      await files.lookFor(stage);
+      return folded(stage);
+    },
+    foldedStages: async () => {
+      await looked();
+      return files.stages();
     },
     finished: async (name) => {
-      if (!hasLooked) await look();
-      const folded = await placeOf(trajectoryPrefix(name).prefix);
-      if (folded !== undefined) return folded.folded;
+      await looked();
+      const found = await files.find(trajectoryPrefix(name).prefix);
+      if (found !== undefined) return found.folded;
       const record = await readTrajectoryRecord({ read }, name);
       return record === undefined ? undefined : finishedTrajectory(record);
     },
     foldedIn: async (prefix) => {
-      if (!hasLooked) await look();
-      return index.get(prefix)?.step;
+      await looked();
+      return (await files.find(prefix))?.file.step;
     },
   };
 }
 
+/** The stage in the prefix of a trajectory's keys; "" where it was cut, as no step's is. */
+function stageIn(prefix: string): string {
+  return nameOf(prefix.split("/")[1] ?? "") ?? "";
+}
+
+function plain({ stage, task, sample }: TrajectoryName): TrajectoryName {
+  return { stage, task, sample };
+}
+
 function inOrder(one: TrajectoryName, other: TrajectoryName): number {
-  if (one.stage !== other.stage) return one.stage < other.stage ? -1 : 1;
   if (one.task !== other.task) return one.task < other.task ? -1 : 1;
   return one.sample - other.sample;
 }

@@ -70,8 +70,8 @@ test("an asynchronous run keeps within its staleness, and goes on when everythin
   const left = await everturn("prune", run, "--runs", runs, "--dry-run", "--json");
   const nothing = { folded: [], trajectories: 0, records: 0, versions: [] };
   expect(lastLine(left.stdout), "steps were folded, and pruned, as they went").toMatchObject(nothing);
-  const { folder: opened, store } = await openRun(runs, run);
-  const reader = trajectoryReader({ folder: opened, store });
+  const { store } = await openRun(runs, run);
+  const reader = trajectoryReader({ store });
   const trained = (await store.treeRecord(trainedStepKey(1)))?.value.trajectories ?? [];
   for (const { trajectory, head } of trained) {
     const name = trajectoryOf(trajectory);

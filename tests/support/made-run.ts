@@ -8,6 +8,7 @@ import type { TrainedTrajectory } from "../../src/contracts/ledger.ts";
 import type { RecordedCall } from "../../src/contracts/recorded-call.ts";
 import { stepStage } from "../../src/contracts/stages.ts";
 import { reserve } from "../../src/ledger/reservations.ts";
+import { ahead } from "../../src/promises/ahead.ts";
 import { createUniformStream } from "../../src/random/uniform-stream.ts";
 import { writeMetrics } from "../../src/runs/metrics-view.ts";
 import { type OpenRun, openRun } from "../../src/runs/open-runs.ts";
@@ -22,7 +23,7 @@ import {
   trajectoryKey,
   turnKey,
 } from "../../src/store/keys.ts";
-import { openRunStore } from "../../src/store/open-run-store.ts";
+import { openFolderStore, openRunStoreAt } from "../../src/store/open-run-store.ts";
 import { stepIndices, taskId } from "../../src/tasks/run-tasks.ts";
 import { segmentRef } from "../../src/trajectory/segments.ts";
 import { samplePlan } from "./sample-plan.ts";
@@ -36,6 +37,8 @@ export interface MadeRunOptions {
   turns: number;
   /** Of each segment. */
   tokens: number;
+  /** The URL of its store, if that is not its folder. */
+  store?: string;
 }
 
 /** Rows of the validation file that the plan trains on. */
@@ -49,11 +52,14 @@ const queues = { orchestration: "o", policy: "p", tools: "t", trainer: "t" };
 export async function makeRun(runs: string, options: MadeRunOptions): Promise<OpenRun> {
   const { steps, trajectories } = options;
   const id = "made";
-  const store = openRunStore(runFolder(runs, id).root);
+  const { root } = runFolder(runs, id);
+  const store = openRunStoreAt(root, options.store);
   const settings = { steps, batchSize: trajectories, tasks: 6, warmStart: false, evaluationEvery: 0 };
   await store.record(planRow(1), samplePlan(settings));
   const createdAt = "2026-11-22T06:00:00.000Z";
-  await store.record(runFileKey, { run: id, createdAt, namespace: "default", queues, telemetry: false });
+  const file = { run: id, createdAt, namespace: "default", queues, telemetry: false };
+  const named = options.store === undefined ? {} : { store: options.store };
+  await openFolderStore(root).record(runFileKey, { ...file, ...named });
   const run = await openRun(runs, id);
   await writeVersion(run, 0);
   for (let step = 1; step <= steps; step++) await makeStep(run, step, options);
@@ -72,7 +78,8 @@ async function makeStep(run: OpenRun, step: number, options: MadeRunOptions): Pr
   const groups = names.map(({ task, sample }) => ({ task, samples: [sample] }));
   await reserve(store, { stage, groups });
   const trained: TrainedTrajectory[] = [];
-  for (const name of names) trained.push(await makeTrajectory(run, name, step, options));
+  const made = ahead(names, 16, (name) => makeTrajectory(run, name, step, options));
+  for await (const trajectory of made) trained.push(trajectory);
   const metrics = { ...madeMetrics, learningRate: 1e-4 };
   await store.tree(
     trainedStepKey(step),

@@ -5,6 +5,6 @@ import { readTrajectories } from "../../src/trajectory/trajectory-files.ts";
 
 /** The records of the finished trajectories of a stage, in order; `root` is the run's folder. */
 export async function stageRecords(root: string, stage: string): Promise<TrajectoryRecord[]> {
-  const reader = trajectoryReader({ folder: { root }, store: openRunStore(root) });
+  const reader = trajectoryReader({ store: openRunStore(root) });
   return readTrajectories(reader, await reader.list({ stage }));
 }

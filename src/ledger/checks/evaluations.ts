@@ -1,29 +1,29 @@
 import type { Finding } from "../../contracts/ledger.ts";
-import { trajectoryOf } from "../../trajectory/trajectory-of.ts";
+import type { EvaluationRecord } from "../../contracts/run.ts";
 import { knownTrajectories } from "../entries.ts";
-import type { LedgerFacts } from "../facts.ts";
+import type { StageFacts } from "../facts.ts";
 
-/** Whether each recorded evaluation has all of its trajectories, and the accuracy that they give. */
-export function checkEvaluations(run: string, facts: LedgerFacts): Finding[] {
-  const known = [...knownTrajectories(run, facts)];
-  return facts.evaluations.flatMap(({ name, tasks, leftOut, accuracy }) => {
-    const findings: Finding[] = [];
-    const report = (subject: string, problem: string) =>
-      findings.push({ check: "evaluation", subject, problem });
-    const ids = known.filter((id) => trajectoryOf(id).stage === name);
-    const records = ids.map((id) => facts.trajectories.get(id));
-    for (const [index, id] of ids.entries()) {
-      if (records[index] === undefined)
-        report(id, "its evaluation is recorded, but it has no trajectory.json");
-    }
-    const finished = records.filter((record) => record !== undefined);
-    if (ids.length !== tasks) report(name, `it says ${tasks} tasks, but has ${ids.length} trajectories`);
-    const without = finished.filter(({ outcome }) => outcome === "left-out").length;
-    if (without !== leftOut) report(name, `it says ${leftOut} left out, its trajectories say ${without}`);
-    const solved = finished.filter(({ success }) => success).length;
-    if (tasks > 0 && Math.abs(solved / tasks - accuracy) > 1e-9) {
-      report(name, `its accuracy is ${accuracy}, but ${solved} of ${tasks} trajectories are solved`);
-    }
-    return findings;
-  });
+/** Whether a recorded evaluation has all of its trajectories, and the accuracy that they give. */
+export function checkEvaluation(
+  run: string,
+  { name, tasks, leftOut, accuracy }: EvaluationRecord,
+  facts: StageFacts,
+): Finding[] {
+  const findings: Finding[] = [];
+  const report = (subject: string, problem: string) =>
+    findings.push({ check: "evaluation", subject, problem });
+  const ids = [...knownTrajectories(run, facts)];
+  const records = ids.map((id) => facts.trajectories.get(id));
+  for (const [index, id] of ids.entries()) {
+    if (records[index] === undefined) report(id, "its evaluation is recorded, but it has no trajectory.json");
+  }
+  const finished = records.filter((record) => record !== undefined);
+  if (ids.length !== tasks) report(name, `it says ${tasks} tasks, but has ${ids.length} trajectories`);
+  const without = finished.filter(({ outcome }) => outcome === "left-out").length;
+  if (without !== leftOut) report(name, `it says ${leftOut} left out, its trajectories say ${without}`);
+  const solved = finished.filter(({ success }) => success).length;
+  if (tasks > 0 && Math.abs(solved / tasks - accuracy) > 1e-9) {
+    report(name, `its accuracy is ${accuracy}, but ${solved} of ${tasks} trajectories are solved`);
+  }
+  return findings;
 }

@@ -1,13 +1,13 @@
 import type { StepRecord } from "../../contracts/generated/step-record.ts";
 import type { Finding } from "../../contracts/ledger.ts";
-import type { LedgerFacts } from "../facts.ts";
+import type { RunFacts } from "../facts.ts";
 
 /** Whether the recorded steps, those that were trained, and the lines of metrics.jsonl tell the same. */
 export function checkMetrics({
   metrics,
   view,
-  trained,
-}: Pick<LedgerFacts, "metrics" | "view" | "trained">): Finding[] {
+  uses: { counts: trained },
+}: Pick<RunFacts, "metrics" | "view" | "uses">): Finding[] {
   const findings: Finding[] = [...checkView(metrics, view)];
   const report = (step: number, problem: string) =>
     findings.push({ check: "metrics", subject: `step ${step}`, problem });
@@ -26,14 +26,11 @@ export function checkMetrics({
     if (record.policyVersion !== policyVersion) {
       report(step, `made version ${record.policyVersion}, it is recorded with ${policyVersion}`);
     }
-    if (record.trajectories !== undefined && record.trajectories.length !== trajectories) {
-      report(
-        step,
-        `trained on ${record.trajectories.length} trajectories, it is recorded with ${trajectories}`,
-      );
+    if (record.trajectories !== trajectories) {
+      report(step, `trained on ${record.trajectories} trajectories, it is recorded with ${trajectories}`);
     }
-    if (record.leftOut !== undefined && record.leftOut.length < line.leftOut) {
-      report(step, `left out ${record.leftOut.length} trajectories, it is recorded with ${line.leftOut}`);
+    if (record.leftOut < line.leftOut) {
+      report(step, `left out ${record.leftOut} trajectories, it is recorded with ${line.leftOut}`);
     }
   }
   const last = metrics.at(-1)?.step ?? 0;

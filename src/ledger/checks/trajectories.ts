@@ -1,25 +1,21 @@
 import type { FinishedTrajectory } from "../../contracts/folded-step.ts";
-import type { Finding, TrainedTrajectory } from "../../contracts/ledger.ts";
+import type { Finding, LedgerEntry, TrainedTrajectory } from "../../contracts/ledger.ts";
 import { stepOf } from "../../contracts/stages.ts";
-import { trajectoryOf } from "../../trajectory/trajectory-of.ts";
-import { ledgerEntries } from "../entries.ts";
-import type { LedgerFacts } from "../facts.ts";
+import type { StageFacts } from "../facts.ts";
 import { reservedTrajectories } from "../reservations.ts";
 
-/** Whether each trajectory was used once: trained on by one step, or left out with a reason. */
+/** Whether each trajectory of a stage was used once: trained on by one step, or left out with a reason. */
 export function checkTrajectories(
   run: string,
-  facts: LedgerFacts,
-  { staleness, steps }: { staleness: number; steps: number },
+  facts: StageFacts,
+  entries: readonly LedgerEntry[],
+  { recorded, staleness, steps }: { recorded: number; staleness: number; steps: number },
 ): Finding[] {
-  const last = facts.metrics.at(-1)?.step ?? 0;
-  const isDecided = (stage: string) => {
-    const step = stepOf(stage);
-    return step !== undefined && (step + staleness <= last || last === steps);
-  };
+  const step = stepOf(facts.stage);
+  const isDecided = step !== undefined && (step + staleness <= recorded || recorded === steps);
   const reserved = new Set(reservedTrajectories(run, facts.reservations));
-  const unaccounted = ledgerEntries(run, facts)
-    .filter(({ stage, state }) => isDecided(stage) && state !== "trained" && state !== "left out")
+  const unaccounted = entries
+    .filter(({ state }) => isDecided && state !== "trained" && state !== "left out")
     .filter(({ trajectory, state }) => reserved.has(trajectory) || state === "finished")
     .map(({ trajectory, state }) =>
       found("unaccounted", trajectory, `it is ${state}, but no step trained on it or left it out`),
@@ -28,11 +24,10 @@ export function checkTrajectories(
 }
 
 /** What each step says that it trained on, against what the trajectories' own records say. */
-function checkUse({ trained, trajectories, reservations }: LedgerFacts, reserved: Set<string>): Finding[] {
+function checkUse({ stage, uses, trajectories }: StageFacts, reserved: ReadonlySet<string>): Finding[] {
   const findings: Finding[] = [];
   const users = new Map<string, number>();
-  const stages = new Set(reservations.map(({ stage }) => stage));
-  for (const [step, { trajectories: members = [], leftOut = [] }] of trained) {
+  for (const [step, { trajectories: members, leftOut }] of uses) {
     for (const member of members) {
       const { trajectory } = member;
       const before = users.get(trajectory);
@@ -40,8 +35,7 @@ function checkUse({ trained, trajectories, reservations }: LedgerFacts, reserved
         findings.push(found("trained-twice", trajectory, `steps ${before} and ${step} trained on it`));
       }
       users.set(trajectory, step);
-      const { stage } = trajectoryOf(trajectory);
-      if (stages.has(stage) && !reserved.has(trajectory)) {
+      if (!reserved.has(trajectory)) {
         findings.push(
           found("not-reserved", trajectory, `step ${step} trained on it, but it was never admitted`),
         );
@@ -58,7 +52,7 @@ function checkUse({ trained, trajectories, reservations }: LedgerFacts, reserved
         findings.push(found("no-reason", trajectory, `step ${step} left it out, but not why`));
     }
   }
-  for (const [step, { leftOut = [] }] of trained) {
+  for (const [step, { leftOut }] of uses) {
     for (const { trajectory } of leftOut) {
       const user = users.get(trajectory);
       if (user === undefined) continue;

@@ -8,7 +8,8 @@ import { createRun } from "../../../src/runs/create-run.ts";
 import { openRun } from "../../../src/runs/open-runs.ts";
 import { evaluationKey, recordedStepKey, trainedStepKey } from "../../../src/store/keys.ts";
 import { runTasks } from "../../../src/tasks/run-tasks.ts";
-import { listTrajectories, readTrajectories } from "../../../src/trajectory/trajectory-files.ts";
+import { trajectoryReader } from "../../../src/trajectory/reader.ts";
+import { readTrajectories } from "../../../src/trajectory/trajectory-files.ts";
 import { samplePlan } from "../../support/sample-plan.ts";
 import { writeSampleRun } from "../../support/sample-run.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
@@ -94,8 +95,8 @@ test("evaluations made by hand, and those of versions past the last step, are no
 });
 
 test("a step that was committed and not recorded is told with its groups, as they were trained on and left out", async () => {
-  const { id, runs: folders, folder, store } = await writeSampleRun({ steps: 1, batchSize: 4 });
-  const files = await listTrajectories(folder, { stage: "step-0001" });
+  const { id, runs: folders, store } = await writeSampleRun({ steps: 1, batchSize: 4 });
+  const files = await trajectoryReader({ store }).list({ stage: "step-0001" });
   const records = await readTrajectories(store, files);
   const [first, second, third, fourth] = records;
   if (!first || !second || !third || !fourth) throw new Error("the sample run has four trajectories");

@@ -6,8 +6,9 @@ import { trainStep } from "../../../activities/train-step.ts";
 import type { BatchMember } from "../../../src/contracts/activities.ts";
 import type { Segment } from "../../../src/contracts/generated/segment.ts";
 import { reserve } from "../../../src/ledger/reservations.ts";
-import { readTrainedSteps } from "../../../src/ledger/trained-steps.ts";
+import { trainedSteps } from "../../../src/ledger/trained-steps.ts";
 import { loadPlan } from "../../../src/pipeline/load-plan.ts";
+import { collected } from "../../../src/promises/collected.ts";
 import { trainerWorker } from "../../../src/roles/trainer-worker.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
 import { type OpenRun, openRun, openRuns } from "../../../src/runs/open-runs.ts";
@@ -126,7 +127,7 @@ test("what is drawn for a step after its commit is left out by name, and the com
     await attempt();
   }
   expect(await read()).toEqual(record);
-  const trained = (await readTrainedSteps(opened)).get(1);
+  const trained = new Map(await collected(trainedSteps(opened))).get(1);
   const reason = "it was drawn for the step after the step had been committed";
   const run = places[0]?.run;
   const late = [0, 1].map((sample) => ({ trajectory: `${run}/step-0001/task-00007/${sample}`, reason }));

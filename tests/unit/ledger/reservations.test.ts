@@ -2,10 +2,10 @@ import { expect, test } from "vitest";
 import type { Reservation } from "../../../src/contracts/ledger.ts";
 import { stepStage } from "../../../src/contracts/stages.ts";
 import {
-  listReservations,
   readReservations,
   readStepReservations,
   reserve,
+  reservedStages,
 } from "../../../src/ledger/reservations.ts";
 import { reservationRow } from "../../../src/store/keys.ts";
 import { openRunStore } from "../../../src/store/open-run-store.ts";
@@ -39,7 +39,7 @@ test("what was reserved is known at once and whole, by whoever and however often
     1, 2, 3, 4, 5, 6,
   ]);
   expect(numbers(await readStepReservations(other, plan, 2))).toEqual([6]);
-  expect(await listReservations(store), "a listing does not know them").toEqual([]);
+  expect(await reservedStages(store), "a listing does not know them").toEqual([]);
 });
 
 test("the same task in another round is a group of its own", async () => {

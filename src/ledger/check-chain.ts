@@ -11,20 +11,17 @@ import { trajectoryOf } from "../trajectory/trajectory-of.ts";
 type ChainEnd = Pick<FinishedTrajectory, "head" | "tokens" | "policyVersions">;
 
 /**
- * Whether finished trajectories are whole in the store: every turn can be read, its segments have the names that those
+ * Whether a finished trajectory is whole in the store: every turn can be read, its segments have the names that those
  * after them say, tokens and versions are those of the record.
  */
-export async function checkChains(
+export async function checkChain(
   store: Pick<Store, "read">,
-  finished: Iterable<readonly [string, ChainEnd]>,
+  trajectory: string,
+  record: ChainEnd,
 ): Promise<Finding[]> {
-  const findings: Finding[] = [];
-  for (const [trajectory, record] of finished) {
-    const segments = await namedSegments(store, trajectory, record);
-    const problem = typeof segments === "string" ? segments : chainProblem(segments, record);
-    if (problem !== undefined) findings.push({ check: "segments", subject: trajectory, problem });
-  }
-  return findings;
+  const segments = await namedSegments(store, trajectory, record);
+  const problem = typeof segments === "string" ? segments : chainProblem(segments, record);
+  return problem === undefined ? [] : [{ check: "segments", subject: trajectory, problem }];
 }
 
 /** The segments of a trajectory's turns by their names, or what is wrong with its journal. */

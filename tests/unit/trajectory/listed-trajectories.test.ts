@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { turnKey } from "../../../src/store/keys.ts";
 import { openRunStore } from "../../../src/store/open-run-store.ts";
-import { listTrajectories } from "../../../src/trajectory/trajectory-files.ts";
+import { trajectoryReader } from "../../../src/trajectory/reader.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { writeTurn } from "../../support/written-turn.ts";
 
@@ -19,12 +19,13 @@ test("trajectories are listed by their names, in order, whatever letters a stage
       { previous: null, origin: "action", text: "2", tokens: [6], policyVersion: 0 },
     ]);
   }
-  const names = await listTrajectories({ root });
+  const reader = trajectoryReader({ store });
+  const names = await reader.list();
   expect(names.map(({ stage, sample }) => `${stage} ${sample}`)).toEqual([
     `${byHand} 0`,
     "step-0001 9",
     "step-0001 10",
   ]);
-  expect(await listTrajectories({ root }, { stage: byHand })).toHaveLength(1);
+  expect(await reader.list({ stage: byHand })).toHaveLength(1);
   for (const name of names) expect(await store.read(turnKey(name, 1))).toBeDefined();
 });
