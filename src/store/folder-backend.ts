@@ -25,7 +25,7 @@ export const writing = "writing";
 
 /**
  * Objects as files of a folder, which may be on a shared file system: all it takes is that a link fails where the name is
- * taken. Synchronous but for listings and trees: a turn's record costs less than the ways through the thread pool would.
+ * taken. Synchronous but for trees: a turn's record costs less than the ways through the thread pool would.
  */
 export function folderBackend(root: string): Backend {
   const fileOf = (path: string) => join(root, path);
@@ -68,7 +68,7 @@ export function folderBackend(root: string): Backend {
         throw storageError(error, file);
       }
     },
-    page: (prefix, after): Promise<Page> => pageOf(root, prefix, after, (name) => name === writing),
+    page: async (prefix, after): Promise<Page> => pageOf(root, prefix, after, (name) => name === writing),
     fill: async (prefix, write) => {
       const folder = fileOf(prefix);
       try {

@@ -51,6 +51,7 @@ function pathOf(names: readonly (string | number)[]): string {
 }
 
 function encoded(name: string): string {
+  if (name.length <= longestName && /^[a-z0-9_-]+$/.test(name)) return name; // as a rule
   const text = [...Buffer.from(name)].map(encodedByte).join("");
   if (text === "") return "%";
   if (text.length <= longestName) return text;

@@ -1,4 +1,4 @@
-import { readdir } from "node:fs/promises";
+import { type Dirent, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { isSystemError } from "../errors/system-error.ts";
 import type { Page } from "./backend.ts";
@@ -9,16 +9,17 @@ const pageLength = 1000;
 /**
  * The files below `root` whose path begins with `prefix` and follows `after`, in the order of their paths, as an object
  * store lists them. A folder is read only where what is asked for may be in it. `isOther` names what is not listed.
+ * Synchronous: most folders hold a handful of files, and ways through the thread pool would double what they cost.
  */
-export async function pageOf(
+export function pageOf(
   root: string,
   prefix: string,
   after: string | undefined,
   isOther: (path: string) => boolean,
-): Promise<Page> {
+): Page {
   const paths: string[] = [];
   const below = prefix.slice(0, prefix.lastIndexOf("/") + 1);
-  for await (const path of walk(root, below, { prefix, after: after ?? "", isOther })) {
+  for (const path of walk(root, below, { prefix, after: after ?? "", isOther })) {
     if (paths.length === pageLength) return { paths, next: paths.at(-1) ?? "" };
     paths.push(path);
   }
@@ -31,9 +32,9 @@ interface Asked {
   isOther: (path: string) => boolean;
 }
 
-async function* walk(root: string, below: string, asked: Asked): AsyncGenerator<string> {
+function* walk(root: string, below: string, asked: Asked): Generator<string> {
   const { prefix, after, isOther } = asked;
-  const entries = (await entriesIn(join(root, below)))
+  const entries = entriesIn(join(root, below))
     .map((entry) => ({ isFolder: entry.isDirectory(), path: `${below}${entry.name}` }))
     .filter(({ path }) => !isOther(path))
     .map(({ isFolder, path }) => ({ isFolder, path: isFolder ? `${path}/` : path }))
@@ -48,9 +49,9 @@ async function* walk(root: string, below: string, asked: Asked): AsyncGenerator<
   }
 }
 
-async function entriesIn(folder: string) {
+function entriesIn(folder: string): Dirent[] {
   try {
-    return await readdir(folder, { withFileTypes: true });
+    return readdirSync(folder, { withFileTypes: true });
   } catch (error) {
     if (isSystemError(error, "ENOENT")) return []; // a folder's existence means nothing
     throw error;
