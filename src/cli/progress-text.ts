@@ -49,7 +49,7 @@ export function summaryLines(summary: RunSummary): string[] {
   const work = [
     counted(summary.steps, "step"),
     counted(summary.trajectories, "trajectory", "trajectories"),
-    duration(summary.seconds),
+    `${duration(summary.seconds)} in all`,
   ];
   return [
     `held-out accuracy  ${accuracies.join(" → ")}`,

@@ -41,6 +41,7 @@ figcaption p { color: var(--muted); font-size: 13px; }
 .faint { opacity: 0.4; }
 .grid .wide { grid-column: 1 / -1; }
 svg { display: block; width: 100%; height: auto; overflow: visible; }
+svg.narrow { display: none; }
 svg text { font-size: 12px; fill: var(--muted); font-variant-numeric: tabular-nums; }
 line.grid { stroke: var(--grid); }
 line.axis { stroke: var(--axis); }
@@ -80,5 +81,5 @@ table { border-collapse: collapse; width: 100%; font-size: 13px; font-variant-nu
 th, td { padding: 6px 10px; text-align: right; white-space: nowrap; } th:first-child, td:first-child { text-align: left; }
 th { color: var(--muted); font-weight: 500; border-bottom: 1px solid var(--edge); } tbody tr:hover { background: var(--tint); }
 footer { margin-top: 40px; color: var(--muted); font-size: 13px; }
-@media (max-width: 760px) { .wide { overflow-x: auto; } .wide svg { width: 760px; } .tiles { flex-direction: column; } .arrow { rotate: 90deg; } main { padding: 24px 14px; } }
+@media (max-width: 760px) { .broad { display: none; } svg.narrow { display: block; } .tiles { flex-direction: column; } .arrow { rotate: 90deg; } main { padding: 24px 14px; } }
 `;

@@ -4,7 +4,7 @@ import { firstVersion } from "../../versions/first-version.ts";
 import { type Html, html } from "../html.ts";
 import { shareInterval } from "../interval.ts";
 import type { ReportData } from "../read-run.ts";
-import { type Area, figure, frame } from "../svg/frame.ts";
+import { type Area, columnsOf, figure, frame, isNarrow } from "../svg/frame.ts";
 import { hoverStrips, path, type Series } from "../svg/line-plot.ts";
 import { type Scale, stepTicks } from "../svg/scale.ts";
 import { box, disc, hint, label, type Point, segment } from "../svg/shapes.ts";
@@ -22,13 +22,6 @@ export function accuracyPlot({ plan, evaluations, steps }: ReportData): Html {
   const before = start === 0 ? 0 : last * 0.22;
   const position = ({ policyVersion, step }: EvaluationRecord) => (policyVersion < start ? -before : step);
   const points = evaluations.map((record) => ({ record, at: position(record) }));
-  const { x, y, axes } = frame(area, {
-    xDomain: [-before, last],
-    xTicks: [...new Set([0, ...stepTicks(0, last, 12)])],
-    xLabel: "step of reinforcement learning",
-    yTicks: [0, 0.25, 0.5, 0.75, 1],
-    format: (value) => percent(value, 0),
-  });
   const along = (from: number, to: number) =>
     points.filter(({ at }) => at >= from && at <= to).map(({ record, at }) => [at, record.accuracy] as const);
   const warm: Series = { name: "warm start", colour: "violet", dashed: true, values: along(-before, 0) };
@@ -38,36 +31,47 @@ export function accuracyPlot({ plan, evaluations, steps }: ReportData): Html {
     colour: "aqua",
     values: steps.map((record) => [record.step, record.successRate]),
   };
-  const strips = hoverStrips(area, { series: [learned, sampled].map(fromStepOne), x, y, format: percent });
-  const lines = [sampled, ...(start === 0 ? [] : [warm]), learned].map((series) => path(series, x, y));
-  const marks = points.map(({ record, at }) => point(record, x(at), y));
-  const drawing = html`${axes}${zones(plan, x)}${lines}${strips}${marks}${labels(points, x, y)}`;
+  const draw = (within: Area) => {
+    const { x, y, axes } = frame(within, {
+      xDomain: [-before, last],
+      xTicks: [...new Set([0, ...stepTicks(0, last, columnsOf(within))])],
+      xLabel: "step of reinforcement learning",
+      yTicks: [0, 0.25, 0.5, 0.75, 1],
+      format: (value) => percent(value, 0),
+    });
+    const strips = hoverStrips(within, {
+      series: [learned, sampled].map(fromStepOne),
+      x,
+      y,
+      format: percent,
+    });
+    const lines = [sampled, ...(start === 0 ? [] : [warm]), learned].map((series) => path(series, x, y));
+    const marks = points.map(({ record, at }) => point(record, x(at), y));
+    return html`${axes}${zones(plan, x, within)}${lines}${strips}${marks}${labels(points, x, y, within)}`;
+  };
   const legend = [learned, ...(steps.length === 0 ? [] : [sampled]), ...(start === 0 ? [] : [warm])];
   const note = "Whiskers are 95 % intervals. None of the held-out tasks is trained on.";
-  return figure({ title: "Accuracy over the run", note, legend, area, drawing, wide: true });
+  return figure({ title: "Accuracy over the run", note, legend, area, draw, wide: true });
 }
 
 function fromStepOne(series: Series): Series {
   return { ...series, values: series.values.filter(([step]) => step >= 1) };
 }
 
-function zones({ steps, warmStart, rollout }: ReportData["plan"], x: Scale): Html {
+function zones({ steps, warmStart, rollout }: ReportData["plan"], x: Scale, within: Area): Html {
   const start = x(0);
-  const { left, top } = area;
-  const base = area.height - area.bottom;
+  const { left, top } = within;
+  const base = within.height - within.bottom;
   const above = top - 14;
-  const learning = `reinforcement learning: ${counted(steps, "step")} of ${rollout.batchSize} trajectories`;
+  const batches = `${counted(steps, "step")} of ${rollout.batchSize} trajectories`;
+  const learning = ["reinforcement learning", ...(isNarrow(within) ? [] : [batches])].join(": ");
+  const warmed = `warm start: ${counted(warmStart?.steps ?? 0, "step")}`;
   const warm =
     warmStart === undefined
       ? []
       : [
           box("zone", [left, top], [start, base]),
-          label(
-            "zone-label",
-            [(left + start) / 2, above],
-            `warm start: ${counted(warmStart.steps, "step")}`,
-            "middle",
-          ),
+          ...(isNarrow(within) ? [] : [label("zone-label", [(left + start) / 2, above], warmed, "middle")]),
         ];
   const line = segment("mark", [start, top - 24], [start, base]);
   return html`${warm}${line}${label("zone-label strong", [start + 8, above], learning, "start")}`;
@@ -87,7 +91,12 @@ function point(record: EvaluationRecord, x: number, y: Scale): Html {
 }
 
 /** Values beside the points: the first, those far enough apart, and always the last. */
-function labels(points: readonly { record: EvaluationRecord; at: number }[], x: Scale, y: Scale): Html {
+function labels(
+  points: readonly { record: EvaluationRecord; at: number }[],
+  x: Scale,
+  y: Scale,
+  within: Area,
+): Html {
   const end = points.at(-1);
   let previous = Number.NEGATIVE_INFINITY;
   const chosen = points.filter((one) => {
@@ -100,7 +109,7 @@ function labels(points: readonly { record: EvaluationRecord; at: number }[], x: 
   const texts = chosen.map(({ record, at }) => {
     const [low, high] = shareInterval(record.accuracy, record.tasks);
     const above = y(high) - 8;
-    const place = above > area.top + 12 ? above : y(low) + 22;
+    const place = above > within.top + 12 ? above : y(low) + 22;
     return label("value-label", [x(at), place], percent(record.accuracy), "middle");
   });
   return html`${texts}`;

@@ -16,7 +16,7 @@ export function header({ run, plan, createdAt, steps }: ReportData): Html {
     `seed ${plan.seed}`,
     ...when,
     done,
-    ...(steps.length === 0 ? [] : [duration(seconds)]),
+    ...(steps.length === 0 ? [] : [`the steps took ${duration(seconds)}`]),
   ];
   const rows: [string, string][] = [
     ["policy", pluginText(plan.policy)],
@@ -41,7 +41,11 @@ export function header({ run, plan, createdAt, steps }: ReportData): Html {
     ],
     [
       "evaluation",
-      `greedy, every ${counted(evaluation.every, "step")}, on ${counted(evaluation.tasks, "held-out task")}`,
+      [
+        "greedy",
+        evaluation.every === 0 ? "before and after all steps" : `every ${counted(evaluation.every, "step")}`,
+        `on ${counted(evaluation.tasks, "held-out task")}`,
+      ].join(", "),
     ],
   ];
   const list = rows.map(([name, text]) => html`<dt>${name}</dt><dd>${text}</dd>`);

@@ -1,5 +1,5 @@
 import { type Html, html } from "../html.ts";
-import { figure, frame, smallArea } from "./frame.ts";
+import { type Area, columnsOf, figure, frame, smallArea } from "./frame.ts";
 import type { Series } from "./line-plot.ts";
 import { stepTicks, ticks } from "./scale.ts";
 import { box, hint } from "./shapes.ts";
@@ -20,7 +20,6 @@ export function barPlot(options: {
   whole?: boolean;
 }): Html {
   const { title, note, parts, format, total, steps, whole = false } = options;
-  const { left, right, top, bottom, width, height } = smallArea;
   const shown = [...new Set(parts.flatMap((part) => part.values.map(([step]) => step)))];
   const bars = shown.map((step) => {
     const values = parts.map((part) => part.values.find(([at]) => at === step)?.[1] ?? 0);
@@ -29,39 +28,43 @@ export function barPlot(options: {
   const last = Math.max(1, steps);
   const high = Math.max(...bars.map((bar) => bar.sum), whole ? 1 : 0);
   const yTicks = ticks(0, high, 4).filter((tick) => !whole || Number.isInteger(tick));
-  const slot = (width - left - right) / last;
-  const thick = Math.max(0.5, Math.min(24, slot - (slot > 4 ? 2 : 0.5)));
-  const domain: [number, number] = [0.5, last + 0.5];
-  const { x, y, axes } = frame(smallArea, {
-    xDomain: domain,
-    xTicks: stepTicks(1, last, 8),
-    xLabel: "step",
-    yTicks,
-    format,
-  });
-  const drawn = bars.map(({ step, values, sum }) => {
-    let base = 0;
-    const pieces = values.map((value, index) => {
-      const bottom = y(base);
-      base += value;
-      const left = x(step) - thick / 2;
-      return box(`bar ${parts[index]?.colour ?? ""}`, [left, y(base)], [left + thick, bottom]);
+  const draw = (within: Area) => {
+    const { left, right, top, bottom, width, height } = within;
+    const slot = (width - left - right) / last;
+    const thick = Math.max(0.5, Math.min(24, slot - (slot > 4 ? 2 : 0.5)));
+    const domain: [number, number] = [0.5, last + 0.5];
+    const { x, y, axes } = frame(within, {
+      xDomain: domain,
+      xTicks: stepTicks(1, last, columnsOf(within)),
+      xLabel: "step",
+      yTicks,
+      format,
     });
-    const lines = parts.map((part, index) => `${part.name}: ${format(values[index] ?? 0)}`);
-    const text = [
-      `step ${step}`,
-      ...lines,
-      ...(total === undefined ? [] : [`${total}: ${format(sum)}`]),
-    ].join("\n");
-    const target = box("target", [x(step) - slot / 2, top], [x(step) + slot / 2, height - bottom]);
-    return hint("hit", text, ...pieces, target);
-  });
+    const drawn = bars.map(({ step, values, sum }) => {
+      let base = 0;
+      const pieces = values.map((value, index) => {
+        const bottom = y(base);
+        base += value;
+        const left = x(step) - thick / 2;
+        return box(`bar ${parts[index]?.colour ?? ""}`, [left, y(base)], [left + thick, bottom]);
+      });
+      const lines = parts.map((part, index) => `${part.name}: ${format(values[index] ?? 0)}`);
+      const text = [
+        `step ${step}`,
+        ...lines,
+        ...(total === undefined ? [] : [`${total}: ${format(sum)}`]),
+      ].join("\n");
+      const target = box("target", [x(step) - slot / 2, top], [x(step) + slot / 2, height - bottom]);
+      return hint("hit", text, ...pieces, target);
+    });
+    return html`${axes}${drawn}`;
+  };
   const legend = parts.length > 1 ? parts : [];
   return figure({
     title,
     ...(note === undefined ? {} : { note }),
     legend,
     area: smallArea,
-    drawing: html`${axes}${drawn}`,
+    draw,
   });
 }

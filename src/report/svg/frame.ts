@@ -21,6 +21,19 @@ export const smallArea: Area = { width: 560, height: 220, left: 58, right: 16, t
 /** The area of a plot over the whole width of the page. */
 export const wideArea: Area = { width: 1160, height: 300, left: 58, right: 16, top: 10, bottom: 36 };
 
+/** The area of any plot where the page is narrow: a telephone's, which has no pointer to hover with either. */
+const narrowArea: Area = { width: 340, height: 210, left: 50, right: 14, top: 10, bottom: 36 };
+
+/** Whether a drawing is for narrow pages: short labels, nothing to hover over. */
+export function isNarrow(area: Area): boolean {
+  return area.width === narrowArea.width;
+}
+
+/** So many labels of steps an area has room for. */
+export function columnsOf({ width }: Area): number {
+  return Math.min(12, Math.floor(width / 70));
+}
+
 /** A plot's scales, and its grid and axes drawn. */
 export interface Frame {
   x: Scale;
@@ -53,22 +66,28 @@ export function frame(
   return { x, y, axes: html`<g>${rows}${columns}${name}</g>` };
 }
 
-/** A card with a title, a legend where there are several series, and the drawing. */
+/** A card with a title, a legend where there are several series, and the drawing: one for the area, one for narrow pages. */
 export function figure(options: {
   title: string;
   note?: string;
   legend?: readonly { name: string; colour: Colour; dashed?: boolean; faint?: boolean; dots?: boolean }[];
   area: Area;
-  drawing: Html;
+  draw: (area: Area) => Html;
   wide?: boolean;
 }): Html {
-  const { title, note = "", legend = [], area, drawing, wide = false } = options;
+  const { title, note = "", legend = [], area, draw, wide = false } = options;
   const keys = legend.map(
     ({ name, colour, dashed, faint, dots }) =>
       html`<span class="key"><i class="${colour}${dashed ? " dashed" : ""}${faint ? " faint" : ""}${dots ? " dots" : ""}"></i>${name}</span>`,
   );
   const caption = html`<h3>${title}</h3><p>${note}</p><div class="legend">${keys}</div>`;
   return html`<figure class="card${wide ? " wide" : ""}"><figcaption>${caption}</figcaption>
-<svg viewBox="0 0 ${area.width} ${area.height}" role="img" aria-label="${title}">${drawing}</svg></figure>
+${svg("broad", title, area, draw)}
+${svg("narrow", title, { ...narrowArea, top: area.top }, draw)}</figure>
 `;
+}
+
+function svg(style: string, title: string, area: Area, draw: (area: Area) => Html): Html {
+  const box = `0 0 ${area.width} ${area.height}`;
+  return html`<svg class="${style}" viewBox="${box}" role="img" aria-label="${title}">${draw(area)}</svg>`;
 }

@@ -1,5 +1,5 @@
 import { type Html, html, nothing } from "../html.ts";
-import { type Area, type Colour, figure, frame, smallArea, wideArea } from "./frame.ts";
+import { type Area, type Colour, columnsOf, figure, frame, isNarrow, smallArea, wideArea } from "./frame.ts";
 import { type Scale, stepTicks, ticks } from "./scale.ts";
 import { box, disc, hint, segment } from "./shapes.ts";
 
@@ -41,12 +41,14 @@ export function linePlot(plot: LinePlot): Html {
   const top = high ?? values.reduce((most, value) => Math.max(most, value), bottom);
   const yTicks = ticks(bottom, top, 4);
   const last = Math.max(from + 1, steps);
-  const xTicks = stepTicks(from, last, wide ? 12 : 8);
-  const { x, y, axes } = frame(area, { xDomain: [from, last], xTicks, xLabel: "step", yTicks, format });
-  const lines = series.map((one) => path(one, x, y));
-  const drawing = html`${axes}${lines}${hoverStrips(area, { series, x, y, format })}`;
+  const draw = (within: Area) => {
+    const xTicks = stepTicks(from, last, columnsOf(within));
+    const { x, y, axes } = frame(within, { xDomain: [from, last], xTicks, xLabel: "step", yTicks, format });
+    const lines = series.map((one) => path(one, x, y));
+    return html`${axes}${lines}${hoverStrips(within, { series, x, y, format })}`;
+  };
   const legend = series.length > 1 ? series : [];
-  return figure({ title, ...(note === undefined ? {} : { note }), legend, area, drawing, wide });
+  return figure({ title, ...(note === undefined ? {} : { note }), legend, area, draw, wide });
 }
 
 /** The line of a series and a dot on its last value, or its dots. */
@@ -61,11 +63,12 @@ export function path({ values, colour, dashed, faint, dots }: Series, x: Scale, 
   return faint ? line : html`${line}${disc(`dot ${colour}`, [x(last[0]), y(last[1])], 3.5)}`;
 }
 
-/** A strip for each step that shows a cross-hair, dots and the step's values while the pointer is in it. */
+/** A strip for each step that shows a cross-hair, dots and the step's values while the pointer is in it; none if narrow. */
 export function hoverStrips(
   area: Area,
   options: { series: readonly Series[]; x: Scale; y: Scale; format: (value: number) => string },
 ): Html {
+  if (isNarrow(area)) return nothing;
   const { series, x, y, format } = options;
   const steps = [...new Set(series.flatMap((one) => one.values.map(([step]) => step)))].sort((a, b) => a - b);
   const middles = steps.map(x);

@@ -73,7 +73,7 @@ test("writes plain lines where there is no terminal: phases, evaluations, steps,
     step 12/40  reward 0.72  success 72 %  tool calls 95 %  kl 0.012  4.1 s
     step 13/40  reward 0.72  success 72 %  tool calls 95 %  kl 0.012  left out 2  4.1 s
     held-out accuracy  0 % as built → 31.0 % after the warm start → 96.0 % after reinforcement learning
-    work               40 steps, 2,560 trajectories, 5 min 12 s
+    work               40 steps, 2,560 trajectories, 5 min 12 s in all
     report             runs/calculator-1/report.html
     trajectories       npx everturn trajectories calculator-1
     "

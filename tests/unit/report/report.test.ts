@@ -63,7 +63,7 @@ test("draws the reward smoothed over the steps, with the held-out tasks where th
     /step 6\na step&#39;s mean reward: .*\nmean of the last 5 steps: .*\nheld-out tasks \(greedy\): /,
   );
   expect(page).toMatch(/<title>step 0\nheld-out tasks \(greedy\): [\d.]+<\/title>/);
-  expect(page.match(/<polyline class="line blue faint"/g)).toHaveLength(1);
+  expect(page.match(/<polyline class="line blue faint"/g)).toHaveLength(2); // broad and narrow
 });
 
 test("leaves out what the trainer doesn't measure", async () => {
@@ -148,7 +148,7 @@ test("lists an evaluation of `everturn evaluate` apart from the run's own", asyn
   await run.store.record(evaluationKey(record.name), record);
   const page = await reportOf(run);
   expect(textOf(page)).toContain("evaluation-v0005-no-tools-1 5 1.5 %");
-  expect(page.match(/<g class="evaluation">/g)).toHaveLength(4);
+  expect(page.match(/<g class="evaluation">/g)).toHaveLength(8); // broad and narrow
 });
 
 test("`everturn report` writes the file and says where it is", async () => {
