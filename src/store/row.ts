@@ -29,6 +29,7 @@ export async function addToRow<Value>(
   store: Pick<Store, "read" | "record">,
   row: Row<Value>,
   rest: (standing: readonly Value[]) => Value | undefined,
+  options?: Parameters<Store["record"]>[2],
 ): Promise<void> {
   const standing: Value[] = [];
   for (let number = 1; ; number++) {
@@ -36,7 +37,7 @@ export async function addToRow<Value>(
     if (found === undefined) {
       const value = rest(standing);
       if (value === undefined) return;
-      found = await store.record(row(number), value);
+      found = await store.record(row(number), value, options);
       if (found === value) return;
     }
     standing.push(found);

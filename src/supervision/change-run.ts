@@ -1,4 +1,4 @@
-import type { PlanChange } from "../contracts/plan.ts";
+import type { Plan, PlanChange } from "../contracts/plan.ts";
 import { stepOf } from "../contracts/stages.ts";
 import { readStepReservations } from "../ledger/reservations.ts";
 import { changePlan } from "../pipeline/change-plan.ts";
@@ -9,7 +9,7 @@ import { addToRow } from "../store/row.ts";
 
 /**
  * Changes the plan of a run that this process holds, and records the change in it; undefined if nothing is other than it
- * was. Throws OVERRIDE_INVALID, WRONG_CONFIGURATION.
+ * was. Throws OVERRIDE_INVALID, WRONG_CONFIGURATION, and at once DISK_FULL, STORE_NOT_WRITABLE.
  */
 export async function changeRun(
   { plan: known, store }: Pick<OpenRun, "plan" | "store">,
@@ -20,10 +20,11 @@ export async function changeRun(
   const admitted = reserved.map(({ stage }) => stepOf(stage) ?? 0);
   const begun = admitted.reduce((most, step) => Math.max(most, step), recorded);
   let change: PlanChange | undefined;
-  await addToRow(store, planRow, (plans) => {
+  const changed = (plans: readonly Plan[]) => {
     const { plan, changed } = changePlan(plans.at(-1) ?? known, overrides, begun);
     change = changed.length === 0 ? undefined : { at: new Date().toISOString(), step: recorded, changed };
     return change && { ...plan, changes: [...(plan.changes ?? []), change] };
-  });
+  };
+  await addToRow(store, planRow, changed, { waits: false });
   return change;
 }

@@ -1,5 +1,14 @@
 import { spawnSync } from "node:child_process";
-import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -7,6 +16,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { isSystemError } from "../../src/errors/system-error.ts";
 import { everturn, type RunningCommand, start } from "../support/command.ts";
 import { mayMount, mount } from "../support/mount.ts";
+import { writeSampleRun } from "../support/sample-run.ts";
 
 const pipeline = join(import.meta.dirname, "..", "pipelines", "small.yaml");
 const overrides = ["warmStart.steps=25", "evaluation.tasks=2", "rollout.batchSize=8"];
@@ -99,6 +109,27 @@ describe.skipIf(!mayMount)("needs the right to mount a disk", () => {
     const { code, stderr } = await everturn("run", pipeline, "--runs", runs);
     expect(code).toBe(1);
     expect(stderr).toMatch(/^DISK_FULL: .*plan\/1\.json can't be written: the disk is full\./);
+  });
+
+  test("a plan can't be changed on a full disk: nothing is started, and the disk is named", {
+    timeout: 60_000,
+  }, async () => {
+    const runs = place(20);
+    const { id, folder } = await writeSampleRun({}, runs);
+    const writing = join(folder.root, "writing"); // a disk of its own: what else is written has room
+    mkdirSync(writing, { recursive: true });
+    mount("mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", writing);
+    onTestFinished(() => mount("umount", "--lazy", writing));
+    fill(join(writing, "ballast"));
+    const command = start("resume", id, "--runs", runs, "--set", "steps=40");
+    onTestFinished(() => void command.child.kill("SIGKILL"));
+    const { code, stderr } = await command.end();
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^DISK_FULL: .*plan\/2\.json can't be written: the disk is full\./m);
+    fill(join(runs, "ballast"));
+    const full = await everturn("resume", id, "--runs", runs);
+    expect(full.code).toBe(1);
+    expect(full.stderr).toMatch(/^DISK_FULL: .* can't be written: the disk is full\./m);
   });
 });
 
