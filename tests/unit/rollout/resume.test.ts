@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { drawTasks } from "../../../activities/draw-tasks.ts";
 import { openRunActivity } from "../../../activities/open-run.ts";
+import { readEndedActivity } from "../../../activities/read-ended.ts";
 import { reserveGroups } from "../../../activities/reserve-groups.ts";
 import { groupPlaces } from "../../../src/contracts/group-places.ts";
 import type { TrainedStep } from "../../../src/contracts/ledger.ts";
@@ -12,9 +13,14 @@ import { reserve } from "../../../src/ledger/reservations.ts";
 import { loadPlan } from "../../../src/pipeline/load-plan.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
 import { type OpenRun, openRun } from "../../../src/runs/open-runs.ts";
-import { evaluationKey, recordedStepKey, trainedStepKey } from "../../../src/store/keys.ts";
+import { lastRecordedStep, recordedSteps } from "../../../src/runs/recorded-steps.ts";
+import { sweepRun } from "../../../src/runs/sweep.ts";
+import type { Backend } from "../../../src/store/backend.ts";
+import { evaluationKey, foldedKey, recordedStepKey, trainedStepKey } from "../../../src/store/keys.ts";
+import { openStore } from "../../../src/store/open-store.ts";
 import { runTasks } from "../../../src/tasks/run-tasks.ts";
 import { counting } from "../../support/asked.ts";
+import { openBackend } from "../../support/open-backend.ts";
 import { samplePlan } from "../../support/sample-plan.ts";
 import { writeSampleRun } from "../../support/sample-run.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
@@ -84,49 +90,92 @@ async function record({ store }: OpenRun, step: number): Promise<void> {
   await store.record(recordedStepKey(step), { ...template!, step, policyVersion: step, ...counts });
 }
 
+/** The same run, how often what keeps it is asked for it, and how many names it lists. */
+function countedRun(run: OpenRun): { opened: OpenRun; asked(): number } {
+  const { counted, asked } = counting(openBackend({ root: run.folder.root }));
+  let listed = 0;
+  const page: Backend["page"] = async (...parameters) => {
+    const found = await counted.page(...parameters);
+    listed += found.paths.length;
+    return found;
+  };
+  const store = openStore({ ...counted, page }, () => {});
+  return { opened: { ...run, store }, asked: () => asked() + listed };
+}
+
 /** What a training workflow is told that begins anew, and how often the store was asked for it. */
 async function resumed(run: OpenRun): Promise<{ progress: TrainingProgress; asked: number }> {
-  const { counted: store, asked } = counting(run.store);
-  const open = openRunActivity(async () => ({ ...run, store }), tasks);
-  const { progress } = await open({ run: run.id, knowsProgress: false });
+  const { opened, asked } = countedRun(run);
+  const { progress } = await openRunActivity(
+    async () => opened,
+    tasks,
+  )({ run: run.id, knowsProgress: false });
   if (progress === undefined) throw new Error("it tells no progress");
   return { progress, asked: asked() };
 }
 
-/** A run in which each step took the groups of its place, and the next step's are under way. */
+/** Steps before the newest whose commits stand; of those before them there are lines and evaluations, which are more often read. */
+const committed = 30;
+
+/** A run in which each step took the groups of its place, and the next step's are under way; all but the last two are folded. */
 async function regularRun(steps: number): Promise<OpenRun> {
   const run = await asynchronousRun(1);
-  await Promise.all(Array.from({ length: steps }, (_, index) => takeStep(index + 1)));
-  return run;
-
-  async function takeStep(step: number): Promise<void> {
-    const next = (step + 1) * groups + 1;
-    await admit(run, next - groups, next - 1);
-    const cursor = { openFrom: step * groups + 1, next };
-    await commit(run, step, { trained: [2 * step - 1, 2 * step], cursor });
+  for (let step = 1; step <= steps; step++) {
     await record(run, step);
     if (step % 10 === 0) {
       const name = evaluationStage(step);
       await run.store.record(evaluationKey(name), { ...evaluation!, name, step, policyVersion: step });
     }
+    if (step + committed < steps) continue;
+    const next = (step + 1) * groups + 1;
+    await admit(run, next - groups, next - 1);
+    const cursor = { openFrom: step * groups + 1, next };
+    await commit(run, step, { trained: [2 * step - 1, 2 * step], cursor });
+    if (step + 2 > steps) continue;
+    await run.store.tree(
+      foldedKey(step),
+      async () => {},
+      () => ({ trajectories: [] }),
+    );
   }
+  return run;
 }
 
-test("a run that lost its database costs at step 1,000 what it costs at step 10", {
-  timeout: 60_000,
-}, async () => {
-  const early = await resumed(await regularRun(10));
-  const late = await resumed(await regularRun(1000));
-  expect(late.progress).toMatchObject({ nextStep: 1001, policyVersion: 1000, trajectories: 2000 });
-  expect(late.progress.rollout).toMatchObject({
+const early = await regularRun(10);
+const late = await regularRun(1000);
+
+test("a run that lost its database costs at step 1,000 what it costs at step 10", async () => {
+  const [before, after] = [await resumed(early), await resumed(late)];
+  expect(after.progress).toMatchObject({ nextStep: 1001, policyVersion: 1000, trajectories: 2000 });
+  expect(after.progress.rollout).toMatchObject({
     nextGroup: 2003,
     open: [{ number: 2001 }, { number: 2002 }],
   });
-  expect(late.progress.evaluations.map(({ policyVersion }) => policyVersion)).toEqual([1000]);
+  expect(after.progress.evaluations.map(({ policyVersion }) => policyVersion)).toEqual([1000]);
   const size = (progress: TrainingProgress) => JSON.stringify(progress).length;
-  expect(size(late.progress) - size(early.progress), "bytes that are carried").toBeLessThan(50);
+  expect(size(after.progress) - size(before.progress), "bytes that are carried").toBeLessThan(50);
   // The newest step is found by asking for twice as many, then by halves: 7 questions more for each hundredfold.
-  expect(late.asked - early.asked, `${early.asked} questions at step 10`).toBeLessThan(20);
+  expect(after.asked - before.asked, `${before.asked} questions at step 10`).toBeLessThan(20);
+});
+
+test("a run that has its database costs at step 1,000 what it costs at step 10: what its command and its workflow read", async () => {
+  /** Questions of a command that holds the run, shows it and lets it go, and of a workflow that continues as new. */
+  async function costOf(run: OpenRun, step: number) {
+    const command = countedRun(run);
+    await sweepRun(command.opened);
+    const last = await lastRecordedStep(command.opened.store);
+    expect(last?.step).toBe(step);
+    await recordedSteps(command.opened.store, step - 1);
+    const workflow = countedRun(run);
+    const open = async () => workflow.opened;
+    await openRunActivity(open, tasks)({ run: run.id, knowsProgress: true });
+    const ended = [2 * step + 1, 2 * step + 2].map((number) => idOf(run, number));
+    await readEndedActivity(open)({ run: run.id, trajectories: ended, policyVersion: step });
+    return { command: command.asked(), workflow: workflow.asked() };
+  }
+  const [before, after] = [await costOf(early, 10), await costOf(late, 1000)];
+  expect(after.command - before.command, `${before.command} questions at step 10`).toBeLessThan(40);
+  expect(after.workflow).toBe(before.workflow);
 });
 
 test("a group that lingers is open, and those after it that steps have used are not", async () => {
