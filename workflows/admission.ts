@@ -46,7 +46,8 @@ export function chooseGroups(
   const byAge = [...admitted].sort((a, b) => a.policyVersion - b.policyVersion || a.number - b.number);
   const taken = byAge.filter(({ isFinished }) => isFinished).slice(0, groups);
   if (taken.length < groups) return undefined;
-  const left = byAge.filter((group) => !taken.includes(group));
+  const isTaken = new Set(taken);
+  const left = byAge.filter((group) => !isTaken.has(group));
   const isInTime = left.every(
     (group, index) => index + 1 <= (group.policyVersion + staleness - policyVersion) * groups,
   );

@@ -170,10 +170,11 @@ export function taken(
   const groups = chosen(state, rules, position.policyVersion);
   if (groups === undefined) return undefined;
   const { committed: _committed, ...kept } = state;
+  const isTaken = new Set(groups);
   return {
     groups: [...groups.map((group) => endedGroup(group, position.step)), ...state.leftOut],
     trained: groups.length,
-    left: { ...kept, open: state.open.filter((group) => !groups.includes(group)), leftOut: [] },
+    left: { ...kept, open: state.open.filter((group) => !isTaken.has(group)), leftOut: [] },
   };
 }
 
@@ -207,7 +208,8 @@ function chosen(
   policyVersion: number,
 ): OpenGroup[] | undefined {
   if (committed !== undefined) {
-    const groups = open.filter(({ number = 0 }) => committed.includes(number));
+    const isCommitted = new Set(committed);
+    const groups = open.filter(({ number = 0 }) => isCommitted.has(number));
     return groups.every(hasEnded) ? groups : undefined;
   }
   const groups = open.map((group) => ({
@@ -216,7 +218,9 @@ function chosen(
     isFinished: hasEnded(group),
   }));
   const numbers = chooseGroups(groups, policyVersion, rules);
-  return numbers && open.filter(({ number = 0 }) => numbers.includes(number));
+  if (numbers === undefined) return undefined;
+  const isChosen = new Set(numbers);
+  return open.filter(({ number = 0 }) => isChosen.has(number));
 }
 
 /** The trajectories of groups that have ended and that no step has recorded: what a share of failures is a share of. */
