@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { WorkflowHandle } from "@temporalio/client";
 import type { RunProgress, StageProgress } from "../contracts/run.ts";
 import { readLines } from "../files/line-file.ts";
+import { withOwnSignal } from "../promises/abort-signals.ts";
 import { lastRecordedStep, recordedSteps } from "../runs/recorded-steps.ts";
 import type { Store } from "../store/store.ts";
 import type { RunSession } from "../supervision/session.ts";
@@ -60,7 +61,7 @@ export function follow(
     while (!signal.aborted) {
       await showRecords();
       // A view may miss a beat: the workflow's own errors end the run.
-      await client.withAbortSignal(signal, showProgress).catch(() => {});
+      await withOwnSignal(signal, (own) => client.withAbortSignal(own, showProgress)).catch(() => {});
       await sleep(interval, undefined, { signal }).catch(() => {});
     }
     await showRecords();

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Client, isGrpcServiceError, ServiceError } from "@temporalio/client";
 import { messageOf } from "../errors/message-of.ts";
+import { withOwnSignal } from "../promises/abort-signals.ts";
 import type { Role } from "../runs/queues.ts";
 import { pendingWork } from "../temporal/pending-work.ts";
 import { grouped, type Wait } from "../temporal/waits.ts";
@@ -100,7 +101,7 @@ export function watchStandstill(options: {
       const interval = hasWaits || stillMs() >= intervals.still ? intervals.still : intervals.moving;
       if (signal.aborted || Date.now() - lookedAt < interval) continue;
       lookedAt = Date.now();
-      await client.withAbortSignal(signal, look).catch(tellFailure);
+      await withOwnSignal(signal, (own) => client.withAbortSignal(own, look)).catch(tellFailure);
     }
   }
 
