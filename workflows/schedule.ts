@@ -28,15 +28,26 @@ export function isServedHere(role: keyof Queues, queues: Queues): boolean {
 }
 
 /** Milliseconds in which the worker that holds a tool's state takes what it is asked; a heartbeat has as many. */
-export const answerTime = 10_000;
+const answerTime = 10_000;
+/** For one that is busy, at most: it might end meanwhile. */
+const longestAnswerTime = 60_000;
+
+/** Milliseconds for the holder of a tool's state that was `waited` for, ms, and holds it still: as many again. */
+export function answerTimeAfter(waited: number): number {
+  return Math.min(Math.max(answerTime, waited), longestAnswerTime);
+}
 
 /**
  * `options` for the own queue of the worker that holds a tool's state. Nobody else can take what it does not, and one that goes
  * silent over an activity is not asked again ("TemporalTimeout:Heartbeat" is what the server calls that).
  */
-export function atHolder(options: ActivityOptions, taskQueue: string): ActivityOptions {
+export function atHolder(
+  options: ActivityOptions,
+  taskQueue: string,
+  scheduleToStartTimeout = answerTime,
+): ActivityOptions {
   const retry = { ...options.retry, nonRetryableErrorTypes: ["TemporalTimeout:Heartbeat"] };
-  return { ...options, taskQueue, scheduleToStartTimeout: answerTime, retry };
+  return { ...options, taskQueue, scheduleToStartTimeout, retry };
 }
 
 interface ScheduleOptions {

@@ -12,7 +12,14 @@ import type {
   SilentWorker,
 } from "../src/contracts/activities.ts";
 import type { Queues, ToolBinding, TrajectoryPlace } from "../src/contracts/trajectory.ts";
-import { answerTime, atHolder, boundedItself, heartbeatTimeout, isServedHere, schedule } from "./schedule.ts";
+import {
+  answerTimeAfter,
+  atHolder,
+  boundedItself,
+  heartbeatTimeout,
+  isServedHere,
+  schedule,
+} from "./schedule.ts";
 import { summary } from "./transcript.ts";
 
 interface ToolActivity {
@@ -26,7 +33,7 @@ interface ToolActivity {
 /**
  * Calls a tool. A tool without state, and the first call of one with state, is for any worker of the common queue; later
  * ones are for the worker that holds the state, on a queue of its own. If that one does not take the call, or goes silent
- * over it, any other worker may recover the state.
+ * over it, any other worker is asked, which recovers the state, or says that the holder is only busy.
  */
 export async function callToolActivity(
   binding: ToolBinding,
@@ -53,19 +60,20 @@ export async function callToolActivity(
   let silent: SilentWorker | undefined;
   for (;;) {
     const asked = { ...request, ...(silent === undefined ? {} : { silent }) };
+    const waited = silent !== undefined && silent.queue === holder ? silent.ms : 0;
+    const patience = answerTimeAfter(waited);
     try {
       const result = await scheduleActivity<CallToolResult | HeldElsewhere>(
         name,
         [asked],
-        holder === undefined ? remote : atHolder(remote, holder),
+        holder === undefined ? remote : atHolder(remote, holder, patience),
       );
       holder = "heldBy" in result ? result.heldBy : named(result.holder);
       if (holder !== undefined) onHolder(holder);
       if (!("heldBy" in result)) return result;
     } catch (error) {
       if (holder === undefined || !isSilent(error)) throw error;
-      const before = silent?.queue === holder ? silent.ms : 0;
-      silent = { queue: holder, ms: before + answerTime };
+      silent = { queue: holder, ms: waited + patience };
       holder = undefined;
     }
   }

@@ -18,8 +18,8 @@ export const machine: string = [bootId() ?? hostname(), processSpace()].filter(B
 
 /** The identity of a process that runs on this machine; undefined if there is none, or only its remains. */
 export function processIdentity(pid: number): ProcessIdentity | undefined {
-  const started = startOf(pid);
-  return started === undefined ? undefined : { pid, started, machine };
+  const status = statusOf(pid);
+  return status === undefined ? undefined : { pid, started: status.started, machine };
 }
 
 /** The identity of this process. */
@@ -29,9 +29,21 @@ export function ownIdentity(): ProcessIdentity {
   return identity;
 }
 
-/** Whether it still runs; undefined if it can't be known here, since it is another machine's. */
+/** Whether it still runs, stopped or not; undefined if it can't be known here, since it is another machine's. */
 export function isRunning(process: ProcessIdentity): boolean | undefined {
-  return process.machine === machine ? startOf(process.pid) === process.started : undefined;
+  const state = stateOf(process);
+  return state === undefined ? undefined : state !== "gone";
+}
+
+/**
+ * Whether it works, however slowly, or was stopped by a signal or a debugger until somebody continues it, or is gone;
+ * undefined if it can't be known here, since it is another machine's.
+ */
+export function stateOf(process: ProcessIdentity): "working" | "stopped" | "gone" | undefined {
+  if (process.machine !== machine) return undefined;
+  const status = statusOf(process.pid);
+  if (status?.started !== process.started) return "gone";
+  return /^t/i.test(status.state) ? "stopped" : "working";
 }
 
 function bootId(): string | undefined {
@@ -47,21 +59,26 @@ function processSpace(): string {
   return existsSync(link) ? readlinkSync(link) : "";
 }
 
-function startOf(pid: number): string | undefined {
-  if (!existsSync("/proc/self/stat")) return startByPs(pid);
+/** What the system says of a process: its state begins with a letter, as `ps` has them; undefined if there is none. */
+function statusOf(pid: number): { state: string; started: string } | undefined {
+  const status = existsSync("/proc/self/stat") ? statusInProc(pid) : statusByPs(pid);
+  return status === undefined || /^[ZX]/.test(status.state) ? undefined : status;
+}
+
+function statusInProc(pid: number): { state: string; started: string } | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");
     const fields = text.slice(text.lastIndexOf(")") + 2).split(" "); // from the third field, the state, on
-    return fields[0] === "Z" || fields[0] === "X" ? undefined : fields[19];
+    return { state: fields[0] ?? "", started: fields[19] ?? "" };
   } catch {
     return undefined; // there is no such process
   }
 }
 
-function startByPs(pid: number): string | undefined {
+function statusByPs(pid: number): { state: string; started: string } | undefined {
   const { status, stdout } = spawnSync("ps", ["-o", "stat=,lstart=", "-p", String(pid)], {
     encoding: "utf8",
   });
-  const text = stdout?.trim() ?? "";
-  return status !== 0 || text.startsWith("Z") ? undefined : text.replace(/^\S+\s+/, "");
+  const [, state, started] = /^(\S+)\s+(.*)$/.exec(stdout?.trim() ?? "") ?? [];
+  return status !== 0 || state === undefined || started === undefined ? undefined : { state, started };
 }

@@ -1,6 +1,6 @@
 import type { SilentWorker } from "../contracts/activities.ts";
 import type { InstanceHolder } from "../contracts/instance-holder.ts";
-import { isRunning } from "../processes/process-identity.ts";
+import { stateOf } from "../processes/process-identity.ts";
 import type { OpenTool } from "./open-tool.ts";
 
 /** A worker that would serve a call. */
@@ -15,7 +15,8 @@ const patience = 5 * 60_000;
 /**
  * Whether a worker may make or recover an instance that `holder` took last: its own, and one whose worker is gone. A
  * queue of this machine has one worker at a time, so one that had the candidate's queue before it is gone.
- * Of another machine's worker nobody here knows more than that it did not take what it was asked.
+ * One that did not take what it was asked is silent only if it can't take anything: stopped, or, as far as is known here,
+ * on another machine. One that works on this machine is busy, and comes to it.
  */
 export function mayTakeOver(
   holder: InstanceHolder,
@@ -24,7 +25,8 @@ export function mayTakeOver(
   silent: SilentWorker | undefined,
 ): boolean {
   if (holder.worker === worker || holder.queue === queue) return true;
-  if (isRunning(holder.owner) === false) return true;
-  if (silent?.queue !== holder.queue) return false;
+  const state = stateOf(holder.owner);
+  if (state === "gone") return true;
+  if (state === "working" || silent?.queue !== holder.queue) return false;
   return recovery !== "fail" || silent.ms >= patience;
 }

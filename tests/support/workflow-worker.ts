@@ -8,6 +8,8 @@ import { workflowBundle } from "../../src/temporal/workflow-bundle.ts";
 /** A Temporal server with a worker of Everturn's workflows. */
 export interface WorkflowWorker {
   client: Client;
+  /** The server's. */
+  address: string;
   stop(): Promise<void>;
 }
 
@@ -34,6 +36,7 @@ export async function startWorkflows(options: {
   const ended = worker.run();
   return {
     client: new Client({ connection }),
+    address,
     stop: async () => {
       worker.shutdown();
       await ended;

@@ -1,64 +1,33 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
-import type { Task } from "../../../src/contracts/generated/task.ts";
-import type { JsonObject } from "../../../src/contracts/json.ts";
-import type { TrajectoryPlace } from "../../../src/contracts/trajectory.ts";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { machineFolder } from "../../../src/processes/machine-folder.ts";
 import { type ToolWorker, toolWorker } from "../../../src/roles/tool-worker.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
 import { openRun } from "../../../src/runs/open-runs.ts";
 import { runFolder } from "../../../src/runs/run-folder.ts";
 import { callKey, leftOutKey, trajectoryKey } from "../../../src/store/keys.ts";
-import { samplePlan } from "../../support/sample-plan.ts";
+import { callMemory, createMemoryRun, memoryTask, placeOf } from "../../support/memory-run.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { startToolHolder } from "../../support/tool-holder.ts";
 
 const runs = temporaryFolder();
-const entry = join(runs, "tool-memory", "index.ts");
-mkdirSync(join(runs, "tool-memory"));
-const releasedLog = join(runs, "released.log");
-// Its instances are what happened to them, in order. The first one of trajectory "unlucky" can't be made.
-writeFileSync(
-  entry,
-  `import { appendFileSync } from "node:fs";
-const unlucky = [];
-export default {
-  create: ({ instance }) => {
-    if (instance.includes("unlucky") && unlucky.push(1) === 1) throw new Error("no room");
-    return ["created for " + instance];
-  },
-  execute: ({ expression }, { isReplay }, state) => {
-    if (expression === "exit") process.exit(1);
-    if (expression !== "") state.push((isReplay ? "again " : "") + expression);
-    return { text: JSON.stringify(state) };
-  },
-  release: (state) => appendFileSync(${JSON.stringify(releasedLog)}, JSON.stringify(state) + "\\n"),
-  snapshot: (state) => Buffer.from(JSON.stringify(state)),
-  restore: (bytes) => [...JSON.parse(Buffer.from(bytes).toString()), "restored"],
-};`,
-);
-
-const plan = samplePlan({ steps: 1, batchSize: 8, tasks: 2, warmStart: false, evaluationEvery: 1 });
-const [calculator] = plan.tools;
-const block = calculator?.manifest.tool;
-if (calculator === undefined || block === undefined) throw new Error("the sample plan has no tool");
-const tools = (["fail", "replay", "snapshot"] as const).map((recovery) => {
-  const manifest = { ...calculator.manifest, tool: { ...block, name: recovery, stateful: true, recovery } };
-  return { ...calculator, entry, manifest };
-});
-const run = await createRun({ ...plan, tools }, runs, undefined, false);
+const { run, plan, toolOf, released } = await createMemoryRun(runs);
 const folder = runFolder(runs, run);
-
-const task: Task = { data_source: "test", prompt: [], reward_model: { ground_truth: "" } };
 const { signal } = new AbortController();
-const place = (name: string): TrajectoryPlace => ({
-  ...{ id: name, run, stage: "step-0001", step: 1, task: name, sample: 0 },
+const place = (name: string) => placeOf(run, name);
+
+/** A worker of this machine in another process. */
+let far: Awaited<ReturnType<typeof startToolHolder>>;
+beforeAll(async () => {
+  far = await startToolHolder(runs, run);
 });
+afterAll(() => far.kill());
 
 /** The instance's state when a worker calls it. */
 async function held(worker: ToolWorker, name: string, toolName: string, turn = 1): Promise<unknown> {
   const tool = await worker.tool(toolName);
-  const call = { place: place(name), task, tool, turn, call: 0, continues: false, signal };
+  const call = { place: place(name), task: memoryTask, tool, turn, call: 0, continues: false, signal };
   const execution = { instance: name, key: name, attempt: 1, config: {}, signal, isReplay: false };
   const { answer } = await worker.instances.use(call, async (state) =>
     tool.plugin.execute({ expression: "" }, execution, state),
@@ -66,34 +35,9 @@ async function held(worker: ToolWorker, name: string, toolName: string, turn = 1
   return JSON.parse(answer.text);
 }
 
-/** The states of instances of trajectory `name` when they were released. */
-function released(name: string): string[][] {
-  const lines = existsSync(releasedLog) ? readFileSync(releasedLog, "utf8").trim().split("\n") : [];
-  return lines.map((line) => JSON.parse(line)).filter(([created]) => created === `created for ${name}`);
-}
-
 /** A call as its activity makes it, with what it records. */
-async function call(
-  worker: ToolWorker,
-  name: string,
-  toolName: string,
-  turn: number,
-  silent?: ToolWorker,
-): Promise<unknown> {
-  const tool = await worker.tool(toolName);
-  const parameters: JsonObject = { expression: `turn ${turn}` };
-  const needed = { place: place(name), task, tool, turn, call: 0, continues: turn > 1, signal };
-  const gone = silent === undefined ? {} : { silent: { queue: await silent.ownQueue(), ms: 10_000 } };
-  const execution = { instance: name, key: `${name}/${turn}/0`, attempt: 1, config: {}, signal };
-  const { answer, snapshot } = await worker.instances.use({ ...needed, ...gone }, async (state) => {
-    return tool.plugin.execute(parameters, { ...execution, isReplay: false }, state);
-  });
-  const recorded = { tool: toolName, arguments: parameters, observation: answer.text, valid: true };
-  const { store } = await openRun(runs, run);
-  const snapped = snapshot === undefined ? {} : { snapshot };
-  const key = callKey(place(name), turn, 0);
-  await store.record(key, { ...recorded, reward: 0, attempts: 1, seconds: 0, ...snapped });
-  return JSON.parse(answer.text);
+function call(worker: ToolWorker, name: string, tool: string, turn: number, silent?: string) {
+  return callMemory(worker, [runs, run], { name, tool, turn, silent });
 }
 
 /** The files of what this machine's workers hold, of one trajectory or of all. */
@@ -116,51 +60,64 @@ test("a tool has one instance for each trajectory, released once", async () => {
 });
 
 test("recovery fail: state that is nowhere any more is not made up anew, the call fails visibly", async () => {
-  const [one, other] = [toolWorker(runs, run), toolWorker(runs, run)];
-  await call(one, "c", "fail", 1);
-  const tool = await other.tool("fail");
-  const silentFor = async (ms: number) => ({ queue: await one.ownQueue(), ms });
-  expect(await other.instances.heldBy(place("c"), tool, await silentFor(60_000))).toBe(await one.ownQueue());
-  expect(await other.instances.heldBy(place("c"), tool, await silentFor(300_000))).toBeUndefined();
-  await one.instances.forget(place("c"), tool);
+  const worker = toolWorker(runs, run);
+  await call(worker, "c", "fail", 1);
+  await worker.instances.forget(place("c"), await worker.tool("fail"));
   const lost = { code: "TOOL_STATE_LOST", retryable: false };
-  await expect(call(one, "c", "fail", 2)).rejects.toMatchObject(lost);
-  await Promise.all([one.close(), other.close()]);
+  await expect(call(worker, "c", "fail", 2)).rejects.toMatchObject(lost);
+  await worker.close();
+});
+
+test("a holder that works on this machine is never taken over, however long it takes; a stopped one is", async () => {
+  const other = toolWorker(runs, run);
+  for (const name of ["fail", "replay"]) await far.call({ name: `busy-${name}`, tool: name, turn: 1 });
+  const heldBy = async (name: string, ms: number) =>
+    other.instances.heldBy(place(`busy-${name}`), await other.tool(name), { queue: far.queue, ms });
+  for (const name of ["fail", "replay"]) expect(await heldBy(name, 3_600_000)).toBe(far.queue);
+  const taken = { code: "TOOL_LEASE_TAKEN", retryable: true };
+  await expect(call(other, "busy-replay", "replay", 2, far.queue)).rejects.toMatchObject(taken);
+  await far.whileStopped(async () => {
+    expect(await heldBy("replay", 10_000)).toBeUndefined();
+    expect(await heldBy("fail", 60_000), "what can't be recovered is waited for").toBe(far.queue);
+    expect(await heldBy("fail", 300_000)).toBeUndefined();
+  });
+  expect(await far.call({ name: "busy-replay", tool: "replay", turn: 2 })).toEqual([
+    ...["created for busy-replay", "turn 1", "turn 2"],
+  ]);
+  await other.close();
 });
 
 test("recovery replay: another worker takes over from a silent one and makes the recorded calls again, in order", async () => {
-  const [one, other] = [toolWorker(runs, run), toolWorker(runs, run)];
-  await call(one, "d", "replay", 1);
-  await call(one, "d", "replay", 2);
-  const tool = await other.tool("replay");
-  expect(await other.instances.heldBy(place("d"), tool)).toBe(await one.ownQueue());
-  await expect(call(other, "d", "replay", 3)).rejects.toMatchObject({ code: "TOOL_LEASE_TAKEN" });
-  const after = await call(other, "d", "replay", 3, one);
-  expect(after).toEqual(["created for d", "again turn 1", "again turn 2", "turn 3"]);
-  await one.instances.renew();
+  const other = toolWorker(runs, run);
+  await far.call({ name: "d", tool: "replay", turn: 1 });
+  await far.call({ name: "d", tool: "replay", turn: 2 });
+  expect(await other.instances.heldBy(place("d"), await other.tool("replay"))).toBe(far.queue);
+  await far.whileStopped(async () => {
+    await expect(call(other, "d", "replay", 3)).rejects.toMatchObject({ code: "TOOL_LEASE_TAKEN" });
+    const after = await call(other, "d", "replay", 3, far.queue);
+    expect(after).toEqual(["created for d", "again turn 1", "again turn 2", "turn 3"]);
+  });
+  await far.renew();
   expect(released("d")).toEqual([["created for d", "turn 1", "turn 2"]]);
   expect(leases("d~")).toEqual(["step-0001~d~0~replay~2.json"]);
-  await Promise.all([one.close(), other.close()]);
+  await other.close();
 });
 
 test("a worker that others took for gone makes no call and removes nothing of theirs; numbers are never given twice", async () => {
-  const [one, other] = [toolWorker(runs, run), toolWorker(runs, run)];
-  await call(one, "stalled", "replay", 1);
-  await call(other, "stalled", "replay", 2, one);
-  const taken = { code: "TOOL_LEASE_TAKEN", retryable: true };
-  await expect(call(one, "stalled", "replay", 3)).rejects.toMatchObject(taken);
+  const other = toolWorker(runs, run);
+  await far.call({ name: "stalled", tool: "replay", turn: 1 });
+  await far.whileStopped(() => call(other, "stalled", "replay", 2, far.queue));
+  const late = far.call({ name: "stalled", tool: "replay", turn: 3 });
+  await expect(late).rejects.toMatchObject({ code: "TOOL_LEASE_TAKEN" });
   expect(released("stalled"), "its own instance, without the call").toEqual([
     ["created for stalled", "turn 1"],
   ]);
-  const tool = await one.tool("replay");
-  expect(await one.instances.heldBy(place("stalled"), tool)).toBe(await other.ownQueue());
-  await one.instances.release(place("stalled"), tool);
   expect(leases("stalled~")).toEqual(["step-0001~stalled~0~replay~2.json"]);
-  await other.instances.release(place("stalled"), tool);
+  await other.instances.release(place("stalled"), await other.tool("replay"));
   expect(leases("stalled~")).toEqual([]);
   await call(other, "stalled", "replay", 3);
   expect(leases("stalled~")).toEqual(["step-0001~stalled~0~replay~3.json"]);
-  await Promise.all([one.close(), other.close()]);
+  await other.close();
 });
 
 test("of two workers that take an instance at once one gets it, and the other leaves it to that one", async () => {
@@ -172,30 +129,30 @@ test("of two workers that take an instance at once one gets it, and the other le
 });
 
 test("recovery snapshot: another worker restores the state after the last recorded call", async () => {
-  const [one, other] = [toolWorker(runs, run), toolWorker(runs, run)];
-  await call(one, "e", "snapshot", 1);
-  await call(one, "e", "snapshot", 2);
-  const after = await call(other, "e", "snapshot", 3, one);
+  const other = toolWorker(runs, run);
+  await far.call({ name: "e", tool: "snapshot", turn: 1 });
+  await far.call({ name: "e", tool: "snapshot", turn: 2 });
+  const after = await far.whileStopped(() => call(other, "e", "snapshot", 3, far.queue));
   expect(after).toEqual(["created for e", "turn 1", "turn 2", "restored", "turn 3"]);
-  await expect(call(one, "e", "snapshot", 4, other)).resolves.toContain("restored");
-  await Promise.all([one.close(), other.close()]);
+  await other.close();
 });
 
 test("recovery snapshot: one that was changed on the disk is no state, and the call fails visibly", async () => {
-  const [one, other] = [toolWorker(runs, run), toolWorker(runs, run)];
-  await call(one, "f2", "snapshot", 1);
+  const other = toolWorker(runs, run);
+  await far.call({ name: "f2", tool: "snapshot", turn: 1 });
   const { store } = await openRun(runs, run);
   const { snapshot = "" } = (await store.read(callKey(place("f2"), 1, 0))) ?? {};
   writeFileSync(join(folder.root, "bytes", snapshot.slice(0, 2), `${snapshot}.bin`), '["forged"]');
-  await expect(call(other, "f2", "snapshot", 2, one)).rejects.toMatchObject({ code: "TOOL_STATE_LOST" });
-  await Promise.all([one.close(), other.close()]);
+  const restoring = far.whileStopped(() => call(other, "f2", "snapshot", 2, far.queue));
+  await expect(restoring).rejects.toMatchObject({ code: "TOOL_STATE_LOST" });
+  await other.close();
 });
 
 test("a call that fails half-way is made again on the state before it", async () => {
   const worker = toolWorker(runs, run);
   await call(worker, "f", "replay", 1);
   const tool = await worker.tool("replay");
-  const broken = { place: place("f"), task, tool, turn: 2, call: 0, continues: true, signal };
+  const broken = { place: place("f"), task: memoryTask, tool, turn: 2, call: 0, continues: true, signal };
   const execution = { instance: "f", key: "f/2/0", attempt: 1, config: {}, signal, isReplay: false };
   const failing = worker.instances.use(broken, async (state) => {
     await tool.plugin.execute({ expression: "half of turn 2" }, execution, state);
@@ -278,8 +235,7 @@ export default {
   reap: (handle) => appendFileSync(${JSON.stringify(reaped)}, handle),
 };`,
   );
-  const manifest = { ...calculator.manifest, tool: { ...block, name: "slow", stateful: true } };
-  const slowTools = [{ ...calculator, entry: slow, manifest, timeout: 50 }];
+  const slowTools = [{ ...toolOf("slow", "fail"), entry: slow, timeout: 50 }];
   const worker = toolWorker(runs, await createRun({ ...plan, tools: slowTools }, runs, undefined, false));
   await expect(held(worker, "j", "slow")).rejects.toMatchObject({ code: "TOOL_TIMED_OUT" });
   await vi.waitUntil(() => existsSync(reaped));
