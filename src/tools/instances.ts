@@ -8,7 +8,7 @@ import { messageOf } from "../errors/message-of.ts";
 import { markVariable } from "../processes/marked-processes.ts";
 import type { ProcessIdentity } from "../processes/process-identity.ts";
 import { oneAtATime } from "../promises/one-at-a-time.ts";
-import { leftOutKey, trajectoryKey } from "../store/keys.ts";
+import { leftOutKey, trajectoryKey, turnKey } from "../store/keys.ts";
 import type { Store } from "../store/store.ts";
 import type { InstanceState } from "../threads/plugin-thread.ts";
 import { leftOutRecords } from "../trajectory/trajectory-files.ts";
@@ -150,11 +150,15 @@ export function holdInstances(
     return fences.isNewest({ place, tool: tool.name }, lease.fence);
   }
 
-  /** Whether the trajectory ended since the instance was made. One that was left out may have been begun again. */
+  /**
+   * Whether the trajectory ended since the instance was made. One that was left out may have been begun again. One whose
+   * first turn, which made the first call, is recorded no more is in the file of a step.
+   */
   async function isFinished({ place, leftOut }: Held): Promise<boolean> {
     return (
       (await store.read(trajectoryKey(place))) !== undefined ||
-      (await store.read(leftOutKey(place, leftOut + 1))) !== undefined
+      (await store.read(leftOutKey(place, leftOut + 1))) !== undefined ||
+      !(await store.has(turnKey(place, 1)))
     );
   }
 

@@ -7,6 +7,7 @@ import { createRun } from "../../../src/runs/create-run.ts";
 import { openRun } from "../../../src/runs/open-runs.ts";
 import { runFolder } from "../../../src/runs/run-folder.ts";
 import { callKey, leftOutKey, trajectoryKey } from "../../../src/store/keys.ts";
+import { removeRecords } from "../../../src/trajectory/folded/remove-records.ts";
 import { callMemory, createMemoryRun, memoryTask, placeOf } from "../../support/memory-run.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { startToolHolder } from "../../support/tool-holder.ts";
@@ -198,6 +199,17 @@ test("what a finished trajectory left is let go, also when nobody asks for its r
   await store.record<unknown>(trajectoryKey(place("g")), {});
   await worker.instances.renew();
   expect(released("g")).toEqual([["created for g", "turn 1"]]);
+});
+
+test("what a finished trajectory left is let go, also when its single records went before anyone looked", async () => {
+  const worker = toolWorker(runs, run);
+  await call(worker, "g2", "replay", 1);
+  const { store } = await openRun(runs, run);
+  await store.record<unknown>(trajectoryKey(place("g2")), {});
+  await removeRecords(store, place("g2")); // as with retention.singleRecords: 0, once its step is in a file
+  await worker.instances.renew();
+  expect(released("g2")).toEqual([["created for g2", "turn 1"]]);
+  await worker.close();
 });
 
 test("an instance is kept while its trajectory, which was left out before, is under way again", async () => {
