@@ -20,6 +20,7 @@ const folders: Record<string, string> = {
   "src/validation": "files that a person wrote",
   "src/pipeline": "files that a person wrote",
   "src/plugins": "plugins' folders",
+  "src/definitions": "plugins in one file",
 };
 
 /** Files that are no run's, or a machine's, elsewhere. */

@@ -1,10 +1,18 @@
 // `everturn/plugin`: what authors of tools, rewards and data sets import. It loads none of the engine.
 export type { DatasetPlugin } from "../contracts/dataset.ts";
+export type {
+  DefinedDataset,
+  DefinedReward,
+  DefinedTool,
+  ObjectSchema,
+  StandardSchema,
+} from "../contracts/definitions.ts";
 export type { Task } from "../contracts/generated/task.ts";
 export type { JsonObject, JsonValue } from "../contracts/json.ts";
 export type { RewardPlugin, Score, ScoreRequest } from "../contracts/reward.ts";
 export type { ToolCreation, ToolExecution, ToolPlugin, ToolResponse } from "../contracts/tool.ts";
 export type { Outcome, ToolCallRecord, TurnRecord } from "../contracts/trajectory.ts";
+export { defineDataset, defineReward, defineTool } from "../definitions/define.ts";
 export { killProcess, processHandle } from "../processes/process-handle.ts";
 export { parseTasks } from "../tasks/parse-tasks.ts";
 export { readText } from "../validation/read-text.ts";

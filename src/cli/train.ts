@@ -1,12 +1,14 @@
 import { dirname } from "node:path";
 import type { PlanChange } from "../contracts/plan.ts";
 import type { TrainingResult } from "../contracts/run.ts";
+import { changedSources } from "../definitions/digest.ts";
 import { writeReport } from "../report/write-report.ts";
 import { openRun } from "../runs/open-runs.ts";
 import { runFolder } from "../runs/run-folder.ts";
 import { changeRun } from "../supervision/change-run.ts";
 import type { RunSession } from "../supervision/session.ts";
 import { finishTraining, startTraining } from "../supervision/training-handle.ts";
+import { displayPath } from "../validation/place.ts";
 import { capabilityLine } from "./capabilities.ts";
 import { follow } from "./follow.ts";
 import { createView } from "./live-view.ts";
@@ -30,6 +32,7 @@ export async function train(options: {
   try {
     const opened = await openRun(runs, run);
     view.note(capabilityLine(opened.plan));
+    for (const file of changedSources(opened.plan)) view.note(changedSourceLine(file));
     const held = async () => {
       const change = set.length === 0 ? undefined : await changeRun(opened, set);
       if (change !== undefined) view.note(changeLine(change));
@@ -73,6 +76,10 @@ async function trainIn(session: RunSession, view: RunView): Promise<TrainingResu
   }
   await writeReport(session.folder);
   return result;
+}
+
+function changedSourceLine(file: string): string {
+  return `${displayPath(file)} is not what it was when the plan was made: the run goes on with it as it is now, and with the manifest of then`;
 }
 
 function changeLine({ changed }: PlanChange): string {

@@ -13,6 +13,16 @@ export interface ResolvedPlugin {
   entry: string;
   manifest: PluginManifest;
   config: JsonObject;
+  /** Of a plugin in one file, whose manifest was derived from it. */
+  source?: PluginSource;
+}
+
+/** The module that a plugin was defined in, when the plan was made. */
+export interface PluginSource {
+  /** The export that defines it. */
+  export: string;
+  /** SHA-256 of the module and of those that it imports, packages aside, by absolute path. */
+  files: Record<string, string>;
 }
 
 /** A loop plugin also brings a module that runs inside the trajectory workflow. */

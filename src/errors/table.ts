@@ -133,6 +133,7 @@ export const errorTable = {
     retryable: false,
     help: "",
   },
+  PLUGIN_FILE_INVALID: { message: "{at}: {reason}.", retryable: false, help: "{hint}" },
   PLUGIN_ENTRY_FAILED: {
     message: "{name}: its entry {file} can't be imported: {reason}.",
     retryable: false,

@@ -119,9 +119,9 @@ function toolNameProblems(document: SourceDocument, plugins: Plugins): Problem[]
     const tool = manifest.tool?.name;
     if (tool === undefined || manifest.kind !== "tool") return [];
     const other = owners.get(tool);
-    owners.set(tool, other ?? pathText(pointer));
-    if (other === undefined) return [];
     const place = placeOf(document, child(pointer, "plugin"), "value");
+    owners.set(tool, other ?? `${pathText(pointer)} (${place.text})`);
+    if (other === undefined) return [];
     return [{ place, error: new EverturnError("DUPLICATE_TOOL", { at: place.text, plugin, tool, other }) }];
   });
 }

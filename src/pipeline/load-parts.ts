@@ -50,12 +50,19 @@ export async function loadParts(plan: UnresolvedPlan, document: SourceDocument):
     tasks("/dataset/validation", plan.dataset.validation),
     at("/warmStart/demonstrations", loadDemonstrations(plan, document)),
     at("/loop/plugin", loadLoop(plan.loop)),
-    at("/reward/plugin", loadReward(plan.reward)),
+    ...(isInspected(plan.reward) ? [] : [at("/reward/plugin", loadReward(plan.reward))]),
     at("/trainer/plugin", checkTrainer(plan, document)),
     ...(loss === undefined ? [] : [at("/trainer/loss/plugin", loadLoss(loss))]),
-    ...plan.tools.map((tool, index) => at(child(child("/tools", index), "plugin"), loadTool(tool))),
+    ...plan.tools.map((tool, index) =>
+      isInspected(tool) ? undefined : at(child(child("/tools", index), "plugin"), loadTool(tool)),
+    ),
   ]);
   return { problems, data: { train, validation, demonstrations }, framing };
+}
+
+/** Whether the plugin's module has been loaded in a thread apart, to learn what it defines. */
+function isInspected({ source }: ResolvedPlugin): boolean {
+  return source !== undefined;
 }
 
 async function loadTasks(plugin: ResolvedPlugin, place: Place): Promise<Task[]> {

@@ -50,7 +50,7 @@ export async function checkPipeline(
   const validate = createAjv(folder).compile<Pipeline>(pipelineSchema);
   const isPipeline = validate(pipeline);
   const own = problemsOf(validate.errors ?? [], document, { base: "", whole: "the pipeline" });
-  const resolved = resolvePlugins(document, folder, options.pluginFolders ?? []);
+  const resolved = await resolvePlugins(document, folder, options.pluginFolders ?? []);
   const crossed = crossChecks(document, resolved.plugins);
   const problems = [...own, ...resolved.problems, ...crossed];
   if (!isPipeline || problems.length > 0) throw refusal(document.file, problems);

@@ -1,5 +1,7 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { ResolvedPlugin } from "../contracts/plan.ts";
+import { fileReference } from "../definitions/reference.ts";
+import { resolveFile } from "../definitions/resolve-file.ts";
 import { checkConfig } from "../plugins/config.ts";
 import { discoverPlugins } from "../plugins/discover.ts";
 import { resolvePlugin } from "../plugins/resolve.ts";
@@ -14,26 +16,40 @@ export interface ResolvedPlugins {
   readonly problems: readonly Problem[];
 }
 
-/** Finds each slot's plugin and checks its configuration, into which it fills defaults and absolute paths. */
-export function resolvePlugins(
+/**
+ * Finds each slot's plugin and checks its configuration, into which it fills defaults and absolute paths. Modules that
+ * are plugins in one file are loaded, each in a thread apart.
+ */
+export async function resolvePlugins(
   document: SourceDocument,
   folder: string,
   pluginFolders: readonly string[],
-): ResolvedPlugins {
+): Promise<ResolvedPlugins> {
   const found = discoverPlugins(folder, pluginFolders);
+  const slots = slotsOf(document.value).map((slot) => {
+    const place = placeOf(document, child(slot.pointer, "plugin"), "value");
+    const { kind, reference, pointer } = slot;
+    const file = fileReference(reference);
+    const resolution =
+      file === undefined
+        ? resolvePlugin({ reference, kind, where: pathText(pointer), place }, found, folder)
+        : resolveFile({ kind, reference: file, place, base: folder });
+    return { ...slot, resolution };
+  });
   const plugins = new Map<Pointer, ResolvedPlugin>();
   const problems: Problem[] = [];
-  for (const { pointer, kind, reference, config } of slotsOf(document.value)) {
-    const place = placeOf(document, child(pointer, "plugin"), "value");
-    const resolution = resolvePlugin({ reference, kind, where: pathText(pointer), place }, found, folder);
+  for (const { pointer, config, resolution: resolving } of slots) {
+    const resolution = await resolving;
     problems.push(...resolution.problems);
     if (resolution.manifest === undefined) continue;
     const { manifest } = resolution;
     const wrong = checkConfig(config, manifest, document, child(pointer, "config"), folder);
     problems.push(...wrong);
-    const entry = join(resolution.folder, manifest.entry ?? manifest.workflow ?? "");
+    const home = "folder" in resolution ? resolution.folder : dirname(resolution.file);
+    const entry = join(home, manifest.entry ?? manifest.workflow ?? "");
     const { name, version } = manifest;
-    plugins.set(pointer, { name, version, folder: resolution.folder, entry, manifest, config });
+    const source = "source" in resolution ? { source: resolution.source } : {};
+    plugins.set(pointer, { name, version, folder: home, entry, manifest, config, ...source });
   }
   return { plugins, problems };
 }

@@ -27,13 +27,23 @@ export function checkManifest(folder: string): CheckedManifest {
   const path = join(folder, manifestName);
   const { document, problems } = parseJson(readText(path), displayPath(path));
   if (document === undefined) return { problems };
+  const { manifest, problems: wrong } = checkManifestDocument(document, "the manifest");
+  const all = [
+    ...problems,
+    ...wrong,
+    ...(manifest === undefined ? [] : missingFiles(manifest, folder, document)),
+  ];
+  return all.length === 0 && manifest !== undefined ? { manifest, problems: [] } : { problems: all };
+}
+
+/** Checks a manifest's form and its schemas, and fills its defaults. `whole` is what messages call it. */
+export function checkManifestDocument(document: SourceDocument, whole: string): CheckedManifest {
   const manifest = document.value;
   if (!validate(manifest)) {
-    const found = problemsOf(validate.errors ?? [], document, { base: "", whole: "the manifest" });
-    return { problems: [...problems, ...found] };
+    return { problems: problemsOf(validate.errors ?? [], document, { base: "", whole }) };
   }
-  const all = [...problems, ...schemasOf(manifest, document), ...missingFiles(manifest, folder, document)];
-  return all.length === 0 ? { manifest, problems: [] } : { problems: all };
+  const problems = schemasOf(manifest, document);
+  return problems.length === 0 ? { manifest, problems } : { problems };
 }
 
 function schemasOf(manifest: PluginManifest, document: SourceDocument): Problem[] {

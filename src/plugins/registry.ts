@@ -25,6 +25,15 @@ const required: Record<Kind, readonly string[]> = {
   loop: [],
 };
 
+/** The functions that a plugin with this manifest must have. */
+export function requiredFunctions({ kind, tool }: PluginManifest): string[] {
+  return [
+    ...required[kind],
+    ...(tool?.stateful ? ["create", "release"] : []),
+    ...(tool?.recovery === "snapshot" ? ["snapshot", "restore"] : []),
+  ];
+}
+
 /** What the default export is of kinds whose plugins are functions. */
 const signatures: Partial<Record<Kind, string>> = {
   loop: "an async function (context) => outcome",
@@ -33,12 +42,7 @@ const signatures: Partial<Record<Kind, string>> = {
 
 /** Imports a tool plugin. Throws PLUGIN_ENTRY_FAILED, PLUGIN_EXPORT_INVALID, as the others here do. */
 export async function loadTool(plugin: ResolvedPlugin): Promise<ToolPlugin<unknown>> {
-  const { stateful = false, recovery } = plugin.manifest.tool ?? {};
-  const functions = [
-    ...required.tool,
-    ...(stateful ? ["create", "release"] : []),
-    ...(recovery === "snapshot" ? ["snapshot", "restore"] : []),
-  ];
+  const functions = requiredFunctions(plugin.manifest);
   return load(plugin, (value): value is ToolPlugin<unknown> => hasAll(value, functions), functions);
 }
 
@@ -74,12 +78,12 @@ export async function loadLoop(plugin: ResolvedLoop): Promise<AgentLoop> {
 }
 
 async function load<Plugin>(
-  { name, entry, manifest: { kind } }: ResolvedPlugin,
+  { name, entry, manifest: { kind }, source }: ResolvedPlugin,
   isPlugin: (value: unknown) => value is Plugin,
   functions: readonly string[] = required[kind],
 ): Promise<Plugin> {
   const file = displayPath(entry);
-  const { default: value } = await importModule(name, entry, file);
+  const value = (await importModule(name, entry, file))[source?.export ?? "default"];
   if (isPlugin(value)) return value;
   const missing = functions.filter((one) => !hasAll(value, [one]));
   const signature = signatures[kind];
@@ -88,7 +92,7 @@ async function load<Plugin>(
   throw new EverturnError("PLUGIN_EXPORT_INVALID", { name, file, reason, kind, expected });
 }
 
-async function importModule(name: string, entry: string, file: string): Promise<{ default?: unknown }> {
+async function importModule(name: string, entry: string, file: string): Promise<Record<string, unknown>> {
   try {
     return await import(pathToFileURL(entry).href);
   } catch (cause) {

@@ -4,7 +4,11 @@ import * as workflow from "everturn/workflow";
 import { expect, test } from "vitest";
 
 test("everturn/plugin has what tools, rewards and data sets need, and nothing of the engine", () => {
-  expect(Object.keys(plugin).sort()).toEqual(["killProcess", "parseTasks", "processHandle", "readText"]);
+  const functions = [
+    ...["defineDataset", "defineReward", "defineTool"],
+    ...["killProcess", "parseTasks", "processHandle", "readText"],
+  ];
+  expect(Object.keys(plugin).sort()).toEqual(functions);
   expect(Object.keys(engine)).toEqual(
     expect.arrayContaining(["createSampler", "createTrainer", "loadTokenizer", "softplus"]),
   );

@@ -12,7 +12,7 @@ const row = {
 
 async function refused(text: string): Promise<string> {
   const path = written(text);
-  const loading = dataset.load({ path });
+  const loading = Promise.resolve(dataset.load({ path }));
   const message = await loading.then(
     () => "accepted",
     (error: Error) => error.message,

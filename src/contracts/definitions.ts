@@ -1,0 +1,102 @@
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
+import type { FromSchema, JSONSchema } from "json-schema-to-ts";
+import type { Task } from "./generated/task.ts";
+import type { JsonObject, JsonValue } from "./json.ts";
+import type { Score, ScoreRequest } from "./reward.ts";
+import type { ToolCreation, ToolExecution, ToolResponse } from "./tool.ts";
+
+/** A library's schema that can be told as JSON Schema: of zod 4, arktype, valibot by `toStandardJsonSchema`. */
+export type StandardSchema = StandardSchemaV1 & StandardJSONSchemaV1;
+
+/** A JSON Schema (draft-07) of type object, or a library's schema of an object. */
+export type ObjectSchema = StandardSchema | (Exclude<JSONSchema, boolean> & { readonly "~standard"?: never });
+
+/** What the model's arguments are: a library's schema has parsed them, and a JSON Schema has let them through as they are. */
+export type ArgumentsOf<Schema> = Schema extends StandardSchemaV1
+  ? StandardSchemaV1.InferOutput<Schema>
+  : Schema extends JSONSchema
+    ? FromSchema<Schema, { keepDefaultedPropertiesOptional: true }>
+    : JsonObject;
+
+/** What a configuration is, its defaults filled in. */
+export type ConfigOf<Schema> = Schema extends StandardSchemaV1
+  ? StandardSchemaV1.InferOutput<Schema>
+  : Schema extends JSONSchema
+    ? FromSchema<Schema>
+    : JsonObject;
+
+/** What every definition may say; the words are those of a manifest. */
+export interface Defined<ConfigSchema> {
+  /** For example 1.0.0. Default 0.0.0. */
+  version?: string;
+  /** The schema of the configuration that a pipeline may give. None if left out. */
+  config?: ConfigSchema;
+  /** What it does beyond computing, shown before a run. Default: nothing. */
+  capabilities?: { network?: boolean; files?: boolean; processes?: boolean };
+}
+
+/** How something is called. Times are a number and ms, s, m or h, for example 10s. */
+export interface DefinedCalls {
+  /** How a call is tried again whose infrastructure failed. Default: 5 times, after 100ms, twice as long each time, 5s at most. */
+  retry?: {
+    maximumAttempts?: number;
+    initialInterval?: string;
+    backoffCoefficient?: number;
+    maximumInterval?: string;
+  };
+  /** How long one execution may take. Default 10s for a tool, 1m for a reward. */
+  timeout?: string;
+  /** Calls at once in a worker. Default: no limit. */
+  concurrency?: number;
+  /** What the calls depend on: those who name the same host share its limits. Default: the own name. */
+  host?: string;
+}
+
+type Configured<Told, Config> = Omit<Told, "config"> & { config: Config };
+
+/**
+ * A tool in one file: what the policy is told, how it is called, and what it does. `Given` and `Config` are what the
+ * schemas `Parameters` and `ConfigSchema` describe.
+ */
+export interface DefinedTool<Parameters, Given, ConfigSchema, Config, State>
+  extends Defined<ConfigSchema>,
+    DefinedCalls {
+  /** What the policy calls it: letters, digits, _ and -. */
+  name: string;
+  /** What it does, for the policy. */
+  description: string;
+  parameters: Parameters;
+  /** Each trajectory has an instance. Default: if there is a `create`. */
+  stateful?: boolean;
+  /** What becomes of an instance whose worker died. Default fail: the trajectory is left out. */
+  recovery?: "snapshot" | "replay" | "fail";
+  execute(
+    parameters: Given,
+    execution: Configured<ToolExecution, Config>,
+    state: State,
+  ): Promise<ToolResponse | JsonValue> | ToolResponse | JsonValue;
+  create?(creation: Configured<ToolCreation, Config>): Promise<State> | State;
+  /** Default: nothing has to be freed. */
+  release?(state: State): Promise<void> | void;
+  snapshot?(state: State): Promise<Uint8Array> | Uint8Array;
+  restore?(snapshot: Uint8Array, creation: Configured<ToolCreation, Config>): Promise<State> | State;
+  reap?(handle: JsonValue, config: Config): Promise<void> | void;
+  probe?(config: Config): Promise<void> | void;
+}
+
+/** A reward manager in one file. */
+export interface DefinedReward<ConfigSchema, Config> extends Defined<ConfigSchema>, DefinedCalls {
+  /** Default: the file's. */
+  name?: string;
+  /** It only computes, and quickly: it is asked where the workflow runs. Default false. */
+  pure?: boolean;
+  score(request: Configured<ScoreRequest, Config>): Promise<Score> | Score;
+}
+
+/** A data set in one file. */
+export interface DefinedDataset<ConfigSchema, Config> extends Defined<ConfigSchema> {
+  /** Default: the file's. */
+  name?: string;
+  /** Reads every task, in a stable order. */
+  load(config: Config): Promise<Task[]> | Task[];
+}

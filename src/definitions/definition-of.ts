@@ -1,0 +1,56 @@
+import type { PluginManifest } from "../contracts/generated/plugin.ts";
+import { suggestion } from "../validation/nearest.ts";
+import type { Definition, Finding, Inspection, InspectionStart } from "./inspection.ts";
+import { definedKind } from "./mark.ts";
+import { jsonSchemaOf, speaksStandard, type Told } from "./standard-schema.ts";
+
+type Kind = PluginManifest["kind"];
+
+const helpers: Record<Kind, string> = {
+  tool: "defineTool",
+  reward: "defineReward",
+  dataset: "defineDataset",
+  loop: "defineLoop",
+  loss: "defineLoss",
+  policy: "definePolicy",
+  trainer: "defineTrainer",
+};
+
+/** What the export of a loaded module defines, as data, or why it is no definition of this kind. */
+export function definitionOf(
+  module: Record<string, unknown>,
+  { kind, name }: InspectionStart,
+): Inspection["found"] {
+  const refuse = (reason: string, hint: string): { finding: Finding } => ({ finding: { reason, hint } });
+  const form = `${name === "default" ? "export default" : `export const ${name} =`} ${helpers[kind]}({ … })`;
+  const value = module[name];
+  if (value === undefined) {
+    const others = Object.keys(module).filter((other) => module[other] !== undefined && other !== "default");
+    const reason = name === "default" ? "it has no default export" : `it has no export “${name}”`;
+    const known = suggestion(name, others, "Its exports");
+    const hint = name === "default" && others.length > 0 ? `Name one by #: ${others.join(", ")}.` : known;
+    return refuse(reason, `Write \`${form}\`. ${hint}`.trim());
+  }
+  const actual = definedKind(value);
+  if (actual === undefined) return refuse(`${exportText(name)} is no ${kind}`, `Write \`${form}\`.`);
+  if (actual !== kind) return refuse(`a ${kind} belongs here, and this is a ${actual}`, `Write \`${form}\`.`);
+  return { definition: dataOf(kind, Object(value)) };
+}
+
+function exportText(name: string): string {
+  return name === "default" ? "its default export" : `its export “${name}”`;
+}
+
+function dataOf(kind: Kind, value: object): Definition {
+  const entries = Object.entries(value);
+  const functions = entries.flatMap(([key, one]) =>
+    typeof one === "function" && !speaksStandard(one) ? [key] : [],
+  );
+  const schemas = Object.fromEntries(
+    entries.flatMap(([key, one]): [string, Told][] =>
+      speaksStandard(one) ? [[key, jsonSchemaOf(one)]] : [],
+    ),
+  );
+  const rest = entries.filter(([key]) => !functions.includes(key) && !(key in schemas));
+  return { kind, said: JSON.parse(JSON.stringify(Object.fromEntries(rest))), functions, schemas };
+}

@@ -1,0 +1,32 @@
+import { Worker } from "node:worker_threads";
+import { messageOf } from "../errors/message-of.ts";
+import type { Inspection, InspectionStart } from "./inspection.ts";
+
+/**
+ * Loads a module in a thread of its own, and says what it defines: whatever it does there, this thread goes on. `limit`:
+ * milliseconds that it may take, 20 s by default.
+ */
+export async function inspect(start: InspectionStart, limit = 20_000): Promise<Inspection> {
+  const worker = new Worker(new URL("./inspection-thread.ts", import.meta.url), {
+    workerData: start,
+    execArgv: [],
+  });
+  const ended = Promise.withResolvers<Inspection>();
+  const refuse = (reason: string, hint: string) =>
+    ended.resolve({ found: { finding: { reason, hint } }, files: [start.path] });
+  const timer = setTimeout(() => {
+    const hint = "Do the work where it is needed, in a function, and leave nothing to be awaited.";
+    refuse(`loading it took longer than ${limit / 1000} s`, hint);
+  }, limit);
+  worker.on("message", (inspection: Inspection) => ended.resolve(inspection));
+  worker.on("error", (error) => refuse(`loading it failed: ${messageOf(error)}`, "Correct it."));
+  worker.on("exit", (code) =>
+    refuse(`it ended its thread while it was loaded, with exit code ${code}`, "Leave out process.exit()."),
+  );
+  try {
+    return await ended.promise;
+  } finally {
+    clearTimeout(timer);
+    await worker.terminate();
+  }
+}

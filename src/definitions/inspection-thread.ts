@@ -1,0 +1,47 @@
+import { registerHooks } from "node:module";
+import { join, sep } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { parentPort, workerData } from "node:worker_threads";
+import { messageOf } from "../errors/message-of.ts";
+import { isSystemError } from "../errors/system-error.ts";
+import { definitionOf } from "./definition-of.ts";
+import type { Finding, Inspection, InspectionStart } from "./inspection.ts";
+import { placeOfThrown } from "./place-of-thrown.ts";
+
+// The thread that loads a module of the user's and says what it defines.
+
+const start: InspectionStart = workerData;
+const own = ["..", join("..", "..", "schemas")].map((folder) => join(import.meta.dirname, folder) + sep);
+const files = new Set<string>();
+
+registerHooks({
+  load(url, context, next) {
+    if (url.startsWith("file:") && !url.includes("/node_modules/")) {
+      const file = fileURLToPath(url);
+      if (!own.some((folder) => file.startsWith(folder))) files.add(file);
+    }
+    return next(url, context);
+  },
+});
+
+async function look(): Promise<Inspection["found"]> {
+  try {
+    return definitionOf(await import(pathToFileURL(start.path).href), start);
+  } catch (thrown) {
+    return { finding: { ...placeOfThrown(thrown), ...told(thrown) } };
+  }
+}
+
+function told(thrown: unknown): Pick<Finding, "reason" | "hint"> {
+  const name = thrown instanceof Error ? thrown.name : "Error";
+  const reason = `it can't be loaded: ${name}: ${messageOf(thrown).replace(/\.$/, "")}`;
+  const isMissing = isSystemError(thrown, "ERR_MODULE_NOT_FOUND");
+  const hint = isMissing
+    ? "Install it in the project of the file, or correct the import."
+    : "It is loaded to learn what it defines, when the plan is made.";
+  return { reason, hint };
+}
+
+const found = await look();
+parentPort?.postMessage({ found, files: [...files] } satisfies Inspection);
+process.exit(); // what the module has begun is not waited for

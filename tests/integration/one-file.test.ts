@@ -1,0 +1,52 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { Plan } from "../../src/contracts/plan.ts";
+import { runFolder } from "../../src/runs/run-folder.ts";
+import { everturn, lastLine } from "../support/command.ts";
+import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";
+import { stageRecords } from "../support/stage-records.ts";
+import { storedRecord } from "../support/stored-record.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const folder = temporaryFolder();
+const file = (name: string) => join(import.meta.dirname, "..", "one-file", `${name}.ts`);
+const call = (parameters: object) =>
+  `<tool_call>${JSON.stringify({ name: "length", arguments: parameters })}</tool_call>`;
+
+test("a run with a tool, a reward and data sets of one file each", async () => {
+  const conversations = [
+    [
+      call({ value: 1.5, unit: "km" }) + call({ value: -1 }) + call({ value: "1" }) + call({ value: 7 }),
+      "1001",
+    ],
+  ];
+  const tool = { plugin: file("length"), config: { digits: 1 } };
+  const pipeline = writeScriptedPipeline(folder, conversations, {
+    tools: [tool],
+    reward: { plugin: file("near"), config: { within: 2 } },
+    dataset: {
+      train: { plugin: file("lengths"), config: { tasks: 2 } },
+      validation: { plugin: file("lengths"), config: { tasks: 1 } },
+    },
+    rollout: { batchSize: 2 },
+  });
+  const ended = await everturn("run", pipeline, "--runs", folder, "--json");
+  expect(ended.code, ended.stderr).toBe(0);
+  const { run } = lastLine<{ run: string }>(ended.stdout);
+  const { root } = runFolder(folder, run);
+  const records = await stageRecords(root, "step-0001");
+  expect(records).toHaveLength(2);
+  for (const { task, turns, reward } of records) {
+    expect(task.data_source).toBe("lengths");
+    expect(turns[0]?.toolCalls.map(({ tool, observation }) => [tool, observation])).toEqual([
+      ["length", "1500.0"],
+      ["length", "error: value: a length is not negative"],
+      ["length", expect.stringContaining("value must be a number")],
+      ["length", "7.0"],
+    ]);
+    expect(reward).toBe(task.reward_model.ground_truth === "1000" ? 0.5 : 0);
+  }
+  const plan = storedRecord<Plan>(join(root, "plan", "1.json"));
+  expect(plan.tools[0]?.source?.files).toEqual({ [file("length")]: expect.stringMatching(/^[0-9a-f]{64}$/) });
+  expect(plan.reward.manifest).toMatchObject({ name: "reward-near", reward: { pure: true, timeout: "1m" } });
+});
