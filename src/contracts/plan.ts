@@ -21,6 +21,8 @@ export interface ResolvedPlugin {
 export interface PluginSource {
   /** The export that defines it. */
   export: string;
+  /** Of a plain function: its arguments in order, by name, the rest as `...name`; or that it takes them as one object. */
+  positions?: string[] | "object";
   /** SHA-256 of the module and of those that it imports, packages aside, by absolute path. */
   files: Record<string, string>;
 }

@@ -1,5 +1,6 @@
 import type { PluginManifest } from "../contracts/generated/plugin.ts";
 import { suggestion } from "../validation/nearest.ts";
+import { inferFunction } from "./infer-function.ts";
 import type { Definition, Finding, Inspection, InspectionStart } from "./inspection.ts";
 import { definedKind } from "./mark.ts";
 import { jsonSchemaOf, speaksStandard, type Told } from "./standard-schema.ts";
@@ -17,10 +18,8 @@ const helpers: Record<Kind, string> = {
 };
 
 /** What the export of a loaded module defines, as data, or why it is no definition of this kind. */
-export function definitionOf(
-  module: Record<string, unknown>,
-  { kind, name }: InspectionStart,
-): Inspection["found"] {
+export function definitionOf(module: Record<string, unknown>, start: InspectionStart): Inspection["found"] {
+  const { kind, name } = start;
   const refuse = (reason: string, hint: string): { finding: Finding } => ({ finding: { reason, hint } });
   const form = `${name === "default" ? "export default" : `export const ${name} =`} ${helpers[kind]}({ … })`;
   const value = module[name];
@@ -32,6 +31,7 @@ export function definitionOf(
     return refuse(reason, `Write \`${form}\`. ${hint}`.trim());
   }
   const actual = definedKind(value);
+  if (actual === undefined && kind === "tool" && typeof value === "function") return inferFunction(start);
   if (actual === undefined) return refuse(`${exportText(name)} is no ${kind}`, `Write \`${form}\`.`);
   if (actual !== kind) return refuse(`a ${kind} belongs here, and this is a ${actual}`, `Write \`${form}\`.`);
   return { definition: dataOf(kind, Object(value)) };

@@ -1,13 +1,14 @@
 import { Worker } from "node:worker_threads";
 import { messageOf } from "../errors/message-of.ts";
+import { ownModule } from "../package/own-module.ts";
 import type { Inspection, InspectionStart } from "./inspection.ts";
 
 /**
  * Loads a module in a thread of its own, and says what it defines: whatever it does there, this thread goes on. `limit`:
- * milliseconds that it may take, 20 s by default.
+ * milliseconds that it may take, a minute by default.
  */
-export async function inspect(start: InspectionStart, limit = 20_000): Promise<Inspection> {
-  const worker = new Worker(new URL("./inspection-thread.ts", import.meta.url), {
+export async function inspect(start: InspectionStart, limit = 60_000): Promise<Inspection> {
+  const worker = new Worker(ownModule("src/definitions/inspection-thread"), {
     workerData: start,
     execArgv: [],
   });

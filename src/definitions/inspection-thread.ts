@@ -4,6 +4,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
 import { messageOf } from "../errors/message-of.ts";
 import { isSystemError } from "../errors/system-error.ts";
+import { everturnFolder } from "../package/own-module.ts";
 import { definitionOf } from "./definition-of.ts";
 import type { Finding, Inspection, InspectionStart } from "./inspection.ts";
 import { placeOfThrown } from "./place-of-thrown.ts";
@@ -11,7 +12,7 @@ import { placeOfThrown } from "./place-of-thrown.ts";
 // The thread that loads a module of the user's and says what it defines.
 
 const start: InspectionStart = workerData;
-const own = ["..", join("..", "..", "schemas")].map((folder) => join(import.meta.dirname, folder) + sep);
+const own = ["src", "schemas"].map((folder) => join(everturnFolder, folder) + sep);
 const files = new Set<string>();
 
 registerHooks({

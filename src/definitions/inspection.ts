@@ -1,5 +1,6 @@
 import type { PluginManifest } from "../contracts/generated/plugin.ts";
 import type { JsonObject } from "../contracts/json.ts";
+import type { PluginSource } from "../contracts/plan.ts";
 import type { FileReference } from "./reference.ts";
 import type { Told } from "./standard-schema.ts";
 
@@ -26,6 +27,7 @@ export interface Definition {
   functions: string[];
   /** Its schemas by their names, `parameters` and `config`. */
   schemas: Record<string, Told>;
+  positions?: PluginSource["positions"];
 }
 
 /** What came of looking at a module. */

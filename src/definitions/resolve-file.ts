@@ -51,7 +51,12 @@ export async function resolveFile({ kind, reference, place, base }: FileSlot): P
   const { manifest, problems } = checked(found.definition, file, text, reference.name);
   if (manifest === undefined) return { problems };
   const digests = files.map((one) => [one, digestOf(one)] as const);
-  const source = { export: reference.name, files: Object.fromEntries(digests) };
+  const { positions } = found.definition;
+  const source: PluginSource = {
+    export: reference.name,
+    ...(positions !== undefined && { positions }),
+    files: Object.fromEntries(digests),
+  };
   return { file, manifest, source, problems: [] };
 }
 

@@ -11,6 +11,7 @@ import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
 import type { LossFunction } from "../learning/loss-function.ts";
 import { displayPath } from "../validation/place.ts";
+import { functionTool } from "./function-tool.ts";
 
 type Kind = PluginManifest["kind"];
 
@@ -83,7 +84,10 @@ async function load<Plugin>(
   functions: readonly string[] = required[kind],
 ): Promise<Plugin> {
   const file = displayPath(entry);
-  const value = (await importModule(name, entry, file))[source?.export ?? "default"];
+  const exported = (await importModule(name, entry, file))[source?.export ?? "default"];
+  const { positions } = source ?? {};
+  const value =
+    positions !== undefined && isFunction(exported) ? functionTool(exported, positions) : exported;
   if (isPlugin(value)) return value;
   const missing = functions.filter((one) => !hasAll(value, [one]));
   const signature = signatures[kind];
@@ -99,6 +103,10 @@ async function importModule(name: string, entry: string, file: string): Promise<
     const reason = messageOf(cause);
     throw new EverturnError("PLUGIN_ENTRY_FAILED", { name, file, reason }, { cause });
   }
+}
+
+function isFunction(value: unknown): value is (...values: never[]) => unknown {
+  return typeof value === "function";
 }
 
 function hasAll(value: unknown, functions: readonly string[]): boolean {
