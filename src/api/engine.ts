@@ -1,5 +1,6 @@
 // `everturn/engine`: what policies, trainers and losses are made of. It loads ONNX Runtime.
 export type { ConfigurationProblem } from "../contracts/configuration-problem.ts";
+export type { DefinedPolicy, DefinedTrainer } from "../contracts/definitions.ts";
 export type { JsonObject } from "../contracts/json.ts";
 export type { Message, ToolDefinition } from "../contracts/message.ts";
 export type {
@@ -25,6 +26,12 @@ export type {
   TrainerSurroundings,
   TrainingTrajectory,
 } from "../contracts/trainer.ts";
+export {
+  type DefinedLoss,
+  defineLoss,
+  definePolicy,
+  defineTrainer,
+} from "../definitions/define-engine.ts";
 export { algorithmPresets, comparesTurns } from "../learning/algorithm.ts";
 export { algorithmProblems } from "../learning/algorithm-problems.ts";
 export type { LoraSettings } from "../learning/lora.ts";

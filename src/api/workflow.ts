@@ -1,6 +1,9 @@
-// `everturn/workflow`: what an agent loop imports. Types alone: a loop is bundled into a run's workflow code.
+// `everturn/workflow`: what an agent loop imports. Types, and a helper that needs nothing: a loop is bundled into a run's
+// workflow code.
+export type { DefinedLoop } from "../contracts/definitions.ts";
 export type { Task } from "../contracts/generated/task.ts";
 export type { JsonObject, JsonValue } from "../contracts/json.ts";
 export type { Action, AgentLoop, LoopContext, Observation } from "../contracts/loop.ts";
 export type { ToolCall, ToolDefinition } from "../contracts/message.ts";
 export type { Outcome } from "../contracts/trajectory.ts";
+export { defineLoop } from "../definitions/define-loop.ts";

@@ -2,8 +2,11 @@ import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/sp
 import type { FromSchema, JSONSchema } from "json-schema-to-ts";
 import type { Task } from "./generated/task.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
+import type { AgentLoop, LoopContext } from "./loop.ts";
+import type { PolicyPlugin } from "./policy.ts";
 import type { Score, ScoreRequest } from "./reward.ts";
 import type { ToolCreation, ToolExecution, ToolResponse } from "./tool.ts";
+import type { TrainerPlugin } from "./trainer.ts";
 
 /** A library's schema that can be told as JSON Schema: of zod 4, arktype, valibot by `toStandardJsonSchema`. */
 export type StandardSchema = StandardSchemaV1 & StandardJSONSchemaV1;
@@ -100,3 +103,17 @@ export interface DefinedDataset<ConfigSchema, Config> extends Defined<ConfigSche
   /** Reads every task, in a stable order. */
   load(config: Config): Promise<Task[]> | Task[];
 }
+
+/** An agent loop in one file. */
+export interface DefinedLoop<ConfigSchema, Config> extends Defined<ConfigSchema> {
+  /** Default: the file's. */
+  name?: string;
+  /** One turn, deterministic code: how the trajectory ended, or "continue". */
+  turn(context: Configured<LoopContext, Config>): ReturnType<AgentLoop>;
+}
+
+/** A policy in one file: what a policy plugin does, and what its manifest says. */
+export type DefinedPolicy = Defined<ObjectSchema> & { name?: string } & PolicyPlugin;
+
+/** A trainer in one file. */
+export type DefinedTrainer = Defined<ObjectSchema> & { name?: string } & TrainerPlugin;

@@ -22,6 +22,11 @@ export function definitionOf(module: Record<string, unknown>, start: InspectionS
   const { kind, name } = start;
   const refuse = (reason: string, hint: string): { finding: Finding } => ({ finding: { reason, hint } });
   const form = `${name === "default" ? "export default" : `export const ${name} =`} ${helpers[kind]}({ … })`;
+  if (kind === "loop" && name !== "default")
+    return refuse(
+      "a loop is a module's default export: the module becomes workflow code",
+      `Write \`${helpers[kind]}\` there.`,
+    );
   const value = module[name];
   if (value === undefined) {
     const others = Object.keys(module).filter((other) => module[other] !== undefined && other !== "default");

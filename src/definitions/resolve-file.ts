@@ -65,10 +65,10 @@ const functionsOf: Record<PluginManifest["kind"], readonly string[]> = {
   tool: ["execute", "create", "release", "snapshot", "restore", "reap", "probe"],
   reward: ["score"],
   dataset: ["load"],
-  loop: [],
-  loss: [],
-  policy: ["initialize", "open"],
-  trainer: ["open"],
+  loop: ["turn"],
+  loss: ["loss"],
+  policy: ["initialize", "open", "check", "framing", "traits"],
+  trainer: ["open", "check", "resolve"],
 };
 
 function checked(definition: Definition, file: string, text: string, name: string) {
@@ -96,7 +96,9 @@ function checked(definition: Definition, file: string, text: string, name: strin
   if (wrong.length > 0) return { problems: wrong };
   const { manifest, problems } = checkManifestDocument(document, "the definition");
   if (manifest === undefined) return { problems };
-  const missing = requiredFunctions(manifest).filter((one) => !definition.functions.includes(one));
+  const { kind } = manifest;
+  const needed = kind === "loop" || kind === "loss" ? functionsOf[kind] : requiredFunctions(manifest);
+  const missing = needed.filter((one) => !definition.functions.includes(one));
   return missing.length === 0 ? { manifest, problems } : { problems: missing.map(noFunction) };
 }
 

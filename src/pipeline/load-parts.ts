@@ -49,7 +49,7 @@ export async function loadParts(plan: UnresolvedPlan, document: SourceDocument):
     tasks("/dataset/train", plan.dataset.train),
     tasks("/dataset/validation", plan.dataset.validation),
     at("/warmStart/demonstrations", loadDemonstrations(plan, document)),
-    at("/loop/plugin", loadLoop(plan.loop)),
+    ...(isInspected(plan.loop) ? [] : [at("/loop/plugin", loadLoop(plan.loop))]),
     ...(isInspected(plan.reward) ? [] : [at("/reward/plugin", loadReward(plan.reward))]),
     at("/trainer/plugin", checkTrainer(plan, document)),
     ...(loss === undefined ? [] : [at("/trainer/loss/plugin", loadLoss(loss))]),

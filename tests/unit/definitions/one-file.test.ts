@@ -1,10 +1,11 @@
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { changedSources } from "../../../src/definitions/digest.ts";
 import { inspect } from "../../../src/definitions/inspect.ts";
 import { loadPlan } from "../../../src/pipeline/load-plan.ts";
 import { loadTool } from "../../../src/plugins/registry.ts";
+import { toolThread } from "../../../src/tools/tool-thread.ts";
 import { fileOf, workspace } from "../pipeline/workspace.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
@@ -44,7 +45,7 @@ function made(use: string, files: Record<string, string>): string {
   const folder = workspace({ "pipeline.yaml": pipeline, "package.json": '{ "type": "module" }', ...files });
   mkdirSync(join(folder, "node_modules"), { recursive: true });
   symlinkSync(root, join(folder, "node_modules", "everturn"));
-  for (const name of ["zod", "valibot", "arktype", "@valibot"]) {
+  for (const name of ["zod", "valibot", "arktype", "@valibot", "typescript"]) {
     symlinkSync(join(root, "node_modules", name), join(folder, "node_modules", name));
   }
   return folder;
@@ -82,6 +83,14 @@ describe("a tool in one file", () => {
     if (tool?.source === undefined) throw new Error("there is no such tool");
     const sources = Object.keys(tool.source.files).map((file) => file.slice(tool.folder.length));
     expect(sources).toEqual(["/length.ts", "/units.ts"]);
+    const { plugin, close } = await toolThread(tool, "length", () => {});
+    const answer = await plugin.execute(
+      { value: 3, from: "km" },
+      { ...call, config: tool.config },
+      undefined,
+    );
+    await close();
+    expect(answer).toEqual({ text: "3000.0" });
     expect(changedSources(plan)).toEqual([]);
     writeFileSync(join(tool.folder, "units.ts"), units.replace("m: 1,", "m: 1.0,"));
     expect(changedSources(plan)).toEqual([join(tool.folder, "units.ts")]);
@@ -133,6 +142,25 @@ describe("a tool in one file", () => {
     }
     expect(plan.tools[0]?.manifest.tool?.parameters).toMatchObject({
       properties: { text: { description: "What to repeat." }, times: { maximum: 9 } },
+    });
+  });
+
+  it("is one as docs/tools.md has it, as are the function, the reward and the data set there", async () => {
+    const page = readFileSync(join(root, "docs", "tools.md"), "utf8");
+    const [first = "", , plain = "", reward = "", data = ""] = [
+      ...page.matchAll(/^```ts\n([\s\S]*?)^```/gm),
+    ].map(([, code]) => code ?? "");
+    const files = { "length.ts": first, "ways.ts": plain, "near.ts": reward, "data.ts": data };
+    const folder = made("./length.ts, ./ways.ts#way", files);
+    const overrides = ["reward=./near.ts", "dataset.train=./data.ts"];
+    const plan = await loadPlan(join(folder, "pipeline.yaml"), { overrides });
+    expect(plan).toMatchObject({
+      tools: [
+        { name: "tool-length", manifest: { tool: { parameters: { required: ["value", "from", "to"] } } } },
+        { name: "tool-way", manifest: { tool: { description: "The length of a way." } } },
+      ],
+      reward: { name: "reward-near", manifest: { reward: { pure: true } } },
+      dataset: { train: { name: "dataset-data" } },
     });
   });
 

@@ -14,6 +14,6 @@ test("everturn/plugin has what tools, rewards and data sets need, and nothing of
   );
 });
 
-test("everturn/workflow is types alone", () => {
-  expect(Object.keys(workflow)).toEqual([]);
+test("everturn/workflow has types, and nothing that workflow code could not hold", () => {
+  expect(Object.keys(workflow)).toEqual(["defineLoop"]);
 });
