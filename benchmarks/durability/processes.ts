@@ -27,19 +27,23 @@ export function cpuBetween(before: CpuSeconds, after: CpuSeconds): CpuSeconds {
   );
 }
 
-/** Largest resident memory so far, in MiB, by process. */
+/** Largest resident memory so far, in MiB, by process, this one included. */
 export function peakMemory(): Record<string, number> {
-  const peaks: Record<string, number> = {};
+  const peaks: Record<string, number> = { client: peakOf("self") };
   for (const entry of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
     try {
       if (statOf(Number(entry)).parent !== process.pid) continue;
-      const peak = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${entry}/status`, "utf8"))?.[1];
-      peaks[nameOf(Number(entry))] = Number(peak) / 1024;
+      peaks[nameOf(Number(entry))] = peakOf(entry);
     } catch {
       // it has ended
     }
   }
   return peaks;
+}
+
+function peakOf(entry: string): number {
+  const peak = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${entry}/status`, "utf8"))?.[1];
+  return Number(peak) / 1024;
 }
 
 function statOf(pid: number): { parent: number; seconds: number } {

@@ -12,7 +12,7 @@ const plugin: PolicyPlugin = {
       ...policy,
       generate: async (request) => {
         while (request.key.trajectory.startsWith("step-") && !existsSync(String(config.gate))) {
-          await sleep(200, undefined, request.signal ? { signal: request.signal } : {});
+          await sleep(1000, undefined, request.signal ? { signal: request.signal } : {});
         }
         return policy.generate(request);
       },
