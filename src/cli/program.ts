@@ -8,6 +8,7 @@ const commands: Record<string, () => Promise<(program: Command) => void>> = {
   run: async () => (await import("./run.ts")).registerRun,
   resume: async () => (await import("./resume.ts")).registerResume,
   evaluate: async () => (await import("./evaluate.ts")).registerEvaluate,
+  schema: async () => (await import("./schema.ts")).registerSchema,
   validate: async () => (await import("./validate.ts")).registerValidate,
   trajectories: async () => (await import("./trajectories.ts")).registerTrajectories,
   show: async () => (await import("./show.ts")).registerShow,
