@@ -34,7 +34,7 @@ export function scoreTrajectory(worker: ToolWorker, tasks: RunTasks) {
       const reward = await worker.reward();
       const ended = await readEnded(store, { ...input, task });
       const { turns } = ended;
-      if (typeof input.turns === "number" && turns.length < input.turns) {
+      if (turns.length < input.turns) {
         throw new EverturnError("TURN_MISSING", { trajectory: place.id, turn: turns.length + 1 });
       }
       const answer = outcome === "answered" ? (turns.at(-1)?.action ?? "") : "";

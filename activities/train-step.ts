@@ -26,7 +26,7 @@ export function trainStep(worker: TrainerWorker) {
     const recorded = await store.readTree(key);
     if (recorded !== undefined) {
       await leaveOutLate(opened, step, recorded.value);
-      return resultOf(recorded.value);
+      return resultOf(recorded.value, batch);
     }
     const temperature = trainedTemperature(plan);
     const started = performance.now();
@@ -51,18 +51,23 @@ export function trainStep(worker: TrainerWorker) {
             ...{ trajectory, head, reward, group },
           })),
           leftOut: [...leftOut, ...unreadable, ...others],
-          ...(unreadable.length === 0 ? {} : { unreadable }),
           ...(cursor === undefined ? {} : { cursor }),
           seconds: (performance.now() - started) / 1000,
         }));
-        return resultOf(value);
+        return resultOf(value, batch);
       },
     });
   };
 }
 
-function resultOf({ policyVersion, metrics, seconds, unreadable }: TrainedStep): TrainStepResult {
-  return { policyVersion, metrics, seconds, ...(unreadable === undefined ? {} : { unreadable }) };
+/** Of what the step was given to train on, it left out what it could not read. */
+function resultOf(
+  { policyVersion, metrics, seconds, leftOut }: TrainedStep,
+  batch: TrainStepInput["batch"],
+): TrainStepResult {
+  const given = new Set(batch.map(({ trajectory }) => trajectory));
+  const unreadable = leftOut.filter(({ trajectory }) => given.has(trajectory));
+  return { policyVersion, metrics, seconds, ...(unreadable.length === 0 ? {} : { unreadable }) };
 }
 
 /** The temperature of the policy that is trained: greedy actions are seen at 1. */

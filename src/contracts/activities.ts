@@ -18,7 +18,6 @@ import type {
   TokenCounts,
   TrajectoryOrigin,
   TrajectoryPlace,
-  TurnRecord,
 } from "./trajectory.ts";
 
 /**
@@ -66,8 +65,8 @@ export interface GenerateTurnResult {
   policyVersion: number;
   tokens: TokenCounts;
   seconds: number;
-  /** Those in which the policy worked: without waits for room, weights or the disk. Absent in journals of 0.2. */
-  workSeconds?: number;
+  /** Those in which the policy worked: without waits for room, weights or the disk. */
+  workSeconds: number;
   /** What people said before the action. */
   said?: SpokenMessage[];
   /** The task's, where the activity read it. */
@@ -133,8 +132,8 @@ export interface CallToolResult {
 export interface EndedTrajectory {
   place: TrajectoryPlace;
   task: Task;
-  /** How many turns the journal holds of it; runs of 0.2 send the turns themselves. */
-  turns: number | TurnRecord[];
+  /** How many turns the journal holds of it. */
+  turns: number;
   /** How many calls its last turn began, answered or not. */
   calls: number;
   head: SegmentRef | null;
@@ -150,12 +149,7 @@ export interface EndedTrajectory {
 }
 
 /** A finished trajectory to score and to record. */
-export type ScoreTrajectoryInput = Omit<EndedTrajectory, "task"> &
-  GivenTask & {
-    outcome: Outcome;
-    /** Of runs of 0.2: rewards that tools gave. Later ones are in the journal. */
-    toolReward?: number;
-  };
+export type ScoreTrajectoryInput = Omit<EndedTrajectory, "task"> & GivenTask & { outcome: Outcome };
 
 /** A trajectory whose workflow could not say how far it came: turns, head and tokens are what the journal holds. */
 export type LostTrajectory = Omit<EndedTrajectory, "turns" | "calls" | "head" | "tokens" | "refused">;

@@ -44,13 +44,13 @@ export interface TrainStepResult {
 }
 
 /** What became of each trajectory of a step, committed with the version that the step made. */
-export interface TrainedStep extends TrainStepResult {
-  /** Absent, as all that follows, in runs of 0.1 and 0.2. */
-  step?: number;
+export interface TrainedStep extends Omit<TrainStepResult, "unreadable"> {
+  step: number;
   /** The version it trained from. */
-  from?: number;
-  trajectories?: TrainedTrajectory[];
-  leftOut?: LeftOutTrajectory[];
+  from: number;
+  trajectories: TrainedTrajectory[];
+  /** Also what it could not read. */
+  leftOut: LeftOutTrajectory[];
   /** Of an asynchronous run. */
   cursor?: GroupCursor;
 }

@@ -12,8 +12,7 @@ const reason = "it was drawn for the step after the step had been committed";
  * records of their own beside it. Throws DISK_FULL, STORE_NOT_WRITABLE.
  */
 export async function leaveOutLate(run: OpenRun, step: number, record: TrainedStep): Promise<void> {
-  const { trajectories, leftOut = [] } = record;
-  if (trajectories === undefined) return; // of 0.2
+  const { trajectories, leftOut } = record;
   const late = await leftBehind(run, [...trajectories, ...leftOut], reason);
   await addToRow(run.store, lateRow(step), (standing) => {
     const known = new Set(standing.flat().map(({ trajectory }) => trajectory));

@@ -38,7 +38,7 @@ async function withLate(run: Run, step: number): Promise<TrainedStep | undefined
   const record = await readTrainedStep(run, step);
   if (record === undefined) return undefined;
   const late = await readLate(run.store, step);
-  return late.length === 0 ? record : { ...record, leftOut: [...(record.leftOut ?? []), ...late] };
+  return late.length === 0 ? record : { ...record, leftOut: [...record.leftOut, ...late] };
 }
 
 /** How many trajectories a step trained on and left out, and the version that it made. */
@@ -73,7 +73,7 @@ export async function readUses(run: Run, staleness: number): Promise<Uses> {
   const stages = new Set<string>();
   const strays = new Map<string, Map<number, StageUse>>();
   for await (const [step, record] of trainedSteps(run)) {
-    const { policyVersion, trajectories = [], leftOut = [] } = record;
+    const { policyVersion, trajectories, leftOut } = record;
     counts.set(step, { policyVersion, trajectories: trajectories.length, leftOut: leftOut.length });
     for (const stage of stagesOf(record)) {
       stages.add(stage);
@@ -104,11 +104,11 @@ function ownSteps(stage: string, staleness: number): number[] {
   return own === undefined ? [] : Array.from({ length: staleness + 1 }, (_, behind) => own + behind);
 }
 
-function stagesOf({ trajectories = [], leftOut = [] }: TrainedStep): Set<string> {
+function stagesOf({ trajectories, leftOut }: TrainedStep): Set<string> {
   return new Set([...trajectories, ...leftOut].map(({ trajectory }) => trajectoryOf(trajectory).stage));
 }
 
-function useOf({ trajectories = [], leftOut = [] }: TrainedStep, stage: string): StageUse {
+function useOf({ trajectories, leftOut }: TrainedStep, stage: string): StageUse {
   const isOwn = ({ trajectory }: { trajectory: string }) => trajectoryOf(trajectory).stage === stage;
   return { trajectories: trajectories.filter(isOwn), leftOut: leftOut.filter(isOwn) };
 }

@@ -35,7 +35,7 @@ async function fold(run: OpenRun, step: number): Promise<void> {
 async function* membersOf(
   { store }: OpenRun,
   step: number,
-  { trajectories = [], leftOut = [] }: TrainedStep,
+  { trajectories, leftOut }: TrainedStep,
 ): AsyncGenerator<Member> {
   const uses: [trajectory: string, use: Use][] = [
     ...trajectories.map(({ trajectory }): [string, Use] => [trajectory, { trainedStep: step }]),

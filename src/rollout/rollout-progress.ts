@@ -23,7 +23,7 @@ export async function rolloutProgress(
   const admitted = await admittedGroups(run, tasks, openFrom);
   const groups = admitted.map((group) => ({ ...group, members: membersOf(run.id, group) }));
   const open = groups.filter(({ members }) => !members.every((member) => used.has(member)));
-  const committed = new Set(next?.trajectories?.map(({ trajectory }) => trajectory));
+  const committed = new Set(next?.trajectories.map(({ trajectory }) => trajectory));
   return {
     nextGroup: (groups.at(-1)?.number ?? openFrom - 1) + 1,
     open: await Promise.all(open.map((group) => openGroup(run, group, policyVersion))),

@@ -34,12 +34,9 @@ export async function foundInJournal(
 /** Reads the turns of an ended trajectory from its journal, after adding what it lacks. */
 export async function readEnded(
   store: Pick<Store, "read" | "record">,
-  ended: EndedTrajectory & { toolReward?: number },
+  ended: EndedTrajectory,
 ): Promise<EndedTurns> {
-  const { place, turns, calls, policyVersion, toolReward = 0 } = ended;
-  if (typeof turns !== "number") {
-    return { turns, policyVersions: turns.map(() => policyVersion), turnRewards: undefined, toolReward };
-  }
+  const { place, turns, calls } = ended;
   await recordRefused(store, place, ended.refused);
   const entries = await readTurns(store, place, { turns, calls });
   const turnRewards = entries.map(({ calls }) => sum(calls.map(({ reward }) => reward)));

@@ -123,13 +123,13 @@ const turnOf = (folder: RunFolder) =>
   trajectoryFile(folder, "step-0001").replace("trajectory.json", "turn-1.json");
 
 test.each<[string, string, (folder: RunFolder) => void]>([
-  ["unaccounted", "a trajectory that no step used", (f) => changeStep(f, 1, (r) => r.trajectories?.pop())],
+  ["unaccounted", "a trajectory that no step used", (f) => changeStep(f, 1, (r) => r.trajectories.pop())],
   [
     "trained-twice",
     "one that two steps trained on",
     (f) => {
-      const { trajectories = [] } = storedRecord<Tree<TrainedStep>>(trainedFile(f, 1)).value;
-      changeStep(f, 2, (record) => record.trajectories?.splice(0, 1, ...trajectories.slice(0, 1)));
+      const { trajectories } = storedRecord<Tree<TrainedStep>>(trainedFile(f, 1)).value;
+      changeStep(f, 2, (record) => record.trajectories.splice(0, 1, ...trajectories.slice(0, 1)));
     },
   ],
   [
@@ -137,7 +137,7 @@ test.each<[string, string, (folder: RunFolder) => void]>([
     "one that was left out and trained on",
     (f) =>
       changeStep(f, 1, (record) => {
-        const [first] = record.trajectories ?? [];
+        const [first] = record.trajectories;
         record.leftOut = [{ trajectory: first?.trajectory ?? "", reason: "its host was down" }];
       }),
   ],
@@ -146,7 +146,7 @@ test.each<[string, string, (folder: RunFolder) => void]>([
     "one left out for no reason",
     (f) =>
       changeStep(f, 1, (record) => {
-        const last = record.trajectories?.pop();
+        const last = record.trajectories.pop();
         record.leftOut = [{ trajectory: last?.trajectory ?? "", reason: "" }];
       }),
   ],

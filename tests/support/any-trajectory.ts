@@ -84,7 +84,7 @@ export function anyTrajectory(seed: number, most: { turns: number; tokens: numbe
         callsBefore: turns.at(-1)?.begun ?? 0,
         ...{ appended, action, finishReason: among(["stop", "length"] as const), head: segmentRef(action) },
         ...{ tokens: tokenCounts, seconds: Math.abs(number()) || 0 },
-        ...present({ workSeconds: maybe(number) }),
+        workSeconds: Math.abs(maybe(number) ?? 0),
         ...present({ said: maybe(() => [{ role: among(["user", "system"] as const), content: text() }]) }),
       },
       begun: calls.length,

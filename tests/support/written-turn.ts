@@ -16,7 +16,7 @@ export async function writeTurn(
   const head = segmentRef(action);
   await store.record(turnKey(place, turn), {
     ...{ appended, action, head, tokens: { ...counts, action: action.tokens.length } },
-    ...{ finishReason: "stop", seconds: 0.125, callsBefore: 0, ...more },
+    ...{ finishReason: "stop", seconds: 0.125, workSeconds: 0.1, callsBefore: 0, ...more },
   });
   return head;
 }

@@ -43,7 +43,7 @@ function keptTurn(before: Row, row: Row, turns: readonly KeptTurn[]): KeptTurn {
     head: row.segment ?? "",
     tokens: counts,
     seconds: row.turn_seconds ?? 0,
-    ...present({ workSeconds: row.work_seconds }),
+    workSeconds: row.work_seconds ?? 0,
     ...(before.said === null ? {} : { said: JSON.parse(before.said) }),
   };
   return { recorded, begun: row.calls_begun ?? 0, calls: (row.calls ?? []).map(keptCall) };

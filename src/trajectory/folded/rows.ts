@@ -117,7 +117,7 @@ function segmentParts(
       segment: recorded.head,
       finish_reason: recorded.finishReason,
       turn_seconds: recorded.seconds,
-      work_seconds: recorded.workSeconds ?? null,
+      work_seconds: recorded.workSeconds,
       calls_begun: begun,
       calls: calls.map(callStructure),
     },

@@ -22,23 +22,29 @@ const plan = samplePlan({ steps: 1, batchSize: 8, tasks: 2, warmStart: false, ev
 const run = await createRun(plan, runs, undefined, false);
 const { folder, store } = await openRun(runs, run);
 
-function finished(task: string): ScoreTrajectoryInput {
+/** A trajectory with so many turns in its journal, the last of which made a call that a tool rewarded with 0.25. */
+async function finished(task: string, { turns = 1, of = run } = {}): Promise<ScoreTrajectoryInput> {
   const stage = "step-0001";
+  const place = { id: `${of}/${stage}/${task}/0`, run: of, stage, step: 1, task, sample: 0 };
+  const { store: journal } = await openRun(runs, of);
+  let head = "";
+  for (let turn = 1; turn <= turns; turn++) {
+    head = await writeTurn(journal, place, turn, [
+      { previous: null, origin: "prompt", text: "1 + 1 =", tokens: [5, 6, 7] },
+      { previous: null, origin: "action", text: "2", tokens: [turn], policyVersion: 0 },
+    ]);
+  }
+  const answered = { observation: "", valid: true, reward: 0.25, attempts: 1, seconds: 0 };
+  await journal.record(callKey(place, turns, 0), { ...answered, tool: "calculator", arguments: {} });
   return {
-    place: { id: `${run}/${stage}/${task}/0`, run, stage, step: 1, task, sample: 0 },
+    place,
     task: {
       data_source: "test",
       prompt: [{ role: "user", content: "1 + 1 =" }],
       reward_model: { ground_truth: "2" },
     },
-    ...{
-      turns: [{ action: "2", toolCalls: [] }],
-      calls: 0,
-      outcome: "answered",
-      head: "a",
-      policyVersion: 0,
-    },
-    ...{ tokens: { prompt: 3, action: 1, observation: 0 }, toolReward: 0.25, startedAt: 0 },
+    ...{ turns, calls: 1, outcome: "answered", head, policyVersion: 0 },
+    ...{ tokens: { prompt: 3, action: 1, observation: 0 }, startedAt: 0 },
   };
 }
 
@@ -62,7 +68,7 @@ async function scored(
 }
 
 test("a trajectory is scored once, with what its tools add", async () => {
-  const input = finished("task-00000");
+  const input = await finished("task-00000");
   expect(await scored(input, "() => ({ reward: 1, success: true })")).toEqual({
     reward: 1.25,
     success: true,
@@ -76,25 +82,23 @@ test("a trajectory is scored once, with what its tools add", async () => {
 });
 
 test("what the reward and the tools measured is in the trajectory's record: of a tool, the mean of its calls", async () => {
-  const input = { ...finished("task-00004"), turns: 1, calls: 3 };
-  await writeTurn(store, input.place, 1, [
-    { previous: null, origin: "prompt", text: "1 + 1 =", tokens: [5] },
-    { previous: null, origin: "action", text: "2", tokens: [6], policyVersion: 0 },
-  ]);
+  const input = { ...(await finished("task-00004")), calls: 4 };
   for (const [index, hits] of [2, undefined, 4].entries()) {
     if (hits === undefined) continue; // it was never answered
     const answered = { observation: "", valid: true, reward: 0, attempts: 1, seconds: 0 };
     const call = { ...answered, tool: "search", arguments: {}, metrics: { hits } };
-    await store.record(callKey(input.place, 1, index), call);
+    await store.record(callKey(input.place, 1, 1 + index), call);
   }
   await scored(input, "() => ({ reward: 1, success: true, metrics: { length: 7 } })");
   const metrics = { length: 7, "search.hits": 3 };
-  const turns = [{ toolCalls: [{ tool: "search" }, { tool: "search" }], unanswered: 1 }];
+  const turns = [
+    { toolCalls: [{ tool: "calculator" }, { tool: "search" }, { tool: "search" }], unanswered: 1 },
+  ];
   expect(await readTrajectoryRecord(store, input.place)).toMatchObject({ metrics, turns });
 });
 
 test("a trajectory that was left out is scored when its step is tried again, and nothing of it is removed", async () => {
-  const input = finished("task-00001");
+  const input = await finished("task-00001");
   const named = { ...input, task: undefined };
   const leaveOut = recordLeftOut((id) => openRun(runs, id), runTasks());
   const fail = (startedAt: number, failure: string) =>
@@ -116,7 +120,7 @@ test("a trajectory that was left out is scored when its step is tried again, and
 });
 
 test("a record that was cut is told, and the trajectory is scored again", async () => {
-  const input = finished("task-00005");
+  const input = await finished("task-00005");
   await scored(input, "() => ({ reward: 1, success: true })");
   truncateSync(join(folder.root, trajectoryKey(input.place).path), 100);
   expect(await readTrajectoryRecord(store, input.place)).toBeUndefined();
@@ -127,22 +131,14 @@ test("a record that was cut is told, and the trajectory is scored again", async 
 test("where the trainer compares turns, the score says what the least and the most of a turn was", async () => {
   const comparing = { ...plan, name: "comparing", trainer: { ...plan.trainer, comparesTurns: true } };
   const other = await createRun(comparing, runs, undefined, false);
-  const scoreOf = (turns: number) => {
-    const { place, ...rest } = finished(`task-0000${turns}`);
-    const action = { action: "2", toolCalls: [] };
-    const input = {
-      ...rest,
-      place: { ...place, run: other },
-      turns: Array.from({ length: turns }, () => action),
-    };
-    return scored(input, "() => ({ reward: 1, success: true })");
-  };
+  const scoreOf = async (turns: number) =>
+    scored(await finished(`task-0000${turns}`, { turns, of: other }), "() => ({ reward: 1, success: true })");
   expect(await scoreOf(1)).toEqual({ reward: 1.25, success: true, turnRewards: { least: 1.25, most: 1.25 } });
   expect(await scoreOf(2)).toEqual({ reward: 1.25, success: true, turnRewards: { least: 0, most: 1.25 } });
 });
 
 test("a judge that never answers costs its time-out, not the activity's, and its attempts are counted", async () => {
-  const input = finished("task-00002");
+  const input = await finished("task-00002");
   const hanging = () => scored(input, "() => new Promise(() => {})", { timeout: 50 });
   await expect(hanging()).rejects.toMatchObject({ code: "REWARD_TIMED_OUT", retryable: true });
   const reason = "no answer within 0.05 s";
@@ -154,7 +150,7 @@ test("a judge that never answers costs its time-out, not the activity's, and its
 });
 
 test("a cancelled score tells its judge, and costs it no attempt", async () => {
-  const input = finished("task-00003");
+  const input = await finished("task-00003");
   const { signal, abort } = cancellable();
   const log = join(runs, "judge.log");
   const judge = `({ signal }) => {

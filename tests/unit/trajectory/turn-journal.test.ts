@@ -81,10 +81,3 @@ test("an ended trajectory has its turns from the journal: calls, versions, rewar
   });
   expect((await readTurns(store, place))[1]?.calls).toMatchObject([{ observation: "error: not JSON" }]);
 });
-
-test("runs of 0.2 send the turns themselves", async () => {
-  const turns = [{ action: "sent", toolCalls: [] }];
-  expect(await readEnded(store, { ...ended, turns, toolReward: 0.5 })).toMatchObject({
-    ...{ turns, policyVersions: [0], toolReward: 0.5 },
-  });
-});

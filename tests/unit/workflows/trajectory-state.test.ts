@@ -11,7 +11,14 @@ import {
 } from "../../../workflows/trajectory-state.ts";
 
 const generated = (policyVersion: number): GenerateTurnResult => ({
-  ...{ action: "go", finishReason: "stop", head: "h".repeat(64), policyVersion, seconds: 0.5 },
+  ...{
+    action: "go",
+    finishReason: "stop",
+    head: "h".repeat(64),
+    policyVersion,
+    seconds: 0.5,
+    workSeconds: 0.5,
+  },
   tokens: { prompt: 3, action: 2, observation: 1 },
 });
 const call = (valid: boolean): ToolCallRecord => ({
