@@ -1,7 +1,7 @@
 // How far it goes: a trajectory of 1,000 turns and 128k tokens, a step of 1,024 trajectories, and a run with 10,000 of them
-// under way at once, with the size of their histories and the memory of the processes. A scripted policy: nothing takes time but what surrounds it. Linux
+// under way at once, with the size of their histories and the memory of the processes; and what commands take that read a run. A scripted policy: nothing takes time but what surrounds it. Linux
 // only (/proc).
-// node benchmarks/size.ts [--turns 1000] [--trajectories 1024] [--step-turns 3] [--in-flight 10000] [--json]
+// node benchmarks/size.ts [--turns 1000] [--trajectories 1024] [--step-turns 3] [--in-flight 10000] [--made 1000,4000] [--json]
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -13,6 +13,7 @@ import { readTurns } from "../src/trajectory/turn-journal.ts";
 import { type DurableRun, openDurableRun, type ScriptedRun } from "./durability/durable-run.ts";
 import { type CpuSeconds, cpuBetween, cpuSeconds, peakMemory } from "./durability/processes.ts";
 import { inFlight } from "./size/in-flight.ts";
+import { type MadeCosts, madeCosts, madeLines } from "./size/made-costs.ts";
 
 const { values } = parseArgs({
   options: {
@@ -20,6 +21,7 @@ const { values } = parseArgs({
     trajectories: { type: "string", default: "1024" },
     "step-turns": { type: "string", default: "3" },
     "in-flight": { type: "string", default: "10000" },
+    made: { type: "string", default: "1000,4000" },
     json: { type: "boolean", default: false },
   },
 });
@@ -172,4 +174,7 @@ const trajectory = turns > 0 ? await longTrajectory(turns) : undefined;
 const step = trajectories > 0 ? await wideStep(trajectories, Number(values["step-turns"])) : undefined;
 const many = Number(values["in-flight"]);
 const flight = many > 0 ? await manyInFlight(many) : undefined;
-if (values.json) console.log(JSON.stringify({ trajectory, step, flight }));
+const made: MadeCosts[] = [];
+for (const count of values.made.split(",").filter(Boolean)) made.push(await madeCosts(Number(count)));
+for (const line of madeLines(made)) console.log(line);
+if (values.json) console.log(JSON.stringify({ trajectory, step, flight, made }));

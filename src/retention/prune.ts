@@ -1,11 +1,11 @@
 import { readTrainedStep } from "../ledger/trained-steps.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import { type Swept, sweepRun } from "../runs/sweep.ts";
-import { prefixOf } from "../store/key.ts";
 import { foldedKey, recordedStepKey, type TrajectoryName, trajectoryPrefix } from "../store/keys.ts";
 import { listed } from "../store/listed.ts";
 import { lengthOfRow } from "../store/row.ts";
 import { foldedPrefix } from "../trajectory/folded/folded-path.ts";
+import { trajectoriesPrefix, trajectoryIn } from "../trajectory/listed-trajectories.ts";
 import { trajectoryOf } from "../trajectory/trajectory-of.ts";
 import { foldSteps, isFolded } from "./fold-steps.ts";
 import { type FreedVersion, freeVersions } from "./free-versions.ts";
@@ -45,23 +45,42 @@ async function foldAll(run: OpenRun, last: number, isDry: boolean): Promise<numb
   return folded;
 }
 
-/** Single records of trajectories that are in the files of steps up to `last`, as listed: also what late writers put there. */
+/**
+ * Single records of trajectories that are in the files of steps up to `last`, as listed: also what late writers put there. A
+ * stage at a time.
+ */
 async function freeAll(run: OpenRun, last: number, isDry: boolean) {
-  const inFiles = new Set<string>();
-  for (let step = 1; step <= last; step++) {
-    for (const name of await namesOf(run, step, isDry)) inFiles.add(trajectoryPrefix(name).prefix);
-  }
   const freed = { trajectories: 0, records: 0 };
+  const stepsOf = await stepsOfStages(run, last, isDry);
+  let stage: string | undefined;
+  let inFiles = new Set<string>();
   let before = "";
-  for await (const path of listed(run.store, prefixOf("trajectories"))) {
+  for await (const path of listed(run.store, trajectoriesPrefix())) {
     const prefix = foldedPrefix(path);
-    if (prefix === undefined || !inFiles.has(prefix)) continue;
+    const found = prefix === undefined ? undefined : trajectoryIn(path);
+    if (prefix === undefined || found === undefined) continue;
+    if (found.stage !== stage) {
+      stage = found.stage;
+      const names = await Promise.all((stepsOf.get(stage) ?? []).map((step) => namesOf(run, step, isDry)));
+      inFiles = new Set(names.flat().map((name) => trajectoryPrefix(name).prefix));
+    }
+    if (!inFiles.has(prefix)) continue;
     if (prefix !== before) freed.trajectories++;
     before = prefix;
     freed.records++;
     if (!isDry) await run.store.remove({ path });
   }
   return freed;
+}
+
+/** Which steps' files have trajectories of each stage. */
+async function stepsOfStages(run: OpenRun, last: number, isDry: boolean): Promise<Map<string, number[]>> {
+  const steps = new Map<string, number[]>();
+  for (let step = 1; step <= last; step++) {
+    const stages = new Set((await namesOf(run, step, isDry)).map(({ stage }) => stage));
+    for (const stage of stages) steps.set(stage, [...(steps.get(stage) ?? []), step]);
+  }
+  return steps;
 }
 
 /** The trajectories in a step's file; in a dry run those that would be in it. */

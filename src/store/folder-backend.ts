@@ -62,7 +62,7 @@ export function folderBackend(root: string): Backend {
     remove: async (path) => {
       const file = fileOf(path);
       try {
-        await rm(file, { force: true });
+        rmSync(file, { force: true });
         removeEmpty(root, dirname(file));
       } catch (error) {
         throw storageError(error, file);

@@ -37,6 +37,8 @@ export interface MadeRunOptions {
   turns: number;
   /** Of each segment. */
   tokens: number;
+  /** `retention.singleRecords`; 3 unless it is said. */
+  singleRecords?: number;
   /** The URL of its store, if that is not its folder. */
   store?: string;
 }
@@ -55,7 +57,8 @@ export async function makeRun(runs: string, options: MadeRunOptions): Promise<Op
   const { root } = runFolder(runs, id);
   const store = openRunStoreAt(root, options.store);
   const settings = { steps, batchSize: trajectories, tasks: 6, warmStart: false, evaluationEvery: 0 };
-  await store.record(planRow(1), samplePlan(settings));
+  const { singleRecords = 3 } = options;
+  await store.record(planRow(1), { ...samplePlan(settings), retention: { singleRecords } });
   const createdAt = "2026-11-22T06:00:00.000Z";
   const file = { run: id, createdAt, namespace: "default", queues, telemetry: false };
   const named = options.store === undefined ? {} : { store: options.store };
