@@ -284,6 +284,12 @@ export const errorTable = {
     help: "{hint}",
   },
 
+  NATIVE_FILES_MISSING: {
+    message: "{files} can't be loaded on {machine}: {reason}.",
+    retryable: false,
+    help: "{hint}",
+  },
+
   // Numbers: graphs, models, training
   ONNX_GRAPH_INVALID: {
     message: "A computation graph is built wrongly: {reason}.",

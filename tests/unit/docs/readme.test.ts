@@ -60,6 +60,7 @@ test("docs/dependencies.md has a line for each dependency, and no other", async 
   const listed = [...tables.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name);
   expect(listed).toEqual([
     ...Object.keys(packageJson.dependencies),
+    ...Object.keys(packageJson.optionalDependencies),
     ...Object.keys(packageJson.devDependencies),
   ]);
 });
