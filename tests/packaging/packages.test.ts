@@ -78,7 +78,7 @@ test(
     const project = newProject("with-pnpm");
     await project.run(
       process.execPath,
-      join(root, "node_modules", "pnpm", "bin", "pnpm.mjs"),
+      join(root, "node_modules", "pnpm", "bin", "pnpm.cjs"),
       "add",
       "everturn",
     );
