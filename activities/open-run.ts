@@ -1,4 +1,5 @@
 import type { RunActivities } from "../src/contracts/activities.ts";
+import type { StepRecord } from "../src/contracts/generated/step-record.ts";
 import type { Plan } from "../src/contracts/plan.ts";
 import type { TrainingProgress } from "../src/contracts/run.ts";
 import type { RunSettings } from "../src/contracts/run-settings.ts";
@@ -10,6 +11,7 @@ import { rolloutProgress } from "../src/rollout/rollout-progress.ts";
 import { firstAndLastEvaluations } from "../src/runs/evaluations.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
 import { lastRecordedStep } from "../src/runs/recorded-steps.ts";
+import { trainedStepKey } from "../src/store/keys.ts";
 import type { RunTasks } from "../src/tasks/run-tasks.ts";
 
 /** Tells the training workflow what to do, and if it does not know, how far the run has come on disk. */
@@ -71,8 +73,26 @@ function toolBinding(tool: Plan["tools"][number], recordings: string | undefined
   ];
 }
 
+/**
+ * The last recorded step whose version is whole. One whose files broke since is done again: with the trajectories that it
+ * was committed with, the version before and the trainer's state, it makes the same.
+ */
+async function lastWholeStep(store: OpenRun["store"]): Promise<StepRecord | undefined> {
+  let last = await lastRecordedStep(store);
+  while (last !== undefined && (await isBroken(store, last.step))) {
+    last = await lastRecordedStep(store, last.step - 1);
+  }
+  return last;
+}
+
+/** Whether a step was committed, and its version's files are not what was committed. */
+async function isBroken(store: OpenRun["store"], step: number): Promise<boolean> {
+  const key = trainedStepKey(step);
+  return (await store.readTree(key)) === undefined && (await store.treeRecord(key)) !== undefined;
+}
+
 async function progressOf(run: OpenRun): Promise<TrainingProgress> {
-  const last = await lastRecordedStep(run.store);
+  const last = await lastWholeStep(run.store);
   const isWarm =
     run.plan.warmStart !== undefined && (await firstAndLastEvaluations(run, 1)).at(-1)?.policyVersion === 1;
   const policyVersion = last?.policyVersion ?? (isWarm ? 1 : 0);

@@ -6,7 +6,8 @@ import { leftBehind } from "../src/ledger/left-behind.ts";
 import { saved, type TrainerStart, type TrainerWorker } from "../src/roles/trainer-worker.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
 import { commitTree } from "../src/store/commit-tree.ts";
-import { trainedStepKey } from "../src/store/keys.ts";
+import { recordedStepKey, trainedStepKey } from "../src/store/keys.ts";
+import { trajectoryReader } from "../src/trajectory/reader.ts";
 import { readBatch } from "../src/trajectory/training-batch.ts";
 import { firstVersion } from "../src/versions/first-version.ts";
 import { policyPart, trainerPart } from "../src/versions/version-parts.ts";
@@ -30,7 +31,9 @@ export function trainStep(worker: TrainerWorker) {
     }
     const temperature = trainedTemperature(plan);
     const started = performance.now();
-    const { members, trajectories, unreadable } = await readBatch(store, batch, { temperature, minGroup });
+    // One that is recorded broke since, and is done again: its trajectories may be in a file by now.
+    const reads = (await store.has(recordedStepKey(step))) ? trajectoryReader(opened) : store;
+    const { members, trajectories, unreadable } = await readBatch(reads, batch, { temperature, minGroup });
     const [lost] = unreadable;
     if (members.length === 0 && lost !== undefined) {
       const reason = `${batch.length} of ${batch.length}, such as ${lost.trajectory}: ${lost.reason}`;

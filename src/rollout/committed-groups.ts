@@ -1,10 +1,12 @@
 import type { EndedGroup } from "../contracts/rollout.ts";
 import { isLeftBehind } from "../ledger/left-behind.ts";
+import { readTrainedStep } from "../ledger/trained-steps.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
-import { trainedStepKey } from "../store/keys.ts";
+import { recordedStepKey } from "../store/keys.ts";
+import { trajectoryReader } from "../trajectory/reader.ts";
 import { readTrajectoryRecord } from "../trajectory/trajectory-files.ts";
 import { trajectoryOf } from "../trajectory/trajectory-of.ts";
-import { leftOutSummary, summaryOf } from "./read-summary.ts";
+import { leftOutSummary, type SummarizedRun, summaryOf } from "./read-summary.ts";
 
 /**
  * The groups that a synchronous step was committed with, as files tell it: those it trained on and those it left out.
@@ -12,8 +14,10 @@ import { leftOutSummary, summaryOf } from "./read-summary.ts";
  * what was left out might do better now, and then the step would record other groups than it trained on.
  */
 export async function committedGroups(run: OpenRun, step: number): Promise<EndedGroup[] | undefined> {
-  const record = (await run.store.readTree(trainedStepKey(step)))?.value;
-  if (record?.trajectories === undefined) return undefined;
+  const record = await readTrainedStep(run, step);
+  if (record === undefined) return undefined;
+  const isRecorded = await run.store.has(recordedStepKey(step)); // its version broke; its trajectories may be in a file
+  const from = { plan: run.plan, store: isRecorded ? trajectoryReader(run) : run.store };
   const groups = new Map<string, { group: string; members: Member[] }>();
   const add = (trajectory: string, member: Member) => {
     const { task, sample } = trajectoryOf(trajectory);
@@ -23,11 +27,10 @@ export async function committedGroups(run: OpenRun, step: number): Promise<Ended
     groups.set(key, known);
   };
   for (const { trajectory } of record.trajectories) add(trajectory, { trajectory });
-  for (const { trajectory, reason } of (record.leftOut ?? []).filter((one) => !isLeftBehind(one))) {
+  for (const { trajectory, reason } of record.leftOut.filter((one) => !isLeftBehind(one))) {
     add(trajectory, { trajectory, reason });
   }
-  const { from = 0 } = record;
-  return Promise.all([...groups.values()].map((group) => endedGroup(run, from, group)));
+  return Promise.all([...groups.values()].map((group) => endedGroup(from, record.from, group)));
 }
 
 /** A trajectory that the step was offered, and why it was left out if it was. */
@@ -38,7 +41,7 @@ interface Member {
 
 /** A group none of which was trained on was left out as a whole: its trajectories count as they ended. */
 async function endedGroup(
-  run: OpenRun,
+  run: SummarizedRun,
   from: number,
   { group, members }: { group: string; members: Member[] },
 ): Promise<EndedGroup> {

@@ -6,9 +6,15 @@ import { type TrajectoryName, turnKey } from "../store/keys.ts";
 import { readTrajectoryRecord } from "../trajectory/trajectory-files.ts";
 import { trajectoryOf } from "../trajectory/trajectory-of.ts";
 
+/** A run, as far as what is read of its trajectories. */
+export interface SummarizedRun {
+  plan: OpenRun["plan"];
+  store: Pick<OpenRun["store"], "read">;
+}
+
 /** What a step keeps of a trajectory that has ended, by its record. One that was terminated may have none. */
 export async function readSummary(
-  run: OpenRun,
+  run: SummarizedRun,
   trajectory: string,
   policyVersion: number,
 ): Promise<TrajectorySummary> {
@@ -20,7 +26,7 @@ export async function readSummary(
 
 /** The same of a record; `from` is the version of one without a turn. */
 export async function summaryOf(
-  run: OpenRun,
+  run: SummarizedRun,
   from: number,
   record: TrajectoryRecord,
 ): Promise<TrajectorySummary> {
@@ -48,7 +54,7 @@ export async function summaryOf(
 }
 
 /** How long the first `turns` turns took to generate. */
-async function secondsOf({ store }: OpenRun, place: TrajectoryName, turns: number): Promise<number> {
+async function secondsOf({ store }: SummarizedRun, place: TrajectoryName, turns: number): Promise<number> {
   let total = 0;
   for (let turn = 1; turn <= turns; turn++) total += (await store.read(turnKey(place, turn)))?.seconds ?? 0;
   return total;

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, truncateSync } from "node:fs";
+import { appendFileSync, mkdirSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openRunActivity } from "../../../activities/open-run.ts";
@@ -133,6 +133,34 @@ test("a step that was committed and not recorded is told with its groups, as the
   expect(one?.generationSeconds).toBeGreaterThan(0);
   expect(two).toMatchObject({ outcome: second.outcome, turns: second.turns.length });
   expect(three).toMatchObject({ outcome: "left-out", failure: third.failure });
+});
+
+test("a recorded step whose version broke is told to be done again, with the groups that it was committed with", async () => {
+  const { id, runs: folders, store, folder } = await writeSampleRun({ steps: 2, batchSize: 4 });
+  const files = await trajectoryReader({ store }).list({ stage: "step-0002" });
+  const trajectories = (await readTrajectories(store, files)).flatMap(
+    ({ id, outcome, head, reward, taskId }) =>
+      outcome === "left-out" ? [] : [{ trajectory: id, head: head ?? "", reward, group: taskId }],
+  );
+  const metrics = {
+    ...{ approximateKl: 0, entropy: 0, clipFraction: 0, policyLoss: 0 },
+    ...{ gradientNorm: 0, learningRate: 0, logprobGap: 0 },
+  };
+  const record = { step: 2, from: 2, policyVersion: 3, seconds: 1, metrics, trajectories, leftOut: [] };
+  const { attempt } = await store.tree(
+    trainedStepKey(2),
+    async (place) => writeFileSync(join(place, "weights"), "whole"),
+    () => record,
+  );
+  const open = openRunActivity((run) => openRun(folders, run), runTasks());
+  const progress = async () => (await open({ run: id, knowsProgress: false })).progress;
+  expect(await progress()).toMatchObject({ nextStep: 3, policyVersion: 3 });
+  expect(await progress()).not.toHaveProperty("committed");
+  truncateSync(join(folder.root, "steps", "2", "trained", attempt, "weights"), 1);
+  const again = await progress();
+  expect(again).toMatchObject({ nextStep: 2, policyVersion: 2 });
+  const told = again?.committed?.flatMap(({ results }) => results.map(({ trajectory }) => trajectory));
+  expect(told).toEqual(trajectories.map(({ trajectory }) => trajectory));
 });
 
 test("without a warm start version 1 is the first step's", async () => {

@@ -13,7 +13,7 @@ import { trainerWorker } from "../../../src/roles/trainer-worker.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
 import { type OpenRun, openRun, openRuns } from "../../../src/runs/open-runs.ts";
 import { sweepRun } from "../../../src/runs/sweep.ts";
-import { trainedStepKey, trajectoryKey, turnKey } from "../../../src/store/keys.ts";
+import { recordedStepKey, trainedStepKey, trajectoryKey, turnKey } from "../../../src/store/keys.ts";
 import { segmentRef } from "../../../src/trajectory/segments.ts";
 import { trajectoryOf } from "../../../src/trajectory/trajectory-of.ts";
 import { newestVersion } from "../../../src/versions/newest-version.ts";
@@ -86,6 +86,20 @@ test("a trajectory whose turn was cut is left out with the reason, and the step 
     leftOut: [...leftOut, ...unreadable],
   });
   expect(trained?.trajectories).toHaveLength(1);
+});
+
+test("a step whose version broke after it was recorded makes the same again, bit for bit", async () => {
+  const { opened, store, attempt, record } = await fresh();
+  const first = await attempt();
+  const [made, trained] = [await weights(opened, 2), await record()];
+  const recorded: unknown = { step: 1 };
+  await store.record<unknown>(recordedStepKey(1), recorded);
+  truncateSync(join(await folderOf(opened, 2), "model.safetensors"), 100);
+  expect(await record()).toBeUndefined();
+  const again = await attempt();
+  expect(again).toEqual({ ...first, seconds: again.seconds });
+  expect(await record()).toEqual({ ...trained, seconds: again.seconds });
+  expect((await weights(opened, 2)).equals(made)).toBe(true);
 });
 
 test("a step nothing of which can be read ends with the reason, and is not tried again", async () => {
