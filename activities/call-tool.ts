@@ -35,6 +35,7 @@ export function callTool(worker: ToolWorker, tool: string) {
   ): Promise<CallToolResult | HeldElsewhere> => {
     const { place, turn, call } = input;
     const { store } = await worker.openRun(place.run);
+    const journal = await worker.journal(place.run);
     const name = `${place.id}/${turn}/${call}`;
     const opened = await worker.tool(tool);
     return worker.inTurn(name, async () => {
@@ -47,7 +48,7 @@ export function callTool(worker: ToolWorker, tool: string) {
       };
       let recorded: RecordedCall;
       try {
-        recorded = await recordedOnce(store, callKey(place, turn, call), async (lookAgain) => {
+        recorded = await recordedOnce(journal, callKey(place, turn, call), async (lookAgain) => {
           isNew = true;
           made = await answered(opened, { lookAgain, leave });
           return made;

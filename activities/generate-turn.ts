@@ -27,7 +27,8 @@ export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
     const { store, plan } = run;
     const named = input.source && (await taskAt(run, tasks, input.source, place.task)).prompt;
     const messages = [...(named ?? []), ...input.messages];
-    const recorded = await recordedOnce(store, turnKey(place, turn), async (lookAgain) => {
+    const journal = await worker.journal(place.run);
+    const recorded = await recordedOnce(journal, turnKey(place, turn), async (lookAgain) => {
       await recordRefused(store, place, input.refused);
       const started = performance.now();
       const policyVersion = await versionFor(input, run);

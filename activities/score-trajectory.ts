@@ -30,7 +30,8 @@ export function scoreTrajectory(worker: ToolWorker, tasks: RunTasks) {
     const { store, plan } = run;
     const task = await givenTask(run, tasks, input, place.task);
     const failures = { store, keyOf: (failure: number) => failureKey(place, "score", failure) };
-    const record = await recordedOnce(store, trajectoryKey(place), async (lookAgain) => {
+    const journal = await worker.journal(place.run);
+    const record = await recordedOnce(journal, trajectoryKey(place), async (lookAgain) => {
       const reward = await worker.reward();
       const ended = await readEnded(store, { ...input, task });
       const { turns } = ended;

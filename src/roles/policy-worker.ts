@@ -4,11 +4,13 @@ import { sharedPromises } from "../promises/shared-promises.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import { inPart, type KeptPart, keepPart } from "../store/tree-part.ts";
 import { type Contexts, openContexts } from "../trajectory/contexts.ts";
+import { type Journal, runJournal } from "../trajectory/run-journal.ts";
 import { policyPart } from "../versions/version-parts.ts";
 
 /** What the activities of the queue `policy` share in a worker: open runs and their policies. */
 export interface PolicyWorker {
   openRun(run: string): Promise<OpenRun>;
+  journal(run: string): Promise<Journal>;
   plugin(run: string): Promise<PolicyPlugin>;
   /** The run's policy with `version` loaded; `folder` holds another policy's weights in its place. */
   policy(run: string, version: number, folder?: string): Promise<Policy>;
@@ -28,6 +30,7 @@ interface HeldPolicy {
 /** A policy worker of the runs that `openRun` opens. */
 export function policyWorker(openRun: (run: string) => Promise<OpenRun>): PolicyWorker {
   const policies = sharedPromises<HeldPolicy>();
+  const journals = sharedPromises<Journal>();
 
   async function plugin(run: string): Promise<PolicyPlugin> {
     return loadPolicy((await openRun(run)).plan.policy);
@@ -52,6 +55,7 @@ export function policyWorker(openRun: (run: string) => Promise<OpenRun>): Policy
 
   return {
     openRun,
+    journal: (run) => journals.get(run, async () => runJournal(await openRun(run))),
     plugin,
     contexts: openContexts(),
     policy: async (run, version, elsewhere) => {

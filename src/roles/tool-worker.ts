@@ -11,6 +11,7 @@ import { sharedPromises } from "../promises/shared-promises.ts";
 import { type OpenRun, openRuns } from "../runs/open-runs.ts";
 import { runFolder } from "../runs/run-folder.ts";
 import { openRunStore } from "../store/open-run-store.ts";
+import type { Store } from "../store/store.ts";
 import { instruments } from "../telemetry/instruments.ts";
 import type { HostChange } from "../tools/breaker.ts";
 import { createHost, type ToolHost } from "../tools/host.ts";
@@ -21,10 +22,12 @@ import { type OpenTool, openTool } from "../tools/open-tool.ts";
 import { openRecordings } from "../tools/recordings.ts";
 import { toolThread } from "../tools/tool-thread.ts";
 import { takeWorkerNumber } from "../tools/worker-number.ts";
+import { type Journal, runJournal } from "../trajectory/run-journal.ts";
 
 /** What the activities of the queue `tools` share in a worker: the run, its tools, their hosts and instances. */
 export interface ToolWorker {
   openRun(run: string): Promise<OpenRun>;
+  journal(run: string): Promise<Journal>;
   tool(name: string): Promise<OpenTool>;
   instances: Instances;
   /** The queue on which this worker alone serves what it holds. It is named by machine, and by the worker's number there. */
@@ -62,7 +65,10 @@ export function toolWorker(runs: string, run: string, queue = "tools"): ToolWork
   const numbers = sharedPromises<string>();
   const ownQueue = () =>
     numbers.get("own", async () => `${queue}@${machineName}-${await takeWorkerNumber(here, owner)}`);
-  const store = openRunStore(folder.root);
+  const journals = sharedPromises<Journal>();
+  const journal = (id: string) => journals.get(id, async () => runJournal(await openRun(id)));
+  const read: Store["read"] = async (key) => (await journal(run)).read(key);
+  const store = { ...openRunStore(folder.root), read };
   const worker = { id: randomUUID(), owner, queue: ownQueue };
   const instances = holdInstances(store, openLeases(here), worker, tool, log);
 
@@ -106,6 +112,7 @@ export function toolWorker(runs: string, run: string, queue = "tools"): ToolWork
 
   return {
     openRun,
+    journal,
     tool,
     instances,
     ownQueue,

@@ -1,5 +1,5 @@
 import type { Key } from "../store/key.ts";
-import type { Store } from "../store/store.ts";
+import type { Journal } from "./run-journal.ts";
 
 /**
  * Does `work` unless there is a record of it, and records the result. Work that waits for something looks again before it
@@ -9,7 +9,7 @@ import type { Store } from "../store/store.ts";
  * Throws DISK_FULL, STORE_NOT_WRITABLE, and what `work` throws.
  */
 export async function recordedOnce<Value>(
-  store: Pick<Store, "read" | "record">,
+  store: Journal,
   key: Key<Value>,
   work: (lookAgain: () => Promise<void>) => Promise<Value>,
   options: { flush?: boolean } = {},
