@@ -1,31 +1,33 @@
-import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { type KeptCall, type KeptTrajectory, readJournal, type Segment } from "./journal.ts";
+import { files, read } from "./read-files.ts";
 
 /** What the store and the journal of a run hold, and what is wrong with them. */
 export interface StoreFindings {
   lostTrajectories: string[];
   lostTurns: string[];
   trainedTwice: string[];
-  trajectories: number;
   leftOut: number;
   turns: number;
   calls: number;
   /** Segments by content address: what each follows, and its origin. */
-  segments: Map<string, { previous: string | null; origin: string }>;
+  segments: Map<string, Segment>;
   /** Trajectories that have a record, by id; true where it was left out. */
   records: Map<string, boolean>;
+  /** What is kept of each, by stage/task/sample. */
+  kept: Map<string, KeptTrajectory>;
 }
 
 /** Reads all files of a run's folder. */
-export function readStore(root: string): StoreFindings {
+export async function readStore(root: string): Promise<StoreFindings> {
+  const { trajectories, wrong } = await readJournal(root);
   const findings: StoreFindings = {
-    ...{ lostTrajectories: [], lostTurns: [], trainedTwice: [] },
-    ...{ trajectories: 0, leftOut: 0, turns: 0, calls: 0 },
+    ...{ lostTrajectories: wrong, lostTurns: [], trainedTwice: [] },
+    ...{ leftOut: 0, turns: 0, calls: 0 },
     segments: new Map(),
     records: new Map(),
+    kept: trajectories,
   };
-  readSegments(root, findings);
   readTrajectories(root, findings);
   readLedger(root, findings);
   readSteps(root, findings);
@@ -38,81 +40,52 @@ export function leftLeases(state: string): string[] {
   return left.map((name) => `lease ${name}`);
 }
 
-/** SHA-256 in hex. */
-export function hashOf(content: string | Uint8Array): string {
-  return createHash("sha256").update(content).digest("hex");
-}
-
-/** The two segments that each turn holds. */
-function readSegments(root: string, { segments, lostTurns }: StoreFindings): void {
-  const folder = join(root, "trajectories");
-  for (const name of files(folder)) {
-    if (!/\/turn-\d+\.json$/.test(name)) continue;
-    const { sha256, value } = read(join(folder, name));
-    if (hashOf(JSON.stringify(value)) !== sha256) lostTurns.push(`${name} is not what its digest says`);
-    for (const segment of [value.appended, value.action]) {
-      segments.set(hashOf(JSON.stringify(segment)), { previous: segment.previous, origin: segment.origin });
-    }
-  }
-}
-
 function readTrajectories(root: string, findings: StoreFindings): void {
-  const { lostTurns, lostTrajectories, records } = findings;
+  const { lostTurns, lostTrajectories, records, segments, kept } = findings;
   const run = root.split("/").at(-1);
-  const folder = join(root, "trajectories");
-  const heads = new Map<string, Map<number, string>>();
-  const standing = new Map<string, string>();
-  for (const name of files(folder)) {
-    const [stage = "", task = "", sample = "", file = ""] = name.split("/");
-    const id = `${run}/${stage}/${task}/${sample}`;
-    const turn = /^turn-(\d+)\.json$/.exec(file)?.[1];
-    if (/^turn-\d+-call-\d+\.json$/.test(file)) {
-      findings.calls++;
-      const wrong = wrongSession(read(join(folder, name)).value, Number(/\d+/.exec(file)?.[0]));
-      if (wrong !== undefined) lostTurns.push(`${id} turn ${file}: ${wrong}`);
+  for (const [name, { turns, calls, ending, wrong }] of kept) {
+    const id = `${run}/${name}`;
+    lostTurns.push(...wrong);
+    findings.turns += turns.size;
+    findings.calls += calls.size;
+    for (const [call, answer] of calls) {
+      const lost = wrongSession(answer, Number.parseInt(call, 10));
+      if (lost !== undefined) lostTurns.push(`${id} call ${call}: ${lost}`);
     }
-    if (turn !== undefined) {
-      findings.turns++;
-      const { head } = read(join(folder, name)).value;
-      const broken = brokenChain(head, findings, Number(turn));
+    const own = new Map([...turns.values()].flatMap((turn) => turn.segments).map((one) => [one.ref, one]));
+    for (const one of own.values()) segments.set(one.ref, one);
+    for (const [turn, { head }] of turns) {
+      const broken = brokenChain(head, own, turn);
       if (broken !== undefined) lostTurns.push(`${id} turn ${turn}: ${broken}`);
-      heads.set(id, (heads.get(id) ?? new Map()).set(Number(turn), head));
     }
-    if (/^(trajectory|left-out-\d+)\.json$/.test(file)) standing.set(id, later(standing.get(id), file));
-  }
-  for (const [id, file] of standing) {
-    const { outcome, head } = read(join(folder, ...id.split("/").slice(-3), file)).value;
-    records.set(id, outcome === "left-out");
-    findings.trajectories++;
-    if (outcome === "left-out") findings.leftOut++;
-    const turns = heads.get(id);
-    if (turns !== undefined && head !== turns.get(Math.max(...turns.keys()))) {
-      lostTurns.push(`${id} ends with another turn than its last one`);
-    }
-  }
-  for (const [id, turns] of heads) {
-    if (!records.has(id)) lostTrajectories.push(`${id} has ${turns.size} turns and no record`);
-    for (let turn = 1; turn <= Math.max(...turns.keys()); turn++) {
+    const last = Math.max(0, ...turns.keys());
+    for (let turn = 1; turn <= last; turn++) {
       if (!turns.has(turn)) lostTurns.push(`${id} turn ${turn} is missing, a later one is there`);
     }
+    if (ending === undefined) {
+      lostTrajectories.push(`${id} has ${turns.size} turns and no record`);
+      continue;
+    }
+    records.set(id, ending.outcome === "left-out");
+    if (ending.outcome === "left-out") findings.leftOut++;
+    if (last > 0 && ending.head !== turns.get(last)?.head)
+      lostTurns.push(`${id} ends with another turn than its last one`);
   }
-}
-
-/** Which of two records of a trajectory counts: how it was scored, or that it was left out the last time. */
-function later(one: string | undefined, other: string): string {
-  const numberOf = (name: string) => Number(/\d+/.exec(name)?.[0] ?? Number.POSITIVE_INFINITY);
-  return one === undefined || numberOf(other) > numberOf(one) ? other : one;
 }
 
 /** A session adds each turn's number to one variable: what is wrong with its answer if it lost its state. */
-function wrongSession({ tool, observation }: { tool?: string; observation: string }, turn: number) {
+function wrongSession({ tool, observation }: KeptCall, turn: number) {
   const expected = `turns = ${(turn * (turn + 1)) / 2}`;
   if (tool !== "session" || observation === expected) return undefined;
   return `the session answered ${observation} instead of ${expected}`;
 }
 
-/** What is wrong with the segments up to `head`, which should hold so many actions. */
-function brokenChain(head: string, { segments }: StoreFindings, turns: number): string | undefined {
+/** What is wrong with a trajectory's segments up to `head`, which should hold so many actions. */
+function brokenChain(
+  head: string,
+  segments: ReadonlyMap<string, Segment>,
+  turns: number,
+): string | undefined {
   let actions = 0;
   for (let ref: string | null = head; ref !== null; ) {
     const segment = segments.get(ref);
@@ -169,17 +142,4 @@ function readSteps(root: string, { records, trainedTwice, lostTrajectories }: St
     if (!consumed.has(id) && !accounted.has(id))
       lostTrajectories.push(`${id} was finished and no step trained on it`);
   }
-}
-
-/** All files under `folder`, relative to it; none if it is not there. */
-function files(folder: string): string[] {
-  if (!existsSync(folder)) return [];
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile() || entry.isSymbolicLink()) // a link shows an object
-    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
-}
-
-function read(file: string) {
-  return JSON.parse(readFileSync(file, "utf8"));
 }

@@ -1,10 +1,13 @@
 // The independent checker of a chaos run: reads its folder and imports nothing of src/.
 // Run it by hand: node tests/chaos/check.ts <folder>
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { readHistories } from "./check-histories.ts";
-import { hashOf, leftLeases, readStore } from "./check-store.ts";
+import { leftLeases, readStore } from "./check-store.ts";
+import type { KeptTrajectory } from "./journal.ts";
 import { markedProcesses } from "./marked-processes.ts";
+import type { SeenFile } from "./progress-log.ts";
+import { hashOf, read } from "./read-files.ts";
 
 /** What went wrong, each as a sentence; all lists are empty where nothing was lost. */
 export interface Findings {
@@ -37,7 +40,8 @@ interface CallLine {
 
 interface GenerationLine {
   event: "start" | "finish";
-  run: string;
+  /** Of the run: each of a folder has its own. */
+  seed: number;
   /** stage/task/sample/turn. */
   key: string;
   time: number;
@@ -49,7 +53,7 @@ interface GenerationLine {
  * side effects of the tools), `generations.jsonl` (what the policy began and finished), `state/` (what the machine holds), `seen.jsonl` (journal files as
  * they were seen at the strikes), `strikes.jsonl`. `mark` is what its processes carry.
  */
-export function check(folder: string, mark: string): Findings {
+export async function check(folder: string, mark: string): Promise<Findings> {
   const runs = join(folder, "runs");
   const findings: Findings = {
     lostTrajectories: [],
@@ -61,15 +65,19 @@ export function check(folder: string, mark: string): Findings {
     generationSecondsLost: 0,
     seen: { trajectories: 0, leftOut: 0, turns: 0, calls: 0, segments: 0, workflows: 0 },
   };
+  const kept = new Map<string, KeptTrajectory>();
+  const bySeed = new Map<number, string>();
   for (const run of existsSync(runs) ? readdirSync(runs) : []) {
-    const store = readStore(join(runs, run));
+    const store = await readStore(join(runs, run));
+    for (const [name, one] of store.kept) kept.set(`${run}/${name}`, one);
+    bySeed.set(read(join(runs, run, "plan", "1.json")).value.seed, run);
     const histories = readHistories(join(folder, "histories", run), store);
     for (const part of [store, histories]) {
       findings.lostTrajectories.push(...part.lostTrajectories);
       findings.lostTurns.push(...part.lostTurns);
       findings.trainedTwice.push(...part.trainedTwice);
     }
-    findings.seen.trajectories += store.trajectories;
+    findings.seen.trajectories += store.records.size;
     findings.seen.leftOut += store.leftOut;
     findings.seen.turns += store.turns;
     findings.seen.calls += store.calls;
@@ -77,74 +85,104 @@ export function check(folder: string, mark: string): Findings {
     findings.seen.workflows += histories.workflows;
   }
   findings.orphans.push(...leftLeases(join(folder, "state")));
-  findings.lostTurns.push(...changedFiles(folder));
+  const seen = lines<SeenFile>(join(folder, "seen.jsonl"));
+  findings.lostTurns.push(...changed(runs, seen, kept));
+  const journal: Journal = { kept, seen: new Map(seen.map((one) => [one.path, one.time])) };
   const calls = lines<CallLine>(join(folder, "calls.jsonl"));
-  findings.toolCallsTwice.push(...callsTwice(folder, calls));
-  findings.unrecordedCalls.push(...unrecorded(folder, calls));
+  findings.toolCallsTwice.push(...callsTwice(journal, calls));
+  findings.unrecordedCalls.push(...unrecorded(journal, calls));
   const generations = lines<GenerationLine>(join(folder, "generations.jsonl"));
-  findings.lostTurns.push(...generatedTwice(folder, generations));
+  findings.lostTurns.push(...generatedTwice(journal, bySeed, generations));
   findings.generationSecondsLost = secondsLost(generations, lines(join(folder, "strikes.jsonl")));
   return findings;
 }
 
-/** Journal files that were seen at a strike and are gone now, or say something else. */
-function changedFiles(folder: string): string[] {
-  const seen = lines<{ path: string; sha256: string }>(join(folder, "seen.jsonl"));
-  return seen.flatMap(({ path, sha256 }) => {
-    const file = join(folder, "runs", path);
-    if (!existsSync(file)) return [`${path} was there at a strike and is gone`];
-    return hashOf(readFileSync(file)) === sha256 ? [] : [`${path} was another at a strike`];
+/** What runs hold, and when its records were seen to have been made. */
+interface Journal {
+  /** By run/stage/task/sample. */
+  kept: Map<string, KeptTrajectory>;
+  seen: Map<string, number>;
+}
+
+/** What was seen at a strike and is gone now, or says something else: the file, or what took its place. */
+function changed(runs: string, seen: SeenFile[], kept: Map<string, KeptTrajectory>): string[] {
+  return seen.flatMap(({ path, sha256, says }) => {
+    const file = join(runs, path);
+    if (existsSync(file))
+      return hashOf(readFileSync(file)) === sha256 ? [] : [`${path} was another at a strike`];
+    const now = saidNow(path, says, kept);
+    if (now === undefined) return [`${path} was there at a strike and is gone`];
+    return now === says ? [] : [`${path} was another at a strike than its step's file says`];
   });
+}
+
+/** What is kept of a record that was removed and said that, as `SeenFile.says` has it; undefined if nothing is. */
+function saidNow(path: string, said: string, all: Map<string, KeptTrajectory>): string | undefined {
+  const [run, , stage, task, sample, file = ""] = path.split("/");
+  const kept = all.get(`${run}/${stage}/${task}/${sample}`);
+  const [, turn = "", , call] = /^turn-(\d+)(-call-(\d+))?\.json$/.exec(file) ?? [];
+  if (call !== undefined) return kept?.calls.get(`${turn}/${call}`)?.observation;
+  if (turn !== "") return kept?.turns.get(Number(turn))?.head;
+  const isBefore = file.startsWith("left-out-") && kept?.ending?.outcome !== "left-out"; // it was tried again since
+  return isBefore ? said : kept?.ending && JSON.stringify(kept.ending);
 }
 
 /** Milliseconds that a file's time may lie before its making: the kernel reads it off a clock that ticks 100 times a second or more. */
 const tick = 10;
 
-/** Milliseconds from the making of a file to `time`; undefined if it was made later, or just then. */
-function lateness(time: number, file: string): number | undefined {
-  const late = time - statSync(file).ctimeMs;
+/** Milliseconds from the making of a record to `time`; undefined if it was made later, or just then. */
+function lateness(time: number, made: number): number | undefined {
+  const late = time - made;
   return late > tick ? Math.round(late) : undefined;
 }
 
 /** Executions that began after the call's result stood in the journal. */
-function callsTwice(folder: string, calls: CallLine[]): string[] {
+function callsTwice({ kept, seen }: Journal, calls: CallLine[]): string[] {
   return calls.flatMap(({ key, time, tool }) => {
-    const file = recordOf(folder, key);
-    if (!existsSync(file)) return [];
-    const late = lateness(time, file);
+    const { trajectory, rest, path } = placeOf(key);
+    const recorded = kept.get(trajectory)?.calls.get(rest)?.recorded;
+    if (recorded === undefined) return [];
+    const made = Math.min(recorded, seen.get(path) ?? recorded);
+    const late = lateness(time, made);
     return late === undefined ? [] : [`${tool} ${key} ran again ${late} ms after its result was recorded`];
   });
 }
 
 /** Calls that ran without a record of what came of them, in trajectories that were not left out. */
-function unrecorded(folder: string, calls: CallLine[]): string[] {
+function unrecorded({ kept }: Journal, calls: CallLine[]): string[] {
   const keys = new Map(calls.map(({ key, tool }) => [key, tool]));
   return [...keys].flatMap(([key, tool]) => {
-    const file = recordOf(folder, key);
-    if (existsSync(file) || isLeftOut(dirname(file))) return [];
+    const { trajectory, rest } = placeOf(key);
+    const own = kept.get(trajectory);
+    if (own?.calls.has(rest) || own?.ending?.outcome === "left-out") return [];
     return [`${tool} ${key} ran and left no record`];
   });
 }
 
-/** The journal's file of a call; keys are run/stage/task/sample/turn/call. */
-function recordOf(folder: string, key: string): string {
-  const [run = "", stage = "", task = "", sample = "", turn = "", call = ""] = key.split("/");
-  const name = `turn-${turn}-call-${call}.json`;
-  return join(folder, "runs", run, "trajectories", stage, task, sample, name);
-}
-
-function isLeftOut(trajectory: string): boolean {
-  const has = (name: string) => existsSync(join(trajectory, `${name}.json`));
-  return has("left-out-1") && !has("trajectory");
+/** Of a key run/stage/task/sample/turn/call, or without the call: the trajectory, the rest, the single record's path. */
+function placeOf(key: string): { trajectory: string; rest: string; path: string } {
+  const [run, stage, task, sample, turn, call] = key.split("/");
+  const name = call === undefined ? `turn-${turn}` : `turn-${turn}-call-${call}`;
+  return {
+    trajectory: `${run}/${stage}/${task}/${sample}`,
+    rest: call === undefined ? `${turn}` : `${turn}/${call}`,
+    path: `${run}/trajectories/${stage}/${task}/${sample}/${name}.json`,
+  };
 }
 
 /** Generations that began after the turn stood in the journal; keys are stage/task/sample/turn. */
-function generatedTwice(folder: string, generations: GenerationLine[]): string[] {
-  return generations.flatMap(({ event, run, key, time }) => {
-    const [stage = "", task = "", sample = "", turn = ""] = key.split("/");
-    const file = join(folder, "runs", run, "trajectories", stage, task, sample, `turn-${turn}.json`);
-    if (event !== "start" || !existsSync(file)) return [];
-    const late = lateness(time, file);
+function generatedTwice(
+  { kept, seen }: Journal,
+  bySeed: Map<number, string>,
+  generations: GenerationLine[],
+): string[] {
+  return generations.flatMap(({ event, seed, key, time }) => {
+    const run = bySeed.get(seed);
+    if (run === undefined) return [`${key} was generated with the seed ${seed}, which no run has`];
+    const { trajectory, rest, path } = placeOf(`${run}/${key}`);
+    const recorded = kept.get(trajectory)?.turns.get(Number(rest))?.recorded;
+    if (event !== "start" || recorded === undefined) return [];
+    const late = lateness(time, Math.min(recorded, seen.get(path) ?? recorded));
     return late === undefined ? [] : [`${run}/${key} was generated again ${late} ms after it was recorded`];
   });
 }
@@ -158,7 +196,7 @@ function secondsLost(
   const finished = new Set<string>();
   let lost = 0;
   for (const line of generations) {
-    const turn = `${line.run}/${line.key}`;
+    const turn = `${line.seed}/${line.key}`;
     const attempt = `${turn} ${line.pid}`;
     if (line.event === "start") {
       begun.set(attempt, line);
@@ -186,5 +224,5 @@ function lines<Line>(file: string): Line[] {
 
 if (import.meta.main) {
   const [folder = ".", mark = "none"] = process.argv.slice(2);
-  process.stdout.write(`${JSON.stringify(check(folder, mark), null, 2)}\n`);
+  process.stdout.write(`${JSON.stringify(await check(folder, mark), null, 2)}\n`);
 }

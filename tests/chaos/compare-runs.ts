@@ -1,10 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { hashOf } from "./check-store.ts";
+import { readJournal } from "./journal.ts";
+import { hashOf } from "./read-files.ts";
 
 /** Where two runs of the same seed are not the same, bit for bit: heads of trajectories, weights of versions. */
-export function differences(root: string, reference: string): string[] {
-  const [ours, theirs] = [contents(root), contents(reference)];
+export async function differences(root: string, reference: string): Promise<string[]> {
+  const [ours, theirs] = [await contents(root), await contents(reference)];
   const names = [...new Set([...ours.keys(), ...theirs.keys()])].sort();
   return names.filter((name) => ours.get(name) !== theirs.get(name));
 }
@@ -17,13 +18,10 @@ function below(root: string, folder: string): string[] {
 }
 
 /** The head of each trajectory and the SHA-256 of each version's weights, by name. */
-function contents(root: string): Map<string, string> {
+async function contents(root: string): Promise<Map<string, string>> {
   const found = new Map<string, string>();
-  const trajectories = join(root, "trajectories");
-  for (const name of readdirSync(trajectories, { recursive: true, encoding: "utf8" })) {
-    if (!name.endsWith("/trajectory.json")) continue;
-    const { head, outcome, reward } = JSON.parse(readFileSync(join(trajectories, name), "utf8")).value;
-    found.set(`trajectories/${name}`, JSON.stringify({ head, outcome, reward }));
+  for (const [name, { ending }] of (await readJournal(root)).trajectories) {
+    if (ending?.outcome !== "left-out") found.set(`trajectories/${name}`, JSON.stringify(ending));
   }
   for (const tree of ["initial", ...below(root, "warm-start"), ...below(root, "steps")]) {
     for (const attempt of existsSync(join(root, tree)) ? readdirSync(join(root, tree)) : []) {

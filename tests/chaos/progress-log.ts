@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
-import { appendFileSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { appendFileSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { hashOf } from "./read-files.ts";
 
 /** A file of the journal, as it was when it was first seen. */
 export interface SeenFile {
@@ -8,6 +8,8 @@ export interface SeenFile {
   /** When it was written, milliseconds since 1970. */
   time: number;
   sha256: string;
+  /** Of what it says as much as its step's file can be held against: a turn's head, an observation, how it ended. */
+  says: string;
 }
 
 const isJournal = /\/turn-\d+(-call-\d+)?\.json$|\/(trajectory|left-out-\d+)\.json$/;
@@ -32,9 +34,10 @@ export function progressLog(root: string, run: string, log: string) {
 
   function note(path: string): void {
     const file = join(root, path);
-    const content = readFileSync(file);
-    const sha256 = createHash("sha256").update(content).digest("hex");
-    const seen = { path, time: statSync(file).mtimeMs, sha256 };
+    const content = contentOf(file);
+    const time = statSync(file, { throwIfNoEntry: false })?.ctimeMs;
+    if (content === undefined || time === undefined) return; // it is in its step's file by now
+    const seen = { path, time, sha256: hashOf(content), says: saying(JSON.parse(content).value) };
     files.push(seen);
     appendFileSync(log, `${JSON.stringify(seen)}\n`);
   }
@@ -52,7 +55,9 @@ export function progressLog(root: string, run: string, log: string) {
     },
     /** Looks where files are expected: in the stages begun last. */
     look: () => {
-      const byTime = stages().map((stage) => ({ stage, time: statSync(join(trajectories, stage)).mtimeMs }));
+      const timeOf = (stage: string) =>
+        statSync(join(trajectories, stage), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+      const byTime = stages().map((stage) => ({ stage, time: timeOf(stage) }));
       byTime.sort((a, b) => b.time - a.time);
       scan(byTime.slice(0, 4).map(({ stage }) => stage));
     },
@@ -61,10 +66,26 @@ export function progressLog(root: string, run: string, log: string) {
   };
 }
 
-function listed(folder: string, recursive: boolean): string[] {
+function saying({ observation, outcome, head, reward }: { [name: string]: unknown }): string {
+  if (outcome !== undefined) return JSON.stringify({ outcome, head, reward });
+  return String(observation ?? head);
+}
+
+function contentOf(file: string): string | undefined {
   try {
-    return readdirSync(folder, { encoding: "utf8", recursive });
+    return readFileSync(file, "utf8");
   } catch {
-    return []; // it is not there yet
+    return undefined; // it was removed since it was listed
+  }
+}
+
+function listed(folder: string, recursive: boolean): string[] {
+  for (let tries = 0; ; tries++) {
+    try {
+      return readdirSync(folder, { encoding: "utf8", recursive });
+    } catch {
+      if (tries === 3 || !existsSync(folder)) return []; // it is not there yet
+      // a folder in it was removed with its last record: once more
+    }
   }
 }

@@ -99,17 +99,25 @@ async function runScenario(
   const { strikes, runs } = await runUnderFire({ ...options, scenario, work, steps, port, objects });
   for (let waited = 0; waited < endingTime && markedProcesses(mark).length > 0; waited += 500)
     await sleep(500);
+  for (const { run } of runs) await pruneRun(work, mark, run);
   objects?.stop();
   if (objects !== undefined) showObjects(root, join(work, "runs"));
   for (const { run } of runs) await exportHistories(join(work, "runs"), run, join(work, "histories", run));
-  const findings = check(work, mark);
+  const findings = await check(work, mark);
   const report = { strikes, findings, different: [], runs: runs.length };
   if (!scenario.repeats) return report;
   note(`${scenario.name}: the same run left alone …`);
   const [first] = runs;
   const reference = await calmRun(scenario, join(work, "calm"), mark, first?.seed ?? 0, steps, port);
-  const different = differences(join(work, "runs", first?.run ?? ""), reference);
+  const different = await differences(join(work, "runs", first?.run ?? ""), reference);
   return { ...report, different: different.map((one) => `${scenario.name}: ${one}`) };
+}
+
+/** Does what retention has left to do: what a kill kept the run from. */
+async function pruneRun(work: string, mark: string, run: string): Promise<void> {
+  const log = join(work, "cli.log");
+  const code = await startCli(mark, log, ["prune", run, "--runs", join(work, "runs")]).ended;
+  if (code !== 0) throw new Error(`everturn prune ${run} ended with exit code ${code}: see ${log}`);
 }
 
 /** The same run left alone; returns its folder. */

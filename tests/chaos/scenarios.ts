@@ -31,7 +31,12 @@ const plain: Scenario = {
 export const scenarios: readonly Scenario[] = [
   plain,
   { ...plain, name: "two workers", twoWorkers: true, share: 20 },
-  { ...plain, name: "default layout", separate: false, share: 16 },
+  {
+    ...plain,
+    name: "default layout",
+    settings: { "retention.singleRecords": 0 },
+    ...{ separate: false, share: 16 },
+  },
   {
     ...plain,
     name: "asynchronous",
@@ -63,7 +68,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...plain,
     name: "large step",
-    settings: { "rollout.batchSize": 160 },
+    settings: { "rollout.batchSize": 160, "retention.singleRecords": 0 },
     ...{ separate: false, share: 8, strikesPerStep: 12 },
   },
   { ...plain, name: "upgrade", upgrades: true, share: 8 },

@@ -1,19 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import {
-  appendFileSync,
-  cpSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { appendFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { check } from "../chaos/check.ts";
+import { check, type Findings } from "../chaos/check.ts";
 import { markName } from "../chaos/marked-processes.ts";
 import { type Strike, unrecovered } from "../chaos/recovery.ts";
 import { type ChaosReport, chaos } from "../chaos/run-chaos.ts";
@@ -21,34 +12,32 @@ import { scenarios, shareOut } from "../chaos/scenarios.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const strikes = Number(process.env.EVERTURN_STRIKES ?? 20);
-/** One with every process apart and twice, one as `npm start` runs. */
-const names = ["two workers", "default layout"];
+/** One with every process apart and twice, its store in the run's folder; one as `npm start` runs, on an object store. */
+const courses = [
+  { name: "two workers", store: "folder", strikes: Math.ceil(strikes / 2) },
+  { name: "default layout", store: "object", strikes: Math.floor(strikes / 2) },
+] as const;
 const mark = randomUUID();
 const folder = temporaryFolder();
 const work = join(folder, "work");
 const strays: ChildProcess[] = [];
 const notes: string[] = [];
-let report: ChaosReport;
+const reports = new Map<string, ChaosReport>();
 
 beforeAll(async () => {
   mkdirSync(work);
-  const chosen = scenarios.filter(({ name }) => names.includes(name));
-  report = await chaos({
-    store: "folder",
-    work,
-    mark,
-    strikes,
-    scenarios: chosen,
-    seed: 5,
-    note: (text) => notes.push(text),
-  });
+  for (const { name, ...course } of courses) {
+    const chosen = scenarios.filter((one) => one.name === name);
+    const options = { work, mark, scenarios: chosen, seed: 5, note: (text: string) => notes.push(text) };
+    reports.set(name, await chaos({ ...course, ...options }));
+  }
 }, 600_000);
 afterAll(() => {
   for (const stray of strays) stray.kill("SIGKILL");
 });
 
-/** A copy of what the first scenario left, changed by `tamper`, and what the checker finds in it. */
-function findingsOf(tamper: (copy: string) => void) {
+/** A copy of what the first course left, changed by `tamper`, and what the checker finds in it. */
+function findingsOf(tamper: (copy: string) => void): Promise<Findings> {
   const copy = join(folder, randomUUID());
   cpSync(join(work, "two-workers"), copy, {
     recursive: true,
@@ -68,65 +57,106 @@ function fileIn(copy: string, pattern: RegExp): string {
   return join(root, name);
 }
 
-test("runs that are killed and stopped at random moments lose nothing, and end as those left alone", () => {
-  const { counts, different, findings } = report;
-  expect(findings).toMatchObject({
-    lostTrajectories: [],
-    lostTurns: [],
-    toolCallsTwice: [],
-    unrecordedCalls: [],
-    trainedTwice: [],
-    orphans: [],
-  });
-  expect(different).toEqual([]);
-  expect(counts.kills + counts.stops).toBe(strikes);
-  expect(counts.kills).toBeGreaterThan(0);
-  expect(counts.stops).toBeGreaterThan(0);
-  expect(counts.unrecovered, [...notes, report.text].join("\n")).toBe(0);
-  expect(findings.seen.turns).toBeGreaterThan(5 * 8 * 3);
-  expect(report.isClean).toBe(true);
+test.each(courses)(
+  "runs that are killed and stopped at random moments lose nothing, and end as those left alone: $name, store $store",
+  ({ name, strikes }) => {
+    const report = reports.get(name);
+    const text = [...notes, report?.text].join("\n");
+    expect(report?.findings, text).toMatchObject({
+      lostTrajectories: [],
+      lostTurns: [],
+      toolCallsTwice: [],
+      unrecordedCalls: [],
+      trainedTwice: [],
+      orphans: [],
+    });
+    expect(report?.different, text).toEqual([]);
+    expect(report?.counts, text).toMatchObject({ unrecovered: 0 });
+    expect(report?.isClean, text).toBe(true);
+    expect((report?.counts.kills ?? 0) + (report?.counts.stops ?? 0)).toBe(strikes);
+    expect(report?.findings.seen.turns).toBeGreaterThan(2 * 8 * 3);
+  },
+);
+
+test("single records were removed while the runs were struck, on either store", () => {
+  for (const { name } of courses) {
+    const root = join(work, name.replace(" ", "-"), "runs");
+    const names = readdirSync(root, { recursive: true, encoding: "utf8" });
+    expect(names.filter((one) => one.endsWith(".parquet")).length).toBeGreaterThan(1);
+    expect(names.filter((one) => /step-0001\/.*turn-1\.json$/.test(one))).toEqual([]);
+  }
 });
 
-test("the checker counts a turn whose tokens were changed", () => {
-  const changed = findingsOf((copy) => {
-    const file = fileIn(copy, /step-0002\/[^/]+\/0\/turn-1\.json$/);
+test("the checker counts a turn whose tokens were changed", async () => {
+  const changed = await findingsOf((copy) => {
+    const file = fileIn(copy, /evaluation-v0001\/[^/]+\/0\/turn-1\.json$/);
     writeFileSync(file, readFileSync(file, "utf8").replace(/"tokens":\[\d+/, "$&1"));
   });
   expect(changed.lostTurns.join("\n")).toContain("is not what its digest says");
   expect(changed.lostTurns.join("\n")).toMatch(/segment [0-9a-f]+ is missing/);
 });
 
-test("the checker counts a turn that is gone, and one that says something else than before", () => {
-  const gone = findingsOf((copy) => rmSync(fileIn(copy, /step-0002\/[^/]+\/0\/turn-2\.json$/)));
+test("the checker counts a turn that is gone, and one that says something else than before", async () => {
+  const turn = /evaluation-v0001\/[^/]+\/0\/turn-2\.json$/;
+  const gone = await findingsOf((copy) => rmSync(fileIn(copy, turn)));
   expect(gone.lostTurns.join("\n")).toContain("was there at a strike and is gone");
-  const other = findingsOf((copy) => appendFileSync(fileIn(copy, /step-0002\/[^/]+\/0\/turn-2\.json$/), " "));
+  const other = await findingsOf((copy) => appendFileSync(fileIn(copy, turn), " "));
   expect(other.lostTurns.join("\n")).toContain("was another at a strike");
 });
 
-test("the checker counts a trajectory without a record", () => {
-  const { lostTrajectories } = findingsOf((copy) => rmSync(fileIn(copy, /step-0003\/.*\/trajectory\.json$/)));
-  expect(lostTrajectories.length).toBeGreaterThan(0);
+test("the checker counts what a step's file no longer holds, and what it says otherwise than the records before", async () => {
+  const stepFile = (copy: string, step: number) =>
+    fileIn(copy, new RegExp(`steps/${step}/folded/[^/]+/trajectories\\.parquet$`));
+  const broken = await findingsOf((copy) => appendFileSync(stepFile(copy, 1), " "));
+  expect(broken.lostTrajectories.join("\n")).toContain("is not what its digest says");
+  expect(broken.lostTrajectories.join("\n")).toMatch(/step-0001\/.* was reserved and has no record/);
+  expect(broken.lostTurns.join("\n")).toMatch(/step-0001\/.* was there at a strike and is gone/);
+  const other = await findingsOf((copy) => {
+    const seen = join(copy, "seen.jsonl");
+    const text = readFileSync(seen, "utf8");
+    writeFileSync(
+      seen,
+      text.replace(/(step-0001\/.*turn-2\.json.*"says":")[0-9a-f]{64}/, `$1${"0".repeat(64)}`),
+    );
+  });
+  expect(other.lostTurns).toHaveLength(1);
+  expect(other.lostTurns[0]).toContain("was another at a strike than its step's file says");
 });
 
-test("the checker counts a tool call that ran again after its result was recorded, and a turn that was generated again", () => {
-  const again = (file: string, extra: object) => (copy: string) => {
-    const [line = "{}"] = readFileSync(join(copy, file), "utf8").split("\n");
-    appendFileSync(join(copy, file), `${JSON.stringify({ ...JSON.parse(line), ...extra })}\n`);
-  };
-  const later = { time: Date.now() + 60_000 };
-  expect(findingsOf(again("calls.jsonl", later)).toolCallsTwice).toHaveLength(1);
-  const generated = findingsOf(again("generations.jsonl", { ...later, event: "start" }));
-  expect(generated.lostTurns).toHaveLength(1);
+test("the checker counts a trajectory without a record", async () => {
+  const { lostTrajectories } = await findingsOf((copy) =>
+    rmSync(fileIn(copy, /evaluation-v0001\/.*\/trajectory\.json$/)),
+  );
+  expect(lostTrajectories.join("\n")).toMatch(/evaluation-v0001\/.* has \d turns and no record/);
 });
 
-test("the checker counts a call that ran and left no record, but for what was left out", () => {
-  const call = /step-0002\/[^/]+\/0\/turn-2-call-1\.json$/;
-  const gone = findingsOf((copy) => rmSync(fileIn(copy, call)));
+test.each(["evaluation-v0001", "step-0001"])(
+  "the checker counts a tool call that ran again after its result was recorded, and a turn that was generated again: %s",
+  async (stage) => {
+    const again = (file: string, extra: object) => (copy: string) => {
+      const lines = readFileSync(join(copy, file), "utf8").split("\n");
+      const line = lines.find((one) => one.includes(`${stage}/`)) ?? "{}";
+      appendFileSync(join(copy, file), `${JSON.stringify({ ...JSON.parse(line), ...extra })}\n`);
+    };
+    const later = { time: Date.now() + 60_000 };
+    expect((await findingsOf(again("calls.jsonl", later))).toolCallsTwice).toHaveLength(1);
+    const generated = await findingsOf(again("generations.jsonl", { ...later, event: "start" }));
+    expect(generated.lostTurns).toHaveLength(1);
+  },
+);
+
+test("the checker counts a call that ran and left no record, but for what was left out", async () => {
+  const call = /evaluation-v0001\/[^/]+\/0\/turn-2-call-1\.json$/;
+  const gone = await findingsOf((copy) => rmSync(fileIn(copy, call)));
   expect(gone.unrecordedCalls).toHaveLength(1);
-  const leftOut = findingsOf((copy) => {
+  const leftOut = await findingsOf((copy) => {
     const file = fileIn(copy, call);
     rmSync(file);
-    renameSync(join(file, "..", "trajectory.json"), join(file, "..", "left-out-1.json"));
+    const record = join(file, "..", "trajectory.json");
+    writeFileSync(
+      record,
+      readFileSync(record, "utf8").replace(/"outcome":"[a-z-]+"/, '"outcome":"left-out"'),
+    );
   });
   expect(leftOut.unrecordedCalls).toEqual([]);
 });
@@ -143,8 +173,8 @@ test("a strike whose run gave up before it recovered counts, also where it was r
   expect(unrecovered(all)).toEqual([all[0], all[2]]);
 });
 
-test("the checker counts a trajectory in the batches of two steps", () => {
-  const { trainedTwice } = findingsOf((copy) => {
+test("the checker counts a trajectory in the batches of two steps", async () => {
+  const { trainedTwice } = await findingsOf((copy) => {
     const [first, second] = [1, 2].map((step) => fileIn(copy, new RegExp(`steps/${step}/trained\\.json$`)));
     const batch = JSON.parse(readFileSync(first ?? "", "utf8")).value.value.trajectories;
     const record = JSON.parse(readFileSync(second ?? "", "utf8"));
@@ -161,7 +191,7 @@ test("the checker counts a process that outlived the run, and a lease that nobod
   });
   strays.push(stray);
   await once(stray.stdout, "data");
-  const { orphans } = findingsOf((copy) => {
+  const { orphans } = await findingsOf((copy) => {
     const held = join(copy, "state", "everturn", "run-1");
     mkdirSync(held, { recursive: true });
     writeFileSync(join(held, "step-0001~task~0~session~1.json"), "{}");

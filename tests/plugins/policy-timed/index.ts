@@ -1,5 +1,4 @@
 import { appendFileSync } from "node:fs";
-import { basename, dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import onnx from "@everturn/policy-onnx";
 import type { GenerationRequest, PolicyPlugin } from "everturn/engine";
@@ -9,11 +8,10 @@ const plugin: PolicyPlugin = {
   initialize: onnx.initialize,
   open: async (folder, { log, pause, ...config }) => {
     const policy = await onnx.open(folder, config);
-    const run = basename(dirname(dirname(dirname(folder)))); // it is opened in RUN/initial/<attempt>/policy
     const write = (event: "start" | "finish", { key }: GenerationRequest, tokens: number) => {
       const line = {
         event,
-        run,
+        seed: key.seed,
         key: `${key.trajectory}/${key.turn}`,
         time: Date.now(),
         pid: process.pid,
