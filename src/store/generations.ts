@@ -53,9 +53,9 @@ export function generationsOf(backend: Backend, report: Report): Generations {
       const started = Date.now();
       for (let replaced = 0; ; ) {
         const name = generation(path, replaced);
-        const put = () => backend.put(name, content, { flush });
-        if (await (waits ? patiently(put) : put())) return undefined;
-        const found = await look(name, decode);
+        const asked = <Result>(ask: () => Promise<Result>) => (waits ? patiently(ask) : ask());
+        if (await asked(() => backend.put(name, content, { flush }))) return undefined;
+        const found = await asked(() => look(name, decode));
         if (found === undefined) {
           if (Date.now() - started > longestDoubt) throw new Error(`${name} is taken, but is not there.`);
           await sleep(20); // removed since, or not seen yet

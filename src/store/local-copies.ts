@@ -62,11 +62,14 @@ export function localCopies(
     }
   }
 
+  /** What seems broken is downloaded twice: once said, it is so for good. */
   async function fetched(path: string, file: string, { size, sha256 }: Files[string]): Promise<void> {
     await mkdir(dirname(file), { recursive: true });
-    if (!(await objects.download(path, file))) throw new FileBroken(`${path} is gone`);
-    const found = await digestOf(file);
-    if (found.size === size && found.sha256 === sha256) return;
+    for (let tries = 0; tries < 2; tries++) {
+      if (!(await objects.download(path, file))) throw new FileBroken(`${path} is gone`);
+      const found = await digestOf(file);
+      if (found.size === size && found.sha256 === sha256) return;
+    }
     throw new FileBroken(`${path} is not what its tree's record says`);
   }
 

@@ -34,18 +34,20 @@ async function attemptsBelow(backend: Backend, prefix: string) {
 }
 
 /**
- * Whether nobody will commit or read what an attempt wrote: another one stands, or none does and its process has ended.
+ * Whether nobody will commit or read what an attempt wrote: others were committed, or none was and its process has ended.
  * Where a record can't be read nothing is removed, since it may be this attempt that it named.
  */
 async function isAbandoned(generations: Generations, tree: string, attempt: string): Promise<boolean> {
   const isRunning = writerOf(`.${attempt}.tmp`)?.isRunning;
   if (isRunning === true) return false;
   let isReadable = true;
-  const standing = await generations.read<Tree<unknown>>(treeRecord(tree), (content) => {
+  const committed = new Set<string>(); // one that broke has another after it
+  await generations.newest<Tree<unknown>>(treeRecord(tree), (content) => {
     const decoded = decodeRecord<Tree<unknown>>(content);
     if ("reason" in decoded) isReadable = false;
+    else committed.add(decoded.value.attempt);
     return decoded;
   });
   if (!isReadable) return false;
-  return standing === undefined ? isRunning === false : standing.value.attempt !== attempt;
+  return committed.size === 0 ? isRunning === false : !committed.has(attempt);
 }

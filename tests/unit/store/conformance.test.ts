@@ -304,6 +304,58 @@ describe.each(["folder", "objects"] as const)("the store over %s", (kind) => {
     expect(await weights(store, key, tree)).toEqual({ result: "weights" });
   });
 
+  test("a put that lands late, after it was given up or after another's, changes nothing that stands", async () => {
+    const { store, backend } = await fresh({ failures: 0, latency: 0 });
+    const landed: Promise<boolean>[] = [];
+    let release = () => {};
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const late: Backend = {
+      ...backend,
+      put: async (path, ...rest) => {
+        if (landed.length > 1) return backend.put(path, ...rest);
+        landed.push(held.then(() => backend.put(path, ...rest)));
+        throw new EverturnError("STORE_NOT_WRITABLE", { file: path, reason: "no answer" });
+      },
+    };
+    const [own, raced] = [keyOf<string>("own"), keyOf<string>("raced")];
+    const putting = [own, raced].map((key) => openStore(late, () => {}).record(key, "late"));
+    await store.record(raced, "first");
+    release();
+    expect((await Promise.all(landed))[1]).toBe(false);
+    expect(await Promise.all(putting)).toEqual(["late", "first"]);
+    expect([await store.read(own), await store.read(raced)]).toEqual(["late", "first"]);
+  });
+
+  test("a record whose place is taken waits for the answer to what is there, as for its own", async () => {
+    const { store, backend } = await fresh({ failures: 0 });
+    const key = keyOf<string>("taken");
+    await store.record(key, "first");
+    let failures = 2;
+    const down: Backend = {
+      ...backend,
+      get: async (path) => {
+        if (failures-- > 0) throw new EverturnError("STORE_NOT_WRITABLE", { file: path, reason: "503" });
+        return backend.get(path);
+      },
+    };
+    expect(await openStore(down, () => {}).record(key, "second")).toBe("first");
+    failures = 1;
+    const impatient = openStore(down, () => {}).record(key, "second", { waits: false });
+    await expect(impatient).rejects.toMatchObject({ code: "STORE_NOT_WRITABLE" });
+  });
+
+  test("what has no bytes is kept as such: bytes, and a tree's file", async () => {
+    const { store, reopened } = await fresh();
+    const sha256 = await store.bytes(new Uint8Array());
+    expect((await reopened().readBytes(sha256))?.length).toBe(0);
+    const key = treeKeyOf<string>("steps", 1);
+    const tree = await store.tree(key, files("", ""), () => "empty");
+    expect(await reopened().readTree(key)).toEqual(tree);
+    expect(await weights(reopened(), key, tree)).toEqual({ result: "" });
+    await sleep(200);
+    expect(await store.corrupt(prefixOf())).toEqual([]);
+  });
+
   test("an attempt that fails leaves nothing, and the next one is not in its way", async () => {
     const { store, backend } = await fresh({ failures: 0 });
     const key = treeKeyOf<string>("steps", 1);
@@ -370,6 +422,18 @@ describe.each(["folder", "objects"] as const)("the store over %s", (kind) => {
     await spoil("steps/1.json", "garbage");
     expect(await store.sweep(prefixOf("steps"))).toEqual({ objects: 0, trees: 0 });
     expect((await backend.page("steps/1/")).paths).toHaveLength(4);
+  });
+
+  test("a sweep leaves the tree that replaced a broken one, also when its writer has ended", async () => {
+    const { place, store, spoil } = await fresh({ failures: 0, lag: 0 });
+    const key = treeKeyOf<string>("trees", "a");
+    const first = await store.tree(key, files("weights", "state"), () => "first");
+    await spoil(`trees/a/${first.attempt}/state`, "cut");
+    await elsewhere({ place, name: "a", does: "tree", killAt: Number.POSITIVE_INFINITY });
+    const second = await store.readTree(key);
+    expect(second?.value).toBe("a");
+    expect((await store.sweep(prefixOf("trees"))).trees).toBe(0);
+    expect(await store.readTree(key)).toEqual(second);
   });
 
   test("a tree with a file that is gone or cut counts as absent and is made again", async () => {
