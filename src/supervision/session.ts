@@ -111,10 +111,9 @@ export async function openSession(options: {
       );
     const address = file.address ?? own?.address ?? "";
     const location: ServerLocation = { address, namespace: file.namespace, isOwn: own !== undefined };
-    const outlastsOutages = true;
-    const connected = await connectClient(location, telemetry.plugins, closing, {
-      outlastsOutages,
-    });
+    const connecting = connectClient(location, telemetry.plugins, closing, { outlastsOutages: true });
+    const ownFailed = own === undefined ? [] : [own.failed];
+    const connected = await Promise.race([connecting, ...ownFailed]);
     started.push({ stop: connected.close });
     const { client, connection } = connected;
     await registerSearchAttributes(connection, location);
@@ -149,7 +148,6 @@ export async function openSession(options: {
       untilServerAnswers: async () => void (await connection.workflowService.getSystemInfo({})),
     });
     started.push(workers);
-    const ownFailed = own === undefined ? [] : [own.failed];
     const failed = Promise.race([workers.failed, trouble.failed, held.taken, ...ownFailed]);
     failed.catch(() => {}); // told by whoever waits for it
     return {

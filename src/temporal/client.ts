@@ -31,6 +31,9 @@ export function locationFromEnvironment(): Pick<ServerLocation, "address" | "nam
 /** Milliseconds before a call that failed is tried again, at most; and how often it is tried: for half a minute. */
 const retries = { pause: 500, attempts: 60 };
 
+/** Milliseconds of one try to connect to a server that is waited for. */
+const connectTimeout = 2000;
+
 /** gRPC's status codes. */
 const [deadlineExceeded, unavailable] = [4, 14];
 
@@ -45,7 +48,8 @@ function isAway({ code, details }: Parameters<typeof isRetryableError>[0]): bool
 /**
  * Connects a client; TLS and keys come from the environment. When `closing` aborts, calls that fail are tried no more,
  * and `close` closes the connection. With `outlastsOutages` a call waits for a server that went away as long as it
- * takes. Throws TEMPORAL_UNREACHABLE.
+ * takes, and one of the run's own is waited for at first, too: it may have been stopped since it said that it was up. Throws
+ * TEMPORAL_UNREACHABLE.
  */
 export async function connectClient(
   location: ServerLocation,
@@ -55,10 +59,12 @@ export async function connectClient(
 ): Promise<{ client: Client; connection: Connection; close(): Promise<void> }> {
   const { address, namespace } = location;
   const settings = connectionSettings(location);
+  const isWaitedFor = outlastsOutages && location.isOwn;
+  let isConnected = false;
   const { delayFunction } = defaultGrpcRetryOptions();
   const retry = makeGrpcRetryInterceptor({
     retryableDecider: (attempt, status) => {
-      if (closing.aborted) return false;
+      if (closing.aborted || (isWaitedFor && !isConnected)) return false;
       if (outlastsOutages && isAway(status)) return true;
       return attempt < retries.attempts && (isAway(status) || isRetryableError(status));
     },
@@ -66,16 +72,29 @@ export async function connectClient(
   });
   // The SDK tries again from a timer: on a closed connection that would throw where nobody catches it.
   const hasSettled = untilAborted(closing).then(() => sleep(retries.pause + 100));
-  try {
-    const connection = await Connection.connect({ ...settings, address, interceptors: [retry] });
-    const client = new Client({ connection, namespace, plugins });
-    const close = async () => {
-      await hasSettled;
-      await connection.close();
+  for (;;) {
+    const options = {
+      ...settings,
+      address,
+      interceptors: [retry],
+      ...(isWaitedFor ? { connectTimeout } : {}),
     };
-    return { connection, client, close };
-  } catch (error) {
-    throw new EverturnError("TEMPORAL_UNREACHABLE", { address, reason: reasonOf(error) });
+    const connection = Connection.lazy(options);
+    try {
+      await connection.ensureConnected();
+      isConnected = true;
+      const client = new Client({ connection, namespace, plugins });
+      const close = async () => {
+        await hasSettled;
+        await connection.close();
+      };
+      return { connection, client, close };
+    } catch (error) {
+      await connection.close();
+      if (!isWaitedFor || closing.aborted)
+        throw new EverturnError("TEMPORAL_UNREACHABLE", { address, reason: reasonOf(error) });
+      await sleep(retries.pause);
+    }
   }
 }
 

@@ -22,14 +22,18 @@ function answer(stream: ServerHttp2Stream, status: number, message: string): voi
   stream.end();
 }
 
-/** A server that was stopped for long and goes on: first its calls have run out of time, then it knows no workflow. */
-async function busyServer(failures: number) {
+/**
+ * A server that was stopped for long and goes on: first its calls have run out of time, then it knows no workflow. So many of
+ * those that connect are not answered.
+ */
+async function busyServer(failures: number, silences = 0) {
   const calls: string[] = [];
   const server = createServer();
   servers.push(server);
   server.on("stream", (stream, headers) => {
     const call = String(headers[":path"]).split("/").at(-1) ?? "";
     calls.push(call);
+    if (calls.length <= silences) return;
     if (call === "GetSystemInfo") {
       stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
       stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0" }));
@@ -54,3 +58,13 @@ test("a server that had no time for a call is asked again", async () => {
   closing.abort();
   await close();
 });
+
+test("the run's own server is waited for when it is stopped before anybody has connected", async () => {
+  const { calls, address } = await busyServer(0, 1);
+  const location = { address, namespace: "default", isOwn: true };
+  const session = new AbortController();
+  const { close } = await connectClient(location, [], session.signal, { outlastsOutages: true });
+  expect(calls.length).toBeGreaterThan(1);
+  session.abort();
+  await close();
+}, 20_000);
