@@ -68,6 +68,7 @@ export function openRollout(options: Options, begun: RolloutProgress): Rollout {
   const { run, rules, position } = options;
   const execution = workflowInfo().firstExecutionRunId;
   const drawn = new Map<number, Promise<GroupPlace[]>>();
+  const told: TrajectorySummary[] = [];
   let state = begun;
   let round = begun.open.length > 0 ? 1 : 0;
   let isAwaited = false;
@@ -84,8 +85,16 @@ export function openRollout(options: Options, begun: RolloutProgress): Rollout {
   }
 
   setHandler(trajectoriesEnded, (news) => {
-    if (news.execution === execution) gather(news.ended); // else its groups have been started anew
+    if (news.execution === execution) told.push(...news.ended); // else its groups have been started anew
   });
+
+  /** Gathers what came with all signals of a workflow task at once: to gather costs what there are of open groups. */
+  async function gatherTold(): Promise<void> {
+    for (;;) {
+      await condition(() => told.length > 0);
+      gather(told.splice(0));
+    }
+  }
 
   function gather(ended: TrajectorySummary[]): void {
     for (const result of ended) failed ??= endOfRun(result);
@@ -191,10 +200,11 @@ export function openRollout(options: Options, begun: RolloutProgress): Rollout {
     );
   }
 
-  const starting = startGroups();
-  starting.catch((error) => {
-    failed ??= error;
-  });
+  for (const endless of [gatherTold(), startGroups()]) {
+    endless.catch((error) => {
+      failed ??= error;
+    });
+  }
 
   return {
     nextStep: async () => {
@@ -224,6 +234,7 @@ export function openRollout(options: Options, begun: RolloutProgress): Rollout {
     close: async () => {
       isClosed = true;
       await condition(() => !isStarting);
+      gather(told.splice(0));
       return state;
     },
   };

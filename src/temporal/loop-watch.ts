@@ -17,8 +17,11 @@ interface Options {
   onLost: (error: EverturnError) => void;
 }
 
-/** CPU seconds that a loop may take before it awaits something; less once it was stuck, as it will be so often. */
-const patience = { first: 5, next: 1 };
+/**
+ * CPU seconds that a loop may take before it awaits something; less once it was stuck, as it will be so often. A workflow
+ * that is no trajectory has no loop to get stuck in, but may be told of thousands of trajectories at once.
+ */
+const patience = { first: 5, next: 1, others: 60 };
 
 /** Milliseconds between two looks at a thread. */
 const interval = 500;
@@ -89,10 +92,16 @@ function watchThread(thread: Thread, { loop, onLost }: Options): ThreadWatch {
     try {
       const at = await cpuSeconds();
       if (request !== seen.request) seen = { request, at };
-      else if (at - seen.at >= seconds) await end(request);
+      else if (at - seen.at >= patienceWith(request)) await end(request);
     } finally {
       isLooking = false;
     }
+  }
+
+  function patienceWith(request: bigint): number {
+    const input = requests.get(request);
+    const isOther = input?.type === "activate-workflow" && !trajectories.has(input.runId);
+    return isOther ? patience.others : seconds;
   }
 
   async function end(request: bigint): Promise<void> {
