@@ -68,7 +68,6 @@ export function openRollout(options: Options, begun: RolloutProgress): Rollout {
   const { run, rules, position } = options;
   const execution = workflowInfo().firstExecutionRunId;
   const drawn = new Map<number, Promise<GroupPlace[]>>();
-  const told: TrajectorySummary[] = [];
   let state = begun;
   let round = begun.open.length > 0 ? 1 : 0;
   let isAwaited = false;
@@ -78,6 +77,7 @@ export function openRollout(options: Options, begun: RolloutProgress): Rollout {
   let isClosed = false;
   let isStarting = false;
   let failed: Error | undefined;
+  let news: TrajectorySummary[] = [];
 
   function now(): StepPosition {
     const { nextStep: step, policyVersion } = position;
@@ -85,18 +85,25 @@ export function openRollout(options: Options, begun: RolloutProgress): Rollout {
   }
 
   setHandler(trajectoriesEnded, (news) => {
-    if (news.execution === execution) told.push(...news.ended); // else its groups have been started anew
+    if (news.execution === execution) gather(news.ended); // else its groups have been started anew
   });
 
-  /** Gathers what came with all signals of a workflow task at once: to gather costs what there are of open groups. */
-  async function gatherTold(): Promise<void> {
+  function gather(ended: TrajectorySummary[]): void {
+    news.push(...ended);
+  }
+
+  /** What came with one workflow task counts at once: hundreds of signals may, and all groups are gone through for it. */
+  async function countNews(): Promise<never> {
     for (;;) {
-      await condition(() => told.length > 0);
-      gather(told.splice(0));
+      await condition(() => news.length > 0);
+      count();
     }
   }
 
-  function gather(ended: TrajectorySummary[]): void {
+  function count(): void {
+    if (news.length === 0) return;
+    const ended = news;
+    news = [];
     for (const result of ended) failed ??= endOfRun(result);
     state = withEnded(state, ended, rules, position.nextStep);
     const since = sinceLastStep(state, position.nextStep);
@@ -114,11 +121,11 @@ export function openRollout(options: Options, begun: RolloutProgress): Rollout {
 
   async function startGroups(): Promise<void> {
     for (;;) {
-      await condition(() => isClosed || (failed === undefined && toStart(state, rules, now()) > 0));
+      await condition(() => isClosed || (failed === undefined && startable() > 0));
       if (isClosed) return;
       isStarting = true;
       try {
-        await startSome(toStart(state, rules, now()));
+        await startSome(startable());
       } finally {
         isStarting = false;
       }
@@ -200,20 +207,38 @@ export function openRollout(options: Options, begun: RolloutProgress): Rollout {
     );
   }
 
-  for (const endless of [gatherTold(), startGroups()]) {
-    endless.catch((error) => {
-      failed ??= error;
-    });
+  /** What follows from the state: conditions ask after each signal, and it is found anew when something has changed. */
+  function derived<Result>(find: (state: RolloutProgress, position: StepPosition) => Result): () => Result {
+    let known: { state: RolloutProgress; position: StepPosition; result: Result } | undefined;
+    return () => {
+      const position = now();
+      if (known?.state !== state || !isSame(known.position, position)) {
+        known = { state, position, result: find(state, position) };
+      }
+      return known.result;
+    };
   }
+  const startable = derived((current, at) => toStart(current, rules, at));
+  const takeable = derived((current, at) => taken(current, rules, at));
+
+  const counting = countNews();
+  counting.catch((error) => {
+    failed ??= error;
+  });
+  const starting = startGroups();
+  starting.catch((error) => {
+    failed ??= error;
+  });
 
   return {
     nextStep: async () => {
       if (rules.staleness === 0) state = { ...state, nextGroup: (position.nextStep - 1) * rules.groups + 1 };
+      count();
       state = withoutStale(state, rules, now());
       isAwaited = true;
-      await condition(() => failed !== undefined || taken(state, rules, now()) !== undefined);
+      await condition(() => failed !== undefined || takeable() !== undefined);
+      const step = failed === undefined ? takeable() : undefined;
       isAwaited = false;
-      const step = failed === undefined ? taken(state, rules, now()) : undefined;
       if (step === undefined) throw failed;
       const failures = tooMany(step.groups.flatMap((group) => group.results));
       if (failures !== undefined) throw failures;
@@ -234,10 +259,21 @@ export function openRollout(options: Options, begun: RolloutProgress): Rollout {
     close: async () => {
       isClosed = true;
       await condition(() => !isStarting);
-      gather(told.splice(0));
+      count();
       return state;
     },
   };
+}
+
+function isSame(a: StepPosition, b: StepPosition): boolean {
+  return (
+    a.step === b.step &&
+    a.policyVersion === b.policyVersion &&
+    a.stepsLeft === b.stepsLeft &&
+    a.inTraining === b.inTraining &&
+    a.isAwaited === b.isAwaited &&
+    a.round === b.round
+  );
 }
 
 function endedIn(groups: readonly OpenGroup[]): number {
