@@ -74,7 +74,7 @@ async function rolledOut(session: RunSession, count: number, gate: string): Prom
   }
   const opened = performance.now();
   await writeFile(gate, "");
-  const { trajectories } = await ended;
+  const { trajectories } = await Promise.race([ended, session.failed]);
   const done = performance.now();
   const histories: InFlight["histories"] = [];
   for await (const { runId } of client.workflow.list({ query: `WorkflowId = "${run}"` })) {
