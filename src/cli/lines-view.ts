@@ -1,3 +1,4 @@
+import type { StepRecord } from "../contracts/generated/step-record.ts";
 import { phaseOf } from "./phase.ts";
 import { evaluationLine, stepLine, summaryLines } from "./progress-text.ts";
 import type { RunView, ViewStream } from "./run-view.ts";
@@ -6,8 +7,12 @@ import type { RunView, ViewStream } from "./run-view.ts";
 export function linesView(stream: ViewStream): RunView {
   let phase: string | undefined;
   let steps: number | undefined;
+  const early: StepRecord[] = []; // recorded before the workflow has said how many steps there are
   let evaluated = Number.NEGATIVE_INFINITY; // the newest version whose evaluation has been written
   const write = (text: string) => stream.write(`${text}\n`);
+  const writeEarly = (of?: number) => {
+    for (const record of early.splice(0)) write(stepLine(record, of));
+  };
 
   return {
     progress: (progress) => {
@@ -16,6 +21,7 @@ export function linesView(stream: ViewStream): RunView {
         write(evaluationLine(record));
         evaluated = record.policyVersion;
       }
+      writeEarly(steps);
       const isStep = progress.phase === "step";
       const now = isStep ? "reinforcement learning" : phaseOf(progress).text;
       if (now !== phase && progress.phase !== "done") {
@@ -25,9 +31,15 @@ export function linesView(stream: ViewStream): RunView {
       phase = now;
     },
     waits: () => {}, // notes say what changes
-    record: (record) => write(stepLine(record, steps)),
+    record: (record) => {
+      if (steps === undefined) early.push(record);
+      else write(stepLine(record, steps));
+    },
     note: write,
-    end: (summary) => summaryLines(summary).forEach(write),
-    close: () => {},
+    end: (summary) => {
+      writeEarly(summary.steps);
+      summaryLines(summary).forEach(write);
+    },
+    close: () => writeEarly(),
   };
 }

@@ -80,6 +80,16 @@ test("writes plain lines where there is no terminal: phases, evaluations, steps,
   `);
 });
 
+test("a step that is recorded before the run has said how many there are is written once it has", () => {
+  const { stream, text } = fakeStream();
+  const view = createView({ stream });
+  view.record(stepRecord);
+  expect(text()).toBe("");
+  view.progress({ ...base, phase: "step", step: 13 });
+  expect(text()).toContain("step 12/40 ");
+  view.close();
+});
+
 test("draws over its own lines on a terminal, and gives the cursor back", () => {
   const listeners = process.listenerCount("exit");
   const { stream, written, text } = fakeStream({ isTTY: true, columns: 100 });
