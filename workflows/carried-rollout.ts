@@ -4,6 +4,7 @@ import type {
   RolloutProgress,
   TrajectorySummary,
 } from "../src/contracts/rollout.ts";
+import { trajectoryId } from "../src/contracts/trajectory-id.ts";
 
 /** Trajectories whose results are read at once: an activity's result may have 2 MiB. */
 const page = 500;
@@ -31,7 +32,7 @@ export async function restored(
   read: (trajectories: string[]) => Promise<TrajectorySummary[]>,
 ): Promise<RolloutProgress> {
   const idOf = ({ stage, task }: Pick<OpenGroup, "stage" | "task">, sample: number) =>
-    `${run}/${stage}/${task}/${sample}`;
+    trajectoryId({ run, stage, task, sample });
   const names = [
     ...open.flatMap((group) => group.ended.map((sample) => idOf(group, sample))),
     ...leftOut.flatMap(({ trajectories }) => trajectories),

@@ -84,8 +84,8 @@ export function openRollout(options: Options, begun: RolloutProgress): Rollout {
     return { step, policyVersion, stepsLeft: options.steps - (step - 1), inTraining, isAwaited, round };
   }
 
-  setHandler(trajectoriesEnded, (news) => {
-    if (news.execution === execution) gather(news.ended); // else its groups have been started anew
+  setHandler(trajectoriesEnded, (told) => {
+    if (told.execution === execution) gather(told.ended); // else its groups have been started anew
   });
 
   function gather(ended: TrajectorySummary[]): void {
@@ -221,14 +221,11 @@ export function openRollout(options: Options, begun: RolloutProgress): Rollout {
   const startable = derived((current, at) => toStart(current, rules, at));
   const takeable = derived((current, at) => taken(current, rules, at));
 
-  const counting = countNews();
-  counting.catch((error) => {
-    failed ??= error;
-  });
-  const starting = startGroups();
-  starting.catch((error) => {
-    failed ??= error;
-  });
+  for (const going of [countNews(), startGroups()]) {
+    going.catch((error) => {
+      failed ??= error;
+    });
+  }
 
   return {
     nextStep: async () => {

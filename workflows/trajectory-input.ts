@@ -1,6 +1,7 @@
 import type { GroupPlace } from "../src/contracts/rollout.ts";
 import type { RunSettings } from "../src/contracts/run-settings.ts";
 import type { Queues, TaskSource, TrajectoryInput, TrajectoryPlace } from "../src/contracts/trajectory.ts";
+import { trajectoryId } from "../src/contracts/trajectory-id.ts";
 
 /** How trajectories are generated. */
 interface Generation {
@@ -26,9 +27,8 @@ export function trajectoryInput(
   { run, policyVersion, settings, queues, source, quickTurns = false, newest = false }: Generation,
 ): TrajectoryInput {
   const { seed, sampling, loop, tools, reward, limits } = settings;
-  const { stage, task, sample } = place;
   return {
-    place: { ...place, run, id: `${run}/${stage}/${task}/${sample}` },
+    place: { ...place, run, id: trajectoryId({ ...place, run }) },
     ...{ source, policyVersion, seed, sampling, loop, tools, reward, limits, queues, quickTurns, newest },
   };
 }

@@ -1,13 +1,11 @@
 import type { Plan, ResolvedPlugin } from "../contracts/plan.ts";
+import { planPlugins } from "../plugins/plan-plugins.ts";
 
 const capabilities = ["network", "files", "processes"] as const;
 
 /** The plugins that a plan uses, each once, in the order of the pipeline. */
 export function usedPlugins(plan: Plan): ResolvedPlugin[] {
-  const { policy, dataset, tools, loop, reward, trainer } = plan;
-  const loss = trainer.loss === undefined ? [] : [trainer.loss];
-  const uses = [policy, dataset.train, dataset.validation, ...tools, loop, reward, trainer, ...loss];
-  return [...new Map(uses.map((use) => [use.name, use])).values()];
+  return [...new Map(planPlugins(plan).map((use) => [use.name, use])).values()];
 }
 
 /** What a plan's plugins declare that they may do beyond computing, by capability, on one line. */

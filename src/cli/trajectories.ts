@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 import type { FinishedTrajectory } from "../contracts/folded-step.ts";
 import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import { outcomes } from "../contracts/outcomes.ts";
+import { trajectoryId } from "../contracts/trajectory-id.ts";
 import { ahead } from "../promises/ahead.ts";
 import { openRun } from "../runs/open-runs.ts";
 import { trajectoryReader } from "../trajectory/reader.ts";
@@ -56,7 +57,7 @@ async function trajectories(named: string, options: Options): Promise<void> {
       total++;
       if (total <= options.skip || (options.limit > 0 && shown === options.limit)) continue;
       shown++;
-      const row = rowOf(`${run}/${name.stage}/${name.task}/${name.sample}`, ended);
+      const row = rowOf(trajectoryId({ ...name, run }), ended);
       if (written === undefined) rows.push(row);
       else await written.add([row]);
     }

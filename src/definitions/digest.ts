@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import type { Plan, ResolvedPlugin } from "../contracts/plan.ts";
+import type { Plan } from "../contracts/plan.ts";
+import { planPlugins } from "../plugins/plan-plugins.ts";
 
 /** SHA-256 of a file; empty if it can't be read. */
 export function digestOf(file: string): string {
@@ -12,17 +13,7 @@ export function digestOf(file: string): string {
 }
 
 /** The modules of a plan's plugins in one file, and what these import, that are not what they were when it was made. */
-export function changedSources({ policy, dataset, tools, loop, reward, trainer }: Plan): string[] {
-  const plugins: ResolvedPlugin[] = [
-    policy,
-    dataset.train,
-    dataset.validation,
-    ...tools,
-    loop,
-    reward,
-    trainer,
-  ];
-  if (trainer.loss !== undefined) plugins.push(trainer.loss);
-  const files = new Map(plugins.flatMap(({ source }) => Object.entries(source?.files ?? {})));
+export function changedSources(plan: Plan): string[] {
+  const files = new Map(planPlugins(plan).flatMap(({ source }) => Object.entries(source?.files ?? {})));
   return [...files].flatMap(([file, digest]) => (digestOf(file) === digest ? [] : [file]));
 }

@@ -2,6 +2,7 @@ import type { FinishedTrajectory } from "../contracts/folded-step.ts";
 import type { StepRecord } from "../contracts/generated/step-record.ts";
 import type { Finding, Reservation } from "../contracts/ledger.ts";
 import type { EvaluationRecord } from "../contracts/run.ts";
+import { trajectoryId } from "../contracts/trajectory-id.ts";
 import { wholeLines } from "../files/line-file.ts";
 import { otherEvaluations, ownEvaluations } from "../runs/evaluations.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
@@ -56,7 +57,7 @@ export async function readStageFacts(
   uses: Uses,
   { stage, items: single }: Stage<SingleTrajectory>,
 ): Promise<{ facts: StageFacts; findings: Finding[] }> {
-  const idOf = ({ task, sample }: TrajectoryName) => `${run}/${stage}/${task}/${sample}`;
+  const idOf = ({ task, sample }: TrajectoryName) => trajectoryId({ run, stage, task, sample });
   const trajectories = new Map<string, FinishedTrajectory | undefined>();
   for (const { name, finished } of single) if (name !== undefined) trajectories.set(idOf(name), finished);
   for (const folded of await reader.folded(stage)) trajectories.set(idOf(folded), folded);

@@ -2,6 +2,7 @@ import { dirname } from "node:path/posix";
 import type { Reservation, ReservedGroup } from "../contracts/ledger.ts";
 import type { Plan } from "../contracts/plan.ts";
 import { stepStage } from "../contracts/stages.ts";
+import { trajectoryId } from "../contracts/trajectory-id.ts";
 import { reservationRow, reservationsPrefix } from "../store/keys.ts";
 import { listed } from "../store/listed.ts";
 import { appendToRow, readRow } from "../store/row.ts";
@@ -72,6 +73,8 @@ export async function reservedStages(store: Pick<Store, "read" | "list">): Promi
 /** The ids that reservations stand for. */
 export function reservedTrajectories(run: string, reservations: readonly Reservation[]): string[] {
   return reservations.flatMap(({ stage, groups }) =>
-    groups.flatMap(({ task, samples }) => samples.map((sample) => `${run}/${stage}/${task}/${sample}`)),
+    groups.flatMap(({ task, samples }) =>
+      samples.map((sample) => trajectoryId({ run, stage, task, sample })),
+    ),
   );
 }

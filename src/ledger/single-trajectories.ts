@@ -1,5 +1,6 @@
 import type { FinishedTrajectory } from "../contracts/folded-step.ts";
 import type { Finding } from "../contracts/ledger.ts";
+import { trajectoryId } from "../contracts/trajectory-id.ts";
 import type { Key } from "../store/key.ts";
 import type { TrajectoryName } from "../store/keys.ts";
 import type { Corrupt, Scanned, Store } from "../store/store.ts";
@@ -64,11 +65,11 @@ export async function* singleTrajectories(
 export async function chainFindings(
   store: Pick<Store, "read">,
   run: string,
-  { stage, task, sample }: TrajectoryName,
+  name: TrajectoryName,
   finished: FinishedTrajectory | undefined,
 ): Promise<Finding[]> {
   if (finished === undefined || finished.outcome === "left-out") return [];
-  return checkChain(store, `${run}/${stage}/${task}/${sample}`, finished);
+  return checkChain(store, trajectoryId({ ...name, run }), finished);
 }
 
 /** Puts together the records of each trajectory, which follow each other. */

@@ -26,13 +26,16 @@ const useOf: Record<Kind, "PluginUse" | "TrainerUse" | "ToolUse" | "RewardUse"> 
  * and their names are proposed, for editors. Other plugins may be named; their configuration is not looked at.
  */
 export function composedSchema(plugins: readonly NamedPlugin[]): JsonObject {
-  const { $id: _, ...schema }: JsonObject = structuredClone(pipelineSchema);
-  const { properties, definitions: shared } = structuredClone(pipelineSchema);
+  const { $id: _, properties, definitions: shared, ...schema } = pipelineSchema;
+  const slot = (kind: Kind, node: JsonObject): JsonObject => ({
+    ...node,
+    $ref: `#/definitions/${kind}UseOrName`,
+  });
   const definitions: JsonObject = { ...shared };
   for (const [kind, base] of Object.entries(useOf)) {
     const own = plugins.filter(({ manifest }) => manifest.kind === kind);
     const names = own.map(({ reference }) => reference);
-    const use: JsonObject = structuredClone(shared[base]);
+    const use: JsonObject = shared[base];
     const uses = isObject(use.properties) ? use.properties : {};
     const reference: JsonObject = { ...described(uses.plugin), ...proposing(names) };
     const configurations = own.map(({ reference: name, manifest }): JsonObject => {
@@ -45,7 +48,11 @@ export function composedSchema(plugins: readonly NamedPlugin[]): JsonObject {
     });
     definitions[`${kind}Use`] = {
       ...use,
-      properties: { ...uses, plugin: reference },
+      properties: {
+        ...uses,
+        plugin: reference,
+        ...(base === "TrainerUse" ? { loss: slot("loss", shared.TrainerUse.properties.loss) } : {}),
+      },
       ...(configurations.length === 0 ? {} : { allOf: configurations }),
     };
     definitions[`${kind}UseOrName`] = {
@@ -56,15 +63,7 @@ export function composedSchema(plugins: readonly NamedPlugin[]): JsonObject {
       else: { $ref: `#/definitions/${kind}Use` },
     };
   }
-  const slot = (kind: Kind, node: JsonObject): JsonObject => ({
-    ...node,
-    $ref: `#/definitions/${kind}UseOrName`,
-  });
   const { train, validation } = properties.dataset.properties;
-  const trainer = definitions.trainerUse;
-  if (isObject(trainer) && isObject(trainer.properties) && isObject(trainer.properties.loss)) {
-    trainer.properties = { ...trainer.properties, loss: slot("loss", trainer.properties.loss) };
-  }
   return {
     ...schema,
     properties: {

@@ -1,6 +1,7 @@
 import { groupPlaces } from "../contracts/group-places.ts";
 import type { Reservation } from "../contracts/ledger.ts";
 import type { CarriedGroup, CarriedRollout, GroupPlace } from "../contracts/rollout.ts";
+import { trajectoryId } from "../contracts/trajectory-id.ts";
 import { readStepReservations } from "../ledger/reservations.ts";
 import { readTrainedStep } from "../ledger/trained-steps.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
@@ -96,7 +97,7 @@ async function drawnGroups({ plan }: OpenRun, tasks: RunTasks, step: number): Pr
 }
 
 function membersOf(run: string, { stage, task, samples }: GroupPlace): string[] {
-  return samples.map((sample) => `${run}/${stage}/${task}/${sample}`);
+  return samples.map((sample) => trajectoryId({ run, stage, task, sample }));
 }
 
 function isAny(members: string[], names: ReadonlySet<string>): boolean {

@@ -1,4 +1,5 @@
 import { distance } from "fastest-levenshtein";
+import { trajectoryId } from "../contracts/trajectory-id.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { foldersIn } from "../files/names-in.ts";
 import { runFolder } from "../runs/run-folder.ts";
@@ -56,7 +57,7 @@ async function* allTrajectories(runs: string, asked: string): AsyncGenerator<Fou
     for (const only of named.length > 0 ? [{ stage, task }, {}] : [{}]) {
       for await (const { items } of reader.stages(only)) {
         for (const name of items) {
-          yield { ...name, run, id: `${run}/${name.stage}/${name.task}/${name.sample}` };
+          yield { ...name, run, id: trajectoryId({ ...name, run }) };
         }
       }
     }

@@ -54,8 +54,9 @@ export function parseJsonLines<Row extends object>(
       rows.push(Object.defineProperty(row, marker, { value: { file, line: index + 1 } }));
     } else {
       for (const finding of findingsOf(validate.errors ?? [], { base: "", whole: "the row" })) {
-        const known = faults.get(keyOf(finding));
-        if (known === undefined) faults.set(keyOf(finding), { line, index, finding, more: 0 });
+        const key = keyOf(finding);
+        const known = faults.get(key);
+        if (known === undefined) faults.set(key, { line, index, finding, more: 0 });
         else known.more++;
       }
     }
