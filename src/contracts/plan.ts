@@ -7,6 +7,8 @@ import type { RetrySettings } from "./trajectory.ts";
 export interface ResolvedPlugin {
   name: string;
   version: string;
+  /** The name of the package that it is, by which a pipeline may have named it; of a folder with a package.json. */
+  package?: string;
   /** Absolute folder of the package. */
   folder: string;
   /** Absolute path of the module whose default export is the plugin. */

@@ -48,8 +48,11 @@ export async function resolvePlugins(
     const home = "folder" in resolution ? resolution.folder : dirname(resolution.file);
     const entry = join(home, manifest.entry ?? manifest.workflow ?? "");
     const { name, version } = manifest;
-    const source = "source" in resolution ? { source: resolution.source } : {};
-    plugins.set(pointer, { name, version, folder: home, entry, manifest, config, ...source });
+    const origin =
+      "source" in resolution
+        ? { source: resolution.source }
+        : { ...(resolution.package !== undefined && { package: resolution.package }) };
+    plugins.set(pointer, { name, version, folder: home, entry, manifest, config, ...origin });
   }
   return { plugins, problems };
 }

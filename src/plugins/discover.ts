@@ -8,6 +8,8 @@ export const manifestName = "everturn.plugin.json";
 /** A folder with a manifest. `name` and `kind` are what the manifest says, as far as it can be read. */
 export interface FoundPlugin {
   readonly name: string;
+  /** The name in the folder's package.json, if it has one: a pipeline may name the plugin by it, too. */
+  readonly package: string | undefined;
   readonly kind: unknown;
   readonly folder: string;
 }
@@ -55,11 +57,22 @@ function subfolders(folder: string): string[] {
 /** Name and kind as far as they can be read: a broken manifest is still found, and reported where it is used. */
 function glance(folder: string): FoundPlugin {
   const text = readFileSync(join(folder, manifestName), "utf8");
+  const found = { package: packageOf(folder), folder };
   try {
     const { name, kind }: { name?: unknown; kind?: unknown } = JSON.parse(text);
-    return { name: typeof name === "string" ? name : basename(folder), kind, folder };
+    return { name: typeof name === "string" ? name : basename(folder), kind, ...found };
   } catch {
     const name = /"name"\s*:\s*"([^"]+)"/.exec(text)?.[1];
-    return { name: name ?? basename(folder), kind: undefined, folder };
+    return { name: name ?? basename(folder), kind: undefined, ...found };
+  }
+}
+
+/** The name of the package that lies in `folder`; undefined if none does, or none that can be read. */
+export function packageOf(folder: string): string | undefined {
+  try {
+    const { name }: { name?: unknown } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    return typeof name === "string" ? name : undefined;
+  } catch {
+    return undefined;
   }
 }

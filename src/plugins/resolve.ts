@@ -1,12 +1,13 @@
 import { existsSync, realpathSync } from "node:fs";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
 import type { PluginManifest } from "../contracts/generated/plugin.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
-import { suggestion } from "../validation/nearest.ts";
+import { upwards } from "../package/own-module.ts";
+import { nearest, suggestion } from "../validation/nearest.ts";
 import { displayPath, type Place } from "../validation/place.ts";
 import type { Problem } from "../validation/problem.ts";
-import { type FoundPlugin, hasManifest, manifestName } from "./discover.ts";
+import { type FoundPlugin, hasManifest, manifestName, packageOf } from "./discover.ts";
 import { inRange } from "./engine-range.ts";
 import { checkManifest } from "./manifest.ts";
 
@@ -14,7 +15,7 @@ const engine = packageJson.version;
 
 /** A place of a pipeline that names a plugin. */
 export interface PluginSlot {
-  /** What the pipeline wrote: a name or a path. */
+  /** What the pipeline wrote: a plugin's name, its package's, or a path. */
   readonly reference: string;
   readonly kind: PluginManifest["kind"];
   /** How messages name the slot, such as dataset.train. */
@@ -23,9 +24,14 @@ export interface PluginSlot {
   readonly place: Place;
 }
 
-/** A usable plugin's folder and manifest, or why there is none. */
+/** A usable plugin's folder, its package's name if it has one, and its manifest; or why there is none. */
 export type Resolution =
-  | { readonly folder: string; readonly manifest: PluginManifest; readonly problems: readonly Problem[] }
+  | {
+      readonly folder: string;
+      readonly package: string | undefined;
+      readonly manifest: PluginManifest;
+      readonly problems: readonly Problem[];
+    }
   | { readonly manifest?: undefined; readonly problems: readonly Problem[] };
 
 /** Finds the plugin that `slot` names and checks its manifest, kind, and engine version. `base` is for paths. */
@@ -34,12 +40,14 @@ export function resolvePlugin(slot: PluginSlot, found: readonly FoundPlugin[], b
   const fail = (error: EverturnError): Resolution => ({ problems: [{ place: slot.place, error }] });
   const located = /^[./]/.test(slot.reference)
     ? folderAt(slot.reference, base, at)
-    : folderNamed(slot, found, at);
+    : folderNamed(slot, found, base);
   if (typeof located !== "string") return fail(located);
 
   const { manifest, problems } = checkManifest(located);
   if (manifest === undefined) return { problems };
-  const { name, kind, version } = manifest;
+  const { kind, version } = manifest;
+  const named = packageOf(located);
+  const name = slot.reference === named ? bothNames(manifest.name, named) : manifest.name;
   if (kind !== slot.kind) {
     const hint = suggestion("", namesOf(found, slot.kind), `Plugins of kind ${slot.kind}`);
     const params = { at, where: slot.where, expected: slot.kind, name, actual: kind, hint };
@@ -49,7 +57,12 @@ export function resolvePlugin(slot: PluginSlot, found: readonly FoundPlugin[], b
   if (!inRange(engine, range)) {
     return fail(new EverturnError("PLUGIN_ENGINE_MISMATCH", { at, name, version, range, engine }));
   }
-  return { folder: located, manifest, problems: [] };
+  return { folder: located, package: named, manifest, problems: [] };
+}
+
+/** A plugin that was named by its package, as messages name it. */
+function bothNames(name: string, named: string): string {
+  return name === named ? name : `${name} of the package ${named}`;
 }
 
 function folderAt(reference: string, base: string, at: string): string | EverturnError {
@@ -61,18 +74,38 @@ function folderAt(reference: string, base: string, at: string): string | Evertur
   return new EverturnError("PLUGIN_NOT_FOUND", { at, name: reference, hint });
 }
 
-function folderNamed(slot: PluginSlot, found: readonly FoundPlugin[], at: string): string | EverturnError {
-  const { reference: name, kind } = slot;
-  const [first, second] = found.filter((plugin) => plugin.name === name);
+function folderNamed(slot: PluginSlot, found: readonly FoundPlugin[], base: string): string | EverturnError {
+  const { reference: name, kind, place } = slot;
+  const at = place.text;
+  const [first, second] = found.filter((plugin) => plugin.name === name || plugin.package === name);
   if (first !== undefined && second !== undefined) {
-    const places = { first: displayPath(first.folder), second: displayPath(second.folder) };
-    return new EverturnError("PLUGIN_AMBIGUOUS", { at, name, ...places });
+    return new EverturnError("PLUGIN_AMBIGUOUS", { at, name, first: told(first), second: told(second) });
   }
   if (first !== undefined) return first.folder;
   const hint =
+    packageHint(name, found, base) ||
     suggestion(name, namesOf(found, kind), `Plugins of kind ${kind}`) ||
     `No plugin of kind ${kind} was found in plugins/, node_modules/ or --plugins; give the path of its folder.`;
   return new EverturnError("PLUGIN_NOT_FOUND", { at, name, hint });
+
+  function told({ folder, name: own, package: named }: FoundPlugin): string {
+    return `${displayPath(folder)}${own === name ? "" : ` (${bothNames(own, named ?? own)})`}`;
+  }
+}
+
+/** What to do about a package's name that no plugin has; nothing if `name` is none, or near to one that a plugin has. */
+function packageHint(name: string, found: readonly FoundPlugin[], base: string): string {
+  const places = upwards(base).map((folder) => join(folder, "node_modules", name));
+  const folder = places.find((place) => existsSync(join(place, "package.json")));
+  if (folder !== undefined)
+    return `The package is installed in ${displayPath(folder)}, but has no ${manifestName}.`;
+  if (!/^@[^/]+\/[^/]+$/.test(name)) return "";
+  const near = nearest(
+    name,
+    found.flatMap((plugin) => plugin.package ?? []),
+  );
+  const question = near === undefined ? "" : `Did you mean “${near}”? `;
+  return `${question}No package of this name is installed: \`npm install ${name}\`.`;
 }
 
 function namesOf(found: readonly FoundPlugin[], kind: string): string[] {

@@ -2,7 +2,7 @@
 import type { JsonObject } from "../json.ts";
 
 /**
- * A plugin's name, or the path of its folder starting with ./ or ../
+ * A plugin's name, its package's name in quotes ("@acme/tool-search"), or a path that begins with ./ or ../: of its folder, or of the module that defines it (./tools/length.ts)
  */
 export type PluginReference = string;
 /**

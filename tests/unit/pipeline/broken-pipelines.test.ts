@@ -97,7 +97,7 @@ describe("a broken pipeline is refused", () => {
       await withPipeline("reward: { plugin: reward-exact-match, config: {} }", "reward: { config: {} }"),
     ).toMatchInlineSnapshot(`
       "pipeline.yaml: refused, 1 problem:
-      pipeline.yaml:15:1: reward lacks “plugin”. Add “plugin”: A plugin's name, or the path of its folder starting with ./ or ../
+      pipeline.yaml:15:1: reward lacks “plugin”. Add “plugin”: A plugin's name, its package's name in quotes ("@acme/tool-search"), or a path that begins with ./ or ../: of its folder, or of the module that defines it (./tools/length.ts)
       Correct it and run again."
     `);
   });
