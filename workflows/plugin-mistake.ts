@@ -2,12 +2,13 @@ import { ApplicationFailure } from "@temporalio/workflow";
 import type { TrajectoryResult } from "../src/contracts/trajectory.ts";
 import type { ErrorCode } from "../src/errors/table.ts";
 
-/** Mistakes in a plugin's own text: trying again does not help, and every trajectory would meet them. */
+/** Mistakes in a plugin's own text, and what a machine lacks: trying again does not help, and every trajectory would meet them. */
 const mistakes: readonly ErrorCode[] = [
   "PLUGIN_BROKEN",
   "PLUGIN_ANSWER_INVALID",
   "PLUGIN_ENTRY_FAILED",
   "PLUGIN_EXPORT_INVALID",
+  "NATIVE_FILES_MISSING",
 ];
 
 /** The mistake of a plugin that an error comes from; undefined if it comes from something else. */

@@ -4,6 +4,7 @@ import { isAbsolute, join } from "node:path";
 import {
   adapterConfigFile,
   beforeStopTexts,
+  type ConfigurationProblem,
   createFraming,
   createSampler,
   createToolCallGrammar,
@@ -18,6 +19,7 @@ import {
   readModelConfig,
   readModelText,
   readVocabulary,
+  requireRuntime,
   type SamplingParameters,
   stopTokenIds,
   type ToolCallGrammar,
@@ -39,20 +41,10 @@ const plugin: PolicyPlugin = {
     await writeStopTokens(folder, texts(stopTokens));
   },
 
-  check({ model, tokenizer, architecture }) {
-    if (model === undefined) {
-      const missing = tokenizer === undefined ? "tokenizer" : "architecture";
-      if (tokenizer !== undefined && architecture !== undefined) return [];
-      const help = "Name a pretrained model, or give tokenizer and architecture for one with random weights.";
-      return [{ key: missing, reason: "is missing, and there is no model", help }];
-    }
-    if (tokenizer !== undefined || architecture !== undefined) {
-      const key = tokenizer === undefined ? "architecture" : "tokenizer";
-      return [{ key, reason: "is there, but model brings its own", help: "Remove one of the two." }];
-    }
-    if (isAbsolute(String(model)) || knownModelNames.includes(String(model))) return [];
-    const help = `Write ./${model} for a file or folder; known names: ${knownModelNames.join(", ")}.`;
-    return [{ key: "model", reason: `is ${model}, which is no known model's name`, help }];
+  async check(config) {
+    const problems = modelProblems(config);
+    if (problems.length === 0) await requireRuntime();
+    return problems;
   },
 
   traits: ({ model, sampling }) => ({
@@ -106,6 +98,23 @@ const plugin: PolicyPlugin = {
 };
 
 export default plugin;
+
+/** What is wrong with how a configuration says which model it is. */
+function modelProblems({ model, tokenizer, architecture }: JsonObject): ConfigurationProblem[] {
+  if (model === undefined) {
+    const missing = tokenizer === undefined ? "tokenizer" : "architecture";
+    if (tokenizer !== undefined && architecture !== undefined) return [];
+    const help = "Name a pretrained model, or give tokenizer and architecture for one with random weights.";
+    return [{ key: missing, reason: "is missing, and there is no model", help }];
+  }
+  if (tokenizer !== undefined || architecture !== undefined) {
+    const key = tokenizer === undefined ? "architecture" : "tokenizer";
+    return [{ key, reason: "is there, but model brings its own", help: "Remove one of the two." }];
+  }
+  if (isAbsolute(String(model)) || knownModelNames.includes(String(model))) return [];
+  const help = `Write ./${model} for a file or folder; known names: ${knownModelNames.join(", ")}.`;
+  return [{ key: "model", reason: `is ${model}, which is no known model's name`, help }];
+}
 
 /** A list of texts in a configuration that its schema holds; none if it is absent. */
 const texts = (list: unknown) => Object.values(list ?? []).map(String);

@@ -74,6 +74,7 @@ export {
   where,
 } from "../onnx/elementwise.ts";
 export type { FloatValue } from "../onnx/graph.ts";
+export { requireRuntime } from "../onnx/require-runtime.ts";
 export { targetOf } from "../onnx/target.ts";
 export { loadLoss } from "../plugins/registry.ts";
 export { createSampler } from "../sampling/sampler.ts";

@@ -117,8 +117,8 @@ export interface PolicyPlugin {
    * adapters are for) or, for a fork with another policy, that one. It stays until the policy is closed.
    */
   open(folder: string, config: JsonObject): Promise<Policy>;
-  /** What no schema can say of a configuration, asked before a run. */
-  check?(config: JsonObject): ConfigurationProblem[];
+  /** What no schema can say of a configuration, asked before a run. Throws what this machine lacks for it. */
+  check?(config: JsonObject): ConfigurationProblem[] | Promise<ConfigurationProblem[]>;
   /**
    * How the policy frames text, asked before a run to count its tokens: from the configuration, or from the `folder` of
    * a version where there is one. Undefined if the configuration names what must be downloaded first. Default: nothing is

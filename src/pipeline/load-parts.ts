@@ -30,13 +30,17 @@ export interface LoadedParts {
   framing: PolicyFraming | undefined;
 }
 
-/** Loads a plan's plugins, tasks and demonstrations once: what can't be loaded is found before anything starts. */
+/**
+ * Loads a plan's plugins, tasks and demonstrations once: what can't be loaded is found before anything starts. Throws
+ * NATIVE_FILES_MISSING if the policy can't work on this machine.
+ */
 export async function loadParts(plan: UnresolvedPlan, document: SourceDocument): Promise<LoadedParts> {
   const problems: Problem[] = [];
   async function at<Part>(pointer: Pointer, loading: Promise<Part>): Promise<Part | undefined> {
     try {
       return await loading;
     } catch (error) {
+      if (isEverturnError(error) && error.code === "NATIVE_FILES_MISSING") throw error; // no mistake of the pipeline
       problems.push(...problemsOf(placeOf(document, pointer, "value"), error));
       return undefined;
     }
@@ -88,7 +92,7 @@ async function checkPolicy(
   document: SourceDocument,
 ): Promise<PolicyFraming | undefined> {
   const plugin = await loadPolicy(policy);
-  refuse(plugin.check?.(structuredClone(policy.config)) ?? [], document, "/policy/config");
+  refuse((await plugin.check?.(structuredClone(policy.config))) ?? [], document, "/policy/config");
   return policyFraming(policy);
 }
 

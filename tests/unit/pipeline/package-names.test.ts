@@ -52,7 +52,9 @@ test("a package whose manifest has another name is told by both where the name i
     ...installed(renamed),
     ...changed("pipeline.yaml", "plugin: reward-exact-match", 'plugin: "@acme/tool-lookup"'),
   });
-  expect(wrongKind).toContain("reward wants a reward plugin, but tool-lookup of the package @acme/tool-lookup");
+  expect(wrongKind).toContain(
+    "reward wants a reward plugin, but tool-lookup of the package @acme/tool-lookup",
+  );
 });
 
 test("a package that is no plugin, and one that is not installed, are told apart", async () => {
