@@ -20,12 +20,15 @@ writeFileSync(
 test.each([
   ["validate", pipeline],
   ["run", pipeline, "--runs", join(folder, "runs")],
-])("without ONNX Runtime's files, everturn %s ends before anything starts, and says what to do", async (...command) => {
-  const env = { NODE_OPTIONS: `--import ${without}` };
-  const { code, stdout, stderr } = await startWith(env, ...command).end();
-  expect(code).toBe(1);
-  expect(stdout).toBe("");
-  expect(stderr).toMatch(
-    /^NATIVE_FILES_MISSING: ONNX Runtime .*Cannot find package.*onnxruntime-node-install=skip into the project's \.npmrc and run `npm install` again\.\n$/,
-  );
-});
+])(
+  "without ONNX Runtime's files, everturn %s ends before anything starts, and says what to do",
+  async (...command) => {
+    const env = { NODE_OPTIONS: `--import ${without}` };
+    const { code, stdout, stderr } = await startWith(env, ...command).end();
+    expect(code).toBe(1);
+    expect(stdout).toBe("");
+    expect(stderr).toMatch(
+      /^NATIVE_FILES_MISSING: ONNX Runtime .*Cannot find package.*onnxruntime-node-install=skip into the project's \.npmrc and run `npm install` again\.\n$/,
+    );
+  },
+);
