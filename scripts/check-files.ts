@@ -43,8 +43,8 @@ const others: Record<string, string> = {
   "src/tasks/task-file.ts": "a file that a person wrote",
   "src/trajectory/find-trajectory.ts": "which folders are runs",
   "src/cli/live-trajectory.ts": "which folders are runs",
-  "src/cli/run-reference.ts": "which folders are runs",
-  "src/cli/follow.ts": "hosts.jsonl",
+  "src/runs/run-reference.ts": "which folders are runs",
+  "src/library/follow.ts": "hosts.jsonl",
   "src/cli/used-target.ts": "the folder that a model is exported to",
 };
 

@@ -1,9 +1,9 @@
 import type { Client } from "@temporalio/client";
 import type { Command } from "commander";
 import { isEverturnError } from "../errors/everturn-error.ts";
+import { runReference } from "../runs/run-reference.ts";
 import { withLiveRun } from "../supervision/run-client.ts";
 import { askTranscript, liveTrajectories } from "../temporal/live-trajectories.ts";
-import { runReference } from "./run-reference.ts";
 import { visible } from "./spans.ts";
 import { tableLines } from "./table.ts";
 

@@ -1,7 +1,9 @@
 import type { Command } from "commander";
+import { untilAborted } from "../promises/abort-signals.ts";
+import { runReference } from "../runs/run-reference.ts";
 import type { RunSession } from "../supervision/session.ts";
-import { runReference } from "./run-reference.ts";
-import { withSession } from "./with-session.ts";
+import { withSession } from "../supervision/with-session.ts";
+import { interruptible } from "./interruptible.ts";
 
 /** `everturn dev <run>`: a run's Temporal server, UI and workers, until Ctrl-C. */
 export function registerDev(program: Command): void {
@@ -16,10 +18,12 @@ export function registerDev(program: Command): void {
     .action(async (named: string, { temporal, ...options }: { runs: string; temporal?: string }) => {
       const { runs, run } = runReference(named, options.runs);
       const note = (text: string) => void process.stderr.write(`${text}\n`);
-      await withSession({ runs, run, temporal, note }, (session) => {
-        process.stdout.write(`${hints(session)}\nCtrl-C ends it\n`);
-        return session.failed;
-      });
+      await interruptible((signal) =>
+        withSession({ runs, run, temporal, note, signal }, (session) => {
+          process.stdout.write(`${hints(session)}\nCtrl-C ends it\n`);
+          return untilAborted(session.closing);
+        }),
+      );
     });
 }
 

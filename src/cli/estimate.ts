@@ -1,7 +1,7 @@
 import type { StepRecord } from "../contracts/generated/step-record.ts";
 import type { RunProgress } from "../contracts/run.ts";
+import type { Phase } from "../library/phase.ts";
 import { duration } from "../text/format.ts";
-import type { Phase } from "./phase.ts";
 
 /** How long the phase under way has taken, and may still take if it goes on as it did; seconds. */
 export interface PhaseTime {

@@ -1,13 +1,13 @@
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
+import { versionFolder } from "../library/find-version.ts";
 import { exportModel } from "../models/export-model.ts";
 import type { FloatType } from "../models/float-types.ts";
 import { openRun } from "../runs/open-runs.ts";
 import { isRun } from "../runs/run-file.ts";
+import { runReference } from "../runs/run-reference.ts";
 import { displayPath } from "../validation/place.ts";
-import { runReference } from "./run-reference.ts";
 import { refuseUsedTarget, writeNewFolder } from "./used-target.ts";
-import { versionFolder } from "./versions.ts";
 
 const dtypes = new Map<string, FloatType>([
   ["float32", "F32"],

@@ -4,19 +4,20 @@ import type { TrajectoryInput, TrajectoryResult } from "../contracts/trajectory.
 import { EverturnError } from "../errors/everturn-error.ts";
 import { takeForkStage } from "../runs/fork-stage.ts";
 import { openRun } from "../runs/open-runs.ts";
+import { trajectoryReference } from "../runs/run-reference.ts";
 import type { RunSession } from "../supervision/session.ts";
 import { startTrajectory } from "../supervision/start-trajectory.ts";
+import { terminate } from "../supervision/terminate.ts";
+import { withSession } from "../supervision/with-session.ts";
 import { workflowResult } from "../supervision/workflow-result.ts";
 import { copyTurns } from "../trajectory/copy-turns.ts";
 import { findTrajectory } from "../trajectory/find-trajectory.ts";
 import { trajectoryReader } from "../trajectory/reader.ts";
 import { readTrajectoryRecord } from "../trajectory/trajectory-files.ts";
 import { type ForkPlan, type ForkRequest, forkInputs, forkPlan } from "./fork-plan.ts";
+import { interruptible } from "./interruptible.ts";
 import { count, decimal, positiveCount } from "./option-values.ts";
-import { trajectoryReference } from "./run-reference.ts";
 import { tableLines } from "./table.ts";
-import { terminate } from "./terminate.ts";
-import { withSession } from "./with-session.ts";
 
 interface Options extends ForkRequest {
   count: number;
@@ -65,20 +66,19 @@ async function fork(named: string, options: Options): Promise<void> {
     );
   }
   let inputs: TrajectoryInput[] = [];
-  const results = await withSession(
-    { runs, run, temporal: options.temporal, queuePrefix: `${run}/${stage}/`, note },
-    (session) => {
-      inputs = forkInputs(opened, plan, { stage, count: options.count, queues: session.queues });
-      return Promise.all(inputs.map((input) => forkIn(session, input)));
-    },
-    {
-      onInterrupt: (session) =>
-        terminate(
-          session,
-          inputs.map(({ place }) => place.id),
-        ),
-      farewell: () => note("interrupted"),
-    },
+  const onInterrupt = (session: RunSession) =>
+    terminate(
+      session,
+      inputs.map(({ place }) => place.id),
+    );
+  const opening = { runs, run, temporal: options.temporal, queuePrefix: `${run}/${stage}/`, note };
+  const results = await interruptible(
+    (signal) =>
+      withSession({ ...opening, signal, onInterrupt }, (session) => {
+        inputs = forkInputs(opened, plan, { stage, count: options.count, queues: session.queues });
+        return Promise.all(inputs.map((input) => forkIn(session, input)));
+      }),
+    () => note("interrupted"),
   );
   if (results === "interrupted") return;
   process.stdout.write(

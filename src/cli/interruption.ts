@@ -2,8 +2,6 @@
 export interface Interruption {
   /** Aborts at the first signal. */
   signal: AbortSignal;
-  /** Resolves then. */
-  promise: Promise<"interrupted">;
   /** The exit code that shells expect of a process that the signal ended; 0 before one came. */
   code(): number;
   /** Gives the signals their usual meaning back. */
@@ -24,9 +22,6 @@ export function interruption(farewell: () => void = () => {}): Interruption {
   const controller = new AbortController();
   let code = 0;
   let toldAt = 0;
-  const promise = new Promise<"interrupted">((resolve) => {
-    controller.signal.addEventListener("abort", () => resolve("interrupted"));
-  });
   const onSignal = (name: keyof typeof codes) => {
     if (!controller.signal.aborted) {
       code = codes[name];
@@ -40,7 +35,6 @@ export function interruption(farewell: () => void = () => {}): Interruption {
   for (const name of names) process.on(name, onSignal);
   return {
     signal: controller.signal,
-    promise,
     code: () => code,
     release: () => {
       for (const name of names) process.off(name, onSignal);

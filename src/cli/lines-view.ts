@@ -1,6 +1,6 @@
 import type { StepRecord } from "../contracts/generated/step-record.ts";
-import { phaseOf } from "./phase.ts";
-import { evaluationLine, stepLine, summaryLines } from "./progress-text.ts";
+import type { RunEvent } from "../library/events.ts";
+import { evaluationLine, serverLine, stepLine, summaryLines } from "./progress-text.ts";
 import type { RunView, ViewStream } from "./run-view.ts";
 
 /** Plain lines: one for each change of phase outside the steps, each evaluation, each step, each note. */
@@ -8,34 +8,42 @@ export function linesView(stream: ViewStream): RunView {
   let phase: string | undefined;
   let steps: number | undefined;
   const early: StepRecord[] = []; // recorded before the workflow has said how many steps there are
-  let evaluated = Number.NEGATIVE_INFINITY; // the newest version whose evaluation has been written
   const write = (text: string) => stream.write(`${text}\n`);
   const writeEarly = (of?: number) => {
     for (const record of early.splice(0)) write(stepLine(record, of));
   };
 
+  function writePhase({ progress, phase: { text } }: Extract<RunEvent, { type: "progress" }>): void {
+    steps = progress.steps;
+    writeEarly(steps);
+    const isStep = progress.phase === "step";
+    const now = isStep ? "reinforcement learning" : text;
+    if (now !== phase && progress.phase !== "done") {
+      const size = isStep ? `, ${progress.steps} steps` : progress.of > 0 ? `, ${progress.of} steps` : "";
+      write(now + (progress.phase === "evaluate" ? "" : size));
+    }
+    phase = now;
+  }
+
   return {
-    progress: (progress) => {
-      steps = progress.steps;
-      for (const record of progress.evaluations.filter((one) => one.policyVersion > evaluated)) {
-        write(evaluationLine(record));
-        evaluated = record.policyVersion;
+    tell: (event) => {
+      switch (event.type) {
+        case "note":
+          return void write(event.text);
+        case "server":
+          return void write(serverLine(event));
+        case "progress":
+          return writePhase(event);
+        case "evaluation":
+          return void write(evaluationLine(event.record));
+        case "step":
+          if (steps === undefined) early.push(event.record);
+          else write(stepLine(event.record, steps));
+          return;
+        case "waits":
+          return; // notes say what changes
       }
-      writeEarly(steps);
-      const isStep = progress.phase === "step";
-      const now = isStep ? "reinforcement learning" : phaseOf(progress).text;
-      if (now !== phase && progress.phase !== "done") {
-        const size = isStep ? `, ${progress.steps} steps` : progress.of > 0 ? `, ${progress.of} steps` : "";
-        write(now + (progress.phase === "evaluate" ? "" : size));
-      }
-      phase = now;
     },
-    waits: () => {}, // notes say what changes
-    record: (record) => {
-      if (steps === undefined) early.push(record);
-      else write(stepLine(record, steps));
-    },
-    note: write,
     end: (summary) => {
       writeEarly(summary.steps);
       summaryLines(summary).forEach(write);

@@ -5,6 +5,7 @@ import { EverturnError, isEverturnError } from "../errors/everturn-error.ts";
 import { foldersIn } from "../files/names-in.ts";
 import { readRunFile } from "../runs/run-file.ts";
 import { runFolder } from "../runs/run-folder.ts";
+import { type RunReference, trajectoryReference } from "../runs/run-reference.ts";
 import { openRunStore } from "../store/open-run-store.ts";
 import { withLiveRun } from "../supervision/run-client.ts";
 import { noServer, sessionAddress } from "../supervision/session-file.ts";
@@ -12,7 +13,6 @@ import { giveOrder, liveTrajectories } from "../temporal/live-trajectories.ts";
 import { findTrajectory } from "../trajectory/find-trajectory.ts";
 import { trajectoryReader } from "../trajectory/reader.ts";
 import { readTrajectoryRecord } from "../trajectory/trajectory-files.ts";
-import { type RunReference, trajectoryReference } from "./run-reference.ts";
 import { statusText } from "./trajectory-status.ts";
 
 /** What each command about a live trajectory takes. */

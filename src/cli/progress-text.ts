@@ -37,6 +37,11 @@ export function evaluationLine(record: EvaluationRecord): string {
   return `held-out accuracy ${percent(record.accuracy)}  ${where}, ${counted(record.tasks, "task")}${leftOut}  ${duration(record.seconds)}`;
 }
 
+/** One line for a server that is up. */
+export function serverLine({ ui, address }: { ui?: string; address: string }): string {
+  return ui === undefined ? `Temporal at ${address}` : `Temporal UI at ${ui}`;
+}
+
 /** The end of a run in a few lines. */
 export function summaryLines(summary: RunSummary): string[] {
   const accuracies = [

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import { type Pruned, prune } from "../retention/prune.ts";
 import { openRun } from "../runs/open-runs.ts";
+import { runReference } from "../runs/run-reference.ts";
 import { sweptLine } from "../runs/sweep.ts";
 import { counted, grouped } from "../text/format.ts";
-import { runReference } from "./run-reference.ts";
 
 interface Options {
   runs: string;

@@ -1,11 +1,11 @@
 import type { Command } from "commander";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { openRun } from "../runs/open-runs.ts";
+import { trajectoryReference } from "../runs/run-reference.ts";
 import { withRunClient } from "../supervision/run-client.ts";
 import { historiesOf, replayHistories } from "../temporal/replay.ts";
 import { counted } from "../text/format.ts";
 import { findTrajectory } from "../trajectory/find-trajectory.ts";
-import { trajectoryReference } from "./run-reference.ts";
 import { errorLine, tellError } from "./tell-error.ts";
 
 /** `everturn replay <trajectory>`: today's workflow code over a trajectory's recorded history, all parts of it. */

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { writeReport } from "../report/write-report.ts";
-import { runFolder } from "../runs/run-folder.ts";
-import { runReference } from "./run-reference.ts";
+import { openRun } from "../runs/open-runs.ts";
+import { runReference } from "../runs/run-reference.ts";
 
 /** `everturn report <run>`: writes a run's report.html, also while it works. */
 export function registerReport(program: Command): void {
@@ -13,9 +13,9 @@ export function registerReport(program: Command): void {
     .option("--json", "print one line of JSON", false)
     .action(async (named: string, options: { runs: string; json: boolean }) => {
       const { runs, run } = runReference(named, options.runs);
-      const folder = runFolder(runs, run);
-      await writeReport(folder);
-      const { report } = folder;
+      const opened = await openRun(runs, run);
+      await writeReport(opened);
+      const { report } = opened.folder;
       process.stdout.write(`${options.json ? JSON.stringify({ run, report }) : report}\n`);
     });
 }

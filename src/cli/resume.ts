@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { openRun } from "../runs/open-runs.ts";
+import { runReference } from "../runs/run-reference.ts";
 import { collect } from "./option-values.ts";
-import { runReference } from "./run-reference.ts";
 import { train } from "./train.ts";
 
 interface Options {

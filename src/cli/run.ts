@@ -1,18 +1,12 @@
-import { resolve } from "node:path";
 import { type Command, Option } from "commander";
+import { placeRun, type RunPlace } from "../library/place-run.ts";
 import { loadPlan } from "../pipeline/load-plan.ts";
-import { createRun, workerLayouts } from "../runs/create-run.ts";
-import { telemetryIsOn } from "../telemetry/telemetry.ts";
-import { locationFromEnvironment } from "../temporal/client.ts";
+import { workerLayouts } from "../runs/create-run.ts";
 import { collect } from "./option-values.ts";
 import { train } from "./train.ts";
 
-interface Options {
-  runs: string;
-  address?: string;
-  namespace?: string;
+interface Options extends RunPlace {
   temporal?: string;
-  workers?: (typeof workerLayouts)[number];
   set: string[];
   plugins: string[];
   json: boolean;
@@ -44,19 +38,6 @@ export function registerRun(program: Command): void {
     .option("--json", "end with one line of JSON on standard output", false)
     .action(async (pipeline: string, options: Options) => {
       const plan = await loadPlan(pipeline, { overrides: options.set, pluginFolders: options.plugins });
-      const runs = resolve(options.runs);
-      const { EVERTURN_STORE: store } = process.env;
-      const server = joinedServer(options);
-      const run = await createRun(plan, runs, server, telemetryIsOn(), options.workers, store);
-      await train({ runs, run, temporal: options.temporal, json: options.json });
+      await train({ ...(await placeRun(plan, options)), temporal: options.temporal, json: options.json });
     });
-}
-
-function joinedServer({ address, namespace }: Options): { address: string; namespace: string } | undefined {
-  const environment = locationFromEnvironment();
-  if (address === undefined && environment === undefined) return undefined;
-  return {
-    address: address ?? environment?.address ?? "",
-    namespace: namespace ?? environment?.namespace ?? "default",
-  };
 }

@@ -1,9 +1,10 @@
 import type { StepRecord } from "../contracts/generated/step-record.ts";
-import type { RunProgress, StageProgress } from "../contracts/run.ts";
+import type { RunProgress } from "../contracts/run.ts";
+import type { RunEvent } from "../library/events.ts";
+import type { Phase } from "../library/phase.ts";
 import { duration, percent } from "../text/format.ts";
 import { aboutText, type PhaseTime, phaseClock, remainingSeconds } from "./estimate.ts";
-import { type Phase, phaseOf } from "./phase.ts";
-import { leftOutReason, metric, progressBar, sparkline, summaryLines } from "./progress-text.ts";
+import { leftOutReason, metric, progressBar, serverLine, sparkline, summaryLines } from "./progress-text.ts";
 import type { RunView, ViewStream } from "./run-view.ts";
 import { line, paintFor, type Span } from "./spans.ts";
 
@@ -20,7 +21,7 @@ export function screenView(stream: ViewStream, clock: () => number = () => perfo
   const records: StepRecord[] = [];
   const phases = phaseClock();
   let lastEnd = started; // of a step or an evaluation
-  let latest: Latest | undefined;
+  let latest: Progress | undefined;
   let waits: readonly string[] = [];
   let drawn = 0;
   let isOpen = true;
@@ -38,13 +39,12 @@ export function screenView(stream: ViewStream, clock: () => number = () => perfo
     if (!isOpen || latest === undefined) return;
     const width = Math.max(20, (stream.columns ?? 80) - 1);
     const now = clock();
-    const phase = phaseOf(latest.progress, latest.child);
     const times = {
       run: (now - started) / 1000,
-      phase: phases.see(phase, now / 1000),
+      phase: phases.see(latest.phase, now / 1000),
       remaining: remainingSeconds(latest.progress, records, (now - lastEnd) / 1000),
     };
-    const spans = [...screenLines(latest, phase, records, times), ...waitSpans(waits)];
+    const spans = [...screenLines(latest, records, times), ...waitSpans(waits)];
     const text = spans.map((one) => `${line(one, paint, width)}\n`).join("");
     stream.write(erase() + text);
     drawn = spans.length;
@@ -57,26 +57,38 @@ export function screenView(stream: ViewStream, clock: () => number = () => perfo
     stream.write(erase() + showCursor);
   }
 
+  function note(text: string): void {
+    stream.write(`${erase()}${text}\n`);
+    draw();
+  }
+
+  function see(event: Exclude<RunEvent, { type: "note" | "server" }>): void {
+    switch (event.type) {
+      case "progress": {
+        const evaluated = ({ evaluations }: RunProgress) => evaluations.at(-1)?.policyVersion ?? -1;
+        if (evaluated(event.progress) > (latest === undefined ? -1 : evaluated(latest.progress)))
+          lastEnd = clock();
+        latest = event;
+        break;
+      }
+      case "step":
+        records.push(event.record);
+        lastEnd = clock();
+        break;
+      case "waits":
+        waits = event.lines;
+        break;
+      case "evaluation":
+        return; // the next progress has it
+    }
+    draw();
+  }
+
   return {
-    progress: (progress, child, waiting = 0) => {
-      const evaluated = ({ evaluations }: RunProgress) => evaluations.at(-1)?.policyVersion ?? -1;
-      if (evaluated(progress) > (latest === undefined ? -1 : evaluated(latest.progress))) lastEnd = clock();
-      latest = { progress, child, waiting };
-      draw();
-    },
-    waits: (now) => {
-      if (waits.length === 0 && now.length === 0) return;
-      waits = now;
-      draw();
-    },
-    record: (record) => {
-      records.push(record);
-      lastEnd = clock();
-      draw();
-    },
-    note: (text) => {
-      stream.write(`${erase()}${text}\n`);
-      draw();
+    tell: (event) => {
+      if (event.type === "note") note(event.text);
+      else if (event.type === "server") note(serverLine(event));
+      else see(event);
     },
     end: (summary) => {
       close();
@@ -94,12 +106,7 @@ function waitSpans(waits: readonly string[]): Span[][] {
   return waits.slice(0, waitsShown).map((text) => [["yellow", text]]);
 }
 
-/** What the view was told last. */
-interface Latest {
-  progress: RunProgress;
-  child: StageProgress | undefined;
-  waiting: number;
-}
+type Progress = Extract<RunEvent, { type: "progress" }>;
 
 /** Seconds: since the view began, of the phase under way, and that the rest of the run will take. */
 interface Times {
@@ -114,8 +121,7 @@ const leastOfRun = 1;
 
 /** What the live view shows, line by line. */
 function screenLines(
-  { progress, waiting }: Latest,
-  phase: Phase,
+  { progress, phase, waiting }: Progress,
   records: readonly StepRecord[],
   times: Times,
 ): Span[][] {

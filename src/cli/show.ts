@@ -2,9 +2,9 @@ import type { Command } from "commander";
 import { tokenRows, tokenTexts } from "../report/token-rows.ts";
 import { readTrajectory } from "../report/trajectory-detail.ts";
 import { openRun } from "../runs/open-runs.ts";
+import { trajectoryReference } from "../runs/run-reference.ts";
 import { findTrajectory } from "../trajectory/find-trajectory.ts";
 import { trajectoryReader } from "../trajectory/reader.ts";
-import { trajectoryReference } from "./run-reference.ts";
 import { paintFor } from "./spans.ts";
 import { trajectoryText } from "./trajectory-text.ts";
 

@@ -1,8 +1,7 @@
 import { CommanderError } from "commander";
-import { EverturnError, isEverturnError } from "../errors/everturn-error.ts";
+import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
-import { nativeFilesMissing } from "../errors/native-files.ts";
-import { pathError } from "../validation/path-error.ts";
+import { knownError } from "../library/known-error.ts";
 
 /** What `--json` prints of an error. `problems` are the single ones where it stands for several. */
 export interface ErrorLine {
@@ -46,7 +45,7 @@ export function endWith(thrown: unknown): void {
     if (isJson && thrown.exitCode !== 0) print(invalidCommand(thrown));
     return;
   }
-  const known = isEverturnError(thrown) ? thrown : (pathError(thrown) ?? nativeFilesMissing(thrown));
+  const known = knownError(thrown);
   if (known !== undefined) {
     tellError(known);
     if (isJson) print(known);

@@ -1,25 +1,19 @@
 import { type Command, Option } from "commander";
-import type { FinishedTrajectory } from "../contracts/folded-step.ts";
-import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import { outcomes } from "../contracts/outcomes.ts";
-import { trajectoryId } from "../contracts/trajectory-id.ts";
-import { ahead } from "../promises/ahead.ts";
+import {
+  type ListedTrajectory,
+  listTrajectories,
+  type TrajectoryFilter,
+} from "../library/list-trajectories.ts";
 import { openRun } from "../runs/open-runs.ts";
-import { trajectoryReader } from "../trajectory/reader.ts";
+import { runReference } from "../runs/run-reference.ts";
 import { count, decimal } from "./option-values.ts";
-import { runReference } from "./run-reference.ts";
 import { visible } from "./spans.ts";
 import { tableLines } from "./table.ts";
 import { writeOut, writtenJson } from "./written-json.ts";
 
-interface Options {
+interface Options extends TrajectoryFilter {
   runs: string;
-  stage?: string;
-  task?: string;
-  outcome?: TrajectoryRecord["outcome"];
-  minReward?: number;
-  maxReward?: number;
-  tool?: string;
   limit: number;
   skip: number;
   json: boolean;
@@ -46,51 +40,21 @@ export function registerTrajectories(program: Command): void {
 
 async function trajectories(named: string, options: Options): Promise<void> {
   const { runs, run } = runReference(named, options.runs);
-  const reader = trajectoryReader(await openRun(runs, run));
-  const rows: ListedRow[] = [];
+  const rows: ListedTrajectory[] = [];
   const written = options.json ? writtenJson("trajectories") : undefined;
   let [total, shown] = [0, 0];
-  for await (const { items } of reader.stages(options)) {
-    const finished = ahead(items, together, async (name) => ({ name, ended: await reader.finished(name) }));
-    for await (const { name, ended } of finished) {
-      if (ended === undefined || !matches(ended, options)) continue;
-      total++;
-      if (total <= options.skip || (options.limit > 0 && shown === options.limit)) continue;
-      shown++;
-      const row = rowOf(trajectoryId({ ...name, run }), ended);
-      if (written === undefined) rows.push(row);
-      else await written.add([row]);
-    }
+  for await (const row of listTrajectories(await openRun(runs, run), options)) {
+    total++;
+    if (total <= options.skip || (options.limit > 0 && shown === options.limit)) continue;
+    shown++;
+    if (written === undefined) rows.push(row);
+    else await written.add([row]);
   }
   if (written === undefined) await writeOut(listing(rows, total, options.skip));
   else await written.end({ total });
 }
 
-/** Trajectories that are read at once. */
-const together = 32;
-
-function matches(
-  { outcome: ended, reward, tools }: FinishedTrajectory,
-  { outcome, minReward, maxReward, tool }: Options,
-): boolean {
-  return (
-    (outcome === undefined || ended === outcome) &&
-    (minReward === undefined || reward >= minReward) &&
-    (maxReward === undefined || reward <= maxReward) &&
-    (tool === undefined || tools.includes(tool))
-  );
-}
-
-function rowOf(id: string, finished: FinishedTrajectory) {
-  const { outcome, reward, success, policyVersions, toolCalls, tokens, seconds } = finished;
-  const allTokens = tokens.prompt + tokens.action + tokens.observation;
-  const turns = policyVersions.length;
-  return { id, outcome, reward, success, turns, toolCalls, tokens: allTokens, seconds };
-}
-
-type ListedRow = ReturnType<typeof rowOf>;
-
-function listing(rows: ListedRow[], total: number, skip: number): string {
+function listing(rows: ListedTrajectory[], total: number, skip: number): string {
   if (total === 0) return "No finished trajectory matches.\n";
   const right = (title: string) => ({ title, align: "right" as const });
   const columns = [

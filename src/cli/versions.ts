@@ -1,10 +1,9 @@
 import type { Command } from "commander";
-import { EverturnError } from "../errors/everturn-error.ts";
-import { type OpenRun, openRun } from "../runs/open-runs.ts";
+import { findVersion } from "../library/find-version.ts";
+import { openRun } from "../runs/open-runs.ts";
+import { runReference } from "../runs/run-reference.ts";
 import { displayPath } from "../validation/place.ts";
 import { type ListedVersion, listVersions } from "../versions/list-versions.ts";
-import { policyPart } from "../versions/version-parts.ts";
-import { runReference } from "./run-reference.ts";
 import { tableLines } from "./table.ts";
 
 interface Options {
@@ -27,27 +26,11 @@ export function registerVersions(program: Command): void {
 async function versions(named: string, asked: string | undefined, options: Options): Promise<void> {
   const { runs, run } = runReference(named, options.runs);
   const opened = await openRun(runs, run);
-  const all = (await listVersions(opened)).map(shown);
-  const found = asked === undefined ? all : [versionOf(opened, all, asked)];
+  const all = await listVersions(opened);
+  const found = (asked === undefined ? all : [findVersion(opened, all, asked)]).map(shown);
   if (options.json) process.stdout.write(`${JSON.stringify({ run, versions: found })}\n`);
-  else if (asked === undefined) process.stdout.write(`${text(all)}\n`);
+  else if (asked === undefined) process.stdout.write(`${text(found)}\n`);
   else process.stdout.write(`${found[0]?.folder}\n`);
-}
-
-/** The folder of one version's policy. Throws POLICY_NOT_FOUND, FILES_GONE. */
-export async function versionFolder(run: OpenRun, asked: string): Promise<string> {
-  const { folder = "" } = versionOf(run, await listVersions(run), asked);
-  return folder;
-}
-
-function versionOf({ id: run, plan }: OpenRun, all: readonly ListedVersion[], asked: string): ListedVersion {
-  const found = asked === "newest" ? all.at(-1) : all.find(({ version }) => String(version) === asked);
-  if (found?.state === "broken") {
-    const { key, part } = policyPart(plan, found.version);
-    throw new EverturnError("FILES_GONE", { tree: key.tree, part });
-  }
-  if (found?.folder === undefined) throw new EverturnError("POLICY_NOT_FOUND", { run, version: asked });
-  return found;
 }
 
 function shown({ folder, ...version }: ListedVersion): ListedVersion {

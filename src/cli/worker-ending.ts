@@ -1,4 +1,5 @@
 import { endAnyway } from "../processes/end-anyway.ts";
+import { untilAborted } from "../promises/abort-signals.ts";
 import { interruption } from "./interruption.ts";
 
 /** When a worker should end. */
@@ -17,7 +18,7 @@ export interface WorkerEnding {
 export function workerEnding(): WorkerEnding {
   const isSupervised = process.send !== undefined;
   let isReady = false;
-  const promise = isSupervised ? untilDisconnected() : interruption().promise.then(() => {});
+  const promise = isSupervised ? untilDisconnected() : untilAborted(interruption().signal);
   void promise.then(() => {
     if (!isReady) process.exit();
     endAnyway();

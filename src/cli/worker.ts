@@ -4,10 +4,10 @@ import type { RunFile } from "../contracts/run.ts";
 import { prefixed, type Role, roles } from "../runs/queues.ts";
 import { readRunFile } from "../runs/run-file.ts";
 import { runFolder } from "../runs/run-folder.ts";
+import { runReference } from "../runs/run-reference.ts";
 import { noServer, readSession, sessionAddress } from "../supervision/session-file.ts";
 import { startTelemetry } from "../telemetry/telemetry.ts";
 import { runWorker } from "../temporal/worker.ts";
-import { runReference } from "./run-reference.ts";
 import { workerEnding } from "./worker-ending.ts";
 
 interface Options {

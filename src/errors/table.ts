@@ -490,6 +490,11 @@ export const errorTable = {
     retryable: true,
     help: "Nothing that was finished is lost: correct the cause, then `npx everturn resume {run}`.",
   },
+  INTERRUPTED: {
+    message: "The work on {run} was interrupted, and all of it has ended.",
+    retryable: false,
+    help: "Nothing that was finished is lost: `npx everturn resume {run}` goes on with the training, and so does `train()` of the library.",
+  },
   WORKER_ENDED: {
     message: "The {role} worker ended {times} ({reason}). Its log {log} ends with:\n{lines}",
     retryable: true,

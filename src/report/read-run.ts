@@ -1,12 +1,11 @@
-import { basename, dirname } from "node:path";
+import { dirname } from "node:path";
 import type { StepRecord } from "../contracts/generated/step-record.ts";
 import type { Plan } from "../contracts/plan.ts";
 import type { EvaluationRecord } from "../contracts/run.ts";
 import { otherEvaluations, ownEvaluations } from "../runs/evaluations.ts";
-import { openRun } from "../runs/open-runs.ts";
+import type { OpenRun } from "../runs/open-runs.ts";
 import { recordedSteps } from "../runs/recorded-steps.ts";
 import { readRunFile } from "../runs/run-file.ts";
-import type { RunFolder } from "../runs/run-folder.ts";
 import { trajectoryReader } from "../trajectory/reader.ts";
 import { firstVersion } from "../versions/first-version.ts";
 import { type Comparison, compare } from "./comparison.ts";
@@ -25,10 +24,9 @@ export interface ReportData {
   comparison: Comparison | undefined;
 }
 
-/** Reads a run's folder. Throws RUN_NOT_FOUND, RECORD_CORRUPT. */
-export async function readReportData(folder: RunFolder): Promise<ReportData> {
-  const run = await openRun(dirname(folder.root), basename(folder.root));
-  const { id, plan, store } = run;
+/** Reads what is recorded of a run. */
+export async function readReportData(run: OpenRun): Promise<ReportData> {
+  const { id, folder, plan, store } = run;
   const { createdAt } = await readRunFile(dirname(folder.root), id);
   const steps = await recordedSteps(store);
   const evaluations = await ownEvaluations(run, steps.at(-1)?.policyVersion ?? firstVersion(plan));

@@ -1,9 +1,9 @@
 import { writeWhole } from "../files/whole-files.ts";
-import type { RunFolder } from "../runs/run-folder.ts";
+import type { OpenRun } from "../runs/open-runs.ts";
 import { page } from "./page.ts";
 import { readReportData } from "./read-run.ts";
 
-/** Writes `report.html` of a run, finished or not, from the files of its folder. Throws RUN_NOT_FOUND. */
-export async function writeReport(folder: RunFolder): Promise<void> {
-  await writeWhole(folder.report, page(await readReportData(folder)));
+/** Writes `report.html` of a run, finished or not, from what is recorded of it. */
+export async function writeReport(run: OpenRun): Promise<void> {
+  await writeWhole(run.folder.report, page(await readReportData(run)));
 }

@@ -1,4 +1,5 @@
 import type { Plan } from "../contracts/plan.ts";
+import type { Notice } from "../processes/notice.ts";
 import { sharedPromises } from "../promises/shared-promises.ts";
 import { openRunStore } from "../store/open-run-store.ts";
 import type { Store } from "../store/store.ts";
@@ -31,16 +32,23 @@ export function openRuns(runs: string): (run: string) => Promise<OpenRun> {
   };
 }
 
-/** Opens one run. Throws RUN_NOT_FOUND, RECORD_CORRUPT. */
-export async function openRun(runs: string, run: string): Promise<OpenRun> {
-  return (await openCounted(runs, run)).run;
+/**
+ * Opens one run. What can't be read of it and counts as absent is told, by default on standard error. Throws
+ * RUN_NOT_FOUND, RECORD_CORRUPT.
+ */
+export async function openRun(runs: string, run: string, tell?: (notice: Notice) => void): Promise<OpenRun> {
+  return (await openCounted(runs, run, tell)).run;
 }
 
 /** A run with the number of its plans. */
-async function openCounted(runs: string, id: string): Promise<{ run: OpenRun; plans: number }> {
+async function openCounted(
+  runs: string,
+  id: string,
+  tell?: (notice: Notice) => void,
+): Promise<{ run: OpenRun; plans: number }> {
   const folder = runFolder(runs, id);
-  await readRunFile(runs, id);
-  const store = openRunStore(folder.root);
+  await readRunFile(runs, id, tell);
+  const store = openRunStore(folder.root, tell);
   const newest = await newestPlan(store);
   if (newest === undefined) throw await runNotFound(runs, id);
   return { run: { id, folder, plan: newest.plan, store }, plans: newest.number };

@@ -3,14 +3,19 @@ import { join } from "node:path";
 import type { RunFile } from "../contracts/run.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { namesIn } from "../files/names-in.ts";
+import type { Notice } from "../processes/notice.ts";
 import { runFileKey } from "../store/keys.ts";
 import { openFolderStore } from "../store/open-run-store.ts";
 import { runFolder } from "./run-folder.ts";
 
 /** Reads `run.json`: where the run's server is. Throws RUN_NOT_FOUND, RUN_OF_EARLIER_RELEASE, RECORD_CORRUPT. */
-export async function readRunFile(runs: string, run: string): Promise<RunFile> {
+export async function readRunFile(
+  runs: string,
+  run: string,
+  tell?: (notice: Notice) => void,
+): Promise<RunFile> {
   const { root, run: path } = runFolder(runs, run);
-  const file = await openFolderStore(root).read(runFileKey);
+  const file = await openFolderStore(root, tell).read(runFileKey);
   if (file !== undefined) return file;
   if (!isRun(runs, run)) throw await runNotFound(runs, run);
   // Up to 0.3 the plan was a file of this name, and no file said its own digest.

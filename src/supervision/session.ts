@@ -5,7 +5,7 @@ import { freeLeftInstances } from "../roles/free-left-instances.ts";
 import { openRun } from "../runs/open-runs.ts";
 import { prefixed } from "../runs/queues.ts";
 import { readRunFile } from "../runs/run-file.ts";
-import type { RunFolder } from "../runs/run-folder.ts";
+import { type RunFolder, runFolder } from "../runs/run-folder.ts";
 import { sweepRun, sweptLine } from "../runs/sweep.ts";
 import { startTelemetry } from "../telemetry/telemetry.ts";
 import { connectClient, reasonOf, type ServerLocation } from "../temporal/client.ts";
@@ -57,20 +57,23 @@ export async function openSession(options: {
   stopping?: AbortSignal;
   /** Done once this process holds the run, before anything is started. */
   held?: () => Promise<void>;
+  /** This process is not Everturn's own: its OpenTelemetry is somebody else's, and what it traces hangs below their spans. */
+  isGuest?: boolean;
   note?: (text: string) => void;
 }): Promise<RunSession> {
   const { runs, run, stopping } = options;
   const file = await readRunFile(runs, run);
-  const opened = await openRun(runs, run);
-  const { folder, plan } = opened;
+  const folder = runFolder(runs, run);
   const logged = loggedNotes(folder.log("session"), options.note);
   const note = (text: string) => {
     if (stopping?.aborted !== true) logged(text);
   };
+  const opened = await openRun(runs, run, ({ notice }) => note(notice));
+  const { plan } = opened;
   const held = await claimRun(run, folder, { note, ...(stopping && { stopping }) });
   const swept = sweptLine(await sweepRun(opened));
   if (swept !== undefined) note(swept);
-  const telemetry = await startTelemetry("cli", file.telemetry);
+  const telemetry = await startTelemetry("cli", file.telemetry, options.isGuest !== true);
   const started: { stop(): Promise<void> }[] = [telemetry];
   const controller = new AbortController();
   const closing = anyOf(controller.signal, stopping);

@@ -14,10 +14,13 @@ function isExported(signal: "TRACES" | "METRICS"): boolean {
 /**
  * Starts OpenTelemetry for a process of a run that was created with telemetry (`isOn`). Such a run keeps its
  * interceptors when it is resumed without the environment variables, and then exports nothing: histories stay the same.
- * It is loaded only then: it takes a third of what else a process loads.
+ * Without `isOwn` the process is somebody else's, and traces are only carried. It is loaded only then: it takes a third of what else a process loads.
  */
-export async function startTelemetry(service: string, isOn: boolean): Promise<Telemetry> {
+export async function startTelemetry(service: string, isOn: boolean, isOwn = true): Promise<Telemetry> {
   if (!isOn) return { plugins: [], stop: async () => {} };
   const { openTelemetry } = await import("./open-telemetry.ts");
-  return openTelemetry(service, { traces: isExported("TRACES"), metrics: isExported("METRICS") });
+  return openTelemetry(service, {
+    traces: isOwn && isExported("TRACES"),
+    metrics: isOwn && isExported("METRICS"),
+  });
 }

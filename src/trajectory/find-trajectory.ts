@@ -17,14 +17,14 @@ const longestList = 5;
 
 /**
  * Finds a trajectory by its id `run/stage/task/sample`, or by the end of it (`task/sample`) where only one in `runs`
- * ends so. Throws TRAJECTORY_NOT_FOUND with ids like it, TRAJECTORY_AMBIGUOUS with ids that match.
+ * ends so, or only one of the run that is named. Throws TRAJECTORY_NOT_FOUND with ids like it, TRAJECTORY_AMBIGUOUS with ids that match.
  */
-export async function findTrajectory(runs: string, wanted: string): Promise<FoundTrajectory> {
+export async function findTrajectory(runs: string, wanted: string, only?: string): Promise<FoundTrajectory> {
   const asked = wanted.replace(/^\/+|\/+$/g, "");
   const matches: FoundTrajectory[] = [];
   let count = 0;
   let close: Scored[] = [];
-  for await (const one of allTrajectories(runs, asked)) {
+  for await (const one of allTrajectories(runs, asked, only)) {
     if (one.id === asked) return one;
     if (one.id.endsWith(`/${asked}`)) {
       count++;
@@ -47,8 +47,8 @@ export async function findTrajectory(runs: string, wanted: string): Promise<Foun
 }
 
 /** Every trajectory in `runs`; only those of the named run if `asked` is a whole id of a run that exists, the named one first. */
-async function* allTrajectories(runs: string, asked: string): AsyncGenerator<FoundTrajectory> {
-  const names = await foldersIn(runs);
+async function* allTrajectories(runs: string, asked: string, only?: string): AsyncGenerator<FoundTrajectory> {
+  const names = only === undefined ? await foldersIn(runs) : [only];
   const parts = asked.split("/");
   const named = parts.length === 4 ? names.filter((name) => name === parts[0]) : [];
   const [, stage, task] = parts;

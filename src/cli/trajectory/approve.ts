@@ -4,10 +4,10 @@ import type { JsonObject } from "../../contracts/json.ts";
 import { EverturnError } from "../../errors/everturn-error.ts";
 import { argumentsValidator } from "../../plugins/validate-arguments.ts";
 import { openRun } from "../../runs/open-runs.ts";
+import type { RunReference } from "../../runs/run-reference.ts";
 import { askTranscript } from "../../temporal/live-trajectories.ts";
 import { type LiveOptions, liveCommand, order } from "../live-trajectory.ts";
 import { jsonObject } from "../option-values.ts";
-import type { RunReference } from "../run-reference.ts";
 
 interface Options extends LiveOptions {
   call?: string;

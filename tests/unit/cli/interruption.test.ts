@@ -9,8 +9,8 @@ const module = join(import.meta.dirname, "..", "..", "..", "src", "cli", "interr
 /** A command that takes for ever to end after it was asked to. */
 async function hesitating() {
   const code = `import { interruption } from ${JSON.stringify(module)};
-    const { promise, code } = interruption(() => console.log("farewell"));
-    promise.then(() => console.log("ending", code()));
+    const { signal, code } = interruption(() => console.log("farewell"));
+    signal.addEventListener("abort", () => console.log("ending", code()));
     console.log("up");
     setInterval(() => {}, 1000);`;
   const child = spawn(process.execPath, ["--input-type=module", "-e", code], {

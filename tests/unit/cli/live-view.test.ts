@@ -3,10 +3,11 @@ import { stripVTControlCharacters } from "node:util";
 import { afterEach, expect, test, vi } from "vitest";
 import { createView } from "../../../src/cli/live-view.ts";
 import type { RunSummary } from "../../../src/cli/progress-text.ts";
-import type { RunView, ViewStream } from "../../../src/cli/run-view.ts";
+import type { ViewStream } from "../../../src/cli/run-view.ts";
 import { screenView } from "../../../src/cli/screen-view.ts";
 import type { StepRecord } from "../../../src/contracts/generated/step-record.ts";
 import type { EvaluationRecord, RunProgress } from "../../../src/contracts/run.ts";
+import { progressEvent } from "../../../src/library/events.ts";
 
 const evaluation: EvaluationRecord = {
   ...{ name: "evaluation-v0001", step: 0, policyVersion: 1, accuracy: 0.31, tasks: 300, leftOut: 0 },
@@ -54,14 +55,17 @@ afterEach(() => vi.unstubAllEnvs());
 test("writes plain lines where there is no terminal: phases, evaluations, steps, the summary", () => {
   const { stream, text } = fakeStream();
   const view = createView({ stream });
-  view.note("Temporal UI at http://127.0.0.1:8233");
-  view.progress(base);
-  view.progress({ ...base, phase: "warm-start", done: 0, of: 400 });
-  view.progress({ ...base, phase: "warm-start", done: 25, of: 400 });
-  view.progress({ ...base, phase: "step", step: 1, evaluations: [evaluation] }, { done: 3, of: 64 });
-  view.progress({ ...base, phase: "step", step: 12, evaluations: [evaluation] });
-  view.record(stepRecord);
-  view.record({ ...stepRecord, step: 13, leftOut: 2 });
+  view.tell({ type: "server", address: "127.0.0.1:7233", ui: "http://127.0.0.1:8233" });
+  view.tell(progressEvent(base));
+  view.tell(progressEvent({ ...base, phase: "warm-start", done: 0, of: 400 }));
+  view.tell(progressEvent({ ...base, phase: "warm-start", done: 25, of: 400 }));
+  view.tell({ type: "evaluation", record: evaluation });
+  view.tell(
+    progressEvent({ ...base, phase: "step", step: 1, evaluations: [evaluation] }, { done: 3, of: 64 }),
+  );
+  view.tell(progressEvent({ ...base, phase: "step", step: 12, evaluations: [evaluation] }));
+  view.tell({ type: "step", record: stepRecord });
+  view.tell({ type: "step", record: { ...stepRecord, step: 13, leftOut: 2 } });
   view.end(summary);
   view.close();
   expect(text()).toMatchInlineSnapshot(`
@@ -83,9 +87,9 @@ test("writes plain lines where there is no terminal: phases, evaluations, steps,
 test("a step that is recorded before the run has said how many there are is written once it has", () => {
   const { stream, text } = fakeStream();
   const view = createView({ stream });
-  view.record(stepRecord);
+  view.tell({ type: "step", record: stepRecord });
   expect(text()).toBe("");
-  view.progress({ ...base, phase: "step", step: 13 });
+  view.tell(progressEvent({ ...base, phase: "step", step: 13 }));
   expect(text()).toContain("step 12/40 ");
   view.close();
 });
@@ -102,9 +106,9 @@ test("draws over its own lines on a terminal, and gives the cursor back", () => 
     policyVersion: 13,
     evaluations: [evaluation],
   };
-  view.progress(progress, { done: 16, of: 64 });
-  view.record(stepRecord);
-  view.progress(progress, { done: 32, of: 64 });
+  view.tell(progressEvent(progress, { done: 16, of: 64 }));
+  view.tell({ type: "step", record: stepRecord });
+  view.tell(progressEvent(progress, { done: 32, of: 64 }));
   const frame = stripVTControlCharacters(written.at(-1) ?? "").split("\n");
   expect(frame[0]).toMatch(/rolling out trajectories +█{12}░{12} 32\/64 trajectories/);
   expect(frame[1]).toMatch(/step 13\/40 +█{7}░{17} +policy version 13/);
@@ -112,7 +116,7 @@ test("draws over its own lines on a terminal, and gives the cursor back", () => 
   expect(frame[3]).toContain("held-out accuracy 31.0 %");
   expect(frame[4]).toMatch(/about 2 min 03 s left/);
   expect(written.at(-1)).toContain("\u001b[5A\u001b[0J");
-  view.note("a note stays above");
+  view.tell({ type: "note", text: "a note stays above" });
   view.end(summary);
   view.close();
   expect(text().endsWith("npx everturn trajectories calculator-1\n")).toBe(true);
@@ -125,9 +129,9 @@ function timedView() {
   const { stream, written } = fakeStream({ isTTY: true, columns: 120 });
   let now = 0;
   const view = screenView(stream, () => now * 1000);
-  const frameAt = (seconds: number, ...told: Parameters<RunView["progress"]>) => {
+  const frameAt = (seconds: number, ...told: Parameters<typeof progressEvent>) => {
     now = seconds;
-    view.progress(...told);
+    view.tell(progressEvent(...told));
     const frame = stripVTControlCharacters(written.at(-1) ?? "")
       .replace("\r", "")
       .trimEnd();
@@ -157,7 +161,7 @@ test("tells the parts of a step apart", () => {
   expect(frameAt(5, { ...inStep, done: 375, of: 400 })[0]).toBe("rolling out trajectories");
   const rollingOut: RunProgress = { ...base, phase: "step", step: 13, done: 16, of: 64 };
   expect(frameAt(6, rollingOut)[0]).toMatch(/ 16\/64 trajectories$/);
-  view.record(stepRecord);
+  view.tell({ type: "step", record: stepRecord });
   const training = { phase: "train", done: 0, of: 64 } as const;
   expect(frameAt(8, inStep, training)[0]).toMatch(/^training on 64 trajectories +2\.0 s the last time$/);
   expect(frameAt(11, inStep, training)[0]).toMatch(/^training on 64 .* 3\.0 s, 2\.0 s the last time$/);
@@ -169,10 +173,10 @@ test("tells the parts of a step apart", () => {
 test("what is left of a run counts its evaluations, and nothing left is not said", () => {
   const { view, frameAt } = timedView();
   const last: RunProgress = { ...base, phase: "evaluate", step: 40, evaluations: [evaluation] };
-  view.record({ ...stepRecord, step: 38 });
+  view.tell({ type: "step", record: { ...stepRecord, step: 38 } });
   const progress = { ...last, phase: "step", step: 39, evaluationEvery: 39 } as const;
   expect(frameAt(1, progress).at(-1)).toBe("1.0 s, about 24 s left"); // two steps and two evaluations
-  view.record({ ...stepRecord, step: 40 });
+  view.tell({ type: "step", record: { ...stepRecord, step: 40 } });
   expect(frameAt(3, last).at(-1)).toBe("3.0 s, about 6 s left");
   expect(frameAt(8.5, last).at(-1)).toBe("8.5 s");
   const after = { ...last, evaluations: [evaluation, { ...evaluation, step: 40 }] };
@@ -184,8 +188,10 @@ test("keeps each line within a narrow terminal, and uses no colour where NO_COLO
   vi.stubEnv("NO_COLOR", "1");
   const { stream, written } = fakeStream({ isTTY: true, columns: 40 });
   const view = createView({ stream });
-  view.record(stepRecord);
-  view.progress({ ...base, phase: "step", step: 13, evaluations: [evaluation] }, { done: 16, of: 64 });
+  view.tell({ type: "step", record: stepRecord });
+  view.tell(
+    progressEvent({ ...base, phase: "step", step: 13, evaluations: [evaluation] }, { done: 16, of: 64 }),
+  );
   const frame = written.at(-1) ?? "";
   view.close();
   const lines = stripVTControlCharacters(frame).replace("\r", "").split("\n");
@@ -197,12 +203,15 @@ test("what does not move is shown as long as it doesn't, below the rest, a few l
   const { stream, written } = fakeStream({ isTTY: true, columns: 60 });
   const view = createView({ stream });
   const frame = () => stripVTControlCharacters(written.at(-1) ?? "").split("\n");
-  view.progress({ ...base, phase: "step", step: 13 }, { done: 16, of: 64 });
+  view.tell(progressEvent({ ...base, phase: "step", step: 13 }, { done: 16, of: 64 }));
   const usual = frame();
-  view.waits(["waiting for search (tools) of step-0013/task-00000/0: attempt 3 after 12 s; 503", ..."abcde"]);
+  view.tell({
+    type: "waits",
+    lines: ["waiting for search (tools) of step-0013/task-00000/0: attempt 3 after 12 s; 503", ..."abcde"],
+  });
   expect(frame().length).toBe(usual.length + 4);
   expect(frame().at(-5)).toMatch(/^waiting for search \(tools\) of step-0013\/task-00000\/0: atte/);
-  view.waits([]);
+  view.tell({ type: "waits", lines: [] });
   expect(frame().length).toBe(usual.length);
   view.close();
 });
@@ -211,7 +220,7 @@ test("keeps standard output free for JSON", () => {
   const error = vi.spyOn(process.stderr, "write").mockReturnValue(true);
   const output = vi.spyOn(process.stdout, "write").mockReturnValue(true);
   const view = createView({ json: true });
-  view.note("hello");
+  view.tell({ type: "note", text: "hello" });
   view.close();
   const [errors, outputs] = [error.mock.calls.length, output.mock.calls.length];
   error.mockRestore();

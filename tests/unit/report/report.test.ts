@@ -6,14 +6,14 @@ import type { StepRecord } from "../../../src/contracts/generated/step-record.ts
 import type { TrajectoryRecord } from "../../../src/contracts/generated/trajectory.ts";
 import type { EvaluationRecord } from "../../../src/contracts/run.ts";
 import { writeReport } from "../../../src/report/write-report.ts";
-import { runFolder } from "../../../src/runs/run-folder.ts";
+import { openRun } from "../../../src/runs/open-runs.ts";
 import { evaluationKey, recordedStepKey, trajectoryKey } from "../../../src/store/keys.ts";
 import { type SampleRun, writeSampleRun } from "../../support/sample-run.ts";
 import { changeRecord } from "../../support/stored-record.ts";
 import { runCommand } from "../cli/run-command.ts";
 
-async function reportOf({ folder }: SampleRun): Promise<string> {
-  await writeReport(folder);
+async function reportOf({ runs, id, folder }: SampleRun): Promise<string> {
+  await writeReport(await openRun(runs, id));
   return readFile(folder.report, "utf8");
 }
 
@@ -156,7 +156,9 @@ test("`everturn report` writes the file and says where it is", async () => {
   expect(await runCommand(registerReport, "report", id, "--runs", runs)).toBe(`${folder.report}\n`);
   const line = await runCommand(registerReport, "report", id, "--runs", runs, "--json");
   expect(JSON.parse(line)).toEqual({ run: id, report: folder.report });
-  await expect(writeReport(runFolder(runs, "none"))).rejects.toThrow("There is no run none");
+  await expect(runCommand(registerReport, "report", "none", "--runs", runs)).rejects.toThrow(
+    "There is no run none",
+  );
 });
 
 test("plots what the reward and the tools measured", async () => {

@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { expect, test } from "vitest";
-import { runReference, trajectoryReference } from "../../../src/cli/run-reference.ts";
+import { runReference, trajectoryReference } from "../../../src/runs/run-reference.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const root = temporaryFolder();

@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, realpathSync } from "node:fs";
 import { basename, dirname, relative, resolve, sep } from "node:path";
-import { isRun } from "../runs/run-file.ts";
+import { isRun } from "./run-file.ts";
 
 /** A run: the folder that keeps it, and its id there. */
 export interface RunReference {

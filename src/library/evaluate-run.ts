@@ -1,0 +1,121 @@
+import { resolve } from "node:path";
+import { runSettings } from "../../activities/open-run.ts";
+import type { Plan } from "../contracts/plan.ts";
+import type { EvaluationInput, EvaluationPlan, EvaluationRecord } from "../contracts/run.ts";
+import type { RunSettings } from "../contracts/run-settings.ts";
+import { evaluationStage } from "../contracts/stages.ts";
+import { EverturnError } from "../errors/everturn-error.ts";
+import { policyFraming, preflight } from "../pipeline/preflight.ts";
+import { type OpenRun, openRun } from "../runs/open-runs.ts";
+import type { RunReference } from "../runs/run-reference.ts";
+import { inPart } from "../store/tree-part.ts";
+import type { RunSession } from "../supervision/session.ts";
+import { terminate } from "../supervision/terminate.ts";
+import { withSession } from "../supervision/with-session.ts";
+import { workflowResult } from "../supervision/workflow-result.ts";
+import { readTaskFile } from "../tasks/task-file.ts";
+import { displayPath } from "../validation/place.ts";
+import { refusal } from "../validation/problem.ts";
+import { hasVersion, newestVersion } from "../versions/newest-version.ts";
+import { policyPart } from "../versions/version-parts.ts";
+import { type RunEvent, type Told, telling } from "./events.ts";
+
+/** How a policy is measured. */
+export interface EvaluateRun extends Told {
+  /** JSON lines of tasks; default: the pipeline's validation set. */
+  tasks?: string | undefined;
+  /** Only the first tasks. */
+  limit?: number | undefined;
+  /** False switches the tools off. */
+  tools?: boolean | undefined;
+  /** The run whose recorded answers the tools give, and are not called. */
+  recordings?: RunReference | undefined;
+  /** Default: the newest. */
+  policyVersion?: number | string | undefined;
+  temporal?: string | undefined;
+  isGuest?: boolean;
+}
+
+/**
+ * Measures a run's policy greedily on tasks. Throws POLICY_NOT_FOUND, what is wrong with the tasks, EVALUATION_FAILED, what
+ * the server or a worker fails with, and INTERRUPTED.
+ */
+export function evaluateRun({ runs, run }: RunReference, options: EvaluateRun): Promise<EvaluationRecord> {
+  const { temporal, isGuest = false } = options;
+  return telling(options, async ({ tell, signal }) => {
+    const note = (text: string) => tell({ type: "note", text });
+    const opened = await openRun(runs, run, ({ notice }) => note(notice));
+    const plan = await evaluationPlan(opened, options);
+    await refuseTasks(opened, plan);
+    const settings = runSettings(await withRecordings(opened.plan, options));
+    const workflowId = `${run}/${plan.name}`;
+    const onInterrupt = (session: RunSession) => terminate(session, [workflowId]);
+    const opening = { runs, run, temporal, queuePrefix: `${workflowId}/`, note, isGuest };
+    return withSession({ ...opening, signal, onInterrupt }, (session) => {
+      tell(serverEvent(session));
+      return evaluateIn(session, settings, plan, workflowId);
+    });
+  });
+}
+
+/** The event that says where the server of a session is. */
+export function serverEvent({ address, ui }: RunSession): RunEvent {
+  return { type: "server", address, ...(ui === undefined ? {} : { ui }) };
+}
+
+async function evaluateIn(
+  session: RunSession,
+  settings: RunSettings,
+  plan: EvaluationPlan,
+  workflowId: string,
+): Promise<EvaluationRecord> {
+  const { client, queues, run } = session;
+  const input: EvaluationInput = { run, plan, settings, queues };
+  const handle = await client.workflow.start("evaluation", {
+    workflowId,
+    taskQueue: queues.orchestration,
+    args: [input],
+  });
+  const failed = (reason: string) =>
+    new EverturnError("EVALUATION_FAILED", { evaluation: workflowId, reason });
+  return workflowResult(session, handle, failed);
+}
+
+/** Throws what is wrong with the file, and WRONG_CONFIGURATION where its tasks leave no room for an action. */
+async function refuseTasks(
+  { plan, store }: OpenRun,
+  { taskFile: file, withoutTools = false }: EvaluationPlan,
+): Promise<void> {
+  if (file === undefined) return;
+  const taskFile = await readTaskFile(file);
+  const tools = withoutTools ? [] : plan.tools;
+  const framing = await inPart(store, policyPart(plan, 0), (folder) => policyFraming(plan.policy, folder));
+  const { problems } = preflight({ ...plan, tools }, { taskFile }, framing);
+  if (problems.length > 0) throw refusal(displayPath(file), problems);
+}
+
+/** The run's plan, its tools answered from another run. Throws RUN_NOT_FOUND. */
+async function withRecordings(plan: Plan, { recordings }: EvaluateRun): Promise<Plan> {
+  if (recordings === undefined) return plan;
+  const { folder } = await openRun(recordings.runs, recordings.run);
+  return { ...plan, rollout: { ...plan.rollout, toolRecordings: folder.root } };
+}
+
+async function evaluationPlan(run: OpenRun, options: EvaluateRun): Promise<EvaluationPlan> {
+  const { tasks, limit, tools = true } = options;
+  const asked = options.policyVersion;
+  const policyVersion =
+    asked === undefined ? await newestVersion(run) : Number(asked === "" ? Number.NaN : asked);
+  if (policyVersion === undefined || !(await hasVersion(run, policyVersion))) {
+    throw new EverturnError("POLICY_NOT_FOUND", { run: run.id, version: asked ?? "newest" });
+  }
+  const time = new Date().toISOString().replace(/[-:.]/g, "").slice(0, 18);
+  return {
+    name: `${evaluationStage(policyVersion)}${tools ? "" : "-no-tools"}-${time}`,
+    step: 0,
+    policyVersion,
+    withoutTools: !tools,
+    ...(tasks === undefined ? {} : { taskFile: resolve(tasks) }),
+    ...(limit === undefined ? {} : { tasks: limit }),
+  };
+}

@@ -1,0 +1,77 @@
+import type { PlanChange } from "../contracts/plan.ts";
+import type { TrainingResult } from "../contracts/run.ts";
+import { changedSources } from "../definitions/digest.ts";
+import { writeReport } from "../report/write-report.ts";
+import { type OpenRun, openRun } from "../runs/open-runs.ts";
+import type { RunReference } from "../runs/run-reference.ts";
+import { changeRun } from "../supervision/change-run.ts";
+import type { RunSession } from "../supervision/session.ts";
+import { finishTraining, startTraining } from "../supervision/training-handle.ts";
+import { withSession } from "../supervision/with-session.ts";
+import { displayPath } from "../validation/place.ts";
+import { type RunEvent, type Told, telling } from "./events.ts";
+import { follow } from "./follow.ts";
+
+/** How a run is trained. */
+export interface TrainRun extends Told {
+  temporal?: string | undefined;
+  upgrade?: boolean | undefined;
+  /** Changes of the plan: `path.to.key=value`. */
+  set?: readonly string[] | undefined;
+  isGuest?: boolean;
+}
+
+/**
+ * Trains a run to its end, from wherever it is: brings everything up, tells the progress, writes the report. Throws what
+ * changing the plan, the server, a worker or the training fails with, and INTERRUPTED.
+ */
+export function trainRun({ runs, run }: RunReference, options: TrainRun): Promise<TrainingResult> {
+  const { temporal, upgrade = false, set = [], isGuest = false } = options;
+  return telling(options, async ({ tell, signal }) => {
+    const note = (text: string) => tell({ type: "note", text });
+    const opened = await openRun(runs, run, ({ notice }) => note(notice));
+    for (const file of changedSources(opened.plan)) note(changedSourceLine(file));
+    let current = opened;
+    const held = async () => {
+      const change = set.length === 0 ? undefined : await changeRun(opened, set);
+      if (change !== undefined) note(changeLine(change));
+      current = await openRun(runs, run, ({ notice }) => note(notice));
+      note(`run ${run}: starting Temporal and the workers`);
+    };
+    return withSession({ runs, run, temporal, upgrade, held, note, signal, isGuest }, (session) =>
+      trainIn(session, current, tell),
+    );
+  });
+}
+
+async function trainIn(
+  session: RunSession,
+  run: OpenRun,
+  tell: (event: RunEvent) => void,
+): Promise<TrainingResult> {
+  const { address, ui } = session;
+  const { plan } = run;
+  tell({ type: "server", address, ...(ui === undefined ? {} : { ui }) });
+  const start = () => startTraining(session, plan.changes?.length ?? 0);
+  const handle = await start();
+  const following = follow(session, run, handle, tell);
+  let result: TrainingResult;
+  try {
+    result = await finishTraining(session, handle);
+    // A workflow of 0.3 ends with the steps that it began with; the next one reads the plan.
+    if (result.steps < plan.steps) result = await finishTraining(session, await start());
+  } finally {
+    await following.stop();
+  }
+  await writeReport(run);
+  return result;
+}
+
+function changedSourceLine(file: string): string {
+  return `${displayPath(file)} is not what it was when the plan was made: the run goes on with it as it is now, and with the manifest of then`;
+}
+
+function changeLine({ changed }: PlanChange): string {
+  const text = (value: unknown) => (value === undefined ? "off" : JSON.stringify(value));
+  return `the plan changed: ${changed.map(({ key, from, to }) => `${key} ${text(from)} → ${text(to)}`).join(", ")}`;
+}
