@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Plan } from "../../src/contracts/plan.ts";
@@ -49,4 +50,54 @@ test("a run with a tool, a reward and data sets of one file each", async () => {
   const plan = storedRecord<Plan>(join(root, "plan", "1.json"));
   expect(plan.tools[0]?.source?.files).toEqual({ [file("length")]: expect.stringMatching(/^[0-9a-f]{64}$/) });
   expect(plan.reward.manifest).toMatchObject({ name: "reward-near", reward: { pure: true, timeout: "1m" } });
+});
+
+test("a run of whose parts each is one file: policy, loop, trainer and loss, too", async () => {
+  const lengths = (tasks: number) => ({ plugin: file("lengths"), config: { tasks } });
+  const demonstration = [
+    { role: "user", content: "1 km in m" },
+    { role: "assistant", content: "1000" },
+  ];
+  const demonstrations = join(folder, "demonstrations.jsonl");
+  writeFileSync(demonstrations, `${JSON.stringify({ messages: demonstration })}\n`);
+  const pipeline = join(folder, "whole.yaml");
+  const whole = {
+    name: "whole",
+    seed: 3,
+    steps: 2,
+    policy: { plugin: file("terse"), config: { tokens: 5 } },
+    dataset: { train: lengths(4), validation: lengths(2) },
+    tools: [file("length")],
+    loop: { plugin: file("insist"), config: { times: 1 } },
+    reward: file("near"),
+    trainer: {
+      plugin: file("steady"),
+      config: { rate: 0.002 },
+      loss: { plugin: file("raised"), config: { by: 100 } },
+    },
+    warmStart: { demonstrations, steps: 2, batchSize: 2 },
+    rollout: { batchSize: 4, groupSize: 2 },
+  };
+  writeFileSync(pipeline, JSON.stringify(whole));
+  const ended = await everturn("run", pipeline, "--runs", folder, "--json");
+  expect(ended.code, ended.stderr).toBe(0);
+  const { run } = lastLine<{ run: string }>(ended.stdout);
+  const { root } = runFolder(folder, run);
+  const records = await stageRecords(root, "step-0002");
+  expect(records).toHaveLength(4);
+  for (const { outcome, turns } of records) {
+    expect(outcome).toBe("answered");
+    expect(turns.map(({ toolCalls }) => toolCalls.map(({ observation }) => observation))).toEqual([
+      ["1000"],
+      [],
+    ]);
+  }
+  const steps = readFileSync(join(root, "metrics.jsonl"), "utf8").trim().split("\n");
+  expect(steps).toHaveLength(2);
+  for (const step of steps) {
+    const { policyLoss, learningRate, actionLength } = JSON.parse(step);
+    expect(actionLength).toBeLessThanOrEqual(2 * 5);
+    expect(Math.abs(policyLoss - 100)).toBeLessThan(5);
+    expect(learningRate).toBe(0.002);
+  }
 });
