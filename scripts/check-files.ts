@@ -21,6 +21,7 @@ const folders: Record<string, string> = {
   "src/pipeline": "files that a person wrote",
   "src/plugins": "plugins' folders",
   "src/definitions": "plugins in one file",
+  "src/conformance": "plugins that are checked",
 };
 
 /** Files that are no run's, or a machine's, elsewhere. */

@@ -14,7 +14,7 @@ const deepest = 100;
  * as a decimal of at most 12 places, rounded half away from zero.
  */
 export function evaluate(expression: string): Evaluation {
-  const tokens = expression.match(/\d+(?:\.\d*)?|\.\d+|\S/g) ?? [];
+  const tokens = expression.match(/\d+(?:\.\d*)?|\.\d+|\S/gu) ?? [];
   let next = 0;
   let depth = 0;
 

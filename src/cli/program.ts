@@ -24,6 +24,7 @@ const commands: Record<string, () => Promise<(program: Command) => void>> = {
   export: async () => (await import("./export.ts")).registerExport,
   dev: async () => (await import("./dev.ts")).registerDev,
   devices: async () => (await import("./devices.ts")).registerDevices,
+  plugin: async () => (await import("./plugin.ts")).registerPlugin,
   worker: async () => (await import("./worker.ts")).registerWorker,
 };
 

@@ -19,7 +19,8 @@ const helpers: Record<Kind, string> = {
 
 /** What the export of a loaded module defines, as data, or why it is no definition of this kind. */
 export function definitionOf(module: Record<string, unknown>, start: InspectionStart): Inspection["found"] {
-  const { kind, name } = start;
+  const { name } = start;
+  const kind = start.kind ?? definedKind(module[name]) ?? "tool";
   const refuse = (reason: string, hint: string): { finding: Finding } => ({ finding: { reason, hint } });
   const form = `${name === "default" ? "export default" : `export const ${name} =`} ${helpers[kind]}({ … })`;
   if (kind === "loop" && name !== "default")

@@ -6,7 +6,8 @@ import type { Told } from "./standard-schema.ts";
 
 /** What the thread that looks at a module is started with. */
 export interface InspectionStart extends FileReference {
-  kind: PluginManifest["kind"];
+  /** Which kind it must define; whatever it defines if absent. */
+  kind?: PluginManifest["kind"] | undefined;
 }
 
 /** Something is wrong with a module; without a place, it is said of what the reference names. */

@@ -29,7 +29,8 @@ export type ResolvedFile =
 
 /** Where a pipeline names a plugin in one file. */
 export interface FileSlot {
-  readonly kind: PluginManifest["kind"];
+  /** Whatever the module defines if absent. */
+  readonly kind?: PluginManifest["kind"] | undefined;
   readonly reference: FileReference;
   readonly place: Place;
   /** The folder that its path is relative to. */

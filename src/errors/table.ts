@@ -159,6 +159,16 @@ export const errorTable = {
     retryable: true,
     help: "What it was doing is done again in a fresh thread. The worker's log names the call that ended it.",
   },
+  PLUGIN_PROMISE_BROKEN: {
+    message: "{plugin} breaks the promise “{promise}”: {seen}.",
+    retryable: false,
+    help: "{advice}",
+  },
+  PLUGIN_CASE_INVALID: {
+    message: "{plugin} can't be checked with {what}: {reason}.",
+    retryable: false,
+    help: "{hint}",
+  },
 
   // Policies: weights, tokenizers, sampling
   SAFETENSORS_INVALID: {

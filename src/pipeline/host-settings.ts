@@ -17,7 +17,7 @@ export function hostSettings({ concurrency, ...host }: Host): HostSettings {
 }
 
 /** What the plan says of a host; the schema's defaults if it says nothing. */
-export function settingsOfHost({ hosts }: Plan, name: string): HostSettings {
+export function settingsOfHost({ hosts }: Pick<Plan, "hosts">, name: string): HostSettings {
   return (
     hosts[name] ??
     hostSettings({

@@ -17,7 +17,8 @@ const engine = packageJson.version;
 export interface PluginSlot {
   /** What the pipeline wrote: a plugin's name, its package's, or a path. */
   readonly reference: string;
-  readonly kind: PluginManifest["kind"];
+  /** Any if absent. */
+  readonly kind?: PluginManifest["kind"] | undefined;
   /** How messages name the slot, such as dataset.train. */
   readonly where: string;
   /** Where the reference stands. */
@@ -48,7 +49,7 @@ export function resolvePlugin(slot: PluginSlot, found: readonly FoundPlugin[], b
   const { kind, version } = manifest;
   const named = packageOf(located);
   const name = slot.reference === named ? bothNames(manifest.name, named) : manifest.name;
-  if (kind !== slot.kind) {
+  if (slot.kind !== undefined && kind !== slot.kind) {
     const hint = suggestion("", namesOf(found, slot.kind), `Plugins of kind ${slot.kind}`);
     const params = { at, where: slot.where, expected: slot.kind, name, actual: kind, hint };
     return fail(new EverturnError("PLUGIN_WRONG_KIND", params));
@@ -82,10 +83,11 @@ function folderNamed(slot: PluginSlot, found: readonly FoundPlugin[], base: stri
     return new EverturnError("PLUGIN_AMBIGUOUS", { at, name, first: told(first), second: told(second) });
   }
   if (first !== undefined) return first.folder;
+  const ofKind = kind === undefined ? "" : ` of kind ${kind}`;
   const hint =
     packageHint(name, found, base) ||
-    suggestion(name, namesOf(found, kind), `Plugins of kind ${kind}`) ||
-    `No plugin of kind ${kind} was found in plugins/, node_modules/ or --plugins; give the path of its folder.`;
+    suggestion(name, namesOf(found, kind), `Plugins${ofKind}`) ||
+    `No plugin${ofKind} was found in plugins/, node_modules/ or --plugins; give the path of its folder.`;
   return new EverturnError("PLUGIN_NOT_FOUND", { at, name, hint });
 
   function told({ folder, name: own, package: named }: FoundPlugin): string {
@@ -108,6 +110,6 @@ function packageHint(name: string, found: readonly FoundPlugin[], base: string):
   return `${question}No package of this name is installed: \`npm install ${name}\`.`;
 }
 
-function namesOf(found: readonly FoundPlugin[], kind: string): string[] {
-  return found.filter((plugin) => plugin.kind === kind).map(({ name }) => name);
+function namesOf(found: readonly FoundPlugin[], kind: PluginSlot["kind"]): string[] {
+  return found.filter((plugin) => kind === undefined || plugin.kind === kind).map(({ name }) => name);
 }

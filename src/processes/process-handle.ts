@@ -13,7 +13,7 @@ export function processHandle(pid: number | undefined): JsonValue {
  * has ended, if its id belongs to another process by now, or if it is another machine's.
  */
 export function killProcess(handle: JsonValue): void {
-  const target = identityIn(handle);
+  const target = handledProcess(handle);
   if (target?.machine !== machine) return;
   // An id is not given away while a group is named by it: without a process of that id, the group is still its own.
   if (processIdentity(target.pid) !== undefined && isRunning(target) !== true) return;
@@ -26,7 +26,8 @@ export function killProcess(handle: JsonValue): void {
   }
 }
 
-function identityIn(handle: JsonValue): ProcessIdentity | undefined {
+/** The process that a handle of `processHandle` names; undefined if it is another one's. */
+export function handledProcess(handle: JsonValue): ProcessIdentity | undefined {
   if (typeof handle !== "object" || handle === null || Array.isArray(handle)) return undefined;
   const { pid, started, machine: where } = handle;
   const isIdentity = typeof pid === "number" && typeof started === "string" && typeof where === "string";

@@ -43,6 +43,8 @@ export interface AskOptions {
   signal?: AbortSignal;
   /** Of a call that makes an instance. */
   hold?: (handle: JsonValue) => void;
+  /** Told when the plugin is done with the call, or its thread has ended, though nobody may wait for it any more. */
+  onOver?: () => void;
 }
 
 /** A plugin's thread that has loaded it. */
@@ -106,7 +108,7 @@ export async function startThread(options: ThreadOptions, onEnd: () => void): Pr
   function ask<Name extends FunctionName>(
     name: Name,
     request: PluginFunctions[Name]["request"],
-    { signal, hold }: AskOptions,
+    { signal, hold, onOver = () => {} }: AskOptions,
   ): Promise<PluginFunctions[Name]["answer"]> {
     const number = ++newest;
     const call = boundedCall<PluginFunctions[Name]["answer"]>({
@@ -124,8 +126,12 @@ export async function startThread(options: ThreadOptions, onEnd: () => void): Pr
       answered: (answer) => {
         if (!call.isAwaited() && hold !== undefined) forget(number);
         call.resolve(answer);
+        onOver();
       },
-      failed: (error) => call.reject(error),
+      failed: (error) => {
+        call.reject(error);
+        onOver();
+      },
     });
     if (hold !== undefined) holds.set(number, hold);
     noteAsked(begun, number);

@@ -13,7 +13,7 @@ export async function recoverInstance(
   { plugin, name, recovery, config }: OpenTool,
   creation: ToolCreation,
   before: (CallPlace & { recorded: AnsweredCall })[],
-  store: Store,
+  store: Pick<Store, "readBytes">,
 ): Promise<InstanceState | undefined> {
   const { instance, signal } = creation;
   const lost = () => new EverturnError("TOOL_STATE_LOST", { tool: name, trajectory: instance });

@@ -1,0 +1,33 @@
+import { fileURLToPath } from "node:url";
+import type { PluginCheckOptions } from "./cases.ts";
+import { manifestCheck, refusedManifest } from "./manifest-check.ts";
+import { openSubject } from "./open-subject.ts";
+import type { PluginCheck } from "./promise.ts";
+import { toolChecks } from "./tool-checks.ts";
+import { toolSubject } from "./tool-subject.ts";
+
+/**
+ * The promises of a plugin, each to be checked by itself: `for (const { name, run } of await pluginChecks("./tools/length.ts"))
+ * test(name, run)`. `plugin`: the path of a file (`./tools/math.ts#add`) or of a package's folder, relative to the current
+ * folder, or the name of a plugin that is installed. Throws PLUGIN_NOT_FOUND, PLUGIN_CASE_INVALID.
+ */
+export async function pluginChecks(
+  plugin: string | URL,
+  options: PluginCheckOptions = {},
+): Promise<PluginCheck[]> {
+  const reference = typeof plugin === "string" ? plugin : fileURLToPath(plugin);
+  const base = process.cwd();
+  const subject = await openSubject(reference, base, options.config);
+  if ("problems" in subject) return [refusedManifest(reference, subject.problems)];
+  const { plugin: resolved } = subject;
+  return [manifestCheck(resolved), ...checksOf()];
+
+  function checksOf(): PluginCheck[] {
+    switch (resolved.manifest.kind) {
+      case "tool":
+        return toolChecks(toolSubject(resolved, options, base));
+      default:
+        return [];
+    }
+  }
+}
