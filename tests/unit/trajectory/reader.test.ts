@@ -76,7 +76,7 @@ describe.each(["folder", "objects"])("a reader over %s", (kind) => {
 
     await foldStep(store, 1, () => members(store, first.names));
     await expectAll();
-    for (const name of first.names) expect(await removeRecords(store, name)).toBeGreaterThan(0);
+    for (const name of first.names) expect(await removeRecords(store, [name])).toBeGreaterThan(0);
     await expectAll();
     await expectAll(early); // it had looked before the step was folded
 
@@ -98,7 +98,7 @@ describe.each(["folder", "objects"])("a reader over %s", (kind) => {
     await foldStep(store, 1, () => members(store, names));
     const [name] = names;
     if (name === undefined) throw new Error("no name");
-    await removeRecords(store, name);
+    await removeRecords(store, [name]);
     await store.record(trajectoryKey(name), { id: "late" } as never);
     expect(await readerOf(store).read(trajectoryKey(name))).toEqual(asked.get(trajectoryKey(name).path));
   });
