@@ -54,6 +54,17 @@ async function* members(store: Store, names: readonly TrajectoryName[]): AsyncGe
   }
 }
 
+test("all records of any trajectory are read to be put into its step's file", async () => {
+  const store = openStore(openBackend({ root: mkdtempSync(join(folder, "store-")) }), () => {});
+  for (let seed = 0; seed < 120; seed++) {
+    const name = { stage: "step-1", task: "t", sample: seed };
+    const records = anyTrajectory(seed, { turns: 4, tokens: 3 });
+    for (const [path, value] of recordsByKey(name, records)) await store.record({ path }, value);
+    const read = await readRecords(store, name);
+    expect(new Map(recordsByKey(name, read)), `seed ${seed}`).toEqual(new Map(recordsByKey(name, records)));
+  }
+});
+
 describe.each(["folder", "objects"])("a reader over %s", (kind) => {
   async function freshStore(): Promise<Store> {
     const place =
