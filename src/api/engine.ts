@@ -32,15 +32,17 @@ export {
   definePolicy,
   defineTrainer,
 } from "../definitions/define-engine.ts";
-export { algorithmPresets, comparesTurns } from "../learning/algorithm.ts";
-export { algorithmProblems } from "../learning/algorithm-problems.ts";
+export { type AlgorithmSettings, algorithmPresets, comparesTurns } from "../learning/algorithm.ts";
+export { algorithmProblems, type SettingProblem } from "../learning/algorithm-problems.ts";
 export type { LoraSettings } from "../learning/lora.ts";
 export type { LossFunction, LossTensors } from "../learning/loss-function.ts";
 export { learningRateAt } from "../learning/schedule.ts";
-export { createTrainer } from "../learning/trainer.ts";
+export { createTrainer, type PolicyTrainer, type TrainerOptions } from "../learning/trainer.ts";
 export { freshTrainerState, type TrainerState } from "../learning/trainer-state.ts";
+export type { TrainedModel } from "../learning/training-graphs.ts";
 export type { TrainingSettings } from "../learning/training-settings.ts";
-export { adapterConfigFile, readAdapter } from "../models/adapter-folder.ts";
+export type { AdapterConfig } from "../models/adapter-config.ts";
+export { type Adapter, adapterConfigFile, readAdapter } from "../models/adapter-folder.ts";
 export { readWeights } from "../models/checkpoint.ts";
 export { importModel } from "../models/import-model.ts";
 export { knownModelNames } from "../models/known-models.ts";
@@ -77,9 +79,9 @@ export type { FloatValue } from "../onnx/graph.ts";
 export { requireRuntime } from "../onnx/require-runtime.ts";
 export { targetOf } from "../onnx/target.ts";
 export { loadLoss } from "../plugins/registry.ts";
-export { createSampler } from "../sampling/sampler.ts";
+export { createSampler, type Sampler, type SamplerOptions } from "../sampling/sampler.ts";
 export { beforeStopTexts } from "../sampling/stop-texts.ts";
 export { createToolCallGrammar, type ToolCallGrammar } from "../sampling/tool-call-grammar.ts";
-export { createFraming } from "../tokens/framing.ts";
-export { loadTokenizer } from "../tokens/tokenizer.ts";
-export { readVocabulary } from "../tokens/vocabulary.ts";
+export { createFraming, type Framing } from "../tokens/framing.ts";
+export { loadTokenizer, type Tokenizer } from "../tokens/tokenizer.ts";
+export { readVocabulary, type Vocabulary } from "../tokens/vocabulary.ts";

@@ -34,6 +34,7 @@ export interface LoopCase {
   outcome?: Outcome;
 }
 
+/** What a plugin of any kind is tried with. */
 export type PluginCase = ToolCase | RewardCase | LoopCase;
 
 /** How a plugin is checked. */

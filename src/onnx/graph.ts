@@ -13,6 +13,7 @@ export interface Value<Type extends DataType = DataType> {
   readonly graph: Graph;
 }
 
+/** A value of a graph that is numbers. */
 export type FloatValue = Value<"float32">;
 export type IntValue = Value<"int64">;
 export type BoolValue = Value<"bool">;

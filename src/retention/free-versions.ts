@@ -1,7 +1,4 @@
-import { ahead } from "../promises/ahead.ts";
-import { collected } from "../promises/collected.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
-import { objectsAtOnce } from "../store/at-once.ts";
 import { partOf } from "../store/tree.ts";
 import { firstVersion } from "../versions/first-version.ts";
 import { isKept } from "../versions/kept-versions.ts";
@@ -22,12 +19,9 @@ export async function freeVersions(
   { last, from = 0, isDry = false }: { last: number; from?: number; isDry?: boolean },
 ): Promise<FreedVersion[]> {
   const current = firstVersion(plan) + last;
-  const versions: number[] = [];
+  const freed: FreedVersion[] = [];
   for (let version = Math.max(0, from); version < current; version++) {
-    if (!isKept(plan, version, current)) versions.push(version);
-  }
-
-  async function free(version: number): Promise<FreedVersion> {
+    if (isKept(plan, version, current)) continue;
     let bytes = 0;
     for (const { key, part } of [policyPart(plan, version), trainerPart(plan, version)]) {
       const tree = await store.treeRecord(key);
@@ -36,8 +30,7 @@ export async function freeVersions(
       if (!(await store.isFreed(key, part))) bytes += files.reduce((total, [, { size }]) => total + size, 0);
       if (!isDry) await store.free(key, part); // again if it was: it may have been killed before all files were gone
     }
-    return { version, bytes };
+    if (bytes > 0) freed.push({ version, bytes });
   }
-
-  return (await collected(ahead(versions, objectsAtOnce, free))).filter(({ bytes }) => bytes > 0);
+  return freed;
 }

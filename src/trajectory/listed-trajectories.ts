@@ -1,4 +1,3 @@
-import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import { nameOf, type Prefix, prefixOf } from "../store/key.ts";
 import type { TrajectoryName } from "../store/keys.ts";
 import { listed } from "../store/listed.ts";
@@ -12,11 +11,10 @@ export interface Only {
 
 /**
  * The trajectories of a run that have single records, as a listing knows them, in the order of their keys; of one stage or
- * task if named. Where a name was cut in the key, the record says it once the trajectory has ended; before, one is left out unless
- * its stage and task are named.
+ * task if named. One with a name that was cut in its key is left out.
  */
 export async function* listedTrajectories(
-  store: Pick<Store, "list" | "read">,
+  store: Pick<Store, "list">,
   only: Only = {},
 ): AsyncGenerator<TrajectoryName> {
   let before = "/";
@@ -25,23 +23,8 @@ export async function* listedTrajectories(
     const found = trajectoryIn(path);
     if (found === undefined) continue;
     before = found.prefix;
-    const name = found.name ?? (await nameOfCut(store, found, only));
-    if (name !== undefined && (only.task ?? name.task) === name.task) yield name;
+    if (found.name !== undefined && (only.task ?? found.name.task) === found.name.task) yield found.name;
   }
-}
-
-/** The name of a trajectory whose key was cut. */
-async function nameOfCut(
-  store: Pick<Store, "read">,
-  { prefix, sample }: { prefix: string; sample: number },
-  { stage, task }: Only,
-): Promise<TrajectoryName | undefined> {
-  if (stage !== undefined && task !== undefined) return { stage, task, sample }; // what is listed is theirs alone
-  for (const ending of ["trajectory", "left-out-1"]) {
-    const record = await store.read<TrajectoryRecord>({ path: `${prefix}${ending}.json` });
-    if (record !== undefined) return { stage: record.stage, task: record.taskId, sample };
-  }
-  return undefined;
 }
 
 /** Where the single records of trajectories are. */
@@ -53,17 +36,15 @@ export function trajectoriesPrefix({ stage, task }: Only = {}): Prefix {
 /** The trajectory that a path is of: the prefix of its keys, its stage, and its name unless a part of that was cut. */
 export function trajectoryIn(
   path: string,
-): { prefix: string; stage: string; sample: number; name: TrajectoryName | undefined } | undefined {
+): { prefix: string; stage: string; name: TrajectoryName | undefined } | undefined {
   const match = /^trajectories\/([^/]+)\/([^/]+)\/(\d+)\//.exec(path);
   if (match === null) return undefined;
-  const [prefix, stagePart = "", taskPart = ""] = match;
-  const sample = Number(match[3]);
+  const [prefix, stagePart = "", taskPart = "", sample] = match;
   const [stage, task] = [nameOf(stagePart), nameOf(taskPart)];
   const isWhole = stage !== undefined && task !== undefined;
   return {
     prefix,
     stage: stage ?? stagePart,
-    sample,
-    name: isWhole ? { stage, task, sample } : undefined,
+    name: isWhole ? { stage, task, sample: Number(sample) } : undefined,
   };
 }
