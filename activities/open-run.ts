@@ -11,8 +11,10 @@ import { rolloutProgress } from "../src/rollout/rollout-progress.ts";
 import { firstAndLastEvaluations } from "../src/runs/evaluations.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
 import { lastRecordedStep } from "../src/runs/recorded-steps.ts";
-import { trainedStepKey } from "../src/store/keys.ts";
+import { isWhole } from "../src/store/is-whole.ts";
 import type { RunTasks } from "../src/tasks/run-tasks.ts";
+import { firstVersion } from "../src/versions/first-version.ts";
+import { policyPart, trainerPart } from "../src/versions/version-parts.ts";
 
 /** Tells the training workflow what to do, and if it does not know, how far the run has come on disk. */
 export function openRunActivity(
@@ -77,29 +79,34 @@ function toolBinding(tool: Plan["tools"][number], recordings: string | undefined
  * The last recorded step whose version is whole. One whose files broke since is done again: with the trajectories that it
  * was committed with, the version before and the trainer's state, it makes the same.
  */
-async function lastWholeStep(store: OpenRun["store"]): Promise<StepRecord | undefined> {
-  let last = await lastRecordedStep(store);
-  while (last !== undefined && (await isBroken(store, last.step))) {
-    last = await lastRecordedStep(store, last.step - 1);
+async function lastWholeStep(run: OpenRun): Promise<StepRecord | undefined> {
+  let last = await lastRecordedStep(run.store);
+  while (last !== undefined && !(await isVersionWhole(run, firstVersion(run.plan) + last.step))) {
+    last = await lastRecordedStep(run.store, last.step - 1);
   }
   return last;
 }
 
-/** Whether a step was committed, and its version's files are not what was committed. */
-async function isBroken(store: OpenRun["store"], step: number): Promise<boolean> {
-  const key = trainedStepKey(step);
-  return (await store.readTree(key)) === undefined && (await store.treeRecord(key)) !== undefined;
+/** Whether the files of a version are what was committed, if it was: they are read, for they may have changed at their size. */
+async function isVersionWhole({ plan, store }: OpenRun, version: number): Promise<boolean> {
+  return (
+    (await isWhole(store, policyPart(plan, version))) && (await isWhole(store, trainerPart(plan, version)))
+  );
 }
 
 async function progressOf(run: OpenRun): Promise<TrainingProgress> {
-  const last = await lastWholeStep(run.store);
+  const last = await lastWholeStep(run);
+  const first = firstVersion(run.plan);
+  const areFirstWhole = [0, first].map((version) => isWhole(run.store, policyPart(run.plan, version))); // no state of theirs is read
+  const isFirstBroken = (await Promise.all(areFirstWhole)).includes(false);
   const isWarm =
-    run.plan.warmStart !== undefined && (await firstAndLastEvaluations(run, 1)).at(-1)?.policyVersion === 1;
+    first === 1 && !isFirstBroken && (await firstAndLastEvaluations(run, 1)).at(-1)?.policyVersion === 1;
   const policyVersion = last?.policyVersion ?? (isWarm ? 1 : 0);
   return {
     nextStep: (last?.step ?? 0) + 1,
     policyVersion,
     evaluations: await firstAndLastEvaluations(run, policyVersion),
     trajectories: last?.trajectoriesSoFar ?? 0,
+    ...(isFirstBroken ? { isFirstBroken } : {}),
   };
 }

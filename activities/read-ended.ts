@@ -1,11 +1,16 @@
 import type { RunActivities } from "../src/contracts/activities.ts";
 import { readSummary } from "../src/rollout/read-summary.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
+import { runJournal } from "../src/trajectory/run-journal.ts";
 
-/** What came of trajectories that have ended, by their records: a workflow that continued as new carries their names. */
+/**
+ * What came of trajectories that have ended, by their records: a workflow that continued as new carries their names. Where steps
+ * whose versions broke are trained again, their records may be in files.
+ */
 export function readEndedActivity(openRun: (run: string) => Promise<OpenRun>): RunActivities["read-ended"] {
   return async ({ run, trajectories, policyVersion }) => {
     const opened = await openRun(run);
-    return Promise.all(trajectories.map((trajectory) => readSummary(opened, trajectory, policyVersion)));
+    const from = { plan: opened.plan, store: runJournal(opened) };
+    return Promise.all(trajectories.map((trajectory) => readSummary(from, trajectory, policyVersion)));
   };
 }

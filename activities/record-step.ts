@@ -6,8 +6,8 @@ import { writeMetrics } from "../src/runs/metrics-view.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
 import { recordedStepKey } from "../src/store/keys.ts";
 import { recordedOnce } from "../src/trajectory/journal.ts";
-import { type Metrics, meanMetrics } from "../src/trajectory/metrics.ts";
-import { readTrajectoryRecord } from "../src/trajectory/trajectory-files.ts";
+import { meanMetrics } from "../src/trajectory/metrics.ts";
+import { readTrajectories } from "../src/trajectory/trajectory-files.ts";
 import { trajectoryOf } from "../src/trajectory/trajectory-of.ts";
 
 /**
@@ -37,8 +37,7 @@ async function measured(
   record: StepRecord,
   finished: readonly string[],
 ): Promise<StepRecord> {
-  const all: (Metrics | undefined)[] = [];
-  for (const id of finished) all.push((await readTrajectoryRecord(store, trajectoryOf(id)))?.metrics);
-  const metrics = meanMetrics(all);
+  const records = await readTrajectories(store, finished.map(trajectoryOf));
+  const metrics = meanMetrics(records.map((one) => one.metrics));
   return metrics === undefined ? record : { ...record, metrics };
 }

@@ -8,14 +8,16 @@ import { initialKey, warmStartKey } from "../src/store/keys.ts";
 
 /**
  * Supervised steps `from` to `to` on the demonstrations. Each slice leaves a checkpoint, so that a dead worker
- * repeats one slice at most; the last one is policy version 1. Throws ATTEMPT_SUPERSEDED.
+ * repeats one slice at most; the last one is policy version 1. Where it broke since, the checkpoints before it are freed: then
+ * all steps are taken again, which makes the same. Throws ATTEMPT_SUPERSEDED.
  */
 export function warmStart(worker: TrainerWorker) {
-  return async ({ run, from, to }: WarmStartInput): Promise<WarmStartResult> => {
+  return async ({ run, from: before, to }: WarmStartInput): Promise<WarmStartResult> => {
     const { plan, store } = await worker.openRun(run);
     const settings = plan.warmStart;
     if (settings === undefined) return { firstLoss: 0, lastLoss: 0, seconds: 0 };
     const key = warmStartKey(to);
+    const from = (await store.isFreed(warmStartKey(before), "trainer")) ? 0 : before;
     const standing =
       (await store.readTree(key)) ??
       (await worker.train({
@@ -33,7 +35,7 @@ export function warmStart(worker: TrainerWorker) {
           }));
         },
       }));
-    if (from > 0) for (const part of ["policy", "trainer"]) await store.free(warmStartKey(from), part);
+    if (before > 0) for (const part of ["policy", "trainer"]) await store.free(warmStartKey(before), part);
     return standing.value;
   };
 }

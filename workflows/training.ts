@@ -90,8 +90,6 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
       await schedule(queues, "warm-start", { run, from, to }, { summary });
     }
     progress.done = settings.warmStartSteps;
-    state.policyVersion = 1;
-    await schedule(queues, "publish-policy", { run, policyVersion: 1 });
   }
 
   if (state.nextStep === 1) {
@@ -99,10 +97,18 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
       progress.phase = "initialize";
       await schedule(queues, "initialize-policy", { run });
       await evaluate();
-      if (settings.warmStartSteps > 0) await warmStart();
+      if (settings.warmStartSteps > 0) {
+        await warmStart();
+        state.policyVersion = 1;
+        await schedule(queues, "publish-policy", { run, policyVersion: 1 });
+      }
     }
     await evaluate();
+  } else if (state.isFirstBroken === true) {
+    await schedule(queues, "initialize-policy", { run });
+    await warmStart();
   }
+  delete state.isFirstBroken;
 
   /** To go on by it, the workflow continues as new: settings are read where it begins. */
   const isPlanNewer = () => planChanges > (settings.planChanges ?? 0);

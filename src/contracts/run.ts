@@ -44,6 +44,8 @@ export interface TrainingProgress {
   rollout?: CarriedRollout;
   /** Of a synchronous run: the groups that the next step was committed with, if it was, before its workflow was lost. */
   committed?: EndedGroup[];
+  /** The files of version 0 or of the warm start's are not what was committed: they are made again before the next step. */
+  isFirstBroken?: boolean;
 }
 
 /** What the training workflow is started with. */

@@ -617,7 +617,7 @@ export const errorTable = {
   FILES_GONE: {
     message: "The files of {tree}, {part}, are not there, or not those that were committed.",
     retryable: false,
-    help: "They were removed, changed or cut: `npx everturn ledger` says which. Those of the newest step `npx everturn resume` makes again, the same, from the version before and the recorded trajectories. Restore others from a copy.",
+    help: "They were removed, changed or cut: `npx everturn ledger` says which. Those of the newest step `npx everturn resume` makes again, the same, from the version before and the recorded trajectories, and those of version 0 and the warm start's. Restore others from a copy.",
   },
   ATTEMPT_SUPERSEDED: {
     message: "{file} was written by another attempt, which came first.",

@@ -1,6 +1,7 @@
 import type { TrainedStep } from "../contracts/ledger.ts";
 import { checkChain } from "../ledger/check-chain.ts";
 import { readTrainedStep } from "../ledger/trained-steps.ts";
+import { ahead } from "../promises/ahead.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import { foldedKey } from "../store/keys.ts";
 import { foldStep, type Member } from "../trajectory/folded/fold-step.ts";
@@ -9,6 +10,9 @@ import { recordsByKey } from "../trajectory/folded/records-by-key.ts";
 import type { Use } from "../trajectory/folded/rows.ts";
 import { endingOf } from "../trajectory/folded/trajectory-records.ts";
 import { trajectoryOf } from "../trajectory/trajectory-of.ts";
+
+/** Trajectories of a step that are read at once: each is held as a whole. */
+const trajectoriesAtOnce = 8;
 
 /** Folds a recorded step, and those before it, back to one that is folded already. Returns those that it folded. */
 export async function foldSteps(run: OpenRun, last: number): Promise<number[]> {
@@ -41,13 +45,17 @@ async function* membersOf(
     ...trajectories.map(({ trajectory }): [string, Use] => [trajectory, { trainedStep: step }]),
     ...leftOut.map(({ trajectory, reason }): [string, Use] => [trajectory, { leftOutBecause: reason }]),
   ];
-  for (const [trajectory, use] of uses.sort(([one], [other]) => (one < other ? -1 : 1))) {
-    const name = trajectoryOf(trajectory);
-    const records = await readRecords(store, name);
-    const ending = endingOf(records);
-    if (ending === undefined) continue;
-    const read = new Map(recordsByKey(name, records));
-    const findings = await checkChain({ read: async ({ path }) => read.get(path) }, trajectory, ending);
-    if (ending.outcome === "left-out" || findings.length === 0) yield { name, records, ending, use };
-  }
+  uses.sort(([one], [other]) => (one < other ? -1 : 1));
+  const members = ahead(uses, trajectoriesAtOnce, ([trajectory, use]) => memberOf(store, trajectory, use));
+  for await (const member of members) if (member !== undefined) yield member;
+}
+
+async function memberOf(store: OpenRun["store"], trajectory: string, use: Use): Promise<Member | undefined> {
+  const name = trajectoryOf(trajectory);
+  const records = await readRecords(store, name);
+  const ending = endingOf(records);
+  if (ending === undefined) return undefined;
+  const read = new Map(recordsByKey(name, records));
+  const findings = await checkChain({ read: async ({ path }) => read.get(path) }, trajectory, ending);
+  return ending.outcome === "left-out" || findings.length === 0 ? { name, records, ending, use } : undefined;
 }

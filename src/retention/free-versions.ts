@@ -1,4 +1,7 @@
+import { ahead } from "../promises/ahead.ts";
+import { collected } from "../promises/collected.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
+import { objectsAtOnce } from "../store/at-once.ts";
 import { partOf } from "../store/tree.ts";
 import { firstVersion } from "../versions/first-version.ts";
 import { isKept } from "../versions/kept-versions.ts";
@@ -19,9 +22,12 @@ export async function freeVersions(
   { last, from = 0, isDry = false }: { last: number; from?: number; isDry?: boolean },
 ): Promise<FreedVersion[]> {
   const current = firstVersion(plan) + last;
-  const freed: FreedVersion[] = [];
+  const versions: number[] = [];
   for (let version = Math.max(0, from); version < current; version++) {
-    if (isKept(plan, version, current)) continue;
+    if (!isKept(plan, version, current)) versions.push(version);
+  }
+
+  async function free(version: number): Promise<FreedVersion> {
     let bytes = 0;
     for (const { key, part } of [policyPart(plan, version), trainerPart(plan, version)]) {
       const tree = await store.treeRecord(key);
@@ -30,7 +36,8 @@ export async function freeVersions(
       if (!(await store.isFreed(key, part))) bytes += files.reduce((total, [, { size }]) => total + size, 0);
       if (!isDry) await store.free(key, part); // again if it was: it may have been killed before all files were gone
     }
-    if (bytes > 0) freed.push({ version, bytes });
+    return { version, bytes };
   }
-  return freed;
+
+  return (await collected(ahead(versions, objectsAtOnce, free))).filter(({ bytes }) => bytes > 0);
 }

@@ -25,11 +25,10 @@ export function housekeeping(): Housekeeping {
     await before;
     try {
       const folded = await foldSteps(run, step);
-      const { singleRecords } = run.plan.retention;
       for (const one of new Set([...folded, step])) {
-        await freeRecords(run, one - singleRecords);
         await run.store.sweep(stepPrefix(one)); // of those who trained it or folded it, and were killed
       }
+      await freeRecords(run, step - run.plan.retention.singleRecords);
     } catch (error) {
       const reason = messageOf(error);
       const { code, message } = new EverturnError("STEP_NOT_FOLDED", { step, reason });

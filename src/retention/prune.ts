@@ -1,6 +1,9 @@
 import { readTrainedStep } from "../ledger/trained-steps.ts";
+import { ahead } from "../promises/ahead.ts";
+import { collected } from "../promises/collected.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import { type Swept, sweepRun } from "../runs/sweep.ts";
+import { objectsAtOnce } from "../store/at-once.ts";
 import { foldedKey, recordedStepKey, type TrajectoryName, trajectoryPrefix } from "../store/keys.ts";
 import { listed } from "../store/listed.ts";
 import { lengthOfRow } from "../store/row.ts";
@@ -36,25 +39,40 @@ export async function prune(run: OpenRun, { isDry = false } = {}): Promise<Prune
 }
 
 async function foldAll(run: OpenRun, last: number, isDry: boolean): Promise<number[]> {
-  const folded: number[] = [];
-  for (let step = 1; step <= last; step++) {
-    if (await isFolded(run, step)) continue;
-    folded.push(step);
-    if (!isDry) await foldSteps(run, step);
-  }
+  const looked = await collected(
+    ahead(upTo(last), objectsAtOnce, async (step) => ({ step, isDone: await isFolded(run, step) })),
+  );
+  const folded = looked.flatMap(({ step, isDone }) => (isDone ? [] : [step]));
+  for (const step of isDry ? [] : folded) await foldSteps(run, step);
   return folded;
 }
 
-/**
- * Single records of trajectories that are in the files of steps up to `last`, as listed: also what late writers put there. A
- * stage at a time.
- */
+/** The steps up to `last`. */
+function upTo(last: number): number[] {
+  return Array.from({ length: Math.max(0, last) }, (_, before) => before + 1);
+}
+
+/** Removes the single records of trajectories that are in the files of steps up to `last`. */
 async function freeAll(run: OpenRun, last: number, isDry: boolean) {
   const freed = { trajectories: 0, records: 0 };
+  let before = "";
+  const removals = ahead(foldedRecords(run, last, isDry), objectsAtOnce, async ({ path, prefix }) => {
+    if (!isDry) await run.store.remove({ path });
+    return prefix;
+  });
+  for await (const prefix of removals) {
+    if (prefix !== before) freed.trajectories++;
+    before = prefix;
+    freed.records++;
+  }
+  return freed;
+}
+
+/** These records as listed, also what late writers put there, with the prefix of their trajectory. A stage at a time. */
+async function* foldedRecords(run: OpenRun, last: number, isDry: boolean) {
   const stepsOf = await stepsOfStages(run, last, isDry);
   let stage: string | undefined;
   let inFiles = new Set<string>();
-  let before = "";
   for await (const path of listed(run.store, trajectoriesPrefix())) {
     const prefix = foldedPrefix(path);
     const found = prefix === undefined ? undefined : trajectoryIn(path);
@@ -64,21 +82,20 @@ async function freeAll(run: OpenRun, last: number, isDry: boolean) {
       const names = await Promise.all((stepsOf.get(stage) ?? []).map((step) => namesOf(run, step, isDry)));
       inFiles = new Set(names.flat().map((name) => trajectoryPrefix(name).prefix));
     }
-    if (!inFiles.has(prefix)) continue;
-    if (prefix !== before) freed.trajectories++;
-    before = prefix;
-    freed.records++;
-    if (!isDry) await run.store.remove({ path });
+    if (inFiles.has(prefix)) yield { path, prefix };
   }
-  return freed;
 }
 
 /** Which steps' files have trajectories of each stage. */
 async function stepsOfStages(run: OpenRun, last: number, isDry: boolean): Promise<Map<string, number[]>> {
   const steps = new Map<string, number[]>();
-  for (let step = 1; step <= last; step++) {
-    const stages = new Set((await namesOf(run, step, isDry)).map(({ stage }) => stage));
-    for (const stage of stages) steps.set(stage, [...(steps.get(stage) ?? []), step]);
+  const looked = ahead(upTo(last), objectsAtOnce, async (step) => ({
+    step,
+    names: await namesOf(run, step, isDry),
+  }));
+  for await (const { step, names } of looked) {
+    for (const stage of new Set(names.map((name) => name.stage)))
+      steps.set(stage, [...(steps.get(stage) ?? []), step]);
   }
   return steps;
 }

@@ -7,6 +7,7 @@ import { readTrainedStep } from "../ledger/trained-steps.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import { turnKey } from "../store/keys.ts";
 import { type RunTasks, stepIndices, taskId } from "../tasks/run-tasks.ts";
+import { type Journal, runJournal } from "../trajectory/run-journal.ts";
 
 /**
  * How far an asynchronous run's rollouts have come on disk, when its training workflow was lost: the groups that were
@@ -24,10 +25,11 @@ export async function rolloutProgress(
   const admitted = await admittedGroups(run, tasks, openFrom);
   const groups = admitted.map((group) => ({ ...group, members: membersOf(run.id, group) }));
   const open = groups.filter(({ members }) => !members.every((member) => used.has(member)));
+  const journal = runJournal(run); // a step that was recorded, and is trained again, may be in a file
   const committed = new Set(next?.trajectories.map(({ trajectory }) => trajectory));
   return {
     nextGroup: (groups.at(-1)?.number ?? openFrom - 1) + 1,
-    open: await Promise.all(open.map((group) => openGroup(run, group, policyVersion))),
+    open: await Promise.all(open.map((group) => openGroup(journal, group, policyVersion))),
     leftOut: [],
     ...(next === undefined
       ? {}
@@ -105,9 +107,13 @@ function isAny(members: string[], names: ReadonlySet<string>): boolean {
 }
 
 /** It began with the oldest version that generated a first turn of it, or begins now. */
-async function openGroup(run: OpenRun, group: NumberedGroup, policyVersion: number): Promise<CarriedGroup> {
+async function openGroup(
+  journal: Pick<Journal, "read">,
+  group: NumberedGroup,
+  policyVersion: number,
+): Promise<CarriedGroup> {
   const { number, step, stage, task, samples } = group;
-  const first = samples.map((sample) => run.store.read(turnKey({ stage, task, sample }, 1)));
+  const first = samples.map((sample) => journal.read(turnKey({ stage, task, sample }, 1)));
   const versions = (await Promise.all(first)).flatMap((turn) => turn?.action.policyVersion ?? []);
   return {
     ...{ number, step, stage, task, samples },

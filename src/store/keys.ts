@@ -121,6 +121,11 @@ export function foldedKey(step: number): TreeKey<FoldedStep> {
   return treeKeyOf("steps", step, "folded");
 }
 
+/** That the single records of a step's trajectories were removed, which are in its file; how many there were. */
+export function freedRecordsKey(step: number): Key<{ records: number }> {
+  return keyOf("steps", step, "freed-records");
+}
+
 /** All records of a trajectory, one by one. */
 export function trajectoryPrefix({ stage, task, sample }: TrajectoryName): Prefix {
   return prefixOf("trajectories", stage, task, sample);

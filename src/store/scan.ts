@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { basename } from "node:path";
 import { ahead } from "../promises/ahead.ts";
+import { objectsAtOnce } from "./at-once.ts";
 import type { Backend } from "./backend.ts";
 import { recordJson } from "./envelope.ts";
 import { generation, generationOf } from "./generation-name.ts";
@@ -9,13 +10,10 @@ import type { Corrupt, Scanned } from "./store.ts";
 import { partOf, type Tree } from "./tree.ts";
 import { freedMark, treeFile, treeFileOf } from "./tree-paths.ts";
 
-/** Objects that are read at once. */
-const lanes = 32;
-
 /** Reads everything below `prefix`, in order: records, bytes, and with the record of a tree its files. */
 export async function* scanBelow(backend: Backend, prefix: string): AsyncGenerator<Scanned> {
   const paths = pathsOf((after) => backend.page(prefix, after));
-  for await (const scanned of ahead(paths, lanes, (path) => scan(backend, path))) {
+  for await (const scanned of ahead(paths, objectsAtOnce, (path) => scan(backend, path))) {
     if (scanned !== undefined) yield scanned;
   }
 }

@@ -1,4 +1,6 @@
 import { writerOf } from "../files/temporary-name.ts";
+import { ahead } from "../promises/ahead.ts";
+import { objectsAtOnce } from "./at-once.ts";
 import type { Backend } from "./backend.ts";
 import { decodeRecord } from "./envelope.ts";
 import type { Generations } from "./generations.ts";
@@ -12,12 +14,14 @@ export async function sweepTrees(
   generations: Generations,
   prefix: string,
 ): Promise<number> {
+  const attempts = await attemptsBelow(backend, prefix);
   let swept = 0;
-  for (const { tree, attempt, paths } of await attemptsBelow(backend, prefix)) {
-    if (!(await isAbandoned(generations, tree, attempt))) continue;
+  const sweeps = ahead(attempts, objectsAtOnce, async ({ tree, attempt, paths }) => {
+    if (!(await isAbandoned(generations, tree, attempt))) return false;
     for (const path of paths) await backend.remove(path);
-    swept++;
-  }
+    return true;
+  });
+  for await (const isSwept of sweeps) if (isSwept) swept++;
   return swept;
 }
 

@@ -1,3 +1,4 @@
+import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import { nameOf, type Prefix, prefixOf } from "../store/key.ts";
 import type { TrajectoryName } from "../store/keys.ts";
 import { listed } from "../store/listed.ts";
@@ -11,10 +12,11 @@ export interface Only {
 
 /**
  * The trajectories of a run that have single records, as a listing knows them, in the order of their keys; of one stage or
- * task if named. One with a name that was cut in its key is left out.
+ * task if named. Where a name was cut in the key, the record says it once the trajectory has ended; before, one is left out unless
+ * its stage and task are named.
  */
 export async function* listedTrajectories(
-  store: Pick<Store, "list">,
+  store: Pick<Store, "list" | "read">,
   only: Only = {},
 ): AsyncGenerator<TrajectoryName> {
   let before = "/";
@@ -23,8 +25,23 @@ export async function* listedTrajectories(
     const found = trajectoryIn(path);
     if (found === undefined) continue;
     before = found.prefix;
-    if (found.name !== undefined && (only.task ?? found.name.task) === found.name.task) yield found.name;
+    const name = found.name ?? (await nameOfCut(store, found, only));
+    if (name !== undefined && (only.task ?? name.task) === name.task) yield name;
   }
+}
+
+/** The name of a trajectory whose key was cut. */
+async function nameOfCut(
+  store: Pick<Store, "read">,
+  { prefix, sample }: { prefix: string; sample: number },
+  { stage, task }: Only,
+): Promise<TrajectoryName | undefined> {
+  if (stage !== undefined && task !== undefined) return { stage, task, sample }; // what is listed is theirs alone
+  for (const ending of ["trajectory", "left-out-1"]) {
+    const record = await store.read<TrajectoryRecord>({ path: `${prefix}${ending}.json` });
+    if (record !== undefined) return { stage: record.stage, task: record.taskId, sample };
+  }
+  return undefined;
 }
 
 /** Where the single records of trajectories are. */
@@ -36,15 +53,17 @@ export function trajectoriesPrefix({ stage, task }: Only = {}): Prefix {
 /** The trajectory that a path is of: the prefix of its keys, its stage, and its name unless a part of that was cut. */
 export function trajectoryIn(
   path: string,
-): { prefix: string; stage: string; name: TrajectoryName | undefined } | undefined {
+): { prefix: string; stage: string; sample: number; name: TrajectoryName | undefined } | undefined {
   const match = /^trajectories\/([^/]+)\/([^/]+)\/(\d+)\//.exec(path);
   if (match === null) return undefined;
-  const [prefix, stagePart = "", taskPart = "", sample] = match;
+  const [prefix, stagePart = "", taskPart = ""] = match;
+  const sample = Number(match[3]);
   const [stage, task] = [nameOf(stagePart), nameOf(taskPart)];
   const isWhole = stage !== undefined && task !== undefined;
   return {
     prefix,
     stage: stage ?? stagePart,
-    name: isWhole ? { stage, task, sample: Number(sample) } : undefined,
+    sample,
+    name: isWhole ? { stage, task, sample } : undefined,
   };
 }

@@ -1,6 +1,7 @@
 import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import { ahead } from "../promises/ahead.ts";
 import { collected } from "../promises/collected.ts";
+import { objectsAtOnce } from "../store/at-once.ts";
 import { leftOutKey, type TrajectoryName, trajectoryKey } from "../store/keys.ts";
 import type { Store } from "../store/store.ts";
 
@@ -9,7 +10,7 @@ export async function readTrajectories(
   store: Pick<Store, "read">,
   names: readonly TrajectoryName[],
 ): Promise<TrajectoryRecord[]> {
-  const records = await collected(ahead(names, 32, (name) => readTrajectoryRecord(store, name)));
+  const records = await collected(ahead(names, objectsAtOnce, (name) => readTrajectoryRecord(store, name)));
   return records.filter((record) => record !== undefined);
 }
 

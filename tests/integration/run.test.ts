@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,11 +7,13 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import type { EvaluationRecord, TrainingResult } from "../../src/contracts/run.ts";
 import { readLines } from "../../src/files/line-file.ts";
+import { openRun } from "../../src/runs/open-runs.ts";
 import { runFolder } from "../../src/runs/run-folder.ts";
 import { type DevServer, startDevServer } from "../../src/temporal/dev-server.ts";
 import { findServerBinary } from "../../src/temporal/server-binary.ts";
 import { everturn, lastLine } from "../support/command.ts";
 import { storedRecord } from "../support/stored-record.ts";
+import { folderOf } from "../support/versions.ts";
 
 const runs = mkdtempSync(join(tmpdir(), "everturn-run-"));
 const pipeline = join(import.meta.dirname, "..", "pipelines", "small.yaml");
@@ -111,4 +113,28 @@ test("replay runs today's workflow code over a trajectory's history", async () =
   const replayed = await everturn("replay", first?.id ?? "", "--runs", runs, "--json");
   expect(replayed.code, replayed.stderr).toBe(0);
   expect(lastLine(replayed.stdout)).toMatchObject({ trajectory: first?.id, deterministic: true });
+});
+
+test("what broke of the newest version and of the warm start's is made again when the run goes on, bit for bit", {
+  timeout: 120_000,
+}, async () => {
+  const run = await openRun(runs, result.run);
+  const weights = async (version: number) => join(await folderOf(run, version), "model.safetensors");
+  const made = new Map<number, Buffer>();
+  for (const version of [1, 4]) {
+    const file = await weights(version);
+    const content = readFileSync(file);
+    made.set(version, content);
+    const spoiled = Buffer.from(content);
+    spoiled.writeUInt8(spoiled.readUInt8(content.length - 100) ^ 1, content.length - 100);
+    writeFileSync(file, spoiled); // as long as before
+  }
+  const resumed = await everturn("resume", result.run, "--runs", runs, "--set", "steps=4", "--json");
+  expect(resumed.code, resumed.stderr).toBe(0);
+  expect(lastLine(resumed.stdout)).toMatchObject({ steps: 4, trajectories: 64 });
+  for (const [version, content] of made) {
+    expect(readFileSync(await weights(version)).equals(content), `version ${version}`).toBe(true);
+  }
+  const ledger = await everturn("ledger", result.run, "--runs", runs);
+  expect(ledger.stdout, ledger.stderr).toContain("The ledger holds.");
 });

@@ -126,6 +126,7 @@ export function anyTrajectory(seed: number, most: { turns: number; tokens: numbe
     "invalid-limit",
     "left-out",
   ] as const);
+  const isToldByJournal = outcome === "left-out" && below(2) === 0;
   const name = text();
   const record: TrajectoryRecord = {
     ...{
@@ -144,9 +145,14 @@ export function anyTrajectory(seed: number, most: { turns: number; tokens: numbe
     head: counted.at(-1)?.recorded.head ?? null,
     tokens: { prompt: below(100), action: below(100), observation: below(100) },
     policyVersions: counted.map(() => below(9)),
-    turns: counted.map((turn) =>
-      turnRecord({ generated: resultOf(turn.recorded), begun: turn.begun, calls: answeredCalls(turn) }),
-    ),
+    turns: counted.map((turn) => {
+      const told = isToldByJournal && turn === counted.at(-1) ? asJournalTells(turn) : turn;
+      return turnRecord({
+        generated: resultOf(turn.recorded),
+        begun: told.begun,
+        calls: answeredCalls(told),
+      });
+    }),
     ...present({ turnRewards: maybe(() => counted.map(number)) }),
     ...{ outcome, reward: number(), success: below(2) === 0 },
     ...present({
@@ -163,6 +169,13 @@ export function anyTrajectory(seed: number, most: { turns: number; tokens: numbe
       ? { leftOut: [...before, record], turns, scoreFailures: [] }
       : { record, leftOut: before, turns, scoreFailures: failures() };
   return JSON.parse(JSON.stringify(records)); // as a store holds it: what is no number is null
+}
+
+/** The last turn of a trajectory whose workflow ended by force: its calls up to the first one without an answer. */
+function asJournalTells(turn: KeptTurn): KeptTurn {
+  const gap = turn.calls.findIndex(({ call, recorded }, index) => call !== index || recorded === undefined);
+  const calls = gap < 0 ? turn.calls : turn.calls.slice(0, gap);
+  return { ...turn, calls, begun: calls.length };
 }
 
 function present<Value extends object>(

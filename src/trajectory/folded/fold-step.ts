@@ -19,7 +19,7 @@ export interface Member {
 }
 
 /**
- * Puts the ended trajectories of a step into one file, once: what stands. One is held at a time. The file is read back
+ * Puts the ended trajectories of a step into one file, once: what stands. The file is read back
  * before it is committed: it gives exactly the records that went into it. Throws as `Store.tree` does.
  */
 export async function foldStep(

@@ -1,5 +1,6 @@
 import type { FoldedStep, FoldedTrajectory } from "../../contracts/folded-step.ts";
 import { stepOf } from "../../contracts/stages.ts";
+import { objectsAtOnce } from "../../store/at-once.ts";
 import { foldedKey, recordedStepKey, trajectoryPrefix } from "../../store/keys.ts";
 import { lengthOfRow } from "../../store/row.ts";
 import type { Store } from "../../store/store.ts";
@@ -32,8 +33,6 @@ export interface StepFiles {
 }
 
 const kept = 8;
-/** Steps whose records are asked for at once. */
-const lanes = 32;
 
 /** The files of the steps of a run. */
 export function stepFiles(store: Pick<Store, "has" | "readTree">): StepFiles {
@@ -48,8 +47,8 @@ export function stepFiles(store: Pick<Store, "has" | "readTree">): StepFiles {
     const steps = Array.from({ length: newest }, (_, position) => position + 1).filter(
       (step) => !known.has(step),
     );
-    for (let from = 0; from < steps.length; from += lanes) {
-      await Promise.all(steps.slice(from, from + lanes).map(add));
+    for (let from = 0; from < steps.length; from += objectsAtOnce) {
+      await Promise.all(steps.slice(from, from + objectsAtOnce).map(add));
     }
   }
 

@@ -2,13 +2,16 @@ import { MockActivityEnvironment } from "@temporalio/testing";
 import { expect, test } from "vitest";
 import { callTool } from "../../../activities/call-tool.ts";
 import { generateTurn } from "../../../activities/generate-turn.ts";
+import { readEndedActivity } from "../../../activities/read-ended.ts";
 import { scoreTrajectory } from "../../../activities/score-trajectory.ts";
+import { reserve } from "../../../src/ledger/reservations.ts";
 import { readTrainedStep } from "../../../src/ledger/trained-steps.ts";
 import { settingsOfHost } from "../../../src/pipeline/host-settings.ts";
 import { foldSteps } from "../../../src/retention/fold-steps.ts";
 import { freeRecords } from "../../../src/retention/free-records.ts";
 import { policyWorker } from "../../../src/roles/policy-worker.ts";
 import { toolWorker } from "../../../src/roles/tool-worker.ts";
+import { rolloutProgress } from "../../../src/rollout/rollout-progress.ts";
 import { openRuns } from "../../../src/runs/open-runs.ts";
 import { turnKey } from "../../../src/store/keys.ts";
 import { runTasks } from "../../../src/tasks/run-tasks.ts";
@@ -33,6 +36,18 @@ const opened = openTool(
   { plugin: { execute: never }, isLost: () => false, close: async () => {} },
   createHost("calculator", settingsOfHost(run.plan, "calculator"), () => {}),
 );
+
+/** What a training workflow is told that goes on with trajectories of a step that was recorded and is trained again. */
+async function carried() {
+  const members = (await readTrainedStep(run, 2))?.trajectories.map(({ trajectory }) => trajectory) ?? [];
+  const plan = { ...run.plan, rollout: { ...run.plan.rollout, staleness: 1 } };
+  const { open } = await rolloutProgress({ ...run, plan }, runTasks(), { nextStep: 2, policyVersion: 5 });
+  const ended = { run: "made", trajectories: members, policyVersion: 5 };
+  return {
+    summaries: await readEndedActivity(async () => run)(ended),
+    versions: open.map(({ number, policyVersion }) => [number, policyVersion]),
+  };
+}
 
 /** What late attempts at a call, a turn and the score of a trajectory answer, on workers that have nothing in memory. */
 async function answers() {
@@ -62,12 +77,22 @@ async function answers() {
 }
 
 test("what was done once is not done again by an attempt that comes when its records are in the step's file alone", async () => {
-  const before = await answers();
+  const groups =
+    (await readTrainedStep(run, 2))?.trajectories.map(({ trajectory }) => trajectoryOf(trajectory)) ?? [];
+  for (const [index, { stage, task, sample }] of groups.entries()) {
+    await reserve(run.store, { stage, round: 2, groups: [{ task, samples: [sample], number: 3 + index }] });
+  }
+  const before = { ...(await answers()), ...(await carried()) };
+  expect(before.summaries).toMatchObject([{ outcome: "answered" }, { outcome: "answered" }]);
+  expect(before.versions).toEqual([
+    [3, 1],
+    [4, 1],
+  ]);
   expect(before.called).toMatchObject({ observation: "1" });
   await foldSteps(run, 3);
   await freeRecords(run, 2);
   expect(await run.store.read(turnKey(place, 2))).toBeUndefined();
-  expect(await answers()).toEqual(before);
+  expect({ ...(await answers()), ...(await carried()) }).toEqual(before);
 });
 
 test("where a record is absent, no step's file is looked into before a step is recorded that may have it", async () => {

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, truncateSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openRunActivity } from "../../../activities/open-run.ts";
@@ -13,6 +13,7 @@ import { readTrajectories } from "../../../src/trajectory/trajectory-files.ts";
 import { samplePlan } from "../../support/sample-plan.ts";
 import { writeSampleRun } from "../../support/sample-run.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { folderOf, writeVersion } from "../../support/versions.ts";
 
 const runs = temporaryFolder();
 const sample = await writeSampleRun({ steps: 1 }, temporaryFolder());
@@ -149,18 +150,41 @@ test("a recorded step whose version broke is told to be done again, with the gro
   const record = { step: 2, from: 2, policyVersion: 3, seconds: 1, metrics, trajectories, leftOut: [] };
   const { attempt } = await store.tree(
     trainedStepKey(2),
-    async (place) => writeFileSync(join(place, "weights"), "whole"),
+    async (place) => {
+      mkdirSync(join(place, "policy"));
+      writeFileSync(join(place, "policy", "weights"), "whole");
+    },
     () => record,
   );
   const open = openRunActivity((run) => openRun(folders, run), runTasks());
   const progress = async () => (await open({ run: id, knowsProgress: false })).progress;
   expect(await progress()).toMatchObject({ nextStep: 3, policyVersion: 3 });
   expect(await progress()).not.toHaveProperty("committed");
-  truncateSync(join(folder.root, "steps", "2", "trained", attempt, "weights"), 1);
+  writeFileSync(join(folder.root, "steps", "2", "trained", attempt, "policy", "weights"), "whose"); // as long as before
   const again = await progress();
   expect(again).toMatchObject({ nextStep: 2, policyVersion: 2 });
   const told = again?.committed?.flatMap(({ results }) => results.map(({ trajectory }) => trajectory));
   expect(told).toEqual(trajectories.map(({ trajectory }) => trajectory));
+});
+
+test.each([
+  ["version 0", 0],
+  ["the warm start's version", 1],
+])("%s is told to be made again where its files changed, also at their size", async (_, version) => {
+  const begun = await progressAfter(0, [0, 1]);
+  const run = { store: begun.store, plan: samplePlan({ ...options, warmStart: true }) };
+  for (const one of [0, 1]) await writeVersion(run, one);
+  expect(await begun.progress()).toMatchObject({ nextStep: 1, policyVersion: 1 });
+  writeFileSync(join(await folderOf(run, version), "weights"), "9");
+  expect(await begun.progress()).toMatchObject({ nextStep: 1, policyVersion: 0, isFirstBroken: true });
+  expect(versions((await begun.progress()).evaluations)).toEqual([0]);
+
+  const later = await progressAfter(2, [0, 1]);
+  const other = { store: later.store, plan: run.plan };
+  for (const one of [0, 1]) await writeVersion(other, one);
+  expect(await later.progress()).not.toHaveProperty("isFirstBroken");
+  rmSync(join(await folderOf(other, version), "weights"));
+  expect(await later.progress()).toMatchObject({ nextStep: 3, policyVersion: 3, isFirstBroken: true });
 });
 
 test("without a warm start version 1 is the first step's", async () => {

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, expect, test } from "vitest";
 import { registerLedger } from "../../../src/cli/ledger.ts";
 import { registerPrune } from "../../../src/cli/prune.ts";
@@ -7,6 +8,8 @@ import { registerReport } from "../../../src/cli/report.ts";
 import { registerShow } from "../../../src/cli/show.ts";
 import { registerTrajectories } from "../../../src/cli/trajectories.ts";
 import { newAttempt } from "../../../src/files/temporary-name.ts";
+import { foldSteps } from "../../../src/retention/fold-steps.ts";
+import { freeRecords } from "../../../src/retention/free-records.ts";
 import { housekeeping } from "../../../src/retention/housekeeping.ts";
 import { prune } from "../../../src/retention/prune.ts";
 import type { OpenRun } from "../../../src/runs/open-runs.ts";
@@ -113,6 +116,62 @@ test("pruned, and killed at any point of it, a run answers every command as befo
   expect(await answers()).toEqual(before);
 
   expect(await runCommand(registerPrune, "prune", "made", "--runs", runs)).toBe("Nothing to prune.\n");
+});
+
+/** The run, with a count of what its store was asked, and of how much of it at once. Each answer takes a moment. */
+function counted({ store, ...rest }: OpenRun) {
+  const asked = { at: 0, most: 0, all: 0 };
+  const counting =
+    <Parameters extends unknown[], Result>(act: (...parameters: Parameters) => Promise<Result>) =>
+    async (...parameters: Parameters): Promise<Result> => {
+      asked.all++;
+      asked.most = Math.max(asked.most, ++asked.at);
+      await sleep(2);
+      return act(...parameters).finally(() => asked.at--);
+    };
+  const names = ["read", "has", "remove", "record", "readTree", "treeRecord"] as const;
+  const slow = Object.fromEntries(names.map((name) => [name, counting(store[name] as never)]));
+  return { asked, run: { ...rest, store: { ...store, ...slow } as Store } };
+}
+
+test("records are read and removed some at once, and no more", async () => {
+  const other = await makeRun(temporaryFolder(), { steps: 4, trajectories: 12, turns: 2, tokens: 4 });
+  for (const act of [
+    (run: OpenRun) => foldSteps(run, 2),
+    (run: OpenRun) => freeRecords(run, 1),
+    (run: OpenRun) => prune({ ...run, plan: { ...run.plan, retention: { singleRecords: 0 } } }),
+  ]) {
+    const { asked, run } = counted(other);
+    await act(run);
+    expect(asked.most).toBeGreaterThanOrEqual(8);
+    expect(asked.most).toBeLessThanOrEqual(64);
+  }
+  expect(await singleSteps(other)).toEqual(new Set());
+});
+
+test("what a killed worker left to be removed goes with the next step, which asks no more of the store the longer a run is", async () => {
+  const other = await makeRun(temporaryFolder(), { steps: 14, trajectories: 2, turns: 2, tokens: 4 });
+  const keep = async (run: OpenRun, step: number) => {
+    const keeping = housekeeping();
+    keeping.add(run, step);
+    await keeping.done();
+  };
+  await keep(other, 5);
+  const killed = async () => {
+    throw new Error("killed");
+  };
+  await keep({ ...other, store: { ...other.store, remove: killed } }, 6);
+  expect([...(await singleSteps(other))].slice(0, 2)).toEqual(["step-0003", "step-0004"]);
+  await keep(other, 7);
+  expect([...(await singleSteps(other))][0]).toBe("step-0005");
+
+  const asked: number[] = [];
+  for (let step = 8; step <= 14; step++) {
+    const one = counted(other);
+    await keep(one.run, step);
+    asked.push(one.asked.all);
+  }
+  expect(asked).toEqual(asked.map(() => asked[0]));
 });
 
 test("what a late writer puts back is an orphan; a fork of a pruned trajectory has its turns", async () => {

@@ -206,7 +206,7 @@ test("what a finished trajectory left is let go, also when its single records we
   await call(worker, "g2", "replay", 1);
   const { store } = await openRun(runs, run);
   await store.record<unknown>(trajectoryKey(place("g2")), {});
-  await removeRecords(store, place("g2")); // as with retention.singleRecords: 0, once its step is in a file
+  await removeRecords(store, [place("g2")]); // as with retention.singleRecords: 0, once its step is in a file
   await worker.instances.renew();
   expect(released("g2")).toEqual([["created for g2", "turn 1"]]);
   await worker.close();

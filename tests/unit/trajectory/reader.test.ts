@@ -54,6 +54,17 @@ async function* members(store: Store, names: readonly TrajectoryName[]): AsyncGe
   }
 }
 
+test("all records of any trajectory are read to be put into its step's file", async () => {
+  const store = openStore(openBackend({ root: mkdtempSync(join(folder, "store-")) }), () => {});
+  for (let seed = 0; seed < 120; seed++) {
+    const name = { stage: "step-1", task: "t", sample: seed };
+    const records = anyTrajectory(seed, { turns: 4, tokens: 3 });
+    for (const [path, value] of recordsByKey(name, records)) await store.record({ path }, value);
+    const read = await readRecords(store, name);
+    expect(new Map(recordsByKey(name, read)), `seed ${seed}`).toEqual(new Map(recordsByKey(name, records)));
+  }
+});
+
 describe.each(["folder", "objects"])("a reader over %s", (kind) => {
   async function freshStore(): Promise<Store> {
     const place =
@@ -76,7 +87,7 @@ describe.each(["folder", "objects"])("a reader over %s", (kind) => {
 
     await foldStep(store, 1, () => members(store, first.names));
     await expectAll();
-    for (const name of first.names) expect(await removeRecords(store, name)).toBeGreaterThan(0);
+    for (const name of first.names) expect(await removeRecords(store, [name])).toBeGreaterThan(0);
     await expectAll();
     await expectAll(early); // it had looked before the step was folded
 
@@ -98,7 +109,7 @@ describe.each(["folder", "objects"])("a reader over %s", (kind) => {
     await foldStep(store, 1, () => members(store, names));
     const [name] = names;
     if (name === undefined) throw new Error("no name");
-    await removeRecords(store, name);
+    await removeRecords(store, [name]);
     await store.record(trajectoryKey(name), { id: "late" } as never);
     expect(await readerOf(store).read(trajectoryKey(name))).toEqual(asked.get(trajectoryKey(name).path));
   });
