@@ -711,7 +711,7 @@ export const errorTable = {
   COMMAND_INVALID: {
     message: "{reason}.",
     retryable: false,
-    help: "`everturn --help`, or the same of the command, lists what it takes.",
+    help: "`npx everturn --help`, or the same of the command, lists what it takes.",
   },
   UNEXPECTED: {
     message: "An error that Everturn did not foresee: {reason}.",

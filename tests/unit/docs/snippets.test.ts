@@ -110,7 +110,9 @@ function write(file: string, text: string): void {
 const makers: [page: string, script: string][] = [["docs/tutorial.md", "data/make.ts"]];
 
 test("each block is of a kind that is checked, or says why it can't be", () => {
-  const told = snippets.filter(({ language }) => !["yaml", "ts", "json", "sh", ""].includes(language));
+  const told = snippets.filter(
+    ({ language }) => !["yaml", "ts", "json", "sh", "console", ""].includes(language),
+  );
   expect(told.map(nameOf).filter((name) => !(name in unchecked))).toEqual([]);
   expect(Object.keys(unchecked).filter((name) => !snippets.some((one) => nameOf(one) === name))).toEqual([]);
 });
@@ -271,9 +273,10 @@ async function commandLine(): Promise<Command> {
   return program;
 }
 
-/** The lines of shell blocks, each as its words, without comments, variables, npx and what becomes of the output. */
-function commandsOf({ text }: Snippet): string[][] {
-  const lines = text
+/** The lines of shell blocks, of a console those after its prompt, each as its words, without comments, variables, npx and what becomes of the output. */
+function commandsOf({ text, language }: Snippet): string[][] {
+  const typed = language === "console" ? (text.match(/(?<=^\$ ).*$/gm) ?? []).join("\n") : text;
+  const lines = typed
     .replaceAll(/\\\n\s*/g, " ")
     .replaceAll(/(^|\s)#.*$/gm, "")
     .split("\n");
@@ -289,7 +292,7 @@ function commandsOf({ text }: Snippet): string[][] {
 test("every command of a shell block is one, with its options", async () => {
   const program = await commandLine();
   const wrong: string[] = [];
-  for (const snippet of of("sh")) {
+  for (const snippet of of("sh", "console")) {
     for (const words of commandsOf(snippet)) {
       const reason = await complaint(words, snippet.page);
       if (reason !== undefined) wrong.push(`${snippet.page}:${snippet.line}: ${words.join(" ")}: ${reason}`);
