@@ -1,8 +1,12 @@
 import { fileURLToPath } from "node:url";
 import type { PluginCheckOptions } from "./cases.ts";
+import { datasetChecks } from "./dataset-checks.ts";
+import { lossChecks, policyChecks, trainerChecks } from "./engine-checks.ts";
+import { loopChecks } from "./loop-checks.ts";
 import { manifestCheck, refusedManifest } from "./manifest-check.ts";
 import { openSubject } from "./open-subject.ts";
 import type { PluginCheck } from "./promise.ts";
+import { rewardChecks } from "./reward-checks.ts";
 import { toolChecks } from "./tool-checks.ts";
 import { toolSubject } from "./tool-subject.ts";
 
@@ -26,8 +30,18 @@ export async function pluginChecks(
     switch (resolved.manifest.kind) {
       case "tool":
         return toolChecks(toolSubject(resolved, options, base));
-      default:
-        return [];
+      case "reward":
+        return rewardChecks(resolved, options);
+      case "dataset":
+        return datasetChecks(resolved);
+      case "loop":
+        return loopChecks(resolved, options);
+      case "loss":
+        return lossChecks(resolved);
+      case "policy":
+        return policyChecks(resolved);
+      case "trainer":
+        return trainerChecks(resolved);
     }
   }
 }

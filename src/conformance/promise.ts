@@ -61,6 +61,8 @@ const advices: Partial<Record<string, string>> = {
     "Answer sooner, or raise `timeout`; what the model can make slow needs a limit of its own below it.",
   REWARD_TIMED_OUT: "Score sooner, or raise `timeout`.",
   PLUGIN_THREAD_ENDED: "Leave the thread alone: no process.exit(), no error that nobody catches.",
+  ONNX_GRAPH_INVALID:
+    "Build it of `logProbabilities`, through which gradients flow, with what everturn/engine exports.",
   PLUGIN_ENTRY_FAILED: "Correct the module, or build it first: `npx everturn plugin build`.",
 };
 

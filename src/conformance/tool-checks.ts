@@ -11,6 +11,7 @@ import {
   type CalledTool,
   callText,
   creationOf,
+  grace,
   isDoneWithin,
   newKey,
   sequenceOf,
@@ -18,9 +19,6 @@ import {
   type ToolSubject,
   withTool,
 } from "./tool-subject.ts";
-
-/** How long a call may go on after its signal was aborted, ms. */
-const grace = 5000;
 
 /** A longer answer crosses threads and is kept for nothing: an observation is cut at 8,000 characters. */
 const longestAnswer = 2 ** 20;

@@ -47,6 +47,9 @@ export interface CallOptions extends Partial<ToolExecution> {
 /** How many calls are made one after the other of a tool for which there are fewer cases. */
 const usualCalls = 3;
 
+/** How long a call may go on after its signal was aborted, ms. */
+export const grace = 5000;
+
 let keys = 0;
 
 /** The tool of a resolved plugin. Throws PLUGIN_CASE_INVALID if it can't be tried with anything, or not with a case. */

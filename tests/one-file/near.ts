@@ -11,6 +11,7 @@ export default defineReward({
   score({ answer, task, config }) {
     const off = Math.abs(Number(answer) - Number(task.reward_model.ground_truth));
     if (Number.isNaN(off)) return { reward: 0, success: false };
-    return { reward: off === 0 ? 1 : off <= config.within ? 0.5 : 0, success: off === 0, metrics: { off } };
+    const reward = off === 0 ? 1 : off <= config.within ? 0.5 : 0;
+    return { reward, success: off === 0, metrics: Number.isFinite(off) ? { off } : {} };
   },
 });

@@ -145,11 +145,13 @@ describe("a tool in one file", () => {
     });
   });
 
-  it("is one as docs/tools.md has it, as are the function, the reward and the data set there", async () => {
-    const page = readFileSync(join(root, "docs", "tools.md"), "utf8");
-    const [first = "", , plain = "", reward = "", data = ""] = [
-      ...page.matchAll(/^```ts\n([\s\S]*?)^```/gm),
-    ].map(([, code]) => code ?? "");
+  it("is one as docs/tools.md has it, as are the function and the data set there, and the reward of docs/rewards.md", async () => {
+    const codeOf = (name: string) => {
+      const page = readFileSync(join(root, "docs", name), "utf8");
+      return [...page.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, code]) => code ?? "");
+    };
+    const [first = "", , plain = "", data = ""] = codeOf("tools.md");
+    const [reward = ""] = codeOf("rewards.md");
     const files = { "length.ts": first, "ways.ts": plain, "near.ts": reward, "data.ts": data };
     const folder = made("./length.ts, ./ways.ts#way", files);
     const overrides = ["reward=./near.ts", "dataset.train=./data.ts"];

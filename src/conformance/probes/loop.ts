@@ -1,0 +1,95 @@
+import { isDeepStrictEqual } from "node:util";
+import { isObject, type JsonObject, type JsonValue } from "../../contracts/json.ts";
+import type { LoopContext, Observation } from "../../contracts/loop.ts";
+import { outcomes } from "../../contracts/outcomes.ts";
+import type { ResolvedPlugin } from "../../contracts/plan.ts";
+import { deepFreeze } from "../../pipeline/deep-freeze.ts";
+import { loadLoop } from "../../plugins/registry.ts";
+import { taskOf } from "../cases.ts";
+import { Broken } from "../promise.ts";
+
+/** What Node has and workflow code has not. */
+const absent = [
+  ...["Buffer", "process", "fetch", "crypto", "performance", "setImmediate", "clearImmediate", "navigator"],
+  ...["structuredClone", "queueMicrotask", "WebSocket", "XMLHttpRequest", "localStorage"],
+];
+
+/**
+ * Has a loop take the turns of a trajectory, as `asked` says: the `actions` that the model writes, from `turn` (1) on with the
+ * notes `state`. Says what it decided at each. Time and random numbers are those of a history: the same at the same turn.
+ */
+export async function probe(plugin: ResolvedPlugin, asked: JsonObject): Promise<JsonValue> {
+  const loop = await loadLoop({ ...plugin, workflow: plugin.entry });
+  const actions = Array.isArray(asked.actions) ? asked.actions.map(String) : [];
+  const config = deepFreeze(structuredClone(plugin.config));
+  for (const name of absent) Reflect.deleteProperty(globalThis, name);
+  let state: JsonObject = isObject(asked.state) ? asked.state : {};
+  const turns: JsonValue[] = [];
+  for (let turn = Number(asked.turn ?? 1); turn <= actions.length; turn++) {
+    recordedClock(turn);
+    const decisions: JsonValue[] = [];
+    const outcome = await loop(contextOf(turn, actions[turn - 1] ?? "", decisions, { state, config }));
+    if (outcome !== "continue" && !Object.hasOwn(outcomes, String(outcome)))
+      throw new Broken(
+        `turn ${turn} ended with ${JSON.stringify(outcome)}`,
+        `A turn returns "continue", or how the trajectory ended: ${Object.keys(outcomes).join(", ")}.`,
+      );
+    const kept: JsonObject = JSON.parse(JSON.stringify(state));
+    if (!isDeepStrictEqual(kept, state))
+      throw new Broken(
+        `the notes after turn ${turn} are not what JSON makes of them`,
+        "Keep texts, numbers, lists and objects in `state`: it goes through the history.",
+      );
+    state = kept;
+    turns.push({ turn, decisions, outcome, state });
+    if (outcome !== "continue") break;
+  }
+  return turns;
+}
+
+function recordedClock(turn: number): void {
+  let drawn = turn;
+  Math.random = () => {
+    drawn = (drawn * 16807) % 2147483647;
+    return drawn / 2147483647;
+  };
+  Date.now = () => 1_700_000_000_000 + turn;
+}
+
+function contextOf(
+  turn: number,
+  text: string,
+  decisions: JsonValue[],
+  given: Pick<LoopContext, "state" | "config">,
+): LoopContext {
+  let isAsked = false;
+  const observed = (tool: string, said: string, valid: boolean): Observation => ({ tool, text: said, valid });
+  return {
+    ...{ turn, ...given },
+    tools: [
+      { name: "calculator", description: "Calculates.", parameters: { type: "object", properties: {} } },
+    ],
+    task: async () => taskOf({}),
+    generate: async () => {
+      if (isAsked)
+        throw new Broken(
+          `turn ${turn} generates a second action`,
+          "Generate once a turn, and return “continue” for the next one.",
+        );
+      isAsked = true;
+      decisions.push({ generate: turn });
+      return { text, finishReason: "stop" };
+    },
+    callTool: async ({ name, arguments: given }) => {
+      decisions.push({ call: name, arguments: given });
+      return observed(name, `what ${name} answers in turn ${turn}`, name === "calculator");
+    },
+    reject: (call, reason) => {
+      decisions.push({ reject: call, reason });
+      return observed("", reason, false);
+    },
+    append: (observations) => {
+      decisions.push({ append: observations.map((one) => ({ ...one })) });
+    },
+  };
+}
