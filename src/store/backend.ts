@@ -17,8 +17,8 @@ export interface Backend {
    * a try whose answer was lost. With `flush` it survives a power failure once this returns.
    */
   put(path: string, content: Uint8Array, options: { flush: boolean }): Promise<boolean>;
-  /** The object that stands now; undefined if there is none. */
-  get(path: string): Promise<Uint8Array | undefined>;
+  /** The object that stands now; undefined if there is none. `isListed` says that a listing has it, so that it is there as a rule. */
+  get(path: string, options?: { isListed: boolean }): Promise<Uint8Array | undefined>;
   /** Its bytes; undefined if there is none. */
   size(path: string): Promise<number | undefined>;
   /** Its bytes and their SHA-256, read now; undefined if there is none. */

@@ -52,9 +52,9 @@ export function folderBackend(root: string): Backend {
 
   return {
     put: async (path, content, { flush }) => put(path, content, flush),
-    get: async (path) => {
+    get: async (path, { isListed } = { isListed: false }) => {
       const file = fileOf(path);
-      if (!existsSync(file)) return undefined; // as a rule: an error costs more than the look
+      if (!isListed && !existsSync(file)) return undefined; // as a rule: an error costs more than the look
       return orAbsent(() => readFileSync(file));
     },
     size: async (path) => statSync(fileOf(path), { throwIfNoEntry: false })?.size,

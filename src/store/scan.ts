@@ -20,7 +20,7 @@ export async function* scanBelow(backend: Backend, prefix: string): AsyncGenerat
 
 async function scan(backend: Backend, path: string): Promise<Scanned | undefined> {
   if (treeFileOf(path) !== undefined) return undefined; // its record tells of it
-  const content = await backend.get(path);
+  const content = await backend.get(path, { isListed: true });
   if (content === undefined) return undefined; // removed since it was listed
   if (path.endsWith(".bin")) {
     const isWhole = hash("sha256", content) === basename(generationOf(path).path, ".bin");

@@ -67,3 +67,14 @@ test("a sweep deletes what dead processes were writing, and nothing of living on
   expect(leftIn(root)).toHaveLength(1);
   expect((await store.list(prefixOf())).paths).toEqual([key.path]);
 });
+
+test("an object that a listing has is read as any other, and is absent where it was removed since", async () => {
+  const backend = folderBackend(mkdtempSync(join(folder, "store-")));
+  const content = Buffer.from("content");
+  await backend.put("a/b.bin", content, { flush: false });
+  const [path = ""] = (await backend.page("a/")).paths;
+  expect(await backend.get(path, { isListed: true })).toEqual(content);
+  await backend.remove(path);
+  expect(await backend.get(path, { isListed: true })).toBeUndefined();
+  expect(await backend.get(path)).toBeUndefined();
+});
