@@ -18,7 +18,7 @@ import { displayPath } from "../validation/place.ts";
 import { refusal } from "../validation/problem.ts";
 import { hasVersion, newestVersion } from "../versions/newest-version.ts";
 import { policyPart } from "../versions/version-parts.ts";
-import { type RunEvent, type Told, telling } from "./events.ts";
+import { serverEvent, type Told, telling } from "./events.ts";
 
 /** How a policy is measured. */
 export interface EvaluateRun extends Told {
@@ -47,7 +47,7 @@ export function evaluateRun({ runs, run }: RunReference, options: EvaluateRun): 
     const opened = await openRun(runs, run, ({ notice }) => note(notice));
     const plan = await evaluationPlan(opened, options);
     await refuseTasks(opened, plan);
-    const settings = runSettings(await withRecordings(opened.plan, options));
+    const settings = runSettings(await withRecordings(opened.plan, options, note));
     const workflowId = `${run}/${plan.name}`;
     const onInterrupt = (session: RunSession) => terminate(session, [workflowId]);
     const opening = { runs, run, temporal, queuePrefix: `${workflowId}/`, note, isGuest };
@@ -56,11 +56,6 @@ export function evaluateRun({ runs, run }: RunReference, options: EvaluateRun): 
       return evaluateIn(session, settings, plan, workflowId);
     });
   });
-}
-
-/** The event that says where the server of a session is. */
-export function serverEvent({ address, ui }: RunSession): RunEvent {
-  return { type: "server", address, ...(ui === undefined ? {} : { ui }) };
 }
 
 async function evaluateIn(
@@ -95,9 +90,13 @@ async function refuseTasks(
 }
 
 /** The run's plan, its tools answered from another run. Throws RUN_NOT_FOUND. */
-async function withRecordings(plan: Plan, { recordings }: EvaluateRun): Promise<Plan> {
+async function withRecordings(
+  plan: Plan,
+  { recordings }: EvaluateRun,
+  note: (text: string) => void,
+): Promise<Plan> {
   if (recordings === undefined) return plan;
-  const { folder } = await openRun(recordings.runs, recordings.run);
+  const { folder } = await openRun(recordings.runs, recordings.run, ({ notice }) => note(notice));
   return { ...plan, rollout: { ...plan.rollout, toolRecordings: folder.root } };
 }
 

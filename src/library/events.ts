@@ -26,6 +26,11 @@ export function progressEvent(
   return { type: "progress", phase: phaseOf(progress, child), progress, waiting };
 }
 
+/** The event that says where the server of a session is. */
+export function serverEvent({ address, ui }: { address: string; ui: string | undefined }): RunEvent {
+  return { type: "server", address, ...(ui === undefined ? {} : { ui }) };
+}
+
 /** What work on a run is told, and tells. */
 export interface Told {
   /** Is told what happens, until the work has ended. What it throws ends the work as `signal` does, and is thrown. */

@@ -138,7 +138,7 @@ function runAt(reference: RunReference, onNotice: (text: string) => void = () =>
     evaluations: () => read(evaluationsOf),
     trajectories: (filter) => listed(opened, filter),
     trajectory: (wanted) =>
-      read(async (run) => readTrajectory(trajectoryReader(run), await findTrajectory(runs, wanted, id))),
+      read(async (run) => readTrajectory(trajectoryReader(run), await findTrajectory(runs, wanted, run))),
     versions: () => read(listVersions),
     policyFolder: (version) => read((run) => versionFolder(run, version ?? "newest")),
     ledger: ({ step } = {}) => read((run) => ledgerOf(run, step)),

@@ -9,7 +9,7 @@ import type { RunSession } from "../supervision/session.ts";
 import { finishTraining, startTraining } from "../supervision/training-handle.ts";
 import { withSession } from "../supervision/with-session.ts";
 import { displayPath } from "../validation/place.ts";
-import { type RunEvent, type Told, telling } from "./events.ts";
+import { type RunEvent, serverEvent, type Told, telling } from "./events.ts";
 import { follow } from "./follow.ts";
 
 /** How a run is trained. */
@@ -49,9 +49,8 @@ async function trainIn(
   run: OpenRun,
   tell: (event: RunEvent) => void,
 ): Promise<TrainingResult> {
-  const { address, ui } = session;
   const { plan } = run;
-  tell({ type: "server", address, ...(ui === undefined ? {} : { ui }) });
+  tell(serverEvent(session));
   const start = () => startTraining(session, plan.changes?.length ?? 0);
   const handle = await start();
   const following = follow(session, run, handle, tell);

@@ -27,7 +27,7 @@ export interface ReportData {
 /** Reads what is recorded of a run. */
 export async function readReportData(run: OpenRun): Promise<ReportData> {
   const { id, folder, plan, store } = run;
-  const { createdAt } = await readRunFile(dirname(folder.root), id);
+  const { createdAt } = await readRunFile(dirname(folder.root), id, () => {}); // told when the run was opened
   const steps = await recordedSteps(store);
   const evaluations = await ownEvaluations(run, steps.at(-1)?.policyVersion ?? firstVersion(plan));
   const started = evaluations.find((record) => record.policyVersion === firstVersion(plan));

@@ -62,7 +62,7 @@ export async function openSession(options: {
   note?: (text: string) => void;
 }): Promise<RunSession> {
   const { runs, run, stopping } = options;
-  const file = await readRunFile(runs, run);
+  const file = await readRunFile(runs, run, () => {}); // what can't be read is told when it is opened
   const folder = runFolder(runs, run);
   const logged = loggedNotes(folder.log("session"), options.note);
   const note = (text: string) => {

@@ -2,6 +2,7 @@ import { distance } from "fastest-levenshtein";
 import { trajectoryId } from "../contracts/trajectory-id.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { foldersIn } from "../files/names-in.ts";
+import type { OpenRun } from "../runs/open-runs.ts";
 import { runFolder } from "../runs/run-folder.ts";
 import type { TrajectoryName } from "../store/keys.ts";
 import { openRunStore } from "../store/open-run-store.ts";
@@ -19,7 +20,11 @@ const longestList = 5;
  * Finds a trajectory by its id `run/stage/task/sample`, or by the end of it (`task/sample`) where only one in `runs`
  * ends so, or only one of the run that is named. Throws TRAJECTORY_NOT_FOUND with ids like it, TRAJECTORY_AMBIGUOUS with ids that match.
  */
-export async function findTrajectory(runs: string, wanted: string, only?: string): Promise<FoundTrajectory> {
+export async function findTrajectory(
+  runs: string,
+  wanted: string,
+  only?: Pick<OpenRun, "id" | "store">,
+): Promise<FoundTrajectory> {
   const asked = wanted.replace(/^\/+|\/+$/g, "");
   const matches: FoundTrajectory[] = [];
   let count = 0;
@@ -47,13 +52,17 @@ export async function findTrajectory(runs: string, wanted: string, only?: string
 }
 
 /** Every trajectory in `runs`; only those of the named run if `asked` is a whole id of a run that exists, the named one first. */
-async function* allTrajectories(runs: string, asked: string, only?: string): AsyncGenerator<FoundTrajectory> {
-  const names = only === undefined ? await foldersIn(runs) : [only];
+async function* allTrajectories(
+  runs: string,
+  asked: string,
+  only?: Pick<OpenRun, "id" | "store">,
+): AsyncGenerator<FoundTrajectory> {
+  const names = only === undefined ? await foldersIn(runs) : [only.id];
   const parts = asked.split("/");
   const named = parts.length === 4 ? names.filter((name) => name === parts[0]) : [];
   const [, stage, task] = parts;
   for (const run of named.length > 0 ? named : names) {
-    const reader = trajectoryReader({ store: openRunStore(runFolder(runs, run).root) });
+    const reader = trajectoryReader(only ?? { store: openRunStore(runFolder(runs, run).root) });
     for (const only of named.length > 0 ? [{ stage, task }, {}] : [{}]) {
       for await (const { items } of reader.stages(only)) {
         for (const name of items) {
