@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    include: ["tests/**/*.test.ts"],
+    include: ["tests/**/*.test.ts", "templates/*/tests/*.test.ts"],
     globalSetup: "tests/support/usual-ports.ts",
     // What a machine keeps of runs is not to be found among the user's own.
     env: { XDG_STATE_HOME: join(tmpdir(), "everturn-tests-state") },

@@ -29,12 +29,13 @@ function build(folder: string): void {
   for (const name of modules.filter((one) => existsSync(join(compiled, folder, one))))
     cpSync(join(compiled, folder, name), join(into, name), { recursive: true });
   if (folder !== "") cpSync(join(root, "LICENSE"), join(into, "LICENSE"));
-  writeJson(join(into, "package.json"), published(description, folder));
+  writeJson(join(into, "package.json"), published(description, folder, readJson(join(root, "package.json"))));
   const manifest = join(into, "everturn.plugin.json");
   if (existsSync(manifest)) writeJson(manifest, publishedManifest(readJson(manifest)));
 }
 
 function isNoSource(path: string): boolean {
+  if (path.startsWith(join(root, "templates"))) return true; // a project's own, which runs it as it is
   return !/\.(ts|wat)$/.test(path) && basename(path) !== "node_modules";
 }
 

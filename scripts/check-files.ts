@@ -22,6 +22,7 @@ const folders: Record<string, string> = {
   "src/plugins": "plugins' folders",
   "src/definitions": "plugins in one file",
   "src/conformance": "plugins that are checked",
+  "src/templates": "files of a person's new project",
 };
 
 /** Files that are no run's, or a machine's, elsewhere. */

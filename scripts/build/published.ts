@@ -11,12 +11,20 @@ export interface Package {
 /** What only a clone has a use for. */
 const ofTheClone = ["allowScripts", "devDependencies", "overrides", "private", "scripts", "workspaces"];
 
-/** The `package.json` that is published for one in `folder` of the clone: it names JavaScript and declarations. */
-export function published(description: Package, folder: string): Record<string, unknown> {
-  const { exports = {}, repository } = description;
-  const kept = Object.fromEntries(Object.entries(description).filter(([key]) => !ofTheClone.includes(key)));
+/** What the root's `package.json` says for all packages: where the project lives, and how it is published. */
+const ofAll = ["bugs", "homepage", "publishConfig", "repository"];
+
+/**
+ * The `package.json` that is published for one in `folder` of the clone, whose root has `root`: it names JavaScript and
+ * declarations.
+ */
+export function published(description: Package, folder: string, root: Package): Record<string, unknown> {
+  const { exports = {} } = description;
+  const kept = Object.entries(description).filter(([key]) => !ofTheClone.includes(key));
+  const shared = Object.entries(root).filter(([key]) => ofAll.includes(key));
+  const { repository } = root;
   return {
-    ...kept,
+    ...Object.fromEntries([...kept, ...shared]),
     exports: Object.fromEntries(Object.entries(exports).map(([name, file]) => [name, entry(file)])),
     ...(repository && folder !== "" ? { repository: { ...repository, directory: folder } } : {}),
   };

@@ -5,6 +5,7 @@ import { endWith } from "./tell-error.ts";
 
 /** Each command's file, loaded when that command is asked for: all of them together take a second. */
 const commands: Record<string, () => Promise<(program: Command) => void>> = {
+  init: async () => (await import("./init.ts")).registerInit,
   run: async () => (await import("./run.ts")).registerRun,
   resume: async () => (await import("./resume.ts")).registerResume,
   evaluate: async () => (await import("./evaluate.ts")).registerEvaluate,

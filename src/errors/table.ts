@@ -598,6 +598,11 @@ export const errorTable = {
     retryable: false,
     help: "Name another path, or mend this one.",
   },
+  FILES_IN_THE_WAY: {
+    message: "{folder} has {files} already. Nothing was written.",
+    retryable: false,
+    help: "Name another folder, or move what is in the way: nothing is overwritten.",
+  },
   TEXT_ENCODING_WRONG: { message: "{at}: not UTF-8 text.", retryable: false, help: "{hint}" },
   STORE_NOT_WRITABLE: {
     message: "{file} can't be written: {reason}.",

@@ -1,12 +1,12 @@
 import { execFile, execFileSync } from "node:child_process";
 import {
-  copyFileSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   realpathSync,
   statSync,
-  writeFileSync,
+  symlinkSync,
 } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -16,6 +16,7 @@ import { formatMessage } from "publint/utils";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { lastLine } from "../support/command.ts";
 import { type Registry, serveRegistry } from "../support/registry.ts";
+import { storedRecord } from "../support/stored-record.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const root = join(import.meta.dirname, "..", "..");
@@ -40,7 +41,8 @@ test("every package is small, and what its package.json names is there for Node 
     expect(messages.map((message) => formatMessage(message, pkg))).toEqual([]);
     const files = readdirSync(join(packages, name), { recursive: true, encoding: "utf8" });
     expect(files).toEqual(expect.arrayContaining(["LICENSE", "README.md"]));
-    expect(files.filter((file) => /(?<!\.d)\.ts$/.test(file))).toEqual([]);
+    const own = files.filter((file) => !file.startsWith("templates"));
+    expect(own.filter((file) => /(?<!\.d)\.ts$/.test(file))).toEqual([]);
   }
   for (const file of readdirSync(packed)) {
     expect(statSync(join(packed, file)).size).toBeLessThan(2_000_000);
@@ -57,33 +59,44 @@ function concernsModules(problem: Problem | string): boolean {
 }
 
 test(
-  "npm installs it into an empty project, where it trains with a tool of the project's own",
+  "npm: an initialised project trains to a policy that calls its tool, is tested, resumed and checked",
   async () => {
     const project = newProject("with-npm");
-    await project.run("npm", "install", "everturn");
-    expect(await project.everturn("validate", "small.yaml")).toContain("small.yaml is valid");
-    const { run } = lastLine<{ run: string }>(await project.everturn("run", "small.yaml", "--json"));
-    expect(await project.everturn("resume", run, "--set", "steps=2")).toContain("step 2/2");
+    expect(await project.run("npx", "--yes", "everturn", "init")).toContain("  npm start ");
+    await project.run("npm", "install");
+    await project.run("npm", "start");
+    const run = onlyRun(join(project.folder, "runs"));
+    const [built, , trained, ...others] = evaluations(run);
+    expect(others).toEqual([]);
+    expect(built).toMatchObject({ step: 0, accuracy: 0, tasks: 100 });
+    expect(trained).toMatchObject({ step: 10, tasks: 100 });
+    expect(trained!.accuracy).toBeGreaterThan(0.6);
+    expect(trained!.toolCallRate).toBeGreaterThan(0.8);
+    expect(await project.run("npm", "test")).toContain("2 passed");
+    await project.run("npm", "run", "check");
+    await project.run("npm", "run", "schema", "--silent");
+    expect(await project.everturn("validate", "pipeline.yaml")).toContain("pipeline.yaml is valid");
+    expect(await project.everturn("resume", run, "--set", "steps=11")).toContain("step 11/11");
     const { stages, findings } = lastLine<Ledger>(await project.everturn("ledger", run, "--json"));
     const steps = stages.filter(({ stage }) => stage.startsWith("step-"));
-    expect(steps.map(({ trained }) => trained)).toEqual([8, 8]);
+    expect(steps.map(({ trained }) => trained)).toEqual(new Array(11).fill(64));
     expect(findings).toEqual([]);
   },
   patience,
 );
 
 test(
-  "so does pnpm, which shows a project only what it asked for",
+  "pnpm, which shows a project only what it asked for: so does one with an agent loop of its own",
   async () => {
     const project = newProject("with-pnpm");
-    await project.run(
-      process.execPath,
-      join(root, "node_modules", "pnpm", "bin", "pnpm.cjs"),
-      "add",
-      "everturn",
-    );
-    const outcome = lastLine<{ outcome: string }>(await project.everturn("run", "small.yaml", "--json"));
-    expect(outcome).toMatchObject({ steps: 1 });
+    const pnpm = (...parameters: string[]) =>
+      project.run(process.execPath, join(root, "node_modules", "pnpm", "bin", "pnpm.cjs"), ...parameters);
+    expect(await pnpm("dlx", "everturn", "init", "--template", "loop")).toContain("  pnpm start ");
+    await pnpm("install");
+    await pnpm("start", "--set", "steps=1", "--set", "warmStart.steps=20");
+    const [, , trained] = evaluations(onlyRun(join(project.folder, "runs")));
+    expect(trained).toMatchObject({ step: 1, tasks: 100 });
+    expect(await pnpm("test")).toContain("4 passed");
   },
   patience,
 );
@@ -93,20 +106,30 @@ interface Ledger {
   findings: unknown[];
 }
 
-/** An empty folder with a pipeline and a tool, as a user would begin: only this registry, nothing of this repository's. */
+interface Evaluation {
+  step: number;
+  accuracy: number;
+  tasks: number;
+  toolCallRate: number;
+}
+
+function onlyRun(runs: string): string {
+  const [run, ...others] = readdirSync(runs);
+  expect(others).toEqual([]);
+  return join(runs, run ?? "");
+}
+
+/** A run's evaluations, in their order. */
+function evaluations(run: string): Evaluation[] {
+  const folder = join(run, "evaluations");
+  const files = readdirSync(folder).sort();
+  return files.map((file) => storedRecord<Evaluation>(join(folder, file)));
+}
+
+/** An empty folder, as a user would begin: only Node and this registry, nothing of this repository's. */
 function newProject(name: string) {
   const folder = join(place, name);
-  const tool = join(folder, "plugins", "tool-length");
-  mkdirSync(tool, { recursive: true });
-  const write = (file: string, text: string) => writeFileSync(join(folder, file), text);
-  write("package.json", JSON.stringify({ name, private: true, type: "module" }));
-  write(".npmrc", `registry=${registry.url}\nonnxruntime-node-install=skip\n`);
-  // Of the scripts of dependencies none is needed; pnpm wants to be told.
-  write("pnpm-workspace.yaml", `allowBuilds: ${JSON.stringify(scripts)}\n`);
-  write("small.yaml", pipeline());
-  copyFileSync(join(root, "tests/fixtures/tool-demonstrations.jsonl"), join(folder, "demonstrations.jsonl"));
-  write("plugins/tool-length/everturn.plugin.json", JSON.stringify(lengthManifest));
-  write("plugins/tool-length/index.ts", lengthTool);
+  mkdirSync(folder);
   const path = (process.env.PATH ?? "").split(delimiter).filter((entry) => !entry.includes("node_modules"));
   const inherited = Object.entries(process.env).filter(
     ([key]) => !/^(npm_|pnpm_|INIT_CWD|VITEST|NODE_ENV|NODE_OPTIONS)/i.test(key),
@@ -114,45 +137,26 @@ function newProject(name: string) {
   const env = {
     ...Object.fromEntries(inherited),
     PATH: [dirname(process.execPath), ...path].join(delimiter),
+    npm_config_registry: registry.url,
+    npm_config_cache: npmCache(),
   };
   // Not synchronously: the registry is served by this process.
   const run = async (command: string, ...parameters: string[]) =>
     (await promisify(execFile)(command, parameters, { cwd: folder, env, timeout: patience })).stdout;
-  return { run, everturn: (...parameters: string[]) => run("npx", "--no", "everturn", ...parameters) };
+  return {
+    folder,
+    run,
+    everturn: (...parameters: string[]) => run("npx", "--no", "everturn", ...parameters),
+  };
 }
 
-function pipeline(): string {
-  return readFileSync(join(root, "tests", "pipelines", "small.yaml"), "utf8")
-    .replaceAll("../../pipelines", "./node_modules/everturn/pipelines")
-    .replace("../fixtures/tool-demonstrations.jsonl", "./demonstrations.jsonl")
-    .replace("- plugin: tool-calculator", "- plugin: tool-calculator\n  - plugin: tool-length")
-    .replace(/^steps: 3$/m, "steps: 1")
-    .replace("steps: 60", "steps: 5")
-    .replace("batchSize: 16, maxActionTokens: 40", "batchSize: 8, maxActionTokens: 40");
+/** npm's cache of what it fetched, but none of what npx has installed: that would be the packages of an earlier test. */
+function npmCache(): string {
+  const kept = execFileSync("npm", ["config", "get", "cache"], { encoding: "utf8" }).trim();
+  const cache = join(place, "npm-cache");
+  if (existsSync(cache)) return cache;
+  mkdirSync(cache);
+  mkdirSync(join(kept, "_cacache"), { recursive: true });
+  symlinkSync(join(kept, "_cacache"), join(cache, "_cacache"));
+  return cache;
 }
-
-const scripts = { "@swc/core": false, koffi: false, "onnxruntime-node": false, protobufjs: false };
-
-const lengthManifest = {
-  name: "tool-length",
-  kind: "tool",
-  version: "0.1.0",
-  engines: { everturn: "*" },
-  entry: "./index.ts",
-  tool: {
-    name: "length",
-    description: "Converts kilometres to metres.",
-    parameters: { type: "object", properties: { kilometres: { type: "number" } } },
-  },
-};
-
-const lengthTool = `import { readText, type ToolPlugin } from "everturn/plugin";
-
-const length: ToolPlugin = {
-  execute({ kilometres }: { kilometres?: unknown }) {
-    return { text: String(Number(kilometres) * 1000 + readText.length * 0) };
-  },
-};
-
-export default length;
-`;

@@ -1,0 +1,35 @@
+import type { LoopContext, Observation } from "everturn/workflow";
+import { expect, test } from "vitest";
+import oneLook from "../loops/one-look.ts";
+
+test("the loop looks up what the model asks for, once, and takes the next action as the answer", async () => {
+  const asks = '<tool_call>{"name": "price", "arguments": {"item": "664"}}</tool_call>';
+  const first = contextOf(asks, 1);
+  expect(await oneLook(first.context)).toBe("continue");
+  expect(first.appended).toEqual([{ tool: "price", text: "10", valid: true }]);
+  expect(await oneLook(contextOf("Answer: 10", 2).context)).toBe("answered");
+  expect(await oneLook(contextOf(asks, 2).context)).toBe("answered");
+});
+
+test("a call that can't be read is told to the model", async () => {
+  const { context, appended } = contextOf("<tool_call>price of 664</tool_call>", 1);
+  expect(await oneLook(context)).toBe("continue");
+  expect(appended).toMatchObject([{ valid: false, text: expect.stringContaining("write <tool_call>") }]);
+});
+
+/** What a run gives a loop, with one action and a tool that always says 10. */
+function contextOf(text: string, turn: number): { context: LoopContext; appended: Observation[] } {
+  const appended: Observation[] = [];
+  const context: LoopContext = {
+    turn,
+    tools: [],
+    config: {},
+    state: {},
+    task: () => Promise.reject(new Error("this loop does without")),
+    generate: () => Promise.resolve({ text, finishReason: "stop" }),
+    callTool: ({ name }) => Promise.resolve({ tool: name, text: "10", valid: true }),
+    reject: (_, reason) => ({ tool: "", text: reason, valid: false }),
+    append: (observations) => void appended.push(...observations),
+  };
+  return { context, appended };
+}
