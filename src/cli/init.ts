@@ -13,7 +13,10 @@ export function registerInit(program: Command): void {
     .description("write a small project of your own: a pipeline, a tool, a reward, tasks and a test")
     .argument("[folder]", "where to; nothing is overwritten", ".")
     .addOption(
-      new Option("--template <name>", "tool: a tool of your own; loop: an agent loop, too")
+      new Option(
+        "--template <name>",
+        "tool: a tool of your own; loop: an agent loop, too; library: a script that trains",
+      )
         .choices(templateNames)
         .default("tool"),
     )

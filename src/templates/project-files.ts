@@ -6,8 +6,9 @@ import { everturnFolder } from "../package/own-module.ts";
 
 /** What each template is made of: folders of `templates/`, of which a later one's file takes an earlier one's place. */
 const templates = {
-  tool: ["tool"],
-  loop: ["tool", "loop"],
+  tool: { layers: ["tool"], start: toolPackage.scripts.start },
+  loop: { layers: ["tool", "loop"], start: toolPackage.scripts.start },
+  library: { layers: ["tool", "library"], start: "node train.ts" },
 };
 
 /** A template of a project of one's own. */
@@ -18,14 +19,16 @@ export const templateNames: readonly string[] = Object.keys(templates);
 
 /** The files of a new project, by their paths in it. Its package gets the name `name`. */
 export function projectFiles(template: Template, name: string): Map<string, string> {
-  const { dependencies } = toolPackage;
+  const { layers, start } = templates[template];
+  const { scripts, dependencies } = toolPackage;
   const described = {
     ...toolPackage,
     name,
+    scripts: { ...scripts, start },
     dependencies: { ...dependencies, everturn: `^${everturnPackage.version}` },
   };
   return new Map([
-    ...templates[template].flatMap((layer) => [...filesBelow(join(everturnFolder, "templates", layer))]),
+    ...layers.flatMap((layer) => [...filesBelow(join(everturnFolder, "templates", layer))]),
     ...[...filesBelow(tokenizer)].map(([path, text]) => [join("tokenizer", path), text] as const),
     ["package.json", `${JSON.stringify(described, undefined, 2)}\n`],
   ]);

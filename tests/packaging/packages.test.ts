@@ -7,6 +7,7 @@ import {
   realpathSync,
   statSync,
   symlinkSync,
+  writeFileSync,
 } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -81,6 +82,18 @@ test(
     const steps = stages.filter(({ stage }) => stage.startsWith("step-"));
     expect(steps.map(({ trained }) => trained)).toEqual(new Array(11).fill(64));
     expect(findings).toEqual([]);
+
+    // A folder in it finds what the project has installed.
+    await project.everturn("init", "library", "--template", "library");
+    const pipeline = join(project.folder, "library", "pipeline.yaml");
+    const short = readFileSync(pipeline, "utf8")
+      .replace("steps: 10", "steps: 1")
+      .replace("steps: 400", "steps: 5");
+    writeFileSync(pipeline, short);
+    expect(await project.run("npm", "start", "--prefix", "library")).toMatch(
+      /^held-out accuracy: 0 % → \d+ %$/m,
+    );
+    await project.run("npm", "run", "check", "--prefix", "library");
   },
   patience,
 );

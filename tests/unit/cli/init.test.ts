@@ -24,7 +24,7 @@ const filesIn = (folder: string) =>
     entry.isFile() ? entry.name : [],
   );
 
-test.each(["tool", "loop"] as const)(
+test.each(["tool", "loop", "library"] as const)(
   "`everturn init --template %s` writes a project whose pipeline is valid, and says what it wrote",
   async (template) => {
     const folder = join(temporaryFolder(), "My Shop_1");
@@ -39,7 +39,7 @@ test.each(["tool", "loop"] as const)(
     expect(project).toMatchObject({
       name: "my-shop-1",
       dependencies: { everturn: `^${packageJson.version}` },
-      scripts: { start: "everturn run pipeline.yaml" },
+      scripts: { start: template === "library" ? "node train.ts" : "everturn run pipeline.yaml" },
     });
     // Instead of `npm install`.
     mkdirSync(join(folder, "node_modules"));
@@ -82,7 +82,9 @@ test("what is not in the way stays beside it", async () => {
 
 test("a template that there isn't is refused with those that there are", async () => {
   const folder = temporaryFolder();
-  await expect(init(folder, "--template", "agent")).rejects.toThrow("Allowed choices are tool, loop.");
+  await expect(init(folder, "--template", "agent")).rejects.toThrow(
+    "Allowed choices are tool, loop, library.",
+  );
   expect(readdirSync(folder)).toEqual([]);
 });
 
@@ -101,4 +103,5 @@ test("the pipelines of the templates differ by their loop alone", () => {
     projectFiles(template, "shop").get("pipeline.yaml")?.split("\n") ?? [];
   const tool = lines("tool");
   expect(lines("loop").filter((line) => !tool.includes(line))).toEqual(["loop: ./loops/one-look.ts"]);
+  expect(lines("library")).toEqual(tool);
 });

@@ -1,0 +1,33 @@
+// Trains the pipeline of this folder from a script, and reads what was recorded: npm start
+import { createRun, loadPipeline } from "everturn";
+
+const pipeline = await loadPipeline("pipeline.yaml");
+const run = await createRun(pipeline);
+console.log(`run ${run.id}`);
+
+const result = await run.train({
+  onEvent(event) {
+    if (event.type === "note") console.log(event.text);
+    if (event.type === "evaluation") console.log(`held-out tasks: ${percent(event.record.accuracy)} right`);
+    if (event.type === "step") {
+      const { step, successRate, toolCallRate } = event.record;
+      console.log(
+        `step ${step}: ${percent(successRate)} right, ${percent(toolCallRate)} asked for the price`,
+      );
+    }
+  },
+});
+console.log(`held-out accuracy: ${percent(result.accuracyBefore)} → ${percent(result.accuracyAfter)}`);
+
+// One of the trajectories that called the tool and earned the reward, turn by turn.
+for await (const { id } of run.trajectories({ tool: "price", minReward: 1 })) {
+  const { turns } = await run.trajectory(id);
+  console.log(id);
+  for (const { action, toolCalls } of turns)
+    console.log(`  ${action}`, ...toolCalls.map(({ observation }) => `→ ${observation}`));
+  break;
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)} %`;
+}
