@@ -23,8 +23,8 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 const root = join(import.meta.dirname, "..", "..");
 const place = realpathSync(temporaryFolder());
 const [packages, packed] = [join(place, "dist"), join(place, "packed")];
-/** Milliseconds: on busy cores an installation takes minutes. */
-const patience = 600_000;
+/** Milliseconds: on busy cores installing and training take many minutes. */
+const patience = 1_200_000;
 let registry: Registry;
 
 beforeAll(async () => {
@@ -88,12 +88,12 @@ test(
     const pipeline = join(project.folder, "library", "pipeline.yaml");
     const short = readFileSync(pipeline, "utf8")
       .replace("steps: 10", "steps: 1")
-      .replace("steps: 400", "steps: 5");
+      .replace("steps: 400", "steps: 5")
+      .replace("tasks: 100", "tasks: 10");
     writeFileSync(pipeline, short);
     expect(await project.run("npm", "start", "--prefix", "library")).toMatch(
       /^held-out accuracy: 0 % → \d+ %$/m,
     );
-    await project.run("npm", "run", "check", "--prefix", "library");
   },
   patience,
 );
@@ -106,9 +106,9 @@ test(
       project.run(process.execPath, join(root, "node_modules", "pnpm", "bin", "pnpm.cjs"), ...parameters);
     expect(await pnpm("dlx", "everturn", "init", "--template", "loop")).toContain("  pnpm start ");
     await pnpm("install");
-    await pnpm("start", "--set", "steps=1", "--set", "warmStart.steps=20");
+    await pnpm("start", "--set", "steps=1", "--set", "warmStart.steps=5", "--set", "evaluation.tasks=10");
     const [, , trained] = evaluations(onlyRun(join(project.folder, "runs")));
-    expect(trained).toMatchObject({ step: 1, tasks: 100 });
+    expect(trained).toMatchObject({ step: 1, tasks: 10 });
     expect(await pnpm("test")).toMatch(/Tests +\d+ passed/);
   },
   patience,
