@@ -3,7 +3,6 @@ import { createRun, loadPipeline } from "everturn";
 
 const pipeline = await loadPipeline("pipeline.yaml");
 const run = await createRun(pipeline);
-console.log(`run ${run.id}`);
 
 const result = await run.train({
   onEvent(event) {
