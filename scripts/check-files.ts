@@ -47,6 +47,8 @@ const others: Record<string, string> = {
   "src/cli/live-trajectory.ts": "which folders are runs",
   "src/runs/run-reference.ts": "which folders are runs",
   "src/library/follow.ts": "hosts.jsonl",
+  "src/cli/plugin/new.ts": "the package of a plugin",
+  "src/cli/plugin/sources.ts": "only in the text of such a package",
   "src/cli/used-target.ts": "the folder that a model is exported to",
 };
 

@@ -164,6 +164,11 @@ export const errorTable = {
     retryable: false,
     help: "{advice}",
   },
+  PLUGIN_BUILD_FAILED: {
+    message: "The plugin in {folder} can't be built: {reason}.",
+    retryable: false,
+    help: "{hint}",
+  },
   PLUGIN_CASE_INVALID: {
     message: "{plugin} can't be checked with {what}: {reason}.",
     retryable: false,
