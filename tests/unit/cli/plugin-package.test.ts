@@ -83,11 +83,11 @@ test("a new tool's package is built, keeps its promises, and is named by a pipel
 });
 
 test.concurrent.for(["reward", "dataset", "loop", "loss", "policy", "trainer"])(
-  "a new %s keeps its promises",
+  "a new %s keeps what its other promises rest on",
   async (kind, { expect }) => {
     await plugin("", "new", kind, "own");
     const checks = await pluginChecks(join(folder, `${kind}-own`, "src", "index.ts"));
-    for (const { run } of checks) await run();
-    expect(checks.length).toBeGreaterThan(2);
+    for (const { isBasis, run } of checks) if (isBasis) await run();
+    expect(checks.filter(({ isBasis }) => isBasis).length).toBeGreaterThan(1);
   },
 );
