@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "@temporalio/client";
 import type { Queues } from "../contracts/trajectory.ts";
 import { anyOf } from "../promises/abort-signals.ts";
@@ -148,7 +149,10 @@ export async function openSession(options: {
       },
       onWaits: standstill.hear,
       isServerUp: () => own?.isUp() ?? watch.isUp(),
-      untilServerAnswers: async () => void (await connection.workflowService.getSystemInfo({})),
+      untilServerAnswers: async () => {
+        while (own?.isUp() === false && !closing.aborted) await sleep(200); // another one may answer on its port
+        await connection.workflowService.getSystemInfo({});
+      },
     });
     started.push(workers);
     const failed = Promise.race([workers.failed, trouble.failed, held.taken, ...ownFailed]);

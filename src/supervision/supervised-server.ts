@@ -1,7 +1,7 @@
-import { EverturnError } from "../errors/everturn-error.ts";
+import { EverturnError, isEverturnError } from "../errors/everturn-error.ts";
 import type { ProcessIdentity } from "../processes/process-identity.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
-import type { DevServer } from "../temporal/dev-server.ts";
+import { type DevServer, portTaken } from "../temporal/dev-server.ts";
 import { startOwnServer } from "../temporal/own-server.ts";
 import type { HeldRun } from "./claim-run.ts";
 import { type Supervised, supervise } from "./supervise.ts";
@@ -51,6 +51,13 @@ export async function superviseServer(options: {
       }),
   });
   return { ...supervised, address: server?.address ?? "", ui: server?.ui ?? "" };
+}
+
+/** Whether an own server was given up since another program has its port: a new session starts it on another one. */
+export function hasLostItsPort(error: unknown): boolean {
+  if (!isEverturnError(error)) return false;
+  if (error.code === "TEMPORAL_OTHER_SERVER") return true;
+  return error.code === "TEMPORAL_SERVER_ENDED" && String(error.params.reason).includes(portTaken);
 }
 
 /** How often a process has ended, said at the end of a note. */

@@ -44,6 +44,9 @@ interface Options {
   onSpawn?: (server: ProcessIdentity) => Promise<void>;
 }
 
+/** What a server says that ends since another program listens on its port. */
+export const portTaken = "address already in use";
+
 /** The ports of Temporal's server and UI that people know. */
 const usual: Ports = { server: 7233, ui: 8233 };
 const any = 0;
@@ -60,7 +63,7 @@ export async function startDevServer(options: Options): Promise<DevServer> {
   try {
     return await startOn(await freePorts(usual), options, log);
   } catch (error) {
-    if (!log.text().includes("address already in use")) throw error;
+    if (!log.text().includes(portTaken)) throw error;
     return startOn(await freePorts({ server: any, ui: any }), options, log); // another server took the same ports
   }
 }
