@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { messageOf } from "../errors/message-of.ts";
 import { ownModule } from "../package/own-module.ts";
@@ -13,6 +14,7 @@ export async function inspect(start: InspectionStart, limit = 60_000): Promise<I
     execArgv: [],
   });
   const ended = Promise.withResolvers<Inspection>();
+  const exited = Promise.withResolvers<void>();
   const refuse = (reason: string, hint: string) =>
     ended.resolve({ found: { finding: { reason, hint } }, files: [start.path] });
   const timer = setTimeout(() => {
@@ -21,13 +23,13 @@ export async function inspect(start: InspectionStart, limit = 60_000): Promise<I
   }, limit);
   worker.on("message", (inspection: Inspection) => ended.resolve(inspection));
   worker.on("error", (error) => refuse(`loading it failed: ${messageOf(error)}`, "Correct it."));
-  worker.on("exit", (code) =>
-    refuse(`it ended its thread while it was loaded, with exit code ${code}`, "Leave out process.exit()."),
-  );
-  try {
-    return await ended.promise;
-  } finally {
-    clearTimeout(timer);
-    await worker.terminate();
-  }
+  worker.on("exit", (code) => {
+    refuse(`it ended its thread while it was loaded, with exit code ${code}`, "Leave out process.exit().");
+    exited.resolve();
+  });
+  const inspection = await ended.promise;
+  clearTimeout(timer);
+  await Promise.race([exited.promise, sleep(1000, undefined, { ref: false })]); // it ends by itself
+  await worker.terminate();
+  return inspection;
 }
