@@ -1,6 +1,6 @@
 // One PPO update, side by side with PyTorch: time and peak memory, each side in a process of its own, in turns.
 // node benchmarks/train.ts --python venv/bin/python [--shapes tiny,small,smol-135m] [--modes full,lora]
-//   [--rounds 3] [--updates 5] [--threads 2] [--peers eager,loss-head,compile] [--json]
+//   [--rounds 3] [--updates 5] [--threads 2] [--peers eager,loss-head,compile] [--allocators default,same] [--json]
 import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -36,42 +36,47 @@ const { values: options } = parseArgs({
     shapes: { type: "string", default: shapes.join() },
     modes: { type: "string", default: "full,lora" },
     peers: { type: "string", default: "eager,loss-head" },
+    allocators: { type: "string", default: "default,same" },
     rounds: { type: "string", default: "3" },
     updates: { type: "string", default: "5" },
     threads: { type: "string", default: "2" },
     json: { type: "boolean", default: false },
   },
 });
-const peers = options.peers.split(",");
+const allocators = options.allocators.split(",");
+const peers = options.peers
+  .split(",")
+  .flatMap((name) =>
+    allocators.map((allocator) => ({ name, allocator, title: `${name}, ${allocator} allocator` })),
+  );
 const here = import.meta.dirname;
 const runFile = promisify(execFile);
 
-/** Both sides run with the allocator's settings of a trainer's worker. */
-async function measure(command: string, args: string[]): Promise<Measurement> {
-  const env = trainingEnvironment(process.env);
+async function measure(command: string, args: string[], env: NodeJS.ProcessEnv): Promise<Measurement> {
   const { stdout } = await runFile(command, args, { env, maxBuffer: 2 ** 26 });
   return JSON.parse(stdout.trim().split("\n").at(-1) ?? "");
 }
 
 function everturn(folder: string): Promise<Measurement> {
   const args = [join(here, "train", "everturn.ts"), folder, options.updates, options.threads];
-  return measure(process.execPath, args);
+  return measure(process.execPath, args, trainingEnvironment(process.env));
 }
 
-function torch(folder: string, peer: string): Promise<Measurement> {
+/** `same`: the allocator has the settings of a trainer's worker; `default`: its own, by which PyTorch is faster and takes more. */
+function torch(folder: string, { name, allocator }: (typeof peers)[number]): Promise<Measurement> {
   const counts = ["--updates", options.updates, "--threads", options.threads];
-  const extra = peerArguments[peer] ?? [];
-  return measure(options.python, [join(here, "peers", "train.py"), folder, ...counts, ...extra]);
+  const args = [join(here, "peers", "train.py"), folder, ...counts, ...(peerArguments[name] ?? [])];
+  return measure(options.python, args, allocator === "same" ? trainingEnvironment(process.env) : process.env);
 }
 
 async function compare(shape: ShapeName, mode: string) {
   const folder = await mkdtemp(join(tmpdir(), "everturn-train-"));
   await writeWorkload(folder, shape, mode === "lora");
   const ours: Measurement[] = [];
-  const theirs = new Map<string, Measurement[]>(peers.map((peer) => [peer, []]));
+  const theirs = new Map<string, Measurement[]>(peers.map(({ title }) => [title, []]));
   for (let round = 0; round < Number(options.rounds); round++) {
     ours.push(await everturn(folder));
-    for (const peer of peers) theirs.get(peer)?.push(await torch(folder, peer));
+    for (const peer of peers) theirs.get(peer.title)?.push(await torch(folder, peer));
   }
   await rm(folder, { recursive: true });
   return [...theirs].map(([peer, measured]) => row(shape, mode, peer, summary(ours), summary(measured)));
