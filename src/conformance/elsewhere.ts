@@ -32,7 +32,8 @@ export async function elsewhere(plugin: ResolvedPlugin, asked: JsonObject = {}):
     heard.reject(new Broken(`it did nothing for ${patience / 1000} s`, advice));
   }, patience);
   child.on("message", (said: Said) => heard.resolve(said));
-  child.on("exit", (code) => {
+  // After what it has said: its exit alone may be heard of before.
+  child.on("close", (code) => {
     const waits = "it awaited something that never came";
     const seen = code === 0 ? waits : `it ended the process of its worker, with exit code ${code}`;
     heard.reject(new Broken(seen, "Await only what the contract gives, and leave out process.exit()."));

@@ -37,7 +37,8 @@ export async function holdElsewhere(subject: ToolSubject): Promise<JsonValue[]> 
     else if ("ready" in said) ready.resolve();
     else ready.reject(new Broken(`making an instance failed: ${said.failed}`, "Correct it."));
   });
-  child.on("exit", () =>
+  // After what it has said: its exit alone may be heard of before.
+  child.on("close", () =>
     ready.reject(new Broken("it ended the process of its worker", "Leave the process alone.")),
   );
   child.send({ resolved, name, task, first: cases[0] } satisfies HolderStart);

@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from "../contracts/json.ts";
 import type { ResolvedPlugin } from "../contracts/plan.ts";
 import { placeOfMistake } from "../errors/programming-error.ts";
 import type { Question, Said } from "./elsewhere.ts";
+import { keptAlive } from "./kept-alive.ts";
 import { Broken, brokenBy } from "./promise.ts";
 
 // A process that does something with a plugin, says what came of it, and is killed.
@@ -24,7 +25,7 @@ async function answer({ plugin, asked }: Question): Promise<Said> {
   try {
     const load = probes[plugin.manifest.kind];
     if (load === undefined) throw new Error(`${plugin.manifest.kind} has no probe`);
-    const { probe } = await load();
+    const { probe } = await keptAlive(load());
     return { answer: await probe(plugin, asked) };
   } catch (error) {
     const place = error instanceof Broken ? undefined : placeOfMistake(error, plugin.folder);
@@ -34,5 +35,6 @@ async function answer({ plugin, asked }: Question): Promise<Said> {
 }
 
 process.once("message", async (question: Question) => {
-  send?.(await answer(question));
+  const said = await answer(question);
+  await keptAlive(new Promise<void>((resolve) => send?.(said, undefined, undefined, () => resolve())));
 });

@@ -6,6 +6,7 @@ import type { ResolvedPlugin } from "../../contracts/plan.ts";
 import { deepFreeze } from "../../pipeline/deep-freeze.ts";
 import { loadLoop } from "../../plugins/registry.ts";
 import { taskOf } from "../cases.ts";
+import { keptAlive } from "../kept-alive.ts";
 import { Broken } from "../promise.ts";
 
 /** What Node has and workflow code has not. */
@@ -19,7 +20,7 @@ const absent = [
  * notes `state`. Says what it decided at each. Time and random numbers are those of a history: the same at the same turn.
  */
 export async function probe(plugin: ResolvedPlugin, asked: JsonObject): Promise<JsonValue> {
-  const loop = await loadLoop({ ...plugin, workflow: plugin.entry });
+  const loop = await keptAlive(loadLoop({ ...plugin, workflow: plugin.entry }));
   const actions = Array.isArray(asked.actions) ? asked.actions.map(String) : [];
   const config = deepFreeze(structuredClone(plugin.config));
   for (const name of absent) Reflect.deleteProperty(globalThis, name);
