@@ -1,8 +1,8 @@
 import { fork } from "node:child_process";
-import { once } from "node:events";
 import type { JsonObject, JsonValue } from "../contracts/json.ts";
 import type { ResolvedPlugin } from "../contracts/plan.ts";
 import { ownModule } from "../package/own-module.ts";
+import { killChild } from "./kill-child.ts";
 import { Broken } from "./promise.ts";
 
 /** What a process is asked about a plugin. */
@@ -45,7 +45,6 @@ export async function elsewhere(plugin: ResolvedPlugin, asked: JsonObject = {}):
     return said.answer;
   } finally {
     clearTimeout(late);
-    child.kill("SIGKILL");
-    if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+    await killChild(child);
   }
 }

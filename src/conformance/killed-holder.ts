@@ -1,10 +1,10 @@
 import { fork } from "node:child_process";
-import { once } from "node:events";
 import type { Task } from "../contracts/generated/task.ts";
 import type { JsonValue } from "../contracts/json.ts";
 import type { ResolvedTool } from "../contracts/plan.ts";
 import { ownModule } from "../package/own-module.ts";
 import type { ToolCase } from "./cases.ts";
+import { killChild } from "./kill-child.ts";
 import { Broken } from "./promise.ts";
 import { creationOf, type ToolSubject, withTool } from "./tool-subject.ts";
 
@@ -46,8 +46,7 @@ export async function holdElsewhere(subject: ToolSubject): Promise<JsonValue[]> 
     await ready.promise;
     return handles;
   } finally {
-    child.kill("SIGKILL");
-    if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+    await killChild(child);
   }
 }
 

@@ -1,4 +1,5 @@
 import { isObject } from "../contracts/json.ts";
+import type { ToolResponse } from "../contracts/tool.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { argumentsValidator } from "../plugins/validate-arguments.ts";
 import { pluginThread } from "../threads/plugin-thread.ts";
@@ -79,11 +80,19 @@ async function eachAlone(subject: ToolSubject, called: CalledTool, cases = subje
   return answers;
 }
 
-async function alone({ create, call, tool }: CalledTool, one: ToolCase, instance: string): Promise<string> {
+async function alone(called: CalledTool, one: ToolCase, instance: string): Promise<string> {
+  return answerText(await answered(called, one, instance));
+}
+
+async function answered(
+  { create, call, tool }: CalledTool,
+  one: ToolCase,
+  instance: string,
+): Promise<ToolResponse> {
   const state = await create(instance);
   const answer = await call(one, { instance, state });
   if (tool.isStateful) await tool.plugin.release?.(state);
-  return answerText(answer);
+  return answer;
 }
 
 async function timeOut(subject: ToolSubject): Promise<void> {
@@ -146,10 +155,7 @@ async function oddArguments(subject: ToolSubject): Promise<void> {
 async function output(subject: ToolSubject): Promise<void> {
   await withTool(subject, async (called) => {
     for (const [index, one] of [...subject.cases, ...subject.odd].entries()) {
-      const instance = `check/output-${index}`;
-      const state = await called.create(instance);
-      const { text } = await called.call(one, { instance, state });
-      if (called.tool.isStateful) await called.tool.plugin.release?.(state);
+      const { text } = await answered(called, one, `check/output-${index}`);
       const given = JSON.stringify(one.arguments);
       if (!text.isWellFormed() && given.isWellFormed()) {
         const advice = "Cut texts between code points ([...text].slice(…)), never in the middle of one.";
@@ -323,8 +329,7 @@ async function concurrency(subject: ToolSubject): Promise<void> {
     const together = await Promise.all(
       all.map(async (one, index) => {
         const giveBack = await slots?.take(new AbortController().signal);
-        const answer = await alone(called, one, `check/together-${index}`).finally(giveBack);
-        return answer;
+        return alone(called, one, `check/together-${index}`).finally(giveBack);
       }),
     );
     for (const [index, one] of all.entries())
