@@ -70,7 +70,7 @@ module.exports = {
     only(
       "tools-see-their-api",
       "^plugins/(tool|reward|dataset)-[^/]+/",
-      ["^src/api/plugin"],
+      ["^src/api/(plugin|sandbox|sql)\\.ts$"],
       "tools, rewards and data sets need nothing of the engine",
     ),
     only(
@@ -83,7 +83,7 @@ module.exports = {
       name: "plugin-api-without-engine",
       comment: "what a tool or a loop imports must not load models and their runtime",
       severity: "error",
-      from: { path: "^src/api/(plugin|workflow)\\.ts$" },
+      from: { path: "^src/api/(plugin|sandbox|workflow)\\.ts$" },
       to: { path: "^src/(devices|onnx|tokens|models|sampling|learning)/", reachable: true },
     },
     {

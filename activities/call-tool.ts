@@ -2,23 +2,22 @@ import { Context } from "@temporalio/activity";
 import type { CallToolInput, CallToolResult, HeldElsewhere } from "../src/contracts/activities.ts";
 import type { Task } from "../src/contracts/generated/task.ts";
 import type { RecordedCall } from "../src/contracts/recorded-call.ts";
-import type { ToolResponse } from "../src/contracts/tool.ts";
 import { EverturnError } from "../src/errors/everturn-error.ts";
 import type { ToolWorker } from "../src/roles/tool-worker.ts";
 import { callKey, failureKey } from "../src/store/keys.ts";
 import type { Report } from "../src/temporal/durable.ts";
 import { type Timed, timed } from "../src/temporal/timed.ts";
+import type { CheckedResponse } from "../src/threads/checked-response.ts";
 import type { InstanceState } from "../src/threads/plugin-thread.ts";
 import type { InstanceAnswer } from "../src/tools/instances.ts";
+import { keepObservation } from "../src/tools/kept-observation.ts";
 import type { OpenTool } from "../src/tools/open-tool.ts";
+import { isAnswered } from "../src/tools/recorded-calls.ts";
 import { callService } from "../src/tools/service.ts";
 import { recordedOnce } from "../src/trajectory/journal.ts";
 
 /** Looks again, after a wait: rejects if another attempt has recorded the call meanwhile. */
 type LookAgain = () => Promise<void>;
-
-/** A longer observation is cut, so that no answer of a tool fills the context or the history. */
-const observationLimit = 8_000;
 
 /**
  * Calls `tool` for a trajectory. Arguments that break its schema are answered with an observation that says what is
@@ -34,7 +33,7 @@ export function callTool(worker: ToolWorker, tool: string) {
     report: Report,
   ): Promise<CallToolResult | HeldElsewhere> => {
     const { place, turn, call } = input;
-    const { store } = await worker.openRun(place.run);
+    const { store, plan } = await worker.openRun(place.run);
     const journal = await worker.journal(place.run);
     const name = `${place.id}/${turn}/${call}`;
     const opened = await worker.tool(tool);
@@ -59,9 +58,13 @@ export function callTool(worker: ToolWorker, tool: string) {
       }
       // Another worker was first: what it did is what counts, and an instance here has not done it, or in its own way.
       if (isNew && made !== recorded) await worker.instances.forget(place, opened);
-      const { observation, valid, reward, attempts, seconds } = recorded;
-      const result = { observation, valid, reward, attempts, seconds };
-      const isHeld = hasState(opened) && isNew && made === recorded && valid;
+      const { observation, valid, reward, attempts, seconds, invalid, done } = recorded;
+      const result = {
+        ...{ observation, valid, reward, attempts, seconds },
+        ...(invalid === undefined ? {} : { invalid }),
+        ...(done === undefined ? {} : { done }),
+      };
+      const isHeld = hasState(opened) && isNew && made === recorded && isAnswered(recorded);
       const holder = isHeld ? await worker.ownQueue() : undefined;
       return holder === undefined || holder === Context.current().info.taskQueue
         ? result
@@ -110,10 +113,13 @@ export function callTool(worker: ToolWorker, tool: string) {
       );
       const { snapshot } = made.answer;
       const { result: answer, seconds } = made.answer.answer;
+      const { invalid, done } = answer;
       return {
         ...said,
-        observation: shortened(answer.text),
-        valid: true,
+        ...(await keepObservation(store, answer, { ...plan.rollout.observations, ...opened.observations })),
+        valid: invalid === undefined,
+        ...(invalid === undefined ? {} : { invalid }),
+        ...(done === undefined ? {} : { done }),
         reward: answer.reward ?? 0,
         attempts: made.attempts,
         seconds,
@@ -125,7 +131,7 @@ export function callTool(worker: ToolWorker, tool: string) {
     async function executed(
       opened: OpenTool,
       lookAgain: LookAgain,
-    ): Promise<InstanceAnswer<Timed<ToolResponse>>> {
+    ): Promise<InstanceAnswer<Timed<CheckedResponse>>> {
       const { plugin, config } = opened;
       const { attempt } = Context.current().info;
       const execution = { instance: place.id, key: name, config, attempt, isReplay: false };
@@ -149,9 +155,4 @@ export function callTool(worker: ToolWorker, tool: string) {
 function taskOf({ task, place }: CallToolInput): Task {
   if (task !== undefined) return task;
   throw new EverturnError("TASK_NOT_FOUND", { task: place.task, place: "the call's input" });
-}
-
-function shortened(text: string): string {
-  const cut = text.length - observationLimit;
-  return cut <= 0 ? text : `${text.slice(0, observationLimit)}\n[${cut} characters cut]`;
 }

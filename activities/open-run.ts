@@ -3,7 +3,7 @@ import type { StepRecord } from "../src/contracts/generated/step-record.ts";
 import type { Plan } from "../src/contracts/plan.ts";
 import type { TrainingProgress } from "../src/contracts/run.ts";
 import type { RunSettings } from "../src/contracts/run-settings.ts";
-import type { ToolBinding } from "../src/contracts/trajectory.ts";
+import type { RetrySettings, RewardBinding, ToolBinding } from "../src/contracts/trajectory.ts";
 import { toolDefinition } from "../src/pipeline/tool-definitions.ts";
 import { trajectoryLimits } from "../src/pipeline/trajectory-limits.ts";
 import { committedGroups } from "../src/rollout/committed-groups.ts";
@@ -55,7 +55,22 @@ export function runSettings(plan: Plan): RunSettings {
     loop: { plugin: loop.name, config: loop.config },
     tools: plan.tools.flatMap((tool) => toolBinding(tool, rollout.toolRecordings)),
     ...(plan.changes === undefined ? {} : { planChanges: plan.changes.length }),
-    reward: { retry: plan.reward.calls.retry, pure: plan.reward.manifest.reward?.pure === true },
+    reward: rewardBinding(plan.rewards),
+  };
+}
+
+/** One activity asks all rewards, each within its own attempts: it is tried as often as all of them may fail. */
+function rewardBinding(rewards: Plan["rewards"]): RewardBinding {
+  const retries = rewards.map(({ calls }) => calls.retry);
+  const most = (of: (retry: RetrySettings) => number) => Math.max(...retries.map(of));
+  return {
+    retry: {
+      maximumAttempts: retries.reduce((total, { maximumAttempts }) => total + maximumAttempts, 0),
+      initialInterval: most(({ initialInterval }) => initialInterval),
+      backoffCoefficient: most(({ backoffCoefficient }) => backoffCoefficient),
+      maximumInterval: most(({ maximumInterval }) => maximumInterval),
+    },
+    pure: rewards.every(({ manifest }) => manifest.reward?.pure === true),
   };
 }
 

@@ -12,6 +12,7 @@ const folders: Record<string, string> = {
   "src/supervision": "a machine's session, its logs, its server",
   "src/temporal": "the server's database, bundled workflow code",
   "src/fetch": "the user's cache",
+  "src/databases": "databases that a person has",
   "src/devices": "libraries of a machine",
   "src/onnx": "models of a folder, profiles",
   "src/models": "models of a folder",
@@ -22,6 +23,7 @@ const folders: Record<string, string> = {
   "src/plugins": "plugins' folders",
   "src/definitions": "plugins in one file",
   "src/conformance": "plugins that are checked",
+  "src/sandbox": "a machine's control groups, the sandboxes' own text, the user's cache",
   "src/templates": "files of a person's new project",
 };
 
@@ -49,6 +51,7 @@ const others: Record<string, string> = {
   "src/library/follow.ts": "hosts.jsonl",
   "src/cli/plugin/new.ts": "the package of a plugin",
   "src/cli/plugin/sources.ts": "only in the text of such a package",
+  "src/cli/trajectory-bytes.ts": "the folder that images are written into",
   "src/cli/used-target.ts": "the folder that a model is exported to",
 };
 

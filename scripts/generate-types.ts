@@ -22,7 +22,7 @@ const imports = new Map([
 function prepare(key: string, value: unknown): unknown {
   if (key === "title" && typeof value === "string") return undefined;
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  if ("if" in value) return "else" in value && isReference(value.else) ? value.else : {};
+  if ("if" in value) return eitherOf(value);
   if ("$ref" in value) {
     const {
       title: _title,
@@ -42,7 +42,13 @@ function prepare(key: string, value: unknown): unknown {
   return { description: "description" in value ? value.description : undefined, tsType: free };
 }
 
-/** What is written in one of two forms is read in the one that is left when the first has been expanded. */
+/** A name alone, or what is said of it, is read in the second form: names are expanded. A list, or one, stays either. */
+function eitherOf(node: object): unknown {
+  const [form, one, other] = ["if", "then", "else"].map((key) => Reflect.get(node, key));
+  if (!isReference(other)) return {};
+  return form?.type === "array" && isReference(one) ? { anyOf: [one, other] } : other;
+}
+
 function isReference(node: unknown): node is { $ref: string } {
   return typeof node === "object" && node !== null && "$ref" in node;
 }

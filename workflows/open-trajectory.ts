@@ -84,7 +84,8 @@ export function openTrajectory(input: TrajectoryInput, show: (transcript: string
       onChange();
     });
     try {
-      const ended = await turn.take(loop);
+      const said = await turn.take(loop);
+      const ended = said === "continue" && turn.isDone() ? "done" : said;
       if (ended !== "continue" && !goesOn(ended, turn.number)) return ended;
     } finally {
       history.add(turn.close());
@@ -98,9 +99,11 @@ export function openTrajectory(input: TrajectoryInput, show: (transcript: string
     return reachedLimit(limits, progress, progress.workedMs) ?? "continue";
   }
 
-  /** An answer ends nothing if a person said something meanwhile, or if the turn is a fork's and has a next one. */
+  /** An answer ends nothing if a person said something meanwhile; nor does it, or a tool, in a turn that a fork has of another trajectory. */
   function goesOn(outcome: Outcome, turn: number): boolean {
-    return outcome === "answered" && (state.orders.messages.length > 0 || turn <= (input.origin?.turns ?? 0));
+    const isCopied = turn <= (input.origin?.turns ?? 0);
+    if (outcome === "answered") return isCopied || state.orders.messages.length > 0;
+    return outcome === "done" && isCopied;
   }
 
   return {

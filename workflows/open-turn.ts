@@ -32,6 +32,8 @@ export interface OpenTurn {
    * it fails, what it began and is under way is cancelled, and waited for.
    */
   take(loop: AgentLoop): Promise<Outcome | "continue">;
+  /** Whether a tool said that there is nothing more to do. */
+  isDone(): boolean;
   /** Adds what came of it to the trajectory's state, and returns it. */
   close(): TurnRecord;
 }
@@ -84,7 +86,8 @@ export function openTurn(
     const answer = (done: ToolCallRecord) => {
       fill(done);
       onChange(record);
-      return { tool: done.tool, text: done.observation, valid: done.valid };
+      const { tool, observation: text, valid } = done;
+      return { tool, text, valid, ...(done.done === undefined ? {} : { done: done.done }) };
     };
     return { call, answer };
   }
@@ -145,7 +148,7 @@ export function openTurn(
         ...(recordings === undefined ? {} : { recordings }),
         ...decided,
       };
-      const { observation, valid, attempts } = await part(() =>
+      const { observation, valid, attempts, invalid, done } = await part(() =>
         inOrder(binding, () => {
           const { toolsHolding, holders } = now().progress;
           const continues = toolsHolding.includes(call.name) ? { continues: true } : {};
@@ -159,17 +162,20 @@ export function openTurn(
           });
         }),
       );
-      if (binding.stateful && valid) apply({ type: "holds", tool: call.name });
+      const isAnswered = valid || invalid !== undefined;
+      if (binding.stateful && isAnswered) apply({ type: "holds", tool: call.name });
       return slot.answer({
         ...{ tool: call.name, arguments: made.arguments, observation, valid, attempts },
+        ...(done === undefined ? {} : { done }),
         ...decided,
       });
     },
     reject: (call, reason) => refuse("", call, reason),
     append: (observations) => {
       for (const { tool, text } of observations) {
-        const content = text.slice(0, room);
-        room -= content.length;
+        const cut = text.length - room;
+        const content = cut <= 0 ? text : `${text.slice(0, room)}\n[${cut} characters cut]`;
+        room = Math.max(0, -cut);
         apply({ type: "observed", messages: [{ role: "tool", name: tool, content }] });
       }
     },
@@ -228,6 +234,7 @@ export function openTurn(
   return {
     number: turn,
     take,
+    isDone: () => record.toolCalls.some(({ done = false }) => done),
     close: () => {
       const { state: loopState } = context;
       const invalidLimit = input.limits.invalidCalls;

@@ -6,7 +6,7 @@ import type { Policy } from "../../src/contracts/policy.ts";
 import type { TurnRecord } from "../../src/contracts/trajectory.ts";
 import { toolDefinitions } from "../../src/pipeline/tool-definitions.ts";
 import { loadPolicy, loadReward, loadTool } from "../../src/plugins/registry.ts";
-import { checkedResponse } from "../../src/threads/checked-answer.ts";
+import { checkedResponse } from "../../src/threads/checked-response.ts";
 
 /** What a program without durability does: the plan's policy, tools and reward in a loop, all of it in memory. */
 export interface BareLoop {
@@ -20,9 +20,11 @@ export async function openBareLoop(plan: Plan, folder: string): Promise<BareLoop
   const policy: Policy = await (await loadPolicy(plan.policy)).open(folder, plan.policy.config);
   await policy.load(0, folder);
   const definitions = toolDefinitions(plan);
-  const reward = await loadReward(plan.reward);
   const [resolved] = plan.tools;
-  if (resolved === undefined) throw new Error("the plan has no tool");
+  const [scoring] = plan.rewards;
+  if (resolved === undefined || scoring === undefined) throw new Error("the plan has no tool, or no reward");
+  const reward = await loadReward(scoring);
+  const { config } = scoring;
   const tool = await loadTool(resolved);
   const sampling = { temperature: 0, maxTokens: plan.rollout.maxActionTokens };
 
@@ -40,7 +42,6 @@ export async function openBareLoop(plan: Plan, folder: string): Promise<BareLoop
       turns.push({ action: action.text, toolCalls: [] });
       const calls = parseToolCalls(action.text);
       if (calls.length === 0) {
-        const { config } = plan.reward;
         const { signal } = new AbortController();
         await reward.score({ task, turns, outcome: "answered", answer: action.text, config, signal });
         return turn;

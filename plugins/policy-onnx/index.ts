@@ -103,7 +103,7 @@ export default plugin;
 function modelProblems({ model, tokenizer, architecture }: JsonObject): ConfigurationProblem[] {
   if (model === undefined) {
     const missing = tokenizer === undefined ? "tokenizer" : "architecture";
-    if (tokenizer !== undefined && architecture !== undefined) return [];
+    if (tokenizer !== undefined && architecture !== undefined) return shapeProblems(Object(architecture));
     const help = "Name a pretrained model, or give tokenizer and architecture for one with random weights.";
     return [{ key: missing, reason: "is missing, and there is no model", help }];
   }
@@ -114,6 +114,17 @@ function modelProblems({ model, tokenizer, architecture }: JsonObject): Configur
   if (isAbsolute(String(model)) || knownModelNames.includes(String(model))) return [];
   const help = `Write ./${model} for a file or folder; known names: ${knownModelNames.join(", ")}.`;
   return [{ key: "model", reason: `is ${model}, which is no known model's name`, help }];
+}
+
+/** What is wrong with the shape of a model with random weights: heads that don't divide, say. */
+function shapeProblems(architecture: JsonObject): ConfigurationProblem[] {
+  try {
+    parseModelConfig(JSON.stringify({ model_type: "llama", vocab_size: 1, ...architecture }), "architecture");
+    return [];
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    return [{ key: "architecture", reason: "makes no model", help: error.message }];
+  }
 }
 
 /** A list of texts in a configuration that its schema holds; none if it is absent. */

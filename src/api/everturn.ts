@@ -9,11 +9,13 @@ export type { RunEvent } from "../library/events.ts";
 export type { ListedTrajectory, TrajectoryFilter } from "../library/list-trajectories.ts";
 export { loadPipeline, type Overrides, type Pipeline, type PipelineOptions } from "../library/pipeline.ts";
 export type { RunPlace } from "../library/place-run.ts";
+export type { RescoredTrajectory } from "../library/rescore-run.ts";
 export {
   createRun,
   type EvaluateOptions,
   type OpenOptions,
   openRun,
+  type RescoreOptions,
   type Run,
   type RunLedger,
   type TrainOptions,

@@ -15,5 +15,5 @@ export function capabilityLine(plan: Plan): string {
     const names = uses.filter(({ manifest }) => manifest.capabilities?.[capability]).map(({ name }) => name);
     return `${capability}: ${names.join(", ") || "none"}`;
   });
-  return `plugins may use ${parts.join("; ")}`;
+  return `beyond computing, the plugins say that they use ${parts.join("; ")}`;
 }

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { evaluateRun } from "../library/evaluate-run.ts";
 import type { RunEvent } from "../library/events.ts";
 import { runReference } from "../runs/run-reference.ts";
+import { counted, percent } from "../text/format.ts";
 import { interruptible } from "./interruptible.ts";
 import { positiveCount } from "./option-values.ts";
 
@@ -46,7 +47,8 @@ async function evaluate(named: string, { runs, toolRecordings, json, ...how }: O
   );
   if (record === "interrupted") return;
   const { name, ...result } = record;
-  const line = `accuracy ${record.accuracy.toFixed(3)} on ${record.tasks} tasks, policy version ${record.policyVersion}`;
+  const where = `npx everturn trajectories ${reference.run} --stage ${name}`;
+  const line = `accuracy ${percent(record.accuracy)} on ${counted(record.tasks, "task")}, policy version ${record.policyVersion}\n${where}`;
   process.stdout.write(
     `${json ? JSON.stringify({ run: reference.run, ...result, evaluation: name }) : line}\n`,
   );

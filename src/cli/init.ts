@@ -52,6 +52,6 @@ function commands(userAgent = ""): string[] {
   return [
     `  ${manager} install`,
     `  ${manager} start     trains, and says what was learned, in about a minute`,
-    `  ${manager} test`,
+    manager === "bun" ? "  bun run test" : `  ${manager} test`, // `bun test` is a runner of Bun's own
   ];
 }

@@ -1,9 +1,11 @@
 import type { StepRecord } from "../contracts/generated/step-record.ts";
+import type { RunProgress } from "../contracts/run.ts";
 import type { RunEvent } from "../library/events.ts";
+import { counted } from "../text/format.ts";
 import { evaluationLine, serverLine, stepLine, summaryLines } from "./progress-text.ts";
 import type { RunView, ViewStream } from "./run-view.ts";
 
-/** Plain lines: one for each change of phase outside the steps, each evaluation, each step, each note. */
+/** Plain lines: one for each change of phase outside the steps, each quarter of the warm start, each evaluation, each step, each note. */
 export function linesView(stream: ViewStream): RunView {
   let phase: string | undefined;
   let steps: number | undefined;
@@ -13,16 +15,29 @@ export function linesView(stream: ViewStream): RunView {
     for (const record of early.splice(0)) write(stepLine(record, of));
   };
 
+  let quarters = 0;
+
+  function writeQuarter({ done, of }: RunProgress): void {
+    const now = Math.floor((4 * done) / of);
+    if (now > quarters && now < 4) write(`warm start ${done}/${of}`);
+    quarters = now;
+  }
+
   function writePhase({ progress, phase: { text } }: Extract<RunEvent, { type: "progress" }>): void {
     steps = progress.steps;
     writeEarly(steps);
     const isStep = progress.phase === "step";
     const now = isStep ? "reinforcement learning" : text;
     if (now !== phase && progress.phase !== "done") {
-      const size = isStep ? `, ${progress.steps} steps` : progress.of > 0 ? `, ${progress.of} steps` : "";
+      const size = isStep
+        ? `, ${counted(progress.steps, "step")}`
+        : progress.of > 0
+          ? `, ${counted(progress.of, "step")}`
+          : "";
       write(now + (progress.phase === "evaluate" ? "" : size));
     }
     phase = now;
+    if (progress.phase === "warm-start" && progress.of > 0) writeQuarter(progress);
   }
 
   return {

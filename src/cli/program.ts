@@ -13,6 +13,7 @@ const commands: Record<string, () => Promise<(program: Command) => void>> = {
   validate: async () => (await import("./validate.ts")).registerValidate,
   trajectories: async () => (await import("./trajectories.ts")).registerTrajectories,
   show: async () => (await import("./show.ts")).registerShow,
+  rescore: async () => (await import("./rescore.ts")).registerRescore,
   trajectory: async () => (await import("./trajectory.ts")).registerTrajectory,
   approvals: async () => (await import("./approvals.ts")).registerApprovals,
   ledger: async () => (await import("./ledger.ts")).registerLedger,
@@ -26,6 +27,7 @@ const commands: Record<string, () => Promise<(program: Command) => void>> = {
   dev: async () => (await import("./dev.ts")).registerDev,
   devices: async () => (await import("./devices.ts")).registerDevices,
   plugin: async () => (await import("./plugin.ts")).registerPlugin,
+  tools: async () => (await import("./tools.ts")).registerTools,
   worker: async () => (await import("./worker.ts")).registerWorker,
 };
 
@@ -35,6 +37,9 @@ const program = new Command("everturn")
   )
   .version(packageJson.version)
   .showSuggestionAfterError()
+  .showHelpAfterError(
+    "`npx everturn --help` lists the commands, and `npx everturn COMMAND --help` what one takes.",
+  )
   .exitOverride();
 
 // A reader that has enough, such as `head`, is no failure; nor is a worker's log on a full disk.

@@ -1,10 +1,13 @@
 import type { StepRecord } from "../contracts/generated/step-record.ts";
 import type { EvaluationRecord, TrainingResult } from "../contracts/run.ts";
+import { evaluationStage } from "../contracts/stages.ts";
 import { counted, duration, number, percent } from "../text/format.ts";
 
 /** What `view.end` is told: the run's result, how long it took, and where to look. */
 export interface RunSummary extends TrainingResult {
   seconds: number;
+  /** The seconds are those since then. */
+  isResumed: boolean;
   folder: string;
   report: string;
 }
@@ -54,13 +57,13 @@ export function summaryLines(summary: RunSummary): string[] {
   const work = [
     counted(summary.steps, "step"),
     counted(summary.trajectories, "trajectory", "trajectories"),
-    `${duration(summary.seconds)} in all`,
+    `${duration(summary.seconds)} ${summary.isResumed ? "since it was resumed" : "in all"}`,
   ];
   return [
     `held-out accuracy  ${accuracies.join(" → ")}`,
     `work               ${work.join(", ")}`,
     `report             ${summary.report}`,
-    `trajectories       npx everturn trajectories ${summary.run}`,
+    `trajectories       npx everturn trajectories ${summary.run} --stage ${evaluationStage(summary.policyVersion)}`,
   ];
 }
 

@@ -35,6 +35,6 @@ export function registerResume(program: Command): void {
     .action(async (named: string, options: Options) => {
       const { runs, run } = runReference(named, options.runs);
       await openRun(runs, run);
-      await train({ ...options, runs, run, temporal: options.temporal });
+      await train({ ...options, runs, run, temporal: options.temporal, isResumed: true });
     });
 }

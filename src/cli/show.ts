@@ -6,11 +6,14 @@ import { trajectoryReference } from "../runs/run-reference.ts";
 import { findTrajectory } from "../trajectory/find-trajectory.ts";
 import { trajectoryReader } from "../trajectory/reader.ts";
 import { paintFor } from "./spans.ts";
+import { withWholeObservations, writeMedia } from "./trajectory-bytes.ts";
 import { trajectoryText } from "./trajectory-text.ts";
 
 interface Options {
   runs: string;
   tokens: boolean;
+  whole: boolean;
+  media?: string;
   json: boolean;
 }
 
@@ -21,6 +24,8 @@ export function registerShow(program: Command): void {
     .description("print a trajectory turn by turn")
     .argument("<trajectory>", "its id, run/stage/task/sample, or an end of it that only one has")
     .option("--tokens", "add every token with its id, text, mask and log-probability", false)
+    .option("--whole", "print observations whole that the model read cut", false)
+    .option("--media <folder>", "write the images of its observations into a folder")
     .option("--runs <folder>", "where runs are kept", "runs")
     .option("--json", "print one line of JSON: all that is recorded, with the segments", false)
     .action(show);
@@ -30,7 +35,10 @@ async function show(named: string, options: Options): Promise<void> {
   const { runs, trajectory } = trajectoryReference(named, options.runs);
   const found = await findTrajectory(runs, trajectory);
   const run = await openRun(runs, found.run);
-  const detail = await readTrajectory(trajectoryReader(run), found);
+  const read = await readTrajectory(trajectoryReader(run), found);
+  const detail = options.whole ? await withWholeObservations(run.store, read) : read;
+  const written = options.media === undefined ? [] : await writeMedia(run.store, detail, options.media);
+  for (const file of written) process.stderr.write(`written: ${file}\n`);
   if (options.json) {
     const { id, record, turns, tokens, segments } = detail;
     process.stdout.write(

@@ -1,7 +1,9 @@
 import type { TrainingResult } from "../contracts/run.ts";
 import { trainRun } from "../library/train-run.ts";
 import { openRun } from "../runs/open-runs.ts";
+import { lastRecordedStep } from "../runs/recorded-steps.ts";
 import { runFolder } from "../runs/run-folder.ts";
+import { counted } from "../text/format.ts";
 import { capabilityLine } from "./capabilities.ts";
 import { interruptible } from "./interruptible.ts";
 import { createView } from "./live-view.ts";
@@ -15,15 +17,21 @@ export async function train(options: {
   /** Changes of the plan: `path.to.key=value`. */
   set?: readonly string[];
   json: boolean;
+  isResumed?: boolean;
 }): Promise<void> {
-  const { runs, run, json, ...how } = options;
+  const { runs, run, json, isResumed = false, ...how } = options;
   const { root, report } = runFolder(runs, run);
   const started = Date.now();
   const view = createView({ json });
   const note = (text: string) => view.tell({ type: "note", text });
   try {
-    const { plan } = await openRun(runs, run);
+    const { plan, store } = await openRun(runs, run);
     note(capabilityLine(plan));
+    const last = await lastRecordedStep(store);
+    if (last?.step === plan.steps && (how.set ?? []).length === 0)
+      note(
+        `${run} has had its ${counted(plan.steps, "step")}; --set steps=${plan.steps + 10} makes it longer`,
+      );
     const result = await interruptible(
       (signal) => trainRun({ runs, run }, { ...how, onEvent: view.tell, signal }),
       () => {
@@ -36,7 +44,7 @@ export async function train(options: {
       return;
     }
     const seconds = (Date.now() - started) / 1000;
-    view.end({ ...result, seconds, folder: root, report });
+    view.end({ ...result, seconds, isResumed, folder: root, report });
     if (json) process.stdout.write(`${JSON.stringify(jsonLine(result, seconds))}\n`);
   } finally {
     view.close();

@@ -1,5 +1,5 @@
 import type { Approval } from "../contracts/approval.ts";
-import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
+import type { Frame, Media, TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import type { ToolCallRecord } from "../contracts/trajectory.ts";
 import type { TokenRow } from "../report/token-rows.ts";
 import type { TrajectoryDetail, TurnDetail } from "../report/trajectory-detail.ts";
@@ -95,7 +95,27 @@ export function callLines(call: ToolCallRecord, paint: Paint): string[] {
     `${paint("magenta", "tool call")}  ${visible(`${call.tool} ${written}`).trim()}  ${validity}, ${attempts}${approval}`,
     paint("magenta", "observation"),
     indented(call.observation),
+    ...mediaNames(call).map(({ name, frame }) => paint("dim", `  ${frameText(name, frame)}`)),
+    ...(call.whole === undefined ? [] : [paint("dim", `  whole: sha256 ${call.whole} (--whole prints it)`)]),
+    ...(call.done === true ? [paint("yellow", "  the tool said that it is done")] : []),
   ];
+}
+
+/** The images of an observation by name: image-1, video-1-frame-1. */
+export function mediaNames({ media = [] }: Pick<ToolCallRecord, "media">): { name: string; frame: Frame }[] {
+  return media.flatMap((one, index) => {
+    const number = media.slice(0, index + 1).filter(({ type }) => type === one.type).length;
+    return one.frames.map((frame, at) => ({ name: frameName(one, number, at), frame }));
+  });
+}
+
+function frameName({ type }: Media, number: number, frame: number): string {
+  return type === "image" ? `image-${number}` : `video-${number}-frame-${frame + 1}`;
+}
+
+function frameText(name: string, { mediaType, bytes, width, height, sha256 }: Frame): string {
+  const size = width === undefined ? "" : `, ${width}×${height}`;
+  return `${name}: ${mediaType}${size}, ${counted(bytes, "byte")}, sha256 ${sha256}`;
 }
 
 function ending(record: TrajectoryRecord | undefined, paint: Paint): string {

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { checkPipeline } from "../pipeline/load-plan.ts";
+import { counted } from "../text/format.ts";
 import { capabilityLine, usedPlugins } from "./capabilities.ts";
 import { collect } from "./option-values.ts";
 import { preflightText } from "./preflight-text.ts";
@@ -17,7 +18,7 @@ export function registerValidate(program: Command): void {
       const loading = { overrides: options.set, pluginFolders: options.plugins };
       const { plan, preflight } = await checkPipeline(pipeline, loading);
       const plugins = usedPlugins(plan).map(({ name }) => name);
-      const summary = `${pipeline} is valid: ${plan.steps} steps; plugins ${plugins.join(", ")}`;
+      const summary = `${pipeline} is valid: ${counted(plan.steps, "step")}; plugins ${plugins.join(", ")}`;
       const text = [summary, capabilityLine(plan), preflightText(preflight, plan)].join("\n");
       const line = { ...plan, preflight: preflight.counted };
       process.stdout.write(`${options.json ? JSON.stringify(line) : text}\n`);

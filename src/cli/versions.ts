@@ -1,3 +1,4 @@
+import { isAbsolute } from "node:path";
 import type { Command } from "commander";
 import { findVersion } from "../library/find-version.ts";
 import { openRun } from "../runs/open-runs.ts";
@@ -34,7 +35,12 @@ async function versions(named: string, asked: string | undefined, options: Optio
 }
 
 function shown({ folder, ...version }: ListedVersion): ListedVersion {
-  return folder === undefined ? version : { ...version, folder: displayPath(folder) };
+  return folder === undefined ? version : { ...version, folder: pathInPipeline(displayPath(folder)) };
+}
+
+/** As a pipeline takes it: `model: ./runs/…` is a folder, `model: runs/…` would be a name. */
+function pathInPipeline(path: string): string {
+  return isAbsolute(path) ? path : `./${path}`;
 }
 
 function text(all: readonly ListedVersion[]): string {

@@ -9,6 +9,10 @@ export interface ToolCase {
   text?: string;
   /** Whether the answer must be marked as the model's failure. */
   error?: boolean;
+  /** Whether the tool must say that the call may not be made (`invalid`). */
+  invalid?: boolean;
+  /** Whether the answer must end the trajectory. */
+  done?: boolean;
   /** The answer may differ from call to call, as a clock's or a search's does. */
   varies?: boolean;
 }
@@ -25,6 +29,10 @@ export interface RewardCase {
   /** What the score must be. */
   reward?: number;
   success?: boolean;
+  /** What it must give each turn. */
+  turnRewards?: number[];
+  /** Whether it must say that there is no score: `{ missing: "why" }`. */
+  missing?: boolean;
 }
 
 /** What the model writes, turn after turn, for an agent loop to go through. */

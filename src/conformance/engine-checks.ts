@@ -100,6 +100,12 @@ export function policyChecks(plugin: ResolvedPlugin): PluginCheck[] {
     ),
     pluginCheck(
       plugin.name,
+      "signal",
+      "an action ends soon after its signal is aborted, and others are drawn after it",
+      () => inFolder(async (folder) => void (await drawn(folder, { aborted: true }))),
+    ),
+    pluginCheck(
+      plugin.name,
       "death of a worker",
       "another process draws the same tokens with the same keys",
       () => inFolder(async (folder) => differ(await drawn(folder), await drawn(folder), advice)),

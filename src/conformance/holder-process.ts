@@ -1,3 +1,4 @@
+import { flushCompileCache } from "node:module";
 import { messageOf } from "../errors/message-of.ts";
 import { toolThread } from "../tools/tool-thread.ts";
 import type { HolderSaid, HolderStart } from "./killed-holder.ts";
@@ -18,6 +19,7 @@ process.once("message", async ({ resolved, name, task, first }: HolderStart) => 
     const state = await plugin.create?.({ ...{ instance, task, config, environment: {}, signal }, hold });
     const execution = { instance, key: `${instance}/1/0`, attempt: 1, config, isReplay: false, signal };
     if (first !== undefined) await plugin.execute(first.arguments, execution, state);
+    flushCompileCache(); // what is killed writes nothing later
     say({ ready: true });
   } catch (error) {
     say({ failed: messageOf(error) });

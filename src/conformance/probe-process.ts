@@ -1,3 +1,4 @@
+import { flushCompileCache } from "node:module";
 import type { PluginManifest } from "../contracts/generated/plugin.ts";
 import type { JsonObject, JsonValue } from "../contracts/json.ts";
 import type { ResolvedPlugin } from "../contracts/plan.ts";
@@ -36,5 +37,6 @@ async function answer({ plugin, asked }: Question): Promise<Said> {
 
 process.once("message", async (question: Question) => {
   const said = await answer(question);
+  flushCompileCache(); // what is killed writes nothing later
   await keptAlive(new Promise<void>((resolve) => send?.(said, undefined, undefined, () => resolve())));
 });

@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from "node:util";
 import type { ResolvedPlugin, ResolvedReward } from "../contracts/plan.ts";
-import type { Score, ScoreRequest } from "../contracts/reward.ts";
+import type { Score, ScoreRequest, Unscored } from "../contracts/reward.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { callSettings, plainReward } from "../pipeline/call-settings.ts";
 import { settingsOfHost } from "../pipeline/host-settings.ts";
@@ -25,13 +26,14 @@ export function rewardChecks(plugin: ResolvedPlugin, options: PluginCheckOptions
   const resolved: ResolvedReward = {
     ...plugin,
     calls: callSettings(name, manifest.reward ?? plainReward, {}),
+    weight: 1,
   };
   const own = (options.cases ?? []).filter((one): one is RewardCase => "answer" in one);
   const cases = own.length > 0 ? own : usual;
   const odd = [...usual, ...oddTexts.map((answer): RewardCase => ({ answer }))];
   const check = (promise: PromiseName, says: string, look: () => Promise<void>, isBasis = false) =>
     pluginCheck(name, promise, says, look, isBasis);
-  const scored = async ({ plugin: reward }: OpenReward, one: RewardCase): Promise<Score> => {
+  const scored = async ({ plugin: reward }: OpenReward, one: RewardCase): Promise<Score | Unscored> => {
     try {
       return await reward.score(requestOf(one, new AbortController().signal));
     } catch (error) {
@@ -40,7 +42,7 @@ export function rewardChecks(plugin: ResolvedPlugin, options: PluginCheckOptions
   };
   const each = (list: readonly RewardCase[]) =>
     withReward(resolved, async (opened) => {
-      const scores: Score[] = [];
+      const scores: (Score | Unscored)[] = [];
       for (const one of list) scores.push(await scored(opened, one));
       return scores;
     });
@@ -49,8 +51,8 @@ export function rewardChecks(plugin: ResolvedPlugin, options: PluginCheckOptions
     check("time-out", "each case is scored within its time-out", async () => void (await each(cases)), true),
     check("answers", "each case gets the score that it says", async () => {
       for (const [index, score] of (await each(cases)).entries()) {
-        const { reward = score.reward, success = score.success, ...one } = cases[index] ?? { answer: "" };
-        if (score.reward === reward && score.success === success) continue;
+        const one = cases[index];
+        if (one === undefined || isAsSaid(score, one)) continue;
         throw new Broken(`${caseText(one)} got ${JSON.stringify(score)}`, "Correct the reward, or the case.");
       }
     }),
@@ -139,11 +141,23 @@ export function rewardChecks(plugin: ResolvedPlugin, options: PluginCheckOptions
   }
 }
 
+function isAsSaid(score: Score | Unscored, { reward, success, turnRewards, missing }: RewardCase): boolean {
+  const wanted = { reward, success, turns: turnRewards };
+  const said = Object.entries(wanted).filter(([, value]) => value !== undefined);
+  if ("missing" in score) return missing !== false && said.length === 0;
+  return missing !== true && said.every(([key, value]) => isDeepStrictEqual(Reflect.get(score, key), value));
+}
+
 function caseText({ answer }: RewardCase): string {
   return `the answer ${shortened(JSON.stringify(answer))}`;
 }
 
-function alike(cases: readonly RewardCase[], before: Score[], after: Score[], when: string): void {
+function alike(
+  cases: readonly RewardCase[],
+  before: (Score | Unscored)[],
+  after: (Score | Unscored)[],
+  when: string,
+): void {
   for (const [index, score] of after.entries()) {
     const expected = JSON.stringify(before[index % cases.length]);
     const one = cases[index % cases.length];

@@ -1,14 +1,16 @@
+import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { setImmediate as immediate, setTimeout as sleep } from "node:timers/promises";
 import type { Task } from "../contracts/generated/task.ts";
 import type { JsonObject, JsonValue } from "../contracts/json.ts";
 import type { ResolvedPlugin, ResolvedTool } from "../contracts/plan.ts";
-import type { ToolCreation, ToolExecution, ToolResponse } from "../contracts/tool.ts";
+import type { ToolCreation, ToolExecution } from "../contracts/tool.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { callSettings } from "../pipeline/call-settings.ts";
 import { settingsOfHost } from "../pipeline/host-settings.ts";
 import { argumentsValidator } from "../plugins/validate-arguments.ts";
+import type { CheckedResponse } from "../threads/checked-response.ts";
 import type { InstanceState } from "../threads/plugin-thread.ts";
 import { createHost } from "../tools/host.ts";
 import { type OpenTool, openTool } from "../tools/open-tool.ts";
@@ -37,7 +39,7 @@ export interface CalledTool {
   log: string[];
   /** A new instance; undefined of a tool without state. */
   create(instance?: string): Promise<InstanceState | undefined>;
-  call(given: ToolCase, how?: CallOptions): Promise<ToolResponse>;
+  call(given: ToolCase, how?: CallOptions): Promise<CheckedResponse>;
 }
 
 export interface CallOptions extends Partial<ToolExecution> {
@@ -121,15 +123,27 @@ export async function withTool<T>(
 ): Promise<T> {
   const { resolved, name } = subject;
   const log: string[] = [];
-  const thread = await toolThread(resolved, name, (text) => log.push(text));
-  const host = createHost(name, settingsOfHost({ hosts: {} }, name), () => {});
-  const tool = openTool(resolved, thread, host);
+  const { tool, close } = await openAlone(resolved, name, (text) => log.push(text));
   try {
     return await work(calledTool(subject, tool, log));
   } finally {
-    tool.host.breaker.close();
-    await tool.close();
+    await close();
   }
+}
+
+/** Opens a tool as a worker does, in a thread of its own, on a host that is no run's. Throws PLUGIN_ENTRY_FAILED, PLUGIN_EXPORT_INVALID. */
+export async function openAlone(
+  resolved: ResolvedTool,
+  name: string,
+  log: (text: string) => void,
+): Promise<{ tool: OpenTool; close(): Promise<void> }> {
+  const thread = await toolThread(resolved, name, log);
+  const host = createHost(name, settingsOfHost({ hosts: {} }, name), () => {});
+  const close = async () => {
+    host.breaker.close();
+    await thread.close();
+  };
+  return { tool: openTool(resolved, thread, host), close };
 }
 
 /** What an instance is told when it is made. */
@@ -179,8 +193,16 @@ export function shortened(text: string): string {
 }
 
 /** An answer, to be compared. */
-export function answerText({ text, error, reward }: ToolResponse): string {
-  return JSON.stringify({ text, ...(error && { error }), ...(reward && { reward }) });
+export function answerText({ text, media, error, reward, invalid, done }: CheckedResponse): string {
+  const digests = media?.flatMap(({ frames }) => frames.map(({ data }) => hash("sha256", data)));
+  return JSON.stringify({
+    text,
+    ...(digests && { media: digests }),
+    ...(error && { error }),
+    ...(reward && { reward }),
+    ...(invalid !== undefined && { invalid }),
+    ...(done && { done }),
+  });
 }
 
 /** Waits until a call that was just asked for is on its way to its thread. */

@@ -116,10 +116,14 @@ export interface HeldElsewhere {
   heldBy: string;
 }
 
-/** What the tool answered. `valid` is false where the arguments break the tool's schema. */
+/** What the tool answered. `valid` is false where the arguments break the tool's schema, or the tool said so (`invalid`). */
 export interface CallToolResult {
   observation: string;
   valid: boolean;
+  /** Why the tool said that the call is none that may be made. */
+  invalid?: string;
+  /** The tool said that there is nothing more to do. */
+  done?: boolean;
   reward: number;
   attempts: number;
   /** Of the execution that answered, without waits for its turn, its host, its instance. */
@@ -231,7 +235,7 @@ export interface WarmStartResult {
 }
 
 /** What a trajectory earned in all. */
-export interface TrajectoryScore extends Score {
+export interface TrajectoryScore extends Pick<Score, "reward" | "success"> {
   /** Where the trainer compares turns. */
   turnRewards?: RewardRange;
 }

@@ -4,7 +4,7 @@ import type { Task } from "./generated/task.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import type { AgentLoop, LoopContext } from "./loop.ts";
 import type { PolicyPlugin } from "./policy.ts";
-import type { Score, ScoreRequest } from "./reward.ts";
+import type { Score, ScoreRequest, Unscored } from "./reward.ts";
 import type { ToolCreation, ToolExecution, ToolResponse } from "./tool.ts";
 import type { TrainerPlugin } from "./trainer.ts";
 
@@ -51,6 +51,8 @@ export interface DefinedCalls {
   timeout?: string;
   /** Calls at once in a worker. Default: no limit. */
   concurrency?: number;
+  /** How often a worker begins a call, evenly: a number and /s, /m or /h, for example 10/s. Default: no limit. */
+  rate?: string;
   /** What the calls depend on: those who name the same host share its limits. Default: the own name. */
   host?: string;
 }
@@ -93,7 +95,7 @@ export interface DefinedReward<ConfigSchema, Config> extends Defined<ConfigSchem
   name?: string;
   /** It only computes, and quickly: it is asked where the workflow runs. Default false. */
   pure?: boolean;
-  score(request: Configured<ScoreRequest, Config>): Promise<Score> | Score;
+  score(request: Configured<ScoreRequest, Config>): Promise<Score | Unscored> | Score | Unscored;
 }
 
 /** A data set in one file. */

@@ -23,6 +23,8 @@ export interface FinishedTrajectory
   toolCalls: number;
   /** The tools that it called. */
   tools: string[];
+  /** The SHA-256 of all bytes that its observations refer to; absent if there are none. */
+  bytes?: string[];
 }
 
 /** Where the rows of a trajectory are in a file: which part of it (a row group), from which row of that on, how many. */

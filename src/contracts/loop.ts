@@ -13,8 +13,10 @@ export interface Action {
 export interface Observation {
   tool: string;
   text: string;
-  /** False when the model called wrongly: unreadable call, unknown tool, arguments against the schema. */
+  /** False when the model called wrongly: unreadable call, unknown tool, arguments against the schema, or what the tool forbids. */
   valid: boolean;
+  /** The tool said that there is nothing more to do: the trajectory ends after this turn, unless the loop ends it otherwise. */
+  done?: boolean;
 }
 
 /** What an agent loop can do in a turn of a trajectory workflow. Each of these is durable. */

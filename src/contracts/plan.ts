@@ -40,25 +40,43 @@ export interface CallSettings {
   timeout: number;
   /** Calls at once in a worker; no limit if absent. */
   concurrency?: number;
+  /** How often a worker begins one, for example 10/s; no limit if absent. */
+  rate?: string;
   /** Default: the plugin's own name. */
   host: string;
 }
 
+/** How much of an observation the policy reads: so many characters of it, and which part goes if there are more. */
+export interface ObservationLimit {
+  characters: number;
+  cut: "end" | "start" | "middle";
+}
+
 /** A tool, and how it is called. */
 export interface ResolvedTool extends ResolvedPlugin, CallSettings {
+  /** What is otherwise for this tool than `rollout.observations` says. */
+  observations?: Partial<ObservationLimit>;
   /** Each call waits until a person decides about it, `timeout` milliseconds at most. */
   approval?: { timeout?: number };
 }
 
-/** A reward manager, and how it is called. */
+/** A reward manager, how it is called, and what its score counts for. */
 export interface ResolvedReward extends ResolvedPlugin {
   calls: CallSettings;
+  /** 0: its score is a metric alone. */
+  weight: number;
+  /** What its metrics are called, in a list of several. Absent: its metrics are called as it says. */
+  part?: string;
+  /** It scores the tasks of these alone; all if absent. */
+  dataSources?: string[];
 }
 
 /** A host of tools and rewards; times in milliseconds. */
 export interface HostSettings {
   /** Calls at once in a worker, of all tools on the host; no limit if absent. */
   concurrency?: number;
+  /** How often a worker begins one of them, for example 10/s; no limit if absent. */
+  rate?: string;
   /** Failures in a row that pause it. */
   failures: number;
   /** The first pause; each one that a failing probe ends is followed by one of twice the length, up to the longest. */
@@ -90,7 +108,7 @@ export interface Plan {
   /** Hosts of tools and rewards that the pipeline says something of. */
   hosts: Record<string, HostSettings>;
   loop: ResolvedLoop;
-  reward: ResolvedReward;
+  rewards: ResolvedReward[];
   trainer: ResolvedTrainer;
   warmStart?: Required<NonNullable<Pipeline["warmStart"]>>;
   rollout: Filled<

@@ -50,6 +50,7 @@ export interface GenerationRequest {
   key: SamplingKey;
   /** The tools that may be called, for constrained tool calls. */
   tools?: ToolDefinition[];
+  /** Aborted, nobody waits for the action any more: `generate` rejects with its reason soon, and makes room for others. */
   signal?: AbortSignal;
   /** To be called once what the request waited for (room, memory) is there; if it throws, nothing is generated. */
   onBegin?: () => void;

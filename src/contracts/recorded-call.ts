@@ -4,7 +4,7 @@ import type { ToolCallRecord } from "./trajectory.ts";
 /** A tool call as it is kept, also one that no tool was asked for. */
 export interface RecordedCall
   extends CallToolResult,
-    Pick<ToolCallRecord, "tool" | "arguments" | "approval"> {
+    Pick<ToolCallRecord, "tool" | "arguments" | "approval" | "media" | "whole"> {
   /** What the tool measured. */
   metrics?: Record<string, number>;
   /** Of the instance's state after the call, by content. */
@@ -17,6 +17,8 @@ export interface CallFailure {
   attempt: number;
   code: string;
   reason: string;
+  /** Of a score: which of several rewards failed. */
+  part?: string;
   /** It was the last one of its budget: should the trajectory be begun again, the call has a new one. */
   isLast?: true;
 }

@@ -1,3 +1,4 @@
+import type { ConfigurationProblem } from "./configuration-problem.ts";
 import type { Task } from "./generated/task.ts";
 import type { JsonObject } from "./json.ts";
 import type { Outcome, TurnRecord } from "./trajectory.ts";
@@ -16,9 +17,17 @@ export interface ScoreRequest {
 
 /** A trajectory's score. `success` feeds the success rate and held-out accuracy. */
 export interface Score {
+  /** All that it earned. */
   reward: number;
   success: boolean;
   metrics?: Record<string, number>;
+  /** The part of `reward` that each turn earned, one number a turn; the rest comes with the last turn. */
+  turns?: number[];
+}
+
+/** A score that can't be had, and why: the trajectory trains no step. It is no 0. */
+export interface Unscored {
+  missing: string;
 }
 
 /**
@@ -26,5 +35,7 @@ export interface Score {
  * text (a TypeError there, a score of a wrong form) ends the run.
  */
 export interface RewardPlugin {
-  score(request: ScoreRequest): Promise<Score> | Score;
+  score(request: ScoreRequest): Promise<Score | Unscored> | Score | Unscored;
+  /** What no schema can say of a configuration, asked before a run. Of a package: a definition in one file is not asked. */
+  check?(config: JsonObject): ConfigurationProblem[];
 }

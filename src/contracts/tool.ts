@@ -1,13 +1,24 @@
+import type { ContentPart } from "./content.ts";
 import type { Task } from "./generated/task.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 
 /**
- * What a tool answers. A plain value is its text; an object or a list without `text` is told as JSON. `error` marks a failure of the model (bad expression, wrong code): it is an
- * observation.
+ * What a tool answers. A plain value is its text; an object or a list that is no response is told as JSON. `error` marks a
+ * failure of the model (bad expression, wrong code): it is an observation.
  */
 export interface ToolResponse {
-  text: string;
+  /** What the model reads. */
+  text?: string;
+  /** More of it, after `text`: texts, JSON, images, videos. Of the latter two the model's text has a note. */
+  content?: ContentPart[];
   error?: boolean;
+  /**
+   * Why the call is none that may be made, though its arguments fit the schema: a move that the rules forbid, a page that is not
+   * there. The model is told, and the call counts as invalid, as one with wrong arguments does.
+   */
+  invalid?: string;
+  /** There is nothing more to do: the trajectory ends after this turn, with the outcome "done". Default false. */
+  done?: boolean;
   /** Added to the trajectory's reward as verl's tools do. Default 0. */
   reward?: number;
   metrics?: Record<string, number>;

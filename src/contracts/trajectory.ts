@@ -1,13 +1,21 @@
 import type { Approval } from "./approval.ts";
+import type { Media } from "./generated/trajectory.ts";
 import type { JsonObject } from "./json.ts";
 import type { Message, SpokenMessage, ToolDefinition } from "./message.ts";
 import type { SamplingParameters } from "./policy.ts";
 
 /**
- * How a trajectory ended. A limit is a failure of the model: it is scored as it is. `left-out`: its infrastructure
+ * How a trajectory ended. `done`: a tool said that there is nothing more to do. A limit is a failure of the model: it is scored as it is. `left-out`: its infrastructure
  * failed past its budget, it trains no step.
  */
-export type Outcome = "answered" | "turn-limit" | "token-limit" | "time-limit" | "invalid-limit" | "left-out";
+export type Outcome =
+  | "answered"
+  | "done"
+  | "turn-limit"
+  | "token-limit"
+  | "time-limit"
+  | "invalid-limit"
+  | "left-out";
 
 /** The content address (SHA-256, hex) of a segment in the trajectory store. */
 export type SegmentRef = string;
@@ -18,7 +26,15 @@ export interface ToolCallRecord {
   arguments: JsonObject | string;
   observation: string;
   valid: boolean;
+  /** Why the tool said that the call is none that may be made. */
+  invalid?: string;
   attempts: number;
+  /** Images and videos of the observation, in the order of their notes in its text. */
+  media?: Media[];
+  /** SHA-256 of the observation's whole text, where it was cut. */
+  whole?: string;
+  /** The tool said that there is nothing more to do. */
+  done?: boolean;
   /** What became of a call that waited for approval. */
   approval?: Approval["decision"];
 }

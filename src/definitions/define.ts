@@ -2,6 +2,8 @@ import type { DatasetPlugin } from "../contracts/dataset.ts";
 import type {
   ArgumentsOf,
   ConfigOf,
+  Defined,
+  DefinedCalls,
   DefinedDataset,
   DefinedReward,
   DefinedTool,
@@ -9,8 +11,9 @@ import type {
 } from "../contracts/definitions.ts";
 import type { RewardPlugin } from "../contracts/reward.ts";
 import type { ToolPlugin } from "../contracts/tool.ts";
+import { foreignTool } from "../plugins/foreign/foreign-tool.ts";
+import { issuesText, speaksStandard } from "../plugins/standard-schema.ts";
 import { marked } from "./mark.ts";
-import { issuesText, speaksStandard } from "./standard-schema.ts";
 
 /**
  * A tool in one file: its default export, which a pipeline names by its path, `tools: [./tools/length.ts]`. The arguments
@@ -31,10 +34,29 @@ export function defineTool(definition: { parameters: unknown } & ToolPlugin<unkn
     ...whole,
     async execute(given, execution, state) {
       const parsed = await parameters["~standard"].validate(given);
-      if (parsed.issues !== undefined) return { text: `error: ${issuesText(parsed.issues)}`, error: true };
+      if (parsed.issues !== undefined) return { invalid: issuesText(parsed.issues) };
       return Reflect.apply(execute, this, [parsed.value, execution, state]);
     },
   });
+}
+
+/**
+ * A tool of the AI SDK, LangChain.js, Mastra or OpenAI's agents SDK, with what Everturn may be told of it besides; without
+ * that, a pipeline names such a tool as it is. `capabilities`: network by default. Throws TypeError if it is none of these.
+ */
+export function wrapTool(
+  tool: object,
+  {
+    name = "",
+    ...said
+  }: { name?: string; description?: string } & Omit<Defined<never>, "config"> & DefinedCalls,
+): ToolPlugin {
+  const foreign = foreignTool(tool, name);
+  if (foreign === undefined)
+    throw new TypeError(
+      "wrapTool: this is no tool of the AI SDK, LangChain.js, Mastra or OpenAI's agents SDK",
+    );
+  return marked("tool", { ...foreign, ...said, ...(name !== "" && { name }) });
 }
 
 /** A reward manager in one file: its default export, `reward: ./rewards/near.ts`. */

@@ -1,9 +1,11 @@
+import { basename, extname } from "node:path";
 import type { PluginManifest } from "../contracts/generated/plugin.ts";
+import { foreignTool } from "../plugins/foreign/foreign-tool.ts";
+import { jsonSchemaOf, speaksStandard, type Told } from "../plugins/standard-schema.ts";
 import { suggestion } from "../validation/nearest.ts";
 import { inferFunction } from "./infer-function.ts";
 import type { Definition, Finding, Inspection, InspectionStart } from "./inspection.ts";
 import { definedKind } from "./mark.ts";
-import { jsonSchemaOf, speaksStandard, type Told } from "./standard-schema.ts";
 
 type Kind = PluginManifest["kind"];
 
@@ -33,14 +35,23 @@ export function definitionOf(module: Record<string, unknown>, start: InspectionS
     const others = Object.keys(module).filter((other) => module[other] !== undefined && other !== "default");
     const reason = name === "default" ? "it has no default export" : `it has no export “${name}”`;
     const known = suggestion(name, others, "Its exports");
-    const hint = name === "default" && others.length > 0 ? `Name one by #: ${others.join(", ")}.` : known;
+    const named = others.map((other) => `${basename(start.path)}#${other}`).join(", ");
+    const hint =
+      name === "default" && others.length > 0 ? `Or name another of its exports: ${named}.` : known;
     return refuse(reason, `Write \`${form}\`. ${hint}`.trim());
   }
   const actual = definedKind(value);
+  const foreign = actual === undefined && kind === "tool" ? foreignTool(value, nameOf(start)) : undefined;
+  if (foreign !== undefined) return { definition: dataOf("tool", foreign) };
   if (actual === undefined && kind === "tool" && typeof value === "function") return inferFunction(start);
   if (actual === undefined) return refuse(`${exportText(name)} is no ${kind}`, `Write \`${form}\`.`);
   if (actual !== kind) return refuse(`a ${kind} belongs here, and this is a ${actual}`, `Write \`${form}\`.`);
   return { definition: dataOf(kind, Object(value)) };
+}
+
+/** What a tool without a name of its own is called: as its export, else as its file. */
+function nameOf({ path, name }: InspectionStart): string {
+  return name === "default" ? basename(path, extname(path)) : name;
 }
 
 function exportText(name: string): string {

@@ -109,12 +109,16 @@ function literalOf(ts: TypeScript, node: ts.Expression): JsonValue | undefined {
   }
 }
 
-/** The options of the project's tsconfig.json, if it has one; null is told apart from what is always there. */
+/**
+ * The options of the project's tsconfig.json, if it has one; null is told apart from what is always there. Types of browsers are not
+ * read unless it names them: they are most of the compiler's work, and none of theirs is an argument of a tool.
+ */
 function compilerOptions(ts: TypeScript, path: string): ts.CompilerOptions {
   const file = ts.findConfigFile(dirname(path), ts.sys.fileExists);
   const read = file === undefined ? {} : ts.readConfigFile(file, ts.sys.readFile).config;
   const { options } = ts.parseJsonConfigFileContent(read ?? {}, ts.sys, dirname(file ?? path));
-  const usual = { module: ts.ModuleKind.NodeNext, target: ts.ScriptTarget.ES2023, types: [] };
+  const standard = { target: ts.ScriptTarget.ES2023, lib: ["lib.esnext.d.ts"], types: [] };
+  const usual = { module: ts.ModuleKind.NodeNext, ...standard };
   const own = { noEmit: true, skipLibCheck: true, strictNullChecks: true, allowJs: true };
   return { ...usual, ...options, ...own, allowImportingTsExtensions: true };
 }

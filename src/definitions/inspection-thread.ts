@@ -36,11 +36,16 @@ async function look(): Promise<Inspection["found"]> {
 function told(thrown: unknown): Pick<Finding, "reason" | "hint"> {
   const name = thrown instanceof Error ? thrown.name : "Error";
   const reason = `it can't be loaded: ${name}: ${messageOf(thrown).replace(/\.$/, "")}`;
-  const isMissing = isSystemError(thrown, "ERR_MODULE_NOT_FOUND");
-  const hint = isMissing
-    ? "Install it in the project of the file, or correct the import."
-    : "It is loaded to learn what it defines, when the plan is made.";
-  return { reason, hint };
+  return { reason, hint: hintOf(thrown) };
+}
+
+function hintOf(thrown: unknown): string {
+  if (isSystemError(thrown, "ERR_MODULE_NOT_FOUND"))
+    return "Install it in the project of the file, or correct the import.";
+  // What Node says of `import` and `export` in a file that it takes for CommonJS.
+  if (thrown instanceof SyntaxError && /outside a module|^Unexpected token 'export'/.test(thrown.message))
+    return "Its package.json makes it CommonJS: `npm pkg set type=module` in the project, or name the file .mts.";
+  return "It is loaded to learn what it defines, when the plan is made.";
 }
 
 const found = await look();

@@ -1,8 +1,8 @@
 import type { PluginManifest } from "../contracts/generated/plugin.ts";
 import type { JsonObject } from "../contracts/json.ts";
 import type { PluginSource } from "../contracts/plan.ts";
+import type { Told } from "../plugins/standard-schema.ts";
 import type { FileReference } from "./reference.ts";
-import type { Told } from "./standard-schema.ts";
 
 /** What the thread that looks at a module is started with. */
 export interface InspectionStart extends FileReference {

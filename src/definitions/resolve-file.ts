@@ -91,8 +91,12 @@ function checked(definition: Definition, file: string, text: string, name: strin
       : [],
   );
   if (untold.length > 0) return { problems: untold };
-  const noFunction = (one: string) =>
-    problem(`${block}/${one}`, `${one} must be a function`, `Write \`${one}(…) { … }\`.`);
+  const noFunction = (one: string) => {
+    const others = definition.functions.filter((name) => !functionsOf[definition.kind].includes(name));
+    const meant = nearest(one, others);
+    const hint = meant === undefined ? "" : ` Its “${meant}” is no such function.`;
+    return problem(`${block}/${one}`, `${one} must be a function`, `Write \`${one}(…) { … }\`.${hint}`);
+  };
   const wrong = functionsOf[definition.kind].filter((one) => one in definition.said).map(noFunction);
   if (wrong.length > 0) return { problems: wrong };
   const { manifest, problems } = checkManifestDocument(document, "the definition");
@@ -105,7 +109,7 @@ function checked(definition: Definition, file: string, text: string, name: strin
 
 function problemOf(finding: Finding, file: string, text: string, name: string): Problem {
   const { reason, hint } = finding;
-  const start = findKeys(text, name, {}).get("")?.value ?? 0;
+  const start = placeOfImport(reason, text) ?? findKeys(text, name, {}).get("")?.value ?? 0;
   const { line, column } = finding;
   const near = displayPath(finding.file ?? file);
   const place =
@@ -113,6 +117,13 @@ function problemOf(finding: Finding, file: string, text: string, name: string): 
       ? placeAt(near, text, start)
       : { file: near, line, column, text: `${near}:${line}:${column}` };
   return { place, error: new EverturnError("PLUGIN_FILE_INVALID", { at: place.text, reason, hint }) };
+}
+
+/** Where a module imports the package that an error says is missing; undefined if it says no such thing, or another does. */
+function placeOfImport(reason: string, text: string): number | undefined {
+  const [, missing] = /Cannot find package '([^']+)'/.exec(reason) ?? [];
+  const places = [`"${missing}`, `'${missing}`].map((quoted) => text.indexOf(quoted));
+  return missing === undefined ? undefined : places.find((at) => at >= 0);
 }
 
 function missingHint(path: string): string {

@@ -85,6 +85,12 @@ export const errorTable = {
     retryable: false,
     help: "Correct these rows, or the policy's chat template.",
   },
+  DEMONSTRATED_ACTION_TOO_LONG: {
+    message:
+      "{at}: {rows} of the {counted} demonstrations that were counted show an action of more than {limit} tokens (rollout.maxActionTokens), up to {longest}.",
+    retryable: false,
+    help: "In a rollout the policy would be cut before its end each time. Raise rollout.maxActionTokens to {longest} or more, or show shorter ones.",
+  },
   DEMONSTRATED_CALL_INVALID: {
     message: "{at}: a demonstrated call of “{tool}” is wrong{more}. {reason}",
     retryable: false,
@@ -640,6 +646,43 @@ export const errorTable = {
     help: "docs/durability.md says what each of these means. Restore the files named here from a copy, or go on from a whole version of the policy.",
   },
 
+  // Sandboxes
+  SANDBOX_MISSING: {
+    message: "There is no sandbox here (wished: {wish}). {reasons}.",
+    retryable: false,
+    help: "Install one; `docs/sandboxes.md` compares them.",
+  },
+  SANDBOX_UNKNOWN: {
+    message: "There is no kind of sandbox “{wish}”.",
+    retryable: false,
+    help: "Take one of {kinds}.",
+  },
+  SANDBOX_FAILED: {
+    message: "The sandbox {kind} failed: {reason}.",
+    retryable: true,
+    help: "It is started again with the next program.",
+  },
+  SANDBOX_CLOSED: {
+    message: "The sandbox's session has been closed.",
+    retryable: false,
+    help: "Open another one.",
+  },
+  SANDBOX_LANGUAGE_MISSING: {
+    message: "The sandbox {kind} has no {language}.",
+    retryable: false,
+    help: "It has {languages}; `docs/sandboxes.md` compares them.",
+  },
+  SANDBOX_PATH_INVALID: {
+    message: "“{path}” is no path of a file below a sandbox's working folder.",
+    retryable: false,
+    help: "Write it relative to that folder, without `..`: data/rows.csv.",
+  },
+  SANDBOX_DISK_FULL: {
+    message: "The files don't fit into the sandbox, which holds {disk} MiB.",
+    retryable: false,
+    help: "Give it a larger `disk`, or fewer files.",
+  },
+
   // Trajectories and steps
   TOOL_FAILED: {
     message: "The tool {tool} failed: {reason}.",
@@ -697,6 +740,16 @@ export const errorTable = {
     retryable: false,
     help: "The trajectory is left out of its step and counted. Mend what the reward depends on, or raise reward.retry.maximumAttempts.",
   },
+  TASKS_UNSCORED: {
+    message: "{at}: No reward with a weight scores the data source “{source}”, which {tasks} have.",
+    retryable: false,
+    help: "Name it in `dataSources` of one of the pipeline's rewards, or add a reward without `dataSources`, which scores all tasks.",
+  },
+  REWARD_MISSING: {
+    message: "The reward manager {reward} has no score: {reason}.",
+    retryable: false,
+    help: "The trajectory is left out of its step and counted. What the reward says is missing is no 0.",
+  },
   BATCH_EMPTY: {
     message: "Every trajectory of step {step} was left out. {reason}.",
     retryable: false,
@@ -718,6 +771,26 @@ export const errorTable = {
     retryable: false,
     help: "`npx everturn resume {run}` starts them again; turns and calls that finished are not repeated.",
   },
+  DATABASE_NOT_NAMED: {
+    message: "The configuration names no database for the task: {reason}.",
+    retryable: false,
+    help: "Give `database`, a file; or `folder`, and in each task extra_info.database; or for PostgreSQL `urlVariable`.",
+  },
+  DATABASE_UNUSABLE: {
+    message: "{database} can't be read: {reason}.",
+    retryable: true,
+    help: "Look whether the file is a whole database of that kind, or whether its server runs and lets you in.",
+  },
+  DATABASE_DRIVER_MISSING: {
+    message: "{engine} databases need the package {missing}, which is not installed.",
+    retryable: false,
+    help: "`npm install {missing}` in your project.",
+  },
+  DATABASE_PROCESS_FAILED: {
+    message: "The process in which queries run did not start: {reason}.",
+    retryable: true,
+    help: "Look whether the machine has memory and processes left.",
+  },
   COMMAND_INVALID: {
     message: "{reason}.",
     retryable: false,
@@ -737,6 +810,12 @@ export const errorTable = {
     message: "The agent loop {loop} does not return.",
     retryable: false,
     help: "It computes for seconds without awaiting anything: a `while` that nothing ends, or a regular expression that tries for ever on what the model wrote. Mend it, then `npx everturn resume RUN --upgrade`.",
+  },
+  LOOP_MODULE_STUCK: {
+    message:
+      "The module of the agent loop {loop} does not return: it computes for seconds where it is loaded.",
+    retryable: false,
+    help: "Do that work in the loop, or in a tool. In workflow code the clock stands still while it computes: who waits there for `Date.now()` waits for ever. Mend it, then `npx everturn resume RUN --upgrade`.",
   },
   LOOP_TURN_INVALID: {
     message: "Turn {turn} of the agent loop {loop} has {count}.",

@@ -11,6 +11,7 @@ import { checkVersions } from "./check-versions.ts";
 import { checkDataCursor } from "./checks/data-cursor.ts";
 import { checkEvaluation } from "./checks/evaluations.ts";
 import { checkMetrics } from "./checks/metrics.ts";
+import { checkObservations } from "./checks/observations.ts";
 import { checkTrajectories } from "./checks/trajectories.ts";
 import { ledgerEntries } from "./entries.ts";
 import { type RunFacts, readRunFacts, readStageFacts } from "./facts.ts";
@@ -101,6 +102,7 @@ async function readStage(
     ...checkTrajectories(id, facts, entries, { recorded, steps, staleness: largestStaleness(plan) }),
     ...(evaluation === undefined ? [] : checkEvaluation(id, evaluation, facts)),
     ...(length === undefined ? [] : checkDataCursor(plan, facts.reservations, { length, decided: recorded })),
+    ...(await checkObservations(run.store, facts)),
     ...single.items.flatMap((one) => one.findings),
     ...unlisted,
   );

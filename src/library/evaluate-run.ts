@@ -70,6 +70,7 @@ async function evaluateIn(
     workflowId,
     taskQueue: queues.orchestration,
     args: [input],
+    workflowIdConflictPolicy: "USE_EXISTING", // begun before its server moved to another port
   });
   const failed = (reason: string) =>
     new EverturnError("EVALUATION_FAILED", { evaluation: workflowId, reason });

@@ -5,7 +5,10 @@ import type { HostChange } from "../tools/breaker.ts";
 export function hostLine({ host, state, reason, seconds }: HostChange): string {
   switch (state) {
     case "paused":
-      return `the tools' host ${host} keeps failing; its calls wait: ${reason}`;
+      return [
+        `the tools' host ${host} keeps failing; its calls wait (hosts.${host}.patience says how long): ${reason}`,
+        "If a tool throws over what the model wrote, let it answer { text, error: true } instead.",
+      ].join(". ");
     case "resumed":
       return `the tools' host ${host} works again after ${duration(seconds)}`;
     case "down":

@@ -1,4 +1,5 @@
 import type { StepRecord } from "../contracts/generated/step-record.ts";
+import type { JsonValue } from "../contracts/json.ts";
 import type { LedgerEntry } from "../contracts/ledger.ts";
 import type { Plan } from "../contracts/plan.ts";
 import type { EvaluationRecord, TrainingResult } from "../contracts/run.ts";
@@ -20,6 +21,8 @@ import { known, knownError } from "./known-error.ts";
 import { type ListedTrajectory, listTrajectories, type TrajectoryFilter } from "./list-trajectories.ts";
 import { type Overrides, overridesOf, type Pipeline } from "./pipeline.ts";
 import { placeRun, type RunPlace } from "./place-run.ts";
+import type { RescoredTrajectory } from "./rescore-run.ts";
+import { wantedRewards } from "./wanted-rewards.ts";
 
 /** How a run is trained. */
 export interface TrainOptions extends Told {
@@ -45,6 +48,16 @@ export interface EvaluateOptions extends Told {
   policyVersion?: number;
   /** Path of the Temporal CLI, as for training. */
   temporal?: string;
+}
+
+/** By what a run's trajectories are scored again, and which of them. */
+export interface RescoreOptions extends Pick<TrajectoryFilter, "stage" | "task"> {
+  /** As a pipeline says it: `"reward-x"`, `{ plugin: "reward-x", config: { … } }`, a list of these. */
+  reward?: JsonValue;
+  /** The file of a pipeline whose reward it is. */
+  pipeline?: string;
+  /** Folders of plugins to look in beside the usual ones. */
+  plugins?: readonly string[];
 }
 
 /** A run's ledger, checked against its files: it holds if there are no `findings`. */
@@ -82,6 +95,13 @@ export interface Run {
    * TRAJECTORY_AMBIGUOUS.
    */
   trajectory(id: string): Promise<TrajectoryDetail>;
+  /** What an observation refers to, by its SHA-256: an image (`media`), or the text before it was cut (`whole`); undefined if it is gone. */
+  bytes(sha256: string): Promise<Uint8Array | undefined>;
+  /**
+   * Its trajectories scored again, beside what was recorded: by another reward, or by its own with its code as it is now.
+   * Nothing of the run changes. Throws WRONG_CONFIGURATION, PIPELINE_NOT_FOUND, and what names a mistake of the reward.
+   */
+  rescore(options?: RescoreOptions): AsyncIterable<RescoredTrajectory>;
   /** The versions of its policy, in order. */
   versions(): Promise<ListedVersion[]>;
   /** The folder of a version of its policy, in Hugging Face's formats; default: the newest. Throws POLICY_NOT_FOUND, FILES_GONE. */
@@ -139,6 +159,8 @@ function runAt(reference: RunReference, onNotice: (text: string) => void = () =>
     trajectories: (filter) => listed(opened, filter),
     trajectory: (wanted) =>
       read(async (run) => readTrajectory(trajectoryReader(run), await findTrajectory(runs, wanted, run))),
+    bytes: (sha256) => read(({ store }) => store.readBytes(sha256)),
+    rescore: (options) => rescored(opened, onNotice, options),
     versions: () => read(listVersions),
     policyFolder: (version) => read((run) => versionFolder(run, version ?? "newest")),
     ledger: ({ step } = {}) => read((run) => ledgerOf(run, step)),
@@ -148,6 +170,21 @@ function runAt(reference: RunReference, onNotice: (text: string) => void = () =>
 async function evaluationsOf(run: OpenRun): Promise<EvaluationRecord[]> {
   const own = await ownEvaluations(run, (await newestVersion(run)) ?? 0);
   return [...own, ...(await otherEvaluations(run, own))];
+}
+
+async function* rescored(
+  open: () => Promise<OpenRun>,
+  log: (text: string) => void,
+  { reward, ...options }: RescoreOptions = {},
+): AsyncGenerator<RescoredTrajectory> {
+  try {
+    const { rescoreRun } = await import("./rescore-run.ts");
+    const run = await open();
+    const said = reward === undefined ? options : { ...options, reward: JSON.stringify(reward) };
+    yield* rescoreRun(run, await wantedRewards(run, said), { ...options, log });
+  } catch (error) {
+    throw knownError(error) ?? error;
+  }
 }
 
 async function* listed(open: () => Promise<OpenRun>, filter?: TrajectoryFilter) {

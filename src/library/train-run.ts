@@ -3,11 +3,9 @@ import type { TrainingResult } from "../contracts/run.ts";
 import { changedSources } from "../definitions/digest.ts";
 import { writeReport } from "../report/write-report.ts";
 import { type OpenRun, openRun } from "../runs/open-runs.ts";
-import { readRunFile } from "../runs/run-file.ts";
 import type { RunReference } from "../runs/run-reference.ts";
 import { changeRun } from "../supervision/change-run.ts";
 import type { RunSession } from "../supervision/session.ts";
-import { hasLostItsPort } from "../supervision/supervised-server.ts";
 import { finishTraining, startTraining } from "../supervision/training-handle.ts";
 import { withSession } from "../supervision/with-session.ts";
 import { displayPath } from "../validation/place.ts";
@@ -23,40 +21,28 @@ export interface TrainRun extends Told {
   isGuest?: boolean;
 }
 
-/** Times that a run's own server moves to another port before the run ends. */
-const mostMoves = 5;
-
 /**
- * Trains a run to its end, from wherever it is: brings everything up, tells the progress, writes the report. A server of its
- * own that loses its port to another program is started on another one. Throws what changing the plan, the server, a worker or
- * the training fails with, and INTERRUPTED.
+ * Trains a run to its end, from wherever it is: brings everything up, tells the progress, writes the report. Throws what
+ * changing the plan, the server, a worker or the training fails with, and INTERRUPTED.
  */
 export function trainRun({ runs, run }: RunReference, options: TrainRun): Promise<TrainingResult> {
-  const { temporal, isGuest = false } = options;
+  const { temporal, upgrade = false, isGuest = false } = options;
   return telling(options, async ({ tell, signal }) => {
     const note = (text: string) => tell({ type: "note", text });
-    let { set = [], upgrade = false } = options; // both are done once
+    let { set = [] } = options;
     const opened = await openRun(runs, run, ({ notice }) => note(notice));
     for (const file of changedSources(opened.plan)) note(changedSourceLine(file));
     let current = opened;
     const held = async () => {
       const change = set.length === 0 ? undefined : await changeRun(opened, set);
+      set = []; // it is done once
       if (change !== undefined) note(changeLine(change));
       current = await openRun(runs, run, ({ notice }) => note(notice));
       note(`run ${run}: starting Temporal and the workers`);
     };
-    const isOwn = (await readRunFile(runs, run, () => {})).address === undefined;
-    for (let moves = 0; ; moves++) {
-      try {
-        return await withSession({ runs, run, temporal, upgrade, held, note, signal, isGuest }, (session) =>
-          trainIn(session, current, tell),
-        );
-      } catch (error) {
-        if (!isOwn || !hasLostItsPort(error) || moves === mostMoves) throw error;
-        note("another program has taken the port of the run's Temporal server: it is started on another one");
-        [set, upgrade] = [[], false];
-      }
-    }
+    return withSession({ runs, run, temporal, upgrade, held, note, signal, isGuest }, (session) =>
+      trainIn(session, current, tell),
+    );
   });
 }
 

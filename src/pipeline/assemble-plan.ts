@@ -1,10 +1,11 @@
 import { join } from "node:path";
-import type { Pipeline, RewardUse, ToolUse } from "../contracts/generated/pipeline.ts";
+import type { Pipeline, Rewards, RewardUse, ToolUse } from "../contracts/generated/pipeline.ts";
 import type { ResolvedLoop, ResolvedPlugin, ResolvedReward, ResolvedTool } from "../contracts/plan.ts";
 import { child, type Pointer } from "../validation/pointer.ts";
 import { callSettings, plainReward } from "./call-settings.ts";
 import { parseDuration } from "./duration.ts";
 import { hostSettings } from "./host-settings.ts";
+import { partName } from "./part-name.ts";
 import type { UnresolvedPlan } from "./resolve-training.ts";
 
 /** The plan of a valid pipeline whose plugins are all resolved. */
@@ -13,11 +14,7 @@ export function assemblePlan(
   pipeline: Pipeline,
   plugins: ReadonlyMap<Pointer, ResolvedPlugin>,
 ): UnresolvedPlan {
-  const at = (pointer: Pointer): ResolvedPlugin => {
-    const plugin = plugins.get(pointer);
-    if (plugin === undefined) throw new Error(`No plugin was resolved for ${pointer}.`);
-    return plugin;
-  };
+  const at = (pointer: Pointer) => pluginAt(plugins, pointer);
   const { name, seed, steps, hosts, warmStart, rollout, evaluation, checkpoints, retention } = pipeline;
   return structuredClone({
     pipelineFile,
@@ -29,7 +26,7 @@ export function assemblePlan(
     tools: pipeline.tools.map((use, index) => resolvedTool(at(child("/tools", index)), use)),
     hosts: Object.fromEntries(Object.entries(hosts).map(([host, limits]) => [host, hostSettings(limits)])),
     loop: resolvedLoop(at("/loop")),
-    reward: resolvedReward(at("/reward"), pipeline.reward),
+    rewards: resolvedRewards(plugins, pipeline.reward),
     trainer: {
       ...at("/trainer"),
       ...(pipeline.trainer.loss === undefined ? {} : { loss: at("/trainer/loss") }),
@@ -42,18 +39,49 @@ export function assemblePlan(
   });
 }
 
+function pluginAt(plugins: ReadonlyMap<Pointer, ResolvedPlugin>, pointer: Pointer): ResolvedPlugin {
+  const plugin = plugins.get(pointer);
+  if (plugin === undefined) throw new Error(`No plugin was resolved for ${pointer}.`);
+  return plugin;
+}
+
 function resolvedLoop(plugin: ResolvedPlugin): ResolvedLoop {
   return { ...plugin, workflow: join(plugin.folder, plugin.manifest.workflow ?? "") };
 }
 
+/** The rewards of a valid pipeline. */
+export function resolvedRewards(
+  plugins: ReadonlyMap<Pointer, ResolvedPlugin>,
+  reward: Rewards,
+): ResolvedReward[] {
+  if (!Array.isArray(reward)) return [resolvedReward(pluginAt(plugins, "/reward"), reward)];
+  return reward.map((use, index) => {
+    const plugin = pluginAt(plugins, child("/reward", index));
+    return resolvedReward(plugin, { ...use, name: use.name ?? partName(plugin) });
+  });
+}
+
 function resolvedReward(plugin: ResolvedPlugin, use: RewardUse): ResolvedReward {
-  return { ...plugin, calls: callSettings(plugin.name, plugin.manifest.reward ?? plainReward, use) };
+  const { weight, name, dataSources } = use;
+  return {
+    ...plugin,
+    calls: callSettings(plugin.name, plugin.manifest.reward ?? plainReward, use),
+    weight,
+    ...(name === undefined ? {} : { part: name }),
+    ...(dataSources === undefined ? {} : { dataSources }),
+  };
 }
 
 function resolvedTool(plugin: ResolvedPlugin, use: ToolUse): ResolvedTool {
   const { tool } = plugin.manifest;
   if (tool === undefined) throw new Error(`The tool plugin ${plugin.name} has no tool block.`);
-  return { ...plugin, ...callSettings(tool.name, tool, use), ...approvalOf(use) };
+  const { observations } = use;
+  return {
+    ...plugin,
+    ...callSettings(tool.name, tool, use),
+    ...(observations === undefined ? {} : { observations }),
+    ...approvalOf(use),
+  };
 }
 
 function approvalOf({ approval, approvalTimeout }: ToolUse): Pick<ResolvedTool, "approval"> {

@@ -4,12 +4,13 @@ import type { RewardManifest, ToolManifest } from "../contracts/generated/plugin
 import type { CallSettings } from "../contracts/plan.ts";
 import { parseDuration } from "./duration.ts";
 
-type Called = Pick<ToolManifest, "retry" | "timeout" | "concurrency" | "host">;
+type Called = Pick<ToolManifest, "retry" | "timeout" | "concurrency" | "rate" | "host">;
 
 /** How the plugin `name` is called: what the pipeline says goes before what the manifest says. */
 export function callSettings(name: string, block: Called, use: Partial<ToolUse | RewardUse>): CallSettings {
   const retry = { ...block.retry, ...use.retry };
   const concurrency = use.concurrency ?? block.concurrency;
+  const rate = use.rate ?? block.rate;
   return {
     retry: {
       maximumAttempts: retry.maximumAttempts,
@@ -19,6 +20,7 @@ export function callSettings(name: string, block: Called, use: Partial<ToolUse |
     },
     timeout: parseDuration(use.timeout ?? block.timeout),
     ...(concurrency === undefined ? {} : { concurrency }),
+    ...(rate === undefined ? {} : { rate }),
     host: use.host ?? block.host ?? name,
   };
 }

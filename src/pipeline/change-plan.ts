@@ -14,6 +14,7 @@ import { parseDuration } from "./duration.ts";
 import { expandNames } from "./expand-names.ts";
 import { applyOverrides } from "./overrides.ts";
 import { planDocument } from "./plan-document.ts";
+import { rewardPlaces } from "./slots.ts";
 
 type Changed = PlanChange["changed"];
 
@@ -21,12 +22,12 @@ type Changed = PlanChange["changed"];
 const changeable: readonly RegExp[] = [
   /^(steps|evaluation\.every|checkpoints\.every|retention\.singleRecords)$/,
   /^rollout\.(concurrency|maxInfrastructureFailures|staleness)$/,
-  /^tools\.\d+\.(timeout|concurrency|approval|approvalTimeout|retry\.\w+)$/,
+  /^tools\.\d+\.(timeout|concurrency|rate|approval|approvalTimeout|retry\.\w+)$/,
   /^hosts\./,
 ];
 
 const changeableText =
-  "steps, evaluation.every, checkpoints.every, retention.singleRecords, rollout.concurrency, rollout.maxInfrastructureFailures, rollout.staleness of an asynchronous run, a tool's timeout, retry, concurrency and approval, and hosts";
+  "steps, evaluation.every, checkpoints.every, retention.singleRecords, rollout.concurrency, rollout.maxInfrastructureFailures, rollout.staleness of an asynchronous run, a tool's timeout, retry, concurrency, rate and approval, and hosts";
 
 /** Why the others may not, by the beginning of their names, the longest first. */
 const reasons: readonly [beginning: string, reason: string][] = [
@@ -60,7 +61,7 @@ export function changePlan(
   validate(before.value); // fills its defaults
   const pipeline = document.value;
   const isPipeline = validate(pipeline);
-  const plugins = pluginsOf(plan);
+  const plugins = pluginsOf(plan, before.value);
   const invalid = [
     ...problemsOf(validate.errors ?? [], document, { base: "", whole: "the pipeline" }),
     ...crossChecks(document, plugins),
@@ -98,13 +99,16 @@ function reasonAgainst(key: string, from: JsonValue | undefined, to: JsonValue |
   return undefined;
 }
 
-function pluginsOf({ policy, dataset, tools, loop, reward, trainer }: Plan): Map<Pointer, ResolvedPlugin> {
+/** The plugins of a plan by their pointers in `pipeline`, the plan in the words of one. */
+function pluginsOf(plan: Plan, pipeline: unknown): Map<Pointer, ResolvedPlugin> {
+  const { policy, dataset, tools, loop, rewards, trainer } = plan;
+  const places = rewardPlaces(pipeline);
   const uses: [Pointer, ResolvedPlugin][] = [
     ["/policy", policy],
     ["/dataset/train", dataset.train],
     ["/dataset/validation", dataset.validation],
     ["/loop", loop],
-    ["/reward", reward],
+    ...rewards.map((reward, index): [Pointer, ResolvedPlugin] => [places[index] ?? "", reward]),
     ["/trainer", trainer],
     ...(trainer.loss === undefined ? [] : [["/trainer/loss", trainer.loss] as [Pointer, ResolvedPlugin]]),
     ...tools.map((tool, index): [Pointer, ResolvedPlugin] => [child("/tools", index), tool]),

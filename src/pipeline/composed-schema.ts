@@ -63,6 +63,8 @@ export function composedSchema(plugins: readonly NamedPlugin[]): JsonObject {
       else: { $ref: `#/definitions/${kind}Use` },
     };
   }
+  definitions.RewardList = { ...shared.RewardList, items: { $ref: "#/definitions/rewardUseOrName" } };
+  definitions.Rewards = { ...shared.Rewards, else: { $ref: "#/definitions/rewardUseOrName" } };
   const { train, validation } = properties.dataset.properties;
   return {
     ...schema,
@@ -75,7 +77,6 @@ export function composedSchema(plugins: readonly NamedPlugin[]): JsonObject {
       },
       tools: { ...properties.tools, items: { $ref: "#/definitions/toolUseOrName" } },
       loop: slot("loop", properties.loop),
-      reward: slot("reward", properties.reward),
       trainer: slot("trainer", properties.trainer),
     },
     definitions,

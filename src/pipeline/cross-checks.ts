@@ -5,6 +5,8 @@ import { EverturnError } from "../errors/everturn-error.ts";
 import { child, type Pointer, pathText, valueAt } from "../validation/pointer.ts";
 import type { Problem } from "../validation/problem.ts";
 import { placeOf, type SourceDocument } from "../validation/source-document.ts";
+import { partName } from "./part-name.ts";
+import { rewardPlaces } from "./slots.ts";
 
 type Plugins = ReadonlyMap<Pointer, ResolvedPlugin>;
 
@@ -18,6 +20,7 @@ export function crossChecks(document: SourceDocument, plugins: Plugins): Problem
     ...toolNameProblems(document, plugins),
     ...hostProblems(document, plugins),
     ...approvalProblems(document),
+    ...rewardNameProblems(document, plugins),
   ];
 }
 
@@ -148,6 +151,31 @@ function hostProblems(document: SourceDocument, plugins: Plugins): Problem[] {
     const place = placeOf(document, child("/hosts", key), "key");
     const hint = `The hosts of the tools and the reward are: ${known.join(", ")}.`;
     return { place, error: new EverturnError("UNKNOWN_KEY", { at: place.text, key, where: "hosts", hint }) };
+  });
+}
+
+/** The rewards of a list, and tools, are told apart in metrics by their names. */
+function rewardNameProblems(document: SourceDocument, plugins: Plugins): Problem[] {
+  if (!Array.isArray(valueAt(document.value, "/reward"))) return [];
+  const owners = new Map<string, string>();
+  for (const [pointer, { manifest }] of plugins) {
+    if (manifest.kind === "tool" && manifest.tool) owners.set(manifest.tool.name, pathText(pointer));
+  }
+  return rewardPlaces(document.value).flatMap((pointer) => {
+    const plugin = plugins.get(pointer);
+    const given = valueAt(document.value, child(pointer, "name"));
+    const name = typeof given === "string" ? given : plugin && partName(plugin);
+    if (name === undefined) return [];
+    const other = owners.get(name);
+    owners.set(name, other ?? pathText(pointer));
+    if (other === undefined) return [];
+    const place = placeOf(document, child(pointer, given === undefined ? "plugin" : "name"), "value");
+    const reason = `is called “${name}” in metrics, as ${other} is`;
+    const params = {
+      ...{ at: place.text, where: pathText(pointer), reason },
+      hint: "Give it a `name` of its own.",
+    };
+    return [{ place, error: new EverturnError("WRONG_COMBINATION", params) }];
   });
 }
 

@@ -6,9 +6,10 @@ import { parseDuration } from "./duration.ts";
 const { failures, pause, longestPause, patience } = pipelineSchema.definitions.Host.properties;
 
 /** A host of the pipeline, times in milliseconds. */
-export function hostSettings({ concurrency, ...host }: Host): HostSettings {
+export function hostSettings({ concurrency, rate, ...host }: Host): HostSettings {
   return {
     ...(concurrency === undefined ? {} : { concurrency }),
+    ...(rate === undefined ? {} : { rate }),
     failures: host.failures,
     pause: parseDuration(host.pause),
     longestPause: parseDuration(host.longestPause),

@@ -22,6 +22,7 @@ import type { DemonstratedChat } from "./demonstrated-chat.ts";
 import { readDemonstrations } from "./demonstrations.ts";
 import { policyFraming, type RunData } from "./preflight.ts";
 import { resolvedTraining, surroundingsOf, type UnresolvedPlan } from "./resolve-training.ts";
+import { rewardPlaces } from "./slots.ts";
 
 /** What loading a plan's parts gave: its rows, and how its policy frames them; or what can't be loaded. */
 export interface LoadedParts {
@@ -54,7 +55,12 @@ export async function loadParts(plan: UnresolvedPlan, document: SourceDocument):
     tasks("/dataset/validation", plan.dataset.validation),
     at("/warmStart/demonstrations", loadDemonstrations(plan, document)),
     ...(isInspected(plan.loop) ? [] : [at("/loop/plugin", loadLoop(plan.loop))]),
-    ...(isInspected(plan.reward) ? [] : [at("/reward/plugin", loadReward(plan.reward))]),
+    ...rewardPlaces(document.value).map((pointer, index) => {
+      const reward = plan.rewards[index];
+      return reward === undefined || isInspected(reward)
+        ? undefined
+        : at(child(pointer, "plugin"), checkReward(reward, document, pointer));
+    }),
     at("/trainer/plugin", checkTrainer(plan, document)),
     ...(loss === undefined ? [] : [at("/trainer/loss/plugin", loadLoss(loss))]),
     ...plan.tools.map((tool, index) =>
@@ -94,6 +100,15 @@ async function checkPolicy(
   const plugin = await loadPolicy(policy);
   refuse((await plugin.check?.(structuredClone(policy.config))) ?? [], document, "/policy/config");
   return policyFraming(policy);
+}
+
+async function checkReward(
+  reward: ResolvedPlugin,
+  document: SourceDocument,
+  pointer: Pointer,
+): Promise<void> {
+  const plugin = await loadReward(reward);
+  refuse(plugin.check?.(structuredClone(reward.config)) ?? [], document, child(pointer, "config"));
 }
 
 async function checkTrainer(plan: UnresolvedPlan, document: SourceDocument): Promise<void> {

@@ -1,4 +1,11 @@
-import type { CallSettings, HostSettings, Plan, ResolvedPlugin, ResolvedTool } from "../contracts/plan.ts";
+import type {
+  CallSettings,
+  HostSettings,
+  Plan,
+  ResolvedPlugin,
+  ResolvedReward,
+  ResolvedTool,
+} from "../contracts/plan.ts";
 import type { SourceDocument } from "../validation/source-document.ts";
 
 /** A plan in the words of a pipeline again, with all that was in force written out; times in milliseconds. */
@@ -12,7 +19,7 @@ export function planDocument(plan: Plan): SourceDocument {
     tools: plan.tools.map(toolUse),
     hosts: Object.fromEntries(Object.entries(plan.hosts).map(([host, limits]) => [host, hostUse(limits)])),
     loop: pluginUse(plan.loop),
-    reward: { ...pluginUse(plan.reward), ...callsUse(plan.reward.calls) },
+    reward: rewardUses(plan.rewards),
     trainer: { ...pluginUse(plan.trainer), ...(loss === undefined ? {} : { loss: pluginUse(loss) }) },
     ...(warmStart === undefined ? {} : { warmStart }),
     ...{ rollout, evaluation, checkpoints, retention },
@@ -24,17 +31,30 @@ function pluginUse({ name, config }: ResolvedPlugin) {
   return { plugin: name, config };
 }
 
+/** One alone, or a list: those of a list have names. */
+function rewardUses(rewards: ResolvedReward[]) {
+  const uses = rewards.map(({ calls, weight, part, dataSources, ...plugin }) => ({
+    ...pluginUse(plugin),
+    ...callsUse(calls),
+    weight,
+    ...(part === undefined ? {} : { name: part }),
+    ...(dataSources === undefined ? {} : { dataSources }),
+  }));
+  return rewards.length === 1 && rewards[0]?.part === undefined ? uses[0] : uses;
+}
+
 function toolUse(tool: ResolvedTool) {
-  const { approval } = tool;
+  const { approval, observations } = tool;
   return {
     ...pluginUse(tool),
     ...callsUse(tool),
+    ...(observations === undefined ? {} : { observations }),
     ...(approval === undefined ? {} : { approval: "required" }),
     ...(approval?.timeout === undefined ? {} : { approvalTimeout: `${approval.timeout}ms` }),
   };
 }
 
-function callsUse({ retry, timeout, concurrency, host }: CallSettings) {
+function callsUse({ retry, timeout, concurrency, rate, host }: CallSettings) {
   return {
     retry: {
       ...retry,
@@ -43,6 +63,7 @@ function callsUse({ retry, timeout, concurrency, host }: CallSettings) {
     },
     timeout: `${timeout}ms`,
     ...(concurrency === undefined ? {} : { concurrency }),
+    ...(rate === undefined ? {} : { rate }),
     ...(host === undefined ? {} : { host }),
   };
 }

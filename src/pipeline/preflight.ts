@@ -6,10 +6,12 @@ import { messageOf } from "../errors/message-of.ts";
 import { loadPolicy } from "../plugins/registry.ts";
 import type { Problem } from "../validation/problem.ts";
 import { countRows } from "./count-rows.ts";
+import { demonstratedActions } from "./demonstrated-actions.ts";
 import { demonstratedCallProblems } from "./demonstrated-calls.ts";
 import type { DemonstratedChat } from "./demonstrated-chat.ts";
 import { placeOfRow, rowProblems } from "./row-problems.ts";
 import { toolDefinitions } from "./tool-definitions.ts";
+import { unscoredTaskProblems } from "./unscored-tasks.ts";
 
 /** The rows that a run reads; undefined where they are not looked at. */
 export interface RunData {
@@ -44,14 +46,18 @@ export async function policyFraming(
 
 /**
  * Looks for what would only fail in the middle of a run: tasks that leave no room for an action, demonstrations longer
- * than the policy's context, rows that its chat template refuses, demonstrated calls that the tools would refuse. Of
+ * than the policy's context or with an action that a rollout would cut, rows that its chat template refuses, demonstrated calls
+ * that the tools would refuse, tasks that no reward scores. Of
  * large data sets the longest rows are counted.
  */
 export function preflight(plan: Plan, data: RunData, framing: PolicyFraming | undefined): Preflight {
   const { train = [], validation = [], demonstrations = [], taskFile = [] } = data;
   const tools = toolDefinitions(plan);
-  const calls = demonstratedCallProblems(demonstrations, tools);
-  if (framing === undefined) return { problems: calls };
+  const unframed = [
+    ...demonstratedCallProblems(demonstrations, tools),
+    ...unscoredTaskProblems(plan.rewards, { train, validation, taskFile }),
+  ];
+  if (framing === undefined) return { problems: unframed };
   const { contextLength } = framing;
   const limit = plan.rollout.limits?.tokens ?? Number.POSITIVE_INFINITY;
   const context = `the policy's context of ${contextLength} tokens`;
@@ -63,17 +69,23 @@ export function preflight(plan: Plan, data: RunData, framing: PolicyFraming | un
     part: { name: string; rows: string; need: string; room: number },
     rows: readonly Row[],
     messages: (row: Row) => Message[],
-    frame: (messages: Message[]) => number,
+    frame: (messages: Message[], row: Row) => number,
   ) {
     const count = countRows({
       ...{ rows, room: part.room, reason: messageOf },
       bytes: (row) => added + messageBytes(messages(row)),
-      frame: (row) => frame(messages(row)),
+      frame: (row) => frame(messages(row), row),
     });
     const { counted, longest } = count;
     return { problems: rowProblems(count, part), name: part.name, rows: rows.length, counted, longest };
   }
 
+  const actions = demonstratedActions(plan.rollout.maxActionTokens);
+  const demonstration = (row: DemonstratedChat) => {
+    const { tokens, mask } = framing.frameDemonstration(row.messages, tools);
+    if (tokens.length <= contextLength) actions.see(row, mask);
+    return tokens.length;
+  };
   const prompt = (messages: Message[]) => framing.framePrompt(messages, tools);
   const checkTasks = (name: string, tasks: readonly Task[]) =>
     check(
@@ -93,10 +105,10 @@ export function preflight(plan: Plan, data: RunData, framing: PolicyFraming | un
       },
       demonstrations,
       (row) => row.messages,
-      (messages) => framing.frameDemonstration(messages, tools).tokens.length,
+      (_, row) => demonstration(row),
     ),
   ].filter(({ rows }) => rows > 0);
-  const problems = [...calls, ...checked.flatMap((part) => part.problems)];
+  const problems = [...unframed, ...checked.flatMap((part) => part.problems), ...actions.problems()];
   const rows = checked.map(({ problems: _, ...count }) => count);
   const [first] = train;
   if (first === undefined || problems.length > 0) return { problems, counted: { room, rows } };

@@ -1,5 +1,5 @@
-import { readdirSync, statSync } from "node:fs";
-import { basename, dirname } from "node:path";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { suggestion } from "../validation/nearest.ts";
 import { parseYaml } from "../validation/parse-yaml.ts";
@@ -48,6 +48,16 @@ function notFoundHint(path: string): string {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
     return `The folder ${displayPath(folder)} doesn't exist.`;
   }
-  const pipelines = readdirSync(folder).filter((name) => /\.ya?ml$/.test(name));
+  const pipelines = readdirSync(folder).filter((name) => isPipeline(join(folder, name)));
   return suggestion(basename(path), pipelines, "Pipelines there") || "Give the path of a YAML file.";
+}
+
+/** Whether a file looks like a pipeline: YAML that names a policy. */
+function isPipeline(path: string): boolean {
+  if (!/\.ya?ml$/.test(path)) return false;
+  try {
+    return /^\s*"?policy"?\s*:/m.test(readFileSync(path, "utf8"));
+  } catch {
+    return false; // a folder, or somebody else's
+  }
 }

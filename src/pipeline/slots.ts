@@ -16,16 +16,29 @@ const places: readonly [Pointer, Slot["kind"]][] = [
   ["/dataset/train", "dataset"],
   ["/dataset/validation", "dataset"],
   ["/loop", "loop"],
-  ["/reward", "reward"],
   ["/trainer", "trainer"],
   ["/trainer/loss", "loss"],
 ];
 
 /** Every place of a pipeline for a plugin, and of which kind, whatever stands there. */
 export function placesOf(pipeline: unknown): readonly [Pointer, Slot["kind"]][] {
-  const tools = valueAt(pipeline, "/tools");
-  const toolPlaces = (Array.isArray(tools) ? tools : []).map((_, index) => child("/tools", index));
-  return [...places, ...toolPlaces.map((pointer): [Pointer, Slot["kind"]] => [pointer, "tool"])];
+  const each = (pointers: Pointer[], kind: Slot["kind"]) =>
+    pointers.map((pointer): [Pointer, Slot["kind"]] => [pointer, kind]);
+  return [
+    ...places,
+    ...each(rewardPlaces(pipeline), "reward"),
+    ...each(itemsOf(valueAt(pipeline, "/tools"), "/tools"), "tool"),
+  ];
+}
+
+/** Where the rewards of a pipeline stand: one, or each of a list. */
+export function rewardPlaces(pipeline: unknown): Pointer[] {
+  const reward = valueAt(pipeline, "/reward");
+  return Array.isArray(reward) ? itemsOf(reward, "/reward") : ["/reward"];
+}
+
+function itemsOf(list: unknown, pointer: Pointer): Pointer[] {
+  return (Array.isArray(list) ? list : []).map((_, index) => child(pointer, index));
 }
 
 /** The slots of a pipeline that are well-formed enough to look at; the schema reports the others. */

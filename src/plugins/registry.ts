@@ -11,6 +11,7 @@ import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
 import type { LossFunction } from "../learning/loss-function.ts";
 import { displayPath } from "../validation/place.ts";
+import { foreignTool } from "./foreign/foreign-tool.ts";
 import { functionTool } from "./function-tool.ts";
 
 type Kind = PluginManifest["kind"];
@@ -87,7 +88,11 @@ async function load<Plugin>(
   const exported = (await importModule(name, entry, file))[source?.export ?? "default"];
   const { positions } = source ?? {};
   const value =
-    positions !== undefined && isFunction(exported) ? functionTool(exported, positions) : exported;
+    positions !== undefined && isFunction(exported)
+      ? functionTool(exported, positions)
+      : kind === "tool"
+        ? (foreignTool(exported, name) ?? exported)
+        : exported;
   if (isPlugin(value)) return value;
   const missing = functions.filter((one) => !hasAll(value, [one]));
   const signature = signatures[kind];

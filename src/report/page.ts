@@ -13,7 +13,7 @@ const trusted = (text: string): Html => ({ html: text });
 
 /** The report as one HTML page that loads nothing from anywhere. */
 export function page(data: ReportData): string {
-  const { run, plan, steps, evaluations, others, comparison } = data;
+  const { run, plan, steps, evaluations, others, comparison, images } = data;
   const accuracy = evaluations.length === 0 && steps.length === 0 ? [] : [accuracyPlot(data)];
   const commands = `npx everturn trajectories ${run} lists the trajectories, npx everturn show <trajectory> prints one.`;
   const footer = `Made from the records of the run's folder. ${commands}`;
@@ -22,7 +22,7 @@ export function page(data: ReportData): string {
     headline(data),
     ...accuracy,
     plots(data),
-    examples(comparison),
+    examples(comparison, images),
     leftOutTable(steps),
     stepTable(steps),
     evaluationTable([...evaluations, ...others]),

@@ -9,6 +9,7 @@ import { readRunFile } from "../runs/run-file.ts";
 import { trajectoryReader } from "../trajectory/reader.ts";
 import { firstVersion } from "../versions/first-version.ts";
 import { type Comparison, compare } from "./comparison.ts";
+import { exampleImages } from "./example-images.ts";
 
 /** All that a report shows of a run. */
 export interface ReportData {
@@ -22,6 +23,8 @@ export interface ReportData {
   others: EvaluationRecord[];
   /** The first and the last policy that tasks were tried with, where they differ. */
   comparison: Comparison | undefined;
+  /** Images of its examples, as data URLs by their SHA-256. */
+  images: ReadonlyMap<string, string>;
 }
 
 /** Reads what is recorded of a run. */
@@ -33,5 +36,6 @@ export async function readReportData(run: OpenRun): Promise<ReportData> {
   const started = evaluations.find((record) => record.policyVersion === firstVersion(plan));
   const comparison = await compare(trajectoryReader(run), started, evaluations.at(-1));
   const others = await otherEvaluations(run, evaluations);
-  return { run: id, plan, createdAt, steps, evaluations, others, comparison };
+  const images = await exampleImages(store, comparison);
+  return { run: id, plan, createdAt, steps, evaluations, others, comparison, images };
 }

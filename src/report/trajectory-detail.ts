@@ -2,13 +2,13 @@ import type { GenerateTurnResult } from "../contracts/activities.ts";
 import type { Segment } from "../contracts/generated/segment.ts";
 import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import type { SpokenMessage } from "../contracts/message.ts";
-import type { RecordedCall } from "../contracts/recorded-call.ts";
 import type { TokenCounts, ToolCallRecord } from "../contracts/trajectory.ts";
 import type { TrajectoryName } from "../store/keys.ts";
 import type { Store } from "../store/store.ts";
 import { readSegments, recordedTurns } from "../trajectory/segments.ts";
 import { readTrajectoryRecord } from "../trajectory/trajectory-files.ts";
 import { readTurns, resultOf, type TurnEntry } from "../trajectory/turn-journal.ts";
+import { callRecord } from "../trajectory/turn-record.ts";
 
 /** A turn to show. What only the turn's own file holds is absent if that file is. */
 export interface TurnDetail {
@@ -51,12 +51,7 @@ export async function readTrajectory(
 }
 
 function turnUnderWay({ generated, calls }: TurnEntry): TurnDetail {
-  return { action: generated.action, toolCalls: calls.map(callUnderWay), ...detailsOf(generated) };
-}
-
-function callUnderWay({ tool, arguments: given, observation, valid, attempts, approval }: RecordedCall) {
-  const call = { tool, arguments: given, observation, valid, attempts };
-  return approval === undefined ? call : { ...call, approval };
+  return { action: generated.action, toolCalls: calls.map(callRecord), ...detailsOf(generated) };
 }
 
 function detailsOf(turn: GenerateTurnResult | undefined): Pick<TurnDetail, "generated" | "said"> {

@@ -36,7 +36,8 @@ export interface ToolWorker {
   recordings(folder: string): ReturnType<typeof openRecordings>;
   /** Does `work` after what was asked for with the same key: attempts at one call never overlap in a worker. */
   inTurn<T>(key: string, work: () => Promise<T>): Promise<T>;
-  reward(): Promise<OpenReward>;
+  /** The so-many-th reward of the plan. */
+  reward(index: number): Promise<OpenReward>;
   /** Frees what dead workers left. */
   reap(): Promise<void>;
   /** Frees what dead workers left and starts the plugins' threads; from then on renews its own leases and looks for others that nobody holds. */
@@ -80,11 +81,13 @@ export function toolWorker(runs: string, run: string, queue = "tools"): ToolWork
     });
   }
 
-  function reward(): Promise<OpenReward> {
-    return rewards.get("reward", async () => {
+  function reward(index: number): Promise<OpenReward> {
+    return rewards.get(String(index), async () => {
       const { plan } = await openRun(run);
-      const settings = plan.reward.calls;
-      return openReward(plan.reward, settings, hostOf(plan, settings.host), log);
+      const resolved = plan.rewards[index];
+      if (resolved === undefined) throw new Error(`The plan has no reward ${index}.`);
+      const { calls } = resolved;
+      return openReward(resolved, calls, hostOf(plan, calls.host), log);
     });
   }
 
@@ -129,7 +132,9 @@ export function toolWorker(runs: string, run: string, queue = "tools"): ToolWork
       const { plan } = await openRun(run);
       const names = plan.tools.map(({ name, manifest }) => manifest.tool?.name ?? name);
       // Their threads start meanwhile; what fails is told to whoever calls them.
-      for (const opening of [reward(), ...names.map(tool)]) opening.catch(() => {});
+      for (const opening of [...plan.rewards.map((_, index) => reward(index)), ...names.map(tool)]) {
+        opening.catch(() => {});
+      }
       ticking = setInterval(() => {
         tick = tick.then(lookAtLeases);
       }, leaseInterval);

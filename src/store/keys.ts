@@ -7,6 +7,7 @@ import type { LeftOutTrajectory, Reservation, TrainedStep } from "../contracts/l
 import type { Plan } from "../contracts/plan.ts";
 import type { CallFailure, RecordedCall } from "../contracts/recorded-call.ts";
 import type { RecordedTurn } from "../contracts/recorded-turn.ts";
+import type { Score, Unscored } from "../contracts/reward.ts";
 import type { EvaluationRecord, RunFile } from "../contracts/run.ts";
 import type { TrajectoryPlace } from "../contracts/trajectory.ts";
 import { type Key, keyOf, type Prefix, prefixOf, type TreeKey, treeKeyOf } from "./key.ts";
@@ -37,6 +38,11 @@ export function failureKey(
 ): Key<CallFailure> {
   const name = of === "score" ? of : `${of.turn}-${of.call}`;
   return keyOf("trajectories", stage, task, sample, "calls", name, `failure-${failure}`);
+}
+
+/** What one of several rewards said of a trajectory, kept until the trajectory's own record has it. */
+export function scoreKey({ stage, task, sample }: TrajectoryName, part: string): Key<Score | Unscored> {
+  return keyOf("trajectories", stage, task, sample, "scores", part);
 }
 
 /** The record of a trajectory that was scored. */

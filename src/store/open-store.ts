@@ -35,6 +35,7 @@ export function openStore(backend: Backend, onCorrupt: Report): Store {
       return sha256;
     },
     readBytes: async (sha256) => (await generations.read(bytesPath(sha256), checked(sha256)))?.value,
+    hasBytes: async (sha256) => (await backend.size(bytesPath(sha256))) !== undefined,
     list: async ({ prefix }, after) => {
       const { paths, next } = await backend.page(prefix, after);
       const own = paths.map((path) => generationOf(path)).filter(({ replaced }) => replaced === 0);

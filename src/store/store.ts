@@ -58,6 +58,8 @@ export interface Store {
   free(key: TreeKey<unknown>, part: string): Promise<void>;
   /** Whether that was done, or has begun. */
   isFreed(key: TreeKey<unknown>, part: string): Promise<boolean>;
+  /** Whether bytes were put there, be they readable or not. */
+  hasBytes(sha256: string): Promise<boolean>;
   /** The paths of what is below a place, a part at a time, in order; each once, also where it was replaced. May lag. */
   list(prefix: Prefix, after?: string): Promise<Page>;
   /**

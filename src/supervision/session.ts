@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "@temporalio/client";
 import type { Queues } from "../contracts/trajectory.ts";
+import { EverturnError } from "../errors/everturn-error.ts";
 import { anyOf } from "../promises/abort-signals.ts";
 import { freeLeftInstances } from "../roles/free-left-instances.ts";
 import { openRun } from "../runs/open-runs.ts";
@@ -32,7 +33,7 @@ export interface RunSession {
   queues: Queues;
   /** URL of the Temporal UI of the run's own server. */
   ui: string | undefined;
-  /** Rejects when the server or a worker ends again and again: WORKER_ENDED, TEMPORAL_SERVER_ENDED and the like. */
+  /** Rejects when the server or a worker ends again and again, or would: WORKER_ENDED, LOOP_MODULE_STUCK and the like. */
   failed: Promise<never>;
   /** What the run has waited for too long, a line each. */
   waits(): string[];
@@ -140,10 +141,15 @@ export async function openSession(options: {
       closing,
     });
     started.push(standstill);
+    const stuck = Promise.withResolvers<never>();
+    stuck.promise.catch(() => {}); // told by whoever waits for it
     const workers = await superviseWorkers(queues, {
       ...{ runs, run, address, queuePrefix, progress, note, stopping },
       onProgress: () => void finished++,
       onNotice: (notice) => {
+        // Every worker would be.
+        if (notice.code === "LOOP_MODULE_STUCK")
+          return stuck.reject(new EverturnError(notice.code, { loop: plan.loop.name }));
         note(notice.notice);
         trouble.hear(notice);
       },
@@ -155,7 +161,7 @@ export async function openSession(options: {
       },
     });
     started.push(workers);
-    const failed = Promise.race([workers.failed, trouble.failed, held.taken, ...ownFailed]);
+    const failed = Promise.race([workers.failed, stuck.promise, trouble.failed, held.taken, ...ownFailed]);
     failed.catch(() => {}); // told by whoever waits for it
     return {
       ...{ run, folder, client, address, queues, failed, close },

@@ -15,6 +15,7 @@ export function startTrajectory({ client }: RunSession, input: TrajectoryInput):
     workflowId: id,
     taskQueue: input.queues.orchestration,
     args: [input],
+    workflowIdConflictPolicy: "USE_EXISTING", // begun before its server moved to another port
     staticSummary: `fork of ${input.origin?.trajectory} after turn ${input.origin?.turns}`.slice(0, 200),
     typedSearchAttributes: [
       keyword("EverturnRun", run),

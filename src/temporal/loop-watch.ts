@@ -13,7 +13,7 @@ type Activation = Extract<WorkerThreadRequest["input"], { type: "activate-workfl
 interface Options {
   /** The loop's name. */
   loop: string;
-  /** Told that it is no trajectory that is stuck: the loop's module does not return, say. */
+  /** Told that it is no trajectory that is stuck: LOOP_MODULE_STUCK where the loop's module is loaded, else LOOP_STUCK. */
   onLost: (error: EverturnError) => void;
 }
 
@@ -109,7 +109,8 @@ function watchThread(thread: Thread, { loop, onLost }: Options): ThreadWatch {
     Atomics.compareExchange(entered, 0, request, idle); // it could not write that down itself
     const input = requests.get(request);
     if (!isInterrupted || input === undefined) return;
-    const error = new EverturnError("LOOP_STUCK", { loop });
+    const isAtWork = input.type === "activate-workflow";
+    const error = new EverturnError(isAtWork ? "LOOP_STUCK" : "LOOP_MODULE_STUCK", { loop });
     seconds = patience.next;
     const trajectory = input.type === "activate-workflow" ? trajectories.get(input.runId) : undefined;
     if (input.type !== "activate-workflow" || trajectory === undefined) {

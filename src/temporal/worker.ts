@@ -8,6 +8,7 @@ import {
 import type { Queues } from "../contracts/trajectory.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { endAnyway } from "../processes/end-anyway.ts";
+import { tellNotice } from "../processes/notice.ts";
 import { untilAborted } from "../promises/abort-signals.ts";
 import { openRun } from "../runs/open-runs.ts";
 import { type Role, rolesBeside } from "../runs/queues.ts";
@@ -50,8 +51,8 @@ const workflowTasks = { maxConcurrentWorkflowTaskExecutions: 1000, maxConcurrent
  * the one with orchestration also runs the workflows.
  * `onReady` is called when it polls, `onProgress` when activities have finished, at most once a second, `onWaits` with
  * what its local activities wait for.
- * Throws TEMPORAL_UNREACHABLE, TEMPORAL_REFUSED, TEMPORAL_OTHER_SERVER, LOOP_STUCK if that ends no trajectory, and what
- * an activity failed with that found no memory.
+ * Throws TEMPORAL_UNREACHABLE, TEMPORAL_REFUSED, TEMPORAL_OTHER_SERVER, LOOP_MODULE_STUCK, LOOP_STUCK if that ends no
+ * trajectory, and what an activity failed with that found no memory.
  */
 export async function runWorker(options: {
   role: Role;
@@ -74,7 +75,11 @@ export async function runWorker(options: {
   const connection = await connectWorker(location);
   let made: RoleActivities[] = [];
   const broken = new AbortController();
-  const loops = watchLoops({ loop: plan.loop.name, onLost: (error) => broken.abort(error) });
+  const onLost = (error: EverturnError) => {
+    tellNotice({ code: error.code, notice: error.message });
+    broken.abort(error);
+  };
+  const loops = watchLoops({ loop: plan.loop.name, onLost });
   const local = localAttempts(options.onWaits);
   const closing = new AbortController();
   try {
@@ -123,6 +128,7 @@ export async function runWorker(options: {
     await runTogether(workers, Promise.race([options.ended, untilAborted(broken.signal)]));
     broken.signal.throwIfAborted();
   } catch (error) {
+    broken.signal.throwIfAborted(); // whatever else goes wrong then comes of it
     if (!(error instanceof TransportError)) throw error;
     const { address, namespace } = location;
     throw new EverturnError("TEMPORAL_REFUSED", { address, namespace, reason: reasonOf(error) });

@@ -1,55 +1,30 @@
-import type { Score } from "../contracts/reward.ts";
-import type { ToolResponse } from "../contracts/tool.ts";
+import type { Score, Unscored } from "../contracts/reward.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 
 const shown = 80;
 
-/**
- * What a tool answered, checked. A plain value is its text; an object or a list without `text` is told as JSON.
- * Throws PLUGIN_ANSWER_INVALID.
- */
-export function checkedResponse(plugin: string, given: unknown): ToolResponse {
-  const refuse = (expected: string) => invalid(plugin, "execute", given, expected);
-  const plain = plainText(given);
-  if (plain !== undefined) return { text: plain };
-  if (!isPlain(given)) throw refuse("it must be { text }, or a value that JSON can hold");
-  if (Array.isArray(given) || !("text" in given)) {
-    try {
-      return { text: JSON.stringify(given) };
-    } catch {
-      throw refuse("it must be { text }, or a value that JSON can hold");
-    }
+/** A reward manager's score of a trajectory of so many turns, checked. Throws PLUGIN_ANSWER_INVALID. */
+export function checkedScore(plugin: string, given: unknown, turnCount: number): Score | Unscored {
+  const refuse = (expected: string) => invalidAnswer(plugin, "score", given, expected);
+  if (!isPlain(given) || Array.isArray(given)) throw refuse("it must be { reward, success }, or { missing }");
+  const { reward, success, metrics, turns, missing } = given;
+  if (missing !== undefined) {
+    if (typeof missing === "string" && missing !== "" && reward === undefined) return { missing };
+    throw refuse("“missing” must say why there is no score, and stand alone");
   }
-  const { text, error, reward, metrics } = given;
-  const said = plainText(text);
-  if (said === undefined) throw refuse("“text” must be text");
-  if (error !== undefined && typeof error !== "boolean") throw refuse("“error” must be true or false");
-  if (reward !== undefined && !isNumber(reward)) throw refuse("“reward” must be a number");
-  return {
-    text: said,
-    ...(error === undefined ? {} : { error }),
-    ...(reward === undefined ? {} : { reward }),
-    ...checkedMetrics(metrics, refuse),
-  };
-}
-
-/** A reward manager's score, checked. Throws PLUGIN_ANSWER_INVALID. */
-export function checkedScore(plugin: string, given: unknown): Score {
-  const refuse = (expected: string) => invalid(plugin, "score", given, expected);
-  if (!isPlain(given) || Array.isArray(given)) throw refuse("it must be { reward, success }");
-  const { reward, success, metrics } = given;
   if (!isNumber(reward)) throw refuse("“reward” must be a number to train on");
   if (typeof success !== "boolean") throw refuse("“success” must be true or false");
-  return { reward, success, ...checkedMetrics(metrics, refuse) };
+  return { reward, success, ...checkedMetrics(metrics, refuse), ...checkedTurns(turns, turnCount, refuse) };
 }
 
 /** A snapshot, checked, as a copy: a view would cross with all of the buffer that it looks at. */
 export function checkedSnapshot(plugin: string, given: unknown): Uint8Array {
   if (given instanceof Uint8Array) return new Uint8Array(given);
-  throw invalid(plugin, "snapshot", given, "it must be bytes, a Uint8Array");
+  throw invalidAnswer(plugin, "snapshot", given, "it must be bytes, a Uint8Array");
 }
 
-function checkedMetrics(
+/** Numbers by name, checked; absent if there are none. */
+export function checkedMetrics(
   metrics: unknown,
   refuse: (expected: string) => EverturnError,
 ): { metrics?: Record<string, number> } {
@@ -63,24 +38,30 @@ function checkedMetrics(
   return { metrics: checked };
 }
 
-function plainText(value: unknown): string | undefined {
-  if (typeof value === "string") return value;
-  return typeof value === "number" || typeof value === "boolean" || typeof value === "bigint"
-    ? String(value)
-    : undefined;
+function checkedTurns(
+  turns: unknown,
+  count: number,
+  refuse: (expected: string) => EverturnError,
+): { turns?: number[] } {
+  if (turns === undefined) return {};
+  if (Array.isArray(turns) && turns.length === count && turns.every(isNumber)) return { turns };
+  throw refuse(`“turns” must be a number for each of the ${count} turns`);
 }
 
-function isPlain(value: unknown): value is Record<string, unknown> {
+/** Whether it is an object without a class, or a list. */
+export function isPlain(value: unknown): value is Record<string, unknown> {
   if (typeof value !== "object" || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null || Array.isArray(value);
 }
 
-function isNumber(value: unknown): value is number {
+/** Whether it is a number that JSON can hold. */
+export function isNumber(value: unknown): value is number {
   return typeof value === "number" && Number.isFinite(value);
 }
 
-function invalid(plugin: string, name: string, given: unknown, expected: string): EverturnError {
+/** What is wrong with the answer of a plugin's function. */
+export function invalidAnswer(plugin: string, name: string, given: unknown, expected: string): EverturnError {
   return new EverturnError("PLUGIN_ANSWER_INVALID", { plugin, name, given: described(given), expected });
 }
 
@@ -92,16 +73,14 @@ function described(value: unknown): string {
   if (typeof value !== "object" || value === null) return String(value);
   if (!isPlain(value)) return `a ${value.constructor.name}`;
   try {
-    return JSON.stringify(value, (_, one) => (typeof one === "number" ? numberText(one) : one)).slice(
-      0,
-      shown,
-    );
+    return JSON.stringify(value, (_, one) => shownValue(one)).slice(0, shown);
   } catch {
     return "an object that JSON cannot hold";
   }
 }
 
-/** JSON has no NaN. */
-function numberText(value: number): number | string {
-  return Number.isFinite(value) ? value : String(value);
+/** JSON has no NaN, and bytes are many. */
+function shownValue(value: unknown): unknown {
+  if (value instanceof Uint8Array) return `${value.length} bytes`;
+  return typeof value === "number" && !Number.isFinite(value) ? String(value) : value;
 }

@@ -1,7 +1,8 @@
 import type { JsonObject, JsonValue } from "../contracts/json.ts";
 import type { ResolvedPlugin } from "../contracts/plan.ts";
-import type { Score, ScoreRequest } from "../contracts/reward.ts";
-import type { ToolCreation, ToolExecution, ToolResponse } from "../contracts/tool.ts";
+import type { Score, ScoreRequest, Unscored } from "../contracts/reward.ts";
+import type { ToolCreation, ToolExecution } from "../contracts/tool.ts";
+import type { CheckedResponse } from "./checked-response.ts";
 import type { ThrownData } from "./thrown-data.ts";
 
 /** The plugins that have a thread. */
@@ -31,13 +32,13 @@ export interface PluginFunctions {
       execution: Omit<ToolExecution, "signal">;
       state: StateNumber | undefined;
     };
-    answer: ToolResponse;
+    answer: CheckedResponse;
   };
   snapshot: { request: { state: StateNumber }; answer: Uint8Array };
   release: { request: { state: StateNumber }; answer: undefined };
   reap: { request: { handle: JsonValue; config: JsonObject }; answer: undefined };
   probe: { request: { config: JsonObject }; answer: undefined };
-  score: { request: Omit<ScoreRequest, "signal">; answer: Score };
+  score: { request: Omit<ScoreRequest, "signal">; answer: Score | Unscored };
 }
 
 export type FunctionName = keyof PluginFunctions;

@@ -1,7 +1,8 @@
 import type { JsonValue } from "../contracts/json.ts";
 import type { RewardPlugin } from "../contracts/reward.ts";
 import type { ToolPlugin } from "../contracts/tool.ts";
-import { checkedResponse, checkedScore, checkedSnapshot } from "./checked-answer.ts";
+import { checkedScore, checkedSnapshot } from "./checked-answer.ts";
+import { checkedResponse } from "./checked-response.ts";
 import type { FunctionName, PluginFunctions, StateNumber } from "./protocol.ts";
 
 /** A call in a plugin's thread. */
@@ -76,6 +77,7 @@ export function servedTool(
 /** The function of the reward plugin `name`. It throws PLUGIN_ANSWER_INVALID. */
 export function servedReward(name: string, plugin: RewardPlugin): ServedFunctions {
   return {
-    score: async (request, { signal }) => checkedScore(name, await plugin.score({ ...request, signal })),
+    score: async (request, { signal }) =>
+      checkedScore(name, await plugin.score({ ...request, signal }), request.turns.length),
   };
 }

@@ -6,6 +6,8 @@ import type { Store } from "../store/store.ts";
 export interface FailureJournal {
   store: Pick<Store, "read" | "record">;
   keyOf: (failure: number) => Key<CallFailure>;
+  /** Of a score by several rewards: which of them it is; each has a budget of its own. */
+  part?: string | undefined;
 }
 
 /**

@@ -1,13 +1,14 @@
 import type { HostSettings } from "../contracts/plan.ts";
 import { type Breaker, createBreaker, type HostChange } from "./breaker.ts";
 import { callFailure } from "./call-failure.ts";
+import { createRate, type Rate } from "./rate.ts";
 import { createSlots, type Slots } from "./slots.ts";
 
 /** What tools' calls depend on: it takes so many at once, and is spared while it fails. */
 export interface ToolHost {
   breaker: Breaker;
   /**
-   * Does `work` once the host is up and there is room, on it and in the tool's own `slots`. A probe that fails costs
+   * Does `work` once the host is up and there is room, on it and in the tool's own `slots`, as soon as both their rates allow it. A probe that fails costs
    * the call nothing: it waits on. Throws what the work throws, TOOL_HOST_DOWN, the signal's reason.
    */
   call<T>(work: () => Promise<T>, options: CallOptions): Promise<T>;
@@ -15,6 +16,7 @@ export interface ToolHost {
 
 interface CallOptions {
   slots: Slots | undefined;
+  rate?: Rate | undefined;
   signal: AbortSignal;
   /** Told what the call waits for; undefined when it waits no longer. */
   onWait: (reason: string | undefined) => void;
@@ -28,9 +30,10 @@ export function createHost(
 ): ToolHost {
   const breaker = createBreaker(name, settings, onChange);
   const own = settings.concurrency === undefined ? undefined : createSlots(settings.concurrency);
+  const ownRate = settings.rate === undefined ? undefined : createRate(settings.rate);
 
   async function call<T>(work: () => Promise<T>, options: CallOptions): Promise<T> {
-    const { slots, signal, onWait } = options;
+    const { slots, rate, signal, onWait } = options;
     for (;;) {
       if (breaker.isPaused()) onWait(`${name} is paused`);
       const pass = await breaker.enter(signal);
@@ -39,6 +42,7 @@ export function createHost(
         throw error;
       });
       try {
+        await inTime([rate, ownRate], signal, onWait);
         if (pass === "call" && breaker.isPaused()) continue; // it was paused while this call stood in line
         onWait(undefined);
         const result = await work();
@@ -77,5 +81,17 @@ async function takeAll(
   } catch (error) {
     for (const giveBack of taken) giveBack();
     throw error;
+  }
+}
+
+/** Waits last of all, so that what begins has just been let in. */
+async function inTime(
+  rates: (Rate | undefined)[],
+  signal: AbortSignal,
+  onWait: CallOptions["onWait"],
+): Promise<void> {
+  for (const rate of rates) {
+    if (rate?.isReached()) onWait("the rate is reached");
+    await rate?.take(signal);
   }
 }

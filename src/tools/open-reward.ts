@@ -19,7 +19,7 @@ export async function openReward(
   host: ToolHost,
   log: (text: string) => void,
 ): Promise<OpenReward> {
-  const reward = resolved.name;
+  const reward = resolved.part ?? resolved.name;
   const { timeout: limit } = settings;
   const errors = {
     timedOut: () => new EverturnError("REWARD_TIMED_OUT", { reward, seconds: limit / 1000 }),

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../contracts/json.ts";
-import type { ResolvedTool } from "../contracts/plan.ts";
+import type { ObservationLimit, ResolvedTool } from "../contracts/plan.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { argumentsValidator } from "../plugins/validate-arguments.ts";
 import type { ToolHost } from "./host.ts";
@@ -13,13 +13,15 @@ export interface OpenTool extends ToolThread, Service {
   /** Each trajectory has an instance of it. */
   isStateful: boolean;
   recovery: "snapshot" | "replay" | "fail";
+  /** What is otherwise for this tool than for others. */
+  observations: Partial<ObservationLimit>;
   /** What is wrong with the model's arguments, said to the model; undefined if nothing is. */
   validate(parameters: JsonObject): string | undefined;
 }
 
 /** Opens a tool whose thread has started, on its host. */
 export function openTool(resolved: ResolvedTool, thread: ToolThread, host: ToolHost): OpenTool {
-  const { config, manifest } = resolved;
+  const { config, manifest, observations = {} } = resolved;
   const { plugin } = thread;
   const tool = manifest.tool?.name ?? resolved.name;
   const gaveUp: Service["gaveUp"] = (times, reason, cause) =>
@@ -28,7 +30,7 @@ export function openTool(resolved: ResolvedTool, thread: ToolThread, host: ToolH
   return {
     ...thread,
     ...openService(resolved, host, gaveUp),
-    ...{ name: tool, config },
+    ...{ name: tool, config, observations },
     isStateful: manifest.tool?.stateful ?? false,
     recovery: manifest.tool?.recovery ?? "fail",
     validate: argumentsValidator(manifest.tool?.parameters ?? {}),

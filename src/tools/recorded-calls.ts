@@ -4,7 +4,7 @@ import { type TrajectoryName, turnKey } from "../store/keys.ts";
 import type { Store } from "../store/store.ts";
 import { readCalls } from "../trajectory/turn-journal.ts";
 
-/** A call that a tool answered: its arguments fit the tool's schema. */
+/** A call that a tool answered: its arguments fit the tool's schema, though it may have found it invalid. */
 export interface AnsweredCall extends RecordedCall {
   arguments: JsonObject;
 }
@@ -33,5 +33,6 @@ export async function recordedCalls(
 
 /** Whether a tool answered the call: it was not refused, and its arguments were not. */
 export function isAnswered(call: RecordedCall): call is AnsweredCall {
-  return call.valid && call.attempts > 0 && typeof call.arguments === "object";
+  const isAsked = call.valid || call.invalid !== undefined;
+  return isAsked && call.attempts > 0 && typeof call.arguments === "object";
 }

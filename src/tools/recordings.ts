@@ -6,6 +6,7 @@ import { sharedPromises } from "../promises/shared-promises.ts";
 import type { TrajectoryName } from "../store/keys.ts";
 import { openRunStore } from "../store/open-run-store.ts";
 import type { Store } from "../store/store.ts";
+import { observationBytes } from "../trajectory/observation-bytes.ts";
 import { trajectoryReader } from "../trajectory/reader.ts";
 import { readTrajectoryRecord } from "../trajectory/trajectory-files.ts";
 import { readTurns } from "../trajectory/turn-journal.ts";
@@ -18,7 +19,7 @@ export interface AskedCall extends CallPlace {
   tool: string;
   arguments: JsonObject;
   /** The store of the run that calls. */
-  store: Pick<Store, "read">;
+  store: Pick<Store, "read" | "bytes">;
 }
 
 interface RecordedTrajectory {
@@ -33,7 +34,8 @@ interface RecordedTrajectory {
  * The same stage and sample goes first, then the recorded order. Throws TOOL_NOT_RECORDED.
  */
 export function openRecordings(recordings: string): (asked: AskedCall) => Promise<AnsweredCall> {
-  const reader = trajectoryReader({ store: openRunStore(recordings) });
+  const recorded = openRunStore(recordings);
+  const reader = trajectoryReader({ store: recorded });
   const tasks = sharedPromises<RecordedTrajectory[]>();
   const listed = sharedPromises<ReadonlyMap<string, TrajectoryName[]>>();
 
@@ -60,6 +62,18 @@ export function openRecordings(recordings: string): (asked: AskedCall) => Promis
     return trajectories;
   }
 
+  /** Puts what an observation refers to into the store of the run that calls. */
+  async function copyBytes(call: AnsweredCall, { store }: AskedCall): Promise<void> {
+    for (const sha256 of observationBytes(call)) {
+      const bytes = await recorded.readBytes(sha256);
+      if (bytes === undefined) {
+        const params = { file: `bytes ${sha256} of ${recordings}`, reason: "they are gone, or changed" };
+        throw new EverturnError("RECORD_CORRUPT", params);
+      }
+      await store.bytes(bytes);
+    }
+  }
+
   return async (asked) => {
     const isSame = (call: AnsweredCall) =>
       call.tool === asked.tool && isDeepStrictEqual(call.arguments, asked.arguments);
@@ -73,7 +87,9 @@ export function openRecordings(recordings: string): (asked: AskedCall) => Promis
     const ordered = [...trajectories.filter(isOwn), ...trajectories.filter((one) => !isOwn(one))];
     for (const { calls } of ordered) {
       const found = calls.filter(isSame)[before];
-      if (found !== undefined) return found;
+      if (found === undefined) continue;
+      await copyBytes(found, asked);
+      return found;
     }
     throw new EverturnError("TOOL_NOT_RECORDED", {
       ...{ recordings, tool: asked.tool, task: place.task, occurrence: before + 1 },

@@ -1,3 +1,5 @@
+import { waitingLine } from "./waiting-line.ts";
+
 /** A limit on how many work at once; the others wait in line. */
 export interface Slots {
   /** Waits for a slot; first come, first served. Returns how to give it back. Throws the signal's reason. */
@@ -8,35 +10,19 @@ export interface Slots {
 /** `limit` slots. */
 export function createSlots(limit: number): Slots {
   let free = limit;
-  const line = new Set<() => void>();
+  const line = waitingLine();
 
   function giveBack(): void {
-    const [next] = line;
-    if (next === undefined) free++;
-    else next();
+    if (!line.letIn()) free++;
   }
 
   return {
     isFull: () => free === 0,
-    take: (signal) => {
+    take: async (signal) => {
       signal.throwIfAborted();
-      if (free > 0) {
-        free--;
-        return Promise.resolve(giveBack);
-      }
-      return new Promise((resolve, reject) => {
-        const leave = () => {
-          line.delete(enter);
-          reject(signal.reason);
-        };
-        const enter = () => {
-          line.delete(enter);
-          signal.removeEventListener("abort", leave);
-          resolve(giveBack);
-        };
-        line.add(enter);
-        signal.addEventListener("abort", leave, { once: true });
-      });
+      if (free > 0) free--;
+      else await line.wait(signal);
+      return giveBack;
     },
   };
 }

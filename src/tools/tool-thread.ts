@@ -1,12 +1,13 @@
 import type { ResolvedTool } from "../contracts/plan.ts";
-import type { ToolCreation, ToolPlugin, ToolResponse } from "../contracts/tool.ts";
+import type { ToolCreation, ToolPlugin } from "../contracts/tool.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
+import type { CheckedResponse } from "../threads/checked-response.ts";
 import { type InstanceState, pluginThread } from "../threads/plugin-thread.ts";
 
 /** A tool's plugin as its worker sees it: its code and the states of its instances are in a thread of its own. */
 export interface ToolThread {
   /** Each function is bounded by the tool's time-out. They throw TOOL_TIMED_OUT, TOOL_FAILED, PLUGIN_THREAD_ENDED. */
-  plugin: ToolPlugin<InstanceState | undefined, ToolResponse>;
+  plugin: ToolPlugin<InstanceState | undefined, CheckedResponse>;
   /** Whether the thread that holds the state has ended. */
   isLost(state: InstanceState | undefined): boolean;
   close(): Promise<void>;

@@ -38,7 +38,13 @@ export async function findTrajectory(
     close = closest(close, one.id, asked);
   }
   const [match] = matches;
-  if (match === undefined) throw notFound(wanted, close);
+  if (match === undefined) {
+    const isRun = only === undefined && (await foldersIn(runs)).includes(asked);
+    throw notFound(
+      wanted,
+      isRun ? `That is a run: \`npx everturn trajectories ${asked}\` lists its trajectories.` : like(close),
+    );
+  }
   if (count > 1) {
     const shown = matches.map(({ id }) => id);
     const more = count > shown.length ? [`and ${count - shown.length} more`] : [];
@@ -87,10 +93,12 @@ function closest(close: Scored[], id: string, asked: string): Scored[] {
   return [...close, { id, score }].sort((a, b) => a.score - b.score).slice(0, longestList);
 }
 
-function notFound(wanted: string, close: readonly Scored[]): EverturnError {
-  const hint =
-    close.length === 0
-      ? "There are no trajectories there yet; name the folder of your runs with --runs."
-      : `An id is run/stage/task/sample. Ids like it: ${close.map(({ id }) => id).join(", ")}.`;
+function like(close: readonly Scored[]): string {
+  return close.length === 0
+    ? "There are no trajectories there yet; name the folder of your runs with --runs."
+    : `An id is run/stage/task/sample. Ids like it: ${close.map(({ id }) => id).join(", ")}.`;
+}
+
+function notFound(wanted: string, hint: string): EverturnError {
   return new EverturnError("TRAJECTORY_NOT_FOUND", { trajectory: wanted, hint });
 }

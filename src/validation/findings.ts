@@ -110,7 +110,9 @@ function finding(error: ErrorObject, { base, whole, beside }: Subject): Finding 
     }
     default: {
       const { expected, hint } = expectation(error, help);
-      const actual = valueText(error.data);
+      const given: unknown = error.data;
+      const isShort = error.keyword === "minItems" && Array.isArray(given) && given.length > 0;
+      const actual = isShort ? `a list of ${given.length}` : valueText(given);
       return {
         pointer,
         part: "value",

@@ -1,8 +1,8 @@
-// Rewards, data sets, losses and trainers that break one promise each.
+// Rewards, data sets, losses, policies and trainers that break one promise each.
 import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { defineLoss, defineTrainer, mul, sub } from "everturn/engine";
+import { defineLoss, definePolicy, defineTrainer, mul, sub } from "everturn/engine";
 import { defineDataset, defineReward, type Task } from "everturn/plugin";
 
 export const judgesByChance = defineReward({
@@ -40,6 +40,31 @@ export const noTasks = defineDataset({ load: () => [{ ...row("1"), prompt: [] }]
 export const dates = defineDataset({ load: () => [{ ...row("1"), at: new Date(0) }] });
 
 export const flat = defineLoss({ loss: ({ advantages }) => mul(advantages, sub(advantages, advantages)) });
+
+const framed = () => ({ text: "6 7", tokens: [6, 7] });
+
+/** Goes on for half a minute, whoever aborts it. */
+export const deaf = definePolicy({
+  initialize: async (folder) => {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "config.json"), "{}");
+  },
+  open: async () => ({
+    ...{ framePrompt: framed, frameObservation: framed },
+    frameDemonstration: () => ({ tokens: [6, 7], mask: [0, 1] }),
+    isLoaded: () => true,
+    load: async () => {},
+    generate: async ({ sampling }) => {
+      if (sampling.maxTokens > 8) await new Promise((resolve) => setTimeout(resolve, 30_000));
+      const logprobs = [-1];
+      return {
+        ...{ tokens: [1], logprobs, temperedLogprobs: logprobs, samplingLogprobs: logprobs },
+        ...{ text: "1", finishReason: "length" },
+      };
+    },
+    close: async () => {},
+  }),
+});
 
 /** Forgets its steps when it is saved. */
 export const forgetsItsSteps = defineTrainer({

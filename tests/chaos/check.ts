@@ -39,7 +39,8 @@ interface CallLine {
 }
 
 interface GenerationLine {
-  event: "start" | "finish";
+  /** stop: it was given up, since its signal was aborted. */
+  event: "start" | "finish" | "stop";
   /** Of the run: each of a folder has its own. */
   seed: number;
   /** stage/task/sample/turn. */
@@ -170,20 +171,29 @@ function placeOf(key: string): { trajectory: string; rest: string; path: string 
   };
 }
 
-/** Generations that began after the turn stood in the journal; keys are stage/task/sample/turn. */
+/**
+ * Generations that began after the turn stood in the journal, and went on; keys are stage/task/sample/turn. One that is given
+ * up is none: the last look for a record goes along with the first moments of a generation, as long as a store takes to answer.
+ */
 function generatedTwice(
   { kept, seen }: Journal,
   bySeed: Map<number, string>,
   generations: GenerationLine[],
 ): string[] {
-  return generations.flatMap(({ event, seed, key, time }) => {
+  return generations.flatMap(({ event, seed, key, time, pid }, index) => {
     const run = bySeed.get(seed);
     if (run === undefined) return [`${key} was generated with the seed ${seed}, which no run has`];
     const { trajectory, rest, path } = placeOf(`${run}/${key}`);
     const recorded = kept.get(trajectory)?.turns.get(Number(rest))?.recorded;
     if (event !== "start" || recorded === undefined) return [];
     const late = lateness(time, Math.min(recorded, seen.get(path) ?? recorded));
-    return late === undefined ? [] : [`${run}/${key} was generated again ${late} ms after it was recorded`];
+    if (late === undefined) return [];
+    const next = generations
+      .slice(index + 1)
+      .find((one) => one.key === key && one.seed === seed && one.pid === pid);
+    return next?.event === "stop"
+      ? []
+      : [`${run}/${key} was generated again ${late} ms after it was recorded`];
   });
 }
 
@@ -204,6 +214,7 @@ function secondsLost(
     }
     const start = begun.get(attempt);
     begun.delete(attempt);
+    if (line.event === "stop") continue;
     if (start !== undefined && finished.has(turn)) lost += line.time - start.time;
     finished.add(turn);
   }

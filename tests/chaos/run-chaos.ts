@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "../../src/temporal/free-port.ts";
@@ -9,6 +9,7 @@ import { exportHistories } from "./export-histories.ts";
 import { startHost } from "./host-process.ts";
 import { markedProcesses } from "./marked-processes.ts";
 import { showObjects, startObjectPlace } from "./object-place.ts";
+import { hashOf } from "./read-files.ts";
 import { type Strike, unrecovered } from "./recovery.ts";
 import { type Counts, chaosText } from "./report.ts";
 import { runParameters } from "./run-parameters.ts";
@@ -108,7 +109,7 @@ async function runScenario(
   if (!scenario.repeats) return report;
   note(`${scenario.name}: the same run left alone …`);
   const [first] = runs;
-  const reference = await calmRun(scenario, join(work, "calm"), mark, first?.seed ?? 0, steps, port);
+  const reference = await calmRun(scenario, options.work, mark, first?.seed ?? 0, steps);
   const different = await differences(join(work, "runs", first?.run ?? ""), reference);
   return { ...report, different: different.map((one) => `${scenario.name}: ${one}`) };
 }
@@ -120,28 +121,33 @@ async function pruneRun(work: string, mark: string, run: string): Promise<void> 
   if (code !== 0) throw new Error(`everturn prune ${run} ended with exit code ${code}: see ${log}`);
 }
 
-/** The same run left alone; returns its folder. */
+/** Settings of a scenario that no trajectory and no weight depends on: where records are kept, and who approves. */
+const besides = ["retention.singleRecords", "tools.0.approval"];
+
+/** The same run left alone; returns its folder. Scenarios whose runs are to be the same share one, however they are laid out. */
 async function calmRun(
   scenario: Scenario,
-  work: string,
+  place: string,
   mark: string,
   seed: number,
   steps: number,
-  port: number,
 ): Promise<string> {
+  const own = Object.entries(scenario.settings).filter(([key]) => !besides.includes(key));
+  const settings = Object.fromEntries(own);
+  const work = join(place, "calm", `${seed}-${steps}-${hashOf(JSON.stringify(settings)).slice(0, 8)}`);
   const runs = join(work, "runs");
-  mkdirSync(runs, { recursive: true });
-  const host = await startHost(mark, port, join(work, "calls.jsonl"));
-  // Nobody is there to approve: the calls are the same.
-  const { "tools.0.approval": _, ...settings } = scenario.settings;
-  try {
-    const started = { work, runs, seed, steps, hostUrl: host.url, pauses: false };
-    const parameters = runParameters({ ...scenario, settings }, started);
-    const code = await startCli(mark, join(work, "cli.log"), parameters).ended;
-    if (code !== 0)
-      throw new Error(`the run left alone ended with exit code ${code}: see ${join(work, "cli.log")}`);
-  } finally {
-    await host.stop();
+  if (!existsSync(runs)) {
+    mkdirSync(runs, { recursive: true });
+    const host = await startHost(mark, await freePort(0), join(work, "calls.jsonl"));
+    try {
+      const started = { work, runs, seed, steps, hostUrl: host.url, pauses: false };
+      const parameters = runParameters({ ...scenario, settings }, started);
+      const code = await startCli(mark, join(work, "cli.log"), parameters).ended;
+      if (code !== 0)
+        throw new Error(`the run left alone ended with exit code ${code}: see ${join(work, "cli.log")}`);
+    } finally {
+      await host.stop();
+    }
   }
   return join(runs, readdirSync(runs)[0] ?? "");
 }

@@ -133,15 +133,23 @@ test("the checker counts a trajectory without a record", async () => {
 test.each(["evaluation-v0001", "step-0001"])(
   "the checker counts a tool call that ran again after its result was recorded, and a turn that was generated again: %s",
   async (stage) => {
-    const again = (file: string, extra: object) => (copy: string) => {
-      const lines = readFileSync(join(copy, file), "utf8").split("\n");
-      const line = lines.find((one) => one.includes(`${stage}/`)) ?? "{}";
-      appendFileSync(join(copy, file), `${JSON.stringify({ ...JSON.parse(line), ...extra })}\n`);
-    };
+    const again =
+      (file: string, ...extras: object[]) =>
+      (copy: string) => {
+        const lines = readFileSync(join(copy, file), "utf8").split("\n");
+        const line = lines.find((one) => one.includes(`${stage}/`)) ?? "{}";
+        for (const extra of extras)
+          appendFileSync(join(copy, file), `${JSON.stringify({ ...JSON.parse(line), ...extra })}\n`);
+      };
     const later = { time: Date.now() + 60_000 };
     expect((await findingsOf(again("calls.jsonl", later))).toolCallsTwice).toHaveLength(1);
     const generated = await findingsOf(again("generations.jsonl", { ...later, event: "start" }));
     expect(generated.lostTurns).toHaveLength(1);
+    const [start, stop] = [
+      { ...later, event: "start" },
+      { ...later, event: "stop" },
+    ];
+    expect((await findingsOf(again("generations.jsonl", start, stop))).lostTurns).toEqual([]);
   },
 );
 

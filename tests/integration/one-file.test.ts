@@ -11,20 +11,41 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const folder = temporaryFolder();
 const file = (name: string) => join(import.meta.dirname, "..", "one-file", `${name}.ts`);
-const call = (parameters: object) =>
-  `<tool_call>${JSON.stringify({ name: "length", arguments: parameters })}</tool_call>`;
+const call = (parameters: object, name = "length") =>
+  `<tool_call>${JSON.stringify({ name, arguments: parameters })}</tool_call>`;
+/** Tools of other ecosystems, by the exports of tests/one-file/foreign.ts, and what the policy calls them. */
+const foreign = {
+  weather: "weather",
+  brief: "brief",
+  langchain: "langchain_weather",
+  mastra: "mastra_weather",
+  openai: "openai_weather",
+};
 
-test("a run with a tool, a reward and data sets of one file each", async () => {
+test("a run with tools, a reward and data sets of one file each, and tools of other ecosystems as they are", async () => {
   const conversations = [
     [
       call({ value: 1.5, unit: "km" }) + call({ value: -1 }) + call({ value: "1" }) + call({ value: 7 }),
+      Object.values(foreign)
+        .map(
+          (name) => call({ city: "Oslo" }, name) + call({ city: "Atlantis" }, name) + call({ city: 3 }, name),
+        )
+        .join("") + call({}, "server"),
       "1001",
     ],
   ];
   const tool = { plugin: file("length"), config: { digits: 1 } };
   const pipeline = writeScriptedPipeline(folder, conversations, {
-    tools: [tool],
-    reward: { plugin: file("near"), config: { within: 2 } },
+    tools: [
+      tool,
+      ...Object.keys({ ...foreign, wrapped: "server" }).map((name) => ({
+        plugin: `${file("foreign")}#${name}`,
+      })),
+    ],
+    reward: [
+      { plugin: file("near"), config: { within: 2 } },
+      { plugin: file("near"), name: "strict", weight: 0, config: { within: 0 } },
+    ],
     dataset: {
       train: { plugin: file("lengths"), config: { tasks: 2 } },
       validation: { plugin: file("lengths"), config: { tasks: 1 } },
@@ -37,7 +58,7 @@ test("a run with a tool, a reward and data sets of one file each", async () => {
   const { root } = runFolder(folder, run);
   const records = await stageRecords(root, "step-0001");
   expect(records).toHaveLength(2);
-  for (const { task, turns, reward } of records) {
+  for (const { task, turns, reward, metrics } of records) {
     expect(task.data_source).toBe("lengths");
     expect(turns[0]?.toolCalls.map(({ tool, observation }) => [tool, observation])).toEqual([
       ["length", "1500.0"],
@@ -45,11 +66,32 @@ test("a run with a tool, a reward and data sets of one file each", async () => {
       ["length", expect.stringContaining("value must be a number")],
       ["length", "7.0"],
     ]);
-    expect(reward).toBe(task.reward_model.ground_truth === "1000" ? 0.5 : 0);
+    const answers = turns[1]?.toolCalls ?? [];
+    const ofForeign = Object.values(foreign).map((name) => [
+      name,
+      ...answers.filter(({ tool }) => tool === name).map(({ observation }) => observation),
+    ]);
+    const unknown = "error: there is no city Atlantis";
+    const wrong = expect.stringContaining("error: city must be text, but is 3.");
+    expect(ofForeign).toEqual([
+      ["weather", '{"degrees":3,"unit":"C"}', unknown, wrong],
+      ["brief", "It is cold.", unknown, wrong],
+      ["langchain_weather", "3 C", unknown, wrong],
+      ["mastra_weather", '{"degrees":3,"unit":"C"}', unknown, wrong],
+      ["openai_weather", "3", expect.stringContaining("An error occurred while running the tool"), wrong],
+    ]);
+    expect(answers.at(-1)).toMatchObject({ tool: "server", observation: "up" });
+    const near = task.reward_model.ground_truth === "1000" ? 0.5 : 0;
+    expect({ reward, metrics }).toMatchObject({ reward: near, metrics: { near, strict: 0 } });
   }
+  const [step = ""] = readFileSync(join(root, "metrics.jsonl"), "utf8").split("\n");
+  expect(JSON.parse(step)).toMatchObject({ rewardMean: 0.25, metrics: { near: 0.25, strict: 0 } });
   const plan = storedRecord<Plan>(join(root, "plan", "1.json"));
   expect(plan.tools[0]?.source?.files).toEqual({ [file("length")]: expect.stringMatching(/^[0-9a-f]{64}$/) });
-  expect(plan.reward.manifest).toMatchObject({ name: "reward-near", reward: { pure: true, timeout: "1m" } });
+  expect(plan.rewards[0]?.manifest).toMatchObject({
+    name: "reward-near",
+    reward: { pure: true, timeout: "1m" },
+  });
 });
 
 test("a run of whose parts each is one file: policy, loop, trainer and loss, too", async () => {

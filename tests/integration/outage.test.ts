@@ -1,11 +1,11 @@
-import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import { readLines } from "../../src/files/line-file.ts";
-import { runFolder } from "../../src/runs/run-folder.ts";
+import { type RunFolder, runFolder } from "../../src/runs/run-folder.ts";
 import { readSession } from "../../src/supervision/session-file.ts";
 import { startDevServer } from "../../src/temporal/dev-server.ts";
 import { freePort } from "../../src/temporal/free-port.ts";
@@ -67,25 +67,34 @@ test("a joined server that stops answering, and then dies and comes back: the ru
   ]);
 });
 
-test("an own server whose port another program has taken meanwhile moves to another port, and the run goes on", {
-  timeout: 200_000,
+test("an own server whose port another program has taken meanwhile moves to another port: a run goes on, an evaluation too", {
+  timeout: 300_000,
 }, async () => {
   const runs = join(folder, "own");
-  const command = start("run", pipeline, "--runs", runs, "--json", ...overrides);
+  let command = start("run", pipeline, "--runs", runs, "--json", ...overrides);
   await untilTraining(command);
   const [run = ""] = readdirSync(runs);
   const opened = runFolder(runs, run);
+  const trained = await endsThough(command, opened);
+  expect(lastLine(trained)).toMatchObject({ run, steps: 3, trajectories: 24 });
+  const begun = (role: string) => readFileSync(opened.log(role), "utf8").split(" polls ").length;
+  const before = ["orchestration", "trainer"].map((role) => ({ role, times: begun(role) }));
+  command = start("evaluate", run, "--runs", runs, "--json", "--limit", "30");
+  const isWorking = () => before.every(({ role, times }) => begun(role) > times);
+  await vi.waitUntil(isWorking, { timeout: 90_000, interval: 20 });
+  expect(lastLine(await endsThough(command, opened))).toMatchObject({ tasks: 30, leftOut: 0 });
+});
+
+/** Kills a command's own server, and has its port taken; what the command writes until it ends. */
+async function endsThough(command: RunningCommand, opened: RunFolder): Promise<string> {
   const { server, address = "" } = (await readSession(opened)) ?? {};
   process.kill(server?.pid ?? 0, "SIGKILL");
   const thief = createServer();
-  const take = async () => {
-    for (let tries = 0; tries < 100 && !thief.listening; tries++) {
-      thief.once("error", () => {}); // the port is not free yet
-      thief.listen(Number(address.split(":")[1]), "127.0.0.1");
-      await sleep(20);
-    }
-  };
-  await take();
+  for (let tries = 0; tries < 100 && !thief.listening; tries++) {
+    thief.once("error", () => {}); // the port is not free yet
+    thief.listen(Number(address.split(":")[1]), "127.0.0.1");
+    await sleep(20);
+  }
   const { code, stdout, stderr } = await command.end();
   thief.close();
   expect(code, stderr).toBe(0);
@@ -93,6 +102,6 @@ test("an own server whose port another program has taken meanwhile moves to anot
   expect(stderr).toContain(
     "another program has taken the port of the run's Temporal server: it is started on another one",
   );
-  expect(lastLine(stdout)).toMatchObject({ run, steps: 3, trajectories: 24 });
   expect(existsSync(opened.session)).toBe(false);
-});
+  return stdout;
+}

@@ -20,14 +20,20 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
+const plugins = join(import.meta.dirname, "..", "plugins");
+
 /** One step of groups of four; of each, sample n is told to say `said[n]`. */
 async function run(batchSize: number, said: string[], ...options: string[]) {
+  return runWith("loop-backtracking", batchSize, said, ...options);
+}
+
+async function runWith(loop: string, batchSize: number, said: string[], ...options: string[]) {
   const pipeline = writeScriptedPipeline(
     folder,
     said.map((text) => [text]),
     {
       tools: [],
-      loop: { plugin: join(import.meta.dirname, "..", "plugins", "loop-backtracking") },
+      loop: { plugin: join(plugins, loop) },
       rollout: { batchSize, groupSize: 4, maxActionTokens: 100 },
     },
   );
@@ -61,4 +67,12 @@ test("a step all of whose trajectories are stuck stops with the reason", async (
   const { code, stderr } = await run(4, [endless]);
   expect(code).toBe(1);
   expect(stderr).toContain(reason);
+}, 180_000);
+
+test("a loop whose module does not return in workflow code ends the run at once, by name", async () => {
+  const { code, stdout, stderr } = await runWith("loop-waiting", 4, [short], "--address", server.address);
+  expect(code).toBe(1);
+  expect(lastLine(stdout)).toMatchObject({ error: { code: "LOOP_MODULE_STUCK" } });
+  expect(stdout).toContain("The module of the agent loop loop-waiting does not return");
+  expect(stderr).not.toContain("starting it again");
 }, 180_000);

@@ -51,6 +51,8 @@ const actions: Record<string, string[]> = {
   "cancelled tool": [call("fast"), call("never"), "Answer: 3"],
   "slow tool": [call("slow"), call("never"), "Answer: 3"],
   invalid: [call("fast"), "<tool_call>calculator(1)</tool_call>", "<tool_call>{}</tool_call>", "Answer: 3"],
+  "done by a tool": [call("fast"), call("the end") + call("fast"), "Answer: 3"],
+  "not allowed": [call("forbidden"), call("forbidden"), "Answer: 3"],
   long: [call("fast"), call("fast"), call("fast"), "Answer: 3"],
 };
 
@@ -87,7 +89,9 @@ const activities = {
     if (expression === "late") await sleep(700);
     if (expression === "fail") throw new EverturnError("TOOL_STATE_LOST", { tool: "it", trajectory: "this" });
     const seconds = expression === "a second" ? 1 : 0.1;
-    return { observation: `${expression} ${input.call}`, valid: true, reward: 0, attempts: 1, seconds };
+    const answered = { observation: `${expression} ${input.call}`, reward: 0, attempts: 1, seconds };
+    if (expression === "forbidden") return { ...answered, valid: false, invalid: "not now" };
+    return { ...answered, valid: true, ...(expression === "the end" && { done: true }) };
   }),
   "score-trajectory": async (input: ScoreTrajectoryInput) => {
     scored.push(input);
@@ -233,6 +237,23 @@ test("calls in a row that are not valid end a trajectory, and the score gets tho
   expect(scored.at(-1)).toMatchObject({ turns: 3, outcome: "invalid-limit" });
   expect(scored.at(-1)?.refused).toMatchObject([{ turn: 3, call: 0, tool: "" }]);
   expect(await run("long", { invalidCalls: 2 })).toMatchObject({ outcome: "answered", turnCount: 4 });
+});
+
+test("a tool that says that it is done ends the trajectory after the turn's observations", async () => {
+  const result = await run("done by a tool", { turns: 2 });
+  expect(result).toMatchObject({ outcome: "done", turnCount: 2, toolCalls: 3, validCalls: 3, reward: 1 });
+  expect(result.turns[1]?.toolCalls).toMatchObject([
+    { observation: "the end 0", done: true },
+    { observation: "fast 1" },
+  ]);
+  expect(scored.at(-1)).toMatchObject({ outcome: "done", turns: 2, calls: 2 });
+});
+
+test("calls that a tool finds invalid count against the limit, and what holds state is released", async () => {
+  cancelled.splice(0);
+  const result = await run("not allowed", { invalidCalls: 2 });
+  expect(result).toMatchObject({ outcome: "invalid-limit", turnCount: 2, toolCalls: 2, validCalls: 0 });
+  expect(cancelled.splice(0)).toEqual(["release-tools"]);
 });
 
 test("turns and tokens of a trajectory are bounded", async () => {

@@ -1,5 +1,6 @@
 import { execFile, execFileSync } from "node:child_process";
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -16,6 +17,7 @@ import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { lastLine } from "../support/command.ts";
+import { pageText, snippetsOf } from "../support/doc-snippets.ts";
 import { type Registry, serveRegistry } from "../support/registry.ts";
 import { storedRecord } from "../support/stored-record.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -60,40 +62,72 @@ function concernsModules(problem: Problem | string): boolean {
 }
 
 test(
-  "npm: an initialised project trains to a policy that calls its tool, is tested, resumed and checked",
+  "npm: README's first commands make a project that trains to a policy which calls its tool; so do the others in it",
   async () => {
     const project = newProject("with-npm");
-    expect(await project.run("npx", "--yes", "everturn", "init")).toContain("  npm start ");
-    await project.run("npm", "install");
-    await project.run("npm", "start");
-    const run = onlyRun(join(project.folder, "runs"));
+    expect(await project.shell(block("npx everturn init shop"))).toMatch(/\d+ passed/);
+    const shop = project.in("shop");
+    const run = onlyRun(join(shop.folder, "runs"));
     const [built, , trained, ...others] = evaluations(run);
     expect(others).toEqual([]);
     expect(built).toMatchObject({ step: 0, accuracy: 0, tasks: 100 });
     expect(trained).toMatchObject({ step: 10, tasks: 100 });
     expect(trained!.accuracy).toBeGreaterThan(0.6);
     expect(trained!.toolCallRate).toBeGreaterThan(0.8);
-    expect(await project.run("npm", "test")).toMatch(/\d+ passed/);
-    await project.run("npm", "run", "check");
-    await project.run("npm", "run", "schema", "--silent");
-    expect(await project.everturn("validate", "pipeline.yaml")).toContain("pipeline.yaml is valid");
-    expect(await project.everturn("resume", run, "--set", "steps=11")).toContain("step 11/11");
-    const { stages, findings } = lastLine<Ledger>(await project.everturn("ledger", run, "--json"));
+    await shop.run("npm", "run", "check");
+    await shop.run("npm", "run", "schema", "--silent");
+    const { stages, findings } = lastLine<Ledger>(await shop.run("npx", "everturn", "ledger", run, "--json"));
     const steps = stages.filter(({ stage }) => stage.startsWith("step-"));
-    expect(steps.map(({ trained }) => trained)).toEqual(new Array(11).fill(64));
+    expect(steps.map(({ trained }) => trained)).toEqual(new Array(10).fill(64));
     expect(findings).toEqual([]);
 
     // A folder in it finds what the project has installed.
-    await project.everturn("init", "library", "--template", "library");
-    const pipeline = join(project.folder, "library", "pipeline.yaml");
+    await shop.run("npx", "everturn", "init", "library", "--template", "library");
+    const pipeline = join(shop.folder, "library", "pipeline.yaml");
     const short = readFileSync(pipeline, "utf8")
       .replace("steps: 10", "steps: 1")
       .replace("steps: 400", "steps: 5")
+      .replace("batchSize: 64", "batchSize: 32")
       .replace("tasks: 100", "tasks: 10");
     writeFileSync(pipeline, short);
-    expect(await project.run("npm", "start", "--prefix", "library")).toMatch(
+    expect(await shop.run("npm", "start", "--prefix", "library")).toMatch(
       /^held-out accuracy: 0 % → \d+ %$/m,
     );
+
+    // The package of a plugin is written, published (which builds it), installed, and named by the pipeline of README.
+    await shop.shell(block("npx everturn plugin new tool @acme/weather", "docs/plugins.md"));
+    await shop.in("tool-weather").run("npm", "publish");
+    await shop.shell(
+      block("npm pkg set type=module").replace("npm install everturn", "$& @acme/tool-weather"),
+    );
+    for (const { file, text } of snippetsOf("README.md")) {
+      if (file === undefined) continue;
+      const also =
+        file === "pipeline.yaml" ? text.replace("\ntools:\n", '$&  - "@acme/tool-weather"\n') : text;
+      writeFileSync(join(shop.folder, file), also);
+    }
+    copyFileSync(join(shop.folder, "train.jsonl"), join(shop.folder, "held-out.jsonl"));
+    const sizes = ["steps=1", "warmStart.steps=2", "rollout.batchSize=4", "rollout.maxActionTokens=64"];
+    const sets = [...sizes, "trainer.config.minibatchSize=4"].map((set) => ` --set ${set}`).join("");
+    const said = await shop.shell(block("npx everturn validate").replace("run pipeline.yaml", `$&${sets}`));
+    expect(said).toContain("pipeline.yaml is valid");
+    expect(said).toMatch(/# Tools\n\s+weather\(/);
+    const id = newestRun(join(shop.folder, "runs"));
+    const looked = await shop.shell(block("npx everturn trajectories").replaceAll("RUN", id));
+    expect(looked).toMatch(/^accuracy 0 % on 1 task, policy version 2$/m);
+    const gguf = join(root, "tests", "fixtures", "gguf", "llama3.gguf");
+    copyFileSync(gguf, join(shop.folder, "some-model.Q4_K_M.gguf"));
+    await shop.shell(block("npx everturn import").replaceAll("RUN", id));
+    expect(existsSync(join(shop.folder, "models", "some-model", "config.json"))).toBe(true);
+    expect(existsSync(join(shop.folder, "out", "policy", "config.json"))).toBe(true);
+    const resumed = block("npx everturn resume RUN").replace("RUN", `${id} --set steps=2`);
+    expect(await shop.shell(resumed)).toContain("step 2/2");
+    for (const usage of ["ledger RUN", "versions RUN [VERSION]", "prune RUN [--dry-run]", "report RUN"]) {
+      expect(pageText("README.md")).toContain(`| \`everturn ${usage}\` |`);
+      await shop.shell(
+        `npx everturn ${usage.replace("RUN", id).replace("VERSION", "newest").replaceAll(/[[\]]/g, "")}`,
+      );
+    }
   },
   patience,
 );
@@ -106,13 +140,43 @@ test(
       project.run(process.execPath, join(root, "node_modules", "pnpm", "bin", "pnpm.cjs"), ...parameters);
     expect(await pnpm("dlx", "everturn", "init", "--template", "loop")).toContain("  pnpm start ");
     await pnpm("install");
-    await pnpm("start", "--set", "steps=1", "--set", "warmStart.steps=5", "--set", "evaluation.tasks=10");
+    const short = ["steps=1", "warmStart.steps=5", "rollout.batchSize=32", "evaluation.tasks=10"];
+    await pnpm("start", ...short.flatMap((setting) => ["--set", setting]));
     const [, , trained] = evaluations(onlyRun(join(project.folder, "runs")));
     expect(trained).toMatchObject({ step: 1, tasks: 10 });
     expect(await pnpm("test")).toMatch(/\d+ passed/);
   },
   patience,
 );
+
+test("every shell block of README is run above, or says why it can't be", () => {
+  const blocks = snippetsOf("README.md").filter(({ language }) => language === "sh");
+  const untold = blocks.filter(
+    ({ text }) => !run.has(text) && !Object.keys(notRun).some((first) => text.startsWith(first)),
+  );
+  expect(untold.map(({ text }) => text)).toEqual([]);
+});
+
+/** The shell blocks that no test here runs, by how they begin, and why. */
+const notRun: Record<string, string> = {
+  "npm ci\nnpm start": "a clone's: CI begins with the first, and the second trains for ten minutes",
+  "docker compose up": "wants Docker; tests/integration has runs that join a server",
+  OTEL_EXPORTER_OTLP_ENDPOINT: "trains; tests/integration/telemetry.test.ts has a collector that listens",
+};
+
+/** The shell blocks that were asked for. */
+const run = new Set<string>();
+
+/** The shell block of a page that begins so. */
+function block(first: string, page = "README.md"): string {
+  const [found, ...others] = snippetsOf(page).filter(
+    ({ language, text }) => language === "sh" && text.startsWith(first),
+  );
+  if (found === undefined || others.length > 0)
+    throw new Error(`${page} has not one block that begins with ${first}`);
+  run.add(found.text);
+  return found.text;
+}
 
 interface Ledger {
   stages: { stage: string; trained: number }[];
@@ -132,6 +196,16 @@ function onlyRun(runs: string): string {
   return join(runs, run ?? "");
 }
 
+function newestRun(runs: string): string {
+  return (
+    readdirSync(runs)
+      .toSorted(
+        (one, other) => statSync(join(runs, one)).birthtimeMs - statSync(join(runs, other)).birthtimeMs,
+      )
+      .at(-1) ?? ""
+  );
+}
+
 /** A run's evaluations, in their order. */
 function evaluations(run: string): Evaluation[] {
   const folder = join(run, "evaluations");
@@ -139,8 +213,18 @@ function evaluations(run: string): Evaluation[] {
   return files.map((file) => storedRecord<Evaluation>(join(folder, file)));
 }
 
+interface Project {
+  folder: string;
+  /** Runs a command in it; what that writes. */
+  run(command: string, ...parameters: string[]): Promise<string>;
+  /** The same of a block of commands, each of which must end well. */
+  shell(script: string): Promise<string>;
+  /** A folder of it. */
+  in(name: string): Project;
+}
+
 /** An empty folder, as a user would begin: only Node and this registry, nothing of this repository's. */
-function newProject(name: string) {
+function newProject(name: string): Project {
   const folder = join(place, name);
   mkdirSync(folder);
   const path = (process.env.PATH ?? "").split(delimiter).filter((entry) => !entry.includes("node_modules"));
@@ -152,15 +236,24 @@ function newProject(name: string) {
     PATH: [dirname(process.execPath), ...path].join(delimiter),
     npm_config_registry: registry.url,
     npm_config_cache: npmCache(),
+    npm_config_yes: "true", // what a person answers whom npx asks
+    [`npm_config_${registry.url.replace("http:", "")}:_authToken`]: "anybody",
   };
-  // Not synchronously: the registry is served by this process.
-  const run = async (command: string, ...parameters: string[]) =>
-    (await promisify(execFile)(command, parameters, { cwd: folder, env, timeout: patience })).stdout;
-  return {
-    folder,
-    run,
-    everturn: (...parameters: string[]) => run("npx", "--no", "everturn", ...parameters),
-  };
+  return at(folder);
+
+  function at(cwd: string): Project {
+    // Where Everturn is installed npx starts it from there; without npx's own start each of the many commands takes half the time.
+    const npx = () => (existsSync(join(cwd, "node_modules")) ? 'npx() { node_modules/.bin/"$@"; }\n' : "");
+    // Not synchronously: the registry is served by this process.
+    const run = async (command: string, ...parameters: string[]) =>
+      (await promisify(execFile)(command, parameters, { cwd, env, timeout: patience })).stdout;
+    return {
+      folder: cwd,
+      run,
+      shell: (script) => run("sh", "-ec", npx() + script),
+      in: (name) => at(join(cwd, name)),
+    };
+  }
 }
 
 /** npm's cache of what it fetched, but none of what npx has installed: that would be the packages of an earlier test. */

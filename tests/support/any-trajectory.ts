@@ -1,5 +1,5 @@
 import type { Segment } from "../../src/contracts/generated/segment.ts";
-import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
+import type { Media, TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
 import type { CallFailure } from "../../src/contracts/recorded-call.ts";
 import { createUniformStream } from "../../src/random/uniform-stream.ts";
 import {
@@ -105,9 +105,16 @@ export function anyTrajectory(seed: number, most: { turns: number; tokens: numbe
         seconds: number(),
       },
       ...present({ metrics: maybe(() => ({ [text()]: below(10) / 3 })) }),
-      ...present({ snapshot: maybe(() => "ab".repeat(32)) }),
+      ...present({ snapshot: maybe(() => "ab".repeat(32)), whole: maybe(() => "cd".repeat(32)) }),
+      ...present({ invalid: maybe(text), done: maybe(() => below(2) === 0), media: maybe(anyMedia) }),
     };
     return below(6) === 0 ? { call, failures: failures() } : { call, recorded, failures: failures() };
+  }
+
+  function anyMedia(): Media[] {
+    const size = present({ width: maybe(() => 1 + below(9)), height: maybe(() => 1 + below(9)) });
+    const frame = { sha256: "ef".repeat(32), mediaType: "image/png", bytes: 1 + below(9), ...size };
+    return [{ type: "video", frames: [frame, frame], ...present({ framesPerSecond: maybe(() => 0.5) }) }];
   }
 
   function failures(): CallFailure[] {
@@ -120,6 +127,7 @@ export function anyTrajectory(seed: number, most: { turns: number; tokens: numbe
   const counted = turns.slice(0, below(8) === 0 ? turns.length - 1 : turns.length);
   const outcome = among([
     "answered",
+    "done",
     "turn-limit",
     "token-limit",
     "time-limit",

@@ -43,12 +43,15 @@ export function samplePlan({ steps, batchSize, tasks, warmStart, evaluationEvery
       ...plugin("loop-tool-agent", "loop", { maxTurns: 3 }),
       workflow: "/plugins/loop-tool-agent/workflow.ts",
     },
-    reward: { ...plugin("reward-exact-match", "reward", {}), calls: calls("reward-exact-match") },
+    rewards: [
+      { ...plugin("reward-exact-match", "reward", {}), calls: calls("reward-exact-match"), weight: 1 },
+    ],
     trainer: plugin("trainer-onnx", "trainer", { learningRate: 1e-4, minibatchSize: batchSize }),
     ...(warmStart ? { warmStart: { ...settings, learningRate: 1e-3 } } : {}),
     rollout: {
       ...{ batchSize, groupSize: 1, temperature: 1, maxActionTokens: 48, concurrency: batchSize },
       ...{ staleness: 0, maxInfrastructureFailures: 0.5 },
+      observations: { characters: 8000, cut: "end" },
     },
     evaluation: { every: evaluationEvery, tasks },
     checkpoints: { every: 20 },

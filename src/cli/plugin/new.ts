@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { Argument, type Command } from "commander";
 import packageJson from "../../../package.json" with { type: "json" };
+import templatePackage from "../../../templates/tool/package.json" with { type: "json" };
 import type { PluginManifest } from "../../contracts/generated/plugin.ts";
 import { EverturnError } from "../../errors/everturn-error.ts";
 import { sources } from "./sources.ts";
@@ -47,7 +48,6 @@ function filesOf(kind: Kind, named: string): Record<string, string> {
   const bare = plugin.slice(kind.length + 1);
   const { source, checked } = sources[kind];
   const range = `^${packageJson.version}`;
-  const { typescript, vitest } = packageJson.devDependencies;
   const description = {
     ...{ name: named, version: "0.1.0", description: `A ${kind} for Everturn: ${bare}.`, license: "MIT" },
     keywords: ["everturn", "everturn-plugin", kind],
@@ -63,10 +63,7 @@ function filesOf(kind: Kind, named: string): Record<string, string> {
       prepack: "everturn plugin build",
     },
     peerDependencies: { everturn: range },
-    devDependencies: {
-      "@types/node": packageJson.devDependencies["@types/node"],
-      ...{ everturn: range, typescript: `^${typescript}`, vitest: `^${vitest}` },
-    },
+    devDependencies: { everturn: range, ...templatePackage.devDependencies },
   };
   const options = {
     compilerOptions: {

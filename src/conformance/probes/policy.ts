@@ -2,18 +2,25 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { JsonObject, JsonValue } from "../../contracts/json.ts";
 import type { ResolvedPlugin } from "../../contracts/plan.ts";
-import type { Generation } from "../../contracts/policy.ts";
+import type { Generation, Policy } from "../../contracts/policy.ts";
 import { deepFreeze } from "../../pipeline/deep-freeze.ts";
 import { loadPolicy } from "../../plugins/registry.ts";
 import { Broken } from "../promise.ts";
+import { begun, grace, isDoneWithin } from "../tool-subject.ts";
 
 const prompt = [{ role: "user" as const, content: "What is 6 times 7?" }];
 const maxTokens = 8;
 
-/** Builds a policy in `folder` if it is not there, and generates `count` actions, at once or one after the other; their tokens. */
+/** Tokens of an action that is aborted: more than anybody writes at once. */
+const longest = 100_000;
+
+/**
+ * Builds a policy in `folder` if it is not there, and generates `count` actions, at once or one after the other, if told so after one
+ * that is aborted; their tokens.
+ */
 export async function probe(
   plugin: ResolvedPlugin,
-  { folder, count = 3, together = false }: JsonObject,
+  { folder, count = 3, together = false, aborted = false }: JsonObject,
 ): Promise<JsonValue> {
   const policy = await loadPolicy(plugin);
   const config = deepFreeze(structuredClone(plugin.config));
@@ -37,11 +44,28 @@ export async function probe(
     whole(generation);
     return generation.tokens;
   };
+  if (aborted === true) await heedsSignal(opened, tokens);
   const samples = Array.from({ length: Number(count) }, (_, sample) => sample);
   const drawn: number[][] = together ? await Promise.all(samples.map(one)) : [];
   if (!together) for (const sample of samples) drawn.push(await one(sample));
   await opened.close();
   return drawn;
+}
+
+/** Aborts an action as soon as it has begun. */
+async function heedsSignal(opened: Policy, tokens: number[]): Promise<void> {
+  const controller = new AbortController();
+  const key = { seed: 1, trajectory: "check/aborted", turn: 1 };
+  const sampling = { temperature: 1, maxTokens: longest };
+  const generating = opened.generate({ tokens, version: 0, sampling, key, signal: controller.signal });
+  const over = generating.catch(() => {}); // that it was aborted
+  await begun();
+  controller.abort(new Error("nobody waits for it any more"));
+  if (await isDoneWithin(over, grace)) return;
+  throw new Broken(
+    `an action went on for more than ${grace / 1000} s after its signal was aborted`,
+    "Listen to `signal`: reject with its reason, and let go of what the action holds.",
+  );
 }
 
 function whole({ tokens, logprobs, temperedLogprobs, samplingLogprobs }: Generation): void {

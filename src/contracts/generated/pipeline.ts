@@ -9,6 +9,17 @@ export type PluginReference = string;
  * A number and ms, s, m or h, for example 500ms, 10s or 2m.
  */
 export type Duration = string;
+/**
+ * A number and /s, /m or /h, for example 10/s or 60/m.
+ */
+export type Rate = string;
+export type Rewards = RewardList | RewardUse;
+/**
+ * Reward plugins whose scores are added up by their weights; each is logged under its name, too.
+ *
+ * @minItems 1
+ */
+export type RewardList = RewardUse[];
 
 /**
  * What a run is made of. Paths are relative to the pipeline file.
@@ -45,7 +56,7 @@ export interface Pipeline {
     [k: string]: Host;
   };
   loop: PluginUse;
-  reward: RewardUse;
+  reward: Rewards;
   trainer: TrainerUse;
   /**
    * Supervised steps on demonstrations before the first policy-gradient step. None if left out.
@@ -108,6 +119,7 @@ export interface Pipeline {
      * The run stops when infrastructure fails more than this share of a step's trajectories, for example 0.5. 1: only when it fails all.
      */
     maxInfrastructureFailures: number;
+    observations: Observations;
     /**
      * What ends a trajectory before its loop does. It is scored as it is, as a failure of the policy. No limits if left out.
      */
@@ -123,7 +135,7 @@ export interface Pipeline {
       turnTime?: Duration;
       time?: Duration;
       /**
-       * Ends a trajectory after so many tool calls in a row that were unreadable, of no known tool, or against its schema.
+       * Ends a trajectory after so many tool calls in a row that were unreadable, of no known tool, against its schema, or invalid for the tool.
        */
       invalidCalls?: number;
     };
@@ -190,10 +202,12 @@ export interface ToolUse {
   config: JsonObject;
   retry?: RetryUse;
   timeout?: Duration;
+  rate?: Rate;
   /**
    * How many calls of the tool a worker makes at once; the others wait in line. The manifest's if left out.
    */
   concurrency?: number;
+  observations?: ObservationsUse;
   /**
    * required: each call waits until a person approves, edits or denies it (`npx everturn approvals`). No call waits if left out.
    */
@@ -220,9 +234,23 @@ export interface RetryUse {
   maximumInterval?: Duration;
 }
 /**
+ * What of rollout.observations is otherwise for a tool.
+ */
+export interface ObservationsUse {
+  /**
+   * How many characters of an observation's text stay.
+   */
+  characters?: number;
+  /**
+   * Which part of a longer one goes: its end, its start, or its middle.
+   */
+  cut?: "end" | "start" | "middle";
+}
+/**
  * How many calls a host of tools takes at once, and what happens while it fails.
  */
 export interface Host {
+  rate?: Rate;
   /**
    * How many calls a worker makes at once of all tools on the host; the others wait in line. No limit if left out.
    */
@@ -253,8 +281,25 @@ export interface RewardUse {
    * The plugin's configuration, checked against the schema in its manifest.
    */
   config: JsonObject;
+  /**
+   * What its score is multiplied with before the scores are added up. 0: it is a metric, and no part of the reward.
+   */
+  weight: number;
+  /**
+   * What the metrics of one in a list are called: its score by this name, what it measures as name.metric. Lower-case letters, digits, _ and -. The plugin's name without reward- if left out.
+   */
+  name?: string;
+  /**
+   * It scores the tasks with these in data_source alone, for example [openai/gsm8k]. All tasks if left out.
+   *
+   * @minItems 1
+   *
+   * Items: A task's data_source.
+   */
+  dataSources?: string[];
   retry?: RetryUse;
   timeout?: Duration;
+  rate?: Rate;
   /**
    * How many trajectories a worker has scored at once; the others wait in line. The manifest's if left out.
    */
@@ -274,4 +319,17 @@ export interface TrainerUse {
    */
   config: JsonObject;
   loss?: PluginUse;
+}
+/**
+ * How much of an observation the policy reads.
+ */
+export interface Observations {
+  /**
+   * How many characters of an observation's text stay. A line in it says how many were cut.
+   */
+  characters: number;
+  /**
+   * Which part of a longer one goes: its end, its start, or its middle.
+   */
+  cut: "end" | "start" | "middle";
 }

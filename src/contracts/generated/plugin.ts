@@ -5,6 +5,10 @@ import type { JsonObject } from "../json.ts";
  * A JSON Schema (draft-07) whose type is object.
  */
 export type ObjectSchema = JsonObject;
+/**
+ * A number and /s, /m or /h, for example 10/s or 60/m.
+ */
+export type Rate = string;
 
 /**
  * everturn.plugin.json: what a plugin package is and what it needs.
@@ -85,6 +89,7 @@ export interface ToolManifest {
    * What becomes of a trajectory's state when its worker dies: snapshot restores the one taken after the last call, replay makes the recorded calls again, in order, in a new instance; fail, which is also in force if left out, leaves the trajectory out.
    */
   recovery?: "snapshot" | "replay" | "fail";
+  rate?: Rate;
   /**
    * How many calls of the tool a worker makes at once; the others wait in line. No limit of its own if left out.
    */
@@ -128,6 +133,7 @@ export interface RewardManifest {
    * It only computes, in less time than a way through the Temporal server takes: it is asked where the workflow runs.
    */
   pure: boolean;
+  rate?: Rate;
   /**
    * How many trajectories a worker has scored at once; the others wait in line. No limit of its own if left out.
    */

@@ -21,7 +21,7 @@ export interface Task {
    */
   ability?: string;
   /**
-   * What the reward manager compares with.
+   * The right answer, with which the reward compares: { "ground_truth": … }.
    */
   reward_model: {
     /**

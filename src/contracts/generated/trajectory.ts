@@ -3,6 +3,11 @@ import type { JsonObject } from "../json.ts";
 import type { Task } from "./task.ts";
 
 /**
+ * A SHA-256, in hexadecimal.
+ */
+export type Digest = string;
+
+/**
  * A finished trajectory, as the trajectory store records it.
  */
 export interface TrajectoryRecord {
@@ -38,21 +43,21 @@ export interface TrajectoryRecord {
    */
   policyVersions: number[];
   /**
-   * How it ended; left-out: its infrastructure failed past its budget and it trained no step.
+   * How it ended; done: a tool said that there is nothing more to do; left-out: its infrastructure failed past its budget and it trained no step.
    */
-  outcome: "answered" | "turn-limit" | "token-limit" | "time-limit" | "invalid-limit" | "left-out";
+  outcome: "answered" | "done" | "turn-limit" | "token-limit" | "time-limit" | "invalid-limit" | "left-out";
   /**
-   * The reward manager's score and the tools' rewards.
+   * The rewards' scores by their weights, and the tools' rewards.
    */
   reward: number;
   /**
-   * What the tools of each turn added to the reward; absent if nothing.
+   * The part of the reward that each turn earned, by its tools and as the rewards say; absent if none said so.
    *
-   * Items: All tools of the turn together.
+   * Items: All that the turn earned.
    */
   turnRewards?: number[];
   /**
-   * What the reward manager measured, by its names, and the tools, as tool.metric: the mean of the calls that told it. Absent if nothing.
+   * What the reward measured, by its names (each of several rewards by its name, what it measured as name.metric), and the tools, as tool.metric: the mean of the calls that told it. Absent if nothing.
    */
   metrics?: {
     /**
@@ -180,9 +185,22 @@ export interface ToolCallEntry {
    */
   observation: string;
   /**
-   * Whether the call could be read, named a tool, and fitted its parameters.
+   * Whether the call could be read, named a tool, fitted its parameters, and was an action that the tool allows.
    */
   valid: boolean;
+  /**
+   * Why the tool said that the call is none that may be made; absent where it did not.
+   */
+  invalid?: string;
+  /**
+   * Images and videos of the observation, in the order of their notes in its text; none if left out.
+   */
+  media?: Media[];
+  whole?: Digest;
+  /**
+   * Whether the tool said that there is nothing more to do, which ends the trajectory; false if left out.
+   */
+  done?: boolean;
   /**
    * What became of a call that waited for approval: made as it was, made with other arguments, or not made because a person said no or nobody said anything.
    */
@@ -191,4 +209,45 @@ export interface ToolCallEntry {
    * How often the call was tried.
    */
   attempts: number;
+}
+/**
+ * An image, which has one frame, or a video.
+ */
+export interface Media {
+  /**
+   * What it is.
+   */
+  type: "image" | "video";
+  /**
+   * Its images, in order.
+   *
+   * @minItems 1
+   */
+  frames: Frame[];
+  /**
+   * Of a video, where the tool said so.
+   */
+  framesPerSecond?: number;
+}
+/**
+ * An image, whose bytes are in the run's bytes/.
+ */
+export interface Frame {
+  sha256: Digest;
+  /**
+   * For example image/png.
+   */
+  mediaType: string;
+  /**
+   * How many there are.
+   */
+  bytes: number;
+  /**
+   * In pixels, where its header says so.
+   */
+  width?: number;
+  /**
+   * In pixels, where its header says so.
+   */
+  height?: number;
 }

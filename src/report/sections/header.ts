@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import type { JsonObject, JsonValue } from "../../contracts/json.ts";
-import type { ResolvedPlugin } from "../../contracts/plan.ts";
+import type { ResolvedPlugin, ResolvedReward } from "../../contracts/plan.ts";
 import { counted, duration, number } from "../../text/format.ts";
 import { type Html, html } from "../html.ts";
 import type { ReportData } from "../read-run.ts";
@@ -22,7 +22,7 @@ export function header({ run, plan, createdAt, steps }: ReportData): Html {
     ["policy", pluginText(plan.policy)],
     ["tools", plan.tools.map(pluginText).join("; ") || "none"],
     ["agent loop", pluginText(plan.loop)],
-    ["reward", pluginText(plan.reward)],
+    ["reward", plan.rewards.map(rewardText).join("; ")],
     ["trainer", pluginText(plan.trainer)],
     ["tasks", `train: ${pluginText(plan.dataset.train)}; held out: ${pluginText(plan.dataset.validation)}`],
     [
@@ -53,6 +53,13 @@ export function header({ run, plan, createdAt, steps }: ReportData): Html {
 <p class="facts">${facts.join(" · ")}</p>
 <details><summary>The plan in short</summary><dl>${list}</dl></details></header>
 `;
+}
+
+function rewardText(reward: ResolvedReward): string {
+  const { weight, part, dataSources } = reward;
+  if (part === undefined) return pluginText(reward);
+  const tasks = dataSources === undefined ? "" : `, of ${dataSources.join(", ")}`;
+  return `${pluginText(reward)} × ${number(weight)}${tasks}`;
 }
 
 function pluginText({ name, config }: ResolvedPlugin): string {

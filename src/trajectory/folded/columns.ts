@@ -20,20 +20,23 @@ export const trajectoryColumns = {
   left_out_because: { type: "text", description: "why no step trained on it" },
   outcome: {
     type: "text",
-    description: "answered, turn-limit, token-limit, time-limit, invalid-limit or left-out",
+    description: "answered, done, turn-limit, token-limit, time-limit, invalid-limit or left-out",
   },
   reward: {
     type: "number",
-    description: "all that it earned: the reward manager's score and the tools' rewards",
+    description: "all that it earned: the rewards' scores by their weights, and the tools' rewards",
   },
   turn_rewards: {
     type: "numbers",
-    description: "of it, what the tools of each turn gave; null if nothing",
+    description: "of it, what each turn earned, by its tools and as the rewards say; null if none said so",
   },
   success: { type: "truth", description: "whether the reward manager counts it as solved" },
   answer: { type: "text", description: "the last action's text, if it called no tool" },
   failure: { type: "text", description: "what failed, of one that its infrastructure ended" },
-  metrics: { type: "text", description: "JSON: what the reward manager and the tools measured, by name" },
+  metrics: {
+    type: "text",
+    description: "JSON: what the rewards and the tools measured, by name, and each of several rewards",
+  },
   turns: { type: "integer", description: "how many turns count" },
   policy_versions: { type: "integers", description: "the version that generated each turn" },
   head: { type: "text", description: "SHA-256 of its last segment, which stands for the whole trajectory" },
@@ -94,7 +97,19 @@ export const callColumns = {
     type: "text",
     description: "what came back to the policy; null: the call was never answered",
   },
-  valid: { type: "truth", description: "whether it could be read, named a tool, and fitted its parameters" },
+  valid: {
+    type: "truth",
+    description:
+      "whether it could be read, named a tool, fitted its parameters, and was one that the tool allows",
+  },
+  invalid: { type: "text", description: "why the tool said that it is none that may be made" },
+  media: {
+    type: "text",
+    description:
+      "JSON: images and videos of the observation: SHA-256 in the run's `bytes/`, media type, size, width and height",
+  },
+  whole: { type: "text", description: "SHA-256 of the whole observation, in `bytes/`, where it was cut" },
+  done: { type: "truth", description: "whether the tool said that there is nothing more to do" },
   approval: {
     type: "text",
     description: "of one that waited for a person: approved, edited, denied, timed-out",

@@ -75,6 +75,7 @@ function keptCall(structure: CallStructure): KeptCall {
 
 function recordedCall(structure: CallStructure, observation: string): RecordedCall {
   const { tool, approval, valid, reward, attempts, seconds, metrics, snapshot } = structure;
+  const { invalid, media, whole, done } = structure;
   return {
     tool: tool ?? "",
     arguments: JSON.parse(structure.arguments ?? '""'),
@@ -85,7 +86,8 @@ function recordedCall(structure: CallStructure, observation: string): RecordedCa
     attempts: attempts ?? 0,
     seconds: seconds ?? 0,
     ...(metrics === null ? {} : { metrics: JSON.parse(metrics) }),
-    ...present({ snapshot }),
+    ...(media === null ? {} : { media: JSON.parse(media) }),
+    ...present({ snapshot, invalid, whole, done }),
   };
 }
 

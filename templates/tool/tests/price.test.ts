@@ -1,29 +1,26 @@
 import { pluginChecks } from "everturn/testing";
-import { describe, expect, test } from "vitest";
-import rightPrice from "../rewards/right-price.ts";
+import { describe, test } from "vitest";
 
 // The tool is called as runs call it, and worse: with odd arguments, all at once, aborted, its worker killed between two calls.
-const promises = await pluginChecks(new URL("../tools/price.ts", import.meta.url), {
+const ofTool = await pluginChecks(new URL("../tools/price.ts", import.meta.url), {
   cases: [
     { arguments: { item: "664" }, text: "10" },
     { arguments: { item: "tea" }, error: true },
   ],
 });
 describe("the tool price", () => {
-  for (const { name, run } of promises) test(name, run, 60_000);
+  for (const { name, run } of ofTool) test(name, run, 60_000);
 });
 
-test("the reward is for the right price, wherever the answer says it", async () => {
-  const task = {
-    data_source: "shop",
-    prompt: [{ role: "user" as const, content: "What does item 664 cost?" }],
-    reward_model: { ground_truth: "10" },
-  };
-  const { signal } = new AbortController();
-  const score = (answer: string) =>
-    rightPrice.score({ task, answer, turns: [], outcome: "answered", config: {}, signal });
-  expect(await score("Answer: 10")).toEqual({ reward: 1, success: true });
-  expect(await score("Item 664 costs 10 euros.")).toEqual({ reward: 1, success: true });
-  expect(await score("Answer: 11")).toEqual({ reward: 0, success: false });
-  expect(await score("")).toEqual({ reward: 0, success: false });
+// The reward is asked for these scores, and for those of whatever else a model may write.
+const ofReward = await pluginChecks(new URL("../rewards/right-price.ts", import.meta.url), {
+  cases: [
+    { answer: "Answer: 10", groundTruth: "10", reward: 1, success: true },
+    { answer: "Item 664 costs 10 euros.", groundTruth: "10", reward: 1, success: true },
+    { answer: "Answer: 11", groundTruth: "10", reward: 0, success: false },
+    { answer: "", groundTruth: "10", reward: 0, success: false },
+  ],
+});
+describe("the reward right-price", () => {
+  for (const { name, run } of ofReward) test(name, run, 60_000);
 });

@@ -8,7 +8,7 @@ const plugin: PolicyPlugin = {
   initialize: onnx.initialize,
   open: async (folder, { log, pause, ...config }) => {
     const policy = await onnx.open(folder, config);
-    const write = (event: "start" | "finish", { key }: GenerationRequest, tokens: number) => {
+    const write = (event: "start" | "finish" | "stop", { key }: GenerationRequest, tokens: number) => {
       const line = {
         event,
         seed: key.seed,
@@ -23,10 +23,19 @@ const plugin: PolicyPlugin = {
       ...policy,
       generate: async (request) => {
         write("start", request, 0);
-        const generation = await policy.generate(request);
-        await sleep(Number(pause), undefined, request.signal === undefined ? {} : { signal: request.signal });
-        write("finish", request, generation.tokens.length);
-        return generation;
+        try {
+          const generation = await policy.generate(request);
+          await sleep(
+            Number(pause),
+            undefined,
+            request.signal === undefined ? {} : { signal: request.signal },
+          );
+          write("finish", request, generation.tokens.length);
+          return generation;
+        } catch (error) {
+          write("stop", request, 0);
+          throw error;
+        }
       },
     };
   },

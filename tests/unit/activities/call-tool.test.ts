@@ -6,16 +6,19 @@ import { callTool } from "../../../activities/call-tool.ts";
 import type { CallToolInput, CallToolResult } from "../../../src/contracts/activities.ts";
 import type { JsonObject } from "../../../src/contracts/json.ts";
 import type { HostSettings, ResolvedTool } from "../../../src/contracts/plan.ts";
-import type { ToolPlugin, ToolResponse } from "../../../src/contracts/tool.ts";
+import type { ToolPlugin } from "../../../src/contracts/tool.ts";
 import { EverturnError } from "../../../src/errors/everturn-error.ts";
 import { settingsOfHost } from "../../../src/pipeline/host-settings.ts";
 import { toolWorker } from "../../../src/roles/tool-worker.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
+import { openRun } from "../../../src/runs/open-runs.ts";
 import { callKey } from "../../../src/store/keys.ts";
+import type { CheckedResponse } from "../../../src/threads/checked-response.ts";
 import type { InstanceState } from "../../../src/threads/plugin-thread.ts";
 import { createHost } from "../../../src/tools/host.ts";
 import { type OpenTool, openTool } from "../../../src/tools/open-tool.ts";
 import type { ToolThread } from "../../../src/tools/tool-thread.ts";
+import { png } from "../../support/images.ts";
 import { samplePlan } from "../../support/sample-plan.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { threadOf } from "../../support/thread-of.ts";
@@ -40,7 +43,7 @@ async function call(
   return callOn(open(thread, options), task, parameters, signal);
 }
 
-type InlinePlugin = ToolPlugin<InstanceState | undefined, ToolResponse>;
+type InlinePlugin = ToolPlugin<InstanceState | undefined, CheckedResponse>;
 
 /** A tool whose functions are in this thread: it throws what its own thread would. */
 const inline = (plugin: InlinePlugin): ToolThread => ({
@@ -113,6 +116,30 @@ test("a tool that throws is a failure of infrastructure, to be tried again", asy
 test("an answer without end is cut, and says so", async () => {
   const { observation } = await call("task-00004", '() => ({ text: "x".repeat(10_000) })');
   expect(observation).toBe(`${"x".repeat(8000)}\n[2000 characters cut]`);
+});
+
+test("an observation's images and its whole text are kept by content, and the record names them", async () => {
+  const { store } = await openRun(runs, run);
+  const bytes = [...png(640, 480)].join();
+  const execute = `() => ({ text: "x".repeat(20) + "y", content: [{ type: "image", data: new Uint8Array([${bytes}]) }], done: true })`;
+  const observations = { characters: 4, cut: "start" } as const;
+  const result = await call("task-00030", execute, { expression: "1" }, { observations });
+  const whole = `${"x".repeat(20)}y\n[image 1: 640×480 png]`;
+  expect(result).toMatchObject({ observation: `[${whole.length - 4} characters cut]\npng]`, done: true });
+  const recorded = await store.read(callKey({ stage: "step-0001", task: "task-00030", sample: 0 }, 1, 0));
+  const [frame] = recorded?.media?.[0]?.frames ?? [];
+  expect(frame).toMatchObject({ mediaType: "image/png", bytes: 33, width: 640, height: 480 });
+  expect(await store.readBytes(frame?.sha256 ?? "")).toEqual(Buffer.from(png(640, 480)));
+  expect(String(await store.readBytes(recorded?.whole ?? ""))).toBe(whole);
+});
+
+test("a call that the tool finds invalid counts as such, with the reason, and was made", async () => {
+  const result = await call("task-00031", '() => ({ invalid: "the cell is taken", reward: -1 })');
+  expect(result).toMatchObject({
+    ...{ observation: "error: the cell is taken", valid: false, invalid: "the cell is taken", reward: -1 },
+  });
+  const again = await call("task-00031", '() => { throw new Error("called twice") }');
+  expect(again).toEqual(result);
 });
 
 test("a tool that ignores its signal does not hold its call for longer than the time-out", async () => {

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { recordLeftOut } from "../../../activities/record-left-out.ts";
 import { scoreTrajectory } from "../../../activities/score-trajectory.ts";
 import type { ScoreTrajectoryInput } from "../../../src/contracts/activities.ts";
+import type { ResolvedReward } from "../../../src/contracts/plan.ts";
 import type { Score } from "../../../src/contracts/reward.ts";
 import { toolWorker } from "../../../src/roles/tool-worker.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
@@ -48,22 +49,35 @@ async function finished(task: string, { turns = 1, of = run } = {}): Promise<Sco
   };
 }
 
-/** Has a reward manager with this `score` score the trajectory, within `timeout` ms and two attempts. */
+/** A reward of a list, by the code of its `score`. */
+interface Part extends Pick<ResolvedReward, "weight" | "part" | "dataSources"> {
+  score: string;
+}
+
+/** Has the rewards with these `score`s, one alone or those of a list, score the trajectory, within `timeout` ms and two attempts each. */
 async function scored(
   input: ScoreTrajectoryInput,
-  score: string,
+  score: string | Part[],
   { timeout = 10_000, signal = new AbortController().signal } = {},
-): Promise<Score> {
+): Promise<Pick<Score, "reward" | "success">> {
   const retry = { maximumAttempts: 2, initialInterval: 1, backoffCoefficient: 1, maximumInterval: 1 };
-  const reward = {
-    ...plan.reward,
-    entry: writePlugin(`{ score: ${score} }`),
-    calls: { retry, timeout, host: "reward" },
-  };
-  const other = await createRun({ ...plan, reward }, runs, undefined, false);
+  const parts = typeof score === "string" ? [{ score, weight: 1 }] : score;
+  const rewards = parts.flatMap(({ score: code, ...part }) =>
+    plan.rewards.map((reward) => ({
+      ...reward,
+      ...part,
+      entry: writePlugin(`{ score: ${code} }`),
+      calls: { retry, timeout, host: "reward" },
+    })),
+  );
+  const other = await createRun({ ...plan, rewards }, runs, undefined, false);
   const worker = toolWorker(runs, other);
   onTestFinished(worker.close);
-  const scoring = scoreTrajectory({ ...toolWorker(runs, run), reward: worker.reward }, runTasks());
+  const openRun = async (id: string) => {
+    const opened = await worker.openRun(id);
+    return { ...opened, plan: { ...opened.plan, rewards } };
+  };
+  const scoring = scoreTrajectory({ ...toolWorker(runs, run), openRun, reward: worker.reward }, runTasks());
   return new MockActivityEnvironment().run(() => scoring(input, signal, () => {}));
 }
 
@@ -135,6 +149,70 @@ test("where the trainer compares turns, the score says what the least and the mo
     scored(await finished(`task-0000${turns}`, { turns, of: other }), "() => ({ reward: 1, success: true })");
   expect(await scoreOf(1)).toEqual({ reward: 1.25, success: true, turnRewards: { least: 1.25, most: 1.25 } });
   expect(await scoreOf(2)).toEqual({ reward: 1.25, success: true, turnRewards: { least: 0, most: 1.25 } });
+});
+
+test("several rewards are added up by their weights, those of other data sources are not asked, and what each turn earned is told", async () => {
+  const input = await finished("task-00006", { turns: 2 });
+  const parts = [
+    { part: "other", weight: 1, dataSources: ["elsewhere"], score: '() => { throw new Error("asked") }' },
+    { part: "right", weight: 1, score: "() => ({ reward: 1, success: true, metrics: { length: 7 } })" },
+    { part: "calls", weight: 0.5, score: "() => ({ reward: 3, success: false, turns: [2, 1] })" },
+    { part: "watched", weight: 0, score: "() => ({ reward: 9, success: false })" },
+  ];
+  expect(await scored(input, parts)).toEqual({ reward: 2.75, success: true });
+  expect(await readTrajectoryRecord(store, input.place)).toMatchObject({
+    reward: 2.75,
+    turnRewards: [1, 0.75], // half of what the reward gave, and the tool's 0.25
+    metrics: { right: 1, "right.length": 7, calls: 3, watched: 9 },
+  });
+});
+
+test("of several rewards each is asked until it has answered, and no longer", async () => {
+  const input = await finished("task-00007");
+  const log = join(runs, "asked.log");
+  const asked = (part: string, does: string) => `() => {
+    process.getBuiltinModule("fs").appendFileSync(${JSON.stringify(log)}, "${part} ");
+    ${does}
+  }`;
+  const right = (score: string) => [
+    { part: "right", weight: 1, score: asked("right", "return { reward: 1, success: true }") },
+    { part: "judge", weight: 1, score: asked("judge", score) },
+  ];
+  const down = scored(input, right('throw new Error("the judge is away")'));
+  await expect(down).rejects.toMatchObject({ code: "REWARD_FAILED", params: { reward: "judge" } });
+  expect(await readTrajectoryRecord(store, input.place), "no score was made up").toBeUndefined();
+  expect(await scored(input, right("return { reward: 0.5, success: false }"))).toEqual({
+    reward: 1.75,
+    success: true,
+  });
+  expect(readFileSync(log, "utf8").trim().split(" ").sort()).toEqual(["judge", "judge", "right"]);
+  expect(await store.read(failureKey(input.place, "score", 1))).toMatchObject({ part: "judge" });
+});
+
+test("a score that is missing leaves the trajectory out; of weight 0 it is no metric, and nothing else", async () => {
+  const input = await finished("task-00008");
+  const missing = '() => ({ missing: "the tests did not build." })';
+  const one = scored(input, missing);
+  const reason = "the tests did not build";
+  await expect(one).rejects.toMatchObject({ code: "REWARD_MISSING", retryable: false, params: { reason } });
+  const right = { part: "right", weight: 1, score: "() => ({ reward: 1, success: true })" };
+  const parts = (weight: number, score = missing) => [right, { part: "tests", weight, score }];
+  await expect(scored(input, parts(1))).rejects.toMatchObject({ params: { reward: "tests", reason } });
+  expect(await readTrajectoryRecord(store, input.place)).toBeUndefined();
+  const throwing = '() => { throw new Error("away") }';
+  await expect(scored(input, parts(0, throwing))).rejects.toMatchObject({ code: "REWARD_FAILED" });
+  expect(await scored(input, parts(0, throwing))).toEqual({ reward: 1.25, success: true });
+  const record = await readTrajectoryRecord(store, input.place);
+  expect(record?.metrics).toEqual({ right: 1 });
+});
+
+test("rewards of turns are a number for each turn", async () => {
+  const input = await finished("task-00009", { turns: 2 });
+  const short = scored(input, "() => ({ reward: 1, success: true, turns: [1] })");
+  await expect(short).rejects.toMatchObject({
+    code: "PLUGIN_ANSWER_INVALID",
+    message: expect.stringContaining("“turns” must be a number for each of the 2 turns"),
+  });
 });
 
 test("a judge that never answers costs its time-out, not the activity's, and its attempts are counted", async () => {

@@ -34,7 +34,14 @@ const stepRecord: StepRecord = {
   seconds: { rollout: 2, train: 2, publish: 0.1, total: 4.1 },
 };
 const summary: RunSummary = {
-  ...{ run: "calculator-1", steps: 40, trajectories: 2560, policyVersion: 41, seconds: 312 },
+  ...{
+    run: "calculator-1",
+    steps: 40,
+    trajectories: 2560,
+    policyVersion: 41,
+    seconds: 312,
+    isResumed: false,
+  },
   ...{ accuracyBefore: 0, accuracyWarmStart: 0.31, accuracyAfter: 0.96 },
   ...{ folder: "runs/calculator-1", report: "runs/calculator-1/report.html" },
 };
@@ -58,7 +65,8 @@ test("writes plain lines where there is no terminal: phases, evaluations, steps,
   view.tell({ type: "server", address: "127.0.0.1:7233", ui: "http://127.0.0.1:8233" });
   view.tell(progressEvent(base));
   view.tell(progressEvent({ ...base, phase: "warm-start", done: 0, of: 400 }));
-  view.tell(progressEvent({ ...base, phase: "warm-start", done: 25, of: 400 }));
+  for (const done of [25, 210, 290, 400])
+    view.tell(progressEvent({ ...base, phase: "warm-start", done, of: 400 }));
   view.tell({ type: "evaluation", record: evaluation });
   view.tell(
     progressEvent({ ...base, phase: "step", step: 1, evaluations: [evaluation] }, { done: 3, of: 64 }),
@@ -72,6 +80,7 @@ test("writes plain lines where there is no terminal: phases, evaluations, steps,
     "Temporal UI at http://127.0.0.1:8233
     opening the run
     warm start on demonstrations, 400 steps
+    warm start 210/400
     held-out accuracy 31.0 %  policy version 1, 300 tasks  8.0 s
     reinforcement learning, 40 steps
     step 12/40  reward 0.72  success 72 %  tool calls 95 %  kl 0.012  4.1 s
@@ -79,7 +88,7 @@ test("writes plain lines where there is no terminal: phases, evaluations, steps,
     held-out accuracy  0 % as built → 31.0 % after the warm start → 96.0 % after reinforcement learning
     work               40 steps, 2,560 trajectories, 5 min 12 s in all
     report             runs/calculator-1/report.html
-    trajectories       npx everturn trajectories calculator-1
+    trajectories       npx everturn trajectories calculator-1 --stage evaluation-v0041
     "
   `);
 });
@@ -119,7 +128,7 @@ test("draws over its own lines on a terminal, and gives the cursor back", () => 
   view.tell({ type: "note", text: "a note stays above" });
   view.end(summary);
   view.close();
-  expect(text().endsWith("npx everturn trajectories calculator-1\n")).toBe(true);
+  expect(text().endsWith("npx everturn trajectories calculator-1 --stage evaluation-v0041\n")).toBe(true);
   expect(text().split("\u001b[?25h")).toHaveLength(2);
   expect(process.listenerCount("exit")).toBe(listeners);
 });

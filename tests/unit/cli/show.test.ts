@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { registerShow } from "../../../src/cli/show.ts";
@@ -5,6 +6,7 @@ import type { TrajectoryRecord } from "../../../src/contracts/generated/trajecto
 import { openRun } from "../../../src/runs/open-runs.ts";
 import { trajectoryKey } from "../../../src/store/keys.ts";
 import { trajectoryOf } from "../../../src/trajectory/trajectory-of.ts";
+import { png } from "../../support/images.ts";
 import { writeSampleRun } from "../../support/sample-run.ts";
 import { changeRecord } from "../../support/stored-record.ts";
 import { runCommand } from "./run-command.ts";
@@ -72,6 +74,47 @@ test("prints one line of JSON with the whole record and its segments", async () 
     finished: false,
     turns: [{ toolCalls: [] }],
   });
+});
+
+test("names an observation's images, writes them where it is told to, and prints what was cut whole", async () => {
+  const { store, folder } = await openRun(runs, "calculator-sample");
+  const image = png(640, 480);
+  const text = "a long page";
+  const frame = {
+    sha256: await store.bytes(image),
+    mediaType: "image/png",
+    bytes: 33,
+    width: 640,
+    height: 480,
+  };
+  const whole = await store.bytes(Buffer.from(text));
+  const name = trajectoryOf("calculator-sample/step-0001/task-01009/0");
+  changeRecord<TrajectoryRecord>(join(folder.root, trajectoryKey(name).path), (record) => ({
+    ...record,
+    turns: record.turns.map((turn) => ({
+      ...turn,
+      toolCalls: turn.toolCalls.map((call) => ({
+        ...{ ...call, observation: "a long\n[5 characters cut]", whole, done: true },
+        media: [
+          { type: "image", frames: [frame] },
+          { type: "video", frames: [frame, frame] },
+        ],
+      })),
+    })),
+  }));
+  const cut = await show("step-0001/task-01009/0");
+  expect(cut).toContain("  a long\n  [5 characters cut]");
+  expect(cut).toContain(`  image-1: image/png, 640×480, 33 bytes, sha256 ${frame.sha256}`);
+  expect(cut).toContain("  video-1-frame-2: image/png");
+  expect(cut).toContain("  the tool said that it is done");
+  const target = join(runs, "media");
+  expect(await show("step-0001/task-01009/0", "--whole", "--media", target)).toContain(
+    "observation\n  a long page\n",
+  );
+  expect(readdirSync(target).sort()).toEqual(
+    ["image-1", "video-1-frame-1", "video-1-frame-2"].map((one) => `turn-1-call-0-${one}.png`),
+  );
+  expect(readFileSync(join(target, "turn-1-call-0-image-1.png"))).toEqual(Buffer.from(image));
 });
 
 test("names ids like the one that is not there, and those that an ending fits", async () => {

@@ -19,6 +19,18 @@ async function broken(plugin: string, promise: PromiseName): Promise<string | un
 
 test.concurrent.for<[string, PluginCheckOptions, number]>([
   ["reward-exact-match", {}, 10],
+  [
+    "reward-format",
+    {
+      config: { tags: ["answer"], of: "each" },
+      cases: [
+        { answer: "<answer>42</answer>", reward: 1, success: true, turnRewards: [1] },
+        { answer: "42", reward: 0 },
+      ],
+    },
+    10,
+  ],
+  ["reward-tool-use", { cases: [{ answer: "42", reward: 0, success: false, turnRewards: [0] }] }, 10],
   ["dataset-jsonl", { config: { path: join(calculator, "chain-sum-small.val.jsonl") } }, 4],
   ["loop-tool-agent", { cases: [{ actions: ["It is 42."], outcome: "answered" }] }, 6],
   [
@@ -32,7 +44,7 @@ test.concurrent.for<[string, PluginCheckOptions, number]>([
         },
       },
     },
-    5,
+    6,
   ],
   ["trainer-onnx", {}, 4],
 ])("%s keeps its promises", async ([plugin, options, promises], { expect }) => {
@@ -51,6 +63,7 @@ test.concurrent.for<[string, PromiseName, string]>([
   ["noTasks", "answers", "A task has data_source"],
   ["dates", "answers", "Tasks are JSON"],
   ["flat", "gradient", "through which gradients flow"],
+  ["deaf", "signal", "Listen to `signal`"],
   ["forgetsItsSteps", "death of a worker", "Save all that the next step depends on"],
 ])("%s: %s", async ([name, promise, advice], { expect }) => {
   const said = await broken(`${others}#${name}`, promise);
@@ -77,7 +90,7 @@ test.concurrent.for<[string, string, PromiseName, string]>([
     "process is not defined",
   ],
   ["twice", 'await generate(); await generate(); return "answered";', "turns", "Generate once a turn"],
-  ["done", 'await generate(); return "done" as "answered";', "turns", 'A turn returns "continue"'],
+  ["over", 'await generate(); return "over" as "answered";', "turns", 'A turn returns "continue"'],
   ["waits", "await generate(); return new Promise(() => {});", "turns", "Await only what the contract gives"],
   [
     "throws",

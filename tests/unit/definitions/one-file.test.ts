@@ -136,8 +136,7 @@ describe("a tool in one file", () => {
       const { execute } = await loadTool(resolved);
       expect(await execute({ text: "ab" }, call, undefined)).toBe("abab");
       expect(await execute({ text: 3 }, call, undefined)).toMatchObject({
-        text: expect.stringMatching(/^error: .*text/),
-        error: true,
+        invalid: expect.stringContaining("text"),
       });
     }
     expect(plan.tools[0]?.manifest.tool?.parameters).toMatchObject({
@@ -161,7 +160,7 @@ describe("a tool in one file", () => {
         { name: "tool-length", manifest: { tool: { parameters: { required: ["value", "from", "to"] } } } },
         { name: "tool-way", manifest: { tool: { description: "The length of a way." } } },
       ],
-      reward: { name: "reward-near", manifest: { reward: { pure: true } } },
+      rewards: [{ name: "reward-near", manifest: { reward: { pure: true } } }],
       dataset: { train: { name: "dataset-data" } },
     });
   });
@@ -188,7 +187,7 @@ describe("a module that is no such plugin is refused", () => {
 
   it("no default export, but another one", async () => {
     expect(await refused("export const other = 3;\n")).toMatchInlineSnapshot(
-      `"tools/it.ts:1:1: it has no default export. Write \`export default defineTool({ … })\`. Name one by #: other."`,
+      `"tools/it.ts:1:1: it has no default export. Write \`export default defineTool({ … })\`. Or name another of its exports: it.ts#other."`,
     );
     expect(await refused(head + rest, "./tools/it.ts#its")).toMatchInlineSnapshot(
       `"tools/it.ts:2:16: it has no export “its”. Write \`export const its = defineTool({ … })\`."`,
@@ -205,7 +204,15 @@ describe("a module that is no such plugin is refused", () => {
       `"tools/other.ts:2:9: it can't be loaded: SyntaxError: Expression expected. It is loaded to learn what it defines, when the plan is made."`,
     );
     expect(await refused('import { Nothing } from "everturn-nothing";\n')).toMatchInlineSnapshot(
-      `"tools/it.ts:1:1: it can't be loaded: Error: Cannot find package 'everturn-nothing' imported from tools/it.ts. Install it in the project of the file, or correct the import."`,
+      `"tools/it.ts:1:25: it can't be loaded: Error: Cannot find package 'everturn-nothing' imported from tools/it.ts. Install it in the project of the file, or correct the import."`,
+    );
+    expect(await refused('// It.\nimport "everturn-nothing";\nexport default 3;\n')).toContain(
+      "tools/it.ts:2:8: it can't be loaded",
+    );
+    expect(
+      await refused(head + rest, "./tools/it.ts", { "package.json": '{ "type": "commonjs" }' }),
+    ).toContain(
+      "Cannot use import statement outside a module. Its package.json makes it CommonJS: `npm pkg set type=module`",
     );
     expect(await refused("process.exit(3);\n")).toMatchInlineSnapshot(
       `"tools/it.ts:1:1: it ended its thread while it was loaded, with exit code 3. Leave out process.exit()."`,
@@ -215,10 +222,19 @@ describe("a module that is no such plugin is refused", () => {
   it("what is never loaded to its end", async () => {
     const folder = made("./tools/it.ts", {});
     mkdirSync(join(folder, "tools"));
-    writeFileSync(join(folder, "tools", "it.ts"), "for (;;);\n");
-    const start = { path: join(folder, "tools", "it.ts"), name: "default", kind: "tool" } as const;
-    const { found } = await inspect(start, 300);
-    expect(found).toMatchObject({ finding: { reason: "loading it took longer than 0.3 s" } });
+    const path = join(folder, "tools", "it.ts");
+    const refusal = async (text: string, limit: { time: number; work: number }) => {
+      writeFileSync(path, text);
+      return (await inspect({ path, name: "default", kind: "tool" }, limit)).found;
+    };
+    expect(
+      await refusal("await new Promise(() => setInterval(() => {}, 9));\n", { time: 300, work: 9e9 }),
+    ).toMatchObject({
+      finding: { reason: "loading it went on for more than 0.3 s" },
+    });
+    expect(await refusal("for (;;);\n", { time: 9e8, work: 300 })).toMatchObject({
+      finding: { reason: "loading it computed for more than 0.3 s" },
+    });
   });
 
   it("another kind, and no definition", async () => {
@@ -255,13 +271,16 @@ describe("a module that is no such plugin is refused", () => {
       `"tools/it.ts:3:9: tool.name is “it is”, but isn't of the right form. The name the policy calls: letters, digits, _ and -, at most 64."`,
     );
     expect(await refused(`${head}  timeOut: "3s",\n${rest}`)).toMatchInlineSnapshot(
-      `"tools/it.ts:5:3: unknown key “timeOut” in tool. Did you mean “timeout”? Known keys: name, description, parameters, stateful, recovery, concurrency, host, retry, timeout."`,
+      `"tools/it.ts:5:3: unknown key “timeOut” in tool. Did you mean “timeout”? Known keys: name, description, parameters, stateful, recovery, rate, concurrency, host, retry, timeout."`,
     );
     expect(await refused(`${head}  timeout: "3",\n${rest}`)).toMatchInlineSnapshot(
       `"tools/it.ts:5:12: tool.timeout is “3”, but isn't of the right form. A number and ms, s, m or h, for example 500ms, 10s or 2m."`,
     );
     expect(await refused(head + rest.replace("() => 1", '"1"'))).toMatchInlineSnapshot(
       `"tools/it.ts:6:3: execute must be a function. Write \`execute(…) { … }\`."`,
+    );
+    expect(await refused(head + rest.replace("execute", "exceute"))).toMatch(
+      /execute must be a function\. Write `execute\(…\) \{ … \}`\. Its “exceute” is no such function\.$/,
     );
     expect(await refused(`${head}  stateful: true,\n${rest}`)).toMatchInlineSnapshot(`
       "tools/it.ts:2:1: create must be a function. Write \`create(…) { … }\`.

@@ -225,6 +225,7 @@ test.each([
   ],
   ["docs/rewards.md", "rewards/near.ts", "about 42", "42", { reward: 0, success: false }],
   ["docs/rewards.md", "rewards/parts.ts", "It is 42.", "42", { reward: 1.5, success: true, metrics: parts }],
+  ["docs/rewards.md", "rewards/tidy.ts", "It is 42.", "42", { reward: 1, success: true, turns: [] }],
   ["docs/rewards.md", "plugins/reward-shouted/index.ts", "YES", "", { reward: 1, success: true }],
   [
     "docs/tutorial.md",

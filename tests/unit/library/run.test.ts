@@ -43,6 +43,17 @@ test("its trajectories are filtered as the command filters them, and one is read
   expect(whole.segments.length).toBeGreaterThan(first?.turns ?? 0);
 });
 
+test("its trajectories are scored again by a reward as a pipeline says it", async () => {
+  const reward = [{ plugin: "reward-exact-match", weight: 3, config: { extract: "last-number" } }];
+  const all = await collected(run.rescore({ reward, stage: "step-0002" }));
+  expect(all).toHaveLength(8);
+  for (const { recorded, now } of all) {
+    expect(now).toMatchObject({ reward: 3 * recorded.reward, success: recorded.success });
+  }
+  const unknown = run.rescore({ reward: "reward-nope" });
+  await expect(collected(unknown)).rejects.toMatchObject({ code: "WRONG_CONFIGURATION" });
+});
+
 test("errors have their codes, also those of the system", async () => {
   await expect(openRun("nope", { runs: sample.runs })).rejects.toBeInstanceOf(EverturnError);
   await expect(run.trajectory("nope")).rejects.toMatchObject({ code: "TRAJECTORY_NOT_FOUND" });

@@ -17,11 +17,9 @@ function broken(entry: string): Promise<string> {
 
 describe("a broken plugin is refused", () => {
   it("an unknown name", async () => {
-    expect(await withPipeline("tool-calculator", "tool-calculater")).toMatchInlineSnapshot(`
-      "pipeline.yaml: refused, 1 problem:
-      pipeline.yaml:11:13: there is no plugin “tool-calculater”. Did you mean “tool-calculator”? Plugins of kind tool: tool-calculator, tool-test.
-      Correct it and run again."
-    `);
+    expect(await withPipeline("tool-calculator", "tool-calculater")).toMatch(
+      /^pipeline\.yaml:11:13: there is no plugin “tool-calculater”\. Did you mean “tool-calculator”\? Plugins of kind tool: .*\btool-test\b.*\.$/m,
+    );
   });
 
   it("an unknown name that stands alone, and one in an override", async () => {
@@ -42,11 +40,9 @@ describe("a broken plugin is refused", () => {
   });
 
   it("a plugin of another kind", async () => {
-    expect(await withPipeline("reward-exact-match", "tool-calculator")).toMatchInlineSnapshot(`
-      "pipeline.yaml: refused, 1 problem:
-      pipeline.yaml:15:19: reward wants a reward plugin, but tool-calculator is a tool plugin. Plugins of kind reward: reward-exact-match.
-      Correct it and run again."
-    `);
+    expect(await withPipeline("reward-exact-match", "tool-calculator")).toMatch(
+      /^pipeline\.yaml:15:19: reward wants a reward plugin, but tool-calculator is a tool plugin\. Plugins of kind reward: .*\breward-exact-match\b.*\.$/m,
+    );
   });
 
   it("a path that doesn't exist", async () => {

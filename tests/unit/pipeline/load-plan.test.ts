@@ -20,10 +20,11 @@ describe("loadPlan", () => {
       concurrency: 64,
       staleness: 0,
       maxInfrastructureFailures: 0.5,
+      observations: { characters: 8000, cut: "end" },
     });
     expect(plan.evaluation).toEqual({ every: 20, tasks: 300 });
     expect(plan.trainer.config).toEqual({ learningRate: 1e-4, minibatchSize: 4 });
-    expect(plan.reward.config).toEqual({ extract: "whole" });
+    expect(plan.rewards[0]?.config).toEqual({ extract: "whole" });
     expect(plan).not.toHaveProperty("warmStart");
   });
 
@@ -50,13 +51,27 @@ describe("loadPlan", () => {
     expect(pretrained.warmStart?.learningRate).toBe(2e-5);
   });
 
+  it("says of a tool and a host how often calls begin, and of a tool's observations what is otherwise", async () => {
+    const said = [
+      "tools.0.rate=10/s",
+      "hosts.calculator={ rate: 60/m }",
+      "tools.0.observations={ cut: middle }",
+    ];
+    const { plan } = await planOf({}, said);
+    expect(plan.tools[0]).toMatchObject({ rate: "10/s", observations: { cut: "middle" } });
+    expect(plan.hosts.calculator).toMatchObject({ rate: "60/m" });
+    expect(plan.rollout.observations).toEqual({ characters: 8000, cut: "end" });
+    for (const wrong of ["10 per second", "0/s"])
+      await expect(planOf({}, [`tools.0.rate=${wrong}`])).rejects.toThrow("isn't of the right form");
+  });
+
   it("takes a plugin's name alone for its use without more", async () => {
     const short = `${fileOf("pipeline.yaml").replace(/tools:[\s\S]*(?=loop:)/, "tools: [tool-calculator]\n")}`
       .replace("loop: { plugin: loop-test, config: {} }", "loop: loop-test")
       .replace("reward: { plugin: reward-exact-match, config: {} }", "reward: reward-exact-match");
     const { plan } = await planOf({ "pipeline.yaml": short }, ["tools.0.timeout=4s", "loop=loop-test"]);
     expect(plan.tools[0]).toMatchObject({ name: "tool-calculator", timeout: 4000 });
-    expect(plan).toMatchObject({ loop: { name: "loop-test" }, reward: { name: "reward-exact-match" } });
+    expect(plan).toMatchObject({ loop: { name: "loop-test" }, rewards: [{ name: "reward-exact-match" }] });
   });
 
   it("makes paths absolute, relative to the pipeline", async () => {
@@ -105,7 +120,7 @@ describe("loadPlan", () => {
       pluginFolders: [join(folder, "more")],
     });
     expect(plan.loop.name).toBe("loop-test");
-    expect(plan.reward).toMatchObject({ name: "reward-more", version: "1.2.3", config: {} });
+    expect(plan.rewards[0]).toMatchObject({ name: "reward-more", version: "1.2.3", config: {} });
   });
 
   it("finds plugins among installed packages", async () => {

@@ -33,9 +33,9 @@ test("an installed plugin is named by its package or by its manifest; the plan h
 
 test("one that comes with Everturn is named by its package, too", async () => {
   const root = workspace(naming("@everturn/tool-calculator"));
-  const { tools, reward } = await loadPlan(join(root, "pipeline.yaml"));
+  const { tools, rewards } = await loadPlan(join(root, "pipeline.yaml"));
   expect(tools).toEqual([expect.objectContaining({ package: "@everturn/tool-calculator" })]);
-  expect(reward.package).toBe("@everturn/reward-exact-match");
+  expect(rewards).toEqual([expect.objectContaining({ package: "@everturn/reward-exact-match" })]);
 });
 
 test("a name that is one plugin's and another's package is refused with both", async () => {

@@ -67,6 +67,21 @@ test("tasks that leave no room for an action are named with their tokens", async
   expect(limited).toMatch(/^fits\.jsonl:1: 2 of the 2 tasks .* no room .* in rollout\.limits\.tokens \(20\)/);
 });
 
+test("demonstrated actions that a rollout would cut are refused, with the tokens that they need", async () => {
+  const given = demonstration("calculator", { expression: "1 + 1" });
+  const path = jsonLines("cut.jsonl", [{ messages: [given.messages[0], given.messages[3]] }, given, given]);
+  const [problem, ...others] = await refusals(
+    `warmStart.demonstrations=${path}`,
+    "rollout.maxActionTokens=12",
+  );
+  expect(others).toEqual([]);
+  const [, needed = ""] =
+    /^cut\.jsonl:2: 2 of the 3 demonstrations that were counted show an action of more than 12 tokens \(rollout\.maxActionTokens\), up to (\d+)\. .* Raise rollout\.maxActionTokens to \1 or more/.exec(
+      problem ?? "",
+    ) ?? [];
+  expect(await refusals(`warmStart.demonstrations=${path}`, `rollout.maxActionTokens=${needed}`)).toEqual([]);
+});
+
 test("OpenAI's own chats are demonstrations", async () => {
   const call = {
     ...{ id: "call_1", type: "function", index: 0 },
@@ -109,7 +124,7 @@ test("what is wrong with many rows is told once, at the first that has it, with 
   const { reward_model: _, ...bare } = task(2);
   const path = jsonLines("many.jsonl", [task(1), ...Array(40).fill(bare), { ...bare, prompt: "1 + 1" }]);
   expect(await refusals(`dataset.train.config.path=${path}`)).toEqual([
-    "many.jsonl:2:1 and in 40 more rows: the row lacks “reward_model”. Add “reward_model”: What the reward manager compares with.",
+    'many.jsonl:2:1 and in 40 more rows: the row lacks “reward_model”. Add “reward_model”: The right answer, with which the reward compares: { "ground_truth": … }.',
     "many.jsonl:42:33: prompt must be a list, but is “1 + 1”. The messages the trajectory starts from.",
   ]);
 });

@@ -64,6 +64,11 @@ test.each([
     "is smollm2, which is no known model's name. Write ./smollm2 for a file",
   ],
   ["policy.config={model: ./smollm2}", "policy.config.model"],
+  [
+    "policy.config.architecture.hidden_size=65",
+    "policy.config.architecture makes no model. A model's configuration can't be used: the head size",
+  ],
+  ["policy.config.architecture.num_key_value_heads=3", "num_key_value_heads (3) doesn't divide 4 heads"],
 ])("refuses %s", async (override, message) => {
   const pipeline = join(pipelines, "calculator.yaml");
   await expect(loadPlan(pipeline, { overrides: [override] })).rejects.toThrow(message);

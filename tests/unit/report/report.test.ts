@@ -3,11 +3,13 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { registerReport } from "../../../src/cli/report.ts";
 import type { StepRecord } from "../../../src/contracts/generated/step-record.ts";
-import type { TrajectoryRecord } from "../../../src/contracts/generated/trajectory.ts";
+import type { Media, TrajectoryRecord } from "../../../src/contracts/generated/trajectory.ts";
 import type { EvaluationRecord } from "../../../src/contracts/run.ts";
 import { writeReport } from "../../../src/report/write-report.ts";
 import { openRun } from "../../../src/runs/open-runs.ts";
 import { evaluationKey, recordedStepKey, trajectoryKey } from "../../../src/store/keys.ts";
+import { trajectoryReader } from "../../../src/trajectory/reader.ts";
+import { png } from "../../support/images.ts";
 import { type SampleRun, writeSampleRun } from "../../support/sample-run.ts";
 import { changeRecord } from "../../support/stored-record.ts";
 import { runCommand } from "../cli/run-command.ts";
@@ -54,6 +56,31 @@ test("shows the headline, every plot, trajectories before and after, and the las
   expect(text).toContain("calculator: TOOL_FAILED: the host is down");
   expect(page).toMatch(/<title>step 3\nmean reward: [\d.]+<\/title>/);
   expect(page).toMatch(/<title>step 2\nrollout: 2\.5 s\ntrain: [\d.]+ s/);
+});
+
+test("shows the images of observations, those that are large by name", async () => {
+  const run = await writeSampleRun();
+  const image = png(640, 480);
+  const sha256 = await run.store.bytes(image);
+  const frame = { sha256, mediaType: "image/png", bytes: image.length };
+  const media: Media[] = [
+    { type: "image", frames: [frame] },
+    { type: "video", frames: [{ ...frame, sha256: "0".repeat(64), bytes: 2 ** 30 }] },
+  ];
+  const names = await trajectoryReader(run).list({ stage: "evaluation-v0005" });
+  for (const name of names) {
+    changeRecord<TrajectoryRecord>(join(run.folder.root, trajectoryKey(name).path), (record) => ({
+      ...record,
+      turns: record.turns.map((turn) => ({
+        ...turn,
+        toolCalls: turn.toolCalls.map((call) => ({ ...call, media })),
+      })),
+    }));
+  }
+  const page = await reportOf(run);
+  expect(page).toContain(`<img src="data:image/png;base64,${Buffer.from(image).toString("base64")}"`);
+  expect(page).toContain(`video, image/png, sha256 ${"0".repeat(64)}</span>`);
+  expect(page.match(/<img /g)?.length).toBe(page.match(/class="media">video/g)?.length);
 });
 
 test("draws the reward smoothed over the steps, with the held-out tasks where they were evaluated", async () => {

@@ -39,9 +39,15 @@ test("a tool's whole answer comes through", async () => {
 });
 
 test.for([
-  ["undefined", "answered nothing from execute(), but it must be { text }, or a value that JSON can hold"],
-  ["new Map()", "answered a Map from execute(), but it must be { text }, or a value that JSON can hold"],
-  ["{ text: undefined }", "answered {} from execute(), but “text” must be text"],
+  [
+    "undefined",
+    "answered nothing from execute(), but it must be { text } or { content }, or a value that JSON can hold",
+  ],
+  [
+    "new Map()",
+    "answered a Map from execute(), but it must be { text } or { content }, or a value that JSON can hold",
+  ],
+  ["{ text: {} }", 'answered {"text":{}} from execute(), but “text” must be text'],
   [
     '{ text: "", reward: NaN }',
     'answered {"text":"","reward":"NaN"} from execute(), but “reward” must be a number',
@@ -109,7 +115,9 @@ test.for([
 ] as const)("a reward that answers %s is named as what it is", async ([expression, said]) => {
   const entry = writePlugin(`{ score: () => (${expression}) }`);
   const host = createHost("reward", settingsOfHost(plan, "reward"), () => {});
-  const reward = await openReward({ ...plan.reward, entry }, plan.reward.calls, host, () => {});
+  const [resolved] = plan.rewards;
+  if (resolved === undefined) throw new Error("The plan has no reward.");
+  const reward = await openReward({ ...resolved, entry }, resolved.calls, host, () => {});
   onTestFinished(reward.close);
   const task = { data_source: "", prompt: [], reward_model: { ground_truth: "" } };
   const scoring = reward.plugin.score({

@@ -1,0 +1,35 @@
+import type { RewardPlugin, Task } from "everturn/plugin";
+import { squadScores } from "./squad.ts";
+
+/**
+ * Exact match or F1 with the best of the gold answers, as SQuAD's official script has them: of the text in the last `<answer>`, or
+ * of the last line, or of the whole answer. Both are metrics.
+ */
+const qa: RewardPlugin = {
+  score({ answer, task, config }) {
+    const given = extracted(answer, String(config.extract ?? "answer-tag"));
+    const golds = goldAnswers(task);
+    if (golds === undefined) return { missing: "reward_model.answers of the task is no list of texts" };
+    if (given === undefined) return { reward: 0, success: false, metrics: { em: 0, f1: 0, answered: 0 } };
+    const { em, f1 } = squadScores(given, golds);
+    return { reward: config.metric === "f1" ? f1 : em, success: em === 1, metrics: { em, f1, answered: 1 } };
+  },
+};
+
+export default qa;
+
+/** What of an answer counts; undefined if there is none. */
+function extracted(answer: string, how: string): string | undefined {
+  const tagged = [...answer.matchAll(/<answer>([\s\S]*?)<\/answer>/g)].at(-1)?.[1];
+  if (how === "answer-tag") return tagged?.trim();
+  if (tagged !== undefined) return tagged.trim();
+  const text = answer.trim();
+  const line = how === "last-line" ? text.split("\n").at(-1) : text;
+  return line?.replace(/^(?:the )?(?:final )?answer(?: is)?:\s*/i, "") || undefined;
+}
+
+/** `reward_model.ground_truth`, and further ones in `reward_model.answers`. */
+function goldAnswers({ reward_model: { ground_truth, answers = [] } }: Task): string[] | undefined {
+  if (!Array.isArray(answers) || !answers.every((one) => typeof one === "string")) return undefined;
+  return ground_truth === "" && answers.length > 0 ? answers : [ground_truth, ...answers];
+}

@@ -1,0 +1,116 @@
+import type { QueryOutcome, SqlValue } from "everturn/sql";
+
+type Rows = Extract<QueryOutcome, { kind: "rows" }>;
+
+export interface Comparison {
+  /** Whether the order of rows counts. Else each row counts as often as it is there. */
+  ordered: boolean;
+  /** Whether columns may stand in another order. Their names never count. */
+  columns: "same" | "any";
+  /** By which share of the larger one two numbers may differ. */
+  tolerance: number;
+}
+
+/** The most columns whose orders are tried, with `columns: any`. */
+const mostPermuted = 8;
+
+/** The most rows of which each is looked for among the others. */
+const mostMatched = 2000;
+
+/** Whether two results say the same. */
+export function sameResult(gold: Rows, given: Rows, comparison: Comparison): boolean {
+  const width = gold.columns.length;
+  if (width !== given.columns.length || gold.rows.length !== given.rows.length) return false;
+  const same = (order: readonly number[]) => sameRows(gold.rows, given.rows, order, comparison);
+  const asTheyStand = gold.columns.map((_, index) => index);
+  if (same(asTheyStand)) return true;
+  if (comparison.columns === "same" || width > mostPermuted) return false;
+  const fits = asTheyStand.map((one) =>
+    asTheyStand.filter((other) => sameColumn(gold.rows, given.rows, one, other, comparison)),
+  );
+  for (const order of orders(fits)) if (same(order)) return true;
+  return false;
+}
+
+/** Each way to give every column another one's place among those that it fits. */
+function* orders(fits: readonly number[][], chosen: readonly number[] = []): Generator<number[]> {
+  const next = fits[chosen.length];
+  if (next === undefined) return yield [...chosen];
+  for (const column of next) if (!chosen.includes(column)) yield* orders(fits, [...chosen, column]);
+}
+
+function sameColumn(
+  gold: readonly SqlValue[][],
+  given: readonly SqlValue[][],
+  one: number,
+  other: number,
+  comparison: Comparison,
+): boolean {
+  const only = (rows: readonly SqlValue[][], column: number) => rows.map((row) => [row[column] ?? null]);
+  return sameRows(only(gold, one), only(given, other), [0], comparison);
+}
+
+function sameRows(
+  gold: readonly SqlValue[][],
+  given: readonly SqlValue[][],
+  order: readonly number[],
+  { ordered, tolerance }: Comparison,
+): boolean {
+  const turned = given.map((row) => order.map((column) => row[column] ?? null));
+  const alike = (one: readonly SqlValue[], other: readonly SqlValue[] = []) =>
+    one.every((value, column) => sameValue(value, other[column] ?? null, tolerance));
+  if (ordered) return gold.every((row, index) => alike(row, turned[index]));
+  const [one, other] = [sorted(gold), sorted(turned)];
+  if (one.every((row, index) => alike(row, other[index]))) return true;
+  // Numbers that differ by a rounding error may have sorted rows in another order.
+  return one.length <= mostMatched && one.every((row) => takes(other, (candidate) => alike(row, candidate)));
+}
+
+/** Takes the first that fits out of the list; false if none does. */
+function takes(list: SqlValue[][], fits: (row: SqlValue[]) => boolean): boolean {
+  const index = list.findIndex(fits);
+  if (index >= 0) list.splice(index, 1);
+  return index >= 0;
+}
+
+/** In an order that numbers which differ by a rounding error don't change, unless their rows are otherwise alike. */
+function sorted(rows: readonly SqlValue[][]): SqlValue[][] {
+  const keyed = rows.map((row) => ({
+    row,
+    exact: row.map(exactKey).join("\u0001"),
+    numbers: row.map(numberOf),
+  }));
+  keyed.sort((a, b) => {
+    if (a.exact !== b.exact) return a.exact < b.exact ? -1 : 1;
+    for (const [index, one] of a.numbers.entries()) {
+      const other = b.numbers[index];
+      if (one !== undefined && other !== undefined && one !== other) return one - other;
+    }
+    return 0;
+  });
+  return keyed.map(({ row }) => row);
+}
+
+function exactKey(value: SqlValue): string {
+  if (value === null) return "null";
+  if (numberOf(value) !== undefined) return "number";
+  return value instanceof Uint8Array ? `blob:${Buffer.from(value).toString("hex")}` : `text:${value}`;
+}
+
+/** A number of a value; true and false are 1 and 0, as in SQLite. */
+function numberOf(value: SqlValue): number | undefined {
+  if (typeof value === "number" || typeof value === "bigint" || typeof value === "boolean")
+    return Number(value);
+  return undefined;
+}
+
+function sameValue(one: SqlValue, other: SqlValue, tolerance: number): boolean {
+  if (typeof one === "bigint" && typeof other === "bigint") return one === other;
+  const [a, b] = [numberOf(one), numberOf(other)];
+  if (a === undefined || b === undefined) return exactKey(one) === exactKey(other);
+  return (
+    a === b ||
+    (Number.isNaN(a) === Number.isNaN(b) &&
+      Math.abs(a - b) <= tolerance * Math.max(Math.abs(a), Math.abs(b), 1e-9))
+  );
+}

@@ -1,0 +1,71 @@
+import type { JsonObject, RewardPlugin, Score } from "everturn/plugin";
+import { namedDatabase, openDatabases, type QueryOutcome } from "everturn/sql";
+import { sameResult } from "./compare.ts";
+import { queryOfAnswer, queryOfLastCall } from "./given-query.ts";
+
+const databases = openDatabases({ modules: import.meta.url });
+
+/** Bytes of a result that are read: more than any gold query's. */
+const bytes = 32 * 2 ** 20;
+
+/**
+ * Reward 1 if the given query's result is that of the gold query, the task's `reward_model.ground_truth`, else 0. The metrics say
+ * why: `missing` (no query), `refused`, `failed`, `stopped` at a limit, `different`. A gold query without a result is a score that is missing.
+ */
+const sqlExecution: RewardPlugin = {
+  async score({ task, answer, turns, config, signal }) {
+    const given =
+      config.query === "last-call" ? queryOfLastCall(turns, String(config.tool)) : queryOfAnswer(answer);
+    if (given === undefined) return wrong("missing");
+    const source = namedDatabase(config, task);
+    const limits = limitsOf(config);
+    const gold = task.reward_model.ground_truth;
+    const expected = await databases.query(source, gold, { limits, signal });
+    if (expected.kind !== "rows" || expected.more !== undefined)
+      return { missing: `the gold query ${gold} ${goldReason(expected)}` };
+    const outcome = await databases.query(source, given, { limits, signal });
+    if (outcome.kind !== "rows") return wrong(reasons[outcome.kind]);
+    const comparison = {
+      ordered: isOrdered(config, task.extra_info?.ordered, gold),
+      columns: config.columns === "any" ? ("any" as const) : ("same" as const),
+      tolerance: typeof config.tolerance === "number" ? config.tolerance : 1e-6,
+    };
+    if (outcome.more !== undefined || !sameResult(expected, outcome, comparison)) return wrong("different");
+    return { reward: 1, success: true, metrics: right };
+  },
+};
+
+export default sqlExecution;
+
+type Reason = "missing" | "refused" | "failed" | "stopped" | "different";
+
+const right: Record<Reason, number> = { missing: 0, refused: 0, failed: 0, stopped: 0, different: 0 };
+
+const reasons: Record<Exclude<QueryOutcome["kind"], "rows">, Reason> = {
+  changed: "refused",
+  refused: "refused",
+  failed: "failed",
+  "time-limit": "stopped",
+  "memory-limit": "stopped",
+  ended: "stopped",
+};
+
+function wrong(reason: Reason): Score {
+  return { reward: 0, success: false, metrics: { ...right, [reason]: 1 } };
+}
+
+function goldReason(outcome: QueryOutcome): string {
+  if (outcome.kind === "rows") return "has more rows than limits.rows: raise it, or ask for fewer";
+  return outcome.kind === "changed" ? "is no query" : `has no result: ${outcome.message}`;
+}
+
+function isOrdered(config: JsonObject, told: unknown, gold: string): boolean {
+  if (config.order === "never") return false;
+  return config.order === "gold" ? /\border\s+by\b[^()]*$/i.test(gold) : told === true;
+}
+
+function limitsOf({ limits }: JsonObject) {
+  const given = typeof limits === "object" && limits !== null && !Array.isArray(limits) ? limits : {};
+  const { seconds = 10, rows = 20_000, memory = 512 } = given;
+  return { seconds: Number(seconds), rows: Number(rows), memory: Number(memory), bytes };
+}

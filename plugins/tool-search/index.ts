@@ -1,0 +1,47 @@
+import type { JsonObject, ToolPlugin } from "everturn/plugin";
+import { type Search, searchCorpus } from "./embedded.ts";
+import type { Found } from "./index-file.ts";
+import { searchServer } from "./remote.ts";
+
+/** By what is searched: a corpus is indexed and opened once. */
+const searches = new Map<string, Search>();
+
+/** Finds passages for a query that the model wrote. That there are none is an answer, too. */
+const search: ToolPlugin = {
+  async execute({ query }, { config, signal }) {
+    const text = String(query).trim();
+    if (text === "") return { text: "error: the query is empty.", error: true };
+    const found = await searchOf(config)(text, Number(config.topk ?? 3), signal);
+    if (found.length === 0) return { text: "No passages were found. Try other words." };
+    return { text: told(found, Number(config.characters ?? 4000)), metrics: { passages: found.length } };
+  },
+};
+
+export default search;
+
+function searchOf({ corpus, url }: JsonObject): Search {
+  if ((typeof corpus === "string") === (typeof url === "string"))
+    throw new Error("tool-search needs either “corpus”, a file or a folder, or “url”, a server's");
+  const place = String(corpus ?? url);
+  const known = searches.get(place);
+  if (known !== undefined) return known;
+  const opened = typeof corpus === "string" ? searchCorpus(place) : searchServer(place);
+  searches.set(place, opened);
+  return opened;
+}
+
+/** As Search-R1 writes passages; each gets its share of the characters. */
+function told(found: readonly Found[], characters: number): string {
+  const share = Math.floor(characters / found.length);
+  return found
+    .map(
+      ({ title, text }, index) =>
+        `Doc ${index + 1}${title && ` (Title: ${title})`}: ${cut(text.trim(), share)}`,
+    )
+    .join("\n");
+}
+
+function cut(text: string, most: number): string {
+  if (text.length <= most) return text;
+  return `${text.slice(0, most).replace(/[\uD800-\uDBFF]$/, "")}… (${text.length} characters)`;
+}

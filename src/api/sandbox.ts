@@ -1,0 +1,13 @@
+// `everturn/sandbox`: where code of a model may run. For tools and rewards that run it.
+export type { SandboxOptions } from "../sandbox/backend.ts";
+export { openSandbox } from "../sandbox/open-sandbox.ts";
+export type {
+  Language,
+  Program,
+  Ran,
+  RunOptions,
+  Sandbox,
+  SandboxLimits,
+  SandboxSession,
+  SessionOptions,
+} from "../sandbox/sandbox.ts";

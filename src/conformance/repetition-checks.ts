@@ -1,0 +1,109 @@
+import { alone, differ, eachAlone, steady } from "./called-alone.ts";
+import { Broken } from "./promise.ts";
+import { answerText, callText, newKey, sequenceOf, type ToolSubject, withTool } from "./tool-subject.ts";
+
+/** So many calls at once at least. */
+const atOnce = 8;
+
+/** A call that is made again with the same key is answered alike. */
+export async function retry(subject: ToolSubject): Promise<void> {
+  await withTool(subject, async ({ call, create, tool }) => {
+    for (const [index, one] of steady(subject).entries()) {
+      const key = newKey();
+      const attempt = async (number: number) => {
+        const instance = `check/retry-${index}-${tool.isStateful ? number : 0}`;
+        const state = await create(instance);
+        return answerText(await call(one, { instance, key, attempt: number, state }));
+      };
+      differ(
+        one,
+        await attempt(1),
+        await attempt(2),
+        "made again with the same key",
+        "Answer from the arguments and the configuration alone: no clock, no random numbers, nothing kept in the module. Where the answer has to vary, say so in the case: `varies: true`.",
+      );
+    }
+  });
+}
+
+/** A key does its work once, and another key does it again. */
+export async function idempotencyKey(subject: ToolSubject): Promise<void> {
+  const [one] = subject.cases;
+  if (one === undefined) return;
+  const key = newKey();
+  const made = (how: { key: string; attempt: number }) =>
+    withTool(subject, async ({ call, create }) =>
+      answerText(await call(one, { ...how, state: await create() })),
+    );
+  const untouched = await subject.effects();
+  const first = await made({ key, attempt: 1 });
+  const once = await subject.effects();
+  // A worker that was killed between the tool's answer and the journal: its thread is gone.
+  const again = await made({ key, attempt: 2 });
+  const twice = await subject.effects();
+  if (once !== twice) {
+    const advice =
+      "Hand `key` on to whatever the tool changes, and do nothing if that knows the key already.";
+    throw new Broken(`${callText(one)} was made again with the same key, and did its work twice`, advice);
+  }
+  if (one.varies !== true)
+    differ(
+      one,
+      first,
+      again,
+      "made again with the same key in another worker",
+      "Keep what a key was answered where the tool keeps its work, and answer it again.",
+    );
+  const other = await made({ key: newKey(), attempt: 1 });
+  const advice = "Tell calls apart by `key`: the model may mean the same call twice.";
+  if (untouched !== once && (await subject.effects()) === twice)
+    throw new Broken(`${callText(one)} with another key did nothing`, advice);
+  if (one.varies !== true && untouched === once) differ(one, first, other, "made with another key", advice);
+}
+
+/** Calls at once are answered as calls alone. */
+export async function concurrency(subject: ToolSubject): Promise<void> {
+  await withTool(subject, async (called) => {
+    const cases = steady(subject);
+    if (cases.length === 0) return;
+    const rounds = Math.ceil(atOnce / cases.length);
+    const all = Array.from({ length: rounds }, () => cases).flat();
+    const expected = await eachAlone(subject, called, cases);
+    const { slots } = called.tool;
+    const together = await Promise.all(
+      all.map(async (one, index) => {
+        const giveBack = await slots?.take(new AbortController().signal);
+        return alone(called, one, `check/together-${index}`).finally(giveBack);
+      }),
+    );
+    for (const [index, one] of all.entries())
+      differ(
+        one,
+        expected[index % cases.length] ?? "",
+        together[index] ?? "",
+        `made with ${all.length - 1} others at once`,
+        "Keep nothing of a call in the module: calls of all trajectories go through it at once. Or say `concurrency: 1`.",
+      );
+  });
+}
+
+/** Between any two calls the thread may be killed, and the next call is answered as ever. */
+export async function death(subject: ToolSubject): Promise<void> {
+  const sequence = sequenceOf(subject);
+  const expected = await withTool(subject, async ({ call }) => {
+    const answers: string[] = [];
+    for (const one of sequence) answers.push(answerText(await call(one)));
+    return answers;
+  });
+  for (const [index, one] of sequence.entries()) {
+    const answer = await withTool(subject, async ({ call }) => answerText(await call(one)));
+    if (one.varies !== true)
+      differ(
+        one,
+        expected[index] ?? "",
+        answer,
+        `made in a new thread after the death of the one with the ${index} calls before`,
+        "Keep nothing in the module between calls: a tool that has to remember is stateful (`create`), with `recovery: snapshot` or `replay`.",
+      );
+  }
+}

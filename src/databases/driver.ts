@@ -1,0 +1,14 @@
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
+import { Unusable } from "./unusable.ts";
+
+/** The package of a database, as whoever asks has it installed. Throws Unusable where it is missing. */
+export async function driver<Api>(name: string, modules: string): Promise<Api> {
+  let file: string;
+  try {
+    file = createRequire(modules).resolve(name);
+  } catch {
+    throw new Unusable(`${name} is not installed`, name);
+  }
+  return import(pathToFileURL(file).href);
+}

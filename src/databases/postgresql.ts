@@ -1,0 +1,120 @@
+import type { Client, CustomTypesConfig } from "pg";
+import { messageOf } from "../errors/message-of.ts";
+import { driver } from "./driver.ts";
+import type { Engine, StatementLimits } from "./engine.ts";
+import type { QueryOutcome, SqlValue } from "./outcome.ts";
+import { byteSize } from "./size.ts";
+import { Unusable } from "./unusable.ts";
+
+/** Functions that reach beyond the tables of the database, or out of the transaction, for who may call them. */
+const denied =
+  /\b(set_config|pg_read_\w+|pg_ls_\w+|pg_stat_file|lo_\w+|dblink\w*|pg_terminate_backend|pg_cancel_backend|pg_reload_conf|pg_rotate_logfile|pg_(try_)?advisory_\w+|pg_notify|pg_switch_wal|pg_logical_\w+|\w+_to_xml\w*|\w+_to_xmlschema)\b/i;
+
+/** Rows that are fetched at once. */
+const fetched = 100;
+
+/**
+ * A PostgreSQL database. A query is the cursor of a transaction for reading, by the extended protocol, which takes one statement; the server
+ * stops it at its time. What else a role may do is the role's. Its functions throw Unusable.
+ */
+export function postgresql(url: string, modules: string): Engine {
+  return {
+    query: (sql, limits) => connected(url, modules, limits.seconds, (client) => query(client, sql, limits)),
+    describe: () =>
+      connected(url, modules, 30, async (client) => {
+        const { rows } = await client.query<{ line: string }>(tables);
+        return rows.map(({ line }) => line);
+      }),
+  };
+}
+
+const tables = `SELECT c.relname || '(' || string_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod), ', ' ORDER BY a.attnum) || ')' AS line
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid
+WHERE c.relkind IN ('r', 'p', 'v', 'm') AND a.attnum > 0 AND NOT a.attisdropped
+  AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg_toast%'
+GROUP BY c.oid, c.relname ORDER BY c.relname`;
+
+async function connected<T>(
+  connectionString: string,
+  modules: string,
+  seconds: number,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
+  const { default: pg } = await driver<{ default: typeof import("pg") }>("pg", modules);
+  const client = new pg.Client({
+    connectionString,
+    connectionTimeoutMillis: 10_000,
+    types: { getTypeParser },
+  });
+  client.on("error", () => {}); // what it breaks says so
+  try {
+    await client.connect();
+    await client.query(`SET statement_timeout = ${Math.ceil(seconds * 1000)}`);
+    await client.query("BEGIN READ ONLY");
+  } catch (error) {
+    await client.end().catch(() => {});
+    throw new Unusable(messageOf(error));
+  }
+  try {
+    return await work(client);
+  } finally {
+    await client.end().catch(() => {}); // ends the transaction, too
+  }
+}
+
+async function query(
+  client: Client,
+  sql: string,
+  { rows: most, bytes, seconds }: StatementLimits,
+): Promise<QueryOutcome> {
+  const called = denied.exec(sql)?.[1];
+  if (called !== undefined)
+    return { kind: "refused", message: `the function ${called} is not allowed here.` };
+  if (/u&"/i.test(sql))
+    return { kind: "refused", message: 'names with escapes (U&"…") are not allowed here.' };
+  const isExplain = /^\s*explain\b/i.test(sql);
+  const ask = (text: string) => {
+    const extended = { text, rowMode: "array" as const, queryMode: "extended" };
+    return client.query<SqlValue[]>(extended);
+  };
+  try {
+    if (isExplain) {
+      const { rows } = await ask(sql);
+      return { kind: "rows", columns: ["plan"], rows: rows.slice(0, most) };
+    }
+    await ask(`DECLARE everturn NO SCROLL CURSOR FOR ${sql}`);
+    const rows: SqlValue[][] = [];
+    let size = 0;
+    for (;;) {
+      const { rows: some, fields } = await ask(`FETCH ${fetched} FROM everturn`);
+      const columns = fields.map(({ name }) => name);
+      for (const row of some) {
+        if (rows.length === most) return { kind: "rows", columns, rows, more: "rows" };
+        size += byteSize(row);
+        if (size > bytes) return { kind: "rows", columns, rows, more: "bytes" };
+        rows.push(row);
+      }
+      if (some.length < fetched) return { kind: "rows", columns, rows };
+    }
+  } catch (error) {
+    const message = messageOf(error);
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    if (code === "57014") return { kind: "time-limit", message: `it ran for longer than ${seconds} s` };
+    if (code === "25006" || code === "42501")
+      return { kind: "refused", message: `not allowed here: ${message}.` };
+    if (code === "" || code.startsWith("08") || code.startsWith("57P") || code.startsWith("53"))
+      throw new Unusable(message);
+    return { kind: "failed", message };
+  }
+}
+
+/** Whole numbers, numbers, truth and bytes; everything else is text as PostgreSQL writes it. */
+const parsers = new Map<number, (text: string) => SqlValue>([
+  [16, (text) => text === "t"],
+  [17, (text) => new Uint8Array(Buffer.from(text.slice(2), "hex"))],
+  ...[20, 21, 23, 26].map((oid): [number, (text: string) => SqlValue] => [oid, BigInt]),
+  ...[700, 701].map((oid): [number, (text: string) => SqlValue] => [oid, Number]),
+  [1700, (text) => (text.length <= 15 && Number.isFinite(Number(text)) ? Number(text) : text)],
+]);
+
+const getTypeParser: CustomTypesConfig["getTypeParser"] = (oid: number) => parsers.get(oid) ?? String;

@@ -1,0 +1,32 @@
+import { dirname, resolve } from "node:path";
+import type { ResolvedReward } from "../contracts/plan.ts";
+import { EverturnError } from "../errors/everturn-error.ts";
+import { loadRewards, rewardDocument } from "../pipeline/load-rewards.ts";
+import { readPipeline } from "../pipeline/read-pipeline.ts";
+import type { OpenRun } from "../runs/open-runs.ts";
+
+/** What says by what a run is scored again. */
+export interface WantedRewards {
+  /** YAML, as a pipeline says it. */
+  reward?: string | undefined;
+  /** The file of a pipeline. */
+  pipeline?: string | undefined;
+  plugins?: readonly string[] | undefined;
+}
+
+/**
+ * The rewards that are said, relative to the folder one is in; those of a pipeline; else the run's own. Throws WRONG_CONFIGURATION,
+ * PIPELINE_NOT_FOUND, OVERRIDE_INVALID; COMMAND_INVALID if both are said.
+ */
+export async function wantedRewards(
+  { plan }: Pick<OpenRun, "plan">,
+  { reward, pipeline, plugins = [] }: WantedRewards,
+): Promise<readonly ResolvedReward[]> {
+  if (reward !== undefined && pipeline !== undefined) {
+    throw new EverturnError("COMMAND_INVALID", { reason: "a reward and a pipeline can't both be said" });
+  }
+  if (reward !== undefined) return loadRewards(rewardDocument(reward), process.cwd(), plugins);
+  if (pipeline === undefined) return plan.rewards;
+  const file = resolve(pipeline);
+  return loadRewards(readPipeline(file), dirname(file), plugins);
+}

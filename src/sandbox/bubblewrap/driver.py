@@ -1,0 +1,195 @@
+# The first process of a sandbox: reads requests from standard input, a line of JSON each, and answers each with a line. Programs
+# are its children (interpreter.py, execution.py). When it ends, as it does with its standard input, the kernel ends all of them.
+FOLDERS = ("/work", "/tmp")
+MOST_LISTED = 10_000
+DEEPEST = 100  # folders in folders
+
+
+class Driver:
+    def __init__(self):
+        self.kept = {}  # by language
+        self.gone = []  # what was kept until this run
+        self.statuses = {}  # of processes that have ended, until the run's end
+        self.parts = []  # of a request
+
+    def serve(self):
+        while True:
+            request = json.loads(self.line())
+            try:
+                answer = getattr(self, "do_" + request["do"])(request)
+            except Exception as error:
+                answer = {"failed": f"{type(error).__name__}: {error}"}
+            data = memoryview((json.dumps(answer) + "\n").encode())
+            while data:
+                data = data[os.write(1, data) :]
+
+    def line(self):
+        while not self.parts or not self.parts[-1].endswith(b"\n"):  # the next request comes after this one's answer
+            self.listen()
+        line = b"".join(self.parts)
+        self.parts.clear()
+        return line
+
+    def listen(self):
+        chunk = os.read(0, 1 << 20)
+        if not chunk:
+            os._exit(0)
+        self.parts.append(chunk)
+
+    def do_start(self, request):
+        self.limits = request["limits"]
+        return {}
+
+    def do_write(self, request):
+        for path, content in request["files"].items():
+            path = os.path.join("/work", path)
+            try:
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NONBLOCK, 0o666)
+                with os.fdopen(fd, "wb") as file:
+                    file.write(base64.b64decode(content))
+            except OSError as error:
+                if error.errno != errno.ENOSPC:
+                    raise
+                return {"full": True}
+        return {}
+
+    def do_read(self, request):
+        try:
+            fd = os.open(os.path.join("/work", request["path"]), os.O_RDONLY | os.O_NONBLOCK)
+        except OSError:
+            return {"content": None}
+        with os.fdopen(fd, "rb") as file:
+            isFile = stat.S_ISREG(os.fstat(fd).st_mode)
+            return {"content": base64.b64encode(file.read(self.limits["disk"] * MIB)).decode() if isFile else None}
+
+    def do_list(self, request):
+        files = []
+        for folder, folders, names in os.walk("/work"):
+            if folder.count("/") > DEEPEST:
+                folders.clear()
+            for name in names:
+                path = os.path.join(folder, name)
+                status = os.lstat(path)
+                if stat.S_ISREG(status.st_mode) and len(files) < MOST_LISTED:
+                    shown = os.fsencode(os.path.relpath(path, "/work")).decode("utf-8", "replace")
+                    files.append({"path": shown, "size": status.st_size})
+        return {"files": sorted(files, key=lambda file: file["path"])}
+
+    def do_run(self, request):
+        language, keep = request["language"], request["keep"]
+        limits = {**self.limits, **request["limits"]}
+        had = set(self.kept)
+        self.reap()
+        if any(interpreter.pid in self.statuses for interpreter in self.kept.values()):
+            self.end_all()
+        interpreter = self.kept.get(language) if keep else None
+        if interpreter is None:
+            others = 1 + (len(self.processes()) if self.kept else 0)
+            interpreter = Interpreter(language, keep, limits, others)
+            if keep:
+                interpreter.end_input()
+                self.kept[language] = interpreter
+        result = Execution(self, interpreter, request, limits).run()
+        if result.pop("ended"):
+            self.end_all()
+        for ended in self.gone if keep else [*self.gone, interpreter]:
+            ended.close()
+        self.gone.clear()
+        self.statuses.clear()
+        result["lost"] = not had <= set(self.kept) or (keep and language not in self.kept)
+        return result
+
+    def processes(self):
+        """The processes of the sandbox but this one, each with its parent."""
+        parents = {}
+        for name in os.listdir("/proc"):
+            if not name.isdigit() or name == "1":
+                continue
+            try:
+                with open(f"/proc/{name}/stat", "rb") as file:
+                    state, parent = file.read().rpartition(b") ")[2].split(maxsplit=2)[:2]
+            except (OSError, ValueError):
+                continue  # it has ended
+            if state not in (b"Z", b"X"):
+                parents[int(name)] = int(parent)
+        return parents
+
+    def reap(self):
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            self.statuses[pid] = status
+
+    def sweep(self):
+        """Kills all processes but what is kept; all, if they are made faster than that."""
+        for _ in range(50):
+            parents = self.processes()
+            spared = set()
+            for interpreter in self.kept.values():
+                spared |= with_descendants(interpreter.pid, parents)
+            others = set(parents) - spared
+            if not others:
+                return
+            for pid in others if spared else [-1]:
+                kill(pid)
+            time.sleep(0.001)
+            self.reap()
+        self.end_all()
+
+    def end_all(self):
+        self.gone += self.kept.values()
+        self.kept.clear()
+        while self.processes():
+            kill(-1)
+            time.sleep(0.001)
+            self.reap()
+
+
+def with_descendants(pid, parents):
+    found = {pid}
+    while True:
+        more = {child for child, parent in parents.items() if parent in found} - found
+        if not more:
+            return found
+        found |= more
+
+
+def kill(pid):
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass  # it has ended
+
+
+def memory_of(pids, enough):
+    """The bytes of memory of these processes. What they share is counted once where it would be too much otherwise."""
+    resident = sum(kibibytes(pid, "status", (b"RssAnon:", b"RssShmem:")) for pid in pids) << 10
+    return resident if resident <= enough else sum(kibibytes(pid, "smaps_rollup", (b"Pss:",)) for pid in pids) << 10
+
+
+def kibibytes(pid, page, names):
+    try:
+        with open(f"/proc/{pid}/{page}", "rb") as file:
+            return sum(int(line.split()[1]) for line in file if line.startswith(names))
+    except OSError:
+        return 0  # it has ended
+
+
+def files_in(folder):
+    room = os.statvfs(folder)
+    return room.f_files - room.f_ffree
+
+
+def is_full(folder):
+    room = os.statvfs(folder)
+    return room.f_bavail * room.f_bsize < 16384
+
+
+libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)  # programs have the same user: they are not to look into this process
+os.chdir("/work")
+Driver().serve()

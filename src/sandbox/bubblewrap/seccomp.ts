@@ -1,0 +1,109 @@
+/** Numbers of system calls, by the architecture as Node names it. */
+interface Calls {
+  /** The kernel's name of the architecture (AUDIT_ARCH_…). */
+  audit: number;
+  socket: number;
+  clone: number;
+  clone3: number;
+  ioctl: number;
+  /** Calls that no program of a sandbox needs: debugging others, mounting, namespaces, keys, modules, clocks, memory that no limit sees. */
+  refused: readonly number[];
+}
+
+/** The same on every architecture: new ways to mount, io_uring, pidfd_getfd, process_madvise, quotactl_fd, memfd_secret. */
+const everywhere = [425, 426, 427, 428, 429, 430, 431, 432, 433, 438, 440, 442, 443, 447];
+
+const tables: Partial<Record<NodeJS.Architecture, Calls>> = {
+  x64: {
+    audit: 0xc000003e,
+    socket: 41,
+    clone: 56,
+    clone3: 435,
+    ioctl: 16,
+    refused: [
+      ...[101, 310, 311, 312], // ptrace, process_vm_readv, process_vm_writev, kcmp
+      ...[165, 166, 155, 161, 272, 308, 303, 304], // mount, umount2, pivot_root, chroot, unshare, setns, file handles
+      ...[248, 249, 250, 321, 298, 323, 300], // keys, bpf, perf_event_open, userfaultfd, fanotify_init
+      ...[246, 320, 175, 313, 176, 167, 168, 169, 163, 179, 103, 135, 154, 172, 173], // the machine's own
+      ...[164, 227, 159, 305, 170, 171], // clocks and names
+      ...[319, 29, 30, 68, 64, 278, 279, 256, 237, 238], // memfd_create, System V's memory, queues and semaphores, pages
+    ],
+  },
+  arm64: {
+    audit: 0xc00000b7,
+    socket: 198,
+    clone: 220,
+    clone3: 435,
+    ioctl: 29,
+    refused: [
+      ...[117, 270, 271, 272],
+      ...[40, 39, 41, 51, 97, 268, 264, 265],
+      ...[217, 218, 219, 280, 241, 282, 262],
+      ...[104, 294, 105, 273, 106, 224, 225, 142, 89, 60, 116, 92],
+      ...[170, 112, 171, 266, 161, 162],
+      ...[279, 194, 196, 186, 190, 75, 239, 238, 235, 237],
+    ],
+  },
+};
+
+const [load, equal, anyBit, result] = [0x20, 0x15, 0x45, 0x06];
+const [allow, kill, refuse] = [0x7fff0000, 0x80000000, 0x00050000];
+const [notPermitted, notSupported, unknownFamily] = [1, 38, 97];
+/** clone's flags for new namespaces. */
+const namespaces = 0x7e020000;
+/** UNIX, IPv4, IPv6: of the sandbox's own network. Others (netlink, packets, vsock) reach the kernel or the machine around it. */
+const families = [1, 2, 10];
+/** What puts characters into a terminal: TIOCSTI, TIOCLINUX. */
+const terminal = [0x5412, 0x541c];
+
+type Instruction = readonly [code: number, k: number, ifTrue?: number, ifFalse?: number];
+
+/**
+ * The seccomp filter for a sandbox's programs, as BPF; undefined on an architecture whose numbers nobody has written down.
+ * It refuses what no program needs, and leaves the rest to the namespaces.
+ */
+export function seccompFilter(architecture: NodeJS.Architecture): Buffer | undefined {
+  const calls = tables[architecture];
+  if (calls === undefined) return undefined;
+  const refuseCall = (call: number, error: number): Instruction[] => [
+    [equal, call, 0, 1],
+    [result, refuse | error],
+  ];
+  const program: Instruction[] = [
+    [load, 4],
+    [equal, calls.audit, 1, 0],
+    [result, kill],
+    [load, 0],
+    ...(architecture === "x64"
+      ? ([
+          [0x35, 0x40000000, 0, 1],
+          [result, kill],
+        ] satisfies Instruction[])
+      : []), // x32's calls
+    ...[...calls.refused, ...everywhere].flatMap((call) => refuseCall(call, notPermitted)),
+    ...refuseCall(calls.clone3, notSupported), // its flags lie in memory; the C library takes clone instead
+    [equal, calls.clone, 0, 4],
+    [load, 16],
+    [anyBit, namespaces, 0, 1],
+    [result, refuse | notPermitted],
+    [result, allow],
+    [equal, calls.socket, 0, 3 + families.length],
+    [load, 16],
+    ...families.map((family, index): Instruction => [equal, family, families.length - index, 0]),
+    [result, refuse | unknownFamily],
+    [result, allow],
+    [equal, calls.ioctl, 0, 1 + terminal.length],
+    [load, 24],
+    ...terminal.map((request, index): Instruction => [equal, request, terminal.length - index, 0]),
+    [result, allow],
+    [result, refuse | notPermitted],
+  ];
+  const bytes = Buffer.alloc(program.length * 8);
+  for (const [index, [code, k, ifTrue = 0, ifFalse = 0]] of program.entries()) {
+    bytes.writeUInt16LE(code, index * 8);
+    bytes.writeUInt8(ifTrue, index * 8 + 2);
+    bytes.writeUInt8(ifFalse, index * 8 + 3);
+    bytes.writeUInt32LE(k >>> 0, index * 8 + 4);
+  }
+  return bytes;
+}

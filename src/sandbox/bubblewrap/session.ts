@@ -1,0 +1,200 @@
+import { isObject, type JsonObject, type JsonValue } from "../../contracts/json.ts";
+import { EverturnError } from "../../errors/everturn-error.ts";
+import { processHandle } from "../../processes/process-handle.ts";
+import { oneAtATime } from "../../promises/one-at-a-time.ts";
+import { filePath } from "../file-path.ts";
+import type { Program, Ran, RunOptions, SandboxLimits, SandboxSession, SessionOptions } from "../sandbox.ts";
+import { type Channel, openChannel } from "./channel.ts";
+import type { ControlGroup, ControlGroups } from "./control-group.ts";
+
+/** What the sessions of a machine have in common. */
+export interface SessionSurroundings {
+  groups: ControlGroups | undefined;
+  filter: Buffer | undefined;
+  command(limits: SandboxLimits, group: ControlGroup | undefined): string[];
+}
+
+/** A sandbox that runs: its process, and what bounds it. */
+interface Running {
+  channel: Channel;
+  group: ControlGroup | undefined;
+}
+
+/** Seconds beyond a run's time in which the driver has to answer. */
+const patience = 5;
+
+/** Opens a session in a sandbox of its own, which is started anew after its programs have brought it down. */
+export async function openSession(
+  surroundings: SessionSurroundings,
+  limits: SandboxLimits,
+  { environment, hold, signal }: SessionOptions,
+): Promise<SandboxSession> {
+  const inTurn = oneAtATime();
+  let isClosed = false;
+  let running: Running | undefined = await start(signal);
+
+  async function start(signal?: AbortSignal): Promise<Running> {
+    signal?.throwIfAborted();
+    const group = surroundings.groups?.make(limits);
+    const channel = openChannel(surroundings.command(limits, group), {
+      env: { PATH: process.env.PATH, ...environment },
+      filter: surroundings.filter,
+      mostAnswered: 12 * limits.output + 2 * limits.disk * 1024 * 1024 + 65_536,
+    });
+    hold?.(processHandle(channel.child.pid));
+    const kill = () => void channel.child.kill("SIGKILL");
+    signal?.addEventListener("abort", kill);
+    const begun = await channel.ask({ do: "start", limits: { ...limits } });
+    signal?.removeEventListener("abort", kill);
+    if (begun !== undefined && signal?.aborted !== true) return { channel, group };
+    await end({ channel, group });
+    signal?.throwIfAborted();
+    throw new EverturnError("SANDBOX_FAILED", {
+      kind: "bubblewrap",
+      reason: channel.complaint() || "it ended",
+    });
+  }
+
+  async function end({ channel, group }: Running): Promise<void> {
+    await channel.end();
+    await group?.remove();
+  }
+
+  /** Ends what runs; the next request starts it anew. */
+  async function drop(): Promise<void> {
+    const was = running;
+    running = undefined;
+    if (was !== undefined) await end(was);
+  }
+
+  async function asked(request: JsonObject): Promise<JsonObject> {
+    running ??= await start();
+    const answer = await running.channel.ask(request);
+    if (answer !== undefined && answer.failed === undefined) return answer;
+    await drop();
+    throw new EverturnError("SANDBOX_FAILED", {
+      kind: "bubblewrap",
+      reason: String(answer?.failed ?? "it ended"),
+    });
+  }
+
+  async function run(program: Program, options: RunOptions): Promise<Ran> {
+    options.signal?.throwIfAborted();
+    running ??= await start();
+    const { channel, group } = running;
+    const kills = group?.kills() ?? 0;
+    const began = performance.now();
+    const time = options.limits?.time ?? limits.time;
+    let isLate = false;
+    const kill = () => void channel.child.kill("SIGKILL");
+    const late = setTimeout(
+      () => {
+        isLate = true;
+        kill();
+      },
+      1000 * (time + patience),
+    );
+    options.signal?.addEventListener("abort", kill);
+    try {
+      const { language, code, stdin = "", keep = false } = program;
+      const answer = await channel.ask({
+        ...{ do: "run", language, code, stdin, keep },
+        limits: { ...options.limits },
+      });
+      options.signal?.throwIfAborted();
+      const wasKilled = group !== undefined && group.kills() > kills;
+      const ran = ranOf(answer, wasKilled);
+      if (ran !== undefined) return ran;
+      await drop();
+      const outcome = isLate ? "time-limit" : wasKilled ? "memory-limit" : "ended";
+      return {
+        outcome,
+        stdout: "",
+        stderr: "",
+        seconds: (performance.now() - began) / 1000,
+        lost: "everything",
+      };
+    } catch (error) {
+      await drop();
+      throw error;
+    } finally {
+      clearTimeout(late);
+      options.signal?.removeEventListener("abort", kill);
+    }
+  }
+
+  function open(): void {
+    if (isClosed) throw new EverturnError("SANDBOX_CLOSED", {});
+  }
+
+  return {
+    run: (program, options = {}) =>
+      inTurn("session", async () => {
+        open();
+        return run(program, options);
+      }),
+    write: (files) =>
+      inTurn("session", async () => {
+        open();
+        const contents = Object.entries(files).map(([path, content]) => [
+          filePath(path),
+          Buffer.from(content).toString("base64"),
+        ]);
+        const { full } = await asked({ do: "write", files: Object.fromEntries(contents) });
+        if (full === true) throw new EverturnError("SANDBOX_DISK_FULL", { disk: limits.disk });
+      }),
+    read: (path) =>
+      inTurn("session", async () => {
+        open();
+        const { content } = await asked({ do: "read", path: filePath(path) });
+        return typeof content === "string" ? Buffer.from(content, "base64") : undefined;
+      }),
+    list: () =>
+      inTurn("session", async () => {
+        open();
+        const { files } = await asked({ do: "list" });
+        return Array.isArray(files) ? files.filter(isObject).map(fileOf) : [];
+      }),
+    close: async () => {
+      isClosed = true;
+      await drop();
+    },
+  };
+}
+
+function fileOf({ path, size }: JsonObject): { path: string; size: number } {
+  return { path: String(path), size: Number(size) };
+}
+
+const outcomes = new Set<JsonValue | undefined>([
+  ...[
+    "finished",
+    "failed",
+    "time-limit",
+    "memory-limit",
+    "output-limit",
+    "process-limit",
+    "disk-limit",
+    "ended",
+  ],
+]);
+
+/** What the driver says became of a program; undefined if it says none of that: a program has broken it. */
+function ranOf(answer: JsonObject | undefined, wasKilled: boolean): Ran | undefined {
+  const { outcome, stdout, stderr, value, code, seconds, lost } = answer ?? {};
+  if (!isOutcome(outcome) || typeof stdout !== "string" || typeof stderr !== "string") return undefined;
+  const isMemory = wasKilled && (outcome === "failed" || outcome === "ended");
+  return {
+    outcome: isMemory ? "memory-limit" : outcome,
+    stdout,
+    stderr,
+    ...(typeof value === "string" ? { value } : {}),
+    ...(typeof code === "number" ? { exitCode: code } : {}),
+    seconds: Number(seconds),
+    ...(lost === true ? { lost: "variables" } : {}),
+  };
+}
+
+function isOutcome(value: JsonValue | undefined): value is Ran["outcome"] {
+  return outcomes.has(value);
+}

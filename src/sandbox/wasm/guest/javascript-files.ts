@@ -1,0 +1,93 @@
+import type { GuestFiles } from "./protocol.ts";
+
+/** What a file counts beside its bytes: so there are only so many. */
+const ofFile = 1024;
+const folder = "/work/";
+
+/** The session's files as a JavaScript program has them: paths and bytes, up to `most` bytes. */
+export class JavascriptFiles {
+  readonly #most: number;
+  readonly #files = new Map<string, Uint8Array>();
+  #used = 0;
+  #changed = new Set<string>();
+  #removed = new Set<string>();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  take(put: GuestFiles, removed: readonly string[]): void {
+    for (const path of removed) this.remove(path);
+    for (const [path, content] of Object.entries(put)) this.put(path, Uint8Array.fromBase64(content), false);
+    this.#changed = new Set();
+    this.#removed = new Set();
+  }
+
+  changes(): { put: GuestFiles; removed: string[] } {
+    const put: GuestFiles = {};
+    for (const path of this.#changed) put[path] = (this.#files.get(path) ?? new Uint8Array()).toBase64();
+    const removed = [...this.#removed];
+    this.#changed = new Set();
+    this.#removed = new Set();
+    return { put, removed };
+  }
+
+  read(path: string): Uint8Array | undefined {
+    return this.#files.get(plain(path));
+  }
+
+  /** False if there is no room. */
+  put(path: string, content: Uint8Array, append: boolean): boolean {
+    const name = plain(path);
+    const before = this.#files.get(name);
+    const bytes = append && before !== undefined ? joined(before, content) : content;
+    const more = bytes.length - (before?.length ?? -ofFile - name.length);
+    if (this.#used + more > this.#most) return false;
+    this.#used += more;
+    this.#files.set(name, bytes);
+    this.#changed.add(name);
+    this.#removed.delete(name);
+    return true;
+  }
+
+  remove(path: string): boolean {
+    const name = plain(path);
+    const before = this.#files.get(name);
+    if (before === undefined) return false;
+    this.#used -= before.length + ofFile + name.length;
+    this.#files.delete(name);
+    this.#changed.delete(name);
+    this.#removed.add(name);
+    return true;
+  }
+
+  /** Whether there is a file, or a folder with one in it. */
+  exists(path: string): boolean {
+    return this.#files.has(plain(path)) || this.names(path).length > 0;
+  }
+
+  /** What is in a folder. */
+  names(path: string): string[] {
+    const name = plain(path);
+    const prefix = name === "" ? "" : `${name}/`;
+    const below = [...this.#files.keys()].filter((one) => one.startsWith(prefix));
+    return [...new Set(below.map((one) => one.slice(prefix.length).split("/")[0] ?? ""))];
+  }
+}
+
+/** A path below the working folder, without `.`, `..` and what names that folder. */
+function plain(path: string): string {
+  const parts: string[] = [];
+  for (const part of (path.startsWith(folder) ? path.slice(folder.length) : path).split("/")) {
+    if (part === "..") parts.pop();
+    else if (part !== "" && part !== ".") parts.push(part);
+  }
+  return parts.join("/");
+}
+
+function joined(before: Uint8Array, after: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(before.length + after.length);
+  bytes.set(before);
+  bytes.set(after, before.length);
+  return bytes;
+}

@@ -1,0 +1,62 @@
+import type { GuestFiles } from "./guest/protocol.ts";
+
+const mebibyte = 2 ** 20;
+const most = 10_000;
+
+/** The files of a session, with the number of the change by which each came or went. */
+export class SessionFiles {
+  readonly #files = new Map<string, { content: Uint8Array | undefined; change: number }>();
+  readonly #most: number;
+  /** How many changes there have been. */
+  changes = 0;
+
+  constructor(disk: number) {
+    this.#most = disk * mebibyte;
+  }
+
+  /** False, and nothing is written, if they don't fit. */
+  put(files: readonly (readonly [string, Uint8Array])[]): boolean {
+    const after = new Map(this.#present().map(([path, content]) => [path, content.length]));
+    for (const [path, content] of files) after.set(path, content.length);
+    if (after.size > most || [...after.values()].reduce((sum, size) => sum + size, 0) > this.#most)
+      return false;
+    this.changes++;
+    for (const [path, content] of files) this.#files.set(path, { content, change: this.changes });
+    return true;
+  }
+
+  /** What a program changed; false if it is more than may be. */
+  change(put: GuestFiles, removed: readonly string[]): boolean {
+    this.changes++;
+    for (const path of removed) this.#files.set(path, { content: undefined, change: this.changes });
+    return this.put(Object.entries(put).map(([path, content]) => [path, Buffer.from(content, "base64")]));
+  }
+
+  /** What changed after a change: what an interpreter that has seen that one hasn't. */
+  since(change: number): { put: GuestFiles; removed: string[] } {
+    const put: GuestFiles = {};
+    const removed: string[] = [];
+    for (const [path, file] of this.#files) {
+      if (file.change <= change) continue;
+      if (file.content === undefined) removed.push(path);
+      else put[path] = Buffer.from(file.content).toString("base64");
+    }
+    return { put, removed };
+  }
+
+  read(path: string): Uint8Array | undefined {
+    return this.#files.get(path)?.content;
+  }
+
+  list(): { path: string; size: number }[] {
+    return this.#present()
+      .map(([path, content]) => ({ path, size: content.length }))
+      .sort((a, b) => (a.path < b.path ? -1 : 1));
+  }
+
+  #present(): [string, Uint8Array][] {
+    return [...this.#files].flatMap(([path, { content }]) =>
+      content === undefined ? [] : [[path, content]],
+    );
+  }
+}

@@ -1,0 +1,101 @@
+import { imageSize } from "image-size";
+import type { Frame, Media } from "../contracts/generated/trajectory.ts";
+import type { EverturnError } from "../errors/everturn-error.ts";
+import { isNumber } from "./checked-answer.ts";
+
+/** An image, which has one frame, or a video. */
+export interface CheckedMedia extends Omit<Media, "frames"> {
+  frames: CheckedFrame[];
+}
+
+/** An image with its bytes, which are nobody else's. */
+export interface CheckedFrame extends Omit<Frame, "sha256" | "bytes"> {
+  data: Uint8Array;
+}
+
+type Refuse = (expected: string) => EverturnError;
+
+/** An image of a tool's answer. Throws what `refuse` says. */
+export function checkedImage(part: Record<string, unknown>, place: string, refuse: Refuse): CheckedMedia {
+  return {
+    type: "image",
+    frames: [frameOf(part.data, declaredType(part, place, refuse), `${place}.data`, refuse)],
+  };
+}
+
+/** A video of a tool's answer. Throws what `refuse` says. */
+export function checkedVideo(part: Record<string, unknown>, place: string, refuse: Refuse): CheckedMedia {
+  const { frames, framesPerSecond } = part;
+  if (!Array.isArray(frames) || frames.length === 0)
+    throw refuse(`“${place}.frames” must be a list of images`);
+  if (framesPerSecond !== undefined && !(isNumber(framesPerSecond) && framesPerSecond > 0))
+    throw refuse(`“${place}.framesPerSecond” must be a number above 0`);
+  const declared = declaredType(part, place, refuse);
+  return {
+    type: "video",
+    frames: frames.map((data, index) => frameOf(data, declared, `${place}.frames[${index}]`, refuse)),
+    ...(framesPerSecond === undefined ? {} : { framesPerSecond }),
+  };
+}
+
+/** What the model reads where an image or a video stands: the same whenever the same is answered. */
+export function mediaNote({ type, frames }: CheckedMedia, number: number): string {
+  const [first] = frames;
+  const kind = first?.mediaType.replace(/^image\//, "").replace(/\+xml$/, "") ?? "";
+  const size = first?.width === undefined ? "" : `${first.width}×${first.height} `;
+  const length = type === "image" ? "" : `${frames.length} ${frames.length === 1 ? "frame" : "frames"}, `;
+  return `[${type} ${number}: ${length}${size}${kind}]`;
+}
+
+/** Media types of images whose header says for sure what they are, by the names that `image-size` has for them. */
+const knownTypes: Record<string, string> = {
+  avif: "image/avif",
+  bmp: "image/bmp",
+  gif: "image/gif",
+  jpg: "image/jpeg",
+  png: "image/png",
+  svg: "image/svg+xml",
+  tiff: "image/tiff",
+  webp: "image/webp",
+};
+
+function frameOf(given: unknown, declared: string | undefined, place: string, refuse: Refuse): CheckedFrame {
+  const data = bytesOf(given);
+  if (data === undefined || data.length === 0)
+    throw refuse(`“${place}” must be the bytes of an image, a Uint8Array or base64`);
+  const { mediaType = declared, ...size } = headerOf(data);
+  if (mediaType === undefined)
+    throw refuse(`“${place}” has no header that says what it is: give its mediaType, for example image/png`);
+  return { data, mediaType, ...size };
+}
+
+function declaredType(
+  { mediaType, mimeType }: Record<string, unknown>,
+  place: string,
+  refuse: Refuse,
+): string | undefined {
+  const declared = mediaType ?? mimeType;
+  if (declared === undefined) return undefined;
+  if (typeof declared === "string" && /^image\/[a-z0-9.+-]+$/i.test(declared)) return declared.toLowerCase();
+  throw refuse(`“${place}.mediaType” must be that of an image, for example image/png`);
+}
+
+/** A copy: a view would cross with all of the buffer that it looks at. */
+function bytesOf(given: unknown): Uint8Array | undefined {
+  if (given instanceof Uint8Array) return new Uint8Array(given);
+  const isBase64 = typeof given === "string" && /^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(given);
+  return isBase64 ? new Uint8Array(Buffer.from(given, "base64")) : undefined;
+}
+
+/** What an image's header says; nothing where it says nothing that can be relied on. */
+function headerOf(data: Uint8Array): Partial<Pick<Frame, "mediaType" | "width" | "height">> {
+  try {
+    const { type = "", width, height } = imageSize(data);
+    const mediaType = knownTypes[type];
+    if (mediaType === undefined) return {};
+    const isSize = [width, height].every((pixels) => Number.isInteger(pixels) && pixels > 0);
+    return { mediaType, ...(isSize ? { width, height } : {}) };
+  } catch {
+    return {}; // it is cut, or none of the kinds that are known
+  }
+}

@@ -1,0 +1,34 @@
+import { once } from "node:events";
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import { json } from "node:stream/consumers";
+import { onTestFinished } from "vitest";
+
+/** What a server was asked, and what it says to that. */
+export interface Asked {
+  path: string;
+  headers: IncomingHttpHeaders;
+  body: ReturnType<typeof JSON.parse>;
+}
+
+/** A server on loopback until the test is over, that answers what `answer` says: a value as JSON, a text as it is. */
+export async function jsonServer(
+  answer: (asked: Asked) => { status?: number; value: unknown },
+): Promise<{ url: string; asked: Asked[] }> {
+  const asked: Asked[] = [];
+  const server = createServer(async (request, response) => {
+    const one = { path: request.url ?? "", headers: request.headers, body: await json(request) };
+    asked.push(one);
+    const { status = 200, value } = answer(one);
+    response.writeHead(status, { "content-type": "application/json" });
+    response.end(typeof value === "string" ? value : JSON.stringify(value));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  if (typeof address !== "object" || address === null) throw new Error("The server has no port.");
+  return { url: `http://127.0.0.1:${address.port}`, asked };
+}

@@ -1,0 +1,158 @@
+import codeTests from "@everturn/reward-code-tests";
+import type { JsonObject } from "everturn/plugin";
+import { pluginChecks } from "everturn/testing";
+import { afterAll, describe, expect, test } from "vitest";
+import { bubblewrapHere } from "../../support/bubblewrap.ts";
+import { humanEval, judged } from "../../support/humaneval.ts";
+
+const here = await bubblewrapHere();
+
+/** What the reward says of an answer to a task with these tests. */
+async function scored(answer: string, tests: unknown, config: JsonObject = {}) {
+  const ground_truth = typeof tests === "string" ? tests : JSON.stringify(tests);
+  return await codeTests.score({
+    answer,
+    task: { data_source: "test", prompt: [{ role: "user", content: "?" }], reward_model: { ground_truth } },
+    turns: [],
+    outcome: "answered",
+    config: {
+      sandbox: "bubblewrap",
+      extract: "last-block",
+      credit: "partial",
+      time: 5,
+      memory: 256,
+      ...config,
+    },
+    signal: new AbortController().signal,
+  });
+}
+
+const fence = (code: string) => `Here it is:\n\n\`\`\`python\n${code}\n\`\`\`\n`;
+const double = {
+  entry_point: "double",
+  test: "def check(candidate):\n  assert candidate(1) == 2\n  assert candidate(2) == 4\n  assert candidate(-3) == -6\n  assert candidate(0) == 0\n",
+};
+
+describe.runIf(here !== undefined)("code-tests in bubblewrap", () => {
+  afterAll(() => here?.close());
+
+  test("the share of the tests that pass is the reward; all of them are success", async () => {
+    expect(await scored(fence("def double(x): return 2 * x"), double)).toMatchObject({
+      reward: 1,
+      success: true,
+    });
+    expect(await scored(fence("def double(x): return 2 * abs(x)"), double)).toMatchObject({
+      reward: 0.75,
+      success: false,
+    });
+    expect(await scored(fence("def double(x): return 2 * abs(x)"), double, { credit: "all" })).toMatchObject({
+      reward: 0,
+    });
+    expect(await scored("def double(x) return", double)).toMatchObject({ reward: 0, metrics: { passed: 0 } });
+    expect(await scored("I don't know.", double)).toMatchObject({ reward: 0, success: false });
+  });
+
+  test("tests in the forms that data sets have", async () => {
+    const answer = fence("def swap(pair): return pair[1], pair[0]");
+    expect(
+      await scored(answer, ["assert swap((1, 2)) == (2, 1)", "assert swap(('a', None)) == (None, 'b')"]),
+    ).toMatchObject({ reward: 0.5 });
+    expect(await scored(answer, "assert swap((1, 2)) == (2, 1)")).toMatchObject({ reward: 1, success: true });
+    expect(
+      await scored(answer, {
+        fn_name: "swap",
+        inputs: [[[1, 2]], [[3, 4]]],
+        outputs: [
+          [2, 1],
+          [4, 4],
+        ],
+      }),
+    ).toMatchObject({ reward: 0.5 });
+    const sum = fence("print(sum(map(int, input().split())))");
+    expect(await scored(sum, { inputs: ["1 2\n", "3 4"], outputs: ["3", "8\n"] })).toMatchObject({
+      reward: 0.5,
+    });
+    const cases =
+      "import unittest\nclass T(unittest.TestCase):\n  def test_a(self): self.assertEqual(swap((1, 2)), (2, 1))\n  def test_b(self): self.assertRaises(TypeError, swap, 5)\n  def test_c(self): self.assertEqual(swap((1, 2)), 3)\n";
+    expect(await scored(answer, cases)).toMatchObject({ reward: 2 / 3 });
+    expect(
+      await scored(
+        fence("def sort(l): l.sort()"),
+        "def check(c):\n  l = [2, 1]\n  c(l)\n  assert l == [1, 2]\ncheck(sort)",
+      ),
+    ).toMatchObject({ reward: 1 });
+  });
+
+  // Whatever an answer does to its own process, the tests are in another sandbox.
+  test.concurrent.for([
+    ["ends at once", "import os\ndef double(x): os._exit(0)"],
+    ["ends at once, while it is loaded", "exit(0)"],
+    [
+      "equals everything",
+      "class E(int):\n  def __eq__(self, other): return True\n  def __hash__(self): return 0\ndef double(x): return E(7)",
+    ],
+    [
+      "patches unittest and asserts",
+      "import unittest, builtins\nunittest.TestCase.assertEqual = lambda *a: None\nbuiltins.AssertionError = Exception\ndef double(x): return None",
+    ],
+    [
+      "writes a verdict",
+      "import json\nfor f in ('verdict.json', 'results.jsonl'):\n  open(f, 'w').write(json.dumps({'isWhole': True, 'passed': 4, 'tests': 4, 'reasons': [], 'calls': [], 'trouble': None}) + '\\n')\ndef double(x): return None",
+    ],
+    [
+      "writes results that are none",
+      "import os\nopen('results.jsonl', 'w').write('{\"value\": {\"int\": \"x\"}}\\n[[[\\n')\nos._exit(0)",
+    ],
+    [
+      "patches what calls it",
+      "import sys\nfor f in list(sys._current_frames().values()):\n  while f:\n    f.f_globals['encoded'] = lambda v, s=False: True\n    f = f.f_back\ndef double(x): return 1",
+    ],
+    [
+      "prints that all passed",
+      "print('OK. 4 passed'); print('<verdict>1.0</verdict>')\ndef double(x): print('PASSED')",
+    ],
+    ["never ends", "def double(x):\n  while True: pass"],
+    ["returns too much", "def double(x): return [[0] * 1000] * 20000"],
+    ["raises what ends the tests", "def double(x): raise SystemExit(0)"],
+  ])("an answer that %s earns nothing", async ([, code], { expect }) => {
+    expect(await scored(fence(code), double, { time: 2 })).toMatchObject({ success: false, reward: 0 });
+  });
+
+  test("a score that can't be had is missing, with its reason", async () => {
+    expect(await scored(fence("x = 1"), "42")).toEqual({ missing: "reward_model.ground_truth has no tests" });
+    expect(await scored(fence("x = 1"), "def check(c: assert")).toMatchObject({
+      missing: expect.stringContaining("SyntaxError"),
+    });
+    expect(await scored(fence("x = 1"), "import nothing\nassert f(1)")).toMatchObject({
+      missing: expect.stringContaining("nothing"),
+    });
+  });
+
+  test("its promises are kept", async () => {
+    const cases = [
+      {
+        answer: "def double(x): return 2 * x",
+        groundTruth: JSON.stringify(double),
+        reward: 1,
+        success: true,
+      },
+      {
+        answer: "def double(x): return 2",
+        groundTruth: JSON.stringify(double),
+        reward: 0.25,
+        success: false,
+      },
+    ];
+    for (const { run } of await pluginChecks("reward-code-tests", {
+      cases,
+      config: { sandbox: "bubblewrap", time: 5 },
+    }))
+      await run();
+  });
+
+  test("of HumanEval, canonical solutions pass and mutated ones fail: every twelfth task, and those with helpers", async () => {
+    const some = humanEval().filter((_, index) => index % 12 === 0 || [38, 50].includes(index));
+    for (const task of some)
+      expect(await judged(task, "bubblewrap"), task.task_id).toEqual({ canonical: true, mutated: false });
+  });
+});

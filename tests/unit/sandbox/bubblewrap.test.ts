@@ -1,0 +1,139 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Program, Sandbox } from "everturn/sandbox";
+import { afterAll, describe, expect, test } from "vitest";
+import { bubblewrapHere } from "../../support/bubblewrap.ts";
+
+const here = await bubblewrapHere();
+
+describe.runIf(here !== undefined)("bubblewrap", () => {
+  const sandbox = here as Sandbox;
+  afterAll(() => sandbox.close());
+
+  /** What became of programs of one session, one after the other. */
+  async function ran(
+    programs: (Omit<Program, "language"> & { language?: Program["language"] })[],
+    time = 10,
+  ) {
+    const session = await sandbox.open({ limits: { time } });
+    const all = [];
+    for (const program of programs) all.push(await session.run({ language: "python", ...program }));
+    await session.close();
+    return all;
+  }
+
+  test("a program's output, its last expression, its input and its exit code are told", async () => {
+    expect(await ran([{ code: "print(input())\n6 * 7", stdin: "read" }, { code: "exit(3)" }])).toMatchObject([
+      { outcome: "finished", stdout: "read\n", stderr: "", value: "42", exitCode: 0 },
+      { outcome: "failed", stdout: "", exitCode: 3 },
+    ]);
+    const [failed, text] = await ran([{ code: "def f():\n  1 / 0\nf()" }, { code: "print('" }]);
+    expect(failed).toMatchObject({ outcome: "failed", exitCode: 1 });
+    expect(failed?.stderr).toMatch(
+      /^Traceback .*\n {2}File "<program>", line 3[\s\S]*ZeroDivisionError: division by zero\n$/,
+    );
+    expect(text?.stderr).toContain("SyntaxError: unterminated string literal");
+  });
+
+  test("what is kept is there in the next run, in an interrupted program, too; what is not begins anew", async () => {
+    const [, value, fresh, endless, after] = await ran(
+      [
+        { code: "import math\nx = 5", keep: true },
+        { code: "math.factorial(x)", keep: true },
+        { code: "x" },
+        { code: "x = 6\nwhile True: pass", keep: true },
+        { code: "x", keep: true },
+      ],
+      1,
+    );
+    expect(value).toMatchObject({ outcome: "finished", value: "120" });
+    expect(fresh).toMatchObject({ outcome: "failed", stderr: expect.stringContaining("NameError") });
+    expect(endless).toMatchObject({ outcome: "time-limit" });
+    expect(endless).not.toHaveProperty("lost");
+    expect(after).toMatchObject({ value: "6" });
+  });
+
+  test("a program that ends its interpreter is told what is lost, and the next one runs", async () => {
+    expect(
+      await ran([
+        { code: "open('file', 'w').write('1')\nx = 1", keep: true },
+        { code: "import os; os._exit(7)", keep: true },
+        { code: "import os; (os.listdir('.'), 'x' in globals())", keep: true },
+      ]),
+    ).toMatchObject([
+      { outcome: "finished" },
+      { outcome: "ended", exitCode: 7, lost: "variables" },
+      { outcome: "finished", value: "(['file'], False)" },
+    ]);
+  });
+
+  test("JavaScript and shell", async () => {
+    if (!sandbox.languages.includes("javascript")) return;
+    const [script, module, , kept, failed, shell] = await ran([
+      { language: "javascript", code: "console.log(1); [1, 2].map((one) => one * 2)" },
+      { language: "javascript", code: "import { sep } from 'node:path';\nconsole.log(sep)" },
+      { language: "javascript", code: "const five = 5", keep: true },
+      { language: "javascript", code: "five + 1", keep: true },
+      { language: "javascript", code: "throw new TypeError('no')" },
+      { language: "shell", code: "printf a > b; cat b; exit 4" },
+    ]);
+    expect(script).toMatchObject({ outcome: "finished", stdout: "1\n", value: "[ 2, 4 ]" });
+    expect(module).toMatchObject({ outcome: "finished", stdout: "/\n" });
+    expect(kept).toMatchObject({ value: "6" });
+    expect(failed).toMatchObject({
+      outcome: "failed",
+      exitCode: 1,
+      stderr: expect.stringContaining("TypeError: no"),
+    });
+    expect(shell).toMatchObject({ outcome: "failed", stdout: "a", exitCode: 4 });
+  });
+
+  test("files go in and out, and not out of the session", async () => {
+    const [session, other] = [await sandbox.open({ limits: { disk: 1 } }), await sandbox.open()];
+    await session.write({ "data/rows.csv": "1,2\n", bytes: Uint8Array.of(0, 255) });
+    const summed = "open('sum', 'w').write(str(sum(map(int, open('data/rows.csv').read().split(',')))))";
+    await session.run({ language: "python", code: `${summed}\nimport os; os.symlink('/dev/zero', 'zero')` });
+    expect(await session.list()).toEqual([
+      { path: "bytes", size: 2 },
+      { path: "data/rows.csv", size: 4 },
+      { path: "sum", size: 1 },
+    ]);
+    expect(String(await session.read("sum"))).toBe("3");
+    expect(await session.read("bytes")).toEqual(Buffer.of(0, 255));
+    expect(await session.read("zero")).toBeUndefined();
+    await expect(session.read("../etc/passwd")).rejects.toThrow("“../etc/passwd” is no path of a file below");
+    await expect(session.write({ large: Buffer.alloc(2 << 20) })).rejects.toThrow(
+      "don't fit into the sandbox",
+    );
+    expect(await other.list()).toEqual([]);
+    await Promise.all([session.close(), other.close()]);
+    await expect(session.list()).rejects.toThrow("has been closed");
+  });
+
+  test("a run whose signal aborts is thrown, and the session goes on without what it had", async () => {
+    const session = await sandbox.open();
+    await session.run({ language: "python", code: "x = 1", keep: true });
+    const signal = AbortSignal.timeout(200);
+    const running = session.run({ language: "python", code: "while True: pass", keep: true }, { signal });
+    await expect(running).rejects.toThrow("aborted due to timeout");
+    expect(await session.run({ language: "python", code: "'x' in globals()", keep: true })).toMatchObject({
+      value: "False",
+    });
+    await session.close();
+  });
+
+  test("with who opened it, killed by SIGKILL, all that runs in it ends", async () => {
+    const script = join(import.meta.dirname, "..", "..", "support", "sandbox-holder.ts");
+    const holder = spawn(process.execPath, [script], {
+      stdio: ["ignore", "pipe", "inherit"],
+      env: process.env,
+    });
+    const [pid] = await once(createInterface({ input: holder.stdout }), "line");
+    expect(existsSync(`/proc/${pid}`)).toBe(true);
+    holder.kill("SIGKILL");
+    await expect.poll(() => existsSync(`/proc/${pid}`), { timeout: 60_000 }).toBe(false);
+  });
+});

@@ -1,0 +1,157 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { pathToFileURL } from "node:url";
+import { openSandbox, type Program, type Sandbox } from "everturn/sandbox";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { denoHere } from "../../support/deno.ts";
+
+test("where the packages are not, it is said what to install", async () => {
+  const modules = pathToFileURL(join(mkdtempSync(join(tmpdir(), "no-packages-")), "tool.js"));
+  await expect(openSandbox("wasm", { modules })).rejects.toThrow("pyodide quickjs-emscripten-core");
+});
+
+const hasDeno = await denoHere();
+
+describe.runIf(hasDeno)("WebAssembly", () => {
+  let sandbox: Sandbox;
+  beforeAll(async () => {
+    sandbox = await openSandbox("wasm", { modules: import.meta.url });
+  });
+  afterAll(() => sandbox.close());
+
+  /** What became of programs that keep their state, one after the other, in a session. */
+  async function ran(codes: string[], options: Partial<Program> = {}) {
+    const session = await sandbox.open({ limits: { time: 10, disk: 4, memory: 256 } });
+    const all = [];
+    for (const code of codes) {
+      const limits = code.includes("while True") ? { time: 1 } : {};
+      all.push(await session.run({ language: "python", code, keep: true, ...options }, { limits }));
+    }
+    await session.close();
+    return all;
+  }
+
+  test("Python: output, the last expression, input, files, what is kept and what is not", async () => {
+    const session = await sandbox.open();
+    await session.write({ "data/rows.csv": "1,2\n", bytes: Uint8Array.of(0, 255) });
+    const code = "x = 5\nopen('sum', 'w').write(input())\nprint(open('data/rows.csv').read())\n6 * 7";
+    expect(await session.run({ language: "python", code, stdin: "3", keep: true })).toEqual({
+      ...{ outcome: "finished", stdout: "1,2\n\n", stderr: "", value: "42", exitCode: 0 },
+      seconds: expect.any(Number),
+    });
+    expect(
+      await session.run({ language: "python", code: "x, hash('a'), exit(3)", keep: true }),
+    ).toMatchObject({
+      ...{ outcome: "failed", exitCode: 3 },
+    });
+    const fresh = "import os, random\nprint(sorted(os.listdir('.')), random.random())\ndef f(): x\nf()";
+    const [one, other] = await Promise.all(
+      [session, await sandbox.open()].map((where) => where.run({ language: "python", code: fresh })),
+    );
+    expect(one?.stderr).toMatch(
+      /^Traceback .*\n {2}File "<program>", line 4[\s\S]*NameError: name 'x' is not defined\n$/,
+    );
+    expect(one?.stdout).toMatch(/^\['bytes', 'data', 'sum'\] /);
+    expect(other?.stdout).toMatch(/^\[\] /);
+    expect(one?.stdout.split(" ").at(-1)).not.toBe(other?.stdout.split(" ").at(-1)); // though both began as one snapshot
+    expect(await session.list()).toEqual([
+      { path: "bytes", size: 2 },
+      { path: "data/rows.csv", size: 4 },
+      { path: "sum", size: 1 },
+    ]);
+    expect(String(await session.read("sum"))).toBe("3");
+    await session.close();
+    await expect(session.list()).rejects.toThrow("has been closed");
+  });
+
+  test("what a program takes too much of is told, and what was kept stays where the interpreter does", async () => {
+    const [, endless, memory, disk, output, kept, stack, after] = await ran([
+      "x = 1",
+      "while True: pass",
+      "b = bytearray(2 << 28)",
+      "open('f', 'wb').write(bytes(8 << 20))",
+      "for _ in range(10**5): print('y' * 100)",
+      "x",
+      "import sys; sys.setrecursionlimit(10**9)\ndef f(n): return f(n + 1) + 1\nf(0)",
+      "'x' in globals()",
+    ]);
+    expect(endless).toMatchObject({ outcome: "time-limit" });
+    expect(memory).toMatchObject({ outcome: "memory-limit", stderr: expect.stringContaining("MemoryError") });
+    expect(disk).toMatchObject({ outcome: "disk-limit", stderr: expect.stringContaining("No space left") });
+    expect(output).toMatchObject({ outcome: "output-limit" });
+    expect(output?.stdout.length).toBe(65_536);
+    expect(kept).toMatchObject({ outcome: "finished", value: "1" });
+    expect(stack).toMatchObject({ outcome: "ended", lost: "variables" });
+    expect(after).toMatchObject({ outcome: "finished", value: "False" });
+  });
+
+  test("nothing leads out of Python: no JavaScript, no network, no files of the machine", async () => {
+    const [script, mount, call, network, files, environment, thread] = await ran([
+      "from pyodide.code import run_js; run_js('1')",
+      "import pyodide_js; pyodide_js.mountNodeFS('/mnt', '/')",
+      "import pyodide_js; pyodide_js._api.scheduleCallback.constructor('return globalThis')()",
+      "import socket; socket.create_connection(('127.0.0.1', 7233), 1)",
+      "import os; [os.path.exists(path) for path in ('/etc/passwd', '/proc/self/environ', '/root', '/usr/bin')]",
+      "import os; [name for name in os.environ if 'PATH' in name or 'EVERTURN' in name]",
+      "import threading; threading.Thread(target=print).start()",
+    ]);
+    expect(script).toMatchObject({ outcome: "failed", stderr: expect.stringContaining("ImportError") });
+    expect(mount).toMatchObject({ outcome: "failed", stderr: expect.stringContaining("AttributeError") });
+    expect(call).toMatchObject({ outcome: "failed", stderr: expect.stringContaining("Code generation") });
+    expect(network).toMatchObject({ outcome: "failed" });
+    expect(files).toMatchObject({ value: "[False, False, False, False]" });
+    expect(environment?.value).not.toContain(process.env.PATH);
+    expect(thread).toMatchObject({
+      outcome: "failed",
+      stderr: expect.stringContaining("can't start new thread"),
+    });
+  });
+
+  test("JavaScript: console, files, timers, modules, what is kept, and its limits", async () => {
+    const [values, file, kept, later, thrown, endless, out, memory] = await ran(
+      [
+        "console.log('a', [1, { b: 2 }]); globalThis.y = 5; [1, 2].map((one) => one * 2)",
+        "const fs = require('node:fs'); fs.writeFileSync('f', 'text'); fs.readFileSync('f', 'utf8')",
+        "y + 1",
+        "await new Promise((done) => setTimeout(done, 20)); console.log('later'); process.exit(4)",
+        "throw new TypeError('no')",
+        "for (; /* while True */ ;);",
+        "[typeof Deno, typeof fetch, typeof postMessage, Function('return typeof this.Deno')()]",
+        "const all = []; for (;;) all.push(new Uint8Array(2 ** 24))",
+      ],
+      { language: "javascript" },
+    );
+    expect(values).toMatchObject({ outcome: "finished", stdout: "a [ 1, { b: 2 } ]\n", value: "[ 2, 4 ]" });
+    expect(file).toMatchObject({ value: '"text"' });
+    expect(kept).toMatchObject({ value: "6" });
+    expect(later).toMatchObject({ outcome: "failed", stdout: "later\n", exitCode: 4 });
+    expect(thrown).toMatchObject({ outcome: "failed", stderr: expect.stringContaining("TypeError: no") });
+    expect(endless).toMatchObject({ outcome: "time-limit" });
+    expect(memory).toMatchObject({ outcome: "memory-limit" });
+    expect(out?.value).toBe(`[ ${Array(4).fill('"undefined"').join(", ")} ]`);
+  });
+
+  test("a run whose signal aborts is thrown, and the session goes on without what it had", async () => {
+    const session = await sandbox.open();
+    const running = session.run(
+      { language: "python", code: "while True: pass", keep: true },
+      { signal: AbortSignal.timeout(200) },
+    );
+    await expect(running).rejects.toThrow("aborted due to timeout");
+    expect(await session.run({ language: "python", code: "1" })).toMatchObject({ value: "1" });
+    await session.close();
+  });
+
+  test("with who opened it, killed by SIGKILL, the program ends", async () => {
+    const script = join(import.meta.dirname, "..", "..", "support", "wasm-holder.ts");
+    const holder = spawn(process.execPath, [script], { stdio: ["ignore", "pipe", "inherit"] });
+    const [pid] = await once(createInterface({ input: holder.stdout }), "line");
+    expect(existsSync(`/proc/${pid}`)).toBe(true);
+    holder.kill("SIGKILL");
+    await expect.poll(() => existsSync(`/proc/${pid}`), { timeout: 60_000 }).toBe(false);
+  });
+});
