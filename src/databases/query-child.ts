@@ -13,6 +13,7 @@ const patience = 60_000;
 export interface QueryChild {
   /** Throws what ended it, the signal's reason; then it is over. */
   ask(request: QueryRequest, signal?: AbortSignal): Promise<Answer>;
+  /** Also as soon as it was killed: a signal may abort when the answer is there already. */
   isOver(): boolean;
   end(): void;
 }
@@ -49,7 +50,7 @@ export async function startChild(): Promise<QueryChild> {
   }
   rest(child, true);
   return {
-    isOver: () => isOver || !child.connected,
+    isOver: () => isOver || child.killed || !child.connected,
     end: () => void child.kill("SIGKILL"),
     ask: async (request, signal) => {
       rest(child, false);
