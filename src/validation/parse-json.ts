@@ -15,7 +15,7 @@ interface Fault {
   readonly hint: string;
 }
 
-const tokenPattern = /[ \t\r\n]*(?:(["'])|([{}[\],:])|(true|false|null|-?[0-9A-Za-z+.]+)|(\/[/*])|$)/y;
+const tokenPattern = /[ \t\r\n]*(?:(["'])|([{}[\],:])|(true|false|null|-?[0-9A-Za-z+.-]+)|(\/[/*])|$)/y;
 const numberPattern = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$/;
 
 /** Parses JSON (RFC 8259) and keeps the position of each key and value. `file` is for messages. */

@@ -7,6 +7,7 @@ describe("parseJson", () => {
     '{"a": [1, -2.5e3, "x\\n\\u00e9", true, false, null], "b": {}}',
     "[]",
     ' "text" ',
+    "[1e-6, -1.5E-12, 2e+3]",
     "\uFEFF{}",
     '{"": {"/": {"~": 1}}}',
   ])("reads %s as JSON.parse does", (text) => {
@@ -29,6 +30,8 @@ describe("parseJson", () => {
       " ",
       "-",
       "nul",
+      "e-1",
+      "2.",
       '"',
       "//",
     ];
