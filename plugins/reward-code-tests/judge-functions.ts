@@ -77,7 +77,7 @@ async function tried(
   await session.write({ "request.json": JSON.stringify(request), "verdict.json": "" });
   const ran = await session.run({ language: "python", code: runTests }, { signal });
   const written = ran.lost === "everything" ? undefined : await session.read("verdict.json");
-  if (ran.outcome !== "finished" || written === undefined) return ending(ran);
+  if (ran.outcome !== "finished" || written === undefined || written.length === 0) return ending(ran);
   const found: Found & { trouble: string | null } = JSON.parse(new TextDecoder().decode(written));
   if (found.trouble !== null) return found.trouble;
   return found.isWhole && found.tests === 0 ? "having nothing that is tested" : found;

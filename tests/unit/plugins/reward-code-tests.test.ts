@@ -2,6 +2,7 @@ import codeTests from "@everturn/reward-code-tests";
 import type { JsonObject } from "everturn/plugin";
 import { pluginChecks } from "everturn/testing";
 import { afterAll, describe, expect, test } from "vitest";
+import { codeOf } from "../../../plugins/reward-code-tests/code-of.ts";
 import { bubblewrapHere } from "../../support/bubblewrap.ts";
 import { humanEval, judged } from "../../support/humaneval.ts";
 
@@ -26,6 +27,15 @@ async function scored(answer: string, tests: unknown, config: JsonObject = {}) {
     signal: new AbortController().signal,
   });
 }
+
+test("an answer's code is its last block in fences, found in one pass whatever it holds", () => {
+  expect(codeOf("```\na\n```\ntext\n~~~python\nb\n```\n~~~\nend", "last-block")).toBe("b\n```\n");
+  expect(codeOf("  ````\n```\nc\n```\n  ````", "last-block")).toBe("```\nc\n```\n");
+  expect(codeOf("```\nnever closed", "last-block")).toBe("```\nnever closed");
+  expect(codeOf("```\na\n```\n", "whole")).toBe("```\na\n```\n");
+  const odd = `${"`".repeat(200_000)}\n${"a\n".repeat(200_000)}`; // by backtracking this would take hours
+  expect(codeOf(odd, "last-block")).toBe(odd);
+});
 
 const fence = (code: string) => `Here it is:\n\n\`\`\`python\n${code}\n\`\`\`\n`;
 const double = {
@@ -116,6 +126,32 @@ describe.runIf(here !== undefined)("code-tests in bubblewrap", () => {
     ["raises what ends the tests", "def double(x): raise SystemExit(0)"],
   ])("an answer that %s earns nothing", async ([, code], { expect }) => {
     expect(await scored(fence(code), double, { time: 2 })).toMatchObject({ success: false, reward: 0 });
+  });
+
+  test("what an answer raises or returns can't make a failing test pass", async () => {
+    const stops = fence("def double(x): raise StopIteration()"); // else it would end the tests' own iteration
+    expect(await scored(stops, "assert all(map(lambda n: double(n) == 2 * n, [1, 2]))")).toMatchObject({
+      ...{ reward: 0, success: false },
+    });
+    const unexpected =
+      "import unittest\nclass T(unittest.TestCase):\n  @unittest.expectedFailure\n  def test_a(self): assert double(1) == 3";
+    expect(await scored(fence("def double(x): return 3"), unexpected)).toMatchObject({ reward: 0 });
+    expect(await scored(fence("def double(x): return 2"), unexpected)).toMatchObject({ reward: 1 });
+  });
+
+  test("tests may end their own program: what they say by then is their verdict", async () => {
+    const right = fence("def double(x): return 2 * x");
+    const wrong = fence("def double(x): return 2");
+    const exits = "import sys\nassert double(1) == 2\nsys.exit(0 if double(2) == 4 else 1)";
+    expect(await scored(right, exits)).toMatchObject({ reward: 1, success: true });
+    expect(await scored(wrong, exits)).toMatchObject({ reward: 0.5, success: false });
+    const cases =
+      "import unittest\nclass T(unittest.TestCase):\n  def test_a(self): self.assertEqual(double(2), 4)\nunittest.main()";
+    expect(await scored(right, cases)).toMatchObject({ reward: 1, success: true });
+    expect(await scored(wrong, cases)).toMatchObject({ reward: 0, success: false });
+    expect(await scored(right, "raise GeneratorExit()\nassert double(1) == 2")).toMatchObject({
+      missing: expect.stringContaining("GeneratorExit"),
+    });
   });
 
   test("a score that can't be had is missing, with its reason", async () => {
