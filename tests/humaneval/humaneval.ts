@@ -3,10 +3,12 @@
 import { parseArgs } from "node:util";
 import { openSandbox } from "everturn/sandbox";
 import { messageOf } from "../../src/errors/message-of.ts";
+import { denoHere } from "../support/deno.ts";
 import { humanEval, judged } from "../support/humaneval.ts";
 
 const { positionals } = parseArgs({ allowPositionals: true });
 const kinds = positionals.length > 0 ? positionals : ["bubblewrap", "wasm"];
+if (kinds.includes("wasm")) await denoHere();
 let found = 0;
 for (const kind of kinds) {
   try {

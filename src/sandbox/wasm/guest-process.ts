@@ -1,4 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { extname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { isObject } from "../../contracts/json.ts";
@@ -19,6 +20,7 @@ export type GuestAnswer = (GuestRan & { stdout: string; stderr: string }) | unde
 /** A Deno process that holds interpreters of one session: what ends it ends nobody else's. */
 export class GuestProcess {
   readonly #child: ChildProcessWithoutNullStreams;
+  readonly #key: string = randomUUID();
   #complaint = "";
   #heard: (message: FromGuest | undefined) => void = () => {};
   #isOver = false;
@@ -42,9 +44,11 @@ export class GuestProcess {
     };
     this.#child.on("error", over);
     this.#child.on("close", () => over());
-    createInterface(this.#child.stdout).on("line", (line) => this.#heard(read(line)));
+    createInterface(this.#child.stdout).on("line", (line) => {
+      if (line.startsWith(`${this.#key} `)) this.#heard(read(line.slice(this.#key.length + 1)));
+    });
     const { memory, disk } = limits;
-    this.#tell({ type: "start", memory, disk });
+    this.#tell({ type: "start", key: this.#key, memory, disk });
   }
 
   get pid(): number | undefined {

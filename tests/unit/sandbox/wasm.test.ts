@@ -111,8 +111,28 @@ describe.runIf(hasDeno)("WebAssembly", () => {
     });
   });
 
+  test("a program can't speak in its sandbox's place, nor stop its host by what is no message", async () => {
+    const forged = JSON.stringify({
+      type: "ran",
+      outcome: "finished",
+      value: "forged",
+      put: {},
+      removed: [],
+    });
+    const [said, garbage, after, api] = await ran([
+      `import ctypes\nlog = ctypes.CDLL(None).emscripten_console_log\nlog(b'''${forged}''')\n'own'`,
+      "ctypes.CDLL(None).emscripten_console_error(b'no message'), log(b'no message'), 'own'",
+      "'still here'",
+      "import pyodide_js; list(pyodide_js._api.config.object_keys())",
+    ]);
+    expect(said).toMatchObject({ outcome: "finished", value: "'own'", stdout: "" });
+    expect(garbage).toMatchObject({ outcome: "finished", value: expect.stringContaining("'own'") });
+    expect(after).toMatchObject({ outcome: "finished", value: "'still here'" });
+    expect(api).toMatchObject({ value: "['enableRunUntilComplete']" });
+  });
+
   test("JavaScript: console, files, timers, modules, what is kept, and its limits", async () => {
-    const [values, file, kept, later, thrown, endless, out, memory] = await ran(
+    const [values, file, kept, later, thrown, endless, out, own, memory] = await ran(
       [
         "console.log('a', [1, { b: 2 }]); globalThis.y = 5; [1, 2].map((one) => one * 2)",
         "const fs = require('node:fs'); fs.writeFileSync('f', 'text'); fs.readFileSync('f', 'utf8')",
@@ -121,6 +141,7 @@ describe.runIf(hasDeno)("WebAssembly", () => {
         "throw new TypeError('no')",
         "for (; /* while True */ ;);",
         "[typeof Deno, typeof fetch, typeof postMessage, Function('return typeof this.Deno')()]",
+        "Map.prototype.clear = () => { for (; /* while True */ ;); }; 1", // which its timers are cleared with
         "const all = []; for (;;) all.push(new Uint8Array(2 ** 24))",
       ],
       { language: "javascript" },
@@ -132,6 +153,7 @@ describe.runIf(hasDeno)("WebAssembly", () => {
     expect(thrown).toMatchObject({ outcome: "failed", stderr: expect.stringContaining("TypeError: no") });
     expect(endless).toMatchObject({ outcome: "time-limit" });
     expect(memory).toMatchObject({ outcome: "memory-limit" });
+    expect(own).toMatchObject({ outcome: "finished", value: "1" });
     expect(out?.value).toBe(`[ ${Array(4).fill('"undefined"').join(", ")} ]`);
   });
 

@@ -115,8 +115,8 @@ function run(
   output.begin(characters);
   try {
     const { outcome, value } = execute(ready, code);
+    call(ready, "forget")?.dispose(); // which the program may have made its own: within its time
     send({ type: "over" });
-    call(ready, "forget")?.dispose();
     return {
       type: "ran",
       outcome: exit.code === undefined ? outcome : exit.code === 0 ? "finished" : "failed",

@@ -7,9 +7,14 @@ export function send(message: FromInterpreter): void {
   post(message);
 }
 
-/** Makes this thread look like a browser's worker, for libraries that would look for Node's modules. */
+/**
+ * Makes this thread look like a browser's worker, for libraries that would look for Node's modules, and its console silent: that of
+ * Deno writes where the main thread speaks with Everturn, and libraries keep it for programs to call.
+ */
 export function looksLikeBrowser(): void {
   for (const name of ["Deno", "process", "Buffer"]) Reflect.deleteProperty(globalThis, name);
+  const silent = Object.keys(console).map((name) => [name, () => {}]);
+  Object.assign(globalThis, { console: Object.fromEntries(silent) });
 }
 
 const doors = [

@@ -7,8 +7,9 @@ const encoder = new TextEncoder();
 const interpreters = new Map<GuestLanguage, Interpreter>();
 let start: Start | undefined;
 
+/** On a line of its own, whatever else was written. */
 function tell(message: FromGuest): void {
-  const bytes = encoder.encode(`${JSON.stringify(message)}\n`);
+  const bytes = encoder.encode(`\n${start?.key} ${JSON.stringify(message)}\n`);
   for (let written = 0; written < bytes.length; ) written += Deno.stdout.writeSync(bytes.subarray(written));
 }
 

@@ -8,6 +8,8 @@ export type GuestFiles = Record<string, string>;
 /** The first message: what holds for all of the process's life. Sizes in MiB. */
 export interface Start {
   type: "start";
+  /** What each line to Everturn begins with, so that nobody else's is taken for one. */
+  key: string;
   memory: number;
   disk: number;
 }

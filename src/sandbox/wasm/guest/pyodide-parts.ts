@@ -9,7 +9,7 @@ export interface Pyodide {
   registerJsModule(name: string, module: object): void;
   unregisterJsModule(name: string): void;
   makeMemorySnapshot(): Uint8Array<ArrayBuffer>;
-  _api: { scheduleCallback: unknown; config: unknown };
+  _api: { scheduleCallback: unknown; config: { enableRunUntilComplete: boolean } };
 }
 
 export interface PythonDict {

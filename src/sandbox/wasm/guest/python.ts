@@ -56,8 +56,9 @@ async function load({ python, disk, interrupt }: Load): Promise<Ready> {
 /** Leaves Python nothing of JavaScript but what `asyncio` needs. */
 function closeDoors(pyodide: Pyodide): void {
   const { scheduleCallback, config } = pyodide._api;
+  const { enableRunUntilComplete } = config;
   pyodide.unregisterJsModule("pyodide_js");
-  pyodide.registerJsModule("pyodide_js", { _api: { scheduleCallback, config } });
+  pyodide.registerJsModule("pyodide_js", { _api: { scheduleCallback, config: { enableRunUntilComplete } } });
 }
 
 async function start(python: PythonParts): Promise<Pyodide> {
