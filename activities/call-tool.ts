@@ -11,7 +11,7 @@ import type { CheckedResponse } from "../src/threads/checked-response.ts";
 import type { InstanceState } from "../src/threads/plugin-thread.ts";
 import type { InstanceAnswer } from "../src/tools/instances.ts";
 import { keepObservation } from "../src/tools/kept-observation.ts";
-import type { OpenTool } from "../src/tools/open-tool.ts";
+import { functionOf, type OpenTool } from "../src/tools/open-tool.ts";
 import { isAnswered } from "../src/tools/recorded-calls.ts";
 import { callService } from "../src/tools/service.ts";
 import { recordedOnce } from "../src/trajectory/journal.ts";
@@ -20,13 +20,13 @@ import { recordedOnce } from "../src/trajectory/journal.ts";
 type LookAgain = () => Promise<void>;
 
 /**
- * Calls `tool` for a trajectory. Arguments that break its schema are answered with an observation that says what is
+ * Calls the function `name` of `tool` for a trajectory. Arguments that break its schema are answered with an observation that says what is
  * wrong. Journalled by trajectory, turn and call: a call whose result was recorded is never made again.
  * A call for state that another worker holds is not made: the answer says on which queue that one is asked.
  * Throws TOOL_FAILED and TOOL_TIMED_OUT, which Temporal retries; TOOL_GAVE_UP when the tool's attempts are spent;
  * TOOL_HOST_DOWN, TOOL_STATE_LOST, TOOL_LEASE_TAKEN, TOOL_NOT_RECORDED, TIME_LIMIT_REACHED.
  */
-export function callTool(worker: ToolWorker, tool: string) {
+export function callTool(worker: ToolWorker, tool: string, called = tool) {
   return async (
     input: CallToolInput,
     signal: AbortSignal,
@@ -80,9 +80,13 @@ export function callTool(worker: ToolWorker, tool: string) {
       opened: OpenTool,
       { lookAgain, leave }: { lookAgain: LookAgain; leave: (queue: string) => never },
     ): Promise<RecordedCall> {
-      const problem = opened.validate(input.arguments);
+      const problem = functionOf(opened, called).validate(input.arguments);
       const { approval } = input;
-      const said = { tool, arguments: input.arguments, ...(approval === undefined ? {} : { approval }) };
+      const said = {
+        tool: called,
+        arguments: input.arguments,
+        ...(approval === undefined ? {} : { approval }),
+      };
       if (problem !== undefined) {
         return {
           ...said,
@@ -94,7 +98,15 @@ export function callTool(worker: ToolWorker, tool: string) {
         };
       }
       if (input.recordings !== undefined) {
-        const asked = { place, task: taskOf(input), turn, call, tool, store, arguments: input.arguments };
+        const asked = {
+          place,
+          task: taskOf(input),
+          turn,
+          call,
+          tool: called,
+          store,
+          arguments: input.arguments,
+        };
         return worker.recordings(input.recordings)(asked);
       }
       const heldBy = hasState(opened)
@@ -134,8 +146,9 @@ export function callTool(worker: ToolWorker, tool: string) {
     ): Promise<InstanceAnswer<Timed<CheckedResponse>>> {
       const { plugin, config } = opened;
       const { attempt } = Context.current().info;
-      const execution = { instance: place.id, key: name, config, attempt, isReplay: false };
-      const bound = { what: tool, signal, limit: input.timeLimit };
+      const { own } = functionOf(opened, called);
+      const execution = { instance: place.id, function: own, key: name, config, attempt, isReplay: false };
+      const bound = { what: called, signal, limit: input.timeLimit };
       const execute = (state?: InstanceState) =>
         timed(
           async (limited) => plugin.execute(input.arguments, { ...execution, signal: limited }, state),

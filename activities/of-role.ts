@@ -1,3 +1,4 @@
+import { toolFunctions, toolName } from "../src/plugins/tool-functions.ts";
 import { housekeeping } from "../src/retention/housekeeping.ts";
 import { policyWorker } from "../src/roles/policy-worker.ts";
 import { toolWorker } from "../src/roles/tool-worker.ts";
@@ -27,7 +28,7 @@ import { trainStep } from "./train-step.ts";
 import { warmStart } from "./warm-start.ts";
 
 /**
- * The activities of a worker's roles for `run`; a tool's activity carries the tool's name. The roles of one worker share
+ * The activities of a worker's roles for `run`; the activity of a tool's function carries the function's name. The roles of one worker share
  * the tasks.
  */
 export function activitiesOf({ runs, run, queue }: RoleOptions): (role: Role) => Promise<RoleActivities> {
@@ -78,17 +79,24 @@ async function tools({ runs, run, queue }: RoleOptions, tasks: RunTasks): Promis
   const worker = toolWorker(runs, run, queue);
   await worker.start();
   const { plan } = await openOneRun(runs, run);
-  const all = plan.tools.flatMap(({ manifest }) => (manifest.tool === undefined ? [] : [manifest.tool]));
-  const calls = (of: typeof all) =>
-    Object.fromEntries(of.map(({ name }) => [name, durable(callTool(worker, name))]));
+  const calls = (of: typeof plan.tools) =>
+    Object.fromEntries(
+      of.flatMap((tool) =>
+        toolFunctions(tool).map(({ name }) => [name, durable(callTool(worker, toolName(tool), name))]),
+      ),
+    );
   const release = { "release-tools": durable(releaseTools(worker)) };
-  const stateful = all.filter((tool) => tool.stateful === true);
+  const stateful = plan.tools.filter(({ manifest }) => manifest.tool?.stateful === true);
   const own =
     stateful.length === 0
       ? {}
       : { own: { queue: await worker.ownQueue(), activities: { ...calls(stateful), ...release } } };
   return {
-    activities: { ...calls(all), "score-trajectory": durable(scoreTrajectory(worker, tasks)), ...release },
+    activities: {
+      ...calls(plan.tools),
+      "score-trajectory": durable(scoreTrajectory(worker, tasks)),
+      ...release,
+    },
     ...own,
     concurrency: 1000, // a call that waits for its turn is under way too
     close: worker.close,

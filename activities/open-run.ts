@@ -6,6 +6,7 @@ import type { RunSettings } from "../src/contracts/run-settings.ts";
 import type { RetrySettings, RewardBinding, ToolBinding } from "../src/contracts/trajectory.ts";
 import { toolDefinition } from "../src/pipeline/tool-definitions.ts";
 import { trajectoryLimits } from "../src/pipeline/trajectory-limits.ts";
+import { toolFunctions, toolName } from "../src/plugins/tool-functions.ts";
 import { committedGroups } from "../src/rollout/committed-groups.ts";
 import { rolloutProgress } from "../src/rollout/rollout-progress.ts";
 import { firstAndLastEvaluations } from "../src/runs/evaluations.ts";
@@ -79,15 +80,16 @@ function toolBinding(tool: Plan["tools"][number], recordings: string | undefined
   if (manifest.tool === undefined) return [];
   const { stateful = false, recovery = "fail" } = manifest.tool;
   const computes = !stateful && !Object.values(manifest.capabilities).includes(true);
-  return [
-    {
-      ...{ definition: toolDefinition(manifest.tool), retry, timeout, stateful },
-      pure: computes || recordings !== undefined,
-      ...(stateful ? { recovery } : {}),
-      ...(recordings === undefined ? {} : { recordings }),
-      ...(approval === undefined ? {} : { approval }),
-    },
-  ];
+  const name = toolName(tool);
+  return toolFunctions(tool).map((one) => ({
+    definition: toolDefinition(one),
+    ...(one.name === name ? {} : { tool: name }),
+    ...{ retry, timeout, stateful },
+    pure: computes || recordings !== undefined,
+    ...(stateful ? { recovery } : {}),
+    ...(recordings === undefined ? {} : { recordings }),
+    ...(approval === undefined ? {} : { approval }),
+  }));
 }
 
 /**

@@ -33,6 +33,7 @@ function prepare(key: string, value: unknown): unknown {
   }
   const open = "additionalProperties" in value && value.additionalProperties === true;
   if (isInterface(value)) {
+    if ("allOf" in value) delete value.allOf; // what it requires besides is checked, and no type
     const required = [...(value.required ?? []), ...defaulted(value.properties)];
     const further = "$id" in value ? "unknown" : "JsonValue"; // of a whole row: columns of any kind
     return { ...value, required, additionalProperties: open ? { tsType: further } : false };

@@ -13,7 +13,7 @@ import { type LiveOrders, type OrderedTrajectory, takeOrders } from "./orders.ts
 import { schedule } from "./schedule.ts";
 import { cutTurn } from "./shown-turns.ts";
 import { reachedLimit, timeOfTurn } from "./stop-rules.ts";
-import { releaseTools } from "./tool-activity.ts";
+import { releaseTools, toolsWithState } from "./tool-activity.ts";
 import { begun, carriedState, nextState, stateOf, type TrajectoryEvent } from "./trajectory-state.ts";
 import { type TrajectoryTask, trajectoryTask } from "./trajectory-task.ts";
 import { cut, transcript } from "./transcript.ts";
@@ -114,9 +114,11 @@ export function openTrajectory(input: TrajectoryInput, show: (transcript: string
     lastAction: () => lastAction,
     release: async () => {
       spans.end();
-      const stateful = input.tools.filter((tool) => tool.stateful).map((tool) => tool.definition.name);
       const { toolsUsed, holders } = state.progress;
-      const tools = toolsUsed.filter((tool) => stateful.includes(tool));
+      const used = toolsUsed.flatMap((name) =>
+        input.tools.filter(({ definition }) => definition.name === name),
+      );
+      const tools = toolsWithState(used);
       await releaseTools(
         queues,
         place,

@@ -15,7 +15,7 @@ import { callSlots } from "./call-slots.ts";
 import { failure } from "./failure.ts";
 import type { LiveOrders } from "./orders.ts";
 import { schedule } from "./schedule.ts";
-import { callToolActivity } from "./tool-activity.ts";
+import { callToolActivity, toolOf } from "./tool-activity.ts";
 import type { TrajectoryEvent, TrajectoryState } from "./trajectory-state.ts";
 import { isGeneratedHere, type TrajectoryTask } from "./trajectory-task.ts";
 import type { TurnSpans } from "./turn-spans.ts";
@@ -131,6 +131,7 @@ export function openTurn(
       if (binding === undefined) {
         return refuse(call.name, call.arguments, unknownTool(call.name, [...bindings.keys()]));
       }
+      const tool = toolOf(binding);
       const slot = reserve();
       const approval = needsApproval(binding)
         ? await part(() => approve(binding, call, slot.call))
@@ -151,10 +152,10 @@ export function openTurn(
       const { observation, valid, attempts, invalid, done } = await part(() =>
         inOrder(binding, () => {
           const { toolsHolding, holders } = now().progress;
-          const continues = toolsHolding.includes(call.name) ? { continues: true } : {};
+          const continues = toolsHolding.includes(tool) ? { continues: true } : {};
           const held = {
-            holder: holders?.[call.name],
-            onHolder: (queue: string) => apply({ type: "held", tool: call.name, queue }),
+            holder: holders?.[tool],
+            onHolder: (queue: string) => apply({ type: "held", tool, queue }),
           };
           return time.within(call.name, (limit) => {
             const timeLimit = limit === undefined ? {} : { timeLimit: limit };
@@ -163,7 +164,7 @@ export function openTurn(
         }),
       );
       const isAnswered = valid || invalid !== undefined;
-      if (binding.stateful && isAnswered) apply({ type: "holds", tool: call.name });
+      if (binding.stateful && isAnswered) apply({ type: "holds", tool });
       return slot.answer({
         ...{ tool: call.name, arguments: made.arguments, observation, valid, attempts },
         ...(done === undefined ? {} : { done }),
@@ -203,11 +204,12 @@ export function openTurn(
   }
 
   /** Calls of a tool with state are made one after the other. */
-  async function inOrder<T>({ definition, recovery }: ToolBinding, work: () => Promise<T>): Promise<T> {
-    if (recovery === undefined) return work();
-    const before = newest.get(definition.name);
+  async function inOrder<T>(binding: ToolBinding, work: () => Promise<T>): Promise<T> {
+    if (binding.recovery === undefined) return work();
+    const tool = toolOf(binding);
+    const before = newest.get(tool);
     const doing = before === undefined ? work() : before.then(work);
-    newest.set(definition.name, doing);
+    newest.set(tool, doing);
     return doing;
   }
 

@@ -8,7 +8,7 @@ import type { TrajectoryInput, TrajectoryResult } from "../src/contracts/traject
 import type { ErrorCode } from "../src/errors/table.ts";
 import { schedule } from "./schedule.ts";
 import { startAttributes } from "./search-attributes.ts";
-import { releaseTools } from "./tool-activity.ts";
+import { releaseTools, toolsWithState } from "./tool-activity.ts";
 import { summary } from "./transcript.ts";
 
 /**
@@ -33,11 +33,11 @@ export async function runTrajectory(input: TrajectoryInput, line: string): Promi
     const { place, source, policyVersion, queues } = input;
     const failure = cause.message;
     await schedule(queues, "record-left-out", { place, source, policyVersion, startedAt, failure });
-    const stateful = input.tools.filter((tool) => tool.stateful);
+    const stateful = toolsWithState(input.tools);
     await releaseTools(
       queues,
       place,
-      stateful.map(({ definition }) => ({ name: definition.name, holder: undefined })),
+      stateful.map((name) => ({ name, holder: undefined })),
     );
     return lost(input, line, failure);
   }

@@ -79,6 +79,16 @@ export async function callToolActivity(
   }
 }
 
+/** The tool that a function is of. */
+export function toolOf({ tool, definition }: ToolBinding): string {
+  return tool ?? definition.name;
+}
+
+/** The tools with state among those of some functions. */
+export function toolsWithState(bindings: readonly ToolBinding[]): string[] {
+  return [...new Set(bindings.filter(({ stateful }) => stateful).map(toolOf))];
+}
+
 /** Releases the tools of a trajectory, where they are held. */
 export async function releaseTools(
   queues: Queues,

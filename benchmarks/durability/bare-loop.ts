@@ -52,7 +52,7 @@ export async function openBareLoop(plan: Plan, folder: string): Promise<BareLoop
 
   async function observe(call: ReturnType<typeof parseToolCalls>[number], key: string): Promise<Message> {
     if (call.problem !== undefined) return { role: "tool", content: call.problem };
-    const execution = { instance: key, key, attempt: 1, config: resolved?.config ?? {} };
+    const execution = { instance: key, function: "", key, attempt: 1, config: resolved?.config ?? {} };
     const { signal } = new AbortController();
     const answer = await tool.execute(call.arguments, { ...execution, signal, isReplay: false }, undefined);
     return { role: "tool", name: call.name, content: checkedResponse(call.name, answer).text };

@@ -2,6 +2,7 @@ import { drawTasks } from "../../activities/draw-tasks.ts";
 import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
 import type { Message } from "../../src/contracts/message.ts";
 import type { TrainingTrajectory } from "../../src/contracts/trainer.ts";
+import { toolDefinitions } from "../../src/pipeline/tool-definitions.ts";
 import { loadPolicy, loadTrainer } from "../../src/plugins/registry.ts";
 import { runTasks } from "../../src/tasks/run-tasks.ts";
 import { trajectoryReader } from "../../src/trajectory/reader.ts";
@@ -29,9 +30,7 @@ export async function openEngines(own: OwnRun): Promise<Engines> {
   const folders = { initial, policy: own.first, reference: own.first };
   const plugin = await loadTrainer(plan.trainer);
   const trainer = await plugin.open(folders, plan.trainer.config, plan.seed, plan.trainer.loss);
-  const definitions = plan.tools.flatMap(({ manifest }) =>
-    manifest.tool === undefined ? [] : [manifest.tool],
-  );
+  const definitions = toolDefinitions(plan);
   const draw = drawTasks(async () => own, runTasks());
   const { temperature, maxActionTokens } = plan.rollout;
   const sampling = { temperature, maxTokens: maxActionTokens };

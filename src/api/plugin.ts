@@ -3,17 +3,26 @@ export type { ConfigurationProblem } from "../contracts/configuration-problem.ts
 export type { DatasetPlugin } from "../contracts/dataset.ts";
 export type {
   DefinedDataset,
+  DefinedFunction,
   DefinedReward,
   DefinedTool,
+  DefinedToolset,
   ObjectSchema,
   StandardSchema,
 } from "../contracts/definitions.ts";
 export type { Task } from "../contracts/generated/task.ts";
 export type { JsonObject, JsonValue } from "../contracts/json.ts";
 export type { RewardPlugin, Score, ScoreRequest, Unscored } from "../contracts/reward.ts";
-export type { ToolCreation, ToolExecution, ToolPlugin, ToolResponse } from "../contracts/tool.ts";
+export type {
+  ToldFunction,
+  ToolCreation,
+  ToolExecution,
+  ToolPlugin,
+  ToolResponse,
+} from "../contracts/tool.ts";
 export type { Outcome, ToolCallRecord, TurnRecord } from "../contracts/trajectory.ts";
 export { defineDataset, defineReward, defineTool, wrapTool } from "../definitions/define.ts";
+export { defineToolset } from "../definitions/define-toolset.ts";
 export { killProcess, processHandle } from "../processes/process-handle.ts";
 export { parseTasks } from "../tasks/parse-tasks.ts";
 export { readText } from "../validation/read-text.ts";

@@ -1,4 +1,5 @@
-import { isObject } from "../contracts/json.ts";
+import { isObject, type JsonObject } from "../contracts/json.ts";
+import { toolFunctions } from "../plugins/tool-functions.ts";
 import { argumentsValidator } from "../plugins/validate-arguments.ts";
 import { alone, answered, eachAlone } from "./called-alone.ts";
 import { Broken } from "./promise.ts";
@@ -17,15 +18,19 @@ export async function timeOut(subject: ToolSubject): Promise<void> {
   await withTool(subject, (called) => eachAlone(subject, called).then(() => {}));
 }
 
-/** Its schema lets through what it gives as examples and defaults. */
+/** Its schemas let through what they give as examples and defaults. */
 export async function schema({ resolved }: ToolSubject): Promise<void> {
-  const { parameters = {} } = resolved.manifest.tool ?? {};
+  const functions = toolFunctions(resolved);
+  for (const { name, parameters } of functions) lookAt(parameters, functions.length > 1 ? `${name}: ` : "");
+}
+
+function lookAt(parameters: JsonObject, of: string): void {
   const problem = argumentsValidator(parameters);
   for (const example of Array.isArray(parameters.examples) ? parameters.examples : []) {
     const wrong = isObject(example) ? problem(example) : "an example is an object of arguments.";
     if (wrong === undefined) continue;
     throw new Broken(
-      `its example ${JSON.stringify(example)} is refused: ${wrong}`,
+      `${of}its example ${JSON.stringify(example)} is refused: ${wrong}`,
       "Correct the example, or the schema.",
     );
   }
@@ -34,12 +39,15 @@ export async function schema({ resolved }: ToolSubject): Promise<void> {
     if (!isObject(one) || one.default === undefined) continue;
     const wrong = argumentsValidator({ type: "object", properties: { [key]: one } })({ [key]: one.default });
     if (wrong === undefined) continue;
-    throw new Broken(`the default of “${key}” is refused: ${wrong}`, "Correct the default, or the schema.");
+    throw new Broken(
+      `${of}the default of “${key}” is refused: ${wrong}`,
+      "Correct the default, or the schema.",
+    );
   }
   for (const key of Array.isArray(required) ? required.map(String) : []) {
     if (isObject(properties) && key in properties) continue;
     throw new Broken(
-      `“${key}” is required and has no schema`,
+      `${of}“${key}” is required and has no schema`,
       "Describe it in `properties`, or take it from `required`.",
     );
   }

@@ -35,6 +35,7 @@ export async function signal(subject: ToolSubject): Promise<void> {
       const over = Promise.withResolvers<void>();
       const execution = {
         instance: "check/signal",
+        function: subject.functionOf(one),
         key: newKey(),
         attempt: 1,
         config: resolved.config,

@@ -4,6 +4,8 @@ import type { Outcome, TurnRecord } from "../contracts/trajectory.ts";
 
 /** A call of a tool to make. Those of a tool with state are the calls of a trajectory, in order. */
 export interface ToolCase {
+  /** Which function is called; may be left out of a tool that has one. */
+  function?: string;
   arguments: JsonObject;
   /** What must be answered; any text if left out. */
   text?: string;

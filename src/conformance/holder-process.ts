@@ -9,7 +9,7 @@ function say(said: HolderSaid): void {
   process.send?.(said);
 }
 
-process.once("message", async ({ resolved, name, task, first }: HolderStart) => {
+process.once("message", async ({ resolved, name, task, first, called }: HolderStart) => {
   const { config } = resolved;
   const { signal } = new AbortController();
   const instance = "check/killed";
@@ -17,7 +17,8 @@ process.once("message", async ({ resolved, name, task, first }: HolderStart) => 
     const { plugin } = await toolThread(resolved, name, () => {});
     const hold = (handle: Extract<HolderSaid, { handle: unknown }>["handle"]) => say({ handle });
     const state = await plugin.create?.({ ...{ instance, task, config, environment: {}, signal }, hold });
-    const execution = { instance, key: `${instance}/1/0`, attempt: 1, config, isReplay: false, signal };
+    const key = `${instance}/1/0`;
+    const execution = { instance, function: called, key, attempt: 1, config, isReplay: false, signal };
     if (first !== undefined) await plugin.execute(first.arguments, execution, state);
     flushCompileCache(); // what is killed writes nothing later
     say({ ready: true });

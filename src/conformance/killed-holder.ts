@@ -14,6 +14,8 @@ export interface HolderStart {
   name: string;
   task: Task;
   first: ToolCase | undefined;
+  /** The function that it calls. */
+  called: string;
 }
 
 /** What it says: what the instance holds, and that it is ready to be killed, or why it will never be. */
@@ -41,7 +43,9 @@ export async function holdElsewhere(subject: ToolSubject): Promise<JsonValue[]> 
   child.on("close", () =>
     ready.reject(new Broken("it ended the process of its worker", "Leave the process alone.")),
   );
-  child.send({ resolved, name, task, first: cases[0] } satisfies HolderStart);
+  const [first] = cases;
+  const called = first === undefined ? "" : subject.functionOf(first);
+  child.send({ resolved, name, task, first, called } satisfies HolderStart);
   try {
     await ready.promise;
     return handles;

@@ -7,6 +7,8 @@ import type { ResolvedPlugin } from "../contracts/plan.ts";
 import { fileReference } from "../definitions/reference.ts";
 import { resolveFile } from "../definitions/resolve-file.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { messageOf } from "../errors/message-of.ts";
+import { ownFunctions } from "../pipeline/asked-functions.ts";
 import { checkConfig } from "../plugins/config.ts";
 import { discoverPlugins, hasManifest } from "../plugins/discover.ts";
 import { resolvePlugin } from "../plugins/resolve.ts";
@@ -55,7 +57,14 @@ export async function openSubject(given: string, base: string, config?: JsonObje
   const entry = join(folder, manifest.entry ?? manifest.workflow ?? "");
   const { name, version } = manifest;
   const source = "source" in found ? { source: found.source } : {};
-  return { plugin: { name, version, folder, entry, manifest, config: settings, ...source } };
+  const plugin = { name, version, folder, entry, manifest, config: settings, ...source };
+  if (manifest.tool?.dynamic !== true) return { plugin };
+  try {
+    return { plugin: { ...plugin, functions: await ownFunctions(plugin) } };
+  } catch (cause) {
+    const error = new EverturnError("PLUGIN_UNUSABLE", { at: given, reason: messageOf(cause) }, { cause });
+    return { problems: [{ place: at, error }] };
+  }
 }
 
 /** A path may be written without ./ here, and a folder's is what leads to it. */

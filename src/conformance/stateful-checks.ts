@@ -143,7 +143,7 @@ async function recordedRun(subject: ToolSubject, called: CalledTool, snapshots: 
     const name = `after ${index + 1}`;
     if (bytes !== undefined) snapshots.set(name, bytes);
     const said = {
-      tool: tool.name,
+      tool: subject.functionOf(one),
       arguments: one.arguments,
       observation: answer.text,
       valid: true,

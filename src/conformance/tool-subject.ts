@@ -9,6 +9,7 @@ import type { ToolCreation, ToolExecution } from "../contracts/tool.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { callSettings } from "../pipeline/call-settings.ts";
 import { settingsOfHost } from "../pipeline/host-settings.ts";
+import { toolFunctions } from "../plugins/tool-functions.ts";
 import { argumentsValidator } from "../plugins/validate-arguments.ts";
 import type { CheckedResponse } from "../threads/checked-response.ts";
 import type { InstanceState } from "../threads/plugin-thread.ts";
@@ -24,6 +25,8 @@ export interface ToolSubject {
   resolved: ResolvedTool;
   name: string;
   task: Task;
+  /** The function that a case calls. */
+  functionOf(one: ToolCase): string;
   /** At least one. */
   cases: readonly ToolCase[];
   /** Made up from the schema; none for a tool that does more than compute. */
@@ -59,7 +62,8 @@ export function toolSubject(plugin: ResolvedPlugin, options: PluginCheckOptions,
   const { tool } = plugin.manifest;
   if (tool === undefined) throw new Error(`${plugin.name} has no tool block`);
   const { cases: given = [], effects } = options;
-  const problem = argumentsValidator(tool.parameters);
+  const functions = toolFunctions(plugin);
+  const [first] = functions;
   const invalid = (what: string, reason: string, hint: string) =>
     new EverturnError("PLUGIN_CASE_INVALID", {
       plugin: plugin.name,
@@ -70,14 +74,27 @@ export function toolSubject(plugin: ResolvedPlugin, options: PluginCheckOptions,
   const own = given.map((one, index): ToolCase => {
     const what = `case ${index + 1}`;
     if (!("arguments" in one)) throw invalid(what, "it has no arguments", "Write { arguments: { … } }.");
-    const wrong = problem(one.arguments);
+    const called = functions.length === 1 ? first : functions.find(({ name }) => name === one.function);
+    if (called === undefined || (one.function ?? called.name) !== called.name) {
+      const names = functions.map(({ name }) => name).join(", ");
+      throw invalid(
+        what,
+        `it names no function of the tool (${one.function ?? "none"})`,
+        `Its functions: ${names}.`,
+      );
+    }
+    const wrong = argumentsValidator(called.parameters)(one.arguments);
     if (wrong !== undefined) throw invalid(what, wrong, "Correct the case, or the schema.");
     return one;
   });
   const { capabilities = {} } = plugin.manifest;
   const onlyComputes = !Object.values(capabilities).includes(true);
-  const made = onlyComputes ? plainValues(tool.parameters) : exampleValues(tool.parameters);
-  const cases = own.length > 0 ? own : made.map((one): ToolCase => ({ arguments: one }));
+  const each = (values: (schema: JsonObject) => JsonObject[]): ToolCase[] =>
+    functions.flatMap(({ name, parameters }) =>
+      values(parameters).map((one) => ({ ...(functions.length > 1 && { function: name }), arguments: one })),
+    );
+  const made = each(onlyComputes ? plainValues : exampleValues);
+  const cases = own.length > 0 ? own : made;
   if (cases.length === 0) {
     const reason = onlyComputes
       ? "no arguments could be made up that its schema lets through"
@@ -91,9 +108,10 @@ export function toolSubject(plugin: ResolvedPlugin, options: PluginCheckOptions,
   return {
     resolved: { ...plugin, ...callSettings(tool.name, tool, {}) },
     name: tool.name,
+    functionOf: (one) => one.function ?? first?.name ?? "",
     task: taskOf(options),
     cases,
-    odd: [...made, ...(onlyComputes ? oddValues(tool.parameters) : [])].map((one) => ({ arguments: one })),
+    odd: [...made, ...(onlyComputes ? each(oddValues) : [])],
     effects: async () => {
       if (effects === undefined) return undefined;
       if (typeof effects === "function") return JSON.stringify(await effects()) ?? "";
@@ -164,7 +182,8 @@ function calledTool(subject: ToolSubject, tool: OpenTool, log: string[]): Called
       tool.isStateful ? tool.plugin.create?.(creationOf(subject, instance)) : undefined,
     call: async (given, { state, ...how } = {}) => {
       const execution: ToolExecution = {
-        ...{ instance: "check/1", key: newKey(), attempt: 1, config, isReplay: false },
+        ...{ instance: "check/1", function: subject.functionOf(given), key: newKey() },
+        ...{ attempt: 1, config, isReplay: false },
         signal: new AbortController().signal,
         ...how,
       };
@@ -183,8 +202,8 @@ export function newKey(): string {
 }
 
 /** A call as messages show it. */
-export function callText({ arguments: given }: { arguments: JsonObject }): string {
-  return `the call with ${shortened(JSON.stringify(given))}`;
+export function callText({ function: name, arguments: given }: ToolCase): string {
+  return `the call ${name === undefined ? "" : `of ${name} `}with ${shortened(JSON.stringify(given))}`;
 }
 
 /** A text as messages show it. */

@@ -59,27 +59,12 @@ export interface DefinedCalls {
 
 type Configured<Told, Config> = Omit<Told, "config"> & { config: Config };
 
-/**
- * A tool in one file: what the policy is told, how it is called, and what it does. `Given` and `Config` are what the
- * schemas `Parameters` and `ConfigSchema` describe.
- */
-export interface DefinedTool<Parameters, Given, ConfigSchema, Config, State>
-  extends Defined<ConfigSchema>,
-    DefinedCalls {
-  /** What the policy calls it: letters, digits, _ and -. */
-  name: string;
-  /** What it does, for the policy. */
-  description: string;
-  parameters: Parameters;
+/** What a tool's instances are, of one function or of several. */
+interface DefinedInstances<ConfigSchema, Config, State> extends Defined<ConfigSchema>, DefinedCalls {
   /** Each trajectory has an instance. Default: if there is a `create`. */
   stateful?: boolean;
   /** What becomes of an instance whose worker died. Default fail: the trajectory is left out. */
   recovery?: "snapshot" | "replay" | "fail";
-  execute(
-    parameters: Given,
-    execution: Configured<ToolExecution, Config>,
-    state: State,
-  ): Promise<ToolResponse | JsonValue> | ToolResponse | JsonValue;
   create?(creation: Configured<ToolCreation, Config>): Promise<State> | State;
   /** Default: nothing has to be freed. */
   release?(state: State): Promise<void> | void;
@@ -87,6 +72,40 @@ export interface DefinedTool<Parameters, Given, ConfigSchema, Config, State>
   restore?(snapshot: Uint8Array, creation: Configured<ToolCreation, Config>): Promise<State> | State;
   reap?(handle: JsonValue, config: Config): Promise<void> | void;
   probe?(config: Config): Promise<void> | void;
+}
+
+/** A function of a tool: what the policy is told, and what it does. */
+export interface DefinedFunction<Parameters, Given, Config, State> {
+  /** What it does, for the policy. */
+  description: string;
+  parameters: Parameters;
+  execute(
+    parameters: Given,
+    execution: Configured<ToolExecution, Config>,
+    state: State,
+  ): Promise<ToolResponse | JsonValue> | ToolResponse | JsonValue;
+}
+
+/**
+ * A tool in one file: what the policy is told, how it is called, and what it does. `Given` and `Config` are what the
+ * schemas `Parameters` and `ConfigSchema` describe.
+ */
+export interface DefinedTool<Parameters, Given, ConfigSchema, Config, State>
+  extends DefinedInstances<ConfigSchema, Config, State>,
+    DefinedFunction<Parameters, Given, Config, State> {
+  /** What the policy calls it: letters, digits, _ and -. */
+  name: string;
+}
+
+/** A tool of several functions that share each trajectory's instance. `Schemas`: the parameters of each function. */
+export interface DefinedToolset<Schemas, ConfigSchema, Config, State>
+  extends DefinedInstances<ConfigSchema, Config, State> {
+  /** What they have in common: by it go the instances, limits and the host. Letters, digits, _ and -. */
+  name: string;
+  /** By what the policy calls them: letters, digits, _ and -. */
+  functions: {
+    [Name in keyof Schemas]: DefinedFunction<Schemas[Name], ArgumentsOf<Schemas[Name]>, Config, State>;
+  };
 }
 
 /** A reward manager in one file. */

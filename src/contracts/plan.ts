@@ -1,6 +1,7 @@
 import type { Pipeline } from "./generated/pipeline.ts";
 import type { PluginManifest } from "./generated/plugin.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
+import type { ToolDefinition } from "./message.ts";
 import type { RetrySettings } from "./trajectory.ts";
 
 /** A plugin of a plan: found, its manifest checked, its configuration validated with defaults filled in. */
@@ -17,6 +18,16 @@ export interface ResolvedPlugin {
   config: JsonObject;
   /** Of a plugin in one file, whose manifest was derived from it. */
   source?: PluginSource;
+  /** What the pipeline calls a tool, where its manifest calls it otherwise. */
+  tool?: string;
+  /** What the policy may call of a tool, where the manifest alone does not say it. */
+  functions?: OfferedFunction[];
+}
+
+/** A function of a tool, as the policy is told of it. */
+export interface OfferedFunction extends ToolDefinition {
+  /** The function as the tool has it, where the pipeline says something of it. */
+  own?: { name: string; parameters: JsonObject };
 }
 
 /** The module that a plugin was defined in, when the plan was made. */

@@ -24,6 +24,12 @@ export interface ToolResponse {
   metrics?: Record<string, number>;
 }
 
+/** What a tool tells of one of its functions. `parameters`: a JSON Schema of type object. */
+export interface ToldFunction {
+  description: string;
+  parameters: JsonObject;
+}
+
 /** What a tool is told when an instance is made for a trajectory. */
 export interface ToolCreation {
   instance: string;
@@ -46,6 +52,8 @@ export interface ToolCreation {
 /** What a tool is told at each call. `key` is the call's idempotency key: the same in each attempt. */
 export interface ToolExecution {
   instance: string;
+  /** Which of the tool's functions is called, by the name that the tool has for it. */
+  function: string;
   key: string;
   attempt: number;
   config: JsonObject;
@@ -65,6 +73,11 @@ export interface ToolExecution {
 export interface ToolPlugin<State = undefined, Answer = ToolResponse | JsonValue> {
   create?(creation: ToolCreation): Promise<State> | State;
   execute(parameters: JsonObject, execution: ToolExecution, state: State): Promise<Answer> | Answer;
+  /**
+   * The functions that the tool offers, by name, where its manifest says `dynamic`: asked when the plan is made, which keeps
+   * the answer. A throw says why there is no plan.
+   */
+  functions?(config: JsonObject): Promise<Record<string, ToldFunction>> | Record<string, ToldFunction>;
   release?(state: State): Promise<void> | void;
   /** For `recovery: snapshot`: the state after a call, as bytes. */
   snapshot?(state: State): Promise<Uint8Array> | Uint8Array;

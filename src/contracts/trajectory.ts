@@ -68,9 +68,11 @@ export interface RetrySettings {
   maximumInterval: number;
 }
 
-/** A tool as the trajectory workflow needs it. */
+/** A function of a tool as the trajectory workflow needs it. */
 export interface ToolBinding {
   definition: ToolDefinition;
+  /** The tool that it is of, which holds the state; its own name if absent. */
+  tool?: string;
   retry: RetrySettings;
   /** Milliseconds for one attempt. */
   timeout: number;
@@ -155,7 +157,7 @@ export interface TrajectoryProgress {
   calls: number;
   /** Calls that the journal does not hold yet: the next activity writes them down. */
   refused: RefusedCall[];
-  /** Tools that were called, and those of them that hold state. */
+  /** Functions that were called, and the tools among theirs that hold state. */
   toolsUsed: string[];
   toolsHolding: string[];
   /** The own queues of the workers that hold it, by tool, once they are known. */

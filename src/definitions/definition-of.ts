@@ -1,11 +1,12 @@
 import { basename, extname } from "node:path";
 import type { PluginManifest } from "../contracts/generated/plugin.ts";
+import type { JsonObject } from "../contracts/json.ts";
 import { foreignTool } from "../plugins/foreign/foreign-tool.ts";
 import { jsonSchemaOf, speaksStandard, type Told } from "../plugins/standard-schema.ts";
 import { suggestion } from "../validation/nearest.ts";
 import { inferFunction } from "./infer-function.ts";
 import type { Definition, Finding, Inspection, InspectionStart } from "./inspection.ts";
-import { definedKind } from "./mark.ts";
+import { definedKind, functionsKey } from "./mark.ts";
 
 type Kind = PluginManifest["kind"];
 
@@ -59,6 +60,20 @@ function exportText(name: string): string {
 }
 
 function dataOf(kind: Kind, value: object): Definition {
+  const data = plainData(kind, value);
+  const defined: unknown = Reflect.get(value, functionsKey);
+  if (typeof defined !== "object" || defined === null) return data;
+  const functions: JsonObject = {};
+  const schemas = { ...data.schemas };
+  for (const [name, one] of Object.entries(defined)) {
+    const own = plainData(kind, Object(one));
+    functions[name] = own.said;
+    for (const [key, schema] of Object.entries(own.schemas)) schemas[`functions/${name}/${key}`] = schema;
+  }
+  return { ...data, said: { ...data.said, functions }, schemas };
+}
+
+function plainData(kind: Kind, value: object): Definition {
   const entries = Object.entries(value);
   const functions = entries.flatMap(([key, one]) =>
     typeof one === "function" && !speaksStandard(one) ? [key] : [],

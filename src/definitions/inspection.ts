@@ -26,7 +26,7 @@ export interface Definition {
   said: JsonObject;
   /** The names of its functions. */
   functions: string[];
-  /** Its schemas by their names, `parameters` and `config`. */
+  /** Its schemas by their names, `parameters`, `config`, and of several functions `functions/<name>/parameters`. */
   schemas: Record<string, Told>;
   positions?: PluginSource["positions"];
 }

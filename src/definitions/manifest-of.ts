@@ -1,6 +1,6 @@
 import { basename, extname } from "node:path";
 import type { PluginManifest } from "../contracts/generated/plugin.ts";
-import type { JsonObject } from "../contracts/json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../contracts/json.ts";
 import type { Definition } from "./inspection.ts";
 
 /** Words of a definition that stand in a manifest itself; those of a tool and a reward stand in its block. */
@@ -12,7 +12,7 @@ export function manifestOf(
   schemas: Record<string, JsonObject>,
   file: string,
 ): JsonObject {
-  const entries = Object.entries({ ...said, ...schemas });
+  const entries = Object.entries(withSchemas(said, schemas));
   const top = entries.filter(([key]) => own.includes(key));
   const { name, ...block } = Object.fromEntries(entries.filter(([key]) => !own.includes(key)));
   const entry = `./${basename(file)}`;
@@ -44,4 +44,17 @@ function nameOf(kind: string, name: unknown, file: string): string {
         .replace(/[^a-z0-9]+/g, "-")
         .replace(/^-+|-+$/g, "");
   return plain.startsWith(`${kind}-`) ? plain : `${kind}-${plain}`.slice(0, isOwn ? undefined : 63);
+}
+
+/** Schemas at their places, which names with / lead to. */
+function withSchemas(said: JsonObject, schemas: Record<string, JsonObject>): JsonObject {
+  const whole = structuredClone(said);
+  for (const [path, schema] of Object.entries(schemas)) {
+    const keys = path.split("/");
+    const last = keys.pop() ?? "";
+    let inner: JsonValue | undefined = whole;
+    for (const key of keys) inner = isObject(inner) ? inner[key] : undefined;
+    if (isObject(inner)) inner[last] = schema;
+  }
+  return whole;
 }

@@ -87,7 +87,13 @@ function checked(definition: Definition, file: string, text: string, name: strin
   };
   const untold = Object.entries(definition.schemas).flatMap(([key, one]) =>
     "reason" in one
-      ? [problem(key === "parameters" ? `${block}/${key}` : `/${key}`, `${key}: ${one.reason}`, one.hint)]
+      ? [
+          problem(
+            key.endsWith("parameters") ? `${block}/${key}` : `/${key}`,
+            `${key.replaceAll("/", ".")}: ${one.reason}`,
+            one.hint,
+          ),
+        ]
       : [],
   );
   if (untold.length > 0) return { problems: untold };

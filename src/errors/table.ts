@@ -99,7 +99,7 @@ export const errorTable = {
   DUPLICATE_TOOL: {
     message: "{at}: {plugin} offers the tool “{tool}”, a name that {other} has already.",
     retryable: false,
-    help: "The two can't be told apart; leave one out or rename it.",
+    help: "The two can't be told apart; leave one out, or give it another `name` there: of the tool, or of one of its `functions`.",
   },
   FILE_NOT_FOUND: {
     message: "{at}: {where} names {path}, which doesn't exist.",

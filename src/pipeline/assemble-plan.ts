@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Pipeline, Rewards, RewardUse, ToolUse } from "../contracts/generated/pipeline.ts";
 import type { ResolvedLoop, ResolvedPlugin, ResolvedReward, ResolvedTool } from "../contracts/plan.ts";
+import { toolName } from "../plugins/tool-functions.ts";
 import { child, type Pointer } from "../validation/pointer.ts";
 import { callSettings, plainReward } from "./call-settings.ts";
 import { parseDuration } from "./duration.ts";
@@ -78,7 +79,7 @@ function resolvedTool(plugin: ResolvedPlugin, use: ToolUse): ResolvedTool {
   const { observations } = use;
   return {
     ...plugin,
-    ...callSettings(tool.name, tool, use),
+    ...callSettings(toolName(plugin), tool, use),
     ...(observations === undefined ? {} : { observations }),
     ...approvalOf(use),
   };

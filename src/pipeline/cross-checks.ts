@@ -2,6 +2,7 @@ import type { ToolActivities } from "../contracts/activities.ts";
 import type { ResolvedPlugin } from "../contracts/plan.ts";
 import { largestStep } from "../contracts/rollout.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { toolFunctions, toolName } from "../plugins/tool-functions.ts";
 import { child, type Pointer, pathText, valueAt } from "../validation/pointer.ts";
 import type { Problem } from "../validation/problem.ts";
 import { placeOf, type SourceDocument } from "../validation/source-document.ts";
@@ -110,7 +111,7 @@ function leastCommonMultiple(a: number, b: number): number {
   return (a / x) * b;
 }
 
-/** A tool's name is the type of its activity, so it can't be that of one of Everturn's. */
+/** A function's name is the type of its activity, so it can't be that of one of Everturn's. */
 const reserved: Record<keyof ToolActivities, string> = {
   "score-trajectory": "an activity of Everturn",
   "release-tools": "an activity of Everturn",
@@ -118,34 +119,36 @@ const reserved: Record<keyof ToolActivities, string> = {
 
 function toolNameProblems(document: SourceDocument, plugins: Plugins): Problem[] {
   const owners = new Map<string, string>(Object.entries(reserved));
-  return [...plugins].flatMap(([pointer, { name: plugin, manifest }]) => {
-    const tool = manifest.tool?.name;
-    if (tool === undefined || manifest.kind !== "tool") return [];
-    const other = owners.get(tool);
+  const tools = new Map<string, string>();
+  return [...plugins].flatMap(([pointer, resolved]) => {
+    if (resolved.manifest.tool === undefined) return [];
     const place = placeOf(document, child(pointer, "plugin"), "value");
-    owners.set(tool, other ?? `${pathText(pointer)} (${place.text})`);
-    if (other === undefined) return [];
-    return [{ place, error: new EverturnError("DUPLICATE_TOOL", { at: place.text, plugin, tool, other }) }];
+    const here = `${pathText(pointer)} (${place.text})`;
+    const { name: plugin } = resolved;
+    const taken = (names: Map<string, string>, tool: string): Problem[] => {
+      const other = names.get(tool);
+      names.set(tool, other ?? here);
+      if (other === undefined) return [];
+      return [{ place, error: new EverturnError("DUPLICATE_TOOL", { at: place.text, plugin, tool, other }) }];
+    };
+    const functions = toolFunctions(resolved).flatMap(({ name }) => taken(owners, name));
+    return functions.length > 0 ? functions : taken(tools, toolName(resolved));
   });
 }
 
 function hostProblems(document: SourceDocument, plugins: Plugins): Problem[] {
   const hosts = valueAt(document.value, "/hosts");
   if (typeof hosts !== "object" || hosts === null) return [];
-  const known = [...plugins].flatMap(
-    ([
-      pointer,
-      {
-        name,
-        manifest: { kind, tool, reward },
-      },
-    ]) => {
-      const named = valueAt(document.value, child(pointer, "host"));
-      if (typeof named === "string") return [named];
-      if (kind === "reward") return [reward?.host ?? name];
-      return tool === undefined ? [] : [tool.host ?? tool.name];
-    },
-  );
+  const known = [...plugins].flatMap(([pointer, plugin]) => {
+    const {
+      name,
+      manifest: { kind, tool, reward },
+    } = plugin;
+    const named = valueAt(document.value, child(pointer, "host"));
+    if (typeof named === "string") return [named];
+    if (kind === "reward") return [reward?.host ?? name];
+    return tool === undefined ? [] : [tool.host ?? toolName(plugin)];
+  });
   const unknown = Object.keys(hosts).filter((host) => !known.includes(host));
   return unknown.map((key) => {
     const place = placeOf(document, child("/hosts", key), "key");
@@ -158,8 +161,8 @@ function hostProblems(document: SourceDocument, plugins: Plugins): Problem[] {
 function rewardNameProblems(document: SourceDocument, plugins: Plugins): Problem[] {
   if (!Array.isArray(valueAt(document.value, "/reward"))) return [];
   const owners = new Map<string, string>();
-  for (const [pointer, { manifest }] of plugins) {
-    if (manifest.kind === "tool" && manifest.tool) owners.set(manifest.tool.name, pathText(pointer));
+  for (const [pointer, plugin] of plugins) {
+    for (const { name } of toolFunctions(plugin)) owners.set(name, pathText(pointer));
   }
   return rewardPlaces(document.value).flatMap((pointer) => {
     const plugin = plugins.get(pointer);

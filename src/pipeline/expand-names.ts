@@ -1,8 +1,11 @@
-import { child, parent, valueAt } from "../validation/pointer.ts";
+import { child, type Pointer, parent, valueAt } from "../validation/pointer.ts";
 import type { SourceDocument } from "../validation/source-document.ts";
 import { placesOf } from "./slots.ts";
 
-/** A pipeline in which plugins that are named by a text alone, `reward: reward-x`, are `{ plugin: reward-x }`. */
+/**
+ * A pipeline in which plugins that are named by a text alone, `reward: reward-x`, are `{ plugin: reward-x }`, and functions
+ * of tools `{ function: x }`.
+ */
 export function expandNames(document: SourceDocument): SourceDocument {
   const value: unknown = structuredClone(document.value);
   const offsets = new Map(document.offsets);
@@ -14,5 +17,24 @@ export function expandNames(document: SourceDocument): SourceDocument {
     const written = offsets.get(pointer);
     if (written !== undefined) offsets.set(child(pointer, "plugin"), { ...written, key: written.value });
   }
+  for (const pointer of namedFunctions(value)) {
+    const holder = valueAt(value, parent(pointer));
+    if (!Array.isArray(holder)) continue;
+    const index = Number(pointer.slice(parent(pointer).length + 1));
+    holder[index] = { function: holder[index] };
+    const written = offsets.get(pointer);
+    if (written !== undefined) offsets.set(child(pointer, "function"), { ...written, key: written.value });
+  }
   return { ...document, value, offsets };
+}
+
+/** Functions of tools that are named by a text alone. */
+function namedFunctions(pipeline: unknown): Pointer[] {
+  return placesOf(pipeline).flatMap(([place, kind]) => {
+    const functions = valueAt(pipeline, child(place, "functions"));
+    if (kind !== "tool" || !Array.isArray(functions)) return [];
+    return functions.flatMap((one, index) =>
+      typeof one === "string" ? [child(child(place, "functions"), index)] : [],
+    );
+  });
 }

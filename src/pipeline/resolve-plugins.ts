@@ -1,13 +1,18 @@
 import { dirname, join } from "node:path";
-import type { ResolvedPlugin } from "../contracts/plan.ts";
+import type { OfferedFunction, ResolvedPlugin } from "../contracts/plan.ts";
 import { fileReference } from "../definitions/reference.ts";
 import { resolveFile } from "../definitions/resolve-file.ts";
+import { EverturnError } from "../errors/everturn-error.ts";
+import { messageOf } from "../errors/message-of.ts";
 import { checkConfig } from "../plugins/config.ts";
 import { discoverPlugins } from "../plugins/discover.ts";
 import { resolvePlugin } from "../plugins/resolve.ts";
+import type { Place } from "../validation/place.ts";
 import { child, type Pointer, pathText } from "../validation/pointer.ts";
 import type { Problem } from "../validation/problem.ts";
 import { placeOf, type SourceDocument } from "../validation/source-document.ts";
+import { ownFunctions } from "./asked-functions.ts";
+import { offeredFunctions } from "./offered-functions.ts";
 import { slotsOf } from "./slots.ts";
 
 /** The plugins of a pipeline by the pointer of their slot, and what is wrong with the others. */
@@ -38,7 +43,7 @@ export async function resolvePlugins(
   });
   const plugins = new Map<Pointer, ResolvedPlugin>();
   const problems: Problem[] = [];
-  for (const { pointer, config, resolution: resolving } of slots) {
+  for (const { pointer, config, name: tool, functions: uses, resolution: resolving } of slots) {
     const resolution = await resolving;
     problems.push(...resolution.problems);
     if (resolution.manifest === undefined) continue;
@@ -52,7 +57,33 @@ export async function resolvePlugins(
       "source" in resolution
         ? { source: resolution.source }
         : { ...(resolution.package !== undefined && { package: resolution.package }) };
-    plugins.set(pointer, { name, version, folder: home, entry, manifest, config, ...origin });
+    const plugin: ResolvedPlugin = { name, version, folder: home, entry, manifest, config, ...origin };
+    if (tool !== undefined) plugin.tool = tool;
+    plugins.set(pointer, plugin);
+    if (wrong.length > 0 || manifest.tool === undefined) continue;
+    const told = await functionsAt(plugin, placeOf(document, child(pointer, "plugin"), "value"));
+    problems.push(...told.problems);
+    const at = child(pointer, "functions");
+    const offered = offeredFunctions(told.functions, { name: tool, uses, document, pointer: at });
+    problems.push(...(told.problems.length > 0 ? [] : offered.problems));
+    if (manifest.tool.dynamic || uses !== undefined || tool !== undefined)
+      plugin.functions = offered.functions;
   }
   return { plugins, problems };
+}
+
+/** The functions that a tool has of its own, or why it does not tell them. */
+async function functionsAt(
+  plugin: ResolvedPlugin,
+  place: Place,
+): Promise<{ functions: OfferedFunction[]; problems: Problem[] }> {
+  try {
+    return { functions: await ownFunctions(plugin), problems: [] };
+  } catch (cause) {
+    const params = { at: place.text, reason: messageOf(cause) };
+    return {
+      functions: [],
+      problems: [{ place, error: new EverturnError("PLUGIN_UNUSABLE", params, { cause }) }],
+    };
+  }
 }

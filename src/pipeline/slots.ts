@@ -1,6 +1,9 @@
+import pipelineSchema from "../../schemas/pipeline.schema.json" with { type: "json" };
+import type { FunctionUse } from "../contracts/generated/pipeline.ts";
 import type { PluginManifest } from "../contracts/generated/plugin.ts";
 import type { JsonObject } from "../contracts/json.ts";
 import { isObject } from "../contracts/json.ts";
+import { createAjv } from "../validation/ajv.ts";
 import { child, type Pointer, valueAt } from "../validation/pointer.ts";
 
 /** A place of a pipeline for a plugin, and what the pipeline wrote there. */
@@ -9,6 +12,9 @@ export interface Slot {
   readonly kind: PluginManifest["kind"];
   readonly reference: string;
   readonly config: JsonObject;
+  /** What a pipeline calls a tool, and what it says of its functions. */
+  readonly name: string | undefined;
+  readonly functions: FunctionUse[] | undefined;
 }
 
 const places: readonly [Pointer, Slot["kind"]][] = [
@@ -47,6 +53,24 @@ export function slotsOf(pipeline: unknown): Slot[] {
     const reference = valueAt(pipeline, `${pointer}/plugin`);
     const config = valueAt(pipeline, `${pointer}/config`);
     if (typeof reference !== "string" || reference === "") return [];
-    return [{ pointer, kind, reference, config: isObject(config) ? config : {} }];
+    const name = valueAt(pipeline, `${pointer}/name`);
+    return [
+      {
+        ...{ pointer, kind, reference, config: isObject(config) ? config : {} },
+        name: kind === "tool" && typeof name === "string" ? name : undefined,
+        functions: kind === "tool" ? functionsAt(pipeline, pointer) : undefined,
+      },
+    ];
   });
 }
+
+/** What a pipeline says of a tool's functions, if that is well-formed. */
+function functionsAt(pipeline: unknown, pointer: Pointer): FunctionUse[] | undefined {
+  const uses = valueAt(pipeline, child(pointer, "functions"));
+  return Array.isArray(uses) && uses.length > 0 && uses.every((use) => isFunctionUse(use)) ? uses : undefined;
+}
+
+const isFunctionUse = createAjv().compile<FunctionUse>({
+  ...pipelineSchema.definitions.FunctionUse,
+  definitions: pipelineSchema.definitions,
+});

@@ -1,17 +1,13 @@
-import type { PluginManifest } from "../contracts/generated/plugin.ts";
 import type { ToolDefinition } from "../contracts/message.ts";
 import type { Plan } from "../contracts/plan.ts";
+import { toolFunctions } from "../plugins/tool-functions.ts";
 
-type Described = Pick<NonNullable<PluginManifest["tool"]>, "name" | "description" | "parameters">;
-
-/** A plan's tools as chat templates and agent loops know them. */
+/** The functions of a plan's tools as chat templates and agent loops know them. */
 export function toolDefinitions(plan: Plan): ToolDefinition[] {
-  return plan.tools.flatMap(({ manifest }) =>
-    manifest.tool === undefined ? [] : [toolDefinition(manifest.tool)],
-  );
+  return plan.tools.flatMap((tool) => toolFunctions(tool).map(toolDefinition));
 }
 
-/** A manifest's tool as chat templates know it: they go through its properties, also where it takes no arguments. */
-export function toolDefinition({ name, description, parameters }: Described): ToolDefinition {
+/** A function as chat templates know it: they go through its properties, also where it takes no arguments. */
+export function toolDefinition({ name, description, parameters }: ToolDefinition): ToolDefinition {
   return { name, description, parameters: { ...parameters, properties: parameters.properties ?? {} } };
 }

@@ -2,12 +2,13 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import manifestSchema from "../../schemas/plugin.schema.json" with { type: "json" };
 import type { PluginManifest } from "../contracts/generated/plugin.ts";
+import type { JsonObject } from "../contracts/json.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { createAjv } from "../validation/ajv.ts";
 import { problemsOf } from "../validation/findings.ts";
 import { parseJson } from "../validation/parse-json.ts";
 import { displayPath } from "../validation/place.ts";
-import { type Pointer, pathText } from "../validation/pointer.ts";
+import { child, type Pointer, pathText } from "../validation/pointer.ts";
 import type { Problem } from "../validation/problem.ts";
 import { readText } from "../validation/read-text.ts";
 import { placeOf, type SourceDocument } from "../validation/source-document.ts";
@@ -47,11 +48,34 @@ export function checkManifestDocument(document: SourceDocument, whole: string): 
 }
 
 function schemasOf(manifest: PluginManifest, document: SourceDocument): Problem[] {
-  const parameters = manifest.tool?.parameters;
-  return [
-    ...(manifest.config === undefined ? [] : schemaProblems(manifest.config, document, "/config")),
-    ...(parameters === undefined ? [] : schemaProblems(parameters, document, "/tool/parameters")),
+  const { parameters, functions = {} } = manifest.tool ?? {};
+  const schemas: [Pointer, JsonObject | undefined][] = [
+    ["/config", manifest.config],
+    ["/tool/parameters", parameters],
+    ...Object.entries(functions).map(([name, said]): [Pointer, JsonObject] => [
+      child(child("/tool/functions", name), "parameters"),
+      said.parameters,
+    ]),
   ];
+  return [
+    ...schemas.flatMap(([pointer, schema]) =>
+      schema === undefined ? [] : schemaProblems(schema, document, pointer),
+    ),
+    ...saidTwice(manifest, document),
+  ];
+}
+
+/** What a tool of several functions says as if it were one. */
+function saidTwice({ tool }: PluginManifest, document: SourceDocument): Problem[] {
+  const several = tool?.functions !== undefined ? "functions" : tool?.dynamic ? "dynamic" : undefined;
+  if (several === undefined) return [];
+  return (["description", "parameters", "functions"] as const).flatMap((key) => {
+    if (key === several || tool?.[key] === undefined) return [];
+    const place = placeOf(document, child("/tool", key), "key");
+    const reason = `is there beside tool.${several}, which says it of each function`;
+    const params = { at: place.text, where: `tool.${key}`, reason, hint: "Leave one of the two out." };
+    return [{ place, error: new EverturnError("WRONG_COMBINATION", params) }];
+  });
 }
 
 function missingFiles(manifest: PluginManifest, folder: string, document: SourceDocument): Problem[] {

@@ -33,6 +33,7 @@ export function requiredFunctions({ kind, tool }: PluginManifest): string[] {
     ...required[kind],
     ...(tool?.stateful ? ["create", "release"] : []),
     ...(tool?.recovery === "snapshot" ? ["snapshot", "restore"] : []),
+    ...(tool?.dynamic === true ? ["functions"] : []),
   ];
 }
 

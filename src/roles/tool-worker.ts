@@ -4,6 +4,7 @@ import type { Plan, ResolvedTool } from "../contracts/plan.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
 import { settingsOfHost } from "../pipeline/host-settings.ts";
+import { toolName } from "../plugins/tool-functions.ts";
 import { machineFolder, machineName } from "../processes/machine-folder.ts";
 import { ownIdentity } from "../processes/process-identity.ts";
 import { oneAtATime } from "../promises/one-at-a-time.ts";
@@ -130,7 +131,7 @@ export function toolWorker(runs: string, run: string, queue = "tools"): ToolWork
     start: async () => {
       await lookAtLeases();
       const { plan } = await openRun(run);
-      const names = plan.tools.map(({ name, manifest }) => manifest.tool?.name ?? name);
+      const names = plan.tools.map(toolName);
       // Their threads start meanwhile; what fails is told to whoever calls them.
       for (const opening of [...plan.rewards.map((_, index) => reward(index)), ...names.map(tool)]) {
         opening.catch(() => {});
@@ -152,7 +153,7 @@ export function toolWorker(runs: string, run: string, queue = "tools"): ToolWork
 }
 
 function toolOf({ tools }: Plan, name: string): ResolvedTool {
-  const found = tools.find((tool) => tool.manifest.tool?.name === name);
+  const found = tools.find((tool) => toolName(tool) === name);
   if (found === undefined) {
     throw new EverturnError("TOOL_FAILED", { tool: name, reason: "the run's plan has no such tool" });
   }

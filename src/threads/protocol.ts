@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "../contracts/json.ts";
-import type { ResolvedPlugin } from "../contracts/plan.ts";
+import type { OfferedFunction, ResolvedPlugin } from "../contracts/plan.ts";
 import type { Score, ScoreRequest, Unscored } from "../contracts/reward.ts";
 import type { ToolCreation, ToolExecution } from "../contracts/tool.ts";
 import type { CheckedResponse } from "./checked-response.ts";
@@ -38,6 +38,7 @@ export interface PluginFunctions {
   release: { request: { state: StateNumber }; answer: undefined };
   reap: { request: { handle: JsonValue; config: JsonObject }; answer: undefined };
   probe: { request: { config: JsonObject }; answer: undefined };
+  functions: { request: { config: JsonObject }; answer: OfferedFunction[] };
   score: { request: Omit<ScoreRequest, "signal">; answer: Score | Unscored };
 }
 

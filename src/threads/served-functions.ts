@@ -2,6 +2,7 @@ import type { JsonValue } from "../contracts/json.ts";
 import type { RewardPlugin } from "../contracts/reward.ts";
 import type { ToolPlugin } from "../contracts/tool.ts";
 import { checkedScore, checkedSnapshot } from "./checked-answer.ts";
+import { checkedFunctions } from "./checked-functions.ts";
 import { checkedResponse } from "./checked-response.ts";
 import type { FunctionName, PluginFunctions, StateNumber } from "./protocol.ts";
 
@@ -31,7 +32,7 @@ export function servedTool(
   plugin: ToolPlugin<unknown>,
   states: Map<StateNumber, unknown>,
 ): ServedFunctions {
-  const { create, restore, snapshot, release, reap, probe } = plugin;
+  const { create, restore, snapshot, release, reap, probe, functions } = plugin;
   const keep = ({ number }: ServedCall, state: unknown): StateNumber => {
     states.set(number, state);
     return number;
@@ -70,6 +71,9 @@ export function servedTool(
       probe: async ({ config }) => {
         await probe.call(plugin, config);
       },
+    }),
+    ...(functions && {
+      functions: async ({ config }) => checkedFunctions(name, await functions.call(plugin, config)),
     }),
   };
 }

@@ -103,7 +103,7 @@ export function holdInstances(
   async function make(key: string, call: InstanceCall): Promise<Held> {
     const { place, tool } = call;
     const earlier = await recordedCalls(store, place, call);
-    const before = earlier.filter(({ recorded }) => recorded.tool === tool.name);
+    const before = earlier.filter(({ recorded }) => tool.functions.has(recorded.tool));
     await reaper.reap(key);
     const leftOut = (await leftOutRecords(store, place)).length;
     const lease = await take(key, call);

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../contracts/json.ts";
-import type { ObservationLimit, ResolvedTool } from "../contracts/plan.ts";
+import type { ObservationLimit, OfferedFunction, ResolvedTool } from "../contracts/plan.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { toolFunctions, toolName } from "../plugins/tool-functions.ts";
 import { argumentsValidator } from "../plugins/validate-arguments.ts";
 import type { ToolHost } from "./host.ts";
 import { openService, type Service } from "./service.ts";
@@ -15,6 +16,14 @@ export interface OpenTool extends ToolThread, Service {
   recovery: "snapshot" | "replay" | "fail";
   /** What is otherwise for this tool than for others. */
   observations: Partial<ObservationLimit>;
+  /** What the policy may call of it, by the name that it has for it. */
+  functions: ReadonlyMap<string, OpenFunction>;
+}
+
+/** A function of a tool. */
+export interface OpenFunction {
+  /** The name that the tool has for it. */
+  own: string;
   /** What is wrong with the model's arguments, said to the model; undefined if nothing is. */
   validate(parameters: JsonObject): string | undefined;
 }
@@ -23,7 +32,7 @@ export interface OpenTool extends ToolThread, Service {
 export function openTool(resolved: ResolvedTool, thread: ToolThread, host: ToolHost): OpenTool {
   const { config, manifest, observations = {} } = resolved;
   const { plugin } = thread;
-  const tool = manifest.tool?.name ?? resolved.name;
+  const tool = toolName(resolved);
   const gaveUp: Service["gaveUp"] = (times, reason, cause) =>
     new EverturnError("TOOL_GAVE_UP", { tool, times, reason }, { cause });
   if (plugin.probe !== undefined) host.breaker.probeWith(async () => plugin.probe?.(config));
@@ -33,6 +42,21 @@ export function openTool(resolved: ResolvedTool, thread: ToolThread, host: ToolH
     ...{ name: tool, config, observations },
     isStateful: manifest.tool?.stateful ?? false,
     recovery: manifest.tool?.recovery ?? "fail",
-    validate: argumentsValidator(manifest.tool?.parameters ?? {}),
+    functions: new Map(toolFunctions(resolved).map((one) => [one.name, openFunction(one)])),
   };
+}
+
+/** The function of a tool that the policy has this name for. Throws TOOL_FAILED if there is none. */
+export function functionOf({ name, functions }: OpenTool, called: string): OpenFunction {
+  const found = functions.get(called);
+  if (found !== undefined) return found;
+  throw new EverturnError("TOOL_FAILED", { tool: name, reason: `it has no function ${called}` });
+}
+
+/** What the policy was told goes first; what the tool takes holds all the same. */
+function openFunction({ name, parameters, own }: OfferedFunction): OpenFunction {
+  const told = argumentsValidator(parameters);
+  if (own === undefined || own.parameters === parameters) return { own: own?.name ?? name, validate: told };
+  const taken = argumentsValidator(own.parameters);
+  return { own: own.name, validate: (given) => told(given) ?? taken(given) };
 }

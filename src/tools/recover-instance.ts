@@ -2,7 +2,7 @@ import type { ToolCreation } from "../contracts/tool.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import type { Store } from "../store/store.ts";
 import type { InstanceState } from "../threads/plugin-thread.ts";
-import type { OpenTool } from "./open-tool.ts";
+import { functionOf, type OpenTool } from "./open-tool.ts";
 import type { AnsweredCall, CallPlace } from "./recorded-calls.ts";
 
 /**
@@ -10,11 +10,12 @@ import type { AnsweredCall, CallPlace } from "./recorded-calls.ts";
  * or those calls again in a new instance. Throws TOOL_STATE_LOST, and what the plugin fails with.
  */
 export async function recoverInstance(
-  { plugin, name, recovery, config }: OpenTool,
+  tool: OpenTool,
   creation: ToolCreation,
   before: (CallPlace & { recorded: AnsweredCall })[],
   store: Pick<Store, "readBytes">,
 ): Promise<InstanceState | undefined> {
+  const { plugin, name, recovery, config } = tool;
   const { instance, signal } = creation;
   const lost = () => new EverturnError("TOOL_STATE_LOST", { tool: name, trajectory: instance });
   if (before.length === 0 || recovery === "fail") throw lost();
@@ -27,7 +28,8 @@ export async function recoverInstance(
   const state = await plugin.create?.(creation);
   for (const { turn, call, recorded } of before) {
     const key = `${instance}/${turn}/${call}`;
-    const again = { instance, key, attempt: 1, config, isReplay: true, signal };
+    const { own } = functionOf(tool, recorded.tool);
+    const again = { instance, function: own, key, attempt: 1, config, isReplay: true, signal };
     await plugin.execute(recorded.arguments, again, state);
   }
   return state;

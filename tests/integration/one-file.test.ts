@@ -31,6 +31,8 @@ test("a run with tools, a reward and data sets of one file each, and tools of ot
           (name) => call({ city: "Oslo" }, name) + call({ city: "Atlantis" }, name) + call({ city: 3 }, name),
         )
         .join("") + call({}, "server"),
+      call({ note: "a" }, "pin") + call({ note: "" }, "pin"),
+      call({ note: "b" }, "pin") + call({ from: 0 }, "look") + call({}, "look"),
       "1001",
     ],
   ];
@@ -38,6 +40,7 @@ test("a run with tools, a reward and data sets of one file each, and tools of ot
   const pipeline = writeScriptedPipeline(folder, conversations, {
     tools: [
       tool,
+      { plugin: file("board"), functions: ["pin", { function: "read", name: "look" }] },
       ...Object.keys({ ...foreign, wrapped: "server" }).map((name) => ({
         plugin: `${file("foreign")}#${name}`,
       })),
@@ -81,6 +84,17 @@ test("a run with tools, a reward and data sets of one file each, and tools of ot
       ["openai_weather", "3", expect.stringContaining("An error occurred while running the tool"), wrong],
     ]);
     expect(answers.at(-1)).toMatchObject({ tool: "server", observation: "up" });
+    expect([...(turns[2]?.toolCalls ?? []), ...(turns[3]?.toolCalls ?? [])]).toMatchObject([
+      { tool: "pin", observation: "1", valid: true },
+      { tool: "pin", observation: "error: note: a note is not empty", valid: false },
+      { tool: "pin", observation: "2" },
+      {
+        tool: "look",
+        observation: expect.stringContaining("from is 0, but must be at least 1"),
+        valid: false,
+      },
+      { tool: "look", observation: "a, b" },
+    ]);
     const near = task.reward_model.ground_truth === "1000" ? 0.5 : 0;
     expect({ reward, metrics }).toMatchObject({ reward: near, metrics: { near, strict: 0 } });
   }

@@ -94,7 +94,14 @@ export async function callMemory(
   await writeTurn(store, place, turn, [asked, said], { callsBefore: turn === 1 ? 0 : 1 });
   const silent = queue === undefined ? undefined : { queue, ms: 10_000 };
   const needed = { place, task: memoryTask, tool, turn, call: 0, continues: turn > 1, silent, signal };
-  const execution = { instance: name, key: `${name}/${turn}/0`, attempt: 1, config: {}, signal };
+  const execution = {
+    instance: name,
+    function: "",
+    key: `${name}/${turn}/0`,
+    attempt: 1,
+    config: {},
+    signal,
+  };
   const { answer, snapshot } = await worker.instances.use(needed, async (state) => {
     return tool.plugin.execute(parameters, { ...execution, isReplay: false }, state);
   });

@@ -7,6 +7,7 @@ import type {
   TrajectoryResult,
   TurnRecord,
 } from "../../src/contracts/trajectory.ts";
+import { toolDefinitions } from "../../src/pipeline/tool-definitions.ts";
 import { createUniformStream } from "../../src/random/uniform-stream.ts";
 import type { OpenRun } from "../../src/runs/open-runs.ts";
 import { callKey, leftOutKey, trajectoryKey } from "../../src/store/keys.ts";
@@ -140,5 +141,5 @@ export async function writeTrajectory(
 }
 
 function toolsOf({ plan }: OpenRun): ToolDefinition[] {
-  return plan.tools.flatMap(({ manifest }) => (manifest.tool === undefined ? [] : [manifest.tool]));
+  return toolDefinitions(plan);
 }

@@ -2,13 +2,19 @@ import { openAlone } from "../../conformance/tool-subject.ts";
 import type { Task } from "../../contracts/generated/task.ts";
 import type { JsonObject } from "../../contracts/json.ts";
 import type { ResolvedPlugin, ResolvedTool } from "../../contracts/plan.ts";
+import { EverturnError } from "../../errors/everturn-error.ts";
 import { messageOf } from "../../errors/message-of.ts";
 import { callSettings } from "../../pipeline/call-settings.ts";
+import { toolFunctions } from "../../plugins/tool-functions.ts";
 import type { CheckedResponse } from "../../threads/checked-response.ts";
 import type { InstanceState } from "../../threads/plugin-thread.ts";
+import { functionOf } from "../../tools/open-tool.ts";
+import { suggestion } from "../../validation/nearest.ts";
 
 /** A call that was made by hand. */
 export interface TriedCall extends Pick<CheckedResponse, "error" | "reward" | "metrics" | "done"> {
+  /** Of a tool of several functions: which one. */
+  function?: string;
   arguments: JsonObject;
   /** What the model reads. */
   text: string;
@@ -25,7 +31,8 @@ export interface TriedCall extends Pick<CheckedResponse, "error" | "reward" | "m
 export interface Trial {
   /** What the policy is told of it. */
   described: string;
-  call(given: JsonObject): Promise<TriedCall>;
+  /** `name`: of the function; may be left out of a tool that has one. */
+  call(given: JsonObject, name?: string): Promise<TriedCall>;
   /** Releases the instance. */
   close(): Promise<void>;
 }
@@ -34,7 +41,8 @@ export interface Trial {
 export async function openTrial(plugin: ResolvedPlugin, columns: JsonObject): Promise<Trial> {
   const { tool: block } = plugin.manifest;
   if (block === undefined) throw new Error(`${plugin.name} has no tool block`);
-  const { name, description, parameters } = block;
+  const { name } = block;
+  const functions = toolFunctions(plugin);
   const resolved: ResolvedTool = { ...plugin, ...callSettings(name, block, {}) };
   const { tool: opened, close } = await openAlone(
     resolved,
@@ -47,11 +55,26 @@ export async function openTrial(plugin: ResolvedPlugin, columns: JsonObject): Pr
     ...{ data_source: "everturn-tools-try", prompt: [{ role: "user", content: "" }] },
     ...{ reward_model: { ground_truth: "" }, ...columns },
   };
+  const functionNamed = (called: string | undefined): string => {
+    const names = functions.map((one) => one.name);
+    const [first] = names;
+    const found = called ?? (names.length === 1 ? first : undefined);
+    if (found !== undefined && names.includes(found)) return found;
+    const example = `Write its name before the arguments: '${first} {…}'.`;
+    const reason =
+      found === undefined
+        ? `${name} has several functions: ${names.join(", ")}. ${example}`
+        : `${name} has no function ${found}. ${suggestion(found, names, "Its functions")}`;
+    throw new EverturnError("COMMAND_INVALID", { reason: reason.replace(/\.$/, "") });
+  };
   let instance: { state: InstanceState | undefined } | undefined;
   let calls = 0;
 
-  async function answered(given: JsonObject): Promise<Omit<TriedCall, "arguments" | "seconds">> {
-    const problem = opened.validate(given);
+  async function answered(
+    given: JsonObject,
+    called: string,
+  ): Promise<Omit<TriedCall, "function" | "arguments" | "seconds">> {
+    const problem = functionOf(opened, called).validate(given);
     if (problem !== undefined) return { text: `error: ${problem}`, invalid: true };
     const key = `try/${calls++}`;
     try {
@@ -59,7 +82,15 @@ export async function openTrial(plugin: ResolvedPlugin, columns: JsonObject): Pr
         const creation = { instance: "try", task, config, environment: {}, signal, hold() {} };
         instance = { state: await opened.plugin.create?.(creation) };
       }
-      const execution = { instance: "try", key, attempt: 1, config, signal, isReplay: false };
+      const execution = {
+        instance: "try",
+        function: called,
+        key,
+        attempt: 1,
+        config,
+        signal,
+        isReplay: false,
+      };
       const answer = await opened.plugin.execute(given, execution, instance?.state);
       const { media = [], invalid, ...said } = answer;
       const seen = media.flatMap(({ frames }) =>
@@ -78,12 +109,15 @@ export async function openTrial(plugin: ResolvedPlugin, columns: JsonObject): Pr
   }
 
   return {
-    described: `${name}: ${description}\n${JSON.stringify(parameters, undefined, 2)}`,
-    call: async (given) => {
+    described: functions
+      .map((one) => `${one.name}: ${one.description}\n${JSON.stringify(one.parameters, undefined, 2)}`)
+      .join("\n\n"),
+    call: async (given, called) => {
+      const function_ = functionNamed(called);
       const began = performance.now();
-      const answer = await answered(given);
+      const answer = await answered(given, function_);
       const seconds = Number(((performance.now() - began) / 1000).toPrecision(2));
-      return { arguments: given, ...answer, seconds };
+      return { ...(functions.length > 1 && { function: function_ }), arguments: given, ...answer, seconds };
     },
     close: async () => {
       if (instance !== undefined && !opened.isLost(instance.state))

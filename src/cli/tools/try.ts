@@ -22,16 +22,21 @@ export function registerTry(parent: Command): void {
       "call a tool as a trajectory would, call after call; without arguments, they are read line by line",
     )
     .argument("<tool>", "a file, a package's folder, or the name of a plugin that is installed")
-    .argument("[arguments...]", 'of each call, as JSON: {"value": 3}', collectObjects, [])
+    .argument(
+      "[calls...]",
+      'each its arguments, as JSON: {"value": 3}; of several functions, after its name: view {"path": "a"}',
+      collectCalls,
+      [],
+    )
     .option("--config <json>", "its configuration, as a pipeline gives it", jsonObject)
     .option("--task <json>", "columns of the task that its instance is made for", jsonObject)
     .option("--json", "print a line of JSON for each call", false)
-    .action(async (reference: string, calls: JsonObject[], { config, task = {}, json }: Options) => {
+    .action(async (reference: string, calls: GivenCall[], { config, task = {}, json }: Options) => {
       const trial = await openTrial(await toolOf(reference, config), task);
       try {
         if (calls.length === 0 && !json) process.stdout.write(`${trial.described}\n`);
         for await (const call of calls.length === 0 ? typedCalls() : calls) {
-          const tried = await trial.call(call);
+          const tried = await trial.call(call.arguments, call.function);
           process.stdout.write(`${json ? JSON.stringify(tried) : textOf(tried)}\n`);
           if (tried.failed !== undefined) process.exitCode = 1;
         }
@@ -41,8 +46,21 @@ export function registerTry(parent: Command): void {
     });
 }
 
-function collectObjects(value: string, before: JsonObject[]): JsonObject[] {
-  return [...before, jsonObject(value)];
+/** A call as it is written. */
+interface GivenCall {
+  function?: string;
+  arguments: JsonObject;
+}
+
+function collectCalls(value: string, before: GivenCall[]): GivenCall[] {
+  return [...before, givenCall(value)];
+}
+
+/** `{"value": 3}`, or a function's name before that; a name alone is a call without arguments. */
+function givenCall(text: string): GivenCall {
+  const [, name, given = ""] = /^\s*([A-Za-z_][\w-]*)\s*(\{.*)?$/s.exec(text) ?? [];
+  if (name === undefined) return { arguments: jsonObject(text) };
+  return { function: name, arguments: given === "" ? {} : jsonObject(given) };
 }
 
 async function toolOf(reference: string, config: JsonObject | undefined): Promise<ResolvedPlugin> {
@@ -55,7 +73,7 @@ async function toolOf(reference: string, config: JsonObject | undefined): Promis
 }
 
 /** Calls that are typed, a line each; a line that is none is told and left out. */
-async function* typedCalls(): AsyncGenerator<JsonObject> {
+async function* typedCalls(): AsyncGenerator<GivenCall> {
   const lines = createInterface({
     input: process.stdin,
     output: process.stderr,
@@ -70,9 +88,9 @@ async function* typedCalls(): AsyncGenerator<JsonObject> {
   }
 }
 
-function readCall(line: string): JsonObject | undefined {
+function readCall(line: string): GivenCall | undefined {
   try {
-    return jsonObject(line);
+    return givenCall(line);
   } catch (error) {
     process.stderr.write(`${String(Object(error).message)}\n`);
     process.exitCode = 1;

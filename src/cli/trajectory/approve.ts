@@ -2,6 +2,7 @@ import type { Client } from "@temporalio/client";
 import type { Command } from "commander";
 import type { JsonObject } from "../../contracts/json.ts";
 import { EverturnError } from "../../errors/everturn-error.ts";
+import { toolDefinitions } from "../../pipeline/tool-definitions.ts";
 import { argumentsValidator } from "../../plugins/validate-arguments.ts";
 import { openRun } from "../../runs/open-runs.ts";
 import type { RunReference } from "../../runs/run-reference.ts";
@@ -43,7 +44,7 @@ async function checked(
   const { waiting } = await askTranscript(client, id);
   const call = waiting.find((one) => one.call === options.call) ?? waiting[0];
   const { plan } = await openRun(runs, run);
-  const tool = plan.tools.find(({ manifest }) => manifest.tool?.name === call?.tool)?.manifest.tool;
+  const tool = toolDefinitions(plan).find(({ name }) => name === call?.tool);
   const problem = tool === undefined ? undefined : argumentsValidator(tool.parameters)(given);
   if (problem === undefined) return;
   const reason = `${tool?.name} does not take these arguments: ${problem.replace(/\.$/, "")}`;

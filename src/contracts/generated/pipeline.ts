@@ -6,6 +6,10 @@ import type { JsonObject } from "../json.ts";
  */
 export type PluginReference = string;
 /**
+ * The name that the tool has for the function.
+ */
+export type FunctionName = string;
+/**
  * A number and ms, s, m or h, for example 500ms, 10s or 2m.
  */
 export type Duration = string;
@@ -197,6 +201,16 @@ export interface PluginUse {
 export interface ToolUse {
   plugin: PluginReference;
   /**
+   * What the tool is called in this run: by it go its instances, its limits and its host. The policy calls a tool of one function by it. The manifest's if left out.
+   */
+  name?: string;
+  /**
+   * Which of the tool's functions the policy may call, in this order, each by its name alone or with what is said of it otherwise than the tool does. All if left out.
+   *
+   * @minItems 1
+   */
+  functions?: FunctionUse[];
+  /**
    * The plugin's configuration, checked against the schema in its manifest.
    */
   config: JsonObject;
@@ -217,6 +231,24 @@ export interface ToolUse {
    * Names what the calls depend on. Tools that name the same host share its limit, and wait together while it is down. The manifest's if left out, else the tool's name.
    */
   host?: string;
+}
+/**
+ * A function of a tool, and what is said of it otherwise than the tool does.
+ */
+export interface FunctionUse {
+  function: FunctionName;
+  /**
+   * What the policy calls it: letters, digits, _ and -, at most 64. The tool's own name for it if left out.
+   */
+  name?: string;
+  /**
+   * What the policy is told that it does. What the tool says if left out.
+   */
+  description?: string;
+  /**
+   * JSON Schema (draft-07) of its arguments, of type object, in place of the tool's own: what it lets through must be something that the tool takes.
+   */
+  parameters?: JsonObject;
 }
 /**
  * Overrides the retry policy of the plugin's manifest, key by key.

@@ -73,14 +73,19 @@ export interface PluginManifest {
  */
 export interface ToolManifest {
   /**
-   * The name the policy calls: letters, digits, _ and -, at most 64.
+   * The name the policy calls, or that several functions have in common: letters, digits, _ and -, at most 64.
    */
   name: string;
   /**
    * What the tool does, for the policy.
    */
-  description: string;
-  parameters: ObjectSchema;
+  description?: string;
+  parameters?: ObjectSchema;
+  functions?: ToolFunctions;
+  /**
+   * The plugin itself tells the functions that it offers, by functions(config), when the plan is made.
+   */
+  dynamic?: true;
   /**
    * The tool holds state for a trajectory, which its release frees at the trajectory's end.
    */
@@ -103,6 +108,22 @@ export interface ToolManifest {
    * A number and ms, s, m or h, for example 500ms, 10s or 2m.
    */
   timeout: string;
+}
+/**
+ * The functions of a tool, by name: letters, digits, _ and -, at most 64.
+ */
+export interface ToolFunctions {
+  [k: string]: ToolFunction;
+}
+/**
+ * A function of a tool.
+ */
+export interface ToolFunction {
+  /**
+   * What the function does, for the policy.
+   */
+  description: string;
+  parameters: ObjectSchema;
 }
 /**
  * How a call is retried when the plugin's infrastructure fails.

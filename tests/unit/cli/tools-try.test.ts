@@ -37,6 +37,21 @@ test("its calls are those of one trajectory: state is kept, and released at the 
   expect(lines).toMatchObject([{ text: "first" }, { text: "first, second" }]);
 });
 
+test("of a tool of several functions each call says which", async () => {
+  const board = join(tests, "one-file", "board.ts");
+  const told = await tried(board, 'pin {"note": "a"}', 'pin {"note": ""}', "read", "--json");
+  const lines = told.trim().split("\n");
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { function: "pin", arguments: { note: "a" }, text: "1" },
+    { function: "pin", invalid: true },
+    { function: "read", arguments: {}, text: "a" },
+  ]);
+  await expect(tried(board, "{}")).rejects.toThrow("board has several functions: pin, read.");
+  await expect(tried(board, "pni {}")).rejects.toThrow(
+    "board has no function pni. Its functions: pin, read.",
+  );
+});
+
 test("what can't be tried is refused, by what is wrong", async () => {
   await expect(tried("reward-exact-match", "{}")).rejects.toThrow(
     "reward-exact-match is a reward, and no tool",

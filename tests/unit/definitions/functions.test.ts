@@ -32,7 +32,7 @@ async function tool(text: string, name = "it") {
     ...{ name: manifest.name, version: manifest.version, folder, entry: file, manifest, config: {}, source },
   };
   const { execute } = await loadTool(plugin);
-  const execution = { instance: "", key: "", attempt: 1, config: {}, isReplay: false };
+  const execution = { instance: "", function: "", key: "", attempt: 1, config: {}, isReplay: false };
   const { signal } = new AbortController();
   const answer = (given: Parameters<typeof execute>[0]) =>
     execute(given, { ...execution, signal }, undefined);

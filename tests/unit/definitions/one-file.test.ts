@@ -35,7 +35,7 @@ export default defineTool({
 const units = "export const metres: Record<string, number> = { m: 1, km: 1000 };\n";
 
 const call = {
-  ...{ instance: "", key: "", attempt: 1, config: {}, isReplay: false },
+  ...{ instance: "", function: "", key: "", attempt: 1, config: {}, isReplay: false },
   signal: new AbortController().signal,
 };
 
@@ -268,10 +268,10 @@ describe("a module that is no such plugin is refused", () => {
 
   it("a bad name, an unknown word, a time without unit, no execute()", async () => {
     expect(await refused((head + rest).replace('"it"', '"it is"'))).toMatchInlineSnapshot(
-      `"tools/it.ts:3:9: tool.name is “it is”, but isn't of the right form. The name the policy calls: letters, digits, _ and -, at most 64."`,
+      `"tools/it.ts:3:9: tool.name is “it is”, but isn't of the right form. The name the policy calls, or that several functions have in common: letters, digits, _ and -, at most 64."`,
     );
     expect(await refused(`${head}  timeOut: "3s",\n${rest}`)).toMatchInlineSnapshot(
-      `"tools/it.ts:5:3: unknown key “timeOut” in tool. Did you mean “timeout”? Known keys: name, description, parameters, stateful, recovery, rate, concurrency, host, retry, timeout."`,
+      `"tools/it.ts:5:3: unknown key “timeOut” in tool. Did you mean “timeout”? Known keys: name, description, parameters, functions, dynamic, stateful, recovery, rate, concurrency, host, retry, timeout."`,
     );
     expect(await refused(`${head}  timeout: "3",\n${rest}`)).toMatchInlineSnapshot(
       `"tools/it.ts:5:12: tool.timeout is “3”, but isn't of the right form. A number and ms, s, m or h, for example 500ms, 10s or 2m."`,
@@ -290,7 +290,7 @@ describe("a module that is no such plugin is refused", () => {
 
   it("two tools of one name", async () => {
     expect(await refused(head + rest, "./tools/it.ts, { plugin: ./tools/it.ts }")).toMatchInlineSnapshot(
-      `"pipeline.yaml:10:34: tool-it offers the tool “it”, a name that tools[0] (pipeline.yaml:10:9) has already. The two can't be told apart; leave one out or rename it."`,
+      `"pipeline.yaml:10:34: tool-it offers the tool “it”, a name that tools[0] (pipeline.yaml:10:9) has already. The two can't be told apart; leave one out, or give it another \`name\` there: of the tool, or of one of its \`functions\`."`,
     );
   });
 });

@@ -247,7 +247,7 @@ describe("a broken pipeline is refused", () => {
       ),
     ).toMatchInlineSnapshot(`
       "pipeline.yaml: refused, 1 problem:
-      pipeline.yaml:12:13: tool-calculator offers the tool “calculator”, a name that tools[0] (pipeline.yaml:11:13) has already. The two can't be told apart; leave one out or rename it.
+      pipeline.yaml:12:13: tool-calculator offers the tool “calculator”, a name that tools[0] (pipeline.yaml:11:13) has already. The two can't be told apart; leave one out, or give it another \`name\` there: of the tool, or of one of its \`functions\`.
       Correct it and run again."
     `);
   });

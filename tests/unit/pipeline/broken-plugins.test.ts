@@ -168,7 +168,7 @@ describe("a broken plugin is refused", () => {
   it("a tool's name with a space", async () => {
     expect(await withManifest('"lookup"', '"look up"')).toMatchInlineSnapshot(`
       "pipeline.yaml: refused, 1 problem:
-      plugins/tool-test/everturn.plugin.json:10:13: tool.name is “look up”, but isn't of the right form. The name the policy calls: letters, digits, _ and -, at most 64.
+      plugins/tool-test/everturn.plugin.json:10:13: tool.name is “look up”, but isn't of the right form. The name the policy calls, or that several functions have in common: letters, digits, _ and -, at most 64.
       Correct it and run again."
     `);
   });
@@ -176,7 +176,7 @@ describe("a broken plugin is refused", () => {
   it("a tool that takes the name of one of Everturn's activities", async () => {
     expect(await withManifest('"lookup"', '"score-trajectory"')).toMatchInlineSnapshot(`
       "pipeline.yaml: refused, 1 problem:
-      pipeline.yaml:11:13: tool-test offers the tool “score-trajectory”, a name that an activity of Everturn has already. The two can't be told apart; leave one out or rename it.
+      pipeline.yaml:11:13: tool-test offers the tool “score-trajectory”, a name that an activity of Everturn has already. The two can't be told apart; leave one out, or give it another \`name\` there: of the tool, or of one of its \`functions\`.
       Correct it and run again."
     `);
   });

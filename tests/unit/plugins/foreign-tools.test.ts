@@ -5,7 +5,14 @@ import { z } from "zod";
 import { foreignTool } from "../../../src/plugins/foreign/foreign-tool.ts";
 
 const execution = {
-  ...{ instance: "", key: "run/step-0001/task-1/0/1/0", attempt: 1, config: {}, isReplay: false },
+  ...{
+    instance: "",
+    function: "",
+    key: "run/step-0001/task-1/0/1/0",
+    attempt: 1,
+    config: {},
+    isReplay: false,
+  },
   signal: new AbortController().signal,
 };
 

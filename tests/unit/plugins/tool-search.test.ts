@@ -22,7 +22,7 @@ const rows = [
 writeFileSync(corpus, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
 
 function ask(query: string, config: JsonObject = { corpus }, signal = new AbortController().signal) {
-  const execution = { instance: "i", key: "k", attempt: 1, config, signal, isReplay: false };
+  const execution = { instance: "i", function: "", key: "k", attempt: 1, config, signal, isReplay: false };
   return search.execute({ query }, execution, undefined);
 }
 

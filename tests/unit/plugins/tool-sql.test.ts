@@ -23,7 +23,15 @@ async function session(config: JsonObject = {}, snapshot?: Uint8Array) {
   };
   const state = await (snapshot === undefined ? sql.create?.(creation) : sql.restore?.(snapshot, creation));
   if (state === undefined) throw new Error("no state");
-  const execution = { instance: "i", key: "k", attempt: 1, config: given, signal, isReplay: false };
+  const execution = {
+    instance: "i",
+    function: "",
+    key: "k",
+    attempt: 1,
+    config: given,
+    signal,
+    isReplay: false,
+  };
   return { state, held, ask: (parameters: JsonObject) => sql.execute(parameters, execution, state) };
 }
 

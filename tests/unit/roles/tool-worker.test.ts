@@ -29,7 +29,15 @@ afterAll(() => far.kill());
 async function held(worker: ToolWorker, name: string, toolName: string, turn = 1): Promise<unknown> {
   const tool = await worker.tool(toolName);
   const call = { place: place(name), task: memoryTask, tool, turn, call: 0, continues: false, signal };
-  const execution = { instance: name, key: name, attempt: 1, config: {}, signal, isReplay: false };
+  const execution = {
+    instance: name,
+    function: "",
+    key: name,
+    attempt: 1,
+    config: {},
+    signal,
+    isReplay: false,
+  };
   const { answer } = await worker.instances.use(call, async (state) =>
     tool.plugin.execute({ expression: "" }, execution, state),
   );
@@ -154,7 +162,15 @@ test("a call that fails half-way is made again on the state before it", async ()
   await call(worker, "f", "replay", 1);
   const tool = await worker.tool("replay");
   const broken = { place: place("f"), task: memoryTask, tool, turn: 2, call: 0, continues: true, signal };
-  const execution = { instance: "f", key: "f/2/0", attempt: 1, config: {}, signal, isReplay: false };
+  const execution = {
+    instance: "f",
+    function: "",
+    key: "f/2/0",
+    attempt: 1,
+    config: {},
+    signal,
+    isReplay: false,
+  };
   const failing = worker.instances.use(broken, async (state) => {
     await tool.plugin.execute({ expression: "half of turn 2" }, execution, state);
     throw new Error("the host is down");
@@ -169,7 +185,15 @@ test("instances whose thread ended count as lost with it, as if their worker had
   for (const name of ["replay", "snapshot", "fail"]) {
     await call(worker, `lost-${name}`, name, 1);
     const tool = await worker.tool(name);
-    const execution = { instance: "", key: "", attempt: 1, config: {}, signal, isReplay: false };
+    const execution = {
+      instance: "",
+      function: "",
+      key: "",
+      attempt: 1,
+      config: {},
+      signal,
+      isReplay: false,
+    };
     const ending = tool.plugin.execute({ expression: "exit" }, execution, undefined);
     await expect(ending).rejects.toMatchObject({ code: "TOOL_FAILED" });
   }

@@ -13,7 +13,7 @@ const [resolved] = samplePlan({
 if (resolved === undefined) throw new Error("the sample plan has no tool");
 const { signal } = new AbortController();
 const execution: ToolExecution = {
-  ...{ instance: "a", key: "a/1/0", attempt: 1, config: {}, signal, isReplay: false },
+  ...{ instance: "a", function: "", key: "a/1/0", attempt: 1, config: {}, signal, isReplay: false },
 };
 
 /** A tool that does what its expression says, with `limit` ms for a call. */
