@@ -1,7 +1,7 @@
 import type { WarmStartInput, WarmStartResult } from "../src/contracts/activities.ts";
-import type { MaskedTokens } from "../src/contracts/policy.ts";
 import type { SupervisedSettings, Trainer } from "../src/contracts/trainer.ts";
-import { batchIndices } from "../src/random/batch-indices.ts";
+import { batchesOfIndices } from "../src/random/batch-indices.ts";
+import type { FramedDemonstrations } from "../src/roles/framed-demonstrations.ts";
 import { saved, type TrainerStart, type TrainerWorker } from "../src/roles/trainer-worker.ts";
 import { commitTree } from "../src/store/commit-tree.ts";
 import { initialKey, warmStartKey } from "../src/store/keys.ts";
@@ -27,8 +27,13 @@ export function warmStart(worker: TrainerWorker) {
         start: startAt(from),
         work: async (trainer) => {
           const started = performance.now();
-          const examples = await worker.demonstrations(run);
-          const losses = await supervisedSteps(trainer, examples, { ...settings, from, to, seed: plan.seed });
+          const demonstrations = await worker.demonstrations(run);
+          const losses = await supervisedSteps(trainer, demonstrations, {
+            ...settings,
+            from,
+            to,
+            seed: plan.seed,
+          });
           return commitTree(store, key, saved(trainer), () => ({
             ...{ firstLoss: losses[0] ?? 0, lastLoss: losses.at(-1) ?? 0 },
             seconds: (performance.now() - started) / 1000,
@@ -42,16 +47,16 @@ export function warmStart(worker: TrainerWorker) {
 
 async function supervisedSteps(
   trainer: Trainer,
-  demonstrations: readonly MaskedTokens[],
+  demonstrations: FramedDemonstrations,
   settings: SupervisedSettings & { batchSize: number; from: number; to: number; seed: number },
 ): Promise<number[]> {
   const { from, to, batchSize: size, seed } = settings;
+  const { length } = demonstrations;
+  const batches = batchesOfIndices({ length, size, from, to, seed, purpose: "demonstrations" });
+  await demonstrations.at(batches.flat()); // the policy that frames them is opened once
   const losses: number[] = [];
-  for (let number = from; number < to; number++) {
-    const { length } = demonstrations;
-    const batch = batchIndices({ length, size, number, seed, purpose: "demonstrations" });
-    const examples = batch.flatMap((index) => demonstrations[index] ?? []);
-    const { loss } = await trainer.supervisedStep(examples, settings);
+  for (const batch of batches) {
+    const { loss } = await trainer.supervisedStep(await demonstrations.at(batch), settings);
     if (Number.isFinite(loss)) losses.push(loss); // that of an update that float16 skipped need not be
   }
   return losses;

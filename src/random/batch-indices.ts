@@ -1,23 +1,32 @@
 import { permutation } from "./permutation.ts";
 
+/** What draws are made of. */
+interface Draws {
+  length: number;
+  size: number;
+  seed: number;
+  purpose: string;
+}
+
 /**
  * Which of `length` items batch `number` (from 0) holds: epochs follow each other, each in an order of its own, and
  * no item comes twice in an epoch. A function of its arguments alone, so that no cursor can be lost.
  */
-export function batchIndices(options: {
-  length: number;
-  size: number;
-  number: number;
-  seed: number;
-  purpose: string;
-}): number[] {
-  const { length, size, number, seed, purpose } = options;
+export function batchIndices({ number, ...draws }: Draws & { number: number }): number[] {
+  return batchesOfIndices({ ...draws, from: number, to: number + 1 }).flat();
+}
+
+/** Batches `from` to `to`, the latter left out; to order an epoch takes a while, so each is ordered once. */
+export function batchesOfIndices(options: Draws & { from: number; to: number }): number[][] {
+  const { length, size, from, to, seed, purpose } = options;
   const orders = new Map<number, number[]>();
-  return Array.from({ length: size }, (_, position) => {
-    const drawn = number * size + position;
+  const indexOf = (drawn: number) => {
     const epoch = Math.floor(drawn / length);
     const order = orders.get(epoch) ?? permutation(length, seed, `${purpose}/${epoch}`);
     orders.set(epoch, order);
     return order[drawn % length]!;
-  });
+  };
+  return Array.from({ length: to - from }, (_, batch) =>
+    Array.from({ length: size }, (_, position) => indexOf((from + batch) * size + position)),
+  );
 }

@@ -1,14 +1,12 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { MaskedTokens } from "../contracts/policy.ts";
 import type { Trainer, TrainerFolders } from "../contracts/trainer.ts";
-import { readDemonstrations } from "../pipeline/demonstrations.ts";
-import { toolDefinitions } from "../pipeline/tool-definitions.ts";
-import { loadPolicy, loadTrainer } from "../plugins/registry.ts";
+import { loadTrainer } from "../plugins/registry.ts";
 import { sharedPromises } from "../promises/shared-promises.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import { inPart, type KeptPart, keepPart, type TreePart } from "../store/tree-part.ts";
 import { policyPart } from "../versions/version-parts.ts";
+import { type FramedDemonstrations, framedDemonstrations } from "./framed-demonstrations.ts";
 
 /** Where a trainer starts from, beside version 0. Without `state` the optimizer and the value head start anew. */
 export interface TrainerStart {
@@ -32,8 +30,8 @@ export interface TrainerWorker {
     start: TrainerStart;
     work: (trainer: Trainer) => Promise<T>;
   }): Promise<T>;
-  /** The warm start's demonstrations as tokens. */
-  demonstrations(run: string): Promise<MaskedTokens[]>;
+  /** What the warm start of a run imitates. */
+  demonstrations(run: string): Promise<FramedDemonstrations>;
   close(): Promise<void>;
 }
 
@@ -56,7 +54,7 @@ export function saved(trainer: Trainer): (folder: string) => Promise<void> {
 
 /** A trainer worker of the runs that `openRun` opens. */
 export function trainerWorker(openRun: (run: string) => Promise<OpenRun>): TrainerWorker {
-  const demonstrations = sharedPromises<MaskedTokens[]>();
+  const demonstrations = sharedPromises<FramedDemonstrations>();
   const trainers = new Map<string, HeldTrainer>();
 
   async function drop(run: string): Promise<void> {
@@ -98,22 +96,6 @@ export function trainerWorker(openRun: (run: string) => Promise<OpenRun>): Train
     }
   }
 
-  async function frameDemonstrations(run: string): Promise<MaskedTokens[]> {
-    const { plan, store } = await openRun(run);
-    const { warmStart, policy: plugin } = plan;
-    if (warmStart === undefined) return [];
-    return inPart(store, policyPart(plan, 0), async (folder) => {
-      const policy = await (await loadPolicy(plugin)).open(folder, plugin.config);
-      const definitions = toolDefinitions(plan);
-      try {
-        const rows = await readDemonstrations(warmStart.demonstrations);
-        return rows.map((row) => policy.frameDemonstration(row.messages, definitions));
-      } finally {
-        await policy.close();
-      }
-    });
-  }
-
   return {
     openRun,
     train: async ({ run, from, to, start, work }) => {
@@ -132,7 +114,7 @@ export function trainerWorker(openRun: (run: string) => Promise<OpenRun>): Train
         throw error;
       }
     },
-    demonstrations: (run) => demonstrations.get(run, () => frameDemonstrations(run)),
+    demonstrations: (run) => demonstrations.get(run, async () => framedDemonstrations(await openRun(run))),
     close: async () => {
       for (const run of [...trainers.keys()]) await drop(run);
     },

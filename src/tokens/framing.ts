@@ -29,11 +29,10 @@ export function createFraming(tokenizer: Tokenizer): Framing {
   const tokenize = (text: string): TokenizedText => ({ text, tokens: tokenizer.encode(text) });
 
   /** Tokens of a text where it goes on after another: SentencePiece puts a space before one that stands alone. */
-  const continued = (before: string, text: string): TokenizedText => {
-    const begun = tokenizer.encode(before);
-    const whole = tokenizer.encode(before + text);
-    const goesOn = begun.every((token, at) => token === whole[at]);
-    return goesOn ? { text, tokens: whole.slice(begun.length) } : tokenize(text);
+  const continued = (before: TokenizedText, text: string): TokenizedText => {
+    const whole = tokenizer.encode(before.text + text);
+    const goesOn = before.tokens.every((token, at) => token === whole[at]);
+    return goesOn ? { text, tokens: whole.slice(before.tokens.length) } : tokenize(text);
   };
 
   const framePrompt = (messages: Message[], tools: ToolDefinition[]) =>
@@ -44,16 +43,15 @@ export function createFraming(tokenizer: Tokenizer): Framing {
     // Llama 2's template writes a space before eos_token, which is the model's to write
     const after = text.slice(text.indexOf(placeholder) + placeholder.length).trimStart();
     if (!text.includes(placeholder) || !after.startsWith(end)) throw endless(end);
-    return continued(end, after.slice(end.length));
+    return continued(tokenize(end), after.slice(end.length));
   };
 
-  const frameAction = (before: Message[], preceding: string, action: Message, tools: ToolDefinition[]) => {
-    const opening = render(before, tools, true);
-    const text = render([...before, action], tools, false);
-    if (!text.startsWith(opening)) throw unusable("it writes earlier messages differently later on");
+  /** Of a chat that is rendered as `text`, up to an action as `before`: the action, which goes on after `preceding`. */
+  const frameAction = (text: string, before: string, preceding: TokenizedText) => {
+    if (!text.startsWith(before)) throw unusable("it writes earlier messages differently later on");
     const stop = text.lastIndexOf(end);
-    if (stop < opening.length) throw endless(end);
-    return continued(preceding, text.slice(opening.length, stop + end.length));
+    if (stop < before.length) throw endless(end);
+    return continued(preceding, text.slice(before.length, stop + end.length));
   };
 
   const frameDemonstration = (messages: Message[], tools: ToolDefinition[]) => {
@@ -68,10 +66,12 @@ export function createFraming(tokenizer: Tokenizer): Framing {
     let start = 0;
     messages.forEach((message, index) => {
       if (message.role !== "assistant") return;
-      const between = messages.slice(start, index);
-      const opening = start === 0 ? framePrompt(between, tools) : frameObservation(between);
+      const before = render(messages.slice(0, index), tools, true);
+      const opening = start === 0 ? tokenize(before) : frameObservation(messages.slice(start, index));
       append(opening, 0);
-      append(frameAction(messages.slice(0, index), opening.text, message, tools), 1);
+      const preceding = start === 0 ? opening : tokenize(opening.text);
+      const text = render(messages.slice(0, index + 1), tools, false);
+      append(frameAction(text, before, preceding), 1);
       start = index + 1;
     });
     if (start === 0) throw new EverturnError("DEMONSTRATION_WITHOUT_ACTION", { messages: messages.length });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { batchIndices } from "../../../src/random/batch-indices.ts";
+import { batchesOfIndices, batchIndices } from "../../../src/random/batch-indices.ts";
 
 const options = { length: 10, size: 4, seed: 1, purpose: "tasks" };
 const drawn = (batches: number, changes = {}) =>
@@ -15,6 +15,9 @@ test("each epoch holds every item once, also where a batch spans two epochs", ()
 
 test("any batch can be drawn alone, and again", () => {
   expect(batchIndices({ ...options, number: 3 })).toEqual(drawn(5).slice(12, 16));
+  const batches = batchesOfIndices({ ...options, from: 1, to: 4 });
+  expect(batches.map(({ length }) => length)).toEqual([4, 4, 4]);
+  expect(batches.flat()).toEqual(drawn(5).slice(4, 16));
 });
 
 test("another seed or purpose gives another order", () => {
