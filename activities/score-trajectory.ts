@@ -11,6 +11,7 @@ import { addedScores, addedTurns } from "../src/tools/added-scores.ts";
 import { scoreParts } from "../src/tools/score-parts.ts";
 import { callService } from "../src/tools/service.ts";
 import { readEnded } from "../src/trajectory/ended-trajectory.ts";
+import { finalAnswer } from "../src/trajectory/final-answer.ts";
 import { recordedOnce } from "../src/trajectory/journal.ts";
 import { trajectoryRecord } from "../src/trajectory/trajectory-record.ts";
 
@@ -38,7 +39,7 @@ export function scoreTrajectory(worker: ToolWorker, tasks: RunTasks) {
       if (turns.length < input.turns) {
         throw new EverturnError("TURN_MISSING", { trajectory: place.id, turn: turns.length + 1 });
       }
-      const answer = outcome === "answered" ? (turns.at(-1)?.action ?? "") : "";
+      const answer = await finalAnswer(store, outcome, turns);
       const { attempt } = Context.current().info;
       const parts = await scoreParts(plan.rewards, task, {
         recorded: (part, ask) => recordedOnce(journal, scoreKey(place, part), ask),

@@ -38,7 +38,7 @@ function responseOf(turns: ScoreRequest["turns"], outcome: ScoreRequest["outcome
     parallel_tool_calls: true,
     tool_choice: "auto",
     tools: [],
-    status: outcome === "answered" ? "completed" : "incomplete",
+    status: outcome === "answered" || outcome === "done" ? "completed" : "incomplete",
   };
 }
 

@@ -68,7 +68,7 @@ interface DefinedInstances<ConfigSchema, Config, State> extends Defined<ConfigSc
   create?(creation: Configured<ToolCreation, Config>): Promise<State> | State;
   /** Default: nothing has to be freed. */
   release?(state: State): Promise<void> | void;
-  snapshot?(state: State): Promise<Uint8Array> | Uint8Array;
+  snapshot?(state: State): Promise<Uint8Array | undefined> | Uint8Array | undefined;
   restore?(snapshot: Uint8Array, creation: Configured<ToolCreation, Config>): Promise<State> | State;
   reap?(handle: JsonValue, config: Config): Promise<void> | void;
   probe?(config: Config): Promise<void> | void;

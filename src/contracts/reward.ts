@@ -8,7 +8,7 @@ export interface ScoreRequest {
   task: Task;
   turns: TurnRecord[];
   outcome: Outcome;
-  /** The text of the last action if it called no tool, else "". */
+  /** The text of the last action if it called no tool; what the tool said that ended the trajectory; else "". */
   answer: string;
   config: JsonObject;
   /** Aborted at the reward's time-out, and when nobody waits for the score any longer. */

@@ -79,8 +79,8 @@ export interface ToolPlugin<State = undefined, Answer = ToolResponse | JsonValue
    */
   functions?(config: JsonObject): Promise<Record<string, ToldFunction>> | Record<string, ToldFunction>;
   release?(state: State): Promise<void> | void;
-  /** For `recovery: snapshot`: the state after a call, as bytes. */
-  snapshot?(state: State): Promise<Uint8Array> | Uint8Array;
+  /** For `recovery: snapshot`: the state after a call, as bytes; undefined if it can't be told, and would be lost. */
+  snapshot?(state: State): Promise<Uint8Array | undefined> | Uint8Array | undefined;
   /** For `recovery: snapshot`: a new instance with the state of a snapshot. */
   restore?(snapshot: Uint8Array, creation: ToolCreation): Promise<State> | State;
   /** Frees what the worker of an instance left when it died, by its handle. May be called more than once. */

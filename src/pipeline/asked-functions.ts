@@ -1,5 +1,4 @@
 import type { OfferedFunction, ResolvedPlugin } from "../contracts/plan.ts";
-import { EverturnError } from "../errors/everturn-error.ts";
 import { manifestFunctions } from "../plugins/tool-functions.ts";
 import { pluginThread } from "../threads/plugin-thread.ts";
 
@@ -8,15 +7,15 @@ const limit = 60_000;
 
 /**
  * The functions that a tool has of its own: those of its manifest, or what the plugin tells in a thread of its own where the
- * manifest says that it does. Throws PLUGIN_ENTRY_FAILED, PLUGIN_EXPORT_INVALID, PLUGIN_ANSWER_INVALID, TOOL_FAILED.
+ * manifest says that it does. Throws PLUGIN_ENTRY_FAILED, PLUGIN_EXPORT_INVALID, PLUGIN_ANSWER_INVALID, and what keeps it from telling them.
  */
 export async function ownFunctions(plugin: ResolvedPlugin): Promise<OfferedFunction[]> {
   const { name: tool, manifest, config } = plugin;
   if (manifest.tool === undefined) return [];
   if (manifest.tool.dynamic !== true) return manifestFunctions(manifest.tool);
   const failed = (reason: string, cause?: unknown) =>
-    new EverturnError("TOOL_FAILED", { tool, reason }, { cause });
-  const timedOut = () => failed(`it did not tell its functions within ${limit / 1000} s`);
+    new Error(`${tool} does not tell its functions: ${reason}`, { cause });
+  const timedOut = () => failed(`no answer within ${limit / 1000} s`);
   const log = (text: string) => void process.stderr.write(`${text}\n`);
   const thread = pluginThread({ kind: "tool", plugin, limit, errors: { timedOut, failed }, log });
   try {

@@ -17,10 +17,11 @@ export function checkedScore(plugin: string, given: unknown, turnCount: number):
   return { reward, success, ...checkedMetrics(metrics, refuse), ...checkedTurns(turns, turnCount, refuse) };
 }
 
-/** A snapshot, checked, as a copy: a view would cross with all of the buffer that it looks at. */
-export function checkedSnapshot(plugin: string, given: unknown): Uint8Array {
+/** A snapshot, checked, as a copy: a view would cross with all of the buffer that it looks at. Undefined if there is none. */
+export function checkedSnapshot(plugin: string, given: unknown): Uint8Array | undefined {
+  if (given === undefined) return undefined;
   if (given instanceof Uint8Array) return new Uint8Array(given);
-  throw invalidAnswer(plugin, "snapshot", given, "it must be bytes, a Uint8Array");
+  throw invalidAnswer(plugin, "snapshot", given, "it must be bytes, a Uint8Array, or nothing");
 }
 
 /** Numbers by name, checked; absent if there are none. */

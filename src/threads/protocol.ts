@@ -34,7 +34,7 @@ export interface PluginFunctions {
     };
     answer: CheckedResponse;
   };
-  snapshot: { request: { state: StateNumber }; answer: Uint8Array };
+  snapshot: { request: { state: StateNumber }; answer: Uint8Array | undefined };
   release: { request: { state: StateNumber }; answer: undefined };
   reap: { request: { handle: JsonValue; config: JsonObject }; answer: undefined };
   probe: { request: { config: JsonObject }; answer: undefined };

@@ -4,12 +4,15 @@ import { expect, test } from "vitest";
 import type { Plan } from "../../src/contracts/plan.ts";
 import { runFolder } from "../../src/runs/run-folder.ts";
 import { everturn, lastLine } from "../support/command.ts";
+import { byStdio, filesystem } from "../support/mcp-servers.ts";
 import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";
 import { stageRecords } from "../support/stage-records.ts";
 import { storedRecord } from "../support/stored-record.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const folder = temporaryFolder();
+const note = join(folder, "note.txt");
+const plugin = (name: string) => join(import.meta.dirname, "..", "..", "plugins", name);
 const file = (name: string) => join(import.meta.dirname, "..", "one-file", `${name}.ts`);
 const call = (parameters: object, name = "length") =>
   `<tool_call>${JSON.stringify({ name, arguments: parameters })}</tool_call>`;
@@ -33,13 +36,27 @@ test("a run with tools, a reward and data sets of one file each, and tools of ot
         .join("") + call({}, "server"),
       call({ note: "a" }, "pin") + call({ note: "" }, "pin"),
       call({ note: "b" }, "pin") + call({ from: 0 }, "look") + call({}, "look"),
-      "1001",
+      call({ message: "東京" }, "echo") + call({ a: 2, b: 3 }, "sum") + call({ a: "x" }, "sum"),
+      call({}, "get-tiny-image") + call({ path: note, content: "one\ntwo" }, "write_file"),
+      call({ path: note, head: 1 }, "read_text_file") + call({ path: "/etc/passwd" }, "read_text_file"),
+      call({ answer: "1001" }, "finish"),
     ],
   ];
   const tool = { plugin: file("length"), config: { digits: 1 } };
+  const everything = { ...byStdio, shared: true };
+  const files = { command: process.execPath, args: [filesystem, folder], recovery: "replay" };
   const pipeline = writeScriptedPipeline(folder, conversations, {
     tools: [
       tool,
+      {
+        ...{ plugin: plugin("tool-mcp"), name: "everything", config: everything },
+        functions: ["echo", { function: "get-sum", name: "sum" }, "get-tiny-image"],
+      },
+      {
+        ...{ plugin: plugin("tool-mcp"), name: "files", config: files },
+        functions: ["write_file", "read_text_file"],
+      },
+      { plugin: plugin("tool-finish") },
       { plugin: file("board"), functions: ["pin", { function: "read", name: "look" }] },
       ...Object.keys({ ...foreign, wrapped: "server" }).map((name) => ({
         plugin: `${file("foreign")}#${name}`,
@@ -61,7 +78,7 @@ test("a run with tools, a reward and data sets of one file each, and tools of ot
   const { root } = runFolder(folder, run);
   const records = await stageRecords(root, "step-0001");
   expect(records).toHaveLength(2);
-  for (const { task, turns, reward, metrics } of records) {
+  for (const { task, turns, reward, metrics, outcome, answer } of records) {
     expect(task.data_source).toBe("lengths");
     expect(turns[0]?.toolCalls.map(({ tool, observation }) => [tool, observation])).toEqual([
       ["length", "1500.0"],
@@ -95,6 +112,16 @@ test("a run with tools, a reward and data sets of one file each, and tools of ot
       },
       { tool: "look", observation: "a, b" },
     ]);
+    expect(turns.slice(4, 7).flatMap(({ toolCalls }) => toolCalls)).toMatchObject([
+      { tool: "echo", observation: "Echo: 東京", valid: true, attempts: 1 },
+      { tool: "sum", observation: "The sum of 2 and 3 is 5." },
+      { tool: "sum", observation: expect.stringContaining("a must be a number"), valid: false },
+      { tool: "get-tiny-image", media: [{ type: "image", frames: [{ mediaType: "image/png", width: 20 }] }] },
+      { tool: "write_file", observation: expect.stringContaining("Successfully wrote") },
+      { tool: "read_text_file", observation: "one" },
+      { tool: "read_text_file", observation: expect.stringContaining("Access denied"), valid: true },
+    ]);
+    expect({ outcome, answer }).toEqual({ outcome: "done", answer: "1001" });
     const near = task.reward_model.ground_truth === "1000" ? 0.5 : 0;
     expect({ reward, metrics }).toMatchObject({ reward: near, metrics: { near, strict: 0 } });
   }

@@ -124,7 +124,7 @@ describe("a tool of several functions", () => {
   it("is refused where it can't tell its functions, or tells nonsense", async () => {
     expect(
       await refused(`[{ plugin: ${told}, config: { words: [x], fault: the server is down } }]`),
-    ).toContain("tool-told failed: the server is down");
+    ).toContain("tool-told does not tell its functions: the server is down");
     expect(await refused(`[{ plugin: ${told}, config: { words: [] } }]`)).toContain(
       "there must be at least one function",
     );

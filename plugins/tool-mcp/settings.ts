@@ -1,0 +1,42 @@
+import type { JsonObject, JsonValue } from "everturn/plugin";
+
+/** A server of the pipeline's configuration. */
+export interface Settings {
+  command?: string;
+  args: string[];
+  folder?: string;
+  environment: Record<string, string>;
+  secrets: string[];
+  url?: string;
+  headers: Record<string, string>;
+  secretHeaders: Record<string, string>;
+  shared: boolean;
+  recovery: "fresh" | "replay" | "fail";
+}
+
+/** The configuration, which its schema has checked. Throws if it names no server, or two. */
+export function settingsOf({ command, folder, url, ...config }: JsonObject): Settings {
+  if ((typeof command === "string") === (typeof url === "string"))
+    throw new Error("tool-mcp needs either “command”, which starts a server, or “url”, a server's");
+  const { args, environment, secrets, headers, secretHeaders, shared, recovery } = config;
+  return {
+    ...(typeof command === "string" ? { command } : {}),
+    ...(typeof folder === "string" ? { folder } : {}),
+    ...(typeof url === "string" ? { url } : {}),
+    args: texts(args),
+    environment: textsByName(environment),
+    secrets: texts(secrets),
+    headers: textsByName(headers),
+    secretHeaders: textsByName(secretHeaders),
+    shared: shared === true,
+    recovery: recovery === "fresh" || recovery === "replay" ? recovery : "fail",
+  };
+}
+
+function texts(value: JsonValue | undefined): string[] {
+  return Array.isArray(value) ? value.map(String) : [];
+}
+
+function textsByName(value: JsonValue | undefined): Record<string, string> {
+  return Object.fromEntries(Object.entries(Object(value)).map(([name, text]) => [name, String(text)]));
+}
