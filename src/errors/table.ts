@@ -791,6 +791,21 @@ export const errorTable = {
     retryable: true,
     help: "Look whether the machine has memory and processes left.",
   },
+  TOO_MANY_TRAJECTORIES: {
+    message: "{count} trajectories hold instances of tools already.",
+    retryable: true,
+    help: "Finish some (`finish` in verl-tool's protocol, the end of a session in MCP's), or allow more: `--trajectories`.",
+  },
+  PORT_UNUSABLE: {
+    message: "The server can't listen on {host}, port {port}: {reason}.",
+    retryable: true,
+    help: "Another program may have it. Name another one, or 0 for any that is free: `--port 0`.",
+  },
+  SERVER_ENDS: {
+    message: "The server of the tools ends.",
+    retryable: true,
+    help: "Ask the one that is started next.",
+  },
   COMMAND_INVALID: {
     message: "{reason}.",
     retryable: false,

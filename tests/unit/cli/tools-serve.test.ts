@@ -1,0 +1,87 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { servedPlan } from "../../../src/cli/tools/served-plan.ts";
+import { processIdentity } from "../../../src/processes/process-identity.ts";
+import { startWith } from "../../support/command.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+
+const state = temporaryFolder();
+const root = join(import.meta.dirname, "..", "..", "..");
+const notes = `${join(root, "tests", "one-file", "notes.ts")}#restored`;
+const patience = 120_000;
+
+async function served() {
+  const command = startWith({ XDG_STATE_HOME: state }, "tools", "serve", notes, "--port", "0");
+  onTestFinished(() => {
+    if (command.child.exitCode === null && command.child.signalCode === null) command.killGroup();
+  });
+  await vi.waitFor(() => expect(command.stdout()).toContain("Ctrl-C"), patience);
+  const [, url] = /verl-tool: (\S+)/.exec(command.stdout()) ?? [];
+  const ask = async (text: string) => {
+    const actions = [JSON.stringify({ name: "restored", arguments: { line: text } })];
+    const body = JSON.stringify({ trajectory_ids: ["a"], actions });
+    return JSON.parse(await (await fetch(String(url), { method: "POST", body })).text());
+  };
+  return { command, ask };
+}
+
+/** Processes that instances noted as theirs. */
+function noted(): number[] {
+  const files = readdirSync(state, { recursive: true, encoding: "utf8" }).filter((name) =>
+    name.endsWith(".json"),
+  );
+  return files.map((name) => Number(JSON.parse(readFileSync(join(state, name), "utf8")).handle.pid));
+}
+
+test("a server that is killed leaves what the next one frees; one that is interrupted ends with all that it holds", {
+  timeout: 3 * patience,
+}, async () => {
+  const killed = await served();
+  expect((await killed.ask("first")).valids).toEqual([true]);
+  const [pid = 0] = noted();
+  expect(processIdentity(pid)).toBeDefined();
+  killed.command.child.kill("SIGKILL");
+  await killed.command.end();
+  expect(processIdentity(pid)).toBeDefined();
+  const next = await served();
+  await vi.waitFor(() => expect(noted()).toEqual([]), patience);
+  expect(processIdentity(pid)).toBeUndefined();
+  expect((await next.ask("second")).observations[0]).toContain("second");
+  const [later = 0] = noted();
+  expect(processIdentity(later)).toBeDefined();
+  next.command.child.kill("SIGINT");
+  expect(await next.command.end()).toMatchObject({ code: 0, stderr: "" });
+  expect(noted()).toEqual([]);
+  await vi.waitFor(() => expect(processIdentity(later)).toBeUndefined(), patience);
+});
+
+test("an MCP client speaks with it by standard input and output", { timeout: patience }, async () => {
+  const main = join(root, "src", "cli", "main.ts");
+  const args = [main, "tools", "serve", notes, "--stdio"];
+  const env = { ...process.env, XDG_STATE_HOME: state } as Record<string, string>;
+  const transport = new StdioClientTransport({ command: process.execPath, args, env });
+  const client = new Client({ name: "test", version: "1.0.0" });
+  await client.connect(transport);
+  const answers = [];
+  for (const line of ["a", "b"])
+    answers.push((await client.callTool({ name: "restored", arguments: { line } })).content);
+  expect(answers).toEqual([[{ type: "text", text: "a" }], [{ type: "text", text: "a, b" }]]);
+  const [pid = 0] = noted();
+  expect(processIdentity(pid)).toBeDefined();
+  await client.close();
+  await vi.waitFor(() => expect(processIdentity(pid)).toBeUndefined(), patience);
+});
+
+test("what can't be served is refused, by what is wrong", async () => {
+  const length = join(root, "tests", "one-file", "length.ts");
+  await expect(servedPlan(["reward-exact-match"])).rejects.toThrow(
+    "reward-exact-match is a reward, and no tool",
+  );
+  await expect(servedPlan([length, length])).rejects.toThrow("two of the tools have a function length");
+  await expect(servedPlan([length, notes], {})).rejects.toThrow("--config is for one tool");
+  await expect(servedPlan(["a.yaml", length])).rejects.toThrow("name it alone");
+  await expect(servedPlan(["no-such-tool"])).rejects.toThrow("there is no plugin");
+});
