@@ -1,18 +1,19 @@
-"""Makes pipelines/calculator/tokenizer: a byte-level BPE tokenizer and its chat template.
+"""Makes a pipeline's tokenizer, pipelines/NAME/tokenizer: a byte-level BPE tokenizer and its chat template.
 
     pip install -r scripts/requirements-fixtures.txt
-    python scripts/make-tokenizer.py
+    python scripts/make-tokenizer.py [NAME]    (calculator; code, sql, search)
 
 The 256 bytes are in the vocabulary, so any text can be encoded. Digits, a minus sign and an operator between spaces
 are tokens of their own wherever they stand: a number is the same tokens in a prompt, a tool call and a tool response.
 """
 
 import json
+import sys
 from pathlib import Path
 
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
-PIPELINE = Path(__file__).parent.parent / "pipelines" / "calculator"
+PIPELINE = Path(__file__).parent.parent / "pipelines" / (sys.argv[1] if len(sys.argv) > 1 else "calculator")
 VOCABULARY_SIZE = 400  # an upper bound: training ends when every word is one token
 
 # The alternatives: an operator between spaces, a minus sign, a digit, a word, a run of anything else.
@@ -63,6 +64,19 @@ CHAT_TEMPLATE = """\
 
 def corpus():
     """The texts that the merges are learned from: what the training split's conversations consist of."""
+    yield from calculations() if PIPELINE.name == "calculator" else demonstrated()
+
+
+def demonstrated():
+    for line in (PIPELINE / "demonstrations.jsonl").read_text().splitlines():
+        yield from ("system", "\n# Tools\n", "user", "assistant", "\n", "error: ")
+        for message in json.loads(line)["messages"]:
+            yield message["content"] or ""
+            for call in message.get("tool_calls", []):
+                yield json.dumps(call["function"])
+
+
+def calculations():
     for line in (PIPELINE / "chain-sum-small.train.jsonl").read_text().splitlines():
         task = json.loads(line)
         call = {"name": "calculator", "arguments": {"expression": task["extra_info"]["expression"]}}
