@@ -19,7 +19,9 @@ import { mayMount, mount } from "../support/mount.ts";
 import { writeSampleRun } from "../support/sample-run.ts";
 
 const pipeline = join(import.meta.dirname, "..", "pipelines", "small.yaml");
-const overrides = ["warmStart.steps=25", "evaluation.tasks=2", "rollout.batchSize=8"];
+/** Seconds of them are left when the machine turns bad, after the first. */
+const steps = 6;
+const overrides = [`steps=${steps}`, "warmStart.steps=10", "evaluation.tasks=2", "rollout.batchSize=8"];
 const settings = overrides.flatMap((setting) => ["--set", setting]);
 
 /** Where a run lies: a small disk of its own if this user may mount one. */
@@ -34,8 +36,8 @@ function place(megabytes: number): string {
 }
 
 /** Starts a run; ends all of it if the test fails. */
-function startRun(runs: string, steps = 10): RunningCommand {
-  const command = start("run", pipeline, "--runs", runs, ...settings, "--set", `steps=${steps}`);
+function startRun(runs: string): RunningCommand {
+  const command = start("run", pipeline, "--runs", runs, ...settings);
   onTestFinished(() => {
     if (command.child.exitCode === null && command.child.signalCode === null) command.killGroup();
   });
@@ -50,7 +52,7 @@ async function untilSaid({ stdout, stderr, child }: RunningCommand, text: string
   expect(stdout() + stderr()).toContain(text);
 }
 
-async function expectWhole({ end }: RunningCommand, runs: string, steps = 10): Promise<void> {
+async function expectWhole({ end }: RunningCommand, runs: string): Promise<void> {
   const { code, stdout, stderr } = await end();
   expect(code, stderr).toBe(0);
   expect(stdout).toContain(`${steps} steps, ${steps * 8} trajectories`);
@@ -77,11 +79,11 @@ function fill(path: string): void {
 
 describe.skipIf(!mayMount)("needs the right to mount a disk", () => {
   test("the disk is full: the run says so, waits, and goes on when there is room", {
-    timeout: 120_000,
+    timeout: 180_000,
   }, async () => {
     const runs = place(60);
     const command = startRun(runs);
-    await untilSaid(command, "step 1/10");
+    await untilSaid(command, `step 1/${steps}`);
     fill(join(runs, "ballast"));
     await untilSaid(command, "can't be written: the disk is full.");
     rmSync(join(runs, "ballast"));
@@ -89,11 +91,11 @@ describe.skipIf(!mayMount)("needs the right to mount a disk", () => {
   });
 
   test("the store is read-only: the run says so, and goes on when it is not", {
-    timeout: 120_000,
+    timeout: 180_000,
   }, async () => {
     const runs = place(200);
     const command = startRun(runs);
-    await untilSaid(command, "step 1/10");
+    await untilSaid(command, `step 1/${steps}`);
     const [run = ""] = readdirSync(runs);
     const store = join(runs, run, "trajectories");
     mount("mount", "--bind", store, store);
@@ -112,7 +114,7 @@ describe.skipIf(!mayMount)("needs the right to mount a disk", () => {
   });
 
   test("a plan can't be changed on a full disk: nothing is started, and the disk is named", {
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     const runs = place(20);
     const { id, folder } = await writeSampleRun({}, runs);
@@ -153,8 +155,7 @@ test.skipIf(!hasPrlimit)(
   { timeout: 240_000 },
   async () => {
     const runs = place(200);
-    const steps = 10;
-    const command = startRun(runs, steps);
+    const command = startRun(runs);
     await untilSaid(command, "reinforcement learning"); // the first step needs more than the warm start did
     const trainer = workerOf(runs, "trainer");
     const { status, stderr } = spawnSync("prlimit", [`--pid=${trainer}`, "--data=1048576"], {
@@ -162,6 +163,6 @@ test.skipIf(!hasPrlimit)(
     });
     expect(status, stderr).toBe(0);
     await untilSaid(command, "the trainer worker ended");
-    await expectWhole(command, runs, steps);
+    await expectWhole(command, runs);
   },
 );

@@ -41,11 +41,11 @@ async function runWith(loop: string, batchSize: number, said: string[], ...optio
 }
 
 test("a loop that never returns costs its trajectory, by name, and no other", async () => {
-  const { code, stdout, stderr } = await run(8, [short, endless, short, short], "--address", server.address);
+  const { code, stdout, stderr } = await run(4, [short, endless, short, short], "--address", server.address);
   expect(code, stderr).toBe(0);
   const { run: id } = lastLine<{ run: string }>(stdout);
   const told = /the agent loop loop-backtracking does not return in trajectory \S+\/step-0001\/\S+\/1,/g;
-  expect(stderr.match(told)).toHaveLength(2);
+  expect(stderr.match(told)).toHaveLength(1);
   expect(stderr).not.toContain("starting it again");
   const ledger = await everturn("ledger", id, "--runs", runs, "--json", "--step", "1");
   expect(ledger.code, ledger.stdout + ledger.stderr).toBe(0);
@@ -53,15 +53,15 @@ test("a loop that never returns costs its trajectory, by name, and no other", as
     ledger.stdout,
   );
   const leftOut = entries.filter(({ state }) => state === "left out");
-  expect(entries.filter(({ state }) => state === "trained")).toHaveLength(6);
-  expect(leftOut.map(({ trajectory }) => trajectory.at(-1))).toEqual(["1", "1"]);
+  expect(entries.filter(({ state }) => state === "trained")).toHaveLength(3);
+  expect(leftOut.map(({ trajectory }) => trajectory.at(-1))).toEqual(["1"]);
   for (const { trajectory, reason: why } of leftOut) {
     expect(why).toContain(reason);
     const shown = await everturn("show", trajectory, "--runs", runs);
     expect(shown.stdout, "what the model wrote is there to see").toContain(endless);
     expect(shown.stdout).toContain(reason);
   }
-}, 120_000);
+}, 180_000);
 
 test("a step all of whose trajectories are stuck stops with the reason", async () => {
   const { code, stderr } = await run(4, [endless]);

@@ -12,7 +12,7 @@ import { callsRecorded, leasesOf, sessionLog, sessionsOf } from "../support/sess
 import { stageRecords } from "../support/stage-records.ts";
 
 /** How many trajectories call a session each; more of them: EVERTURN_TEST_TRAJECTORIES=200. */
-const count = Number(process.env.EVERTURN_TEST_TRAJECTORIES ?? 40);
+const count = Number(process.env.EVERTURN_TEST_TRAJECTORIES ?? 24);
 
 const folder = mkdtempSync(join(tmpdir(), "everturn-two-tool-workers-"));
 const runs = join(folder, "runs");
