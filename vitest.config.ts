@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const include = ["tests/**/*.test.ts", "templates/*/tests/*.test.ts"];
 
@@ -11,8 +12,27 @@ const computing = [
   ...["text", "tokens", "trajectory", "validation", "versions", "workflows"],
 ].map((folder) => `tests/unit/${folder}/**/*.test.ts`);
 
+/** What takes longest begins first: else one of them would be under way when all others are done. */
+const longest = [
+  ...["packaging/packages", "integration/chaos", "integration/outage", "integration/interruption"],
+  ...["integration/kill", "integration/bad-machine", "integration/stuck-loop", "unit/devices/gpu-benchmark"],
+  ...["integration/run", "integration/shapes", "integration/busy-holder", "integration/standstill"],
+  ...["integration/smollm2-greedy", "unit/docs/snippets"],
+].map((name) => `/tests/${name}.test.ts`);
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification) => {
+      const index = longest.findIndex((name) => moduleId.endsWith(name));
+      return index < 0 ? longest.length : index;
+    };
+    return (await super.sort(files)).toSorted((one, other) => place(one) - place(other));
+  }
+}
+
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       { extends: true, test: { name: "apart", include, exclude: computing } },
       { extends: true, test: { name: "together", include: computing, isolate: false } },
