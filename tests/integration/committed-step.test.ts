@@ -85,7 +85,7 @@ async function readManifest(name: string): Promise<string> {
 }
 
 test("a step whose version could not be published after its commit is recorded with what it trained on", {
-  timeout: 120_000,
+  timeout: 180_000,
 }, async () => {
   const call = '<tool_call>{"name":"flaky","arguments":{}}</tool_call>';
   const pipeline = writeScriptedPipeline(folder, [[call, "1"], ["2"], ["3"]], {

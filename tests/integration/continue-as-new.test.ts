@@ -124,7 +124,7 @@ function evaluated(policyVersion: number, step: number): EvaluationRecord {
 }
 
 test("what is carried when the training workflow continues as new, and read after it, does not grow with the steps", {
-  timeout: 120_000,
+  timeout: 180_000,
 }, async () => {
   const early = await inputsFrom(3);
   const late = await inputsFrom(993);

@@ -23,7 +23,7 @@ test("resume --set changes how long a run is, under way and when it has ended; t
   const command = start("run", pipeline, "--runs", runs, "--set", "policy.config.seconds=0.5");
   const run = await vi.waitUntil(
     async () => (await namesIn(runs)).find((name) => name.startsWith("scripted-")),
-    { timeout: 60_000 },
+    { timeout: 120_000 },
   );
   const folder = runFolder(runs, run);
   const steps = () => readLines<StepRecord>(folder.metrics);

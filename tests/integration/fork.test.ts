@@ -59,7 +59,7 @@ async function fork(...options: string[]) {
 }
 
 test("a fork has the first turns byte for byte and calls nothing again; it is sampled as before", {
-  timeout: 60_000,
+  timeout: 180_000,
 }, async () => {
   const before = calls();
   expect(before).toHaveLength(3);
@@ -90,7 +90,9 @@ test("a fork has the first turns byte for byte and calls nothing again; it is sa
   });
 });
 
-test("another policy goes on from a turn; what can't be forked is refused", { timeout: 60_000 }, async () => {
+test("another policy goes on from a turn; what can't be forked is refused", {
+  timeout: 180_000,
+}, async () => {
   const policy = await folderOf(await openRun(runs, run), 0);
   const made = await fork("--turn", "1", "--policy", policy, "--seed", "5");
   const record = recordOf(`${made.fork}/task-00000/0`);
@@ -117,7 +119,7 @@ test("another policy goes on from a turn; what can't be forked is refused", { ti
 });
 
 test("a trajectory that continued as new is replayed with all its histories", {
-  timeout: 60_000,
+  timeout: 180_000,
 }, async () => {
   const { stdout } = await everturn("replay", `${run}/${original}`, "--runs", runs, "--json");
   expect(lastLine(stdout)).toMatchObject({ deterministic: true, histories: 2 });

@@ -28,7 +28,7 @@ function everturn(...parameters: string[]): RunningCommand {
 }
 
 const untilSaid = (command: RunningCommand, text: string) =>
-  vi.waitUntil(() => command.stdout().includes(text), { timeout: 90_000, interval: 20 });
+  vi.waitUntil(() => command.stdout().includes(text), { timeout: 120_000, interval: 20 });
 
 /** What a terminal does: it tells every process of the group, the server and the workers too. */
 const tell = ({ child }: RunningCommand, signal: NodeJS.Signals) => process.kill(-(child.pid ?? 0), signal);
@@ -82,7 +82,7 @@ test("Ctrl-C, also twice or while starting, SIGTERM and SIGHUP end a run quietly
   await ended(command, 129);
 
   command = everturn("resume", run, "--json");
-  await vi.waitUntil(() => command.stderr().includes("Temporal UI at"), { timeout: 90_000 });
+  await vi.waitUntil(() => command.stderr().includes("Temporal UI at"), { timeout: 120_000 });
   tell(command, "SIGTERM");
   const interrupted = await command.end();
   expect(interrupted.code, interrupted.stderr).toBe(143);
@@ -102,11 +102,11 @@ test("killed outright, at whatever moment, its workers end; the next resume ends
   const workers = () => processesWith(`--run ${run} --runs ${runs} `);
   for (const moment of [700, 2000, 6000]) {
     const command = everturn("dev", run);
-    await vi.waitUntil(() => workers().size > 0, { timeout: 60_000, interval: 5 });
+    await vi.waitUntil(() => workers().size > 0, { timeout: 120_000, interval: 5 });
     await sleep(moment - 700);
     command.child.kill("SIGKILL");
     await command.end();
-    await vi.waitUntil(() => workers().size === 0, { timeout: 20_000, interval: 50 });
+    await vi.waitUntil(() => workers().size === 0, { timeout: 120_000, interval: 50 });
   }
   const left = (await readSession(opened))?.server?.pid ?? 0;
   expect(process.kill(left, 0), "the server outlives the process that started it").toBe(true);

@@ -65,7 +65,7 @@ async function until<T>(ask: () => Promise<T | undefined>): Promise<T> {
 }
 
 /** The server's list of workflows is behind by up to a second. */
-const listing = { timeout: 10_000, interval: 200 };
+const listing = { timeout: 120_000, interval: 200 };
 
 const id = (end: string) => `${run.id}/${end}`;
 
@@ -101,7 +101,7 @@ async function temporal(...parameters: string[]): Promise<string> {
 }
 
 test("orders by plain JSON, as from the Temporal UI; they survive a worker's death", {
-  timeout: 120_000,
+  timeout: 180_000,
 }, async () => {
   const end = "evaluation-v0000/task-00000/0";
   await reached(end, "1/0");
@@ -155,7 +155,7 @@ async function workerPids(): Promise<number[]> {
 }
 
 test("a call is denied, a message is added; orders go with a trajectory that continues as new", {
-  timeout: 120_000,
+  timeout: 180_000,
 }, async () => {
   const stage = join(run.folder.root, "trajectories", "step-0001");
   const task = await until(async () => readdirSync(stage)[0]);
@@ -208,7 +208,7 @@ test("a call is denied, a message is added; orders go with a trajectory that con
 });
 
 test("a cancelled trajectory is left out with the reason, and the run goes on", {
-  timeout: 60_000,
+  timeout: 180_000,
 }, async () => {
   const end = "evaluation-v0001/task-00000/0";
   await reached(end, "1/0");

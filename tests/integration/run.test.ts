@@ -116,7 +116,7 @@ test("replay runs today's workflow code over a trajectory's history", async () =
 });
 
 test("what broke of the newest version and of the warm start's is made again when the run goes on, bit for bit", {
-  timeout: 120_000,
+  timeout: 180_000,
 }, async () => {
   const run = await openRun(runs, result.run);
   const weights = async (version: number) => join(await folderOf(run, version), "model.safetensors");

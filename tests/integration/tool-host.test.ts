@@ -87,7 +87,7 @@ async function historyOf(run: string, trajectory: string) {
   const dev = start("dev", run, "--runs", runs);
   try {
     const address = await vi.waitUntil(() => /Temporal at (\S+),/.exec(dev.stdout())?.[1], {
-      timeout: 30_000,
+      timeout: 120_000,
     });
     const connection = await Connection.connect({ address });
     const { events } = await new Client({ connection }).workflow.getHandle(trajectory).fetchHistory();
@@ -142,9 +142,9 @@ test("a host that is killed and started again: its calls wait, spend no attempt,
     readFileSync(log, "utf8")
       .split("\n")
       .filter((key) => key.includes("/step-0001/"));
-  await vi.waitUntil(() => answered().length > 0, { timeout: 60_000, interval: 5 });
+  await vi.waitUntil(() => answered().length > 0, { timeout: 120_000, interval: 5 });
   host.kill();
-  await vi.waitUntil(() => command.stdout().includes("its calls wait"), { timeout: 30_000 });
+  await vi.waitUntil(() => command.stdout().includes("its calls wait"), { timeout: 120_000 });
   await sleep(3000);
   host = await startHost(log, host.port);
   const { code, stderr, stdout } = await command.end();

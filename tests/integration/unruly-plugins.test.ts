@@ -16,7 +16,7 @@ const [unruly, judge] = [join(plugins, "tool-unruly"), join(plugins, "reward-unr
 const call = (act: string) => `<tool_call>{"name":"unruly","arguments":{"act":"${act}"}}</tool_call>`;
 
 test("a tool that never returns, exits, or forgets an error loses the trajectories that called it so, and the run goes on", {
-  timeout: 120_000,
+  timeout: 180_000,
 }, async () => {
   const conversations = ["behave", "loop", "exit", "forget"].map((act) => [call(act), "2"]);
   const pipeline = writeScriptedPipeline(folder, conversations, {
@@ -38,7 +38,7 @@ test("a tool that never returns, exits, or forgets an error loses the trajectori
 });
 
 test("a mistake in a plugin ends the run at once, by its name and line, and is not tried again", {
-  timeout: 120_000,
+  timeout: 180_000,
 }, async () => {
   const conversations = ["behave", "stumble"].map((act) => [call(act), "2"]);
   const pipeline = writeScriptedPipeline(folder, conversations, {
@@ -57,7 +57,7 @@ test("a mistake in a plugin ends the run at once, by its name and line, and is n
 });
 
 test("a judge that hangs loses the trajectories that it hangs for, within its own time-out: none counts as 0", {
-  timeout: 120_000,
+  timeout: 180_000,
 }, async () => {
   const pipeline = writeScriptedPipeline(folder, [["2"], ["hang"]], {
     name: "judged",

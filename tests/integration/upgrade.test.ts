@@ -75,7 +75,7 @@ function buildsOf({ history }: RecordedHistory): string[] {
 }
 
 test("after an upgrade trajectories end on the code they began with, and the training workflow moves on", {
-  timeout: 120_000,
+  timeout: 180_000,
 }, async () => {
   writeLoop(4);
   writePipeline();

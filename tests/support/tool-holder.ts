@@ -37,7 +37,7 @@ export async function startToolHolder(runs: string, run: string) {
     /** Stops it as a signal does, for as long as `work` takes. */
     whileStopped: async <Result>(work: () => Promise<Result>): Promise<Result> => {
       process.kill(pid, "SIGSTOP");
-      await vi.waitUntil(() => stateOf(identity) === "stopped");
+      await vi.waitUntil(() => stateOf(identity) === "stopped", { timeout: 120_000 });
       try {
         return await work();
       } finally {

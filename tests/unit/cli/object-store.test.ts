@@ -41,7 +41,7 @@ async function answers(store?: string) {
 }
 
 test("lists, ledger and report of a run say the same of an object store, that fails and is slow, and of a folder", {
-  timeout: 60_000,
+  timeout: 180_000,
 }, async () => {
   const url = await objects({ latency: 1, lag: 0 });
   const ofFolder = await answers();
@@ -51,7 +51,7 @@ test("lists, ledger and report of a run say the same of an object store, that fa
 });
 
 test("where listings lag, the ledger finds by their names what was reserved and trained on", {
-  timeout: 60_000,
+  timeout: 180_000,
 }, async () => {
   const url = await objects({ latency: 0, lag: 600_000 });
   const lagging = await answers(url);

@@ -134,6 +134,6 @@ describe.runIf(here !== undefined)("bubblewrap", () => {
     const [pid] = await once(createInterface({ input: holder.stdout }), "line");
     expect(existsSync(`/proc/${pid}`)).toBe(true);
     holder.kill("SIGKILL");
-    await expect.poll(() => existsSync(`/proc/${pid}`), { timeout: 60_000 }).toBe(false);
+    await expect.poll(() => existsSync(`/proc/${pid}`), { timeout: 120_000 }).toBe(false);
   });
 });
