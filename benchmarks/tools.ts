@@ -1,12 +1,16 @@
-// What running a model's Python costs in the tool `code`'s sandboxes: `node benchmarks/tools.ts [--sandbox auto] [--seconds 3] [--json]`
+// What running a model's Python costs in the tool `code`'s sandboxes: `node benchmarks/tools.ts [--sandbox auto] [--seconds 3] [--json]`,
+// and served by verl-tool's protocol, beside verl-tool's own server: `--verl-tool http://127.0.0.1:5000 [--rounds 3]`
 import { readdirSync, readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { openSandbox, type Sandbox, type SandboxSession } from "everturn/sandbox";
+import { besideVerlTool } from "./tools/beside-verl-tool.ts";
 
 const { values } = parseArgs({
   options: {
     sandbox: { type: "string", default: "auto" },
     seconds: { type: "string", default: "3" },
+    rounds: { type: "string", default: "3" },
+    "verl-tool": { type: "string" },
     json: { type: "boolean", default: false },
   },
 });
@@ -25,6 +29,13 @@ interface Row {
   /** Milliseconds of an execution. */
   p50: number;
   p99: number;
+}
+
+const { "verl-tool": peer, seconds, rounds } = values;
+if (peer !== undefined) {
+  const sides = await besideVerlTool(peer, Number(seconds), Number(rounds));
+  if (values.json) process.stdout.write(`${JSON.stringify(sides)}\n`);
+  process.exit();
 }
 
 const program = { language: "python", code: "total = sum(range(100))\nprint(total)" } as const;

@@ -1,0 +1,103 @@
+import { randomUUID } from "node:crypto";
+import type { JsonObject, ToolPlugin, ToolResponse } from "everturn/plugin";
+import { type Observed, observe, startOf } from "./server.ts";
+
+interface Trajectory {
+  /** What the server knows it by: another one for each instance, so that nothing of an earlier one is left in it. */
+  id: string;
+  url: string;
+  extraFields: JsonObject;
+  /** When the server was started that knows it. */
+  started: number | undefined;
+}
+
+/** Workers of one server start within so many milliseconds of each other. */
+const startedTogether = 15_000;
+
+/** How long the end of a trajectory is waited for, ms. */
+const patience = 10_000;
+
+/**
+ * verl-tool's server. What does not answer, answers with an error, with what can't be read, or was started again meanwhile is
+ * infrastructure that failed: the call is tried again, in a new trajectory of the server in which the calls before it were made again.
+ */
+const verlTool: ToolPlugin<Trajectory> = {
+  async create({ instance, task, config, hold, signal }) {
+    const url = String(config.url);
+    const id = `${instance}#${randomUUID()}`;
+    const started = config.watch === true ? await startOf(url, signal) : undefined;
+    hold({ url, id });
+    return {
+      id,
+      url,
+      extraFields: { ...objectOf(task.extra_info), ...objectOf(config.extraFields) },
+      started,
+    };
+  },
+  async execute({ action }, { config, key, signal }, trajectory) {
+    const { url, id } = trajectory;
+    if (trajectory.started !== undefined) {
+      const started = await startOf(url, signal);
+      if (started !== undefined && started - trajectory.started > startedTogether)
+        throw new Error("the server was started again, and has forgotten the trajectory");
+    }
+    const asked = {
+      trajectory: id,
+      action: String(config.action).replace("{action}", () => String(action)),
+      extraFields: { ...trajectory.extraFields, call_id: key },
+    };
+    return answerOf(await observe(url, asked, signal));
+  },
+  release: ({ url, id }) => finish(url, id),
+  reap: (handle) => {
+    const { url, id } = objectOf(handle);
+    return finish(String(url), String(id));
+  },
+  probe: async ({ url }) => void (await startOf(String(url), AbortSignal.timeout(patience))),
+};
+
+export default verlTool;
+
+/** Tells the server that the trajectory ends. One that is not there any longer holds nothing. */
+async function finish(url: string, trajectory: string): Promise<void> {
+  const asked = { trajectory, action: "", extraFields: {}, finish: true };
+  try {
+    await observe(url, asked, AbortSignal.timeout(patience));
+  } catch (error) {
+    if (Object(Object(error).cause).code !== "ECONNREFUSED") throw error;
+  }
+}
+
+/** Throws where the server says that its tool failed. */
+function answerOf({ observation, done, valid }: Observed): ToolResponse {
+  if (typeof observation === "string") return { text: observation, ...marks(done, valid, undefined) };
+  const { obs, error, reward, image, invalid_reason: reason } = observation;
+  if (typeof error === "string") throw new Error(`the server's tool failed: ${error}`);
+  if (obs !== undefined && typeof obs !== "string") throw new Error("the server's observation is no text");
+  return {
+    text: obs ?? "",
+    content: imagesOf(image),
+    ...(typeof reward === "number" ? { reward } : {}),
+    ...marks(done, valid, reason),
+  };
+}
+
+/** An action that is not valid but ends the trajectory is its answer. */
+function marks(done: boolean, valid: boolean, reason: unknown): Pick<ToolResponse, "done" | "invalid"> {
+  const why = typeof reason === "string" && reason !== "" ? reason : "the server found no action in this";
+  return { done, ...(valid || done ? {} : { invalid: why }) };
+}
+
+/** Data URLs, or base64 alone. */
+function imagesOf(image: unknown): NonNullable<ToolResponse["content"]> {
+  const images = Array.isArray(image) ? image : [image];
+  return images.flatMap((one) => {
+    if (typeof one !== "string" || one === "") return [];
+    const [, mediaType, data] = /^data:([^;,]+);base64,(.*)$/s.exec(one) ?? [];
+    return [{ type: "image" as const, data: data ?? one, ...(mediaType === undefined ? {} : { mediaType }) }];
+  });
+}
+
+function objectOf(value: unknown): JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+}
