@@ -1,5 +1,5 @@
 import { Context } from "@temporalio/activity";
-import type { CallToolInput, CallToolResult, HeldElsewhere } from "../src/contracts/activities.ts";
+import type { Askable, CallToolInput, CallToolResult, HeldElsewhere } from "../src/contracts/activities.ts";
 import type { Task } from "../src/contracts/generated/task.ts";
 import type { RecordedCall } from "../src/contracts/recorded-call.ts";
 import { EverturnError } from "../src/errors/everturn-error.ts";
@@ -31,12 +31,17 @@ export function callTool(worker: ToolWorker, tool: string, called = tool) {
     input: CallToolInput,
     signal: AbortSignal,
     report: Report,
-  ): Promise<CallToolResult | HeldElsewhere> => {
+  ): Promise<CallToolResult | HeldElsewhere | Askable> => {
     const { place, turn, call } = input;
     const { store, plan } = await worker.openRun(place.run);
     const journal = await worker.journal(place.run);
     const name = `${place.id}/${turn}/${call}`;
     const opened = await worker.tool(tool);
+    const key = callKey(place, turn, call);
+    if (input.isUnasked && (await journal.read(key)) === undefined) {
+      const problem = functionOf(opened, called).validate(input.arguments);
+      if (problem === undefined) return { isAskable: true };
+    }
     return worker.inTurn(name, async () => {
       let isNew = false;
       let made: RecordedCall | undefined;
@@ -47,7 +52,7 @@ export function callTool(worker: ToolWorker, tool: string, called = tool) {
       };
       let recorded: RecordedCall;
       try {
-        recorded = await recordedOnce(journal, callKey(place, turn, call), async (lookAgain) => {
+        recorded = await recordedOnce(journal, key, async (lookAgain) => {
           isNew = true;
           made = await answered(opened, { lookAgain, leave });
           return made;
@@ -147,7 +152,17 @@ export function callTool(worker: ToolWorker, tool: string, called = tool) {
       const { plugin, config } = opened;
       const { attempt } = Context.current().info;
       const { own } = functionOf(opened, called);
-      const execution = { instance: place.id, function: own, key: name, config, attempt, isReplay: false };
+      const { answer } = input;
+      const answered = answer === undefined ? {} : { answer };
+      const execution = {
+        ...answered,
+        instance: place.id,
+        function: own,
+        key: name,
+        config,
+        attempt,
+        isReplay: false,
+      };
       const bound = { what: called, signal, limit: input.timeLimit };
       const execute = (state?: InstanceState) =>
         timed(

@@ -89,6 +89,7 @@ function toolBinding(tool: Plan["tools"][number], recordings: string | undefined
     ...(stateful ? { recovery } : {}),
     ...(recordings === undefined ? {} : { recordings }),
     ...(approval === undefined ? {} : { approval }),
+    ...(manifest.tool?.person === true ? { person: true } : {}),
   }));
 }
 

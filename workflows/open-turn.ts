@@ -15,7 +15,7 @@ import { callSlots } from "./call-slots.ts";
 import { failure } from "./failure.ts";
 import type { LiveOrders } from "./orders.ts";
 import { schedule } from "./schedule.ts";
-import { callToolActivity, toolOf } from "./tool-activity.ts";
+import { callToolActivity, checkQuestion, toolOf } from "./tool-activity.ts";
 import type { TrajectoryEvent, TrajectoryState } from "./trajectory-state.ts";
 import { isGeneratedHere, type TrajectoryTask } from "./trajectory-task.ts";
 import type { TurnSpans } from "./turn-spans.ts";
@@ -133,12 +133,23 @@ export function openTurn(
       }
       const tool = toolOf(binding);
       const slot = reserve();
-      const approval = needsApproval(binding)
-        ? await part(() => approve(binding, call, slot.call))
-        : undefined;
+      const isAsked = needsPerson(binding);
+      if (isAsked && binding.person === true) {
+        const request = { place, turn, call: slot.call, arguments: call.arguments };
+        const onHolder = () => {};
+        const wrong = await part(() =>
+          checkQuestion(binding, request, { queues, holder: undefined, onHolder }),
+        );
+        if (wrong !== undefined) {
+          const { observation, valid, attempts } = wrong;
+          return slot.answer({ tool: call.name, arguments: call.arguments, observation, valid, attempts });
+        }
+      }
+      const approval = isAsked ? await part(() => askPerson(binding, call, slot.call)) : undefined;
       if (approval !== undefined && "reason" in approval)
         return slot.answer(denied(call, slot.call, approval));
       const decided = approval === undefined ? {} : { approval: approval.decision };
+      const answer = approval?.decision === "answered" ? { answer: approval.answer } : {};
       const made = { ...call, arguments: approval?.arguments ?? call.arguments };
       apply({ type: "called", tool: call.name });
       const { recordings } = binding;
@@ -148,6 +159,7 @@ export function openTurn(
         ...(needsTask ? { task: await task.read() } : {}),
         ...(recordings === undefined ? {} : { recordings }),
         ...decided,
+        ...answer,
       };
       const { observation, valid, attempts, invalid, done } = await part(() =>
         inOrder(binding, () => {
@@ -182,13 +194,18 @@ export function openTurn(
     },
   };
 
-  /** What a fork has of another trajectory was decided there. */
-  function needsApproval({ approval }: ToolBinding): boolean {
-    return approval !== undefined && turn > (input.origin?.turns ?? 0);
+  /** What a fork has of another trajectory was decided there; what is recorded was answered before. */
+  function needsPerson({ approval, person, recordings }: ToolBinding): boolean {
+    const isRecorded = person === true && recordings !== undefined;
+    return approval !== undefined && !isRecorded && turn > (input.origin?.turns ?? 0);
   }
 
-  function approve({ approval }: ToolBinding, call: ToolCall, number: number): Promise<Approval> {
-    const asked = { call: `${turn}/${number}`, tool: call.name, arguments: call.arguments };
+  function askPerson({ approval, person }: ToolBinding, call: ToolCall, number: number): Promise<Approval> {
+    const asked = {
+      ...{ call: `${turn}/${number}`, tool: call.name, arguments: call.arguments },
+      ...(person === true ? { isQuestion: person } : {}),
+      ...(approval?.whom === undefined ? {} : { whom: approval.whom }),
+    };
     return orders.approval(asked, approval?.timeout);
   }
 

@@ -13,6 +13,7 @@ const known: Record<OrderName, Record<string, Argument>> = {
   resume: {},
   cancel: { reason: text },
   approve: { call: text, arguments: { type: "an object" } },
+  answer: { call: text, text: { ...text, isRequired: true } },
   deny: { call: text, reason: { ...text, isRequired: true } },
   say: { text: { ...text, isRequired: true }, role: { type: '"user" or "system"' } },
 };
@@ -43,6 +44,7 @@ export function argumentsProblem(order: OrderName, value: unknown): string | und
 
 const examples: Partial<Record<OrderName, string>> = {
   approve: '{"call": "1/0"}',
+  answer: '{"text": "Wednesday"}',
   deny: '{"reason": "not on this host"}',
   say: '{"text": "Use the calculator."}',
 };

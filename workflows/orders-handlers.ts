@@ -16,6 +16,7 @@ export interface OrderActions {
   resume(): void;
   cancel(reason: string | undefined): void;
   approve(call: string | undefined, parameters: JsonObject | undefined): void;
+  answer(call: string | undefined, text: string): void;
   deny(call: string | undefined, reason: string): void;
   say(text: string, role: SpokenMessage["role"]): Promise<void>;
 }
@@ -28,6 +29,8 @@ const descriptions: Record<OrderName, string> = {
   cancel: 'End the trajectory: it is left out and trains no step. {"reason": "…"} (may be left out)',
   approve:
     'Make a tool call that waits for approval, with other arguments if given. {"call": "2/0", "arguments": {…}} (both may be left out if one call waits)',
+  answer:
+    'Answer a call that is a question. {"call": "2/0", "text": "…"} (call may be left out if one waits)',
   deny: 'Do not make a tool call that waits for approval; the model observes the reason. {"call": "2/0", "reason": "…"}',
   say: 'Add a message before the next action. {"text": "…", "role": "user"} (role: user or system)',
 };
@@ -76,6 +79,14 @@ export function handleOrders(actions: OrderActions): void {
       return status();
     },
     options("approve"),
+  );
+  setHandler(
+    defineUpdate<TrajectoryStatus, Given<"answer">>("answer"),
+    ({ call, text }) => {
+      actions.answer(call, text);
+      return status();
+    },
+    options("answer"),
   );
   setHandler(
     defineUpdate<TrajectoryStatus, Given<"deny">>("deny"),

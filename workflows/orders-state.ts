@@ -5,9 +5,17 @@ import type { OrdersState } from "./trajectory-state.ts";
 export function stateName(state: OrdersState): TrajectoryStatus["state"] {
   if (state.isClosed) return "ended";
   if (state.cancelled !== undefined) return "cancelling";
-  if (undecided(state).length > 0) return "waiting for approval";
+  const waitsFor = awaited(state);
+  if (waitsFor !== undefined) return waitsFor === "answer" ? "waiting for an answer" : "waiting for approval";
   if (state.paused === undefined) return "running";
   return state.isAtGate ? "paused" : "pausing";
+}
+
+/** What a person is waited for to do; approval if there are calls of both kinds. */
+export function awaited(state: OrdersState): "approval" | "answer" | undefined {
+  const open = undecided(state);
+  if (open.length === 0) return undefined;
+  return open.every(({ isQuestion }) => isQuestion) ? "answer" : "approval";
 }
 
 /** The calls that wait for a person. */
@@ -21,14 +29,20 @@ export function endProblem({ isClosed, cancelled }: OrdersState): string | undef
   return cancelled === undefined ? undefined : `it was cancelled: ${cancelled}`;
 }
 
-/** The call that an approval or a denial is about, or why there is none. */
+/** The call that an approval, an answer or a denial is about, or why there is none. */
 export function callToDecide(
   state: OrdersState,
+  order: "approve" | "answer" | "deny",
   asked: string | undefined,
 ): { call: string; problem?: undefined } | { problem: string } {
   const open = undecided(state).map(({ call }) => call);
   const call = asked ?? (open.length === 1 ? open[0] : undefined);
-  if (call !== undefined && open.includes(call)) return { call };
+  const isQuestion = call !== undefined && state.waiting.get(call)?.isQuestion === true;
+  if (call !== undefined && open.includes(call)) {
+    if (order === "approve" && isQuestion) return { problem: `the call ${call} is a question: answer it` };
+    if (order === "answer" && !isQuestion) return { problem: `the call ${call} is no question: approve it` };
+    return { call };
+  }
   const earlier = call === undefined ? undefined : state.decided.get(call)?.decision;
   if (earlier !== undefined) return { problem: `the call ${call} was ${earlier} before` };
   const list = open.length === 0 ? "no call waits for approval" : `these wait: ${open.join(", ")}`;

@@ -11,7 +11,7 @@ import type {
 import { failure } from "./failure.ts";
 import { argumentsProblem } from "./orders-arguments.ts";
 import { handleOrders, type OrderArguments } from "./orders-handlers.ts";
-import { callToDecide, endProblem, stateName, undecided } from "./orders-state.ts";
+import { awaited, callToDecide, endProblem, stateName, undecided } from "./orders-state.ts";
 import { describeWaiting } from "./search-attributes.ts";
 import type { OrderEvent, OrdersState } from "./trajectory-state.ts";
 
@@ -55,7 +55,7 @@ export function takeOrders(trajectory: OrderedTrajectory): LiveOrders {
   function apply(event: OrderEvent): void {
     trajectory.apply(event);
     const state = now();
-    const waitsFor = undecided(state).length > 0 ? "approval" : state.isAtGate ? "paused" : null;
+    const waitsFor = awaited(state) ?? (state.isAtGate ? "paused" : null);
     if (waitsFor !== described) describeWaiting(waitsFor);
     described = waitsFor;
     trajectory.onChange();
@@ -68,7 +68,7 @@ export function takeOrders(trajectory: OrderedTrajectory): LiveOrders {
     const name = stateName(state);
     return {
       ...{ state: name, turn, tokens, waiting: undecided(state) },
-      ...(name === "waiting for approval" && state.paused !== undefined ? { willPause: true } : {}),
+      ...(name.startsWith("waiting for") && state.paused !== undefined ? { willPause: true } : {}),
       ...(reason === undefined ? {} : { reason }),
       messages: state.messages,
     };
@@ -88,8 +88,12 @@ export function takeOrders(trajectory: OrderedTrajectory): LiveOrders {
   }
 
   /** Of two orders about one call in one task of the workflow, the validator lets both pass. */
-  function decide(order: "approve" | "deny", asked: string | undefined, of: (call: WaitingCall) => Approval) {
-    const found = callToDecide(now(), asked);
+  function decide(
+    order: "approve" | "deny" | "answer",
+    asked: string | undefined,
+    of: (call: WaitingCall) => Approval,
+  ) {
+    const found = callToDecide(now(), order, asked);
     const call = found.problem === undefined ? now().waiting.get(found.call) : undefined;
     if (call === undefined) return refuse(order, found.problem ?? "no such call waits");
     apply({ type: "decided", call: call.call, decision: of(call) });
@@ -113,8 +117,8 @@ export function takeOrders(trajectory: OrderedTrajectory): LiveOrders {
     if (wrong !== undefined) return wrong;
     if (order === "pause" && state.paused !== undefined) return "it is paused already";
     if (order === "resume" && state.paused === undefined) return "it is not paused";
-    if (order !== "approve" && order !== "deny") return undefined;
-    return callToDecide(state, typeof given?.call === "string" ? given.call : undefined).problem;
+    if (order !== "approve" && order !== "deny" && order !== "answer") return undefined;
+    return callToDecide(state, order, typeof given?.call === "string" ? given.call : undefined).problem;
   }
 
   handleOrders({
@@ -130,6 +134,8 @@ export function takeOrders(trajectory: OrderedTrajectory): LiveOrders {
           ? { decision: "approved", arguments: call.arguments }
           : { decision: "edited", arguments: parameters },
       ),
+    answer: (asked, text) =>
+      decide("answer", asked, (call) => ({ decision: "answered", arguments: call.arguments, answer: text })),
     deny: (asked, reason) => decide("deny", asked, () => ({ decision: "denied", reason })),
     validate: (order, given) => {
       const reason = problem(order, given);
@@ -156,7 +162,7 @@ export function takeOrders(trajectory: OrderedTrajectory): LiveOrders {
         const isDecided = () => now().decided.has(call);
         if (timeout === undefined) await condition(isDecided);
         else await condition(isDecided, timeout);
-        const decision = now().decided.get(call) ?? timedOut(timeout);
+        const decision = now().decided.get(call) ?? timedOut(asked, timeout);
         trajectory.apply({ type: "decided", call, decision });
         return decision;
       } finally {
@@ -168,6 +174,7 @@ export function takeOrders(trajectory: OrderedTrajectory): LiveOrders {
   };
 }
 
-function timedOut(timeout = 0): Approval {
-  return { decision: "timed-out", reason: `error: nobody approved the call within ${timeout / 1000} s` };
+function timedOut({ isQuestion }: Pick<WaitingCall, "isQuestion">, timeout = 0): Approval {
+  const missing = isQuestion === true ? "answered" : "approved the call";
+  return { decision: "timed-out", reason: `error: nobody ${missing} within ${timeout / 1000} s` };
 }

@@ -50,6 +50,6 @@ export function describeEnd(result: TrajectoryResult, toolsUsed: string[]): void
 }
 
 /** What a live trajectory waits for a person to do; null while it waits for nobody. */
-export function describeWaiting(reason: "approval" | "paused" | null): void {
+export function describeWaiting(reason: "approval" | "answer" | "paused" | null): void {
   upsertSearchAttributes([{ key: waiting, value: reason }]);
 }

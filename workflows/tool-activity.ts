@@ -6,6 +6,7 @@ import {
   TimeoutFailure,
 } from "@temporalio/workflow";
 import type {
+  Askable,
   CallToolInput,
   CallToolResult,
   HeldElsewhere,
@@ -37,16 +38,26 @@ interface ToolActivity {
  */
 export async function callToolActivity(
   binding: ToolBinding,
+  request: CallToolInput & { isUnasked?: never },
+  activity: ToolActivity,
+): Promise<CallToolResult>;
+export async function callToolActivity(
+  binding: ToolBinding,
+  request: CallToolInput,
+  activity: ToolActivity,
+): Promise<CallToolResult | Askable>;
+export async function callToolActivity(
+  binding: ToolBinding,
   request: CallToolInput,
   { queues, holder: known, onHolder }: ToolActivity,
-): Promise<CallToolResult> {
+): Promise<CallToolResult | Askable> {
   const { name } = binding.definition;
   const options = {
     ...boundedItself(binding.retry),
     summary: summary(JSON.stringify(request.arguments)),
   } as const;
   if (binding.pure && isServedHere("tools", queues)) {
-    return scheduleLocalActivity<CallToolResult>(name, [request], options);
+    return scheduleLocalActivity<CallToolResult | Askable>(name, [request], options);
   }
   const remote: ActivityOptions = {
     ...options,
@@ -63,11 +74,12 @@ export async function callToolActivity(
     const waited = silent !== undefined && silent.queue === holder ? silent.ms : 0;
     const patience = answerTimeAfter(waited);
     try {
-      const result = await scheduleActivity<CallToolResult | HeldElsewhere>(
+      const result = await scheduleActivity<CallToolResult | HeldElsewhere | Askable>(
         name,
         [asked],
         holder === undefined ? remote : atHolder(remote, holder, patience),
       );
+      if ("isAskable" in result) return result;
       holder = "heldBy" in result ? result.heldBy : named(result.holder);
       if (holder !== undefined) onHolder(holder);
       if (!("heldBy" in result)) return result;
@@ -77,6 +89,16 @@ export async function callToolActivity(
       holder = undefined;
     }
   }
+}
+
+/** What came of a question before a person is asked it: nothing, or what the model did wrong. */
+export async function checkQuestion(
+  binding: ToolBinding,
+  request: CallToolInput,
+  tool: ToolActivity,
+): Promise<CallToolResult | undefined> {
+  const result = await callToolActivity(binding, { ...request, isUnasked: true }, tool);
+  return "isAskable" in result ? undefined : result;
 }
 
 /** The tool that a function is of. */

@@ -49,11 +49,15 @@ function waitLines({ state, reason, waiting }: TrajectoryStatus): string[] {
   if (state === "running" || state === "ended") return [];
   const why = reason === undefined ? "" : `: ${reason}`;
   if (waiting.length === 0) return [`**${state}**${why}`, ""];
-  const calls = waiting.flatMap(({ call, tool, arguments: given }) => [
-    `**call ${call} waits for approval**: \`${tool}\``,
+  const calls = waiting.flatMap(({ call, tool, arguments: given, isQuestion, whom }) => [
+    `**call ${call} waits for ${isQuestion ? "an answer" : "approval"}${whom === undefined ? "" : ` of ${whom}`}**: \`${tool}\``,
     fenced(JSON.stringify(given)),
   ]);
-  return [...calls, 'send the update `approve` or `deny` with `{"call": …, "reason": …}`', ""];
+  const orders = [
+    ...(waiting.some(({ isQuestion }) => isQuestion) ? ['`answer` with `{"call": …, "text": …}`'] : []),
+    ...(waiting.every(({ isQuestion }) => isQuestion) ? [] : ["`approve`"]),
+  ];
+  return [...calls, `send the update ${orders.join(", ")} or \`deny\` with \`{"call": …, "reason": …}\``, ""];
 }
 
 function turnLines({ action, toolCalls }: TurnRecord, number: number): string[] {

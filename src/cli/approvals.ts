@@ -7,11 +7,11 @@ import { askTranscript, liveTrajectories } from "../temporal/live-trajectories.t
 import { visible } from "./spans.ts";
 import { tableLines } from "./table.ts";
 
-/** `everturn approvals <run>`: the tool calls of a run that wait for approval. */
+/** `everturn approvals <run>`: the tool calls of a run that wait for a person. */
 export function registerApprovals(program: Command): void {
   program
     .command("approvals")
-    .description("list the tool calls of a run that wait for approval")
+    .description("list the tool calls of a run that wait for a person: to be approved, or answered")
     .argument("<run>", "the run's id, or the path of its folder")
     .option("--runs <folder>", "where runs are kept", "runs")
     .option("--json", "print one line of JSON", false)
@@ -41,17 +41,18 @@ async function approvals(named: string, options: { runs: string; json: boolean }
     return;
   }
   if (calls.length === 0) {
-    process.stdout.write("No tool call waits for approval.\n");
+    process.stdout.write("No tool call waits for a person.\n");
     return;
   }
-  const columns = ["trajectory", "call", "tool", "arguments", "since"].map((title) => ({ title }));
-  const cells = calls.map(({ trajectory, call, tool, arguments: given, since }) => [
+  const columns = ["trajectory", "call", "tool", "arguments", "since", "for"].map((title) => ({ title }));
+  const cells = calls.map(({ trajectory, call, tool, arguments: given, since, isQuestion, whom }) => [
     trajectory,
     call,
     tool,
     visible(JSON.stringify(given)),
     since.slice(11, 19),
+    `${isQuestion ? "an answer" : "approval"}${whom === undefined ? "" : ` of ${visible(whom)}`}`,
   ]);
-  const hint = `npx everturn trajectory approve|deny <trajectory> decides; approve takes --arguments`;
+  const hint = `npx everturn trajectory approve|answer|deny <trajectory> decides; approve takes --arguments, answer a text`;
   process.stdout.write(`${[...tableLines(columns, cells), "", hint].join("\n")}\n`);
 }

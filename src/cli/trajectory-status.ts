@@ -16,7 +16,8 @@ export function statusText(status: TrajectoryStatus): string {
   return [facts.join(" · "), ...waiting.map((call) => `  ${callText(call)}`)].join("\n");
 }
 
-/** A tool call that waits for approval. */
-export function callText({ call, tool, arguments: given }: WaitingCall): string {
-  return `call ${call}: ${visible(`${tool} ${JSON.stringify(given)}`)}`;
+/** A tool call that waits for a person. */
+export function callText({ call, tool, arguments: given, whom }: WaitingCall): string {
+  const waits = whom === undefined ? "" : ` (waits for ${visible(whom)})`;
+  return `call ${call}: ${visible(`${tool} ${JSON.stringify(given)}`)}${waits}`;
 }

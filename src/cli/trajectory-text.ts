@@ -78,8 +78,9 @@ export function saidLines({ said = [] }: Pick<TurnDetail, "said">, paint: Paint)
 const approvals: Record<Approval["decision"], string> = {
   approved: "approved by a person",
   edited: "edited by a person",
+  answered: "answered by a person",
   denied: "denied by a person",
-  "timed-out": "not approved in time",
+  "timed-out": "not decided in time",
 };
 
 /** A tool call with what came back. */

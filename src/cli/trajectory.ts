@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { registerAnswer } from "./trajectory/answer.ts";
 import { registerApprove } from "./trajectory/approve.ts";
 import { registerCancel } from "./trajectory/cancel.ts";
 import { registerDeny } from "./trajectory/deny.ts";
@@ -17,6 +18,7 @@ export function registerTrajectory(program: Command): void {
     registerPause,
     registerResumeTrajectory,
     registerApprove,
+    registerAnswer,
     registerDeny,
     registerSay,
     registerCancel,

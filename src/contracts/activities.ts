@@ -100,6 +100,10 @@ export interface CallToolInput {
   timeLimit?: number;
   /** A person approved the call, perhaps with other arguments. */
   approval?: Approval["decision"];
+  /** What a person answered, where the call is a question. */
+  answer?: string;
+  /** Nobody has answered the question yet: it is to be asked if its arguments fit. */
+  isUnasked?: true;
   /** The worker that holds the tool's state and did not take the call. */
   silent?: SilentWorker;
 }
@@ -109,6 +113,11 @@ export interface SilentWorker {
   queue: string;
   /** For how long it was waited for. */
   ms: number;
+}
+
+/** The call is a question that a person can be asked. */
+export interface Askable {
+  isAskable: true;
 }
 
 /** The tool's state is held by another worker than the one that was asked: the one with this queue. */

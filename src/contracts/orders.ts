@@ -13,6 +13,8 @@ export interface Orders {
   approve(order?: { call?: string; arguments?: JsonObject }): TrajectoryStatus;
   /** Does not make a call that waits: the reason is what the model observes. */
   deny(order: { call?: string; reason: string }): TrajectoryStatus;
+  /** Answers a call that is a question; `call` may be left out where only one waits. */
+  answer(order: { call?: string; text: string }): TrajectoryStatus;
   /** Adds a message before the next action. Its tokens carry loss mask 0. Default role: user. */
   say(order: { text: string; role?: SpokenMessage["role"] }): Promise<TrajectoryStatus>;
 }
@@ -20,7 +22,7 @@ export interface Orders {
 /** An order's name: of the update, and of the command line's verb. */
 export type OrderName = keyof Orders;
 
-/** A tool call that waits for approval. */
+/** A tool call that waits for a person: to be approved, or to be answered. */
 export interface WaitingCall {
   /** `turn/call`, such as 2/0: the end of the call's idempotency key. */
   call: string;
@@ -28,16 +30,27 @@ export interface WaitingCall {
   arguments: JsonObject;
   /** Since when it waits, ISO 8601. */
   since: string;
+  /** A person's answer is what the call is for. */
+  isQuestion?: true;
+  /** For whom it waits, if the pipeline says. */
+  whom?: string;
 }
 
 /** Where a live trajectory is. `pausing`: it will pause once the turn under way has ended. */
 export interface TrajectoryStatus {
-  state: "running" | "pausing" | "paused" | "waiting for approval" | "cancelling" | "ended";
+  state:
+    | "running"
+    | "pausing"
+    | "paused"
+    | "waiting for approval"
+    | "waiting for an answer"
+    | "cancelling"
+    | "ended";
   /** Turns whose action has been generated. */
   turn: number;
   tokens: TokenCounts;
   waiting: WaitingCall[];
-  /** It waits for approval, and will pause once the turn under way has ended. */
+  /** It waits for a person, and will pause once the turn under way has ended. */
   willPause?: true;
   /** Why it is paused or cancelled, if that was said. */
   reason?: string;

@@ -67,8 +67,8 @@ export interface ObservationLimit {
 export interface ResolvedTool extends ResolvedPlugin, CallSettings {
   /** What is otherwise for this tool than `rollout.observations` says. */
   observations?: Partial<ObservationLimit>;
-  /** Each call waits until a person decides about it, `timeout` milliseconds at most. */
-  approval?: { timeout?: number };
+  /** Each call waits until a person decides about it, or answers it, `timeout` milliseconds at most. */
+  approval?: { timeout?: number; whom?: string };
 }
 
 /** A reward manager, how it is called, and what its score counts for. */

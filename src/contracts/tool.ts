@@ -59,6 +59,8 @@ export interface ToolExecution {
   config: JsonObject;
   /** Aborted at the tool's time-out, and when nobody waits for the answer any longer. */
   signal: AbortSignal;
+  /** What a person answered to the call, of a tool whose manifest says `person`. */
+  answer?: string;
   /** The call was answered before, and is made again to recover the instance's state; its answer is dropped. */
   isReplay: boolean;
 }

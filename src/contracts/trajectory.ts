@@ -85,7 +85,9 @@ export interface ToolBinding {
   /** The tool only computes: no network, files, processes or state. */
   pure: boolean;
   /** Each call waits until a person decides about it, `timeout` milliseconds at most. */
-  approval?: { timeout?: number };
+  approval?: { timeout?: number; whom?: string };
+  /** Its calls are questions, which wait until a person answers. Then `approval` says for how long, and who. */
+  person?: true;
 }
 
 /** The reward manager as the trajectory workflow needs it. */

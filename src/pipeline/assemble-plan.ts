@@ -81,11 +81,15 @@ function resolvedTool(plugin: ResolvedPlugin, use: ToolUse): ResolvedTool {
     ...plugin,
     ...callSettings(toolName(plugin), tool, use),
     ...(observations === undefined ? {} : { observations }),
-    ...approvalOf(use),
+    ...approvalOf(use, tool.person === true),
   };
 }
 
-function approvalOf({ approval, approvalTimeout }: ToolUse): Pick<ResolvedTool, "approval"> {
-  if (approval === undefined) return {};
-  return { approval: approvalTimeout === undefined ? {} : { timeout: parseDuration(approvalTimeout) } };
+function approvalOf(
+  { approval, approvalTimeout, whom }: ToolUse,
+  isAnswered: boolean,
+): Pick<ResolvedTool, "approval"> {
+  if (approval === undefined && !isAnswered) return {};
+  const timeout = approvalTimeout === undefined ? {} : { timeout: parseDuration(approvalTimeout) };
+  return { approval: { ...timeout, ...(whom === undefined ? {} : { whom }) } };
 }

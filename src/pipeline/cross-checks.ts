@@ -20,7 +20,7 @@ export function crossChecks(document: SourceDocument, plugins: Plugins): Problem
     ...stalenessProblems(document),
     ...toolNameProblems(document, plugins),
     ...hostProblems(document, plugins),
-    ...approvalProblems(document),
+    ...approvalProblems(document, plugins),
     ...rewardNameProblems(document, plugins),
   ];
 }
@@ -182,16 +182,20 @@ function rewardNameProblems(document: SourceDocument, plugins: Plugins): Problem
   });
 }
 
-/** A time to approve says nothing where no approval is asked for. */
-function approvalProblems(document: SourceDocument): Problem[] {
+/** A time to approve, and who is to, say nothing where no person is asked. */
+function approvalProblems(document: SourceDocument, plugins: Plugins): Problem[] {
   const tools = valueAt(document.value, "/tools");
   return (Array.isArray(tools) ? tools : []).flatMap((_, index) => {
-    const pointer = child(child("/tools", index), "approvalTimeout");
-    const approval = valueAt(document.value, child(child("/tools", index), "approval"));
-    if (valueAt(document.value, pointer) === undefined || approval !== undefined) return [];
-    const place = placeOf(document, pointer, "key");
-    const reason = "is there, but the tool's calls need no approval";
-    const params = { at: place.text, where: pathText(pointer), reason, hint: "Add `approval: required`." };
-    return [{ place, error: new EverturnError("WRONG_COMBINATION", params) }];
+    const tool = child("/tools", index);
+    const isAsked = plugins.get(tool)?.manifest.tool?.person === true;
+    if (isAsked || valueAt(document.value, child(tool, "approval")) !== undefined) return [];
+    return ["approvalTimeout", "whom"].flatMap((key) => {
+      const pointer = child(tool, key);
+      if (valueAt(document.value, pointer) === undefined) return [];
+      const place = placeOf(document, pointer, "key");
+      const reason = "is there, but the tool's calls need no approval";
+      const params = { at: place.text, where: pathText(pointer), reason, hint: "Add `approval: required`." };
+      return [{ place, error: new EverturnError("WRONG_COMBINATION", params) }];
+    });
   });
 }

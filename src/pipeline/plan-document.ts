@@ -50,6 +50,7 @@ function toolUse(tool: ResolvedTool) {
     ...callsUse(tool),
     ...(observations === undefined ? {} : { observations }),
     ...(approval === undefined ? {} : { approval: "required" }),
+    ...(approval?.whom === undefined ? {} : { whom: approval.whom }),
     ...(approval?.timeout === undefined ? {} : { approvalTimeout: `${approval.timeout}ms` }),
   };
 }

@@ -18,7 +18,7 @@ const patience = 60_000;
 export async function liveTrajectories(client: Client, run: string, isWaiting = false): Promise<string[]> {
   const conditions = [
     `WorkflowType = "trajectory" AND EverturnRun = "${run}" AND ExecutionStatus = "Running"`,
-    ...(isWaiting ? ['EverturnWaiting = "approval"'] : []),
+    ...(isWaiting ? ['EverturnWaiting IN ("approval", "answer")'] : []),
   ];
   const ids: string[] = [];
   for await (const { workflowId } of client.workflow.list({ query: conditions.join(" AND ") })) {
@@ -27,7 +27,7 @@ export async function liveTrajectories(client: Client, run: string, isWaiting = 
   return ids.sort();
 }
 
-/** How many of a run's trajectories wait for a person: for approval, or paused. */
+/** How many of a run's trajectories wait for a person: for approval, for an answer, or paused. */
 export async function waitingCount(client: Client, run: string): Promise<number> {
   const query = `EverturnRun = "${run}" AND ExecutionStatus = "Running" AND EverturnWaiting IS NOT NULL`;
   return (await client.workflow.count(query)).count;

@@ -25,10 +25,13 @@ const callLog = join(folder, "calls.log");
 const call = (expression: string) =>
   `<tool_call>{"name":"calculator","arguments":{"expression":"${expression}"}}</tool_call>`;
 
+const question = (given: object) =>
+  `<tool_call>${JSON.stringify({ name: "ask", arguments: given })}</tool_call>`;
+
 /** Turns until a trajectory continues as new. */
 const longHistory = 250;
 const conversations = [
-  [call("1 + 1"), call("2 * 3"), "6"],
+  [call("1 + 1"), call("2 * 3") + question({ question: "Which?" }) + question({ questions: 2 }), "6"],
   [...Array.from({ length: longHistory - 1 }, () => "<tool_call>?</tool_call>"), call("7 * 7"), "49"],
 ];
 
@@ -40,7 +43,10 @@ let client: Client;
 beforeAll(async () => {
   const plugin = join(import.meta.dirname, "..", "plugins", "tool-counting");
   const pipeline = writeScriptedPipeline(folder, conversations, {
-    tools: [{ plugin, config: { log: callLog }, approval: "required" }],
+    tools: [
+      { plugin, config: { log: callLog }, approval: "required" },
+      { plugin: join(import.meta.dirname, "..", "..", "plugins", "tool-ask"), whom: "the reviewers" },
+    ],
     rollout: { batchSize: 2, groupSize: 2, maxActionTokens: 200 },
   });
   command = start("run", pipeline, "--runs", runs, "--json");
@@ -118,23 +124,42 @@ test("orders by plain JSON, as from the Temporal UI; they survive a worker's dea
   expect(await update("approve", { call: "1/0", arguments: { expression: "20 + 3" } })).toContain("UpdateID");
   await reached(end, "2/0");
   expect(await update("approve", { call: "1/0" })).toContain("the call 1/0 was edited before");
-  expect(await update("approve", { call: "2/7" })).toContain("no call 2/7 waits; these wait: 2/0");
+  const { waiting } = await until(async () => {
+    const answer = await askTranscript(client, id(end));
+    return answer.waiting.length === 2 ? answer : undefined;
+  });
+  expect(waiting).toMatchObject([
+    { call: "2/0", tool: "calculator" },
+    { call: "2/1", tool: "ask", arguments: { question: "Which?" }, isQuestion: true, whom: "the reviewers" },
+  ]);
+  expect(await update("approve", { call: "2/7" })).toContain("no call 2/7 waits; these wait: 2/0, 2/1");
+  expect(await update("approve", { call: "2/1" })).toContain("the call 2/1 is a question: answer it");
+  expect(await update("answer", { call: "2/0", text: "x" })).toContain("the call 2/0 is no question");
   const listed = () => temporal("workflow", "list", "--query", 'EverturnWaiting = "approval"');
   await expect.poll(listed, listing).toContain(id(end));
   expect(await temporal("workflow", "metadata", "--workflow-id", id(end))).toMatch(
-    /approve .*Make a tool call that waits for approval[\s\S]*call 2\/0 waits for approval/,
+    /approve .*Make a tool call that waits for approval[\s\S]*call 2\/0 waits for approval[\s\S]*call 2\/1 waits for an answer of the reviewers/,
   );
   await temporal(
     ...["workflow", "signal", "--workflow-id", id(end), "--name", "pause"],
     ...["--input", '{"reason":"lunch"}'],
   );
-  expect(await update("approve")).toContain("UpdateID");
-  await reached(end, "paused");
+  expect(await update("approve", { call: "2/0" })).toContain("UpdateID");
+  await reached(end, "waiting for an answer");
   for (const pid of await workerPids()) process.kill(pid, "SIGKILL");
+  const asked = await temporal("workflow", "query", "--workflow-id", id(end), "--name", "transcript");
+  expect(asked).toMatch(/"reason":"lunch","state":"waiting for an answer"/);
+  const told = await everturn("trajectory", "answer", id(end), "The second.", "--runs", runs, "--json");
+  expect(told.code, told.stderr).toBe(0);
+  await reached(end, "paused");
   const answer = await temporal("workflow", "query", "--workflow-id", id(end), "--name", "transcript");
   expect(answer).toMatch(/"reason":"lunch","state":"paused"/);
   expect(await update("resume")).toContain("UpdateID");
   const { turns } = await record(end);
+  expect(turns[1]?.toolCalls.slice(1)).toMatchObject([
+    { tool: "ask", observation: "The second.", valid: true, attempts: 1, approval: "answered" },
+    { tool: "ask", observation: expect.stringContaining("Did you mean “question”?"), valid: false },
+  ]);
   expect(turns.map(({ toolCalls }) => toolCalls[0])).toEqual([
     ...[
       expect.objectContaining({ arguments: { expression: "20 + 3" }, observation: "23", approval: "edited" }),
@@ -176,9 +201,11 @@ test("a call is denied, a message is added; orders go with a trajectory that con
   expect(await order("say", first, "Guess it.")).toMatchObject({
     messages: [{ role: "user", content: "Guess it." }],
   });
-  await order("deny", first, "--reason", "no more calls");
+  await order("deny", first, "--reason", "no more calls", "--call", "2/0");
+  await giveOrder(client, id(first), "deny", { reason: "nobody knows" });
   const denied = await record(first);
-  expect(denied.turns[1]?.toolCalls).toEqual([
+  expect(denied.turns[1]?.toolCalls[1]).toMatchObject({ observation: "nobody knows", approval: "denied" });
+  expect(denied.turns[1]?.toolCalls.slice(0, 1)).toEqual([
     {
       ...{ tool: "calculator", arguments: { expression: "2 * 3" }, observation: "no more calls" },
       ...{ valid: true, attempts: 0, approval: "denied" },

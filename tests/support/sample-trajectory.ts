@@ -7,7 +7,6 @@ import type {
   TrajectoryResult,
   TurnRecord,
 } from "../../src/contracts/trajectory.ts";
-import { toolDefinitions } from "../../src/pipeline/tool-definitions.ts";
 import { createUniformStream } from "../../src/random/uniform-stream.ts";
 import type { OpenRun } from "../../src/runs/open-runs.ts";
 import { callKey, leftOutKey, trajectoryKey } from "../../src/store/keys.ts";
@@ -141,5 +140,9 @@ export async function writeTrajectory(
 }
 
 function toolsOf({ plan }: OpenRun): ToolDefinition[] {
-  return toolDefinitions(plan);
+  return plan.tools.flatMap(({ manifest: { tool } }) =>
+    tool?.parameters === undefined
+      ? []
+      : [{ ...tool, description: tool.description ?? "", parameters: tool.parameters }],
+  );
 }

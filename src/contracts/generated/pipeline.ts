@@ -228,6 +228,10 @@ export interface ToolUse {
   approval?: "required";
   approvalTimeout?: Duration;
   /**
+   * Who is to decide about its calls, or to answer them: shown where they wait.
+   */
+  whom?: string;
+  /**
    * Names what the calls depend on. Tools that name the same host share its limit, and wait together while it is down. The manifest's if left out, else the tool's name.
    */
   host?: string;

@@ -87,6 +87,10 @@ export interface ToolManifest {
    */
   dynamic?: true;
   /**
+   * Its calls are questions: each waits until a person answers it (everturn trajectory answer), and its execution is told the answer.
+   */
+  person?: true;
+  /**
    * The tool holds state for a trajectory, which its release frees at the trajectory's end.
    */
   stateful: boolean;

@@ -202,9 +202,9 @@ export interface ToolCallEntry {
    */
   done?: boolean;
   /**
-   * What became of a call that waited for approval: made as it was, made with other arguments, or not made because a person said no or nobody said anything.
+   * What became of a call that waited for approval: made as it was, made with other arguments, or not made because a person said no or nobody said anything; or of a question that a person answered.
    */
-  approval?: "approved" | "edited" | "denied" | "timed-out";
+  approval?: "approved" | "edited" | "answered" | "denied" | "timed-out";
   /**
    * How often the call was tried.
    */

@@ -112,7 +112,7 @@ export const callColumns = {
   done: { type: "truth", description: "whether the tool said that there is nothing more to do" },
   approval: {
     type: "text",
-    description: "of one that waited for a person: approved, edited, denied, timed-out",
+    description: "of one that waited for a person: approved, edited, answered, denied, timed-out",
   },
   reward: { type: "number", description: "what the tool added to the reward" },
   attempts: { type: "integer", description: "how often it was tried; 0 where no tool was asked" },

@@ -129,6 +129,7 @@ const finishReasons: Record<RecordedTurn["finishReason"], true> = { stop: true, 
 const approvals: Record<NonNullable<RecordedCall["approval"]>, true> = {
   approved: true,
   edited: true,
+  answered: true,
   denied: true,
   "timed-out": true,
 };

@@ -78,7 +78,7 @@ function callOn(
   const environment = new MockActivityEnvironment({ attempt: 2 });
   return environment.run(async () => {
     const result = await callTool(worker, "calculator")(input, signal, () => {});
-    if ("heldBy" in result) throw new Error("the calculator holds nothing");
+    if (!("observation" in result)) throw new Error("the calculator holds nothing, and asks nobody");
     return result;
   });
 }

@@ -21,6 +21,10 @@ test("tool-mcp keeps its promises with the reference server", async () => {
   expect(checks.map(({ promise }) => promise)).toEqual(expect.arrayContaining(["snapshot", "release"]));
 });
 
+test("tool-ask keeps its promises", async () => {
+  for (const check of await pluginChecks("tool-ask")) await check.run();
+});
+
 test("tool-finish keeps its promises", async () => {
   const cases = [{ arguments: { answer: "42" }, text: "42", done: true }];
   for (const check of await pluginChecks("tool-finish", { cases })) await check.run();
