@@ -1,63 +1,49 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
-import { basename, dirname, join } from "node:path";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { builtOnce } from "./built-once.ts";
 import { corpusDigest, type Passage, passages } from "./corpus.ts";
 
 /** Of an index's form: another one is built anew. */
-const form = 1;
+const form = 2;
+const tokenizer = "porter unicode61";
+/** The share of the passages from which on a word is common. */
+const commonShare = 0.02;
+/** MiB of the new index that are in memory while it is built, and of it while it is asked. */
+const buildMemory = 64;
+const askMemory = 64;
 
 /** A passage that was found; `score` is higher for better ones. */
 export interface Found extends Passage {
   score: number;
 }
 
-/**
- * The full-text index of a corpus in the user's cache, named by the corpus' content: it is built once, beside its place, and then put
- * there whole; of two who build at once the first one's stays. Throws what is wrong with the corpus.
- */
+/** Where indexes are kept: in the user's cache, named by the content of their corpus. */
+export function cacheFolder(): string {
+  return join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "everturn", "search");
+}
+
+/** The full-text index of a corpus, built if it is not in the user's cache. Throws what is wrong with the corpus. */
 export async function indexFile(corpus: string): Promise<string> {
-  const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "everturn", "search");
-  const path = join(cache, `${await corpusDigest(corpus)}-${form}.sqlite`);
-  if (existsSync(path)) return path;
-  mkdirSync(dirname(path), { recursive: true });
-  sweep(path);
-  const work = `${path}.${process.pid}-${crypto.randomUUID()}`;
-  try {
-    await build(work, corpus);
-    renameSync(work, path); // of the same content, if another one was first
-  } finally {
-    for (const ending of ["", "-journal"]) rmSync(work + ending, { force: true });
-  }
-  return path;
-}
-
-/** Removes what processes left that died while they built it. */
-function sweep(path: string): void {
-  const prefix = `${basename(path)}.`;
-  for (const name of readdirSync(dirname(path)).filter((one) => one.startsWith(prefix))) {
-    const pid = Number.parseInt(name.slice(prefix.length), 10);
-    if (!isAlive(pid)) rmSync(join(dirname(path), name), { force: true });
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return !(error instanceof Error && "code" in error && error.code === "ESRCH");
-  }
+  const path = join(cacheFolder(), `${await corpusDigest(corpus)}-${form}.sqlite`);
+  return builtOnce(path, (work) => build(work, corpus));
 }
 
 async function build(path: string, corpus: string): Promise<void> {
   const database = new DatabaseSync(path);
   try {
-    database.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
-CREATE VIRTUAL TABLE passages USING fts5(id UNINDEXED, title, text, tokenize = 'porter unicode61'); BEGIN`);
+    database.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = ${-1024 * buildMemory};
+CREATE VIRTUAL TABLE passages USING fts5(id UNINDEXED, title, text, tokenize = '${tokenizer}');
+INSERT INTO passages (passages, rank) VALUES ('hashsize', ${buildMemory * 2 ** 20}); BEGIN`);
     const insert = database.prepare("INSERT INTO passages (id, title, text) VALUES (?, ?, ?)");
-    for await (const { id, title, text } of passages(corpus)) insert.run(id, title, text);
-    database.exec("COMMIT; INSERT INTO passages (passages) VALUES ('optimize')");
+    let count = 0;
+    for await (const { id, title, text } of passages(corpus)) {
+      insert.run(id, title, text);
+      count++;
+    }
+    database.exec(`COMMIT; INSERT INTO passages (passages) VALUES ('optimize');
+CREATE VIRTUAL TABLE words USING fts5vocab(passages, row);
+CREATE TABLE common AS SELECT term FROM words WHERE doc > ${Math.max(10, commonShare * count)}; DROP TABLE words`);
   } finally {
     database.close();
   }
@@ -65,35 +51,89 @@ CREATE VIRTUAL TABLE passages USING fts5(id UNINDEXED, title, text, tokenize = '
 
 /** An open index. Its queries are synchronous. */
 export interface Index {
+  /** The passages that fit best by bm25, titles twice. */
   find(query: string, topk: number): Found[];
+  /** Passages by their number in the corpus, from 0. */
+  passages(numbers: readonly number[]): Passage[];
   close(): void;
 }
 
 export function openIndex(path: string): Index {
   const database = new DatabaseSync(path, { readOnly: true });
-  const match = database.prepare(
-    "SELECT id, title, text, -bm25(passages, 0, 2, 1) AS score FROM passages WHERE passages MATCH ? ORDER BY bm25(passages, 0, 2, 1), rowid LIMIT ?",
+  database.exec(`PRAGMA cache_size = ${-1024 * askMemory}`);
+  const common = new Set(
+    database
+      .prepare("SELECT term FROM common")
+      .all()
+      .map(({ term }) => String(term)),
   );
+  const match = database.prepare(
+    `SELECT passages.rowid AS number, id, title, text, score FROM
+(SELECT rowid, -bm25(passages, 0, 2, 1) AS score FROM passages WHERE passages MATCH ? ORDER BY bm25(passages, 0, 2, 1), rowid LIMIT ?) AS best
+JOIN passages ON passages.rowid = best.rowid ORDER BY score DESC, passages.rowid`,
+  );
+  const stems = openStems();
+  const byNumber = database.prepare("SELECT id, title, text FROM passages WHERE rowid = ?");
+  const ask = (terms: string, topk: number): Found[] =>
+    match.all(terms, topk).map((row) => ({ ...passageOf(row), score: Number(row.score) }));
   return {
-    find: (query, topk) => {
-      const terms = matchTerms(query);
-      if (terms === "") return [];
-      return match.all(terms, topk).map(({ id, title, text, score }) => ({
-        ...{ id: String(id), title: String(title), text: String(text), score: Number(score) },
-      }));
+    find(query, topk) {
+      const words = queryWords(query);
+      if (words.length === 0) return [];
+      const rare = words.filter((word) => !stems.of(word).every((stem) => common.has(stem)));
+      if (rare.length === 0 || rare.length === words.length) return ask(anyOf(words), topk);
+      const found = ask(amongRare(rare, words), topk).map((one) => ({ ...one, score: one.score / 2 }));
+      return found.length < topk ? ask(anyOf(words), topk) : found;
     },
-    close: () => database.close(),
+    passages: (numbers) => numbers.flatMap((number) => byNumber.all(number + 1).map((row) => passageOf(row))),
+    close() {
+      database.close();
+      stems.close();
+    },
   };
+}
+
+function passageOf({ id, title, text }: Record<string, unknown>): Passage {
+  return { id: String(id), title: String(title), text: String(text) };
 }
 
 /** The most words of a query that are looked for. */
 const mostWords = 32;
 
-/** A query as FTS5 takes it, whatever was written: any of its words, in quotes. */
-export function matchTerms(query: string): string {
+/** The words of a query, whatever was written; signs mean nothing. */
+export function queryWords(query: string): string[] {
   const words = query.match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
-  return [...new Set(words.map((word) => word.toLowerCase()))]
-    .slice(0, mostWords)
-    .map((word) => `"${word}"`)
-    .join(" OR ");
+  return [...new Set(words.map((word) => word.toLowerCase()))].slice(0, mostWords);
+}
+
+function anyOf(words: readonly string[]): string {
+  return words.map((word) => `"${word}"`).join(" OR ");
+}
+
+/**
+ * Passages that have a rare word, scored by all words, each twice: they are found by the rare words' lists, and those of the common ones
+ * are only looked into. One with common words alone would not be among the best.
+ */
+function amongRare(rare: readonly string[], words: readonly string[]): string {
+  const common = words.filter((word) => !rare.includes(word));
+  return `(${anyOf(rare)}) AND (${anyOf([...rare, ...common, ...common])})`;
+}
+
+/** What the index makes of a word: its stem, or several where it is more than one word to it. */
+function openStems(): { of(word: string): string[]; close(): void } {
+  const database = new DatabaseSync(":memory:");
+  database.exec(`CREATE VIRTUAL TABLE text USING fts5(word, tokenize = '${tokenizer}');
+CREATE VIRTUAL TABLE stems USING fts5vocab(text, row)`);
+  const insert = database.prepare("INSERT INTO text (rowid, word) VALUES (1, ?)");
+  const select = database.prepare("SELECT term FROM stems");
+  return {
+    of(word) {
+      database.exec("BEGIN");
+      insert.run(word);
+      const found = select.all().map(({ term }) => String(term));
+      database.exec("ROLLBACK");
+      return found;
+    },
+    close: () => database.close(),
+  };
 }

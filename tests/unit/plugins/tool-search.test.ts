@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { JsonObject } from "everturn/plugin";
 import { expect, test } from "vitest";
 import search from "../../../plugins/tool-search/index.ts";
-import { indexFile, matchTerms, openIndex } from "../../../plugins/tool-search/index-file.ts";
+import { indexFile, openIndex, queryWords } from "../../../plugins/tool-search/index-file.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -57,7 +57,7 @@ test("whatever the model writes is a query", async () => {
   ];
   for (const query of odd) expect(() => index.find(query, 3)).not.toThrow();
   expect(index.find("Faust AND", 3)[0]?.title).toBe("Faust");
-  expect(matchTerms('the "Faust" AND faust')).toBe('"the" OR "faust" OR "and"');
+  expect(queryWords('the "Faust" AND faust')).toEqual(["the", "faust", "and"]);
   index.close();
 });
 
