@@ -70,7 +70,7 @@ module.exports = {
     only(
       "tools-see-their-api",
       "^plugins/(tool|reward|dataset)-[^/]+/",
-      ["^src/api/(plugin|sandbox|sql)\\.ts$"],
+      ["^src/api/(plugin|sandbox|sql|embedding)\\.ts$"],
       "tools, rewards and data sets need nothing of the engine",
     ),
     only(

@@ -10,6 +10,11 @@ export interface Passage {
   text: string;
 }
 
+/** A passage that was found; `score` is higher for better ones. */
+export interface Found extends Passage {
+  score: number;
+}
+
 const folderFiles = "**/*.{md,txt}";
 /** What of a file in a folder is one passage, characters; cut at empty lines. */
 const longest = 2000;

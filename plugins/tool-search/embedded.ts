@@ -1,6 +1,7 @@
 import { extname, join } from "node:path";
 import { Worker } from "node:worker_threads";
-import type { Found } from "./index-file.ts";
+import type { Found } from "./corpus.ts";
+import type { CorpusSource } from "./open-corpus.ts";
 
 export interface Question {
   number: number;
@@ -13,9 +14,10 @@ export type Answer = { number: number; found: Found[] } | { number: number; fail
 export type Search = (query: string, topk: number, signal: AbortSignal) => Promise<Found[]>;
 
 /** Searches a corpus of files in a thread of its own, which indexes it first. It is found in the cache the next time. */
-export function searchCorpus(corpus: string): Search {
+export function searchCorpus(source: CorpusSource): Search {
+  const { corpus } = source;
   const module = join(import.meta.dirname, `search-thread${extname(import.meta.filename)}`);
-  const thread = new Worker(module, { workerData: corpus, execArgv: [] });
+  const thread = new Worker(module, { workerData: source, execArgv: [] });
   thread.unref();
   const asked = new Map<number, (answer: Answer) => void>();
   let newest = 0;

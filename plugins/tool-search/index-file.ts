@@ -9,14 +9,8 @@ const form = 2;
 const tokenizer = "porter unicode61";
 /** The share of the passages from which on a word is common. */
 const commonShare = 0.02;
-/** MiB of the new index that are in memory while it is built, and of it while it is asked. */
-const buildMemory = 64;
+/** MiB of it that are kept in memory while it is asked. */
 const askMemory = 64;
-
-/** A passage that was found; `score` is higher for better ones. */
-export interface Found extends Passage {
-  score: number;
-}
 
 /** Where indexes are kept: in the user's cache, named by the content of their corpus. */
 export function cacheFolder(): string {
@@ -24,17 +18,16 @@ export function cacheFolder(): string {
 }
 
 /** The full-text index of a corpus, built if it is not in the user's cache. Throws what is wrong with the corpus. */
-export async function indexFile(corpus: string): Promise<string> {
-  const path = join(cacheFolder(), `${await corpusDigest(corpus)}-${form}.sqlite`);
+export async function indexFile(corpus: string, digest?: string): Promise<string> {
+  const path = join(cacheFolder(), `${digest ?? (await corpusDigest(corpus))}-${form}.sqlite`);
   return builtOnce(path, (work) => build(work, corpus));
 }
 
 async function build(path: string, corpus: string): Promise<void> {
   const database = new DatabaseSync(path);
   try {
-    database.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = ${-1024 * buildMemory};
-CREATE VIRTUAL TABLE passages USING fts5(id UNINDEXED, title, text, tokenize = '${tokenizer}');
-INSERT INTO passages (passages, rank) VALUES ('hashsize', ${buildMemory * 2 ** 20}); BEGIN`);
+    database.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
+CREATE VIRTUAL TABLE passages USING fts5(id UNINDEXED, title, text, tokenize = '${tokenizer}'); BEGIN`);
     const insert = database.prepare("INSERT INTO passages (id, title, text) VALUES (?, ?, ?)");
     let count = 0;
     for await (const { id, title, text } of passages(corpus)) {
@@ -49,12 +42,17 @@ CREATE TABLE common AS SELECT term FROM words WHERE doc > ${Math.max(10, commonS
   }
 }
 
+/** A passage by its number in the corpus, from 0. */
+export interface Ranked {
+  number: number;
+  score: number;
+}
+
 /** An open index. Its queries are synchronous. */
 export interface Index {
   /** The passages that fit best by bm25, titles twice. */
-  find(query: string, topk: number): Found[];
-  /** Passages by their number in the corpus, from 0. */
-  passages(numbers: readonly number[]): Passage[];
+  best(query: string, most: number): Ranked[];
+  passage(number: number): Passage;
   close(): void;
 }
 
@@ -68,33 +66,32 @@ export function openIndex(path: string): Index {
       .map(({ term }) => String(term)),
   );
   const match = database.prepare(
-    `SELECT passages.rowid AS number, id, title, text, score FROM
-(SELECT rowid, -bm25(passages, 0, 2, 1) AS score FROM passages WHERE passages MATCH ? ORDER BY bm25(passages, 0, 2, 1), rowid LIMIT ?) AS best
-JOIN passages ON passages.rowid = best.rowid ORDER BY score DESC, passages.rowid`,
+    `SELECT rowid, -bm25(passages, 0, 2, 1) AS score FROM passages WHERE passages MATCH ?
+ORDER BY bm25(passages, 0, 2, 1), rowid LIMIT ?`,
   );
   const stems = openStems();
   const byNumber = database.prepare("SELECT id, title, text FROM passages WHERE rowid = ?");
-  const ask = (terms: string, topk: number): Found[] =>
-    match.all(terms, topk).map((row) => ({ ...passageOf(row), score: Number(row.score) }));
+  const ask = (terms: string, most: number): Ranked[] =>
+    match.all(terms, most).map(({ rowid, score }) => ({ number: Number(rowid) - 1, score: Number(score) }));
   return {
-    find(query, topk) {
+    best(query, most) {
       const words = queryWords(query);
       if (words.length === 0) return [];
       const rare = words.filter((word) => !stems.of(word).every((stem) => common.has(stem)));
-      if (rare.length === 0 || rare.length === words.length) return ask(anyOf(words), topk);
-      const found = ask(amongRare(rare, words), topk).map((one) => ({ ...one, score: one.score / 2 }));
-      return found.length < topk ? ask(anyOf(words), topk) : found;
+      if (rare.length === 0 || rare.length === words.length) return ask(anyOf(words), most);
+      const found = ask(amongRare(rare, words), most).map((one) => ({ ...one, score: one.score / 2 }));
+      return found.length < most ? ask(anyOf(words), most) : found;
     },
-    passages: (numbers) => numbers.flatMap((number) => byNumber.all(number + 1).map((row) => passageOf(row))),
+    passage(number) {
+      const row = byNumber.get(number + 1);
+      if (row === undefined) throw new Error(`the index has no passage ${number}`);
+      return { id: String(row.id), title: String(row.title), text: String(row.text) };
+    },
     close() {
       database.close();
       stems.close();
     },
   };
-}
-
-function passageOf({ id, title, text }: Record<string, unknown>): Passage {
-  return { id: String(id), title: String(title), text: String(text) };
 }
 
 /** The most words of a query that are looked for. */

@@ -1,6 +1,7 @@
 import type { JsonObject, ToolPlugin } from "everturn/plugin";
+import type { Found } from "./corpus.ts";
 import { type Search, searchCorpus } from "./embedded.ts";
-import type { Found } from "./index-file.ts";
+import type { CorpusSource } from "./open-corpus.ts";
 import { searchServer } from "./remote.ts";
 
 /** By what is searched: a corpus is indexed and opened once. */
@@ -19,15 +20,23 @@ const search: ToolPlugin = {
 
 export default search;
 
-function searchOf({ corpus, url }: JsonObject): Search {
+function searchOf({ corpus, url, embedding }: JsonObject): Search {
   if ((typeof corpus === "string") === (typeof url === "string"))
     throw new Error("tool-search needs either “corpus”, a file or a folder, or “url”, a server's");
-  const place = String(corpus ?? url);
+  const model = modelOf(embedding);
+  const place = JSON.stringify([corpus, url, model]);
   const known = searches.get(place);
   if (known !== undefined) return known;
-  const opened = typeof corpus === "string" ? searchCorpus(place) : searchServer(place);
+  const opened = typeof corpus === "string" ? searchCorpus({ corpus, ...model }) : searchServer(String(url));
   searches.set(place, opened);
   return opened;
+}
+
+function modelOf(embedding: JsonObject[string] | undefined): Pick<CorpusSource, "embedding"> {
+  const { model, rank }: JsonObject =
+    typeof embedding === "object" && !Array.isArray(embedding) ? { ...embedding } : {};
+  if (typeof model !== "string") return {};
+  return { embedding: { model, rank: rank === "dense" ? "dense" : "hybrid" } };
 }
 
 /** As Search-R1 writes passages; each gets its share of the characters. */

@@ -1,5 +1,5 @@
+import type { Found } from "./corpus.ts";
 import type { Search } from "./embedded.ts";
-import type { Found } from "./index-file.ts";
 
 /** Searches by a server of Search-R1's protocol: `POST …/retrieve`. Throws what its retry policy is for. */
 export function searchServer(url: string): Search {

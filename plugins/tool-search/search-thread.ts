@@ -1,16 +1,16 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { Answer, Question } from "./embedded.ts";
-import { type Index, indexFile, openIndex } from "./index-file.ts";
+import { type FindPassages, openCorpus } from "./open-corpus.ts";
 
 // The thread in which a corpus is indexed and searched: SQLite's calls are synchronous.
 
 const port = parentPort;
 if (port === null) throw new Error("search-thread.ts is run in a thread");
-let opened: Promise<Index> | undefined;
+let opened: Promise<FindPassages> | undefined;
 
-/** What could not be indexed is tried again with the next question. */
-async function index(): Promise<Index> {
-  opened ??= indexFile(String(workerData)).then(openIndex);
+/** What could not be opened is tried again with the next question. */
+async function find(): Promise<FindPassages> {
+  opened ??= openCorpus(workerData);
   try {
     return await opened;
   } catch (error) {
@@ -20,8 +20,8 @@ async function index(): Promise<Index> {
 }
 
 port.on("message", ({ number, query, topk }: Question) => {
-  index()
-    .then((found) => found.find(query, topk))
+  find()
+    .then((ask) => ask(query, topk))
     .then(
       (found): Answer => ({ number, found }),
       (error: unknown): Answer => ({

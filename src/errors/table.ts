@@ -771,6 +771,16 @@ export const errorTable = {
     retryable: false,
     help: "`npx everturn resume {run}` starts them again; turns and calls that finished are not repeated.",
   },
+  EMBEDDING_MODEL_INVALID: {
+    message: "{folder} is no embedding model that can be used: {reason}.",
+    retryable: false,
+    help: "Give the folder of a sentence-transformers model of BERT's family, such as all-MiniLM-L6-v2, with its model.safetensors and tokenizer.json.",
+  },
+  VECTOR_FILE_INVALID: {
+    message: "{path} has {size} bytes, which is no whole number of vectors of {dimensions} numbers.",
+    retryable: false,
+    help: "Remove it: it is made again.",
+  },
   DATABASE_NOT_NAMED: {
     message: "The configuration names no database for the task: {reason}.",
     retryable: false,

@@ -15,11 +15,13 @@ export interface StoredTensor {
 
 /**
  * Reads and checks the header of a safetensors file. Throws SAFETENSORS_INVALID if the file is not one, is cut
- * short, or holds another type than F32, F16 and BF16.
+ * short, or holds another type than F32, F16 and BF16,
+ * but for tensors that are not wanted.
  */
 export async function readSafetensorsHeader(
   path: string,
   file: FileHandle,
+  isUnwanted: (name: string) => boolean = () => false,
 ): Promise<Map<string, StoredTensor>> {
   const { size } = await file.stat();
   const prefix = Buffer.alloc(8);
@@ -35,7 +37,8 @@ export async function readSafetensorsHeader(
   const start = 8 + text.length;
   const tensors = new Map<string, StoredTensor>();
   for (const [name, value] of Object.entries(parseObject(path, text.toString("utf8")))) {
-    if (name !== "__metadata__") tensors.set(name, checkEntry(path, name, value, start, size));
+    if (name !== "__metadata__" && !isUnwanted(name))
+      tensors.set(name, checkEntry(path, name, value, start, size));
   }
   return tensors;
 }

@@ -12,13 +12,16 @@ const chunk = 2 ** 20;
 
 /**
  * Reads every tensor of a safetensors file, widened to float32 (F32, F16 and BF16 are understood), each straight
- * into its own memory. Throws SAFETENSORS_INVALID when the file is not one, is cut short, or holds another type.
+ * into its own memory, but for those that are not wanted. Throws SAFETENSORS_INVALID when the file is not one, is cut short, or holds another type.
  */
-export async function readSafetensors(path: string): Promise<Map<string, Tensor>> {
+export async function readSafetensors(
+  path: string,
+  isUnwanted: (name: string) => boolean = () => false,
+): Promise<Map<string, Tensor>> {
   const file = await open(path);
   try {
     const tensors = new Map<string, Tensor>();
-    for (const [name, { dtype, shape, begin, end }] of await readSafetensorsHeader(path, file)) {
+    for (const [name, { dtype, shape, begin, end }] of await readSafetensorsHeader(path, file, isUnwanted)) {
       const data = new Float32Array(elementCount(shape));
       const bytes = new Uint8Array(data.buffer, data.length * (4 - floatBytes[dtype]), end - begin);
       if (!(await readFully(file, bytes, begin))) {

@@ -1,13 +1,15 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { createInterface } from "node:readline";
+import { DatabaseSync } from "node:sqlite";
 import type { JsonObject } from "everturn/plugin";
 import { expect, test } from "vitest";
 import search from "../../../plugins/tool-search/index.ts";
 import { indexFile, openIndex, queryWords } from "../../../plugins/tool-search/index-file.ts";
+import { fused } from "../../../plugins/tool-search/open-corpus.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -55,8 +57,8 @@ test("whatever the model writes is a query", async () => {
     "a".repeat(100_000),
     "' OR 1=1",
   ];
-  for (const query of odd) expect(() => index.find(query, 3)).not.toThrow();
-  expect(index.find("Faust AND", 3)[0]?.title).toBe("Faust");
+  for (const query of odd) expect(() => index.best(query, 3)).not.toThrow();
+  expect(index.passage(index.best("Faust AND", 3)[0]?.number ?? -1).title).toBe("Faust");
   expect(queryWords('the "Faust" AND faust')).toEqual(["the", "faust", "and"]);
   index.close();
 });
@@ -75,30 +77,101 @@ test("a corpus is indexed once by its content; two may build at once; a folder i
   expect(one).toBe(other);
   expect(await indexFile(texts)).toBe(one);
   const index = openIndex(one);
-  expect(index.find("elbe", 3)).toMatchObject([{ id: "a.md", title: "Rivers" }]);
-  expect(index.find("word", 100).length).toBeGreaterThan(2);
+  expect(index.best("elbe", 3).map(({ number }) => index.passage(number))).toMatchObject([
+    { id: "a.md", title: "Rivers" },
+  ]);
+  expect(index.best("word", 100).length).toBeGreaterThan(2);
   index.close();
   writeFileSync(join(texts, "a.md"), "# Rivers\n\nThe Spree flows through Berlin.");
   expect(await indexFile(texts)).not.toBe(one);
   expect(readdirSync(cache).every((name) => name.endsWith(".sqlite"))).toBe(true);
 });
 
-test("a builder that is killed half-way leaves no index, and what it left is swept", async () => {
-  const large = join(folder, "large.jsonl");
-  const line = `${JSON.stringify({ title: "t", text: "some words ".repeat(50) })}\n`;
-  writeFileSync(large, line.repeat(30_000));
-  const module = join(import.meta.dirname, "../../../plugins/tool-search/index-file.ts");
-  const before = new Set(readdirSync(cache));
-  const code = `import { indexFile } from ${JSON.stringify(module)}; await indexFile(${JSON.stringify(large)});`;
-  const child = spawn(process.execPath, ["--input-type=module", "--eval", code], { stdio: "ignore" });
-  const fresh = () => readdirSync(cache).filter((name) => !before.has(name));
-  while (fresh().length === 0 && child.exitCode === null) await sleep(5);
-  child.kill("SIGKILL");
-  await once(child, "exit");
-  expect(fresh().every((name) => !name.endsWith(".sqlite"))).toBe(true);
-  const built = await indexFile(large);
-  expect(existsSync(built)).toBe(true);
-  expect(fresh().every((name) => name.endsWith(".sqlite"))).toBe(true);
+/** A process that builds an index, and says how often it did so. */
+function builder(of: string) {
+  const module = join(import.meta.dirname, "../../../plugins/tool-search/built-once.ts");
+  const code = `import { writeFileSync } from "node:fs"; import { builtOnce } from ${JSON.stringify(module)};
+await builtOnce(${JSON.stringify(of)}, async (work) => { writeFileSync(work, "half"); console.log("begun"); await new Promise((go) => process.stdin.once("data", go)); writeFileSync(work, "whole"); });
+console.log("there"); process.exit()`;
+  const child = spawn(process.execPath, ["--input-type=module", "--eval", code], {
+    stdio: ["pipe", "pipe", "ignore"],
+  });
+  return { child, said: createInterface(child.stdout) };
+}
+
+test("of several who want an index one builds it; if that one is killed half-way, the next one begins anew", async () => {
+  const path = join(folder, "built", "once");
+  const first = builder(path);
+  expect(await once(first.said, "line")).toEqual(["begun"]);
+  expect(existsSync(path)).toBe(false);
+  const others = [builder(path), builder(path)];
+  first.child.kill("SIGKILL");
+  const said: string[][] = others.map(() => []);
+  for (const [number, { child, said: lines }] of others.entries())
+    lines.on("line", (line) => {
+      said[number]?.push(line);
+      if (line === "begun") child.stdin.write("go\n");
+    });
+  await Promise.all(others.map(({ child }) => once(child, "exit")));
+  expect(said.map((lines) => lines.join()).sort()).toEqual(["begun,there", "there"]);
+  expect(readFileSync(path, "utf8")).toBe("whole");
+  expect(readdirSync(join(folder, "built"))).toEqual(["once"]);
+});
+
+test("common words are looked into only, and the passages with rare ones are the same, in the same order", async () => {
+  const mixed = join(folder, "mixed.jsonl");
+  const words = (seed: number) =>
+    Array.from({ length: 8 }, (_, at) => `w${(seed * (at + 3) ** 2) % 97}`).join(" ");
+  const lines = Array.from({ length: 400 }, (_, number) =>
+    JSON.stringify({
+      title: `t${number % 7}`,
+      text: `${number % 3 ? "the running of" : "of"} ${words(number)}`,
+    }),
+  );
+  writeFileSync(mixed, lines.join("\n"));
+  const path = await indexFile(mixed);
+  const index = openIndex(path);
+  const database = new DatabaseSync(path);
+  const plain = database.prepare(
+    "SELECT rowid - 1 AS number FROM passages WHERE passages MATCH ? ORDER BY bm25(passages, 0, 2, 1), rowid LIMIT 5",
+  );
+  expect(database.prepare("SELECT count(*) AS many FROM common").get()?.many).toBeGreaterThan(3);
+  for (const query of ["the w1 of", "running runs w2 w40", "w5 w6 w7 the", "of the", "the w96"]) {
+    const every = plain.all(
+      queryWords(query)
+        .map((word) => `"${word}"`)
+        .join(" OR "),
+    );
+    expect(
+      index.best(query, 5).map(({ number }) => number),
+      query,
+    ).toEqual(every.map(({ number }) => number));
+  }
+  index.close();
+  database.close();
+});
+
+test("by an embedding model passages are found by their vectors, and by both rankings together", async () => {
+  const model = join(import.meta.dirname, "../../fixtures/embedding/tiny-bert");
+  const dense = { corpus, topk: 2, embedding: { model, rank: "dense" } };
+  // Its weights are random: the nearest text to a passage's own is still that passage.
+  expect(await ask("Paris\nParis is the capital of France.", dense)).toMatchObject({
+    text: expect.stringMatching(/^Doc 1 \(Title: Paris\)/),
+    metrics: { passages: 2 },
+  });
+  expect(await ask("zzz", dense)).toMatchObject({ metrics: { passages: 2 } });
+  expect(await ask("Goethe", { corpus, topk: 3, embedding: { model } })).toMatchObject({
+    text: expect.stringMatching(/^Doc 1 \(Title: Faust\)/),
+    metrics: { passages: 3 },
+  });
+  expect(readdirSync(cache).filter((name) => name.endsWith(".vectors"))).toHaveLength(1);
+  const [first, second] = fused([
+    [1, 2, 3].map((number) => ({ number, score: 0 })),
+    [4, 2, 5].map((number) => ({ number, score: 9 })),
+  ]);
+  expect(first).toEqual({ number: 2, score: 2 / 62 });
+  expect(second).toEqual({ number: 1, score: 1 / 61 });
+  await expect(ask("a", { corpus, embedding: { model: folder } })).rejects.toThrow("config.json");
 });
 
 test("a server of Search-R1's protocol is asked; its failures are thrown", async () => {
