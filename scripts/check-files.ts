@@ -16,6 +16,7 @@ const folders: Record<string, string> = {
   "src/devices": "libraries of a machine",
   "src/onnx": "models of a folder, profiles",
   "src/models": "models of a folder",
+  "src/embedding": "models of a folder, files of vectors",
   "src/tokens": "a tokenizer's folder",
   "src/sampling": "its own library",
   "src/validation": "files that a person wrote",
