@@ -1,4 +1,4 @@
-import { existsSync, rmSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import search from "@everturn/tool-search";
@@ -18,6 +18,7 @@ const topk = 3;
 export function tool(corpus: string): Engine {
   const signal = new AbortController().signal;
   const execution = {
+    function: "search",
     instance: "i",
     key: "k",
     attempt: 1,
@@ -39,7 +40,7 @@ export function sqlite(corpus: string, folder: string): Engine {
   const path = join(folder, "bare.sqlite");
   return {
     async build() {
-      rmSync(path, { force: true });
+      if (existsSync(path)) return statSync(path).size;
       const database = new DatabaseSync(path);
       database.exec(
         "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; CREATE VIRTUAL TABLE passages USING fts5(id UNINDEXED, title, text, tokenize = 'porter unicode61'); BEGIN",
@@ -76,7 +77,7 @@ export function duckdb(corpus: string, folder: string, extension: string): Engin
   };
   return {
     async build() {
-      for (const ending of ["", ".wal"]) if (existsSync(path + ending)) rmSync(path + ending);
+      if (existsSync(path)) return statSync(path).size;
       const connection = await connected();
       await connection.run(
         `CREATE TABLE passages AS SELECT id, split_part(contents, chr(10), 1) AS title, split_part(contents, chr(10), 2) AS text FROM read_json('${corpus}', format = 'newline_delimited')`,

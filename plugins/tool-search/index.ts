@@ -3,6 +3,7 @@ import type { Found } from "./corpus.ts";
 import { type Search, searchCorpus } from "./embedded.ts";
 import type { CorpusSource } from "./open-corpus.ts";
 import { searchServer } from "./remote.ts";
+import { searchWeb } from "./web-search.ts";
 
 /** By what is searched: a corpus is indexed and opened once. */
 const searches = new Map<string, Search>();
@@ -20,21 +21,44 @@ const search: ToolPlugin = {
 
 export default search;
 
-function searchOf({ corpus, url, embedding }: JsonObject): Search {
+function searchOf({ corpus, url, embedding, web }: JsonObject): Search {
   if ((typeof corpus === "string") === (typeof url === "string"))
     throw new Error("tool-search needs either “corpus”, a file or a folder, or “url”, a server's");
   const model = modelOf(embedding);
-  const place = JSON.stringify([corpus, url, model]);
+  const place = JSON.stringify([corpus, url, model, web]);
   const known = searches.get(place);
   if (known !== undefined) return known;
-  const opened = typeof corpus === "string" ? searchCorpus({ corpus, ...model }) : searchServer(String(url));
+  const opened = typeof corpus === "string" ? searchCorpus({ corpus, ...model }) : remote(String(url), web);
   searches.set(place, opened);
   return opened;
 }
 
+function remote(url: string, web: JsonObject[string] | undefined): Search {
+  const { body, answer, key }: JsonObject = objectOf(web);
+  const { passages, text, title, id } = objectOf(answer);
+  if (typeof passages !== "string" || typeof text !== "string") return searchServer(url);
+  const { variable, header } = objectOf(key);
+  return searchWeb({
+    url,
+    answer: {
+      passages,
+      text,
+      ...(typeof title === "string" && { title }),
+      ...(typeof id === "string" && { id }),
+    },
+    ...(body !== undefined && { body: objectOf(body) }),
+    ...(typeof variable === "string" && {
+      key: { variable, ...(typeof header === "string" && { header }) },
+    }),
+  });
+}
+
+function objectOf(value: JsonObject[string] | undefined): JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
+}
+
 function modelOf(embedding: JsonObject[string] | undefined): Pick<CorpusSource, "embedding"> {
-  const { model, rank }: JsonObject =
-    typeof embedding === "object" && !Array.isArray(embedding) ? { ...embedding } : {};
+  const { model, rank } = objectOf(embedding);
   if (typeof model !== "string") return {};
   return { embedding: { model, rank: rank === "dense" ? "dense" : "hybrid" } };
 }

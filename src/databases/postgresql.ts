@@ -4,11 +4,24 @@ import { driver } from "./driver.ts";
 import type { Engine, StatementLimits } from "./engine.ts";
 import type { QueryOutcome, SqlValue } from "./outcome.ts";
 import { byteSize } from "./size.ts";
+import { tokensOf } from "./statement.ts";
 import { Unusable } from "./unusable.ts";
 
-/** Functions that reach beyond the tables of the database, or out of the transaction, for who may call them. */
+/** Functions that run a text as SQL, in which nothing can be looked for, and others that reach beyond the tables of the database. */
 const denied =
-  /\b(set_config|pg_read_\w+|pg_ls_\w+|pg_stat_file|lo_\w+|dblink\w*|pg_terminate_backend|pg_cancel_backend|pg_reload_conf|pg_rotate_logfile|pg_(try_)?advisory_\w+|pg_notify|pg_switch_wal|pg_logical_\w+|\w+_to_xml\w*|\w+_to_xmlschema)\b/i;
+  /^(set_config|\w+_to_xml(schema|_and_xmlschema)?|ts_stat|ts_rewrite|crosstab\w*|connectby|xpath_table|dblink\w*|postgres_fdw\w*|lo_\w+|loread|lowrite|(brin|gin)_\w+|(set|next)val)$/;
+/** Of the server's own functions, those that only tell something of tables, types and values, and the one that waits. */
+const harmless =
+  /^pg_(typeof|sleep\w*|size_\w+|(column|relation|table|total_relation|indexes|database)_size|column_compression|get_\w+|\w+_is_visible|backend_pid|postmaster_start_time|encoding_to_char|char_to_encoding|client_encoding|collation_for|describe_object|identify_object|has_role|input_is_valid|is_in_recovery)$/;
+
+/** The function that a query calls and may not, if there is one. */
+function deniedCall(sql: string): string | undefined {
+  const tokens = tokensOf(sql, "postgresql").map((token) => token.toLowerCase().replace(/^"(.*)"$/s, "$1"));
+  return tokens.find((name, at) => {
+    if (tokens[at + 1] !== "(") return false;
+    return denied.test(name) || (name.startsWith("pg_") && !harmless.test(name));
+  });
+}
 
 /** Rows that are fetched at once. */
 const fetched = 100;
@@ -34,6 +47,9 @@ WHERE c.relkind IN ('r', 'p', 'v', 'm') AND a.attnum > 0 AND NOT a.attisdropped
   AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg_toast%'
 GROUP BY c.oid, c.relname ORDER BY c.relname`;
 
+/** A server that can do so looks each second whether the one who asked still lives. */
+const noticesDeath = "SET client_connection_check_interval = 1000";
+
 async function connected<T>(
   connectionString: string,
   modules: string,
@@ -50,6 +66,7 @@ async function connected<T>(
   try {
     await client.connect();
     await client.query(`SET statement_timeout = ${Math.ceil(seconds * 1000)}`);
+    await client.query(noticesDeath).catch(() => {}); // a server without it stops at the time above
     await client.query("BEGIN READ ONLY");
   } catch (error) {
     await client.end().catch(() => {});
@@ -67,7 +84,7 @@ async function query(
   sql: string,
   { rows: most, bytes, seconds }: StatementLimits,
 ): Promise<QueryOutcome> {
-  const called = denied.exec(sql)?.[1];
+  const called = deniedCall(sql);
   if (called !== undefined)
     return { kind: "refused", message: `the function ${called} is not allowed here.` };
   if (/u&"/i.test(sql))

@@ -30,9 +30,7 @@ export function refusal(
   { engine, write }: { engine: Engine; write: boolean },
 ): string | undefined {
   if (sql.includes("\0")) return "the query has a NUL character.";
-  const found = [...sql.matchAll(tokens[engine])].flatMap(([, token]) =>
-    token === undefined ? [] : [token],
-  );
+  const found = tokensOf(sql, engine);
   const end = found.indexOf(";");
   if (end >= 0 && end < found.length - 1)
     return "one statement at a time: there is text after the first “;”. Call again for the next one.";
@@ -58,6 +56,11 @@ export function refusal(
   )
     return "CREATE VIRTUAL TABLE and CREATE TRIGGER are not allowed here.";
   return undefined;
+}
+
+/** Words, quoted texts and signs, without comments and spaces. */
+export function tokensOf(sql: string, engine: Engine): string[] {
+  return [...sql.matchAll(tokens[engine])].flatMap(([, token]) => (token === undefined ? [] : [token]));
 }
 
 /** The word with which the statement begins that is explained. */

@@ -61,11 +61,18 @@ test("PostgreSQL is only read: nothing else is begun, set, copied, or called", a
     `SELECT U&"\\0073et_config"('a.b', '1', false)`,
     "SELECT query_to_xml('SELECT 1', true, true, '')",
     "EXPLAIN ANALYZE DELETE FROM t",
+    "SELECT * FROM ts_stat('SELECT to_tsvector(set_' || 'config(''a.b'', ''1'', false))')",
+    "SELECT pg_stat_reset /* hidden */ ()",
+    "SELECT pg_create_physical_replication_slot('a')",
+    `SELECT "pg_catalog" . "pg_ls_dir" ('/')`,
   ];
   for (const sql of refused) expect([sql, (await ask(sql)).kind]).toEqual([sql, "refused"]);
   const failed = ["WITH x AS (DELETE FROM t RETURNING *) SELECT * FROM x", "SELECT nothing", "SELECT 1 / 0"];
   for (const sql of failed) expect([sql, (await ask(sql)).kind]).toEqual([sql, "failed"]);
   expect(await ask("SELECT count(*) FROM t")).toMatchObject({ rows: [[1000n]] });
+  expect(await ask("SELECT pg_typeof(1)::text, 'pg_ls_dir(1)'")).toMatchObject({
+    rows: [["integer", "pg_ls_dir(1)"]],
+  });
 });
 
 test("a server that is not there is the host's failure", async () => {

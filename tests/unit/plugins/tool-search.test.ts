@@ -198,6 +198,53 @@ test("a server of Search-R1's protocol is asked; its failures are thrown", async
   server.close();
 });
 
+test("a web search's API is asked by declaration, with its key from the environment", async () => {
+  const asked: unknown[] = [];
+  let answer: unknown = {
+    data: { organic: [{ name: "Faust", snippet: "A play.", link: "a" }, { snippet: "B" }] },
+  };
+  const server = createServer(async (request, response) => {
+    const body = (await request.setEncoding("utf8").toArray()).join("");
+    asked.push([
+      request.method,
+      request.url,
+      request.headers["x-api-key"] ?? request.headers.authorization,
+      body,
+    ]);
+    response.end(JSON.stringify(answer));
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const address = server.address();
+  if (typeof address !== "object" || address === null) throw new Error("no port");
+  const url = `http://127.0.0.1:${address.port}/search`;
+  const where = { passages: "data.organic", title: "name", text: "snippet" };
+  process.env.SEARCH_TEST_KEY = "secret";
+  const posted = {
+    body: { q: "$query", num: "$topk" },
+    answer: where,
+    key: { variable: "SEARCH_TEST_KEY", header: "X-API-KEY" },
+  };
+  expect(await ask("$topk faust", { url, topk: 5, web: posted })).toEqual({
+    text: "Doc 1 (Title: Faust): A play.\nDoc 2: B",
+    metrics: { passages: 2 },
+  });
+  const got = { answer: where, key: { variable: "SEARCH_TEST_KEY" } };
+  await ask("a&b c", { url: `${url}?q=$query&count=$topk`, topk: 1, web: got });
+  expect(asked).toEqual([
+    ["POST", "/search", "secret", '{"q":"$topk faust","num":5}'],
+    ["GET", "/search?q=a%26b%20c&count=1", "Bearer secret", ""],
+  ]);
+  answer = {};
+  expect(await ask("nothing", { url, web: posted })).toMatchObject({
+    text: expect.stringContaining("No passages"),
+  });
+  answer = { data: { organic: [{}] } };
+  await expect(ask("x", { url, web: posted })).rejects.toThrow("without “snippet”");
+  const keyless = { answer: where, key: { variable: "SEARCH_TEST_NO_KEY" } };
+  await expect(ask("x", { url, web: keyless })).rejects.toThrow("no environment variable SEARCH_TEST_NO_KEY");
+  server.close();
+});
+
 test("what is wrong with a corpus is said with its line, and an aborted call ends", async () => {
   const broken = join(folder, "broken.jsonl");
   writeFileSync(broken, '{"contents": "a\\nb"}\n{"content": "c"}\n');
