@@ -1,0 +1,96 @@
+import type { JsonObject, JsonValue, Task, ToolPlugin, ToolResponse } from "everturn/plugin";
+import { runCommand } from "./command.ts";
+import { difference } from "./difference.ts";
+import { create, insert, replace, view } from "./edits.ts";
+import { Mistake } from "./mistake.ts";
+import { find, search } from "./search.ts";
+import { Tree, type TreeLimits } from "./tree.ts";
+
+/** A trajectory's files, as the task brought them and as they are now. */
+interface Workspace {
+  before: Tree;
+  tree: Tree;
+}
+
+/** A file tree for each trajectory. Its state is its bytes, kept after each call: it goes on anywhere, and no command is run twice. */
+const workspace: ToolPlugin<Workspace> = {
+  create({ task, config }) {
+    const files = filesOf(task);
+    return { before: new Tree(files, limitsOf(config)), tree: new Tree(files, limitsOf(config)) };
+  },
+
+  async execute(given, execution, state) {
+    try {
+      if (execution.function !== "run") return { text: done(execution.function, given, state) };
+      const { tree, response } = await runCommand(
+        state.tree,
+        String(given.command),
+        limitsOf(execution.config),
+        execution,
+      );
+      state.tree = tree;
+      return response;
+    } catch (error) {
+      if (error instanceof Mistake) return mistaken(error);
+      throw error;
+    }
+  },
+
+  release() {},
+
+  snapshot({ tree }) {
+    const files = tree.entries().map(([path, content]) => [path, Buffer.from(content).toString("base64")]);
+    return Buffer.from(JSON.stringify(files));
+  },
+
+  restore(snapshot, { task, config }) {
+    const files: [string, string][] = JSON.parse(Buffer.from(snapshot).toString());
+    const contents = files.map(([path, content]): [string, Uint8Array] => [
+      path,
+      Buffer.from(content, "base64"),
+    ]);
+    return { before: new Tree(filesOf(task), limitsOf(config)), tree: new Tree(contents, limitsOf(config)) };
+  },
+};
+
+export default workspace;
+
+function done(name: string, given: JsonObject, { before, tree }: Workspace): string {
+  const path = String(given.path);
+  const text = String(given.text);
+  if (name === "view") return view(tree, path, numberOf(given.first), numberOf(given.last));
+  if (name === "create") return create(tree, path, text);
+  if (name === "replace") return replace(tree, path, String(given.old), text);
+  if (name === "insert") return insert(tree, path, Number(given.after), text);
+  if (name === "find") return find(tree, String(given.pattern ?? ""));
+  if (name === "search") return search(tree, String(given.pattern), String(given.below ?? ""));
+  if (name === "diff") return difference(before, tree);
+  throw new Error(`there is no function ${name}`);
+}
+
+function mistaken({ message }: Mistake): ToolResponse {
+  return { text: `error: ${message}`, error: true };
+}
+
+function numberOf(value: JsonValue | undefined): number | undefined {
+  return value === undefined ? undefined : Number(value);
+}
+
+function limitsOf({ files, bytes }: JsonObject): TreeLimits {
+  return { files: Number(files), bytes: Number(bytes) };
+}
+
+/** The files that a task brings, as verl's rows say it: `extra_info.tools_kwargs.workspace.create_kwargs.files`, texts by path. */
+function filesOf({ extra_info }: Task): [string, Uint8Array][] {
+  const files = ["workspace", "create_kwargs", "files"].reduce<JsonValue | undefined>(
+    (value, key) => (isObject(value) ? value[key] : undefined),
+    extra_info?.tools_kwargs,
+  );
+  return isObject(files)
+    ? Object.entries(files).map(([path, text]) => [path, Buffer.from(String(text))])
+    : [];
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,83 @@
+import { posix } from "node:path";
+import { Mistake } from "./mistake.ts";
+
+/** What a tree may hold. */
+export interface TreeLimits {
+  files: number;
+  bytes: number;
+}
+
+/**
+ * A trajectory's files, by their paths. They are held here and nowhere on a disk, so that there is nothing outside that a path or a
+ * symbolic link could lead to.
+ */
+export class Tree {
+  readonly #files = new Map<string, Uint8Array>();
+  readonly #limits: TreeLimits;
+
+  /** Throws Mistake for files that don't fit, or have no path of a tree. */
+  constructor(files: Iterable<readonly [string, Uint8Array]>, limits: TreeLimits) {
+    this.#limits = limits;
+    let bytes = 0;
+    for (const [path, content] of files) {
+      this.#files.set(this.#placed(path), content);
+      bytes += content.length;
+    }
+    if (this.#files.size > limits.files) throw new Mistake(`there may be ${limits.files} files, no more`);
+    if (bytes > limits.bytes) throw new Mistake(`the files may take ${limits.bytes} bytes, no more`);
+  }
+
+  /** Sorted by path. */
+  entries(): [string, Uint8Array][] {
+    return [...this.#files].sort(([a], [b]) => (a < b ? -1 : 1));
+  }
+
+  get(path: string): Uint8Array | undefined {
+    return this.#files.get(treePath(path));
+  }
+
+  /** The text of a file. Throws Mistake if there is none, or if it is not UTF-8. */
+  text(path: string): string {
+    const content = this.get(path);
+    if (content === undefined) throw new Mistake(`there is no file ${path}`);
+    try {
+      return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(content);
+    } catch {
+      throw new Mistake(`${path} is no text (${content.length} bytes)`);
+    }
+  }
+
+  write(path: string, text: string): void {
+    const content = Buffer.from(text);
+    const placed = this.#placed(path);
+    const others = this.entries().filter(([other]) => other !== placed);
+    const bytes = others.reduce((sum, [, { length }]) => sum + length, content.length);
+    const { files, bytes: room } = this.#limits;
+    if (others.length + 1 > files) throw new Mistake(`there may be ${files} files, no more`);
+    if (bytes > room) throw new Mistake(`the files may take ${room} bytes, and would take ${bytes}`);
+    this.#files.set(placed, content);
+  }
+
+  /** The path at which a file may be: neither is it a folder, nor is one of its folders a file. */
+  #placed(path: string): string {
+    const placed = treePath(path);
+    const parts = placed.split("/");
+    const file = parts.map((_, end) => parts.slice(0, end).join("/")).find((above) => this.#files.has(above));
+    if (file !== undefined) throw new Mistake(`${file} is a file, not a folder`);
+    for (const other of this.#files.keys())
+      if (other.startsWith(`${placed}/`)) throw new Mistake(`${placed} is a folder`);
+    return placed;
+  }
+}
+
+/** A path in its plain form. Throws Mistake for one that leads out of the tree, or that no file system would take. */
+function treePath(path: string): string {
+  const plain = posix.normalize(path);
+  const parts = plain.split("/");
+  if (plain === "." || plain.startsWith("/") || plain.endsWith("/") || parts.includes(".."))
+    throw new Mistake(`${path} is no path of a file below the workspace, such as src/main.py`);
+  const isPlain = plain.isWellFormed() && !plain.includes("\0") && parts.length <= 20;
+  if (!isPlain || parts.some((part) => Buffer.byteLength(part) > 200))
+    throw new Mistake("a path may have 20 parts of 200 bytes each");
+  return plain;
+}
