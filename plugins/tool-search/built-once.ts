@@ -9,7 +9,7 @@ const busy = 5; // SQLITE_BUSY
 
 /**
  * The file at a path, built by `build` beside it and then put there whole, unless it is there already. Of several who want it at
- * once, in threads or processes, one builds and the others wait; if that one is killed, the next one begins anew. Throws what `build` throws.
+ * once, in threads or processes, one builds and the others wait for its lock, an empty file that stays; if that one is killed, the next one begins anew. Throws what `build` throws.
  */
 export async function builtOnce(path: string, build: (work: string) => Promise<void>): Promise<string> {
   if (existsSync(path)) return path;
@@ -26,7 +26,6 @@ export async function builtOnce(path: string, build: (work: string) => Promise<v
     } finally {
       rmSync(work, { force: true });
     }
-    rmSync(lock, { force: true }); // who still waits for it finds the file
     return path;
   } finally {
     held.close();
