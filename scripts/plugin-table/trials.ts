@@ -38,6 +38,7 @@ export function trials(folder: string, url: string): Record<string, Trial> {
   writeFileSync(corpus, '{"contents": "Paris\\nThe capital of France."}\n');
   const doubling = JSON.stringify({ test_list: ["assert double(2) == 4", "assert double(0) == 0"] });
   return {
+    "tool-ask": {}, // in a trajectory a person would have to answer
     "tool-calculator": {
       cases: [{ arguments: { expression: "6 * 7" }, text: "42" }],
       call: { name: "calculator", arguments: { expression: "6 * 7" } },
@@ -53,6 +54,20 @@ export function trials(folder: string, url: string): Record<string, Trial> {
     "tool-finish": {
       cases: [{ arguments: { answer: "42" }, text: "42", done: true }],
       call: { name: "finish", arguments: { answer } },
+    },
+    "tool-http": {
+      config: {
+        functions: {
+          points: {
+            description: "How good an answer is.",
+            url,
+            parameters: { type: "object", required: ["answer"], properties: { answer: { type: "string" } } },
+            observation: "reward",
+          },
+        },
+      },
+      cases: [{ function: "points", arguments: { answer: "42" }, text: "1", error: false }],
+      call: { name: "points", arguments: { answer: "42" } },
     },
     "tool-mcp": {
       config: { ...byStdio, shared: true },
@@ -72,6 +87,15 @@ export function trials(folder: string, url: string): Record<string, Trial> {
       config: { database: chinook, limits: { seconds: 25 } },
       cases: [{ arguments: { query: "SELECT count(*) AS n FROM Genre" } }],
       call: { name: "sql", arguments: { query: "SELECT count(*) FROM Genre" } },
+    },
+    "tool-workspace": {
+      cases: [
+        { function: "create", arguments: { path: "a.txt", text: "one\n" }, text: "wrote a.txt" },
+        { function: "run", arguments: { command: "echo two >> a.txt" }, error: false },
+        { function: "view", arguments: { path: "../a.txt" }, error: true },
+      ],
+      functions: ["run"],
+      call: { name: "run", arguments: { command: "echo 42 > a.txt; cat a.txt" } },
     },
     "reward-code-tests": {
       config: { time: 5 },
