@@ -10,6 +10,7 @@ const { values } = parseArgs({
     sandbox: { type: "string", default: "auto" },
     seconds: { type: "string", default: "3" },
     rounds: { type: "string", default: "3" },
+    "at-once": { type: "string", default: "1,16,64" },
     "verl-tool": { type: "string" },
     json: { type: "boolean", default: false },
   },
@@ -31,9 +32,9 @@ interface Row {
   p99: number;
 }
 
-const { "verl-tool": peer, seconds, rounds } = values;
+const { "verl-tool": peer, "at-once": atOnce, seconds, rounds } = values;
 if (peer !== undefined) {
-  const sides = await besideVerlTool(peer, Number(seconds), Number(rounds));
+  const sides = await besideVerlTool(peer, Number(seconds), Number(rounds), atOnce.split(",").map(Number));
   if (values.json) process.stdout.write(`${JSON.stringify(sides)}\n`);
   process.exit();
 }

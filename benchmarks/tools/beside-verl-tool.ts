@@ -9,7 +9,10 @@ import { text } from "node:stream/consumers";
 interface Measured {
   side: "everturn" | "verl-tool";
   atOnce: number;
+  /** Programs that came to their result. */
   perSecond: number;
+  /** Those that did not: verl-tool's tool gives a program ten seconds, its interpreter's start included. */
+  failed: number;
   /** Milliseconds of an execution. */
   p50: number;
   p99: number;
@@ -18,31 +21,39 @@ interface Measured {
 }
 
 /** The same actions, the same client: `everturn tools serve tool-code`, and the server of verl-tool at `peer`, in turns. */
-export async function besideVerlTool(peer: string, seconds: number, rounds: number): Promise<Measured[]> {
+export async function besideVerlTool(
+  peer: string,
+  seconds: number,
+  rounds: number,
+  wanted: readonly number[],
+): Promise<Measured[]> {
   const main = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");
   const server = spawn(process.execPath, [main, "tools", "serve", "tool-code", "--port", "0"], {
     stdio: ["ignore", "pipe", "inherit"],
   });
-  let said = "";
-  for await (const part of server.stdout) {
-    said += part;
-    if (said.includes("Ctrl-C")) break;
-  }
-  const own = /verl-tool: (\S+)/.exec(said)?.[1] ?? "";
-  const measured: Measured[] = [];
-  for (const atOnce of [1, 16, 64]) {
-    for (let round = 0; round < rounds; round++) {
-      measured.push(await measure("everturn", own, atOnce, seconds));
-      measured.push(await measure("verl-tool", new URL("/get_observation", peer).href, atOnce, seconds));
+  try {
+    let said = "";
+    for await (const part of server.stdout) {
+      said += part;
+      if (said.includes("Ctrl-C")) break;
     }
-    for (const side of ["everturn", "verl-tool"] as const)
-      process.stdout.write(
-        `${summary(measured.filter((one) => one.side === side && one.atOnce === atOnce))}\n`,
-      );
+    const own = /verl-tool: (\S+)/.exec(said)?.[1] ?? "";
+    const measured: Measured[] = [];
+    for (const atOnce of wanted) {
+      for (let round = 0; round < rounds; round++) {
+        measured.push(await measure("everturn", own, atOnce, seconds));
+        measured.push(await measure("verl-tool", new URL("/get_observation", peer).href, atOnce, seconds));
+      }
+      for (const side of ["everturn", "verl-tool"] as const)
+        process.stdout.write(
+          `${summary(measured.filter((one) => one.side === side && one.atOnce === atOnce))}\n`,
+        );
+    }
+    return measured;
+  } finally {
+    server.kill("SIGINT");
+    if (server.exitCode === null) await once(server, "exit");
   }
-  server.kill("SIGINT");
-  await once(server, "exit");
-  return measured;
 }
 
 let programs = 0;
@@ -57,12 +68,13 @@ async function measure(
   const names = Array.from({ length: atOnce }, () => `benchmark-${process.pid}-${programs++}`);
   await Promise.all(names.map((name) => ran(url, agent, name))); // the interpreter is there, and the connection
   const times: number[] = [];
+  let failed = 0;
   const began = performance.now();
   await Promise.all(
     names.map(async (name) => {
       while (performance.now() - began < 1000 * seconds) {
         const start = performance.now();
-        await ran(url, agent, name);
+        if (!(await ran(url, agent, name))) failed++;
         times.push(performance.now() - start);
       }
     }),
@@ -75,15 +87,22 @@ async function measure(
   agent.destroy();
   times.sort((a, b) => a - b);
   const at = (share: number) => times[Math.min(times.length - 1, Math.floor(share * times.length))] ?? 0;
-  return { side, atOnce, perSecond: times.length / took, p50: at(0.5), p99: at(0.99), load };
+  return {
+    side,
+    atOnce,
+    perSecond: (times.length - failed) / took,
+    failed,
+    p50: at(0.5),
+    p99: at(0.99),
+    load,
+  };
 }
 
-/** Runs a program, which differs from all before it: verl-tool's server answers the same request from a cache. */
-async function ran(url: string, agent: Agent, name: string): Promise<void> {
+/** Runs a program, and says whether it came to its result. It differs from all before it: verl-tool's server answers the same request from a cache. */
+async function ran(url: string, agent: Agent, name: string): Promise<boolean> {
   const action = `<python>total = sum(range(100))\nprint(total) # ${programs++}</python>`;
   const { observations } = await post(url, agent, { trajectory_ids: [name], actions: [action] });
-  if (observations[0] !== "\n<result>\n4950\n</result>\n")
-    throw new Error(`a program came to nothing: ${JSON.stringify(observations)}`);
+  return observations[0] === "\n<result>\n4950\n</result>\n";
 }
 
 async function post(url: string, agent: Agent, body: object): Promise<{ observations: unknown[] }> {
@@ -94,11 +113,11 @@ async function post(url: string, agent: Agent, body: object): Promise<{ observat
 }
 
 function summary(rounds: Measured[]): string {
-  const sorted = (key: "perSecond" | "p50" | "p99" | "load") =>
+  const sorted = (key: "perSecond" | "p50" | "p99" | "load" | "failed") =>
     rounds.map((one) => one[key]).sort((a, b) => a - b);
   const median = (key: Parameters<typeof sorted>[0]) => sorted(key)[Math.floor(rounds.length / 2)] ?? 0;
   const [first] = rounds;
   const rate = `${median("perSecond").toFixed(1)} a second (least ${sorted("perSecond")[0]?.toFixed(1)})`;
   const times = `p50 ${median("p50").toFixed(1)} ms, p99 ${median("p99").toFixed(1)} ms`;
-  return `${first?.side}, ${first?.atOnce} at once: ${rate}, ${times}, load ${median("load").toFixed(1)}`;
+  return `${first?.side}, ${first?.atOnce} at once: ${rate}, ${median("failed")} failed, ${times}, load ${median("load").toFixed(1)}`;
 }

@@ -125,7 +125,20 @@ export async function serveTools(
     Math.min(idle, 60_000),
   ).unref();
 
+  const releasing = new Set<Promise<void>>();
+
+  /** The end waits for it: a plugin's thread that is asked once more after its end would be started again. */
   async function release(trajectory: string): Promise<void> {
+    const done = released(trajectory);
+    releasing.add(done);
+    try {
+      await done;
+    } finally {
+      releasing.delete(done);
+    }
+  }
+
+  async function released(trajectory: string): Promise<void> {
     const ends = opened
       .filter(({ tool }) => tool.isStateful)
       .map(({ tool }) => inTurn(instanceOf(trajectory, tool), async () => {}));
@@ -192,6 +205,7 @@ export async function serveTools(
     close: async () => {
       clearInterval(sweeping);
       closing.abort(new EverturnError("SERVER_ENDS", {}));
+      await Promise.allSettled(releasing);
       await instances.close();
       await closeThreads();
     },

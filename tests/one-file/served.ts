@@ -68,3 +68,18 @@ export const screen = defineTool({
     done: true,
   }),
 });
+
+/** Takes its time to free what it holds. */
+export const leisurely = defineTool({
+  name: "leisurely",
+  description: "Holds something.",
+  parameters: z.object({}),
+  recovery: "replay",
+  create({ hold }) {
+    hold("something");
+    return {};
+  },
+  execute: () => "held",
+  release: () => sleep(200),
+  reap: () => {},
+});

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Client } from "@modelcontextprotocol/client";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { servedPlan } from "../../../src/cli/tools/served-plan.ts";
@@ -25,7 +25,7 @@ async function served() {
     const body = JSON.stringify({ trajectory_ids: ["a"], actions });
     return JSON.parse(await (await fetch(String(url), { method: "POST", body })).text());
   };
-  return { command, ask };
+  return { command, ask, url: String(url) };
 }
 
 /** Processes that instances noted as theirs. */
@@ -50,12 +50,15 @@ test("a server that is killed leaves what the next one frees; one that is interr
   await vi.waitFor(() => expect(noted()).toEqual([]), patience);
   expect(processIdentity(pid)).toBeUndefined();
   expect((await next.ask("second")).observations[0]).toContain("second");
-  const [later = 0] = noted();
-  expect(processIdentity(later)).toBeDefined();
+  const session = new Client({ name: "test", version: "1.0.0" });
+  await session.connect(new StreamableHTTPClientTransport(new URL("/mcp", next.url)));
+  await session.callTool({ name: "restored", arguments: { line: "third" } });
+  const later = noted();
+  expect(later.map((one) => processIdentity(one) !== undefined)).toEqual([true, true]);
   next.command.child.kill("SIGINT");
   expect(await next.command.end()).toMatchObject({ code: 0, stderr: "" });
   expect(noted()).toEqual([]);
-  await vi.waitFor(() => expect(processIdentity(later)).toBeUndefined(), patience);
+  for (const one of later) await vi.waitFor(() => expect(processIdentity(one)).toBeUndefined(), patience);
 });
 
 test("an MCP client speaks with it by standard input and output", { timeout: patience }, async () => {

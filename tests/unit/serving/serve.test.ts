@@ -210,3 +210,17 @@ test("MCP without sessions: a call has instances of its own, or those of the tra
   expect(tools.count()).toBe(1);
   await tools.release("mcp/named/t");
 });
+
+test("the end waits for what is being freed", async () => {
+  const log: string[] = [];
+  const options = { folder: join(folder, "leisurely"), limit: 8, idle: 3_600_000 };
+  const plan = await servedPlan([one("served.ts#leisurely")]);
+  const own = await serveTools(plan, { ...options, log: (text) => log.push(text) });
+  const call = { trajectory: "a", function: "leisurely", arguments: {}, task: {}, key: "k" };
+  expect(await own.call(call)).toMatchObject({ text: "held" });
+  const released = own.release("a");
+  await vi.waitFor(() => expect(own.count()).toBe(0), 60_000); // it is asked to free it
+  await own.close();
+  await released;
+  expect(log).toEqual([]);
+});
