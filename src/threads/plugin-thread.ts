@@ -1,6 +1,12 @@
 import { EverturnError } from "../errors/everturn-error.ts";
 import type { FunctionName, PluginFunctions, StateNumber } from "./protocol.ts";
-import { type AskOptions, type RunningThread, startThread, type ThreadOptions } from "./running-thread.ts";
+import {
+  type AskOptions,
+  type RunningThread,
+  type StartThread,
+  startThread,
+  type ThreadOptions,
+} from "./running-thread.ts";
 
 /** The state of a tool's instance, which stays in the thread that made it. */
 export interface InstanceState {
@@ -42,8 +48,8 @@ export interface PluginThread {
   close(): Promise<void>;
 }
 
-/** The thread of a plugin, which starts when it is first needed. */
-export function pluginThread(options: ThreadOptions): PluginThread {
+/** The thread of a plugin, which is started by `startOne`, in this process if not said, when it is first needed. */
+export function pluginThread(options: ThreadOptions, startOne: StartThread = startThread): PluginThread {
   const plugin = options.plugin.name;
   let started = 0;
   let current: { number: number; running: Promise<RunningThread> } | undefined;
@@ -54,7 +60,7 @@ export function pluginThread(options: ThreadOptions): PluginThread {
     const over = () => {
       if (current?.number === number) current = undefined;
     };
-    current = { number, running: startThread(options, over) };
+    current = { number, running: startOne(options, over) };
     current.running.catch(over); // told to those who wait for it
     return current;
   }

@@ -36,13 +36,15 @@ export interface ThreadOptions {
   limit: number;
   errors: CallErrors;
   log: (text: string) => void;
+  /** What processes carry that it starts, if anybody else is to find them. */
+  mark?: string;
 }
 
 /** How a call is asked for. */
 export interface AskOptions {
   signal?: AbortSignal;
-  /** Of a call that makes an instance. */
-  hold?: (handle: JsonValue) => void;
+  /** Of a call that makes an instance; the plugin goes on when it is done. */
+  hold?: (handle: JsonValue) => Promise<void> | void;
   /** Told when the plugin is done with the call, or its thread has ended, though nobody may wait for it any more. */
   onOver?: () => void;
 }
@@ -75,8 +77,11 @@ interface Call {
 const grace = 2000;
 const loadLimit = 60_000;
 
+/** Starts a thread for a plugin, here or elsewhere, and waits until it has loaded it; `onEnd` is told when it has ended. */
+export type StartThread = (options: ThreadOptions, onEnd: () => void) => Promise<RunningThread>;
+
 /** The environment variable that processes carry which a plugin's thread started. */
-const threadVariable = "EVERTURN_THREAD";
+export const threadVariable = "EVERTURN_THREAD";
 
 /**
  * Starts a thread for a plugin and waits until it has loaded it. `onEnd` is told when it has ended. Throws
@@ -85,7 +90,7 @@ const threadVariable = "EVERTURN_THREAD";
 export async function startThread(options: ThreadOptions, onEnd: () => void): Promise<RunningThread> {
   const { kind, plugin, limit, errors, log } = options;
   const begun = begunCalls();
-  const mark = randomUUID();
+  const mark = options.mark ?? randomUUID();
   const worker = new Worker(ownModule("src/threads/thread-main"), {
     workerData: { kind, plugin, begun } satisfies ThreadStart,
     name: plugin.name,
@@ -93,7 +98,7 @@ export async function startThread(options: ThreadOptions, onEnd: () => void): Pr
     env: { ...process.env, [threadVariable]: mark },
   });
   const calls = new Map<number, Call>();
-  const holds = new Map<number, (handle: JsonValue) => void>();
+  const holds = new Map<number, NonNullable<AskOptions["hold"]>>();
   let newest = 0;
   let [pings, pongs] = [0, 0];
   let isWatched = false;
@@ -145,10 +150,10 @@ export async function startThread(options: ThreadOptions, onEnd: () => void): Pr
     post({ type: "drop", state });
   }
 
-  function noteHeld(call: number, handle: JsonValue, written: Int32Array): void {
+  async function noteHeld(call: number, handle: JsonValue, written: Int32Array): Promise<void> {
     let state: number = holdState.written;
     try {
-      holds.get(call)?.(handle);
+      await holds.get(call)?.(handle);
     } catch (error) {
       log(`${plugin.name}: what it holds was not written down: ${messageOf(error)}`);
       state = holdState.failed;
@@ -246,7 +251,7 @@ export async function startThread(options: ThreadOptions, onEnd: () => void): Pr
           holds.delete(message.call);
           return void calls.delete(message.call);
         case "hold":
-          return noteHeld(message.call, message.handle, message.written);
+          return void noteHeld(message.call, message.handle, message.written);
         case "pong":
           pongs = message.ping;
           return;

@@ -3,6 +3,7 @@ import type { ToolCreation, ToolPlugin } from "../contracts/tool.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import type { CheckedResponse } from "../threads/checked-response.ts";
 import { type InstanceState, pluginThread } from "../threads/plugin-thread.ts";
+import type { StartThread } from "../threads/running-thread.ts";
 
 /** A tool's plugin as its worker sees it: its code and the states of its instances are in a thread of its own. */
 export interface ToolThread {
@@ -13,18 +14,19 @@ export interface ToolThread {
   close(): Promise<void>;
 }
 
-/** Starts the thread of a tool. Throws PLUGIN_ENTRY_FAILED, PLUGIN_EXPORT_INVALID. */
+/** Starts the thread of a tool, by `start` or in this process. Throws PLUGIN_ENTRY_FAILED, PLUGIN_EXPORT_INVALID. */
 export async function toolThread(
   resolved: ResolvedTool,
   tool: string,
   log: (text: string) => void,
+  start?: StartThread,
 ): Promise<ToolThread> {
   const { timeout } = resolved;
   const errors = {
     timedOut: () => new EverturnError("TOOL_TIMED_OUT", { tool, seconds: timeout / 1000 }),
     failed: (reason: string, cause: unknown) => new EverturnError("TOOL_FAILED", { tool, reason }, { cause }),
   };
-  const thread = pluginThread({ kind: "tool", plugin: resolved, limit: timeout, errors, log });
+  const thread = pluginThread({ kind: "tool", plugin: resolved, limit: timeout, errors, log }, start);
   const functions = await thread.functions();
   const plugin: ToolThread["plugin"] = {
     execute: async (parameters, { signal, ...execution }, instance) =>

@@ -1,0 +1,22 @@
+// A worker of a plugin host that is to be killed: has `entry` loaded, calls it once, and says which process answered.
+import { ownIdentity } from "../../src/processes/process-identity.ts";
+import { pluginHosts } from "../../src/threads/plugin-hosts.ts";
+import { hostRecords } from "../../src/tools/host-records.ts";
+import { toolThread } from "../../src/tools/tool-thread.ts";
+import { samplePlan } from "./sample-plan.ts";
+
+const [folder = "", entry = ""] = process.argv.slice(2);
+const [resolved] = samplePlan({
+  ...{ steps: 1, batchSize: 8, tasks: 2, warmStart: false, evaluationEvery: 1 },
+}).tools;
+if (resolved === undefined) throw new Error("the sample plan has no tool");
+const { start } = pluginHosts(hostRecords(folder, ownIdentity()), () => {});
+const { plugin } = await toolThread({ ...resolved, entry }, "one", () => {}, start);
+const { signal } = new AbortController();
+const { text } = await plugin.execute(
+  { expression: "return process.pid" },
+  { ...{ instance: "a", function: "", key: "a/1/0", attempt: 1, config: {}, signal, isReplay: false } },
+  undefined,
+);
+process.stdout.write(`${text}\n`);
+setInterval(() => {}, 1000);
