@@ -8,6 +8,7 @@ import { outcomesOf } from "../src/conformance/outcomes.ts";
 import { bubblewrapHere } from "../tests/support/bubblewrap.ts";
 import { denoHere } from "../tests/support/deno.ts";
 import { countedPackages, examplesOf, page, rowsOf, withRows } from "./plugin-table/rows.ts";
+import { toolServer } from "./plugin-table/tool-server.ts";
 import { trajectoriesWith } from "./plugin-table/trajectories.ts";
 import { rewardServer, type Trial, trials } from "./plugin-table/trials.ts";
 
@@ -21,8 +22,9 @@ await (await bubblewrapHere())?.close();
 await denoHere();
 const folder = mkdtempSync(join(tmpdir(), "everturn-plugin-table-"));
 const server = await rewardServer();
+const tools = await toolServer();
 try {
-  const known = trials(folder, server.url);
+  const known = trials(folder, server.url, tools.url);
   const wanted = named.length > 0 ? named : packages;
   const tried = new Map(wanted.flatMap((name) => (known[name] ? [[name, known[name]] as const] : [])));
   const counts = tried.size > 0 ? await trajectoriesWith(tried, folder) : new Map<string, number>();
@@ -34,6 +36,7 @@ try {
   }
 } finally {
   server.close();
+  await tools.close();
   await rm(folder, { recursive: true, force: true });
 }
 

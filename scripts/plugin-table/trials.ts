@@ -31,9 +31,9 @@ const both = (right: string, wrong: string, groundTruth: string): PluginCase[] =
 
 /**
  * The packages' trials; the row of one that is not among them says that it was not tried.
- * `folder` is for files; `url` is a server that says 1 and 10 points of whatever has 42 in it.
+ * `folder` is for files; `url` is a server that says 1 and 10 points of whatever has 42 in it; `tools` one that speaks verl-tool's protocol.
  */
-export function trials(folder: string, url: string): Record<string, Trial> {
+export function trials(folder: string, url: string, tools: string): Record<string, Trial> {
   const corpus = join(folder, "passages.jsonl");
   writeFileSync(corpus, '{"contents": "Paris\\nThe capital of France."}\n');
   const doubling = JSON.stringify({ test_list: ["assert double(2) == 4", "assert double(0) == 0"] });
@@ -87,6 +87,11 @@ export function trials(folder: string, url: string): Record<string, Trial> {
       config: { database: chinook, limits: { seconds: 25 } },
       cases: [{ arguments: { query: "SELECT count(*) AS n FROM Genre" } }],
       call: { name: "sql", arguments: { query: "SELECT count(*) FROM Genre" } },
+    },
+    "tool-verl-tool": {
+      config: { url: tools, action: "<calculator>{action}</calculator>" },
+      cases: [{ function: "act", arguments: { action: "6 * 7" }, text: "\n<result>\n42\n</result>\n" }],
+      call: { name: "act", arguments: { action: "6 * 7" } },
     },
     "tool-workspace": {
       cases: [
