@@ -63,8 +63,8 @@ module.exports = {
     only(
       "workflows-see-contracts",
       "^workflows/",
-      ["^src/contracts/", "^src/errors/"],
-      "deterministic code: contracts, and the typed failures",
+      ["^src/contracts/", "^src/errors/", "^src/formats/"],
+      "deterministic code: contracts, the typed failures, and what reads actions",
     ),
     only("plugins-see-the-api", "^plugins/[^/]+/", ["^src/api/"], "plugins see the public API alone"),
     only(

@@ -11,6 +11,7 @@ import type {
   TrajectoryProgress,
   TurnRecord,
 } from "../src/contracts/trajectory.ts";
+import { parseAction } from "../src/formats/parse-action.ts";
 import { callSlots } from "./call-slots.ts";
 import { failure } from "./failure.ts";
 import type { LiveOrders } from "./orders.ts";
@@ -125,6 +126,10 @@ export function openTurn(
       record.action = result.action;
       onChange(record);
       return { text: result.action, finishReason: result.finishReason };
+    },
+    parse: ({ text }) => {
+      const { calls } = now().progress;
+      return parseAction(text, { tools: definitions, callsBefore: calls });
     },
     callTool: async (call) => {
       const binding = bindings.get(call.name);

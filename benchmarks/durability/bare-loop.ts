@@ -1,9 +1,10 @@
-import { parseToolCalls } from "../../plugins/loop-tool-agent/parse-tool-calls.ts";
 import type { Task } from "../../src/contracts/generated/task.ts";
 import type { Message } from "../../src/contracts/message.ts";
+import type { ParsedCall } from "../../src/contracts/parsed-action.ts";
 import type { Plan } from "../../src/contracts/plan.ts";
 import type { Policy } from "../../src/contracts/policy.ts";
 import type { TurnRecord } from "../../src/contracts/trajectory.ts";
+import { parseAction } from "../../src/formats/parse-action.ts";
 import { toolDefinitions } from "../../src/pipeline/tool-definitions.ts";
 import { loadPolicy, loadReward, loadTool } from "../../src/plugins/registry.ts";
 import { checkedResponse } from "../../src/threads/checked-response.ts";
@@ -40,7 +41,7 @@ export async function openBareLoop(plan: Plan, folder: string): Promise<BareLoop
       const action = await policy.generate({ tokens, version: 0, sampling, key, tools: definitions });
       tokens = [...tokens, ...action.tokens];
       turns.push({ action: action.text, toolCalls: [] });
-      const calls = parseToolCalls(action.text);
+      const { calls } = parseAction(action.text);
       if (calls.length === 0) {
         const { signal } = new AbortController();
         await reward.score({ task, turns, outcome: "answered", answer: action.text, config, signal });
@@ -50,7 +51,7 @@ export async function openBareLoop(plan: Plan, folder: string): Promise<BareLoop
     }
   }
 
-  async function observe(call: ReturnType<typeof parseToolCalls>[number], key: string): Promise<Message> {
+  async function observe(call: ParsedCall, key: string): Promise<Message> {
     if (call.problem !== undefined) return { role: "tool", content: call.problem };
     const execution = { instance: key, function: "", key, attempt: 1, config: resolved?.config ?? {} };
     const { signal } = new AbortController();

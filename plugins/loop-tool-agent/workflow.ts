@@ -1,21 +1,47 @@
-import type { AgentLoop } from "everturn/workflow";
-import { parseToolCalls } from "./parse-tool-calls.ts";
+import type { AgentLoop, Observation, ParsedCall } from "everturn/workflow";
 
 /**
  * Generates, and calls the tools that the action asks for, until an action calls none. Calls of one action run in
- * parallel; a call that can't be read is answered with an observation that says why.
+ * parallel, `parallelCalls` at once, and are answered in order; a call that can't be read, and one past `maxCalls`, is
+ * answered with an observation that says why.
  */
 const toolAgent: AgentLoop = async (context) => {
   const action = await context.generate();
   if (action.finishReason === "length") return "token-limit";
-  const calls = parseToolCalls(action.text);
+  const { calls } = context.parse(action);
   if (calls.length === 0) return "answered";
   if (context.turn === Number(context.config.maxTurns)) return "turn-limit";
-  const observations = calls.map(async (call) =>
-    call.problem === undefined ? context.callTool(call) : context.reject(call.text, call.problem),
-  );
-  context.append(await Promise.all(observations));
+  const most = Number(context.config.maxCalls ?? 64);
+  const made = calls.slice(0, most);
+  const observations = await inParallel(made, Number(context.config.parallelCalls ?? 16), answer);
+  if (calls.length > most) {
+    const left = `${calls.length - most} more calls`;
+    observations.push(context.reject(left, `error: ${left} were not made: an action may have ${most}.`));
+  }
+  context.append(observations);
   return "continue";
+
+  async function answer(call: ParsedCall): Promise<Observation> {
+    return call.problem === undefined ? context.callTool(call) : context.reject(call.text, call.problem);
+  }
 };
 
 export default toolAgent;
+
+/** What comes of each, in order; so many are under way at once. */
+async function inParallel<One, Result>(
+  all: readonly One[],
+  atOnce: number,
+  work: (one: One) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  let next = 0;
+  async function lane(): Promise<void> {
+    for (let index = next++; index < all.length; index = next++) {
+      const one = all[index];
+      if (one !== undefined) results[index] = await work(one);
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(atOnce, all.length) }, lane));
+  return results;
+}

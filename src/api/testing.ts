@@ -2,3 +2,4 @@
 export type { LoopCase, PluginCase, PluginCheckOptions, RewardCase, ToolCase } from "../conformance/cases.ts";
 export { pluginChecks } from "../conformance/plugin-checks.ts";
 export type { PluginCheck, PromiseName } from "../conformance/promise.ts";
+export { parseAction } from "../formats/parse-action.ts";

@@ -1,6 +1,7 @@
 import type { Task } from "./generated/task.ts";
 import type { JsonObject } from "./json.ts";
 import type { ToolCall, ToolDefinition } from "./message.ts";
+import type { ParsedAction } from "./parsed-action.ts";
 import type { Outcome } from "./trajectory.ts";
 
 /** An action as the agent loop sees it. */
@@ -31,6 +32,8 @@ export interface LoopContext {
   state: JsonObject;
   /** Generates the turn's action after everything appended so far; once a turn. */
   generate(): Promise<Action>;
+  /** What the run's action format makes of an action: what was thought, what was said, which calls it asks for. Never throws. */
+  parse(action: Action): ParsedAction;
   /** Calls a tool; an unknown tool or bad arguments are answered with an observation that says so. */
   callTool(call: ToolCall): Promise<Observation>;
   /** Records an observation that the loop itself makes, such as an unreadable tool call. */

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../contracts/json.ts";
 import { isObject } from "../contracts/json.ts";
 import type { OfferedFunction } from "../contracts/plan.ts";
+import { type TextFunction, textCall, textFunctions } from "../formats/text-functions.ts";
 
 /** Calls in the text of an action, and how what they answer is written for the model. */
 export interface ParsedAction {
@@ -8,9 +9,6 @@ export interface ParsedAction {
   /** One observation, for the answer of one call. */
   written(text: string): string;
 }
-
-/** How a language may be called where a model writes code. */
-const spellings: Record<string, string> = { py: "python", js: "javascript", bash: "shell", sh: "shell" };
 
 /**
  * The calls in what a model wrote, in the first of these forms that is there; undefined if there is none:
@@ -21,58 +19,27 @@ const spellings: Record<string, string> = { py: "python", js: "javascript", bash
 export function parseAction(action: string, functions: readonly OfferedFunction[]): ParsedAction | undefined {
   const hermes = between(action, "<tool_call>", "</tool_call>");
   if (hermes.length > 0) return { calls: hermes.map(callOf), written: inTags("tool_response") };
-  const names = functions.flatMap(textNames);
+  const names = textFunctions(functions);
   for (const name of names) {
     const texts = between(action, `<${name.spelled}>`, `</${name.spelled}>`);
     if (texts.length > 0) {
       const written = name.spelled === "search" ? information : inTags("result");
-      return { calls: [textCall(name, texts)], written };
+      return { calls: [callOfTexts(name, texts)], written };
     }
   }
   const fences = fencesOf(action);
   for (const name of names) {
     const texts = fences.flatMap(({ language, text }) => (language === name.spelled ? [text] : []));
-    if (texts.length > 0) return { calls: [textCall(name, texts)], written: fenced };
+    if (texts.length > 0) return { calls: [callOfTexts(name, texts)], written: fenced };
   }
   if (!action.trimStart().startsWith("{")) return undefined;
   const [alone] = [callOf(action)];
   return "problem" in alone ? undefined : { calls: [alone], written: inTags("tool_response") };
 }
 
-interface TextName {
-  spelled: string;
-  function: string;
-  /** The argument that is the text. */
-  text: string;
-  others: JsonObject;
-}
-
-/** What a function that takes one text may be called by. */
-function textNames({ name, parameters }: OfferedFunction): TextName[] {
-  const properties = isObject(parameters.properties) ? parameters.properties : {};
-  const required = Array.isArray(parameters.required) ? parameters.required : [];
-  const [text] = required;
-  const schema = typeof text === "string" ? properties[text] : undefined;
-  if (required.length !== 1 || typeof text !== "string" || !isObject(schema) || schema.type !== "string")
-    return [];
-  const { language } = properties;
-  const languages = isObject(language) && Array.isArray(language.enum) ? language.enum.map(String) : [];
-  const spelled = [
-    ...languages,
-    ...Object.keys(spellings).filter((one) => languages.includes(spellings[one] ?? "")),
-  ];
-  return [
-    { spelled: name, function: name, text, others: {} },
-    ...spelled.map((one) => ({
-      ...{ spelled: one, function: name, text },
-      others: { language: spellings[one] ?? one },
-    })),
-  ];
-}
-
-function textCall({ function: called, text, others }: TextName, texts: string[]) {
-  const whole = texts.map((one) => one.trim()).join("\n");
-  return { function: called, arguments: { [text]: whole, ...others } };
+function callOfTexts(called: TextFunction, texts: string[]) {
+  const { name, arguments: given } = textCall(called, texts.map((one) => one.trim()).join("\n"));
+  return { function: name, arguments: given };
 }
 
 /** What stands between an opening and the closing that follows it, as often as it does. */

@@ -3,6 +3,7 @@ import { isObject, type JsonObject, type JsonValue } from "../../contracts/json.
 import type { LoopContext, Observation } from "../../contracts/loop.ts";
 import { outcomes } from "../../contracts/outcomes.ts";
 import type { ResolvedPlugin } from "../../contracts/plan.ts";
+import { parseAction } from "../../formats/parse-action.ts";
 import { deepFreeze } from "../../pipeline/deep-freeze.ts";
 import { loadLoop } from "../../plugins/registry.ts";
 import { taskOf } from "../cases.ts";
@@ -81,6 +82,7 @@ function contextOf(
       decisions.push({ generate: turn });
       return { text, finishReason: "stop" };
     },
+    parse: (action) => parseAction(action.text),
     callTool: async ({ name, arguments: given }) => {
       decisions.push({ call: name, arguments: given });
       return observed(name, `what ${name} answers in turn ${turn}`, name === "calculator");

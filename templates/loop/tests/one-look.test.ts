@@ -1,3 +1,4 @@
+import { parseAction } from "everturn/testing";
 import type { LoopContext, Observation } from "everturn/workflow";
 import { expect, test } from "vitest";
 import oneLook from "../loops/one-look.ts";
@@ -14,7 +15,7 @@ test("the loop looks up what the model asks for, once, and takes the next action
 test("a call that can't be read is told to the model", async () => {
   const { context, appended } = contextOf("<tool_call>price of 664</tool_call>", 1);
   expect(await oneLook(context)).toBe("continue");
-  expect(appended).toMatchObject([{ valid: false, text: expect.stringContaining("write <tool_call>") }]);
+  expect(appended).toMatchObject([{ valid: false, text: expect.stringContaining("Write <tool_call>") }]);
 });
 
 /** What a run gives a loop, with one action and a tool that always says 10. */
@@ -27,6 +28,7 @@ function contextOf(text: string, turn: number): { context: LoopContext; appended
     state: {},
     task: () => Promise.reject(new Error("this loop does without")),
     generate: () => Promise.resolve({ text, finishReason: "stop" }),
+    parse: (action) => parseAction(action.text),
     callTool: ({ name }) => Promise.resolve({ tool: name, text: "10", valid: true }),
     reject: (_, reason) => ({ tool: "", text: reason, valid: false }),
     append: (observations) => void appended.push(...observations),

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { parseToolCalls } from "../../../plugins/loop-tool-agent/parse-tool-calls.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../../src/contracts/json.ts";
+import { formats } from "../../../src/formats/formats.ts";
+import { parseAction } from "../../../src/formats/parse-action.ts";
 import { argumentsValidator } from "../../../src/plugins/validate-arguments.ts";
 import { acceptedArguments, bfclTasks, translated } from "../../support/bfcl.ts";
 
@@ -24,8 +25,9 @@ const functions = bfclTasks().flatMap(({ id, functions, accepted }) =>
 
 /** A call as a model writes it, and what is said of its arguments. */
 function answerTo(name: string, given: JsonObject, validate: (given: JsonObject) => string | undefined) {
-  const [call] = parseToolCalls(`<tool_call>${JSON.stringify({ name, arguments: given })}</tool_call>`);
-  if (call === undefined || "problem" in call) throw new Error(`${name} was not read: ${call?.problem}`);
+  const [call] = parseAction(`<tool_call>${JSON.stringify({ name, arguments: given })}</tool_call>`).calls;
+  if (call === undefined || call.problem !== undefined)
+    throw new Error(`${name} was not read: ${call?.problem}`);
   return validate(call.arguments);
 }
 
@@ -50,6 +52,26 @@ test("calls made wrong are refused with a message that names the argument", () =
     }
   }
   expect(made).toBeGreaterThan(3500);
+});
+
+test("every task's calls, written in each format, are read again as they were", () => {
+  const tasks = bfclTasks().filter(({ id, accepted }) => accepted.length > 0 && !contradictions.has(id));
+  expect(tasks.length).toBe(600 - contradictions.size);
+  for (const { id, functions, accepted } of tasks) {
+    const tools = functions.map((one) => ({ ...one, parameters: translated(one.parameters) }));
+    const calls = accepted.flatMap((one) =>
+      Object.entries(one).map(([name, values]) => ({ name, arguments: acceptedArguments(values)[0] ?? {} })),
+    );
+    for (const { name, parse, render } of formats) {
+      const text = render(calls, tools);
+      const read = parse(`First this.\n${text}`, { tools });
+      expect(
+        read.calls.map(({ id: _, ...call }) => call),
+        `${id} ${name}: ${text}`,
+      ).toEqual(calls);
+      expect(read.answer).toBe("First this.");
+    }
+  }
 });
 
 /** Calls that are made of a right one, each with the name of the argument that is wrong. */

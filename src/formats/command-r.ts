@@ -1,0 +1,21 @@
+import { jsonCalls } from "./json-calls.ts";
+import { jsonText } from "./json-text.ts";
+import { markedFormat } from "./marked-format.ts";
+
+const example = 'Action: ```json\n[{"tool_name": "…", "parameters": {…}}]\n```';
+
+/** Cohere's fenced list of actions; the action `directly_answer` is none. */
+export const commandR = markedFormat({
+  name: "command-r",
+  models: "Command R, Command R+",
+  example,
+  marks: ["Action: ```json", "Action:```json"].map((open) => ({ open, close: "```", json: true })),
+  calls: (text) =>
+    jsonCalls(text, example).filter((call) => !("name" in call) || call.name !== "directly_answer"),
+  render: (calls) => {
+    const written = calls.map(({ name, arguments: given }) =>
+      jsonText({ tool_name: name, parameters: given }),
+    );
+    return `Action: \`\`\`json\n[\n    ${written.join(",\n    ")}\n]\n\`\`\``;
+  },
+});

@@ -1,0 +1,39 @@
+import { isObject } from "../contracts/json.ts";
+import { jsonOf, jsonText } from "./json-text.ts";
+import { markedFormat } from "./marked-format.ts";
+import { type ReadCall, unreadable } from "./read-action.ts";
+
+const begin = "<|tool_calls_section_begin|>";
+const end = "<|tool_calls_section_end|>";
+const separator = "<|tool_call_argument_begin|>";
+const example = `${begin}<|tool_call_begin|>functions.NAME:0${separator}{…}<|tool_call_end|>${end}`;
+
+/** An id that holds the function's name and the call's number, and the arguments. */
+export const kimiK2 = markedFormat({
+  name: "kimi-k2",
+  models: "Kimi K2",
+  example,
+  marks: [{ open: "<|tool_call_begin|>", close: "<|tool_call_end|>" }],
+  dropped: [begin, end],
+  calls: (text) => [readCall(text)],
+  render: (calls) => {
+    const written = calls.map(
+      ({ name, arguments: given }, index) =>
+        `<|tool_call_begin|>functions.${name}:${index}${separator}${jsonText(given)}<|tool_call_end|>`,
+    );
+    return `${begin}${written.join("")}${end}`;
+  },
+});
+
+function readCall(text: string): ReadCall {
+  const at = text.indexOf(separator);
+  if (at < 0) return unreadable(text, `the tool call has no ${separator}`, example);
+  const id = text.slice(0, at).trim();
+  const name = id.replace(/^functions\./, "").replace(/:\d+$/, "");
+  if (!/^\S+$/.test(name)) return unreadable(text, "the tool call names no function", example);
+  const body = text.slice(at + separator.length).trim();
+  const given = body === "" ? {} : jsonOf(body);
+  if (given === undefined) return unreadable(text, "the arguments are not JSON", example);
+  if (!isObject(given)) return unreadable(text, "the arguments are not an object", example);
+  return { ...(id === name ? {} : { id }), name, arguments: given };
+}

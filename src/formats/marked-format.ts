@@ -1,0 +1,84 @@
+import type { ToolCall, ToolDefinition } from "../contracts/message.ts";
+import { type ModelFormat, modelFormat } from "./action-format.ts";
+import { jsonCall, jsonCalls } from "./json-calls.ts";
+import { jsonText } from "./json-text.ts";
+import { type ReadAction, type ReadCall, unreadable } from "./read-action.ts";
+import { type Marks, scan } from "./scan.ts";
+
+interface MarkedDefinition {
+  name: string;
+  models: string;
+  example: string;
+  marks: readonly Marks[];
+  thoughts?: readonly Marks[];
+  /** What stands around calls, and means nothing by itself. */
+  dropped?: readonly string[];
+  /** The calls between two marks. */
+  calls(text: string, tools: readonly ToolDefinition[], mark: number): ReadCall[];
+  render(calls: readonly ToolCall[], tools: readonly ToolDefinition[]): string;
+}
+
+/** A format whose calls stand between marks. */
+export function markedFormat({ calls, ...definition }: MarkedDefinition): ModelFormat {
+  return modelFormat({
+    ...definition,
+    read: (text, tools) => readMarked(text, { ...definition, calls: (one, mark) => calls(one, tools, mark) }),
+  });
+}
+
+/** Reads what stands between marks as calls, and what does not end as one that is not closed. */
+export function readMarked(
+  text: string,
+  {
+    marks,
+    calls: callsOf,
+    example,
+    isStopped = false,
+    ...options
+  }: Pick<MarkedDefinition, "marks" | "thoughts" | "dropped" | "example"> & {
+    calls: (text: string, mark: number) => ReadCall[];
+    /** What closes a block ends an action, and so is not in its text. */
+    isStopped?: boolean;
+  },
+): ReadAction {
+  const { reasoning, rest, blocks, calledInThought } = scan(text, marks, options);
+  const calls = blocks.flatMap(({ mark, text: block, closed }) =>
+    closed || isStopped
+      ? callsOf(block.trim(), mark)
+      : [unreadable(block, "the tool call is not closed", example)],
+  );
+  if (calledInThought)
+    calls.push(
+      unreadable("", "the thought is not ended, so that no call in it is made. End it, then call", example),
+    );
+  return { reasoning, answer: rest, calls };
+}
+
+interface JsonDefinition {
+  name: string;
+  models: string;
+  marks: Marks;
+  /** How the calls of a list are written between the marks: one each, or all in one list. */
+  list: boolean;
+  thoughts?: readonly Marks[];
+  dropped?: readonly string[];
+  keys?: { name: string; arguments: string };
+}
+
+/** A format whose calls are JSON between marks. */
+export function jsonFormat({ name, models, marks, list, keys, ...options }: JsonDefinition): ModelFormat {
+  const { open, close = "" } = marks;
+  const { name: nameKey, arguments: argumentsKey } = keys ?? { name: "name", arguments: "arguments" };
+  const body = `{"${nameKey}": "…", "${argumentsKey}": {…}}`;
+  const example = list ? `${open}[${body}]${close}` : `${open}${body}${close}`;
+  const written = (call: ToolCall) => jsonText({ [nameKey]: call.name, [argumentsKey]: call.arguments });
+  return markedFormat({
+    ...options,
+    ...{ name, models, example, marks: [{ ...marks, json: true }] },
+    calls: (text) => (list || text.startsWith("[") ? jsonCalls(text, example) : [jsonCall(text, example)]),
+    render: (calls) =>
+      list
+        ? `${open}[${calls.map(written).join(", ")}]${close}`
+        : calls.map((call) => `${open}\n${written(call)}\n${close}`).join("\n"),
+  });
+}
