@@ -3,6 +3,7 @@ import { appendFileSync } from "node:fs";
 import type { Plan, ResolvedTool } from "../contracts/plan.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
+import { plainReward } from "../pipeline/call-settings.ts";
 import { settingsOfHost } from "../pipeline/host-settings.ts";
 import { toolName } from "../plugins/tool-functions.ts";
 import { machineFolder, machineName } from "../processes/machine-folder.ts";
@@ -14,8 +15,10 @@ import { runFolder } from "../runs/run-folder.ts";
 import { openRunStore } from "../store/open-run-store.ts";
 import type { Store } from "../store/store.ts";
 import { instruments } from "../telemetry/instruments.ts";
+import { pluginHosts } from "../threads/plugin-hosts.ts";
 import type { HostChange } from "../tools/breaker.ts";
 import { createHost, type ToolHost } from "../tools/host.ts";
+import { hostRecords } from "../tools/host-records.ts";
 import { holdInstances, type Instances } from "../tools/instances.ts";
 import { openLeases } from "../tools/leases.ts";
 import { type OpenReward, openReward } from "../tools/open-reward.ts";
@@ -73,12 +76,18 @@ export function toolWorker(runs: string, run: string, queue = "tools"): ToolWork
   const store = { ...openRunStore(folder.root), read };
   const worker = { id: randomUUID(), owner, queue: ownQueue };
   const instances = holdInstances(store, openLeases(here), worker, tool, log);
+  const records = hostRecords(here, owner);
+  const processes = pluginHosts(records, log);
 
   function tool(name: string): Promise<OpenTool> {
     return tools.get(name, async () => {
       const { plan } = await openRun(run);
       const resolved = toolOf(plan, name);
-      return openTool(resolved, await toolThread(resolved, name, log), hostOf(plan, resolved.host));
+      return openTool(
+        resolved,
+        await toolThread(resolved, name, log, processes.start),
+        hostOf(plan, resolved.host),
+      );
     });
   }
 
@@ -87,8 +96,9 @@ export function toolWorker(runs: string, run: string, queue = "tools"): ToolWork
       const { plan } = await openRun(run);
       const resolved = plan.rewards[index];
       if (resolved === undefined) throw new Error(`The plan has no reward ${index}.`);
-      const { calls } = resolved;
-      return openReward(resolved, calls, hostOf(plan, calls.host), log);
+      const { calls, manifest } = resolved;
+      const { pure } = manifest.reward ?? plainReward;
+      return openReward(resolved, calls, hostOf(plan, calls.host), log, pure ? undefined : processes.start);
     });
   }
 
@@ -108,6 +118,7 @@ export function toolWorker(runs: string, run: string, queue = "tools"): ToolWork
   async function lookAtLeases(): Promise<void> {
     try {
       await instances.renew();
+      await records.reap(); // first: what is left of a worker may still do something
       await instances.reap();
     } catch (error) {
       log(`leases: ${messageOf(error)}`); // the next look may fare better
@@ -148,6 +159,7 @@ export function toolWorker(runs: string, run: string, queue = "tools"): ToolWork
       for (const opened of await Promise.allSettled([...tools.all(), ...rewards.all()])) {
         if (opened.status === "fulfilled") await opened.value.close();
       }
+      await processes.close();
     },
   };
 }

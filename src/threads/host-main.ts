@@ -138,6 +138,7 @@ function hear(message: ToHost): void {
   }
 }
 
+for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(name, () => {}); // told to the whole group: its worker says when it ends
 process.on("message", hear);
 process.once("disconnect", () => {
   for (const { mark } of threads.values()) {

@@ -2,6 +2,7 @@ import type { CallSettings, ResolvedReward } from "../contracts/plan.ts";
 import type { RewardPlugin } from "../contracts/reward.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { type PluginThread, pluginThread } from "../threads/plugin-thread.ts";
+import type { StartThread } from "../threads/running-thread.ts";
 import type { ToolHost } from "./host.ts";
 import { openService, type Service } from "./service.ts";
 
@@ -12,12 +13,13 @@ export interface OpenReward extends Service {
   close: PluginThread["close"];
 }
 
-/** Starts the thread of a reward manager. Throws PLUGIN_ENTRY_FAILED, PLUGIN_EXPORT_INVALID. */
+/** Starts the thread of a reward manager, by `start` or in this process. Throws PLUGIN_ENTRY_FAILED, PLUGIN_EXPORT_INVALID. */
 export async function openReward(
   resolved: ResolvedReward,
   settings: CallSettings,
   host: ToolHost,
   log: (text: string) => void,
+  start?: StartThread,
 ): Promise<OpenReward> {
   const reward = resolved.part ?? resolved.name;
   const { timeout: limit } = settings;
@@ -28,7 +30,7 @@ export async function openReward(
   };
   const gaveUp: Service["gaveUp"] = (times, reason, cause) =>
     new EverturnError("REWARD_GAVE_UP", { reward, times, reason }, { cause });
-  const thread = pluginThread({ kind: "reward", plugin: resolved, limit, errors, log });
+  const thread = pluginThread({ kind: "reward", plugin: resolved, limit, errors, log }, start);
   await thread.functions();
   return {
     ...openService(settings, host, gaveUp),

@@ -12,26 +12,31 @@ const folder = temporaryFolder();
 const runs = join(folder, "runs");
 const plugins = join(import.meta.dirname, "..", "plugins");
 const [unruly, judge] = [join(plugins, "tool-unruly"), join(plugins, "reward-unruly")];
+const crashing = join(import.meta.dirname, "..", "one-file", "crashing.ts");
 
 const call = (act: string) => `<tool_call>{"name":"unruly","arguments":{"act":"${act}"}}</tool_call>`;
 
-test("a tool that never returns, exits, or forgets an error loses the trajectories that called it so, and the run goes on", {
+test("a tool that never returns, exits, forgets an error, or ends its process loses the trajectories that called it so, and the run goes on", {
   timeout: 180_000,
 }, async () => {
+  const crash = ['<tool_call>{"name":"crashing","arguments":{}}</tool_call>', "2"];
   const conversations = ["behave", "loop", "exit", "forget"].map((act) => [call(act), "2"]);
-  const pipeline = writeScriptedPipeline(folder, conversations, {
-    tools: [{ plugin: unruly }],
-    rollout: { batchSize: 4, groupSize: 4, minGroup: 1, maxInfrastructureFailures: 1 },
+  const pipeline = writeScriptedPipeline(folder, [...conversations, crash], {
+    tools: [{ plugin: unruly }, { plugin: crashing }],
+    rollout: { batchSize: 5, groupSize: 5, minGroup: 1, maxInfrastructureFailures: 1 },
   });
   const { code, stdout, stderr } = await everturn("run", pipeline, "--runs", runs, "--json");
   expect(code, stderr).toBe(0);
   const { run } = JSON.parse(stdout.trim().split("\n").at(-1) ?? "");
   const files = runFolder(runs, run);
   const [step] = await readLines<StepRecord>(files.metrics);
-  expect(step).toMatchObject({ trajectories: 1, leftOut: 3 });
+  expect(step).toMatchObject({ trajectories: 1, leftOut: 4 });
   const reasons = Object.keys(step?.leftOutReasons ?? {}).join("\n");
   expect(reasons).toContain("no answer within 1 s");
   expect(reasons).toContain("it called process.exit(3)");
+  expect(reasons).toContain(
+    "crashing failed 2 times, the last time because: the process that it ran in ended: SIGABRT",
+  );
   const log = readFileSync(files.log("orchestration"), "utf8");
   expect(log).toContain("tool-unruly: its thread was ended: it did not let its thread go on");
   expect(stderr, "no worker ended").not.toContain("worker ended");

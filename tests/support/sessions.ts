@@ -8,7 +8,7 @@ import type { Lease } from "../../src/tools/leases.ts";
 /** What the workers of this machine hold of a run's tools. */
 export function leasesOf({ root }: Pick<RunFolder, "root">): Lease[] {
   const here = machineFolder(root);
-  const files = namesInSync(here).filter((file) => file.endsWith(".json") && !file.startsWith("worker-"));
+  const files = namesInSync(here).filter((file) => /~.*~\d+\.json$/.test(file)); // records of workers and hosts are there, too
   const texts = files.map((file) => textOf(join(here, file))).filter(Boolean);
   return texts.map((text) => JSON.parse(text));
 }

@@ -44,7 +44,7 @@ function open({ config, hold, instance, environment }: ToolCreation, number: num
   return { child, add };
 }
 
-/** A line of what a worker did: with what, and which worker. */
+/** A line of what a worker did: with what, and which worker, whose plugin host this is. */
 function log(file: unknown, what: string, name: string): void {
-  appendFileSync(String(file), `${what} ${name} ${process.pid}\n`);
+  appendFileSync(String(file), `${what} ${name} ${process.ppid}\n`);
 }
