@@ -8,6 +8,7 @@ import { givenTask, type RunTasks } from "../src/tasks/run-tasks.ts";
 import { instruments } from "../src/telemetry/instruments.ts";
 import type { Report } from "../src/temporal/durable.ts";
 import { addedScores, addedTurns } from "../src/tools/added-scores.ts";
+import { lastSnapshots } from "../src/tools/last-snapshots.ts";
 import { scoreParts } from "../src/tools/score-parts.ts";
 import { callService } from "../src/tools/service.ts";
 import { readEnded } from "../src/trajectory/ended-trajectory.ts";
@@ -43,13 +44,17 @@ export function scoreTrajectory(worker: ToolWorker, tasks: RunTasks) {
       const { attempt } = Context.current().info;
       const parts = await scoreParts(plan.rewards, task, {
         recorded: (part, ask) => recordedOnce(journal, scoreKey(place, part), ask),
-        ask: async ({ index, part, config }, lookAtPart) => {
+        ask: async ({ index, part, config, manifest }, lookAtPart) => {
           const reward = await worker.reward(index);
+          const states =
+            manifest.reward?.snapshots === true
+              ? { snapshots: await lastSnapshots(plan.tools, ended.calls, store) }
+              : {};
           const keyOf = (failure: number) => failureKey(place, "score", failure);
           const work = async () => {
             await lookAgain();
             await lookAtPart?.();
-            return reward.plugin.score({ task, turns, outcome, answer, config, signal });
+            return reward.plugin.score({ task, turns, outcome, answer, config, signal, ...states });
           };
           const options = { failures: { store, keyOf, part }, attempt, signal, onWait: report };
           return (await callService(reward, work, options)).answer;

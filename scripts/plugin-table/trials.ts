@@ -37,6 +37,7 @@ export function trials(folder: string, url: string, tools: string): Record<strin
   const corpus = join(folder, "passages.jsonl");
   writeFileSync(corpus, '{"contents": "Paris\\nThe capital of France."}\n');
   const doubling = JSON.stringify({ test_list: ["assert double(2) == 4", "assert double(0) == 0"] });
+  const printing = JSON.stringify({ commands: [{ command: "cat a.txt", stdout: "42" }] });
   return {
     "tool-ask": {}, // in a trajectory a person would have to answer
     "tool-calculator": {
@@ -123,6 +124,14 @@ export function trials(folder: string, url: string, tools: string): Record<strin
       config: { database: chinook, query: "last-call", limits: { seconds: 25 } },
       cases: [{ answer: "SELECT count(*) FROM Genre", groundTruth: "SELECT 25", reward: 0, success: false }],
       groundTruth: "SELECT 25",
+    },
+    "reward-tests-pass": {
+      config: { time: 20 },
+      cases: [
+        { answer: "", groundTruth: printing, snapshots: { workspace: '[["a.txt", "NDIK"]]' }, reward: 1 },
+        { answer: "", groundTruth: printing, snapshots: { workspace: "[]" }, reward: 0 },
+      ],
+      groundTruth: printing,
     },
     "reward-tool-use": { cases: [{ answer: "42", reward: 0 }] },
   };

@@ -26,6 +26,8 @@ export interface RewardCase {
   /** What its task expects. Default: 42. */
   groundTruth?: string;
   turns?: TurnRecord[];
+  /** The states that the tools ended with, by the tool's name: bytes, or text. Default: none. */
+  snapshots?: Record<string, string | Uint8Array>;
   /** Default: answered. */
   outcome?: Outcome;
   /** What the score must be. */

@@ -95,16 +95,18 @@ export function rewardChecks(plugin: ResolvedPlugin, options: PluginCheckOptions
   ];
 
   function requestOf(
-    { answer, groundTruth, turns, outcome = "answered" }: RewardCase,
+    { answer, groundTruth, turns, snapshots = {}, outcome = "answered" }: RewardCase,
     signal: AbortSignal,
   ): ScoreRequest {
     const turn = { action: answer, toolCalls: [] };
+    const states = Object.entries(snapshots).map(([tool, state]) => [tool, Buffer.from(state)]);
     return {
       task: taskOf(options, groundTruth),
       turns: turns ?? [turn],
       outcome,
       answer,
       config: plugin.config,
+      ...(manifest.reward?.snapshots === true ? { snapshots: Object.fromEntries(states) } : {}),
       signal,
     };
   }

@@ -114,6 +114,8 @@ export interface DefinedReward<ConfigSchema, Config> extends Defined<ConfigSchem
   name?: string;
   /** It only computes, and quickly: it is asked where the workflow runs. Default false. */
   pure?: boolean;
+  /** It is given the tools' last snapshots. Default false. */
+  snapshots?: boolean;
   score(request: Configured<ScoreRequest, Config>): Promise<Score | Unscored> | Score | Unscored;
 }
 

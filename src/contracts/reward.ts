@@ -11,6 +11,11 @@ export interface ScoreRequest {
   /** The text of the last action if it called no tool; what the tool said that ended the trajectory; else "". */
   answer: string;
   config: JsonObject;
+  /**
+   * The last snapshot of each tool that the trajectory called, by the tool's name, of those with `recovery: snapshot`. Given where the manifest's reward
+   * block says `snapshots: true`.
+   */
+  snapshots?: Record<string, Uint8Array>;
   /** Aborted at the reward's time-out, and when nobody waits for the score any longer. */
   signal: AbortSignal;
 }

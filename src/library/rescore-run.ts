@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import type { ResolvedReward } from "../contracts/plan.ts";
+import type { RecordedCall } from "../contracts/recorded-call.ts";
 import type { Score, ScoreRequest, Unscored } from "../contracts/reward.ts";
 import { isEverturnError } from "../errors/everturn-error.ts";
 import { settingsOfHost } from "../pipeline/host-settings.ts";
@@ -10,6 +11,7 @@ import { type TrajectoryName, trajectoryKey } from "../store/keys.ts";
 import { addedScores } from "../tools/added-scores.ts";
 import { callFailure } from "../tools/call-failure.ts";
 import { createHost, type ToolHost } from "../tools/host.ts";
+import { lastSnapshots } from "../tools/last-snapshots.ts";
 import { type OpenReward, openReward } from "../tools/open-reward.ts";
 import { scoreParts } from "../tools/score-parts.ts";
 import { type TrajectoryReader, trajectoryReader } from "../trajectory/reader.ts";
@@ -46,7 +48,8 @@ export async function* rescoreRun(
     const opened = await Promise.all(opening);
     const reader = trajectoryReader(run);
     for await (const { items } of reader.stages({ stage, task })) {
-      for await (const one of ahead(items, together, (name) => rescored(reader, name, rewards, opened))) {
+      const again = (name: TrajectoryName) => rescored(reader, run, name, rewards, opened);
+      for await (const one of ahead(items, together, again)) {
         if (one !== undefined) yield one;
       }
     }
@@ -61,6 +64,7 @@ export async function* rescoreRun(
 /** Undefined if it is under way, or was left out. */
 async function rescored(
   reader: TrajectoryReader,
+  run: OpenRun,
   name: TrajectoryName,
   rewards: readonly ResolvedReward[],
   opened: readonly OpenReward[],
@@ -71,12 +75,13 @@ async function rescored(
   return {
     ...{ id, outcome },
     recorded: { reward, success, ...(metrics === undefined ? {} : { metrics }) },
-    now: await scoredNow(reader, name, record, rewards, opened),
+    now: await scoredNow(reader, run, name, record, rewards, opened),
   };
 }
 
 async function scoredNow(
   reader: TrajectoryReader,
+  { plan, store }: OpenRun,
   name: TrajectoryName,
   record: TrajectoryRecord,
   rewards: readonly ResolvedReward[],
@@ -84,18 +89,21 @@ async function scoredNow(
 ): Promise<RescoredTrajectory["now"]> {
   const { task, turns, outcome, answer = "" } = record;
   const { signal } = new AbortController();
+  const made = await recordedOf(reader, name, record);
   try {
     const parts = await scoreParts(rewards, task, {
       recorded: (_, ask) => ask(async () => {}),
-      ask: async ({ index, config, calls }) => {
+      ask: async ({ index, config, calls, manifest }) => {
         const one = opened[index];
         if (one === undefined) throw new Error(`There is no reward ${index}.`);
-        return asked(one, { task, turns, outcome, answer, config, signal }, calls.retry);
+        const wantsStates = manifest.reward?.snapshots === true;
+        const states = wantsStates ? { snapshots: await lastSnapshots(plan.tools, made, store) } : {};
+        return asked(one, { task, turns, outcome, answer, config, signal, ...states }, calls.retry);
       },
     });
     if (parts.length === 0) return { missing: `no reward scores the data source “${task.data_source}”` };
     const { reward, success, metrics } = addedScores(parts);
-    const total = reward + (await toolReward(reader, name, record));
+    const total = made.reduce((sum, call) => sum + call.reward, reward);
     return { reward: total, success, ...(metrics === undefined ? {} : { metrics }) };
   } catch (error) {
     if (!isEverturnError(error) || !isMissing.has(error.code)) throw error;
@@ -128,14 +136,14 @@ async function asked(
   }
 }
 
-/** What the tools gave. */
-async function toolReward(
+/** Its calls, in order. */
+async function recordedOf(
   reader: TrajectoryReader,
   name: TrajectoryName,
   { turns }: TrajectoryRecord,
-): Promise<number> {
+): Promise<RecordedCall[]> {
   const last = turns.at(-1);
   const calls = (last?.toolCalls.length ?? 0) + (last?.unanswered ?? 0);
   const entries = await readTurns(reader, name, { turns: turns.length, calls });
-  return entries.flatMap((entry) => entry.calls).reduce((total, { reward }) => total + reward, 0);
+  return entries.flatMap((entry) => entry.calls);
 }

@@ -62,9 +62,10 @@ export function openRecordings(recordings: string): (asked: AskedCall) => Promis
     return trajectories;
   }
 
-  /** Puts what an observation refers to into the store of the run that calls. */
+  /** Puts what a call refers to, and the state it left, into the store of the run that calls. */
   async function copyBytes(call: AnsweredCall, { store }: AskedCall): Promise<void> {
-    for (const sha256 of observationBytes(call)) {
+    const { snapshot } = call;
+    for (const sha256 of [...observationBytes(call), ...(snapshot === undefined ? [] : [snapshot])]) {
       const bytes = await recorded.readBytes(sha256);
       if (bytes === undefined) {
         const params = { file: `bytes ${sha256} of ${recordings}`, reason: "they are gone, or changed" };

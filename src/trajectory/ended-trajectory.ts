@@ -9,6 +9,8 @@ import { turnRecord } from "./turn-record.ts";
 /** The turns of a trajectory that has ended. */
 export interface EndedTurns {
   turns: TurnRecord[];
+  /** The calls of all turns, in order. */
+  calls: RecordedCall[];
   /** The version that generated each turn. */
   policyVersions: number[];
   /** What the tools of each turn added to the reward; undefined if nothing. */
@@ -39,13 +41,15 @@ export async function readEnded(
   const { place, turns, calls } = ended;
   await recordRefused(store, place, ended.refused);
   const entries = await readTurns(store, place, { turns, calls });
+  const recorded = entries.flatMap((entry) => entry.calls);
   const turnRewards = entries.map(({ calls }) => sum(calls.map(({ reward }) => reward)));
   return {
     turns: entries.map(turnRecord),
+    calls: recorded,
     policyVersions: entries.map(({ generated }) => generated.policyVersion),
     turnRewards: turnRewards.some((reward) => reward !== 0) ? turnRewards : undefined,
     toolReward: sum(turnRewards),
-    metrics: meanMetrics(entries.flatMap(({ calls }) => calls.map(metricsOf))),
+    metrics: meanMetrics(recorded.map(metricsOf)),
   };
 }
 

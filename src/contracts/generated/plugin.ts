@@ -158,6 +158,10 @@ export interface RewardManifest {
    * It only computes, in less time than a way through the Temporal server takes: it is asked where the workflow runs.
    */
   pure: boolean;
+  /**
+   * It is given the states that the trajectory's tools ended with: the last snapshot of each tool whose recovery is snapshot.
+   */
+  snapshots: boolean;
   rate?: Rate;
   /**
    * How many trajectories a worker has scored at once; the others wait in line. No limit of its own if left out.

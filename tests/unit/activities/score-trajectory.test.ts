@@ -7,6 +7,7 @@ import { scoreTrajectory } from "../../../activities/score-trajectory.ts";
 import type { ScoreTrajectoryInput } from "../../../src/contracts/activities.ts";
 import type { ResolvedReward } from "../../../src/contracts/plan.ts";
 import type { Score } from "../../../src/contracts/reward.ts";
+import { plainReward } from "../../../src/pipeline/call-settings.ts";
 import { toolWorker } from "../../../src/roles/tool-worker.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
 import { openRun } from "../../../src/runs/open-runs.ts";
@@ -52,6 +53,7 @@ async function finished(task: string, { turns = 1, of = run } = {}): Promise<Sco
 /** A reward of a list, by the code of its `score`. */
 interface Part extends Pick<ResolvedReward, "weight" | "part" | "dataSources"> {
   score: string;
+  snapshots?: boolean;
 }
 
 /** Has the rewards with these `score`s, one alone or those of a list, score the trajectory, within `timeout` ms and two attempts each. */
@@ -62,11 +64,12 @@ async function scored(
 ): Promise<Pick<Score, "reward" | "success">> {
   const retry = { maximumAttempts: 2, initialInterval: 1, backoffCoefficient: 1, maximumInterval: 1 };
   const parts = typeof score === "string" ? [{ score, weight: 1 }] : score;
-  const rewards = parts.flatMap(({ score: code, ...part }) =>
+  const rewards = parts.flatMap(({ score: code, snapshots = false, ...part }) =>
     plan.rewards.map((reward) => ({
       ...reward,
       ...part,
       entry: writePlugin(`{ score: ${code} }`),
+      manifest: { ...reward.manifest, reward: { ...plainReward, ...reward.manifest.reward, snapshots } },
       calls: { retry, timeout, host: "reward" },
     })),
   );
@@ -187,6 +190,22 @@ test("of several rewards each is asked until it has answered, and no longer", as
   });
   expect(readFileSync(log, "utf8").trim().split(" ").sort()).toEqual(["judge", "judge", "right"]);
   expect(await store.read(failureKey(input.place, "score", 1))).toMatchObject({ part: "judge" });
+});
+
+test("a reward that asks for them is given the states that the tools ended with", async () => {
+  const input = { ...(await finished("task-00010")), calls: 4 };
+  const answered = { observation: "", valid: true, reward: 0, attempts: 1, seconds: 0, arguments: {} };
+  for (const [index, state] of ["one", "two", undefined].entries()) {
+    const left = state === undefined ? {} : { snapshot: await store.bytes(Buffer.from(state)) };
+    await store.record(callKey(input.place, 1, 1 + index), { ...answered, tool: "calculator", ...left });
+  }
+  const told = `({ snapshots }) => ({
+    reward: snapshots && Buffer.from(snapshots.calculator).toString() === "two" ? 1 : 0, success: true
+  })`;
+  const one = (part: string, snapshots: boolean) => ({ part, weight: 1, score: told, snapshots });
+  await scored(input, [one("asks", true), one("does-not", false)]);
+  const record = await readTrajectoryRecord(store, input.place);
+  expect(record?.metrics).toEqual({ asks: 1, "does-not": 0 });
 });
 
 test("a score that is missing leaves the trajectory out; of weight 0 it is no metric, and nothing else", async () => {

@@ -1,0 +1,60 @@
+import type { JsonObject, RewardPlugin } from "everturn/plugin";
+import { openSandbox, type Sandbox } from "everturn/sandbox";
+import { filesOf } from "./files.ts";
+import { judgeCommands } from "./judge-commands.ts";
+import { judgeTests } from "./judge-tests.ts";
+import { testsOf } from "./task-tests.ts";
+
+/** The sandboxes that pipelines wish, opened once in a thread. */
+const sandboxes = new Map<string, Promise<Sandbox>>();
+
+/**
+ * The share of the task's tests that the files pass which the trajectory left in its workspace: of those that it was to make pass, times that of those
+ * which it was not to break. A score that can't be had is missing.
+ */
+const testsPass: RewardPlugin = {
+  async score({ task, config, snapshots = {}, signal }) {
+    const tests = testsOf(task.reward_model.ground_truth);
+    if ("missing" in tests) return tests;
+    const snapshot = snapshots[String(config.tool)];
+    if (snapshot === undefined) return { reward: 0, success: false, metrics: { passed: 0, kept: 0 } }; // it was never called
+    const sandbox = await sandboxOf(config);
+    if (!sandbox.languages.includes("shell"))
+      return { missing: `tests of a workspace need bubblewrap, and the sandbox is ${sandbox.kind}` };
+    const files = filesOf(snapshot);
+    const limits = {
+      time: Number(config.time),
+      total: Number(config.total),
+      memory: Number(config.memory),
+    };
+    const verdict =
+      tests.tests.length === 0
+        ? { failToPass: [], passToPass: [] }
+        : await judgeTests(sandbox, files, tests, limits, signal);
+    if ("missing" in verdict) return verdict;
+    const commands = await judgeCommands(sandbox, files, tests, limits, signal);
+    const passed = share([...verdict.failToPass, ...commands]);
+    const kept = share(verdict.passToPass);
+    const success = passed === 1 && kept === 1;
+    return {
+      reward: config.credit === "all" ? Number(success) : passed * kept,
+      success,
+      metrics: { passed, kept },
+    };
+  },
+};
+
+export default testsPass;
+
+/** 1 of none. */
+function share(passed: boolean[]): number {
+  return passed.length === 0 ? 1 : passed.filter((one) => one).length / passed.length;
+}
+
+function sandboxOf({ sandbox }: JsonObject): Promise<Sandbox> {
+  const kind = String(sandbox);
+  const opened = sandboxes.get(kind) ?? openSandbox(kind, { modules: import.meta.url });
+  sandboxes.set(kind, opened);
+  opened.catch(() => sandboxes.delete(kind)); // tried again with the next score
+  return opened;
+}

@@ -1,0 +1,37 @@
+import type { Sandbox } from "everturn/sandbox";
+import { type Files, laidOver, roomFor } from "./files.ts";
+import type { TaskTests } from "./task-tests.ts";
+
+/**
+ * Runs each of a task's commands over a copy of the files of its own, and compares what it prints, line by line, without the spaces at their ends. What it
+ * must print is not in its sandbox.
+ */
+export async function judgeCommands(
+  sandbox: Sandbox,
+  files: Files,
+  { files: over, commands }: TaskTests,
+  { time, memory }: { time: number; memory: number },
+  signal: AbortSignal,
+): Promise<boolean[]> {
+  const laid = laidOver(files, over);
+  const passed: boolean[] = [];
+  for (const { command, stdin, stdout } of commands) {
+    const session = await sandbox.open({ limits: { time, memory, disk: roomFor(laid) }, signal });
+    try {
+      await session.write(laid);
+      const ran = await session.run({ language: "shell", code: command, stdin }, { signal });
+      passed.push(ran.outcome === "finished" && plain(ran.stdout) === plain(stdout));
+    } finally {
+      await session.close();
+    }
+  }
+  return passed;
+}
+
+function plain(text: string): string {
+  return text
+    .split("\n")
+    .map((line) => line.trimEnd())
+    .join("\n")
+    .trim();
+}
