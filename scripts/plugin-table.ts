@@ -43,8 +43,8 @@ try {
 /** How many promises the package keeps, and which it doesn't. */
 async function conformance(name: string, trial: Trial | undefined): Promise<string> {
   if (trial === undefined) return "not tried";
-  const { config, cases } = trial;
-  const options = { ...(config && { config }), ...(cases && { cases }) };
+  const { config, cases, task } = trial;
+  const options = { ...(config && { config }), ...(cases && { cases }), ...(task && { task }) };
   const checks = await pluginChecks(join(plugins, name), options);
   const others: string[] = [];
   for await (const { promise, outcome, seen } of outcomesOf(checks)) {

@@ -23,10 +23,12 @@ export async function trajectoriesWith(
   const tools = of("tool-").filter(([, { call }]) => call !== undefined);
   const rewards = of("reward-").filter(([name]) => name !== "reward-exact-match");
   const own = rewards.map(([name, { groundTruth = "42" }]) => ({ name, groundTruth }));
+  const columns = Object.assign({}, ...[...tried.values()].map(({ task }) => task));
   const tasks = [...own, { name: "reward-exact-match", groundTruth: "42" }].map(({ name, groundTruth }) => ({
     data_source: name,
     prompt: [{ role: "user", content: "What is 6 times 7?" }],
     reward_model: { ground_truth: groundTruth },
+    ...columns,
   }));
   const path = join(folder, "tasks.jsonl");
   writeFileSync(path, tasks.map((task) => `${JSON.stringify(task)}\n`).join(""));

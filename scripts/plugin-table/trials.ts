@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import type { PluginCase } from "everturn/testing";
+import type { Task } from "../../src/contracts/generated/task.ts";
 import type { JsonObject } from "../../src/contracts/json.ts";
 import { byStdio } from "../../tests/support/mcp-servers.ts";
 
@@ -14,6 +15,8 @@ export interface Trial {
   cases?: PluginCase[];
   /** Of a tool: a call that the policy makes, `function` by the name that the policy knows. */
   call?: { name: string; arguments: JsonObject };
+  /** Columns of the tasks that it is tried with. */
+  task?: Partial<Task>;
   /** Of a tool: which of its functions the policy is told of. */
   functions?: string[];
   /** Of a reward: what the task expects; the policy answers what `answer` says. Default: 42. */
@@ -69,6 +72,24 @@ export function trials(folder: string, url: string, tools: string): Record<strin
       },
       cases: [{ function: "points", arguments: { answer: "42" }, text: "1", error: false }],
       call: { name: "points", arguments: { answer: "42" } },
+    },
+    "tool-image": {
+      task: {
+        images: [
+          "data:image/gif;base64,R0lGODlhKAAoAIAAAExpcQAAACH5BAUAAAAALAAAAAAoACgAAAInjI+py+0Po5y02ouz3rz7D4biSJbmiabqyrbuC8fyTNf2jef6ziMFADs=",
+        ],
+      },
+      cases: [
+        {
+          function: "zoom",
+          arguments: { bbox_2d: [0, 0, 1, 1], label: "sign" },
+          text: "Zoomed in on image 1 to the region [0, 0, 40, 40] with label sign.\n[image 2: 40×40 png]",
+        },
+        { function: "rotate", arguments: { angle: 90, image: 2 }, error: false },
+        { function: "crop", arguments: { bbox_2d: [0, 0, 1, 1], image: 9 }, error: true },
+      ],
+      functions: ["zoom", "rotate"],
+      call: { name: "zoom", arguments: { bbox_2d: [0.5, 0.5, 1, 1] } },
     },
     "tool-mcp": {
       config: { ...byStdio, shared: true },

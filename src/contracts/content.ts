@@ -26,12 +26,16 @@ export interface ImageKind {
 
 export interface ImagePart extends ImageKind {
   type: "image";
+  /** What the model's text calls it, in place of its kind and number in the answer: a name by which later calls find it again. */
+  name?: string;
   data: ImageData;
 }
 
 /** Frames in order, each an image. */
 export interface VideoPart extends ImageKind {
   type: "video";
+  /** As an image's. */
+  name?: string;
   frames: ImageData[];
   framesPerSecond?: number;
 }

@@ -39,12 +39,23 @@ export function checkedVideo(part: Record<string, unknown>, place: string, refus
 }
 
 /** What the model reads where an image or a video stands: the same whenever the same is answered. */
-export function mediaNote({ type, frames }: CheckedMedia, number: number): string {
+export function mediaNote({ type, frames }: CheckedMedia, name: string): string {
   const [first] = frames;
   const kind = first?.mediaType.replace(/^image\//, "").replace(/\+xml$/, "") ?? "";
   const size = first?.width === undefined ? "" : `${first.width}×${first.height} `;
   const length = type === "image" ? "" : `${frames.length} ${frames.length === 1 ? "frame" : "frames"}, `;
-  return `[${type} ${number}: ${length}${size}${kind}]`;
+  return `[${name}: ${length}${size}${kind}]`;
+}
+
+/** What an image or a video of a tool's answer is called; undefined if it has no name. Throws what `refuse` says. */
+export function checkedName(
+  { name }: Record<string, unknown>,
+  place: string,
+  refuse: Refuse,
+): string | undefined {
+  if (name === undefined) return undefined;
+  if (typeof name === "string" && /^[^\p{C}\p{Zl}\p{Zp}[\]]{1,100}$/u.test(name)) return name;
+  throw refuse(`“${place}.name” must be a text in one line, of 100 characters at most and without brackets`);
 }
 
 /** Media types of images whose header says for sure what they are, by the names that `image-size` has for them. */

@@ -38,6 +38,13 @@ test("the header says what an image is, whatever is declared; where it says noth
   expect(image(Buffer.from('<svg width="9" height="8"/>'))).toBe("[image 1: 9×8 svg]");
 });
 
+test("a part's name stands in its note, in one line and without brackets", () => {
+  const named = (name: unknown) => answered({ content: [{ type: "image", data: gif(3, 4), name }] }).text;
+  expect(named("image 7")).toBe("[image 7: 3×4 gif]");
+  for (const name of ["", "a]", "a\nb", "a\u2028b", "x".repeat(101), 7])
+    expect(() => named(name)).toThrow("“content[0].name” must be a text in one line");
+});
+
 test("bytes cross as a copy of their own, not with the buffer that they lie in", () => {
   const large = new Uint8Array(100_000);
   large.set(png(2, 2), 500);

@@ -1,0 +1,84 @@
+import { askAboutImage } from "./image-child.ts";
+import { Mistake } from "./mistake.ts";
+import type { Change, ImageLimits, MadeImage } from "./protocol.ts";
+import { readImage } from "./sources.ts";
+
+export interface GalleryLimits extends ImageLimits {
+  /** Bytes of the file of an image. */
+  bytes: number;
+  /** Images that may be made in a trajectory. */
+  images: number;
+  /** Seconds for one. */
+  time: number;
+}
+
+/** An image is asked for under limits, and a signal that ends it. */
+export interface Asked {
+  limits: GalleryLimits;
+  signal: AbortSignal;
+}
+
+/** A trajectory's images, numbered from 1: the task's first, then those that were made, in the order in which they were. */
+export class Gallery {
+  readonly #given: readonly unknown[];
+  readonly #folder: string | undefined;
+  readonly #read = new Map<number, MadeImage>();
+  readonly #made: MadeImage[] = [];
+
+  /** `given` is how the task's row names its images; they are read when they are asked for. `folder`: where its paths lead. */
+  constructor(given: readonly unknown[], folder: string | undefined) {
+    this.#given = given;
+    this.#folder = folder;
+  }
+
+  /** Throws Mistake if there is no such image, and an error if it is one of the task's that can't be used. */
+  async image(number: number, asked: Asked): Promise<MadeImage> {
+    const known = this.#read.get(number) ?? this.#made[number - 1 - this.#given.length];
+    if (known !== undefined) return known;
+    if (number > this.#given.length) throw new Mistake(`there is no image ${number}: ${this.#told()}`);
+    return ofTask(number, asked, async () => {
+      const data = await readImage(this.#given[number - 1], this.#folder, asked.limits.bytes);
+      const size = await askAboutImage({ data, limits: asked.limits }, asked);
+      const read = { data, width: size.width, height: size.height };
+      this.#read.set(number, read);
+      return read;
+    });
+  }
+
+  /** Makes an image of the one of this number, and answers its number. Throws as `image` does, and Mistake where there are too many. */
+  async make(number: number, change: Change, asked: Asked): Promise<{ number: number; image: MadeImage }> {
+    const { data } = await this.image(number, asked);
+    this.expectRoom(1, asked.limits);
+    const image = await ofTask(number, asked, () =>
+      askAboutImage({ data, limits: asked.limits, change }, asked),
+    );
+    return { number: this.add(image), image };
+  }
+
+  /** Throws Mistake if so many more images may not be made. */
+  expectRoom(count: number, { images }: GalleryLimits): void {
+    if (this.#made.length + count > images)
+      throw new Mistake(`no more than ${images} images may be made, and ${this.#made.length} were`);
+  }
+
+  /** The number of an image that was made. */
+  add(image: MadeImage): number {
+    return this.#given.length + this.#made.push(image);
+  }
+
+  #told(): string {
+    const last = this.#given.length + this.#made.length;
+    if (last === 0) return "there is none";
+    return last === 1 ? "there is only image 1" : `there are the images 1 to ${last}`;
+  }
+}
+
+async function ofTask(number: number, { signal }: Asked, use: () => Promise<MadeImage>): Promise<MadeImage> {
+  try {
+    return await use();
+  } catch (error) {
+    signal.throwIfAborted();
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`image ${number} can't be used: ${reason}`, { cause: error });
+  }
+}

@@ -1,0 +1,77 @@
+import sharp, { type Sharp } from "sharp";
+import type { Change, ImageAnswer, ImageLimits, ImageRequest } from "./protocol.ts";
+
+// The process in which images are decoded: a file that is made to break a decoder ends it, and nothing else. It does one thing at a time.
+
+/** MiB that it may take. */
+const memory = 1536;
+
+/** Readers of pixels; all others that libvips has (SVG, PDF, matrices, what cameras write) are switched off. */
+const formats = ["Jpeg", "Png", "Webp", "Nsgif", "Tiff", "Heif"];
+sharp.block({ operation: ["VipsForeignLoad"] });
+sharp.unblock({ operation: formats.map((name) => `VipsForeignLoad${name}`) });
+sharp.cache(false);
+sharp.concurrency(1);
+
+async function answered({ data, limits, change }: ImageRequest): Promise<ImageAnswer> {
+  try {
+    const { format, autoOrient, hasAlpha } = await open(data, limits).metadata();
+    if (change === undefined) return { image: { data: new Uint8Array(), ...autoOrient } };
+    // What was kept with losses is kept so again: a part of a photo would be many times as large as PNG.
+    const isPhoto = !hasAlpha && ["jpeg", "webp", "heif"].includes(format);
+    const image = (await changed(open(data, limits), change, limits.side)).toColourspace("srgb");
+    const encoded = isPhoto ? image.jpeg({ quality: 92, chromaSubsampling: "4:4:4" }) : image.png();
+    const { data: made, info } = await encoded.toBuffer({ resolveWithObject: true });
+    return { image: { data: made, width: info.width, height: info.height } };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { refused: reason.replace("exceeds pixel limit", `has more than ${limits.pixels} pixels`) };
+  }
+}
+
+/** Upright, as its EXIF says. Of an animation the first frame. */
+function open(data: Uint8Array, { pixels }: ImageLimits): Sharp {
+  return sharp(data, { limitInputPixels: pixels, failOn: "error" }).autoOrient();
+}
+
+async function changed(image: Sharp, change: Change, side: number): Promise<Sharp> {
+  switch (change.kind) {
+    case "extract":
+      return within(image.extract(change.region), side);
+    case "resize":
+      return image.resize({ ...change.size, fit: "fill" });
+    case "flip": {
+      const upright = await again(within(image, side));
+      return change.direction === "horizontal" ? upright.flop() : upright.flip();
+    }
+    case "rotate": {
+      const upright = await again(within(image, side));
+      return within(await again(upright.rotate(change.angle)), side);
+    }
+  }
+}
+
+function within(image: Sharp, side: number): Sharp {
+  return image.resize({ width: side, height: side, fit: "inside", withoutEnlargement: true });
+}
+
+/** sharp has an order of its own for what is asked of one image: what has to come first is done first. */
+async function again(image: Sharp): Promise<Sharp> {
+  const { data, info } = await image.toColourspace("srgb").raw().toBuffer({ resolveWithObject: true });
+  return sharp(data, { raw: { width: info.width, height: info.height, channels: info.channels } });
+}
+
+function end(): void {
+  process.kill(process.pid, "SIGKILL");
+}
+
+function tell(answer: ImageAnswer, after: () => void = () => {}): void {
+  process.send?.(answer, after);
+}
+
+setInterval(() => {
+  if (process.memoryUsage.rss() > memory * 2 ** 20)
+    tell({ refused: `decoding it takes more than ${memory} MiB of memory` }, end);
+}, 50);
+process.on("message", async (request: ImageRequest) => tell(await answered(request)));
+process.on("disconnect", end);
