@@ -94,12 +94,13 @@ export function gemmaArguments(text: string, quote: string): JsonObject | string
   }
 }
 
-/** A value as Gemma writes it. */
+/** A value as Gemma writes it, its keys in order. */
 export function gemmaText(value: JsonValue, quote: string): string {
   if (typeof value === "string") return `${quote}${value}${quote}`;
   if (Array.isArray(value)) return `[${value.map((one) => gemmaText(one, quote)).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   return `{${Object.entries(value)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([key, one]) => `${key}:${gemmaText(one, quote)}`)
     .join(",")}}`;
 }

@@ -48,7 +48,10 @@ function readEither(text: string, example: string): ReadAction {
     ],
     example,
     calls: (block) => {
-      const { calls, rest } = block.startsWith("[") ? listCalls(block, example) : namedCall(block, example);
+      const { calls, rest } =
+        block.startsWith("[") && !block.startsWith("[ARGS]")
+          ? listCalls(block, example)
+          : namedCall(block, example);
       after.push(rest);
       return calls;
     },
@@ -59,8 +62,10 @@ function readEither(text: string, example: string): ReadAction {
 function listCalls(block: string, example: string): { calls: ReadCall[]; rest: string } {
   const end = jsonEnd(block, 0);
   const value = end < 0 ? undefined : jsonOf(block.slice(0, end));
-  if (!Array.isArray(value))
-    return { calls: [unreadable(block, "the tool call is not JSON", example)], rest: "" };
+  if (!Array.isArray(value)) {
+    const wrong = end < 0 ? "the tool call is not closed" : "the tool call is not JSON";
+    return { calls: [unreadable(block, wrong, example)], rest: "" };
+  }
   const calls = value.map((one) => callOf(one, JSON.stringify(one), example));
   return { calls, rest: block.slice(end) };
 }

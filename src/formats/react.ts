@@ -68,7 +68,8 @@ function callTo(name: string, input: string, tools: readonly ToolDefinition[]): 
   const given = body === "" ? {} : jsonOf(body);
   if (isObject(given)) return { name, arguments: given };
   const called = textFunctions(tools).find(({ spelled }) => spelled === name);
-  if (called !== undefined) return textCall(called, typeof given === "string" ? given : body);
+  if (called !== undefined && !body.startsWith("{"))
+    return textCall(called, typeof given === "string" ? given : body);
   return unreadable(input, `the input of ${name} is not a JSON object`, example);
 }
 

@@ -1,7 +1,66 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { isObject, type JsonObject, type JsonValue } from "../../../src/contracts/json.ts";
 import type { ToolCall, ToolDefinition } from "../../../src/contracts/message.ts";
 import { formats } from "../../../src/formats/formats.ts";
+import { parseAction } from "../../../src/formats/parse-action.ts";
+
+/** An action as a model writes it, and what it means: a problem is a part of what the model is told. */
+interface Case {
+  what: string;
+  text: string;
+  reasoning: string;
+  answer: string;
+  calls: ({ name: string; arguments: JsonObject; id?: string } | { problem: string })[];
+}
+
+const folder = join(import.meta.dirname, "..", "..", "fixtures", "formats");
+const tools: ToolDefinition[] = JSON.parse(readFileSync(join(folder, "tools.json"), "utf8"));
+
+test.each(formats)("$name reads its cases", ({ name, parse }) => {
+  const lines = readFileSync(join(folder, `${name}.jsonl`), "utf8")
+    .trim()
+    .split("\n");
+  const cases = lines.map((line): Case => JSON.parse(line));
+  expect(new Set(cases.map(({ text }) => text)).size).toBeGreaterThanOrEqual(20);
+  for (const { what, text, reasoning, answer, calls } of cases) {
+    const wanted = calls.map((call) =>
+      "problem" in call
+        ? expect.objectContaining({ problem: expect.stringContaining(call.problem) })
+        : { id: expect.any(String), ...call },
+    );
+    expect(parse(text, { tools }), `${what}: ${text}`).toEqual({ reasoning, answer, calls: wanted });
+  }
+});
+
+const call = (text: string) => `<tool_call>${text}</tool_call>`;
+const problemOf = (text: string) => parseAction(text).calls[0]?.problem;
+
+test("a call that can't be read tells the model how to write it, and keeps what it wrote", () => {
+  expect(parseAction(call("calculator(1 + 2)")).calls).toEqual([
+    {
+      id: "call00000",
+      text: "calculator(1 + 2)",
+      problem:
+        'error: the tool call is not JSON. Write <tool_call>{"name": "…", "arguments": {…}}</tool_call>',
+    },
+  ]);
+  expect(problemOf('<tool_call>{"name": "add"}')).toContain("the tool call is not closed");
+  expect(problemOf(call('{"arguments": {}}'))).toContain("the tool call names no tool");
+  expect(problemOf(call('["add"]'))).toContain("the tool call names no tool");
+  expect(problemOf(call('{"name": "add", "arguments": [1]}'))).toContain('"arguments" is not an object');
+  expect(
+    problemOf(call(`{"name": "add", "arguments": ${'{"a":'.repeat(5000)}1${"}".repeat(5000)}}`)),
+  ).toContain("not JSON");
+});
+
+test("ids are numbered through a trajectory, and a model's own are kept", () => {
+  const ids = (text: string, callsBefore: number) =>
+    parseAction(text, { callsBefore }).calls.map(({ id }) => id);
+  const [one, named] = [call('{"name": "a"}'), call('{"name": "a", "id": "abcdefgh1"}')];
+  expect(ids(one + named + named, 12)).toEqual(["call00012", "abcdefgh1", "call00014"]);
+});
 
 /** The same numbers every time (mulberry32). */
 function draws(seed: number): (below: number) => number {
