@@ -1,6 +1,7 @@
 import type { GenerateTurnInput, GenerateTurnResult } from "../src/contracts/activities.ts";
 import type { Segment } from "../src/contracts/generated/segment.ts";
 import type { Generation } from "../src/contracts/policy.ts";
+import { formatNamed } from "../src/formats/parse-action.ts";
 import { toolDefinitions } from "../src/pipeline/tool-definitions.ts";
 import type { PolicyWorker } from "../src/roles/policy-worker.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
@@ -49,13 +50,18 @@ export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
         sampling.maxTokens,
         (input.tokenLimit ?? Number.POSITIVE_INFINITY) - tokens.length,
       );
+      const tools = toolDefinitions(plan);
+      const stop = [
+        ...(sampling.stop ?? []),
+        ...formatNamed(plan.rollout.format ?? "hermes").stopTexts(tools),
+      ];
       await lookAgain(); // the version may have been loaded meanwhile
       const request = {
         tokens,
         version: policyVersion,
-        sampling: { ...sampling, maxTokens },
+        sampling: { ...sampling, maxTokens, ...(stop.length === 0 ? {} : { stop }) },
         key,
-        tools: toolDefinitions(plan),
+        tools,
       };
       const generate = (own: AbortSignal, begin: () => void) => {
         const superseded = new AbortController();

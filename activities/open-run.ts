@@ -54,6 +54,7 @@ export function runSettings(plan: Plan): RunSettings {
     evaluationEvery: evaluation.every,
     evaluationTasks: evaluation.tasks,
     loop: { plugin: loop.name, config: loop.config },
+    ...(rollout.format === undefined ? {} : { format: rollout.format }),
     tools: plan.tools.flatMap((tool) => toolBinding(tool, rollout.toolRecordings)),
     ...(plan.changes === undefined ? {} : { planChanges: plan.changes.length }),
     reward: rewardBinding(plan.rewards),

@@ -128,8 +128,13 @@ export function openTurn(
       return { text: result.action, finishReason: result.finishReason };
     },
     parse: ({ text }) => {
-      const { calls } = now().progress;
-      return parseAction(text, { tools: definitions, callsBefore: calls });
+      const { calls: callsBefore } = now().progress;
+      const { format } = input;
+      return parseAction(text, {
+        tools: definitions,
+        callsBefore,
+        ...(format === undefined ? {} : { format }),
+      });
     },
     callTool: async (call) => {
       const binding = bindings.get(call.name);

@@ -25,6 +25,7 @@ import {
   type ToolCallGrammar,
   type ToolDefinition,
   targetOf,
+  templateFormat,
   writePolicyFolder,
   writeStopTokens,
 } from "everturn/engine";
@@ -50,12 +51,19 @@ const plugin: PolicyPlugin = {
   traits: ({ model, sampling }) => ({
     pretrained: model !== undefined,
     restrictions: restrictionsOf(Object(sampling)),
+    ...(Object(sampling).toolCalls === "constrained" ? { constrainedFormat: "hermes" } : {}),
   }),
 
   async framing(config, folder) {
     const text = await modelText(config, folder);
     if (text !== undefined) stopTokenIds(text.tokenizer, texts(config.stopTokens));
-    return text && { ...createFraming(text.tokenizer), contextLength: text.contextLength };
+    if (text === undefined) return undefined;
+    const format = templateFormat(text.tokenizer);
+    return {
+      ...createFraming(text.tokenizer),
+      contextLength: text.contextLength,
+      ...(format === undefined ? {} : { format }),
+    };
   },
 
   async open(folder, given) {
@@ -85,12 +93,14 @@ const plugin: PolicyPlugin = {
       isLoaded: (version) => sampler.isLoaded(version),
       load: (version, path) => sampler.load(version, path),
       async generate({ tools = [], ...request }) {
-        const sampling: SamplingParameters = { ...Object(usual), ...request.sampling };
+        const own: Partial<SamplingParameters> = Object(usual);
+        const stop = [...(own.stop ?? []), ...(request.sampling.stop ?? [])];
+        const sampling: SamplingParameters = { ...own, ...request.sampling, stop };
         const constrained = sampling.toolCalls === "constrained" && tools.length > 0;
         const constraint = constrained ? { constraint: await constraintFor(tools) } : {};
         const sample = await sampler.generate({ ...request, sampling, ...constraint });
         const text = tokenizer.decode(sample.tokens.filter((token) => !stopTokens.includes(token)));
-        return { ...sample, text: beforeStopTexts(text, sampling.stop ?? []) };
+        return { ...sample, text: beforeStopTexts(text, stop) };
       },
       close: () => sampler.close(),
     };

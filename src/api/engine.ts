@@ -83,5 +83,6 @@ export { createSampler, type Sampler, type SamplerOptions } from "../sampling/sa
 export { beforeStopTexts } from "../sampling/stop-texts.ts";
 export { createToolCallGrammar, type ToolCallGrammar } from "../sampling/tool-call-grammar.ts";
 export { createFraming, type Framing } from "../tokens/framing.ts";
+export { templateFormat } from "../tokens/template-format.ts";
 export { loadTokenizer, type Tokenizer } from "../tokens/tokenizer.ts";
 export { readVocabulary, type Vocabulary } from "../tokens/vocabulary.ts";

@@ -124,7 +124,7 @@ export interface Plan {
   warmStart?: Required<NonNullable<Pipeline["warmStart"]>>;
   rollout: Filled<
     NonNullable<Pipeline["rollout"]>,
-    "dynamicSampling" | "toolRecordings" | "minGroup" | "limits"
+    "dynamicSampling" | "toolRecordings" | "minGroup" | "limits" | "format"
   >;
   evaluation: Required<NonNullable<Pipeline["evaluation"]>>;
   checkpoints: Required<NonNullable<Pipeline["checkpoints"]>>;

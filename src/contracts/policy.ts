@@ -1,4 +1,5 @@
 import type { ConfigurationProblem } from "./configuration-problem.ts";
+import type { FormatName } from "./format-name.ts";
 import type { JsonObject } from "./json.ts";
 import type { Message, ToolDefinition } from "./message.ts";
 
@@ -27,7 +28,7 @@ export interface SamplingParameters {
   /** Divides the logits of tokens that the context holds; 1 changes nothing. */
   repetitionPenalty?: number;
   maxTokens: number;
-  /** Texts that end an action. Their tokens stay, the action's text ends before them. */
+  /** Texts that end an action, beside those of the policy's own configuration. Their tokens stay, the action's text ends before them. */
   stop?: string[];
   /** Tokens that end an action, beside the policy's own. */
   stopTokens?: number[];
@@ -96,6 +97,8 @@ export interface Policy {
 export interface PolicyFraming extends Pick<Policy, "framePrompt" | "frameDemonstration"> {
   /** Tokens that a trajectory may have, its prompt included. */
   contextLength: number;
+  /** The action format in which its chat template writes calls; absent if it writes none, or in no format that is known. */
+  format?: FormatName;
 }
 
 /** What a trainer's settings depend on of a policy's configuration. */
@@ -107,6 +110,8 @@ export interface PolicyTraits {
    * such as "sampling.topP is 0.95"; empty if they never are.
    */
   restrictions: string[];
+  /** The one action format whose calls it constrains to what is valid; absent where it constrains none. */
+  constrainedFormat?: FormatName;
 }
 
 /** The default export of a policy plugin. */

@@ -1,3 +1,4 @@
+import type { FormatName } from "./format-name.ts";
 import type { JsonObject } from "./json.ts";
 import type { SamplingParameters } from "./policy.ts";
 import type { RewardBinding, ToolBinding, TrajectoryLimits } from "./trajectory.ts";
@@ -24,6 +25,8 @@ export interface RunSettings {
   evaluationEvery: number;
   evaluationTasks: number;
   loop: { plugin: string; config: JsonObject };
+  /** How actions are written; hermes if absent. */
+  format?: FormatName;
   tools: ToolBinding[];
   /** How often the plan was changed since the run began; absent if never. */
   planChanges?: number;

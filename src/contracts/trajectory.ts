@@ -1,4 +1,5 @@
 import type { Approval } from "./approval.ts";
+import type { FormatName } from "./format-name.ts";
 import type { Media } from "./generated/trajectory.ts";
 import type { JsonObject } from "./json.ts";
 import type { Message, SpokenMessage, ToolDefinition } from "./message.ts";
@@ -195,6 +196,8 @@ export interface TrajectoryInput {
   seed: number;
   sampling: SamplingParameters;
   loop: { plugin: string; config: JsonObject };
+  /** How actions are written; hermes if absent. */
+  format?: FormatName;
   tools: ToolBinding[];
   reward: RewardBinding;
   queues: Queues;

@@ -1,3 +1,4 @@
+import type { FormatName } from "../contracts/format-name.ts";
 import type { ToolCall, ToolDefinition } from "../contracts/message.ts";
 import type { ParsedAction } from "../contracts/parsed-action.ts";
 import type { ReadAction } from "./read-action.ts";
@@ -12,7 +13,7 @@ export interface ParseOptions {
 
 /** How actions are written: where a model's thoughts, its calls and its answers are. */
 export interface ActionFormat {
-  readonly name: string;
+  readonly name: FormatName;
   /** How a call is written, as a model is told that wrote another. */
   readonly example: string;
   /** Texts that end an action, beside the token that ends a turn. */
@@ -31,7 +32,7 @@ export interface ModelFormat extends ActionFormat {
 
 /** What a format's own file says of it. */
 export interface FormatDefinition {
-  name: string;
+  name: FormatName;
   models: string;
   example: string;
   stopTexts?: (tools: readonly ToolDefinition[]) => string[];

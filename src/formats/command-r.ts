@@ -9,7 +9,11 @@ export const commandR = markedFormat({
   name: "command-r",
   models: "Command R, Command R+",
   example,
-  marks: ["Action: ```json", "Action:```json"].map((open) => ({ open, close: "```", json: true })),
+  marks: ["Action: ```json", "Action:```json", "Action:\n```json"].map((open) => ({
+    open,
+    close: "```",
+    json: true,
+  })),
   calls: (text) =>
     jsonCalls(text, example).filter((call) => !("name" in call) || call.name !== "directly_answer"),
   render: (calls) => {

@@ -1,3 +1,4 @@
+import type { FormatName } from "../contracts/format-name.ts";
 import type { ModelFormat } from "./action-format.ts";
 import { gemmaArguments, gemmaText } from "./gemma-text.ts";
 import { markedFormat } from "./marked-format.ts";
@@ -22,7 +23,7 @@ function gemmaFormat({
   close,
   ...definition
 }: {
-  name: string;
+  name: FormatName;
   models: string;
   open: string;
   close: string;

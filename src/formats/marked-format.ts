@@ -1,3 +1,4 @@
+import type { FormatName } from "../contracts/format-name.ts";
 import type { ToolCall, ToolDefinition } from "../contracts/message.ts";
 import { type ModelFormat, modelFormat } from "./action-format.ts";
 import { jsonCall, jsonCalls } from "./json-calls.ts";
@@ -6,7 +7,7 @@ import { type ReadAction, type ReadCall, unreadable } from "./read-action.ts";
 import { type Marks, scan } from "./scan.ts";
 
 interface MarkedDefinition {
-  name: string;
+  name: FormatName;
   models: string;
   example: string;
   marks: readonly Marks[];
@@ -55,7 +56,7 @@ export function readMarked(
 }
 
 interface JsonDefinition {
-  name: string;
+  name: FormatName;
   models: string;
   marks: Marks;
   /** How the calls of a list are written between the marks: one each, or all in one list. */

@@ -1,3 +1,4 @@
+import type { FormatName } from "../contracts/format-name.ts";
 import { isObject } from "../contracts/json.ts";
 import type { ToolCall } from "../contracts/message.ts";
 import { type ModelFormat, modelFormat } from "./action-format.ts";
@@ -30,7 +31,7 @@ export const mistral = mistralFormat(
 );
 
 function mistralFormat(
-  name: string,
+  name: FormatName,
   models: string,
   example: string,
   render: (calls: readonly ToolCall[]) => string,

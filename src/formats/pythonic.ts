@@ -1,3 +1,4 @@
+import type { FormatName } from "../contracts/format-name.ts";
 import type { ToolCall } from "../contracts/message.ts";
 import { type ModelFormat, modelFormat } from "./action-format.ts";
 import { markedFormat } from "./marked-format.ts";
@@ -44,7 +45,7 @@ function readList(text: string): ReadAction {
 }
 
 function betweenMarks(
-  name: string,
+  name: FormatName,
   models: string,
   { open, close }: { open: string; close: string },
   write: (calls: readonly ToolCall[]) => string,

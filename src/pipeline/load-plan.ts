@@ -14,6 +14,7 @@ import { loadParts } from "./load-parts.ts";
 import { applyOverrides } from "./overrides.ts";
 import { type Preflight, preflight } from "./preflight.ts";
 import { readPipeline } from "./read-pipeline.ts";
+import { formatProblems, withFormat } from "./resolve-format.ts";
 import { resolvePlugins } from "./resolve-plugins.ts";
 import { resolveTraining } from "./resolve-training.ts";
 
@@ -58,8 +59,10 @@ export async function checkPipeline(
   const assembled = assemblePlan(path, pipeline, resolved.plugins);
   const { problems: unloadable, data, framing } = await loadParts(assembled, document);
   if (unloadable.length > 0) throw refusal(document.file, unloadable);
-  const plan = deepFreeze(await resolveTraining(assembled));
+  const plan = deepFreeze(withFormat(await resolveTraining(assembled), framing));
   const found = preflight(plan, data, framing);
-  if (found.problems.length > 0) throw refusal(document.file, found.problems);
+  const { demonstrations = [] } = data;
+  const unfit = await formatProblems(plan, { demonstrations, framing }, document);
+  if (found.problems.length + unfit.length > 0) throw refusal(document.file, [...unfit, ...found.problems]);
   return { plan, preflight: found };
 }

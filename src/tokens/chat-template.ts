@@ -1,10 +1,14 @@
 import { Template } from "@huggingface/jinja";
-import type { Message, ToolDefinition } from "../contracts/message.ts";
+import type { ToolDefinition } from "../contracts/message.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
 
 /** Renders a chat as the model reads it; `generate` adds the text that opens the next action. */
-export type ChatTemplate = (messages: Message[], tools: ToolDefinition[], generate: boolean) => string;
+export type ChatTemplate = (
+  messages: readonly object[],
+  tools: ToolDefinition[],
+  generate: boolean,
+) => string;
 
 /**
  * Compiles a Hugging Face chat template (Jinja), which sees `specialTokens` (bos_token, …) as variables. Tools are given as OpenAI function definitions, as transformers

@@ -42,6 +42,13 @@ const actions: Record<string, string[]> = {
       '<tool_call>{"name": "calculator", "arguments": {"expression": "fast"}}</tool_call>',
     "Answer: 3",
   ],
+  tagged: [
+    `<think>${call("fast")}</think>` +
+      "<tool_call>\n<function=calculator>\n<parameter=expression>\nfast\n</parameter>\n</function>\n</tool_call>".repeat(
+        3,
+      ),
+    "Answer: 3",
+  ],
   throwing: ["throw"],
   twice: ["generate twice"],
   slow: ["slow"],
@@ -140,7 +147,11 @@ export default async (context) => {
 });
 afterAll(() => worker.stop());
 
-function run(task: string, limits: TrajectoryLimits = {}): Promise<TrajectoryResult> {
+function run(
+  task: string,
+  limits: TrajectoryLimits = {},
+  more: Partial<TrajectoryInput> = {},
+): Promise<TrajectoryResult> {
   const place = { id: `run/step-0001/${task}/0`, run: "run", stage: "step-0001", step: 1, task, sample: 0 };
   const input: TrajectoryInput = {
     ...{ place, source: "training", quickTurns: false, newest: false },
@@ -148,6 +159,7 @@ function run(task: string, limits: TrajectoryLimits = {}): Promise<TrajectoryRes
     loop: { plugin: "loop-test", config: { maxTurns: 5 } },
     ...{ limits, reward: { retry: calculator.retry, pure: true } },
     ...{ tools: [calculator], queues: { orchestration: queue, policy: queue, tools: queue, trainer: queue } },
+    ...more,
   };
   return worker.client.workflow.execute("trajectory", {
     workflowId: place.id,
@@ -168,6 +180,19 @@ test("calls of one action run in parallel and keep their order, those that can't
   expect(result).toMatchObject({ outcome: "answered", toolCalls: 4, validCalls: 2 });
   expect(begunCalls.get("parallel")).toEqual([0, 4]);
   expect(scored.at(-1)).toMatchObject({ turns: 2, calls: 0 });
+});
+
+test("calls are read in the action format of the run; of too many the first are made", async () => {
+  const loop = { plugin: "loop-test", config: { maxTurns: 5, maxCalls: 2, parallelCalls: 1 } };
+  const result = await run("tagged", {}, { format: "qwen3-coder", loop });
+  const calls = result.turns[0]?.toolCalls.map(({ arguments: given, observation }) => [given, observation]);
+  expect(calls).toEqual([
+    [{ expression: "fast" }, "fast 0"],
+    [{ expression: "fast" }, "fast 1"],
+    ["1 more calls", "error: 1 more calls were not made: an action may have 2."],
+  ]);
+  expect(result).toMatchObject({ outcome: "answered", turnCount: 2 });
+  cancelled.splice(0);
 });
 
 test("a tool that can't be released does not cost the trajectory; names made up are not searched by", async () => {

@@ -104,6 +104,35 @@ export interface Pipeline {
      */
     maxActionTokens: number;
     /**
+     * How the policy writes thoughts, calls and answers, for example qwen3-coder (docs/formats.md). Default: as its chat template writes calls, or hermes if it writes none.
+     */
+    format?:
+      | "hermes"
+      | "qwen3-coder"
+      | "llama3-json"
+      | "pythonic"
+      | "mistral"
+      | "mistral-json"
+      | "deepseek-v3"
+      | "deepseek-v3.1"
+      | "deepseek-v3.2"
+      | "harmony"
+      | "glm-4.5"
+      | "kimi-k2"
+      | "minimax-m1"
+      | "minimax-m2"
+      | "granite"
+      | "nemotron"
+      | "command-r"
+      | "command-a"
+      | "gemma-4"
+      | "function-gemma"
+      | "gemma-3"
+      | "lfm2"
+      | "xml-tags"
+      | "fenced"
+      | "react";
+    /**
      * How many trajectories run at the same time.
      */
     concurrency: number;

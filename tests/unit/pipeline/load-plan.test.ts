@@ -17,6 +17,7 @@ describe("loadPlan", () => {
       groupSize: 2,
       temperature: 1,
       maxActionTokens: 256,
+      format: "hermes",
       concurrency: 64,
       staleness: 0,
       maxInfrastructureFailures: 0.5,

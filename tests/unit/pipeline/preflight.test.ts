@@ -234,3 +234,43 @@ test("a policy that must be built first is asked then, before anything trains", 
     });
   }
 });
+
+test("the action format is the pipeline's, or else that in which the policy's chat template writes calls", async () => {
+  const template = join(folder, "tags.jinja");
+  writeFileSync(
+    template,
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}{% for t in m.tool_calls or [] %}<tool_call>\n<function={{ t.function.name }}>\n{% for k, v in t.function.arguments|items %}<parameter={{ k }}>\n{{ v if v is string else v|tojson }}\n</parameter>\n{% endfor %}</function>\n</tool_call>{% endfor %}<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}",
+  );
+  const plain = jsonLines("plain.jsonl", [
+    {
+      messages: [
+        { role: "user", content: "1 + 1" },
+        { role: "assistant", content: "2" },
+      ],
+    },
+  ]);
+  const written = [`policy.config.chatTemplate=${template}`, `warmStart.demonstrations=${plain}`];
+  const formatOf = async (overrides: string[]) => (await loadPlan(small, { overrides })).rollout.format;
+  expect(await formatOf([])).toBe("hermes");
+  expect(await formatOf(written)).toBe("qwen3-coder");
+  expect(await formatOf([...written, "rollout.format=react"])).toBe("react");
+});
+
+test("an action format that the policy can't constrain, or that demonstrations are not written in, is refused", async () => {
+  const constrained = "policy.config.sampling={ toolCalls: constrained }";
+  expect(await refusals(constrained)).toEqual([]);
+  expect(await refusals(constrained, "rollout.format=kimi-k2")).toContainEqual(
+    expect.stringMatching(
+      /rollout\.format is kimi-k2, but the policy constrains calls, which it can in hermes alone/,
+    ),
+  );
+  const path = jsonLines("called.jsonl", [demonstration("calculator", { expression: "1 + 1" })]);
+  const shown = `warmStart={ demonstrations: ${path}, steps: 1 }`;
+  expect(await refusals(shown, "rollout.format=hermes")).toEqual([]);
+  expect(await refusals(shown, "rollout.format=glm-4.5")).toEqual([
+    expect.stringMatching(/rollout\.format is glm-4\.5, but .* writes the demonstrated calls as hermes/),
+  ]);
+  expect(await refusals("rollout.format=qwen3-codr")).toEqual([
+    expect.stringMatching(/rollout\.format .*qwen3-codr.*Did you mean “qwen3-coder”/),
+  ]);
+});

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import type { Message } from "../../../src/contracts/message.ts";
+import { detectFormat } from "../../../src/formats/detect-format.ts";
 import type { GgufHeader } from "../../../src/models/gguf/header.ts";
 import { compileChatTemplate } from "../../../src/tokens/chat-template.ts";
 import { createFraming } from "../../../src/tokens/framing.ts";
@@ -73,4 +74,91 @@ test.each<[string, string, string, string, Change?]>([
   const { tokens, mask } = frameDemonstration([question!, answer!], []);
   // Qwen3's template writes an empty thought before the newest action
   expect(tokens.filter((_, at) => mask[at] === 1).slice(-action.length)).toEqual(action);
+});
+
+/** Published templates by the format that they write calls in. */
+const written: [string, string[]][] = [
+  [
+    "hermes",
+    [
+      "Bielik-11B-v3.0-Instruct",
+      "MiMo-VL",
+      "NousResearch-Hermes-2-Pro-Llama-3-8B-tool_use",
+      "NousResearch-Hermes-3-Llama-3.1-8B-tool_use",
+      "Qwen-QwQ-32B",
+      "Qwen-Qwen2.5-7B-Instruct",
+      "Qwen-Qwen3-0.6B",
+      "Reka-Edge",
+      "ibm-granite-granite-4.0",
+      "ibm-granite-granite-4.1",
+    ],
+  ],
+  ["command-a", ["Cohere2MoE", "CohereForAI-c4ai-command-r7b-12-2024-tool_use"]],
+  [
+    "glm-4.5",
+    [
+      "GLM-4.6",
+      "GLM-4.7-Flash",
+      "Spark2.5",
+      "inclusionai-ling-3.0-flash",
+      "poolside-Laguna-S-2.1",
+      "poolside-Laguna-XS-2.1",
+      "poolside-Laguna-XS.2",
+    ],
+  ],
+  [
+    "llama3-json",
+    [
+      "GigaChat3-10B-A1.8B",
+      "meta-llama-Llama-3.1-8B-Instruct",
+      "meta-llama-Llama-3.2-3B-Instruct",
+      "meta-llama-Llama-3.3-70B-Instruct",
+    ],
+  ],
+  ["lfm2", ["LFM2.5-8B-A1B"]],
+  ["minimax-m1", ["MiniMax-M1"]],
+  ["minimax-m2", ["MiniMax-M2"]],
+  [
+    "mistral",
+    [
+      "Mistral-Small-3.2-24B-Instruct-2506",
+      "mistralai-Ministral-3-14B-Reasoning-2512",
+      "unsloth-mistral-Devstral-Small-2507",
+    ],
+  ],
+  ["qwen3-coder", ["NVIDIA-Nemotron-3-Nano-30B-A3B-BF16", "Qwen3-Coder", "Qwen3.5-4B", "StepFun3.5-Flash"]],
+  ["command-r", ["CohereForAI-c4ai-command-r-plus-tool_use"]],
+  ["nemotron", ["NVIDIA-Nemotron-Nano-v2"]],
+  ["deepseek-v3", ["deepseek-ai-DeepSeek-R1-Distill-Qwen-32B", "llama-cpp-deepseek-r1"]],
+  ["deepseek-v3.1", ["deepseek-ai-DeepSeek-V3.1"]],
+  [
+    "deepseek-v3.2",
+    ["deepseek-ai-DeepSeek-V3.2", "deepseek-ai-DeepSeek-V4-Flash-0731", "deepseek-ai-DeepSeek-V4"],
+  ],
+  ["gemma-4", ["google-gemma-4-31B-it-interleaved", "google-gemma-4-31B-it"]],
+  ["mistral-json", ["mistralai-Mistral-Nemo-Instruct-2407"]],
+  ["kimi-k2", ["moonshotai-Kimi-K2"]],
+  ["harmony", ["openai-gpt-oss-120b"]],
+];
+
+/** Those that write none, that no format reads, or that the renderer of templates does not take. */
+const unknown = [
+  "HuggingFaceTB-SmolLM3-3B",
+  "microsoft-Phi-3.5-mini-instruct",
+  "Kimi-K3",
+  "Apertus-8B-Instruct",
+  "MiniMax-M3",
+];
+
+test("a template's action format is found by the calls that it writes", async () => {
+  const found = async (name: string) => {
+    const render = compileChatTemplate(await publishedTemplate(name), {
+      bos_token: "<s>",
+      eos_token: "</s>",
+    });
+    return [name, detectFormat(render)?.name];
+  };
+  for (const [format, names] of written)
+    expect(await Promise.all(names.map(found))).toEqual(names.map((name) => [name, format]));
+  for (const name of unknown) expect(await found(name)).toEqual([name, undefined]);
 });

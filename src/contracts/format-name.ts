@@ -1,0 +1,4 @@
+import type { Pipeline } from "./generated/pipeline.ts";
+
+/** The name of an action format (docs/formats.md). */
+export type FormatName = NonNullable<NonNullable<Pipeline["rollout"]>["format"]>;

@@ -1,0 +1,52 @@
+import type { Plan } from "../contracts/plan.ts";
+import type { PolicyFraming } from "../contracts/policy.ts";
+import { EverturnError } from "../errors/everturn-error.ts";
+import { loadPolicy } from "../plugins/registry.ts";
+import { pathText } from "../validation/pointer.ts";
+import type { Problem } from "../validation/problem.ts";
+import { placeOf, type SourceDocument } from "../validation/source-document.ts";
+import type { DemonstratedChat } from "./demonstrated-chat.ts";
+
+const pointer = "/rollout/format";
+
+/** A plan with the action format that is in force: the pipeline's, or its policy's chat template's, or hermes. */
+export function withFormat(plan: Plan, framing: PolicyFraming | undefined): Plan {
+  const { rollout } = plan;
+  return { ...plan, rollout: { ...rollout, format: rollout.format ?? framing?.format ?? "hermes" } };
+}
+
+/**
+ * What does not go with a plan's action format: calls that the policy constrains to another one, and demonstrated calls that
+ * its chat template writes in another one.
+ */
+export async function formatProblems(
+  { policy, rollout }: Plan,
+  {
+    demonstrations,
+    framing,
+  }: { demonstrations: readonly DemonstratedChat[]; framing: PolicyFraming | undefined },
+  document: SourceDocument,
+): Promise<Problem[]> {
+  const { format } = rollout;
+  const place = placeOf(document, pointer, "value");
+  const problem = (reason: string, hint: string): Problem => {
+    const params = { at: place.text, where: pathText(pointer), reason, hint };
+    return { place, error: new EverturnError("WRONG_COMBINATION", params) };
+  };
+  const problems: Problem[] = [];
+  const plugin = await loadPolicy(policy);
+  const constrained = plugin.traits?.(structuredClone(policy.config)).constrainedFormat;
+  if (constrained !== undefined && constrained !== format) {
+    const reason = `is ${format}, but the policy constrains calls, which it can in ${constrained} alone`;
+    problems.push(problem(reason, "Let the policy's calls be free (policy-onnx: sampling.toolCalls)."));
+  }
+  const written = framing?.format;
+  const isDemonstrated = demonstrations.some(({ messages }) =>
+    messages.some(({ tool_calls: calls = [] }) => calls.length > 0),
+  );
+  if (isDemonstrated && written !== undefined && written !== format) {
+    const reason = `is ${format}, but the policy's chat template writes the demonstrated calls as ${written}`;
+    problems.push(problem(reason, "Remove it, or write the calls as text in the demonstrations' contents."));
+  }
+  return problems;
+}
