@@ -1,6 +1,7 @@
 // What running a model's Python costs in the tool `code`'s sandboxes: `node benchmarks/tools.ts [--sandbox auto] [--seconds 3] [--json]`,
 // and served by verl-tool's protocol, beside verl-tool's own server: `--verl-tool http://127.0.0.1:5000 [--rounds 3]`
 import { readdirSync, readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { openSandbox, type Sandbox, type SandboxSession } from "everturn/sandbox";
 import { besideVerlTool } from "./tools/beside-verl-tool.ts";
@@ -41,7 +42,8 @@ if (peer !== undefined) {
 
 const program = { language: "python", code: "total = sum(range(100))\nprint(total)" } as const;
 const sandbox = await openSandbox(values.sandbox, { modules: import.meta.url });
-const coldStart = await coldStarts(sandbox);
+const coldStart = await firstAnswers(sandbox, (round) => ({ time: 100 + round })); // for which nothing is ready
+const warmStart = await firstAnswers(sandbox, () => ({}));
 const memory = await idleMemory(sandbox);
 const rows: Row[] = [];
 for (const way of ["kept", "fresh", "alone"] as const)
@@ -50,14 +52,14 @@ await sandbox.close();
 
 process.stdout.write(`${sandbox.kind}: ${sandbox.boundary}\n`);
 process.stdout.write(
-  `cold start ${coldStart.toFixed(0)} ms; an idle session ${memory?.toFixed(1) ?? "?"} MB\n`,
+  `cold start ${coldStart.toFixed(0)} ms, where one is ready ${warmStart.toFixed(1)} ms; an idle session ${memory?.toFixed(1) ?? "?"} MB\n`,
 );
 for (const { way, atOnce, perSecond, p50, p99 } of rows)
   process.stdout.write(
     `${ways[way]}, ${atOnce} at once: ${perSecond.toFixed(0)} a second, p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms\n`,
   );
 if (values.json)
-  process.stdout.write(`${JSON.stringify({ sandbox: sandbox.kind, coldStart, memory, rows })}\n`);
+  process.stdout.write(`${JSON.stringify({ sandbox: sandbox.kind, coldStart, warmStart, memory, rows })}\n`);
 
 async function ran(session: SandboxSession, keep: boolean): Promise<void> {
   const { outcome, stdout } = await session.run({ ...program, keep });
@@ -90,12 +92,13 @@ async function measure(from: Sandbox, way: Row["way"], atOnce: number): Promise<
   return { way, atOnce, perSecond: times.length / seconds, p50: at(0.5), p99: at(0.99) };
 }
 
-/** The median of the time from nothing to a first program's answer, in milliseconds. */
-async function coldStarts(from: Sandbox): Promise<number> {
+/** The median of the time from the opening of a session to its first program's answer, in milliseconds; half a second lies between two. */
+async function firstAnswers(from: Sandbox, limits: (round: number) => { time?: number }): Promise<number> {
   const times: number[] = [];
   for (let round = 0; round < 9; round++) {
+    await sleep(500);
     const start = performance.now();
-    const session = await from.open();
+    const session = await from.open({ limits: limits(round) });
     await ran(session, true);
     times.push(performance.now() - start);
     await session.close();
@@ -108,12 +111,12 @@ async function idleMemory(from: Sandbox): Promise<number | undefined> {
   const before = new Set(pids());
   const sessions = await Promise.all(Array.from({ length: 8 }, () => from.open()));
   await Promise.all(sessions.map((session) => ran(session, true)));
-  const sizes = pids()
-    .filter((pid) => !before.has(pid) && isOurs(pid))
-    .map(proportional);
+  const ours = pids().filter((pid) => !before.has(pid) && isOurs(pid));
+  const sizes = ours.map(proportional);
+  const together = ours.filter((pid) => parentOf(pid) === process.pid).length; // with those that wait for the next session
   await Promise.all(sessions.map((session) => session.close()));
   const whole = sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0);
-  return whole === 0 ? undefined : whole / sessions.length / 1024;
+  return whole === 0 ? undefined : whole / together / 1024;
 }
 
 function pids(): string[] {
@@ -128,9 +131,13 @@ function pids(): string[] {
 function isOurs(pid: string): boolean {
   for (let at = Number(pid); at > 1; ) {
     if (at === process.pid) return true;
-    at = Number(/^PPid:\s+(\d+)/m.exec(read(`/proc/${at}/status`))?.[1] ?? 0);
+    at = parentOf(at);
   }
   return false;
+}
+
+function parentOf(pid: string | number): number {
+  return Number(/^PPid:\s+(\d+)/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0);
 }
 
 function proportional(pid: string): number | undefined {

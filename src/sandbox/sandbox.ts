@@ -64,7 +64,7 @@ export interface Ran {
 /** What a session is opened with. */
 export interface SessionOptions {
   limits?: Partial<SandboxLimits>;
-  /** For the processes that hold the session on this machine (a tool's `environment`). Programs don't see it. */
+  /** For the processes that are started for the session on this machine (a tool's `environment`). Programs don't see it. Those that waited ready have none: `hold` names them. */
   environment?: Record<string, string>;
   /** Told what `killProcess` of `everturn/plugin` ends the session by, whenever that changes: a tool's `hold`. */
   hold?(handle: JsonValue): void;

@@ -3,12 +3,17 @@ import { join } from "node:path";
 import { messageOf } from "../../errors/message-of.ts";
 import type { Backend } from "../backend.ts";
 import { limitsOf } from "../limits.ts";
-import type { Language, Sandbox, SandboxSession } from "../sandbox.ts";
+import type { Language, Sandbox, SandboxLimits, SandboxSession, SessionOptions } from "../sandbox.ts";
+import { startedAhead } from "../started-ahead.ts";
 import { sandboxCommand } from "./command.ts";
 import { controlGroups } from "./control-group.ts";
 import { findMachine } from "./machine.ts";
+import { type RunningSandbox, type SandboxSurroundings, startSandbox } from "./running-sandbox.ts";
 import { seccompFilter } from "./seccomp.ts";
-import { openSession, type SessionSurroundings } from "./session.ts";
+import { openSession } from "./session.ts";
+
+/** MiB that a sandbox takes before its first program. */
+const idle = 16;
 
 /** Programs on this machine's kernel, in namespaces of their own: bubblewrap, which Flatpak stands on. Linux only. */
 export const bubblewrap: Backend = {
@@ -19,10 +24,20 @@ export const bubblewrap: Backend = {
     const groups = await controlGroups();
     const filter = seccompFilter(process.arch);
     const texts = { driver: driverText(), javascript: text("javascript.cjs") };
-    const surroundings: SessionSurroundings = {
+    const surroundings: SandboxSurroundings = {
       groups,
       filter,
       command: (some, group) => sandboxCommand(machine, some, texts, filter !== undefined, group),
+    };
+    const ahead = startedAhead<RunningSandbox>({
+      memory: idle,
+      isOver: ({ channel }) => channel.child.exitCode !== null || channel.child.signalCode !== null,
+      end: (one) => one.end(),
+    });
+    const sandboxes = {
+      start: (some: SandboxLimits, options: SessionOptions) => startSandbox(surroundings, some, options),
+      ready: (some: SandboxLimits) =>
+        ahead.take(JSON.stringify(some), () => startSandbox(surroundings, some)),
     };
     const sessions = new Set<SandboxSession>();
     const languages: Language[] = [
@@ -35,7 +50,7 @@ export const bubblewrap: Backend = {
       languages,
       boundary: boundary(filter !== undefined, groups !== undefined),
       async open(options = {}) {
-        const session = await openSession(surroundings, limitsOf(limits, options.limits), options);
+        const session = await openSession(sandboxes, limitsOf(limits, options.limits), options);
         sessions.add(session);
         const close = async () => {
           sessions.delete(session);
@@ -45,10 +60,13 @@ export const bubblewrap: Backend = {
       },
       close: async () => {
         await Promise.all([...sessions].map((session) => session.close()));
+        await ahead.close();
       },
     };
     const reason = await refusal(sandbox);
-    return reason === undefined ? sandbox : { missing: `it does not start here (${reason})` };
+    if (reason === undefined) return sandbox;
+    await sandbox.close();
+    return { missing: `it does not start here (${reason})` };
   },
 };
 

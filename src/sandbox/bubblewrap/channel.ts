@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { type Readable, Writable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { JsonObject } from "../../contracts/json.ts";
 import { isObject } from "../../contracts/json.ts";
 
@@ -8,6 +9,8 @@ export interface Channel {
   readonly child: ChildProcess;
   /** The driver's answer; undefined if it has ended, or answers what is none. */
   ask(request: JsonObject): Promise<JsonObject | undefined>;
+  /** Of one that answers no more: the signal by which its process was ended, if one ended it. Waits for a second for its end. */
+  killer(): Promise<NodeJS.Signals | undefined>;
   /** What the sandbox said of why it did not start. */
   complaint(): string;
   /** Kills all that runs in it, and waits for it. */
@@ -41,6 +44,10 @@ export function openChannel(
   const answers = lines(stdout, mostAnswered);
   return {
     child,
+    killer: async () => {
+      await Promise.race([ended, sleep(1000, undefined, { ref: false })]);
+      return child.signalCode ?? undefined;
+    },
     complaint: () => complaint.trim(),
     async ask(request) {
       stdin.write(`${JSON.stringify(request)}\n`);

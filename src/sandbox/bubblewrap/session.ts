@@ -4,83 +4,61 @@ import { processHandle } from "../../processes/process-handle.ts";
 import { oneAtATime } from "../../promises/one-at-a-time.ts";
 import { filePath } from "../file-path.ts";
 import type { Program, Ran, RunOptions, SandboxLimits, SandboxSession, SessionOptions } from "../sandbox.ts";
-import { type Channel, openChannel } from "./channel.ts";
-import type { ControlGroup, ControlGroups } from "./control-group.ts";
+import type { RunningSandbox } from "./running-sandbox.ts";
 
-/** What the sessions of a machine have in common. */
-export interface SessionSurroundings {
-  groups: ControlGroups | undefined;
-  filter: Buffer | undefined;
-  command(limits: SandboxLimits, group: ControlGroup | undefined): string[];
-}
-
-/** A sandbox that runs: its process, and what bounds it. */
-interface Running {
-  channel: Channel;
-  group: ControlGroup | undefined;
+/** Where the sandboxes of sessions come from. */
+export interface Sandboxes {
+  /** Starts one. Throws SANDBOX_FAILED, the signal's reason. */
+  start(limits: SandboxLimits, options: SessionOptions): Promise<RunningSandbox>;
+  /** One that was started ahead and that nobody has used, if there is one. */
+  ready(limits: SandboxLimits): Promise<RunningSandbox | undefined>;
 }
 
 /** Seconds beyond a run's time in which the driver has to answer. */
 const patience = 5;
 
-/** Opens a session in a sandbox of its own, which is started anew after its programs have brought it down. */
+/** Opens a session in a sandbox of its own, which is another one after its programs have brought it down. */
 export async function openSession(
-  surroundings: SessionSurroundings,
+  sandboxes: Sandboxes,
   limits: SandboxLimits,
   { environment, hold, signal }: SessionOptions,
 ): Promise<SandboxSession> {
   const inTurn = oneAtATime();
   let isClosed = false;
-  let running: Running | undefined = await start(signal);
+  let running: RunningSandbox | undefined = await take(signal);
 
-  async function start(signal?: AbortSignal): Promise<Running> {
+  async function take(signal?: AbortSignal): Promise<RunningSandbox> {
+    const ready = await sandboxes.ready(limits);
+    if (ready === undefined)
+      return sandboxes.start(limits, {
+        ...(environment && { environment }),
+        ...(hold && { hold }),
+        ...(signal && { signal }),
+      });
+    if (signal?.aborted === true) await ready.end();
     signal?.throwIfAborted();
-    const group = surroundings.groups?.make(limits);
-    const channel = openChannel(surroundings.command(limits, group), {
-      env: { PATH: process.env.PATH, ...environment },
-      filter: surroundings.filter,
-      mostAnswered: 12 * limits.output + 2 * limits.disk * 1024 * 1024 + 65_536,
-    });
-    hold?.(processHandle(channel.child.pid));
-    const kill = () => void channel.child.kill("SIGKILL");
-    signal?.addEventListener("abort", kill);
-    const begun = await channel.ask({ do: "start", limits: { ...limits } });
-    signal?.removeEventListener("abort", kill);
-    if (begun !== undefined && signal?.aborted !== true) return { channel, group };
-    await end({ channel, group });
-    signal?.throwIfAborted();
-    throw new EverturnError("SANDBOX_FAILED", {
-      kind: "bubblewrap",
-      reason: channel.complaint() || "it ended",
-    });
+    hold?.(processHandle(ready.channel.child.pid));
+    return ready;
   }
 
-  async function end({ channel, group }: Running): Promise<void> {
-    await channel.end();
-    await group?.remove();
-  }
-
-  /** Ends what runs; the next request starts it anew. */
+  /** Ends what runs; the next request has another one. */
   async function drop(): Promise<void> {
     const was = running;
     running = undefined;
-    if (was !== undefined) await end(was);
+    await was?.end();
   }
 
   async function asked(request: JsonObject): Promise<JsonObject> {
-    running ??= await start();
+    running ??= await take();
     const answer = await running.channel.ask(request);
     if (answer !== undefined && answer.failed === undefined) return answer;
     await drop();
-    throw new EverturnError("SANDBOX_FAILED", {
-      kind: "bubblewrap",
-      reason: String(answer?.failed ?? "it ended"),
-    });
+    throw failed(String(answer?.failed ?? "it ended"));
   }
 
   async function run(program: Program, options: RunOptions): Promise<Ran> {
     options.signal?.throwIfAborted();
-    running ??= await start();
+    running ??= await take();
     const { channel, group } = running;
     const kills = group?.kills() ?? 0;
     const began = performance.now();
@@ -105,7 +83,9 @@ export async function openSession(
       const wasKilled = group !== undefined && group.kills() > kills;
       const ran = ranOf(answer, wasKilled);
       if (ran !== undefined) return ran;
+      const killer = answer === undefined && !isLate && !wasKilled ? await channel.killer() : undefined;
       await drop();
+      if (killer !== undefined) throw failed(`it was ended by ${killer}`); // which no program in it can send
       const outcome = isLate ? "time-limit" : wasKilled ? "memory-limit" : "ended";
       return {
         outcome,
@@ -160,6 +140,10 @@ export async function openSession(
       await drop();
     },
   };
+}
+
+function failed(reason: string): EverturnError {
+  return new EverturnError("SANDBOX_FAILED", { kind: "bubblewrap", reason });
 }
 
 function fileOf({ path, size }: JsonObject): { path: string; size: number } {

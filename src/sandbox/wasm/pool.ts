@@ -1,6 +1,6 @@
-import { availableParallelism, freemem } from "node:os";
 import { limitsOf } from "../limits.ts";
 import type { SandboxLimits } from "../sandbox.ts";
+import { type StartedAhead, startedAhead } from "../started-ahead.ts";
 import type { GuestLanguage } from "./guest/protocol.ts";
 import { GuestProcess } from "./guest-process.ts";
 import type { Runtime } from "./runtime-folder.ts";
@@ -8,30 +8,25 @@ import type { Runtime } from "./runtime-folder.ts";
 /** MiB that a process with an interpreter takes before its first program. */
 const idle = 250;
 
-/** How many interpreters are kept ready: one a core, as long as they take a tenth of the memory that is free. */
-function mostReady(): number {
-  return Math.max(1, Math.min(availableParallelism(), Math.floor((0.1 * freemem()) / 2 ** 20 / idle)));
-}
-
 /** Interpreters that have been started and have run nothing yet. Each is handed out once. */
 export class Pool {
   readonly #runtime: Runtime;
-  readonly #limits: SandboxLimits;
-  readonly #ready = new Map<GuestLanguage, Promise<GuestProcess>[]>();
   readonly #all = new Set<GuestProcess>();
-  #isClosed = false;
+  readonly #ahead: StartedAhead<GuestProcess> = startedAhead({
+    memory: idle,
+    isOver: (process) => process.isOver,
+    end: (process) => this.end(process),
+  });
 
-  /** `limits` are those that most sessions have: for others nothing is ready. */
-  constructor(runtime: Runtime, limits: SandboxLimits) {
+  constructor(runtime: Runtime) {
     this.#runtime = runtime;
-    this.#limits = limits;
   }
 
   /** An interpreter that nobody has used, and starts another one in its place. Throws SANDBOX_FAILED. */
   async take(language: GuestLanguage, limits: SandboxLimits): Promise<GuestProcess> {
-    const isUsual = limits.memory === this.#limits.memory && limits.disk === this.#limits.disk;
-    const taken = (isUsual ? await this.#takeReady(language) : undefined) ?? this.#start(language, limits);
-    return taken;
+    const { memory, disk } = limits;
+    const start = () => this.#start(language, limits);
+    return (await this.#ahead.take(`${language} ${memory} ${disk}`, start)) ?? start();
   }
 
   /** Ends a process that `take` gave. */
@@ -40,27 +35,10 @@ export class Pool {
     process.kill();
   }
 
-  close(): void {
-    this.#isClosed = true;
+  async close(): Promise<void> {
     for (const process of this.#all) process.kill();
     this.#all.clear();
-    this.#ready.clear();
-  }
-
-  async #takeReady(language: GuestLanguage): Promise<GuestProcess | undefined> {
-    const ready = this.#ready.get(language) ?? [];
-    this.#ready.set(language, ready);
-    const next = ready.shift();
-    const taken = await next?.catch(() => undefined); // the one started in its place says why
-    this.#fill(language, ready);
-    return taken === undefined || taken.isOver ? undefined : taken;
-  }
-
-  #fill(language: GuestLanguage, ready: Promise<GuestProcess>[]): void {
-    if (this.#isClosed || ready.length >= mostReady()) return;
-    const started = this.#start(language, this.#limits);
-    started.catch(() => {}); // told to the one who takes it
-    ready.push(started);
+    await this.#ahead.close();
   }
 
   async #start(language: GuestLanguage, limits: SandboxLimits): Promise<GuestProcess> {

@@ -25,10 +25,10 @@ export const wasm: Backend = {
     let runtime: Runtime;
     try {
       runtime = await runtimeFolder(packages, python);
-      pool = new Pool(runtime, usual);
+      pool = new Pool(runtime);
       pool.end(await pool.take("python", usual));
     } catch (error) {
-      pool?.close();
+      await pool?.close();
       if (isEverturnError(error) && error.code === "PACKAGE_FETCH_FAILED") throw error;
       return { missing: `it does not start here (${messageOf(error)})` };
     }
@@ -51,7 +51,7 @@ export const wasm: Backend = {
       },
       async close() {
         await Promise.all([...sessions].map((session) => session.close()));
-        ready.close();
+        await ready.close();
       },
     };
     return sandbox;

@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import type { JsonObject, JsonValue } from "everturn/plugin";
 import type { Program, Sandbox } from "everturn/sandbox";
 import { afterAll, describe, expect, test } from "vitest";
 import { bubblewrapHere } from "../../support/bubblewrap.ts";
@@ -125,6 +126,50 @@ describe.runIf(here !== undefined)("bubblewrap", () => {
     await session.close();
   });
 
+  test("one that was started ahead is handed out once, and not at all if it has ended; what ends one is no program's doing", async () => {
+    const limits = { time: 9, disk: 33 };
+    const opened = async () => {
+      const handles: JsonValue[] = [];
+      const session = await sandbox.open({ limits, hold: (handle) => handles.push(handle) });
+      return { session, pid: Number((handles[0] as JsonObject).pid) };
+    };
+    const look = { language: "shell", code: "ls -A; touch left-behind" } as const;
+    const before = new Set(childrenOf(process.pid));
+    const used = new Set<number>();
+    const waiting = () => childrenOf(process.pid).filter((pid) => !before.has(pid) && !used.has(pid));
+    const next = async () => {
+      const one = await opened();
+      expect(used.has(one.pid)).toBe(false);
+      used.add(one.pid);
+      expect(await one.session.run(look)).toMatchObject({ outcome: "finished", stdout: "" });
+      return one;
+    };
+    for (let round = 0; round < 2; round++) await (await next()).session.close();
+    await expect.poll(waiting, { timeout: 120_000 }).not.toEqual([]);
+    const ready = waiting();
+    const second = await next();
+    expect(ready, "it was there before").toContain(second.pid);
+    await second.session.close();
+
+    await expect.poll(waiting, { timeout: 120_000 }).not.toEqual([]);
+    const killed = waiting();
+    for (const pid of killed) process.kill(pid, "SIGKILL");
+    await expect
+      .poll(() => killed.filter((pid) => existsSync(`/proc/${pid}`)), { timeout: 120_000 })
+      .toEqual([]);
+    const third = await next();
+    expect(killed).not.toContain(third.pid);
+
+    const running = third.session.run({ language: "python", code: "while True: pass" });
+    setTimeout(() => process.kill(third.pid, "SIGKILL"), 100);
+    await expect(running).rejects.toMatchObject({
+      code: "SANDBOX_FAILED",
+      params: { reason: "it was ended by SIGKILL" },
+    });
+    expect(await third.session.run(look)).toMatchObject({ outcome: "finished", stdout: "" });
+    await third.session.close();
+  });
+
   test("with who opened it, killed by SIGKILL, all that runs in it ends", async () => {
     const script = join(import.meta.dirname, "..", "..", "support", "sandbox-holder.ts");
     const holder = spawn(process.execPath, [script], {
@@ -137,3 +182,12 @@ describe.runIf(here !== undefined)("bubblewrap", () => {
     await expect.poll(() => existsSync(`/proc/${pid}`), { timeout: 120_000 }).toBe(false);
   });
 });
+
+/** The processes that a process has started and that are there. */
+function childrenOf(pid: number): number[] {
+  const tasks = readdirSync(`/proc/${pid}/task`).map((thread) => `/proc/${pid}/task/${thread}/children`);
+  const children = tasks
+    .filter((task) => existsSync(task))
+    .flatMap((task) => readFileSync(task, "utf8").split(" "));
+  return children.filter((child) => child !== "").map(Number);
+}

@@ -1,0 +1,50 @@
+import { EverturnError } from "../../errors/everturn-error.ts";
+import { processHandle } from "../../processes/process-handle.ts";
+import type { SandboxLimits, SessionOptions } from "../sandbox.ts";
+import { type Channel, openChannel } from "./channel.ts";
+import type { ControlGroup, ControlGroups } from "./control-group.ts";
+
+/** What the sandboxes of a machine have in common. */
+export interface SandboxSurroundings {
+  groups: ControlGroups | undefined;
+  filter: Buffer | undefined;
+  command(limits: SandboxLimits, group: ControlGroup | undefined): string[];
+}
+
+/** A sandbox whose driver waits for a request: its process, and what bounds it. */
+export interface RunningSandbox {
+  channel: Channel;
+  group: ControlGroup | undefined;
+  end(): Promise<void>;
+}
+
+/** Starts a sandbox. Throws SANDBOX_FAILED, the signal's reason. */
+export async function startSandbox(
+  { groups, filter, command }: SandboxSurroundings,
+  limits: SandboxLimits,
+  { environment, hold, signal }: Omit<SessionOptions, "limits"> = {},
+): Promise<RunningSandbox> {
+  signal?.throwIfAborted();
+  const group = groups?.make(limits);
+  const channel = openChannel(command(limits, group), {
+    env: { PATH: process.env.PATH, ...environment },
+    filter,
+    mostAnswered: 12 * limits.output + 2 * limits.disk * 1024 * 1024 + 65_536,
+  });
+  const end = async () => {
+    await channel.end();
+    await group?.remove();
+  };
+  hold?.(processHandle(channel.child.pid));
+  const kill = () => void channel.child.kill("SIGKILL");
+  signal?.addEventListener("abort", kill);
+  const begun = await channel.ask({ do: "start", limits: { ...limits } });
+  signal?.removeEventListener("abort", kill);
+  if (begun !== undefined && signal?.aborted !== true) return { channel, group, end };
+  await end();
+  signal?.throwIfAborted();
+  throw new EverturnError("SANDBOX_FAILED", {
+    kind: "bubblewrap",
+    reason: channel.complaint() || "it ended",
+  });
+}
