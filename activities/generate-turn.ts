@@ -37,7 +37,7 @@ export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
       const isFirst = input.head === null;
       const framed = isFirst
         ? policy.framePrompt(messages, input.tools ?? [])
-        : policy.frameObservation(messages);
+        : policy.frameObservation(messages, input.callsBefore);
       const before = await worker.contexts.get(store, place, input.head);
       const origin = isFirst ? "prompt" : "observation";
       const appended: Segment = {

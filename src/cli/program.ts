@@ -25,6 +25,7 @@ const commands: Record<string, () => Promise<(program: Command) => void>> = {
   import: async () => (await import("./import.ts")).registerImport,
   export: async () => (await import("./export.ts")).registerExport,
   dev: async () => (await import("./dev.ts")).registerDev,
+  template: async () => (await import("./template.ts")).registerTemplate,
   devices: async () => (await import("./devices.ts")).registerDevices,
   plugin: async () => (await import("./plugin.ts")).registerPlugin,
   tools: async () => (await import("./tools.ts")).registerTools,

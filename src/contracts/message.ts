@@ -12,6 +12,8 @@ export interface Message {
   content: string;
   tool_calls?: { type: "function"; function: ToolCall }[];
   name?: string;
+  /** Of a tool's message: the id that the action gave the call. */
+  tool_call_id?: string;
 }
 
 /** What a chat template and an agent loop know of a tool. `parameters` is a JSON Schema (draft-07). */

@@ -81,8 +81,11 @@ export interface Generation {
 export interface Policy {
   /** The prompt of a trajectory, up to the point where the first action begins. */
   framePrompt(messages: Message[], tools: ToolDefinition[]): TokenizedText;
-  /** What stands between an action and the next one: tool messages and the template's own text. */
-  frameObservation(messages: Message[]): TokenizedText;
+  /**
+   * What stands between an action and the next one: tool messages and the template's own text. `callsBefore` counts the
+   * trajectory's calls so far, those that `messages` answer among them: some templates number them. Default: 0.
+   */
+  frameObservation(messages: Message[], callsBefore?: number): TokenizedText;
   /** A whole conversation, for supervised steps. */
   frameDemonstration(messages: Message[], tools: ToolDefinition[]): MaskedTokens;
   /** Whether `generate` has a version's weights now. Asking for it counts as use. */

@@ -237,6 +237,11 @@ export const errorTable = {
     retryable: false,
     help: "Correct chat_template in tokenizer_config.json, or the messages it refuses.",
   },
+  TEMPLATE_NOT_FOUND: {
+    message: "There is no folder and no file {path}.",
+    retryable: false,
+    help: "Name a model's folder with tokenizer.json and tokenizer_config.json, or a file with a Jinja template.",
+  },
   CHAT_TEMPLATE_UNUSABLE: {
     message: "The chat template can't frame turns: {reason}.",
     retryable: false,

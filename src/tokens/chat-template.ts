@@ -1,12 +1,23 @@
 import { Template } from "@huggingface/jinja";
-import type { ToolDefinition } from "../contracts/message.ts";
+import type { JsonObject } from "../contracts/json.ts";
+import type { Message, ToolDefinition } from "../contracts/message.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
+import { asPythonDoes, pythonFunctions } from "./jinja-dialect.ts";
+
+/** A message as a template reads it. Of calls some want an object of arguments, others a text of them. */
+export interface ShownMessage extends Omit<Message, "tool_calls"> {
+  tool_calls?: {
+    type: "function";
+    id?: string;
+    function: { name: string; arguments: JsonObject | string };
+  }[];
+}
 
 /** Renders a chat as the model reads it; `generate` adds the text that opens the next action. */
 export type ChatTemplate = (
   messages: readonly object[],
-  tools: ToolDefinition[],
+  tools: readonly ToolDefinition[],
   generate: boolean,
 ) => string;
 
@@ -19,9 +30,11 @@ export function compileChatTemplate(
   specialTokens: Readonly<Record<string, string>> = {},
 ): ChatTemplate {
   const template = attempt(() => new Template(source));
+  asPythonDoes(template);
   return (messages, tools, generate) =>
     attempt(() =>
       template.render({
+        ...pythonFunctions,
         ...specialTokens,
         messages,
         tools: tools.length === 0 ? null : tools.map((tool) => ({ type: "function", function: tool })),

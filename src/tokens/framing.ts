@@ -1,14 +1,15 @@
 import type { Message, ToolDefinition } from "../contracts/message.ts";
 import type { MaskedTokens, TokenizedText } from "../contracts/policy.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
-import { compileChatTemplate } from "./chat-template.ts";
-import { exampleChat, placeholder } from "./end-of-turn.ts";
+import { compileChatTemplate, type ShownMessage } from "./chat-template.ts";
+import { hideControl, type Span } from "./control-text.ts";
+import { shownFollowUp } from "./follow-up-shown.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 
 /** Turns messages into tokens, so that a trajectory only ever grows: prompt, action, observation, action, … */
 export type Framing = {
   framePrompt(messages: Message[], tools: ToolDefinition[]): TokenizedText;
-  frameObservation(messages: Message[]): TokenizedText;
+  frameObservation(messages: readonly ShownMessage[], callsBefore?: number): TokenizedText;
   frameDemonstration(messages: Message[], tools: ToolDefinition[]): MaskedTokens;
 };
 
@@ -25,33 +26,58 @@ export type Framing = {
  */
 export function createFraming(tokenizer: Tokenizer): Framing {
   const render = compileChatTemplate(tokenizer.chatTemplate, tokenizer.specialTokens);
-  const end = tokenizer.endOfTurn.text;
-  const tokenize = (text: string): TokenizedText => ({ text, tokens: tokenizer.encode(text) });
+  const hide = hideControl(tokenizer.control.all);
+  const tokenize = (text: string, written: readonly Span[] = []): TokenizedText => ({
+    text,
+    tokens: tokenizer.encode(text, written),
+  });
 
   /** Tokens of a text where it goes on after another: SentencePiece puts a space before one that stands alone. */
-  const continued = (before: TokenizedText, text: string): TokenizedText => {
-    const whole = tokenizer.encode(before.text + text);
+  const continued = (before: TokenizedText, text: string, written: readonly Span[] = []): TokenizedText => {
+    const { length } = before.text;
+    const moved = written.map(({ start, end }) => ({ start: start + length, end: end + length }));
+    const whole = tokenizer.encode(before.text + text, moved);
     const goesOn = before.tokens.every((token, at) => token === whole[at]);
-    return goesOn ? { text, tokens: whole.slice(before.tokens.length) } : tokenize(text);
+    return goesOn ? { text, tokens: whole.slice(before.tokens.length) } : tokenize(text, written);
   };
 
-  const framePrompt = (messages: Message[], tools: ToolDefinition[]) =>
-    tokenize(render(messages, tools, true));
+  /** A chat as it is rendered, up to where the next action begins. */
+  const rendered = (messages: readonly ShownMessage[], tools: readonly ToolDefinition[]) => {
+    const hidden = hide(messages, tools);
+    return hidden.shown(render(hidden.messages, hidden.tools, true));
+  };
 
-  const frameObservation = (messages: Message[]) => {
-    const text = render([...exampleChat, ...messages], [], true);
-    // Llama 2's template writes a space before eos_token, which is the model's to write
-    const after = text.slice(text.indexOf(placeholder) + placeholder.length).trimStart();
-    if (!text.includes(placeholder) || !after.startsWith(end)) throw endless(end);
-    return continued(tokenize(end), after.slice(end.length));
+  const framePrompt = (messages: Message[], tools: ToolDefinition[]) => {
+    const { text, written } = rendered(messages, tools);
+    return tokenize(text, written);
+  };
+
+  let counts: boolean | undefined;
+  /** Whether the template numbers calls, so that what it writes of an answer depends on how many came before. */
+  const countsCalls = () => {
+    const [first, second] = [0, 1].map((earlier) =>
+      shownFollowUp(render, tokenizer.control, [answer], earlier),
+    );
+    return first?.text !== second?.text;
+  };
+
+  const frameObservation = (messages: readonly ShownMessage[], callsBefore = 0) => {
+    const hidden = hide(messages, []);
+    const answers = messages.filter(({ role }) => role === "tool").length;
+    const earlier = answers === 0 ? 0 : Math.max(0, callsBefore - answers);
+    if (earlier > 0) counts ??= countsCalls();
+    const found = shownFollowUp(render, tokenizer.control, hidden.messages, counts ? earlier : 0);
+    if (found === undefined) throw endless();
+    const { text, written } = hidden.shown(found.text);
+    return continued(tokenize(found.end), text, written);
   };
 
   /** Of a chat that is rendered as `text`, up to an action as `before`: the action, which goes on after `preceding`. */
-  const frameAction = (text: string, before: string, preceding: TokenizedText) => {
+  const frameAction = (text: string, before: string, preceding: TokenizedText, end: string) => {
     if (!text.startsWith(before)) throw unusable("it writes earlier messages differently later on");
     const stop = text.lastIndexOf(end);
-    if (stop < before.length) throw endless(end);
-    return continued(preceding, text.slice(before.length, stop + end.length));
+    const action = stop < before.length ? text.trimEnd() : text.slice(0, stop);
+    return continued(preceding, action.slice(before.length) + end);
   };
 
   const frameDemonstration = (messages: Message[], tools: ToolDefinition[]) => {
@@ -66,12 +92,17 @@ export function createFraming(tokenizer: Tokenizer): Framing {
     let start = 0;
     messages.forEach((message, index) => {
       if (message.role !== "assistant") return;
-      const before = render(messages.slice(0, index), tools, true);
-      const opening = start === 0 ? tokenize(before) : frameObservation(messages.slice(start, index));
+      const hidden = hide(messages.slice(0, index + 1), tools);
+      const before = render(hidden.messages.slice(0, index), hidden.tools, true);
+      const opening =
+        start === 0
+          ? framePrompt(messages.slice(0, index), tools)
+          : frameObservation(messages.slice(start, index));
       append(opening, 0);
       const preceding = start === 0 ? opening : tokenize(opening.text);
-      const text = render(messages.slice(0, index + 1), tools, false);
-      append(frameAction(text, before, preceding), 1);
+      const text = render(hidden.messages, hidden.tools, false);
+      const end = message.tool_calls?.length ? tokenizer.endOfCalls : tokenizer.endOfTurn;
+      append(frameAction(text, before, preceding, end.text), 1);
       start = index + 1;
     });
     if (start === 0) throw new EverturnError("DEMONSTRATION_WITHOUT_ACTION", { messages: messages.length });
@@ -81,8 +112,12 @@ export function createFraming(tokenizer: Tokenizer): Framing {
   return { framePrompt, frameObservation, frameDemonstration };
 }
 
-function endless(end: string): EverturnError {
-  return unusable(`an assistant's message doesn't end with a token that ends a turn, such as ${end}`);
+const answer: ShownMessage = { role: "tool", name: "tool", content: "?" };
+
+function endless(): EverturnError {
+  return unusable(
+    "an assistant's message doesn't end with a token that ends a turn, or what follows it is left out",
+  );
 }
 
 function unusable(reason: string): EverturnError {

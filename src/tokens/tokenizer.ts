@@ -4,19 +4,31 @@ import { join } from "node:path";
 import { Tokenizer as HuggingFaceTokenizer } from "@huggingface/tokenizers";
 import { isObject } from "../contracts/json.ts";
 import { messageOf } from "../errors/message-of.ts";
-import { endOfTurn } from "./end-of-turn.ts";
+import type { Span } from "./control-text.ts";
+import type { ControlTokens } from "./follow-up.ts";
 import { invalidTokenizer, readJsonFile } from "./json-file.ts";
 import { readNamedEnds } from "./named-ends.ts";
+import { controlTokens, withMarkedControl, withMarks } from "./plain-vocabulary.ts";
+import { templateEnds } from "./template-ends.ts";
 
 /** Text to token ids and back, as Hugging Face's `tokenizers` does it. */
 export type Tokenizer = {
-  /** Token ids of `text`; special tokens written in it become their ids, and none is added. */
-  encode(text: string): number[];
+  /**
+   * Token ids of `text`; control tokens written in it become their ids, but those that touch one of the parts `written`,
+   * which are text like any other. None is added.
+   */
+  encode(text: string, written?: readonly Span[]): number[];
   /** Text of `tokens`, special tokens included. Bytes that end inside a character become U+FFFD. */
   decode(tokens: readonly number[]): string;
+  /** Texts of the tokens that are no text, such as <|im_end|>, and of those that end an action. */
+  control: ControlTokens;
   /** The token that the chat template ends an assistant's message with, or else eos_token: its text and its id. */
   endOfTurn: { text: string; id: number };
-  /** Ids of the tokens that end an action: endOfTurn, eos_token, and what the model's files name beside them. */
+  /** The same of a message that calls tools. */
+  endOfCalls: { text: string; id: number };
+  /**
+   * Ids of the tokens that end an action: endOfTurn, endOfCalls, eos_token, and what the model's files name beside them.
+   */
   stopTokens: readonly number[];
   /** Texts of the special tokens that tokenizer_config.json names: bos_token, eos_token, pad_token, unk_token. */
   specialTokens: Readonly<Record<string, string>>;
@@ -37,6 +49,23 @@ export type Tokenizer = {
 export async function loadTokenizer(folder: string, template?: string): Promise<Tokenizer> {
   const json = await readJsonFile(folder, "tokenizer.json");
   const config = await readJsonFile(folder, "tokenizer_config.json");
+  const chatTemplate =
+    template === undefined ? await readTemplate(folder, config) : await readFile(template, "utf8");
+  return openTokenizer({ folder, json, config, chatTemplate, named: await readNamedEnds(folder) });
+}
+
+/** What a tokenizer's files hold; `named` are the ids that end an action beside eos_token. */
+export interface TokenizerFiles {
+  /** Named in errors. */
+  folder: string;
+  json: Record<string, unknown>;
+  config: Record<string, unknown>;
+  chatTemplate: string;
+  named: readonly number[];
+}
+
+/** A tokenizer by what its files hold. Throws TOKENIZER_INVALID. */
+export function openTokenizer({ folder, json, config, chatTemplate, named }: TokenizerFiles): Tokenizer {
   const tokenizer = build(folder, json, config);
   const specialTokens = readSpecialTokens(config);
   const endText = specialTokens.eos_token;
@@ -44,18 +73,28 @@ export async function loadTokenizer(folder: string, template?: string): Promise<
   if (endText === undefined || endId === undefined) {
     throw invalidTokenizer(folder, "tokenizer_config.json names no eos_token of the vocabulary");
   }
-  const chatTemplate =
-    template === undefined ? await readTemplate(folder, config) : await readFile(template, "utf8");
-  const added = new Map([...tokenizer.get_added_tokens_decoder()].map(([id, { content }]) => [content, id]));
-  const turnText = endOfTurn(chatTemplate, specialTokens, [...added.keys(), endText]) ?? endText;
-  const turnId = added.get(turnText) ?? endId;
-  const named = (await readNamedEnds(folder)).filter((id) => tokenizer.id_to_token(id) !== undefined);
+  const control = controlTokens(json).set(endText, endId);
+  const also = named.filter((id) => tokenizer.id_to_token(id) !== undefined);
+  const all = [...control.keys()];
+  const known = all.filter((text) => text === endText || also.includes(control.get(text) ?? -1));
+  const ends = templateEnds(chatTemplate, specialTokens, { all, ends: known });
+  const tokenOf = (text: string) => ({ text, id: control.get(text) ?? endId });
+  const endOfTurn = tokenOf(ends.text ?? endText);
+  const endOfCalls = tokenOf(ends.calls ?? endOfTurn.text);
+  let marked: HuggingFaceTokenizer | undefined;
   return {
-    encode: (text) => (text === "" ? [] : tokenizer.encode(text, { add_special_tokens: false }).ids),
+    encode: (text, written = []) => {
+      if (text === "") return [];
+      if (written.length === 0) return tokenizer.encode(text, { add_special_tokens: false }).ids;
+      marked ??= build(folder, withMarkedControl(json, control), config);
+      return marked.encode(withMarks(text, control, written), { add_special_tokens: false }).ids;
+    },
     decode: (tokens) =>
       tokens.length === 0 ? "" : tokenizer.decode([...tokens], { clean_up_tokenization_spaces: false }),
-    endOfTurn: { text: turnText, id: turnId },
-    stopTokens: [...new Set([turnId, endId, ...named])],
+    control: { all, ends: [...new Set([...known, endOfTurn.text, endOfCalls.text])] },
+    endOfTurn,
+    endOfCalls,
+    stopTokens: [...new Set([endOfTurn.id, endOfCalls.id, endId, ...also])],
     specialTokens,
     idOf: (token) => tokenizer.token_to_id(token),
     vocabularySize: sizeOf(tokenizer.get_vocab(true)),

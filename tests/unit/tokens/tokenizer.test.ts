@@ -35,5 +35,7 @@ test("refuses a folder without tokenizer, template or eos_token", async () => {
   await expect(loadTokenizer(folder)).rejects.toThrow("tokenizer.json is not JSON");
   await writeFile(join(folder, "tokenizer.json"), "{}");
   await writeFile(join(folder, "tokenizer_config.json"), "{}");
+  await expect(loadTokenizer(folder)).rejects.toThrow("there is no chat template");
+  await writeFile(join(folder, "tokenizer_config.json"), '{"chat_template": "{{ messages }}"}');
   await expect(loadTokenizer(folder)).rejects.toThrow("tokenizer.json is refused");
 });
