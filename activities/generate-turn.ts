@@ -1,6 +1,9 @@
 import type { GenerateTurnInput, GenerateTurnResult } from "../src/contracts/activities.ts";
 import type { Segment } from "../src/contracts/generated/segment.ts";
+import type { ToolDefinition } from "../src/contracts/message.ts";
+import type { Plan } from "../src/contracts/plan.ts";
 import type { Generation } from "../src/contracts/policy.ts";
+import { expressionReader } from "../src/formats/expression.ts";
 import { formatNamed } from "../src/formats/parse-action.ts";
 import { toolDefinitions } from "../src/pipeline/tool-definitions.ts";
 import type { PolicyWorker } from "../src/roles/policy-worker.ts";
@@ -51,10 +54,7 @@ export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
         (input.tokenLimit ?? Number.POSITIVE_INFINITY) - tokens.length,
       );
       const tools = toolDefinitions(plan);
-      const stop = [
-        ...(sampling.stop ?? []),
-        ...formatNamed(plan.rollout.format ?? "hermes").stopTexts(tools),
-      ];
+      const stop = [...(sampling.stop ?? []), ...stopTexts(plan.rollout, tools)];
       await lookAgain(); // the version may have been loaded meanwhile
       const request = {
         tokens,
@@ -97,8 +97,23 @@ export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
         ...(input.said === undefined ? {} : { said: input.said }),
       };
     });
-    return { ...resultOf(recorded), ...(named === undefined ? {} : { prompt: named }) };
+    const result = resultOf(recorded);
+    const { expression } = plan.rollout;
+    const read = expression && expressionReader(expression)(result.action, toolDefinitions(plan));
+    return {
+      ...result,
+      ...(named === undefined ? {} : { prompt: named }),
+      ...(read === undefined ? {} : { read }),
+    };
   };
+}
+
+/** The texts that end an action in a run's action format. */
+function stopTexts(
+  { format = "hermes", expression }: Plan["rollout"],
+  tools: readonly ToolDefinition[],
+): readonly string[] {
+  return expression === undefined ? formatNamed(format).stopTexts(tools) : expression.stop;
 }
 
 /** Where the trajectory has no room for a token more. */

@@ -3,6 +3,7 @@ import type { GenerateTurnInput, GivenTask } from "../src/contracts/activities.t
 import type { Approval } from "../src/contracts/approval.ts";
 import type { AgentLoop, LoopContext, Observation } from "../src/contracts/loop.ts";
 import type { SpokenMessage, ToolCall } from "../src/contracts/message.ts";
+import type { ReadAction } from "../src/contracts/parsed-action.ts";
 import type {
   Outcome,
   ToolBinding,
@@ -11,6 +12,7 @@ import type {
   TrajectoryProgress,
   TurnRecord,
 } from "../src/contracts/trajectory.ts";
+import { identified } from "../src/formats/action-format.ts";
 import { parseAction } from "../src/formats/parse-action.ts";
 import { callSlots } from "./call-slots.ts";
 import { failure } from "./failure.ts";
@@ -71,6 +73,7 @@ export function openTurn(
   const time = turnTime(bound, () => scope?.cancel());
   const newest = new Map<string, Promise<unknown>>();
   let isAsked = false;
+  let read: ReadAction | undefined;
   let room = observationLimit;
 
   /** Does a part of the turn within its span. */
@@ -124,11 +127,13 @@ export function openTurn(
       if (result.prompt !== undefined) task.onPrompt(result.prompt);
       apply({ type: "generated", turn, result });
       record.action = result.action;
+      read = result.read;
       onChange(record);
       return { text: result.action, finishReason: result.finishReason };
     },
     parse: ({ text }) => {
-      const { calls: callsBefore } = now().progress;
+      const { toolCalls: callsBefore } = now().progress;
+      if (read !== undefined) return identified(read, callsBefore);
       const { format } = input;
       return parseAction(text, {
         tools: definitions,

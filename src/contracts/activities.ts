@@ -3,6 +3,7 @@ import type { StepRecord } from "./generated/step-record.ts";
 import type { Task } from "./generated/task.ts";
 import type { LeftOutTrajectory, TrainStepResult } from "./ledger.ts";
 import type { Message, SpokenMessage, ToolCall, ToolDefinition } from "./message.ts";
+import type { ReadAction } from "./parsed-action.ts";
 import type { SamplingParameters } from "./policy.ts";
 import type { Score } from "./reward.ts";
 import type { GroupCursor, GroupPlace, TrajectorySummary } from "./rollout.ts";
@@ -71,6 +72,8 @@ export interface GenerateTurnResult {
   said?: SpokenMessage[];
   /** The task's, where the activity read it. */
   prompt?: Message[];
+  /** What the run's expression finds in the action; absent where the action format has a name. */
+  read?: ReadAction;
 }
 
 /** A message that a person wants to add to a trajectory. */

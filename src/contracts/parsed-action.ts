@@ -14,3 +14,15 @@ export interface ParsedAction {
   /** In the order in which they stand. `id` is the model's own, or else made of the call's number in the trajectory. */
   calls: ParsedCall[];
 }
+
+/** A call as a format reads it: with an id if the model wrote one. */
+export type ReadCall =
+  | { id?: string; name: string; arguments: JsonObject }
+  | { text: string; problem: string };
+
+/** What a format reads in an action's text. */
+export interface ReadAction {
+  reasoning: string;
+  answer: string;
+  calls: ReadCall[];
+}

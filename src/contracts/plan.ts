@@ -124,7 +124,7 @@ export interface Plan {
   warmStart?: Required<NonNullable<Pipeline["warmStart"]>>;
   rollout: Filled<
     NonNullable<Pipeline["rollout"]>,
-    "dynamicSampling" | "toolRecordings" | "minGroup" | "limits" | "format"
+    "dynamicSampling" | "toolRecordings" | "minGroup" | "limits" | "format" | "expression"
   >;
   evaluation: Required<NonNullable<Pipeline["evaluation"]>>;
   checkpoints: Required<NonNullable<Pipeline["checkpoints"]>>;

@@ -1,7 +1,6 @@
 import type { FormatName } from "../contracts/format-name.ts";
 import type { ToolCall, ToolDefinition } from "../contracts/message.ts";
-import type { ParsedAction } from "../contracts/parsed-action.ts";
-import type { ReadAction } from "./read-action.ts";
+import type { ParsedAction, ReadAction } from "../contracts/parsed-action.ts";
 
 /** What beside its text says what an action means. */
 export interface ParseOptions {
@@ -13,7 +12,6 @@ export interface ParseOptions {
 
 /** How actions are written: where a model's thoughts, its calls and its answers are. */
 export interface ActionFormat {
-  readonly name: FormatName;
   /** How a call is written, as a model is told that wrote another. */
   readonly example: string;
   /** Texts that end an action, beside the token that ends a turn. */
@@ -24,6 +22,7 @@ export interface ActionFormat {
 
 /** A format of models that there are. */
 export interface ModelFormat extends ActionFormat {
+  readonly name: FormatName;
   /** The models that write it. */
   readonly models: string;
   /** Writes calls as those models do. */
@@ -45,26 +44,21 @@ export function modelFormat(definition: FormatDefinition): ModelFormat {
   const { name, models, example, stopTexts = () => [], read, render } = definition;
   return {
     ...{ name, models, example, stopTexts },
-    parse: (text, options) => parsedBy(read, text, options),
+    parse: (text, { tools = [], callsBefore } = {}) => identified(read(text, tools), callsBefore),
     render: (calls, tools = []) => render(calls, tools),
   };
 }
 
-/** Parses by what reads a text, and gives every call an id of its own. */
-export function parsedBy(
-  read: FormatDefinition["read"],
-  text: string,
-  { tools = [], callsBefore = 0 }: ParseOptions = {},
-): ParsedAction {
-  const { reasoning, answer, calls } = read(text, tools);
+/** What a format read, every call with an id of its own. */
+export function identified({ reasoning, answer, calls }: ReadAction, callsBefore = 0): ParsedAction {
   const taken = new Set<string>();
-  const identified = calls.map((call, index) => {
+  const named = calls.map((call, index) => {
     const own = "name" in call ? call.id : undefined;
     const id = own === undefined || taken.has(own) ? madeId(callsBefore + index) : own;
     taken.add(id);
     return { ...call, id };
   });
-  return { reasoning: reasoning.trim(), answer: answer.trim(), calls: identified };
+  return { reasoning: reasoning.trim(), answer: answer.trim(), calls: named };
 }
 
 /** Nine letters and digits, as Mistral's templates want them; other models take any. */

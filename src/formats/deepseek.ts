@@ -1,7 +1,8 @@
 import { isObject } from "../contracts/json.ts";
+import type { ReadCall } from "../contracts/parsed-action.ts";
 import { jsonOf, jsonText } from "./json-text.ts";
 import { markedFormat } from "./marked-format.ts";
-import { type ReadCall, unreadable } from "./read-action.ts";
+import { unreadable } from "./unreadable.ts";
 
 const begin = "<｜tool▁calls▁begin｜>";
 const end = "<｜tool▁calls▁end｜>";

@@ -1,9 +1,10 @@
 import type { FormatName } from "../contracts/format-name.ts";
+import type { ReadCall } from "../contracts/parsed-action.ts";
 import type { ModelFormat } from "./action-format.ts";
 import { gemmaArguments, gemmaText } from "./gemma-text.ts";
 import { markedFormat } from "./marked-format.ts";
-import { type ReadCall, unreadable } from "./read-action.ts";
 import type { Marks } from "./scan.ts";
+import { unreadable } from "./unreadable.ts";
 
 /** Calls with bare names and quotes that are tokens. */
 export const gemma4 = gemmaFormat({

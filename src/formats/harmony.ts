@@ -1,7 +1,8 @@
 import { isObject } from "../contracts/json.ts";
+import type { ReadAction, ReadCall } from "../contracts/parsed-action.ts";
 import { modelFormat } from "./action-format.ts";
 import { jsonOf, jsonText } from "./json-text.ts";
-import { type ReadAction, type ReadCall, unreadable } from "./read-action.ts";
+import { unreadable } from "./unreadable.ts";
 
 const start = "<|start|>";
 const example = "<|channel|>commentary to=functions.NAME <|constrain|>json<|message|>{…}<|call|>";

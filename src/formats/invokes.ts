@@ -1,7 +1,8 @@
 import type { ToolCall, ToolDefinition } from "../contracts/message.ts";
+import type { ReadCall } from "../contracts/parsed-action.ts";
 import { jsonOf, jsonText } from "./json-text.ts";
-import { type ReadCall, unreadable } from "./read-action.ts";
 import { argumentSchema, typedValue } from "./typed-value.ts";
+import { unreadable } from "./unreadable.ts";
 
 /**
  * Calls of the form `<invoke name="f"><parameter name="a">1</parameter></invoke>`, one after the other; `prefix` stands in

@@ -1,6 +1,7 @@
 import { isObject, type JsonValue } from "../contracts/json.ts";
+import type { ReadCall } from "../contracts/parsed-action.ts";
 import { jsonOf } from "./json-text.ts";
-import { type ReadCall, unreadable } from "./read-action.ts";
+import { unreadable } from "./unreadable.ts";
 
 /** The call in a JSON text: `name` and `arguments`, or what other formats call them. */
 export function jsonCall(text: string, example: string): ReadCall {

@@ -1,9 +1,10 @@
+import type { ReadAction } from "../contracts/parsed-action.ts";
 import { modelFormat } from "./action-format.ts";
 import { callOf } from "./json-calls.ts";
 import { jsonText, jsonValues } from "./json-text.ts";
 import { pythonCalls } from "./python-text.ts";
-import { type ReadAction, unreadable } from "./read-action.ts";
 import { scan } from "./scan.ts";
+import { unreadable } from "./unreadable.ts";
 
 const tag = "<|python_tag|>";
 const example = '{"name": "…", "parameters": {…}}';

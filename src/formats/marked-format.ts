@@ -1,10 +1,11 @@
 import type { FormatName } from "../contracts/format-name.ts";
 import type { ToolCall, ToolDefinition } from "../contracts/message.ts";
+import type { ReadAction, ReadCall } from "../contracts/parsed-action.ts";
 import { type ModelFormat, modelFormat } from "./action-format.ts";
 import { jsonCall, jsonCalls } from "./json-calls.ts";
 import { jsonText } from "./json-text.ts";
-import { type ReadAction, type ReadCall, unreadable } from "./read-action.ts";
 import { type Marks, scan } from "./scan.ts";
+import { unreadable } from "./unreadable.ts";
 
 interface MarkedDefinition {
   name: FormatName;

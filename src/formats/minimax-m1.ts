@@ -1,7 +1,7 @@
 import { callOf } from "./json-calls.ts";
 import { jsonText, jsonValues } from "./json-text.ts";
 import { markedFormat } from "./marked-format.ts";
-import { unreadable } from "./read-action.ts";
+import { unreadable } from "./unreadable.ts";
 
 const example = '<tool_calls>\n{"name": "…", "arguments": {…}}\n</tool_calls>';
 

@@ -1,11 +1,12 @@
 import type { FormatName } from "../contracts/format-name.ts";
 import { isObject } from "../contracts/json.ts";
 import type { ToolCall } from "../contracts/message.ts";
+import type { ReadAction, ReadCall } from "../contracts/parsed-action.ts";
 import { type ModelFormat, modelFormat } from "./action-format.ts";
 import { callOf } from "./json-calls.ts";
 import { jsonEnd, jsonOf, jsonText, spacesEnd } from "./json-text.ts";
 import { readMarked } from "./marked-format.ts";
-import { type ReadAction, type ReadCall, unreadable } from "./read-action.ts";
+import { unreadable } from "./unreadable.ts";
 
 const open = "[TOOL_CALLS]";
 const listExample = `${open}[{"name": "…", "arguments": {…}}]`;

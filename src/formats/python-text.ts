@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "../contracts/json.ts";
-import type { ReadCall } from "./read-action.ts";
+import type { ReadCall } from "../contracts/parsed-action.ts";
 
 /** What can't be read as Python, and why. */
 class Unreadable extends Error {}

@@ -1,10 +1,11 @@
 import type { FormatName } from "../contracts/format-name.ts";
 import type { ToolCall } from "../contracts/message.ts";
+import type { ReadAction, ReadCall } from "../contracts/parsed-action.ts";
 import { type ModelFormat, modelFormat } from "./action-format.ts";
 import { markedFormat } from "./marked-format.ts";
 import { pythonCalls, pythonText } from "./python-text.ts";
-import { type ReadAction, type ReadCall, unreadable } from "./read-action.ts";
 import { scan } from "./scan.ts";
+import { unreadable } from "./unreadable.ts";
 
 const example = '[NAME(ARGUMENT=1, OTHER="text")]';
 const list = (calls: readonly ToolCall[]) =>

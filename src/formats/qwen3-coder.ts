@@ -1,8 +1,9 @@
 import type { ToolDefinition } from "../contracts/message.ts";
+import type { ReadCall } from "../contracts/parsed-action.ts";
 import { jsonText } from "./json-text.ts";
 import { markedFormat } from "./marked-format.ts";
-import { type ReadCall, unreadable } from "./read-action.ts";
 import { typedArguments } from "./typed-value.ts";
+import { unreadable } from "./unreadable.ts";
 
 const example =
   "<tool_call>\n<function=NAME>\n<parameter=ARGUMENT>\nVALUE\n</parameter>\n</function>\n</tool_call>";

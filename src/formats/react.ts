@@ -1,10 +1,11 @@
 import { isObject } from "../contracts/json.ts";
 import type { ToolDefinition } from "../contracts/message.ts";
+import type { ReadAction, ReadCall } from "../contracts/parsed-action.ts";
 import { modelFormat } from "./action-format.ts";
 import { jsonOf, jsonText } from "./json-text.ts";
-import { type ReadAction, type ReadCall, unreadable } from "./read-action.ts";
 import { scan } from "./scan.ts";
 import { textCall, textFunctions } from "./text-functions.ts";
+import { unreadable } from "./unreadable.ts";
 
 const example = "Action: NAME\nAction Input: {…}";
 const observation = "\nObservation:";

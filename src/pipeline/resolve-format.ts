@@ -1,17 +1,19 @@
 import type { Plan } from "../contracts/plan.ts";
 import type { PolicyFraming } from "../contracts/policy.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { expressionProblem } from "../formats/expression.ts";
 import { loadPolicy } from "../plugins/registry.ts";
-import { pathText } from "../validation/pointer.ts";
+import { type Pointer, pathText } from "../validation/pointer.ts";
 import type { Problem } from "../validation/problem.ts";
 import { placeOf, type SourceDocument } from "../validation/source-document.ts";
 import type { DemonstratedChat } from "./demonstrated-chat.ts";
 
 const pointer = "/rollout/format";
 
-/** A plan with the action format that is in force: the pipeline's, or its policy's chat template's, or hermes. */
+/** A plan with the action format that is in force: the pipeline's (named, or an expression), or its policy's chat template's, or hermes. */
 export function withFormat(plan: Plan, framing: PolicyFraming | undefined): Plan {
   const { rollout } = plan;
+  if (rollout.expression !== undefined) return plan;
   return { ...plan, rollout: { ...rollout, format: rollout.format ?? framing?.format ?? "hermes" } };
 }
 
@@ -27,24 +29,31 @@ export async function formatProblems(
   }: { demonstrations: readonly DemonstratedChat[]; framing: PolicyFraming | undefined },
   document: SourceDocument,
 ): Promise<Problem[]> {
-  const { format } = rollout;
-  const place = placeOf(document, pointer, "value");
-  const problem = (reason: string, hint: string): Problem => {
-    const params = { at: place.text, where: pathText(pointer), reason, hint };
+  const { format, expression } = rollout;
+  const problem = (reason: string, hint: string, at: Pointer = pointer): Problem => {
+    const place = placeOf(document, at, "value");
+    const params = { at: place.text, where: pathText(at), reason, hint };
     return { place, error: new EverturnError("WRONG_COMBINATION", params) };
   };
   const problems: Problem[] = [];
+  if (expression !== undefined) {
+    const wrong = expressionProblem(expression);
+    if (wrong !== undefined)
+      problems.push(problem(wrong.reason, wrong.hint, `/rollout/expression/${wrong.key}`));
+    if (format !== undefined)
+      problems.push(problem("is there, and rollout.expression as well", "Remove one of the two."));
+  }
   const plugin = await loadPolicy(policy);
   const constrained = plugin.traits?.(structuredClone(policy.config)).constrainedFormat;
   if (constrained !== undefined && constrained !== format) {
-    const reason = `is ${format}, but the policy constrains calls, which it can in ${constrained} alone`;
+    const reason = `is ${format ?? "an expression"}, but the policy constrains calls, which it can in ${constrained} alone`;
     problems.push(problem(reason, "Let the policy's calls be free (policy-onnx: sampling.toolCalls)."));
   }
   const written = framing?.format;
   const isDemonstrated = demonstrations.some(({ messages }) =>
     messages.some(({ tool_calls: calls = [] }) => calls.length > 0),
   );
-  if (isDemonstrated && written !== undefined && written !== format) {
+  if (isDemonstrated && expression === undefined && written !== undefined && written !== format) {
     const reason = `is ${format}, but the policy's chat template writes the demonstrated calls as ${written}`;
     problems.push(problem(reason, "Remove it, or write the calls as text in the demonstrations' contents."));
   }

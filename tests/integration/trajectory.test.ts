@@ -49,6 +49,7 @@ const actions: Record<string, string[]> = {
       ),
     "Answer: 3",
   ],
+  expressed: ["fast!", "Answer: 3"],
   throwing: ["throw"],
   twice: ["generate twice"],
   slow: ["slow"],
@@ -87,6 +88,13 @@ const activities = {
       ...{ action, finishReason: "stop", head: "a".repeat(64), policyVersion: 4 + turn },
       ...{ tokens: { prompt: messages.length, action: 1, observation: 0 } },
       ...{ seconds: 0.7, workSeconds: 0.05 },
+      ...(action === "fast!" && {
+        read: {
+          reasoning: "",
+          answer: "",
+          calls: [{ name: "calculator", arguments: { expression: "fast" } }],
+        },
+      }),
     };
   }),
   calculator: durable(async (input: CallToolInput, signal) => {
@@ -192,6 +200,8 @@ test("calls are read in the action format of the run; of too many the first are 
     ["1 more calls", "error: 1 more calls were not made: an action may have 2."],
   ]);
   expect(result).toMatchObject({ outcome: "answered", turnCount: 2 });
+  const { turns } = await run("expressed");
+  expect(turns[0]?.toolCalls).toMatchObject([{ tool: "calculator", observation: "fast 0" }]);
   cancelled.splice(0);
 });
 

@@ -133,6 +133,27 @@ export interface Pipeline {
       | "fenced"
       | "react";
     /**
+     * A regular expression that finds calls, in place of a format that has a name.
+     */
+    expression?: {
+      /**
+       * In RE2's syntax, for example (?s)<search>(?<query>.*?)(</search>|$). Each match is a call: its group `function` is the function's name, `arguments` its arguments as JSON, any other named group an argument.
+       */
+      pattern: string;
+      /**
+       * What each match calls, where no group says it.
+       */
+      function?: string;
+      /**
+       * How a call is written, as the policy is told whose arguments can't be read.
+       */
+      example: string;
+      /**
+       * An action ends where it has one of these, for example </search>. Its text ends before it.
+       */
+      stop: string[];
+    };
+    /**
      * How many trajectories run at the same time.
      */
     concurrency: number;

@@ -66,6 +66,21 @@ test("a first turn that is told where its task stands reads the prompt, which go
   await expect(missing).rejects.toMatchObject({ code: "TASK_NOT_FOUND" });
 });
 
+test("calls that a run's expression finds in the action are in the result", async () => {
+  const expression = `rollout.expression={ pattern: '"name":"(?<function>\\w+)"', example: a name }`;
+  const pipeline = join(import.meta.dirname, "../../pipelines/scripted.yaml");
+  const own = await createRun(await loadPlan(pipeline, { overrides: [expression] }), runs, undefined, false);
+  await initializeVersion(await openRun(runs, own), 0);
+  const { place, ...rest } = input("expressed");
+  const result = await first?.(
+    { ...rest, place: { ...place, id: `${own}/step-0001/expressed/0`, run: own } },
+    signal,
+  );
+  expect(result?.read?.calls).toEqual([{ name: "calculator", arguments: {} }]);
+  expect(result?.read?.answer).toContain('"arguments"');
+  expect(await first?.(input("expressed"), signal)).not.toHaveProperty("read");
+});
+
 test("the newest version that there is generates, where that is asked for, and the result says which", async () => {
   expect(await first?.(input("pinned"), signal)).toMatchObject({ policyVersion: 0 });
   for (let version = 1; version <= 3; version++) await writeVersion(opened, version);

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { isObject, type JsonObject, type JsonValue } from "../../../src/contracts/json.ts";
 import type { ToolCall, ToolDefinition } from "../../../src/contracts/message.ts";
+import { expressionProblem, expressionReader } from "../../../src/formats/expression.ts";
 import { formats } from "../../../src/formats/formats.ts";
 import { parseAction } from "../../../src/formats/parse-action.ts";
 
@@ -203,4 +204,37 @@ test("long hostile texts are read in a time that grows with their length alone",
     for (const text of [mixed, ...repeated.map((one) => one.repeat(length / Math.max(1, one.length)))])
       expect(parse(text, { tools: [search] }).calls.length).toBeLessThan(length);
   }
+});
+
+test("an expression's groups are a call's function and arguments; without a match there is none", () => {
+  const read = (pattern: string, text: string, more: { function?: string } = {}) =>
+    expressionReader({ pattern, example: "so", stop: [], ...more })(text, tools);
+  const found = (name: string, given: JsonObject) => [{ name, arguments: given }];
+  const weather = { function: "get_weather" };
+  const search = "(?s)<search>(?<query>.*?)(?:</search>|$)";
+  expect(
+    read(search, "<think><search>a</search></think>I look. <search> who?\n", { function: "search" }),
+  ).toEqual({
+    reasoning: "<search>a</search>",
+    answer: "I look. ",
+    calls: found("search", { query: "who?" }),
+  });
+  expect(
+    read("(?m)^(?<city>\\w+)(?: for (?<days>\\d+) days)?$", "Rome for 2 days\n5", weather).calls,
+  ).toEqual([...found("get_weather", { city: "Rome", days: 2 }), ...found("get_weather", { city: "5" })]);
+  const call = "(?<function>\\w+): (?<arguments>.*)";
+  expect(read(call, 'clock: {}\nclock: []\nclock: {"a": 1').calls).toEqual([
+    ...found("clock", {}),
+    { text: "clock: []", problem: "error: the arguments are not a JSON object. Write so" },
+    { text: 'clock: {"a": 1', problem: "error: the arguments are not a JSON object. Write so" },
+  ]);
+  expect(read("(x+x+)+(?<function>y)", "x".repeat(200_000)).calls).toEqual([]);
+  expect(read("(?<function>)", "abc")).toEqual({ reasoning: "", answer: "abc", calls: [] });
+});
+
+test("an expression that is none, or calls nothing, is told", () => {
+  const problem = (pattern: string) => expressionProblem({ pattern, example: "", stop: [] });
+  expect(problem("(?<function>a)(?=b)")?.reason).toMatch(/^is no regular expression: .*\(\?=/);
+  expect(problem("(?<query>a)")?.reason).toBe("does not say which function a match calls");
+  expect(problem("(?<function>a)")).toBeUndefined();
 });

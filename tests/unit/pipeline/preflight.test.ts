@@ -270,6 +270,14 @@ test("an action format that the policy can't constrain, or that demonstrations a
   expect(await refusals(shown, "rollout.format=glm-4.5")).toEqual([
     expect.stringMatching(/rollout\.format is glm-4\.5, but .* writes the demonstrated calls as hermes/),
   ]);
+  const expression = (pattern: string) => `rollout.expression={ pattern: '${pattern}', example: x }`;
+  expect(await refusals(expression("(?<function>a)"))).toEqual([]);
+  expect(await refusals(expression("(?<function>a)"), "rollout.format=react")).toEqual([
+    expect.stringMatching(/rollout\.format is there, and rollout\.expression as well/),
+  ]);
+  expect(await refusals(expression("(?<function>a"))).toEqual([
+    expect.stringMatching(/rollout\.expression\.pattern is no regular expression: .*missing closing/),
+  ]);
   expect(await refusals("rollout.format=qwen3-codr")).toEqual([
     expect.stringMatching(/rollout\.format .*qwen3-codr.*Did you mean “qwen3-coder”/),
   ]);
