@@ -150,6 +150,8 @@ export interface Pipeline {
       example: string;
       /**
        * An action ends where it has one of these, for example </search>. Its text ends before it.
+       *
+       * Items: A text that ends an action, for example </search>.
        */
       stop: string[];
     };
