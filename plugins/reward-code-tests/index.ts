@@ -1,12 +1,9 @@
-import type { JsonObject, RewardPlugin } from "everturn/plugin";
-import { openSandbox, type Sandbox } from "everturn/sandbox";
+import type { RewardPlugin } from "everturn/plugin";
+import { sharedSandbox } from "everturn/sandbox";
 import { codeOf } from "./code-of.ts";
 import { judgeFunctions } from "./judge-functions.ts";
 import { judgePrograms } from "./judge-programs.ts";
 import { testsOf } from "./task-tests.ts";
-
-/** The sandboxes that pipelines wish, opened once in a thread. */
-const sandboxes = new Map<string, Promise<Sandbox>>();
 
 /** The share of the task's tests that the answer's code passes. A score that can't be had is missing. */
 const codeTests: RewardPlugin = {
@@ -15,7 +12,7 @@ const codeTests: RewardPlugin = {
     if ("missing" in tests) return tests;
     const code = codeOf(answer, config.extract);
     if (code.trim() === "") return { reward: 0, success: false, metrics: { passed: 0 } };
-    const sandbox = await sandboxOf(config);
+    const sandbox = await sharedSandbox(config.sandbox, { modules: import.meta.url });
     const limits = { time: Number(config.time), memory: Number(config.memory) };
     const verdict = await (tests.kind === "functions"
       ? judgeFunctions(sandbox, code, tests, limits, signal)
@@ -28,11 +25,3 @@ const codeTests: RewardPlugin = {
 };
 
 export default codeTests;
-
-function sandboxOf({ sandbox }: JsonObject): Promise<Sandbox> {
-  const kind = String(sandbox);
-  const opened = sandboxes.get(kind) ?? openSandbox(kind, { modules: import.meta.url });
-  sandboxes.set(kind, opened);
-  opened.catch(() => sandboxes.delete(kind)); // tried again with the next score
-  return opened;
-}

@@ -1,12 +1,9 @@
-import type { JsonObject, RewardPlugin } from "everturn/plugin";
-import { openSandbox, type Sandbox } from "everturn/sandbox";
+import type { RewardPlugin } from "everturn/plugin";
+import { sharedSandbox } from "everturn/sandbox";
 import { filesOf } from "./files.ts";
 import { judgeCommands } from "./judge-commands.ts";
 import { judgeTests } from "./judge-tests.ts";
 import { testsOf } from "./task-tests.ts";
-
-/** The sandboxes that pipelines wish, opened once in a thread. */
-const sandboxes = new Map<string, Promise<Sandbox>>();
 
 /**
  * The share of the task's tests that the files pass which the trajectory left in its workspace: of those that it was to make pass, times that of those
@@ -18,7 +15,7 @@ const testsPass: RewardPlugin = {
     if ("missing" in tests) return tests;
     const snapshot = snapshots[String(config.tool)];
     if (snapshot === undefined) return { reward: 0, success: false, metrics: { passed: 0, kept: 0 } }; // it was never called
-    const sandbox = await sandboxOf(config);
+    const sandbox = await sharedSandbox(config.sandbox, { modules: import.meta.url });
     if (!sandbox.languages.includes("shell"))
       return { missing: `tests of a workspace need bubblewrap, and the sandbox is ${sandbox.kind}` };
     const files = filesOf(snapshot);
@@ -49,12 +46,4 @@ export default testsPass;
 /** 1 of none. */
 function share(passed: boolean[]): number {
   return passed.length === 0 ? 1 : passed.filter((one) => one).length / passed.length;
-}
-
-function sandboxOf({ sandbox }: JsonObject): Promise<Sandbox> {
-  const kind = String(sandbox);
-  const opened = sandboxes.get(kind) ?? openSandbox(kind, { modules: import.meta.url });
-  sandboxes.set(kind, opened);
-  opened.catch(() => sandboxes.delete(kind)); // tried again with the next score
-  return opened;
 }

@@ -1,5 +1,5 @@
-import { type JsonObject, killProcess, type ToolPlugin } from "everturn/plugin";
-import { openSandbox, type Sandbox, type SandboxSession } from "everturn/sandbox";
+import { killProcess, type ToolPlugin } from "everturn/plugin";
+import { type Sandbox, type SandboxSession, sharedSandbox } from "everturn/sandbox";
 import { filesOf, limitsOf } from "./config.ts";
 import { observationOf } from "./observation.ts";
 
@@ -8,13 +8,10 @@ interface Place {
   session: SandboxSession;
 }
 
-/** The sandboxes that pipelines wish, opened once in a thread; trajectories have sessions in them. */
-const sandboxes = new Map<string, Promise<Sandbox>>();
-
 /** Runs what the model wrote in a sandbox of the trajectory's own. What a program did wrong is an observation. */
 const code: ToolPlugin<Place> = {
   async create({ task, config, environment, hold, signal }) {
-    const sandbox = await sandboxOf(config);
+    const sandbox = await sharedSandbox(config.sandbox, { modules: import.meta.url });
     const session = await sandbox.open({ limits: limitsOf(config), environment, hold, signal });
     await session.write(filesOf(task));
     return { sandbox, session };
@@ -29,15 +26,7 @@ const code: ToolPlugin<Place> = {
   },
   release: ({ session }) => session.close(),
   reap: (handle) => killProcess(handle),
-  probe: async (config) => void (await sandboxOf(config)),
+  probe: async (config) => void (await sharedSandbox(config.sandbox, { modules: import.meta.url })),
 };
 
 export default code;
-
-function sandboxOf({ sandbox }: JsonObject): Promise<Sandbox> {
-  const kind = String(sandbox);
-  const opened = sandboxes.get(kind) ?? openSandbox(kind, { modules: import.meta.url });
-  sandboxes.set(kind, opened);
-  opened.catch(() => sandboxes.delete(kind)); // tried again with the next trajectory
-  return opened;
-}

@@ -1,9 +1,7 @@
 import type { ToolExecution, ToolResponse } from "everturn/plugin";
-import { openSandbox, type Sandbox, type SandboxSession } from "everturn/sandbox";
+import { type SandboxSession, sharedSandbox } from "everturn/sandbox";
 import { Mistake } from "./mistake.ts";
 import { Tree, type TreeLimits } from "./tree.ts";
-
-const sandboxes = new Map<string, Promise<Sandbox>>();
 
 /**
  * Runs a command in a sandbox of its own, over a copy of the tree, and answers the tree that it left: its files, without folders that are empty,
@@ -15,7 +13,7 @@ export async function runCommand(
   limits: TreeLimits,
   { config, signal }: Pick<ToolExecution, "config" | "signal">,
 ): Promise<{ tree: Tree; response: ToolResponse }> {
-  const sandbox = await sandboxOf(String(config.sandbox));
+  const sandbox = await sharedSandbox(config.sandbox, { modules: import.meta.url });
   if (!sandbox.languages.includes("shell"))
     throw new Mistake(`commands can't be run here: the sandbox ${sandbox.kind} has no shell`);
   const [time, memory] = [Number(config.time), Number(config.memory)];
@@ -33,14 +31,6 @@ export async function runCommand(
   } finally {
     await session.close();
   }
-}
-
-/** The sandbox of a kind, opened once in a thread. */
-export function sandboxOf(kind: string): Promise<Sandbox> {
-  const opened = sandboxes.get(kind) ?? openSandbox(kind, { modules: import.meta.url });
-  sandboxes.set(kind, opened);
-  opened.catch(() => sandboxes.delete(kind)); // tried again with the next call
-  return opened;
 }
 
 async function filesOf(session: SandboxSession, limits: TreeLimits): Promise<[string, Uint8Array][]> {

@@ -677,6 +677,11 @@ export const errorTable = {
     retryable: false,
     help: "It has {languages}; `docs/sandboxes.md` compares them.",
   },
+  SANDBOX_KEEPS_NOTHING: {
+    message: "The sandbox {kind} keeps no variables from program to program.",
+    retryable: false,
+    help: "Set `keep: false`; files stay in any case.",
+  },
   SANDBOX_PATH_INVALID: {
     message: "“{path}” is no path of a file below a sandbox's working folder.",
     retryable: false,

@@ -3,6 +3,7 @@
 import { parseArgs } from "node:util";
 import { openSandbox, type Sandbox } from "everturn/sandbox";
 import { messageOf } from "../../src/errors/message-of.ts";
+import { sandboxWish } from "../support/sandbox-wish.ts";
 import { attempt } from "./attempt.ts";
 import { escapes } from "./programs.ts";
 import { surround } from "./surroundings.ts";
@@ -10,7 +11,7 @@ import { surround } from "./surroundings.ts";
 const { positionals } = parseArgs({ allowPositionals: true });
 let found = 0;
 for (const kind of positionals.length > 0 ? positionals : ["bubblewrap", "wasm"]) {
-  const sandbox = await openSandbox(kind, { modules: import.meta.url }).catch((error: unknown) =>
+  const sandbox = await openSandbox(sandboxWish(kind), { modules: import.meta.url }).catch((error: unknown) =>
     messageOf(error),
   );
   if (typeof sandbox === "string") {

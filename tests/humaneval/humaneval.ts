@@ -5,6 +5,7 @@ import { openSandbox } from "everturn/sandbox";
 import { messageOf } from "../../src/errors/message-of.ts";
 import { denoHere } from "../support/deno.ts";
 import { humanEval, judged } from "../support/humaneval.ts";
+import { sandboxWish } from "../support/sandbox-wish.ts";
 
 const { positionals } = parseArgs({ allowPositionals: true });
 const kinds = positionals.length > 0 ? positionals : ["bubblewrap", "wasm"];
@@ -12,7 +13,7 @@ if (kinds.includes("wasm")) await denoHere();
 let found = 0;
 for (const kind of kinds) {
   try {
-    await (await openSandbox(kind, { modules: import.meta.url })).close();
+    await (await openSandbox(sandboxWish(kind), { modules: import.meta.url })).close();
   } catch (error) {
     process.stdout.write(`${kind}: ${messageOf(error)}\n`);
     continue;
@@ -22,7 +23,7 @@ for (const kind of kinds) {
   const wrong: string[] = [];
   const tasks = humanEval();
   for (const task of tasks) {
-    const { canonical, mutated } = await judged(task, kind);
+    const { canonical, mutated } = await judged(task, sandboxWish(kind));
     if (canonical !== true) wrong.push(`${task.task_id}: the canonical solution: ${canonical}`);
     if (mutated !== false) wrong.push(`${task.task_id}: the mutated solution: ${mutated}`);
   }

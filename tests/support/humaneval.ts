@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import codeTests from "@everturn/reward-code-tests";
+import type { JsonValue } from "everturn/plugin";
 
 /** A task of HumanEval, with a solution that has a mistake (scripts/make-humaneval-mutants.py). */
 export interface HumanEvalTask {
@@ -22,7 +23,7 @@ export function humanEval(): HumanEvalTask[] {
 }
 
 /** Which of a task's two solutions the reward says to pass, in a kind of sandbox; what it says of a score that is missing. */
-export async function judged(task: HumanEvalTask, sandbox: string) {
+export async function judged(task: HumanEvalTask, sandbox: JsonValue) {
   const { prompt, entry_point, test, canonical_solution, mutated_solution } = task;
   const passes = async (answer: string) => {
     const score = await codeTests.score({

@@ -1,16 +1,14 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { messageOf } from "../../errors/message-of.ts";
 import type { Backend } from "../backend.ts";
-import { limitsOf } from "../limits.ts";
-import type { Language, Sandbox, SandboxLimits, SandboxSession, SessionOptions } from "../sandbox.ts";
+import { controlGroups } from "../control-group.ts";
+import { type RunningSandbox, type SandboxSurroundings, startSandbox } from "../driver/running-sandbox.ts";
+import { openSession } from "../driver/session.ts";
+import { driverText, javascriptText } from "../driver/texts.ts";
+import type { Language, SandboxLimits, SessionOptions } from "../sandbox.ts";
 import { startedAhead } from "../started-ahead.ts";
+import { triedSandbox } from "../tried-sandbox.ts";
 import { sandboxCommand } from "./command.ts";
-import { controlGroups } from "./control-group.ts";
 import { findMachine } from "./machine.ts";
-import { type RunningSandbox, type SandboxSurroundings, startSandbox } from "./running-sandbox.ts";
 import { seccompFilter } from "./seccomp.ts";
-import { openSession } from "./session.ts";
 
 /** MiB that a sandbox takes before its first program. */
 const idle = 16;
@@ -23,8 +21,9 @@ export const bubblewrap: Backend = {
     if ("missing" in machine) return machine;
     const groups = await controlGroups();
     const filter = seccompFilter(process.arch);
-    const texts = { driver: driverText(), javascript: text("javascript.cjs") };
+    const texts = { driver: driverText(), javascript: javascriptText() };
     const surroundings: SandboxSurroundings = {
+      kind: "bubblewrap",
       groups,
       filter,
       command: (some, group) => sandboxCommand(machine, some, texts, filter !== undefined, group),
@@ -35,52 +34,26 @@ export const bubblewrap: Backend = {
       end: (one) => one.end(),
     });
     const sandboxes = {
+      kind: "bubblewrap",
       start: (some: SandboxLimits, options: SessionOptions) => startSandbox(surroundings, some, options),
       ready: (some: SandboxLimits) =>
         ahead.take(JSON.stringify(some), () => startSandbox(surroundings, some)),
     };
-    const sessions = new Set<SandboxSession>();
     const languages: Language[] = [
       "python",
       ...(machine.node === undefined ? [] : ["javascript" as const]),
       "shell",
     ];
-    const sandbox: Sandbox = {
+    return triedSandbox({
       kind: "bubblewrap",
       languages,
       boundary: boundary(filter !== undefined, groups !== undefined),
-      async open(options = {}) {
-        const session = await openSession(sandboxes, limitsOf(limits, options.limits), options);
-        sessions.add(session);
-        const close = async () => {
-          sessions.delete(session);
-          await session.close();
-        };
-        return { ...session, close };
-      },
-      close: async () => {
-        await Promise.all([...sessions].map((session) => session.close()));
-        await ahead.close();
-      },
-    };
-    const reason = await refusal(sandbox);
-    if (reason === undefined) return sandbox;
-    await sandbox.close();
-    return { missing: `it does not start here (${reason})` };
+      limits,
+      open: (some, options) => openSession(sandboxes, some, options),
+      close: () => ahead.close(),
+    });
   },
 };
-
-/** Why no program runs in it; undefined if one does. */
-async function refusal(sandbox: Sandbox): Promise<string | undefined> {
-  try {
-    const session = await sandbox.open();
-    const { outcome, value, stderr } = await session.run({ language: "python", code: "6 * 7" });
-    await session.close();
-    return value === "42" ? undefined : `${outcome}: ${stderr.trim()}`;
-  } catch (error) {
-    return messageOf(error);
-  }
-}
 
 function boundary(isFiltered: boolean, hasGroups: boolean): string {
   return [
@@ -93,12 +66,4 @@ function boundary(isFiltered: boolean, hasGroups: boolean): string {
       : "memory in all is looked at twenty times a second, no control group.",
     "A hole in the kernel is one in this sandbox.",
   ].join(" ");
-}
-
-function driverText(): string {
-  return ["interpreter.py", "execution.py", "driver.py"].map(text).join("\n");
-}
-
-function text(name: string): string {
-  return readFileSync(join(import.meta.dirname, name), "utf8");
 }

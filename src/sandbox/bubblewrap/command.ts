@@ -1,5 +1,5 @@
+import type { ControlGroup } from "../control-group.ts";
 import type { SandboxLimits } from "../sandbox.ts";
-import type { ControlGroup } from "./control-group.ts";
 import type { Machine } from "./machine.ts";
 
 /** User and group of root's sandboxes: nobody's on this machine. Inside, it is 1000. */

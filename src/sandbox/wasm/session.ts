@@ -11,10 +11,10 @@ import type {
   SandboxSession,
   SessionOptions,
 } from "../sandbox.ts";
+import { SessionFiles } from "../session-files.ts";
 import type { GuestLanguage } from "./guest/protocol.ts";
 import type { GuestProcess } from "./guest-process.ts";
 import type { Pool } from "./pool.ts";
-import { SessionFiles } from "./session-files.ts";
 
 /** What keeps variables, and what of the files it has not seen. */
 interface Kept {

@@ -1,11 +1,12 @@
 import { EverturnError } from "../../errors/everturn-error.ts";
 import { processHandle } from "../../processes/process-handle.ts";
+import type { ControlGroup, ControlGroups } from "../control-group.ts";
 import type { SandboxLimits, SessionOptions } from "../sandbox.ts";
 import { type Channel, openChannel } from "./channel.ts";
-import type { ControlGroup, ControlGroups } from "./control-group.ts";
 
 /** What the sandboxes of a machine have in common. */
 export interface SandboxSurroundings {
+  kind: string;
   groups: ControlGroups | undefined;
   filter: Buffer | undefined;
   command(limits: SandboxLimits, group: ControlGroup | undefined): string[];
@@ -20,7 +21,7 @@ export interface RunningSandbox {
 
 /** Starts a sandbox. Throws SANDBOX_FAILED, the signal's reason. */
 export async function startSandbox(
-  { groups, filter, command }: SandboxSurroundings,
+  { kind, groups, filter, command }: SandboxSurroundings,
   limits: SandboxLimits,
   { environment, hold, signal }: Omit<SessionOptions, "limits"> = {},
 ): Promise<RunningSandbox> {
@@ -44,7 +45,7 @@ export async function startSandbox(
   await end();
   signal?.throwIfAborted();
   throw new EverturnError("SANDBOX_FAILED", {
-    kind: "bubblewrap",
+    kind,
     reason: channel.complaint() || "it ended",
   });
 }

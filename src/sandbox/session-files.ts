@@ -1,5 +1,3 @@
-import type { GuestFiles } from "./guest/protocol.ts";
-
 const mebibyte = 2 ** 20;
 const most = 10_000;
 
@@ -26,15 +24,15 @@ export class SessionFiles {
   }
 
   /** What a program changed; false if it is more than may be. */
-  change(put: GuestFiles, removed: readonly string[]): boolean {
+  change(put: Record<string, string>, removed: readonly string[]): boolean {
     this.changes++;
     for (const path of removed) this.#files.set(path, { content: undefined, change: this.changes });
     return this.put(Object.entries(put).map(([path, content]) => [path, Buffer.from(content, "base64")]));
   }
 
   /** What changed after a change: what an interpreter that has seen that one hasn't. */
-  since(change: number): { put: GuestFiles; removed: string[] } {
-    const put: GuestFiles = {};
+  since(change: number): { put: Record<string, string>; removed: string[] } {
+    const put: Record<string, string> = {};
     const removed: string[] = [];
     for (const [path, file] of this.#files) {
       if (file.change <= change) continue;

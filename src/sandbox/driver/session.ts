@@ -1,13 +1,15 @@
-import { isObject, type JsonObject, type JsonValue } from "../../contracts/json.ts";
+import { isObject, type JsonObject } from "../../contracts/json.ts";
 import { EverturnError } from "../../errors/everturn-error.ts";
 import { processHandle } from "../../processes/process-handle.ts";
 import { oneAtATime } from "../../promises/one-at-a-time.ts";
 import { filePath } from "../file-path.ts";
 import type { Program, Ran, RunOptions, SandboxLimits, SandboxSession, SessionOptions } from "../sandbox.ts";
+import { ranOf } from "./ran-of.ts";
 import type { RunningSandbox } from "./running-sandbox.ts";
 
 /** Where the sandboxes of sessions come from. */
 export interface Sandboxes {
+  kind: string;
   /** Starts one. Throws SANDBOX_FAILED, the signal's reason. */
   start(limits: SandboxLimits, options: SessionOptions): Promise<RunningSandbox>;
   /** One that was started ahead and that nobody has used, if there is one. */
@@ -39,6 +41,10 @@ export async function openSession(
     signal?.throwIfAborted();
     hold?.(processHandle(ready.channel.child.pid));
     return ready;
+  }
+
+  function failed(reason: string): EverturnError {
+    return new EverturnError("SANDBOX_FAILED", { kind: sandboxes.kind, reason });
   }
 
   /** Ends what runs; the next request has another one. */
@@ -142,43 +148,6 @@ export async function openSession(
   };
 }
 
-function failed(reason: string): EverturnError {
-  return new EverturnError("SANDBOX_FAILED", { kind: "bubblewrap", reason });
-}
-
 function fileOf({ path, size }: JsonObject): { path: string; size: number } {
   return { path: String(path), size: Number(size) };
-}
-
-const outcomes = new Set<JsonValue | undefined>([
-  ...[
-    "finished",
-    "failed",
-    "time-limit",
-    "memory-limit",
-    "output-limit",
-    "process-limit",
-    "disk-limit",
-    "ended",
-  ],
-]);
-
-/** What the driver says became of a program; undefined if it says none of that: a program has broken it. */
-function ranOf(answer: JsonObject | undefined, wasKilled: boolean): Ran | undefined {
-  const { outcome, stdout, stderr, value, code, seconds, lost } = answer ?? {};
-  if (!isOutcome(outcome) || typeof stdout !== "string" || typeof stderr !== "string") return undefined;
-  const isMemory = wasKilled && (outcome === "failed" || outcome === "ended");
-  return {
-    outcome: isMemory ? "memory-limit" : outcome,
-    stdout,
-    stderr,
-    ...(typeof value === "string" ? { value } : {}),
-    ...(typeof code === "number" ? { exitCode: code } : {}),
-    seconds: Number(seconds),
-    ...(lost === true ? { lost: "variables" } : {}),
-  };
-}
-
-function isOutcome(value: JsonValue | undefined): value is Ran["outcome"] {
-  return outcomes.has(value);
 }

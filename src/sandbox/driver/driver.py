@@ -6,6 +6,8 @@ DEEPEST = 100  # folders in folders
 
 
 class Driver:
+    counts = False  # whether the kernel does not bound the number of processes, and it is looked at instead
+
     def __init__(self):
         self.kept = {}  # by language
         self.gone = []  # what was kept until this run
@@ -135,8 +137,11 @@ class Driver:
             others = set(parents) - spared
             if not others:
                 return
-            for pid in others if spared else [-1]:
-                kill(pid)
+            if spared:
+                for pid in others:
+                    kill(pid)
+            else:
+                self.kill_all()
             time.sleep(0.001)
             self.reap()
         self.end_all()
@@ -145,9 +150,12 @@ class Driver:
         self.gone += self.kept.values()
         self.kept.clear()
         while self.processes():
-            kill(-1)
+            self.kill_all()
             time.sleep(0.001)
             self.reap()
+
+    def kill_all(self):
+        kill(-1)
 
 
 def with_descendants(pid, parents):
@@ -188,8 +196,3 @@ def files_in(folder):
 def is_full(folder):
     room = os.statvfs(folder)
     return room.f_bavail * room.f_bsize < 16384
-
-
-libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)  # programs have the same user: they are not to look into this process
-os.chdir("/work")
-Driver().serve()

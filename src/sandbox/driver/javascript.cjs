@@ -8,7 +8,7 @@ const vm = require("node:vm");
 
 const keeps = process.argv[1] === "keep";
 let count = 0;
-globalThis.require = createRequire("/work/program.js");
+globalThis.require = createRequire(`${process.cwd()}/program.js`);
 if (keeps) next();
 else run(JSON.parse(line())).then((answer) => say(answer));
 

@@ -6,6 +6,7 @@ import sys, threading, time, traceback, types
 libc = ctypes.CDLL(None)
 PR_SET_DUMPABLE = 4
 MIB = 1 << 20
+NODE = "/opt/node"
 
 
 class Interpreter:
@@ -58,7 +59,7 @@ def become(language, keep, limits, others, inner):
         if language == "javascript":
             kept = "keep" if keep else "once"
             heap = f"--max-old-space-size={limits['memory']}"
-            os.execve("/opt/node", ["node", heap, "--no-warnings", "-e", script, kept], dict(os.environ))
+            os.execve(NODE, ["node", heap, "--no-warnings", "-e", script, kept], dict(os.environ))
         signal.signal(signal.SIGPIPE, signal.SIG_DFL if language == "shell" else signal.SIG_IGN)
         if language == "shell":
             with os.fdopen(3, "rb", buffering=0) as requests:
@@ -83,7 +84,7 @@ def limit(language, limits, others):
     memory = (resource.RLIMIT_DATA if javascript else resource.RLIMIT_AS, (limits["memory"] + 512 * javascript) * MIB)
     for which, most in (
         memory,
-        (resource.RLIMIT_NPROC, limits["processes"] + others),
+        *([] if others is None else [(resource.RLIMIT_NPROC, limits["processes"] + others)]),
         (resource.RLIMIT_FSIZE, limits["disk"] * MIB),
         (resource.RLIMIT_NOFILE, 256),
         (resource.RLIMIT_CORE, 0),
@@ -111,7 +112,7 @@ def interpret(keep):
     module.__dict__["__builtins__"] = builtins
     sys.modules["__main__"] = module
     sys.argv = [""]
-    sys.path.insert(0, "/work")
+    sys.path.insert(0, os.getcwd())
     requests = open(3, "rb", buffering=0, closefd=False)
     count = 0
     while True:

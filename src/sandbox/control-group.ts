@@ -2,9 +2,9 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { isSystemError } from "../../errors/system-error.ts";
-import { defaultLimits } from "../limits.ts";
-import type { SandboxLimits } from "../sandbox.ts";
+import { isSystemError } from "../errors/system-error.ts";
+import { defaultLimits } from "./limits.ts";
+import type { SandboxLimits } from "./sandbox.ts";
 
 /** What bounds all processes of a sandbox together. */
 export interface ControlGroup {

@@ -122,6 +122,8 @@ class Execution:
         self.processes = max(self.processes, len(parents))
         if memory_of(parents, self.limits["memory"] * MIB) > self.limits["memory"] * MIB:
             return "memory-limit"
+        if self.driver.counts and len(parents) > self.limits["processes"]:
+            return "process-limit"
         return "disk-limit" if any(files_in(folder) > most for folder, most in self.mostFiles.items()) else None
 
     def stop(self):

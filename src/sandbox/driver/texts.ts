@@ -1,0 +1,23 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** The program that is a sandbox's first process. */
+export function driverText(): string {
+  return [...common, "serve.py"].map(text).join("\n");
+}
+
+/** The program that runs one program where others isolate it. */
+export function guestText(): string {
+  return ["clean.py", ...common, "guest.py"].map(text).join("\n");
+}
+
+/** What runs JavaScript for either. */
+export function javascriptText(): string {
+  return text("javascript.cjs");
+}
+
+const common = ["interpreter.py", "execution.py", "driver.py"];
+
+function text(name: string): string {
+  return readFileSync(join(import.meta.dirname, name), "utf8");
+}

@@ -1,0 +1,16 @@
+/** A sandbox that a server runs, as a pipeline names it. */
+export interface RemoteWish {
+  kind: string;
+  /** Where the server is. */
+  url: string;
+  /** The environment variable that holds the token for `Authorization: Bearer`. None is sent if left out. */
+  key?: string;
+}
+
+/** What authorizes a request. Throws if the variable is not set. */
+export function headersOf({ key }: RemoteWish): Record<string, string> {
+  if (key === undefined) return {};
+  const token = process.env[key];
+  if (!token) throw new Error(`the environment variable ${key} is not set`);
+  return { authorization: `Bearer ${token}` };
+}
