@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { JsonObject, Task, ToolResponse } from "everturn/plugin";
@@ -199,17 +199,14 @@ test("images of all kinds are read upright, the first frame of an animation, in 
       .gif()
       .toBuffer(),
   };
-  const whole = Object.values(kinds).map(async (bytes) => {
-    const [answer = {}] = await called({ images: { bytes: bytes.toString("base64") } }, [
-      "crop",
-      { bbox_2d: [0, 0, 1, 1] },
-    ]);
-    return seen(answer);
-  });
+  const read: Record<string, string> = {};
+  for (const [kind, bytes] of Object.entries(kinds)) {
+    const images = { bytes: bytes.toString("base64") };
+    const [answer = {}] = await called({ images }, ["crop", { bbox_2d: [0, 0, 1, 1] }]);
+    read[kind] = await seen(answer);
+  }
   const colours = "red, green / blue, white";
-  expect(
-    Object.fromEntries((await Promise.all(whole)).map((one, n) => [Object.keys(kinds)[n], one])),
-  ).toEqual({
+  expect(read).toEqual({
     exif: `60×40 jpeg: ${colours}`,
     cmyk: expect.stringMatching(/^60×40 jpeg: red, .+ \/ blue, white$/),
     deep: `60×40 png: ${colours}`,
@@ -308,6 +305,28 @@ test("images lie below the folder, by path, file: URL or digest, or where verl's
   writeFileSync(join(folder, sha256.slice(0, 2), `${sha256}.bin`), "another");
   const other = called({ images: [{ sha256 }] }, ["crop", { bbox_2d: [0, 0, 1, 1] }]);
   await expect(other).rejects.toThrow("another content than its digest says");
+});
+
+test("the example's answers are the sizes of what the tool makes", async () => {
+  const example = join(import.meta.dirname, "..", "..", "..", "pipelines", "zoom");
+  const boxes: Record<string, number[]> = {
+    "left half": [0, 0, 0.5, 1],
+    "lower half": [0, 0.5, 1, 1],
+    middle: [0.25, 0.25, 0.75, 0.75],
+  };
+  const rows = readFileSync(join(example, "held-out.jsonl"), "utf8").trim().split("\n").slice(0, 12);
+  let tried = 0;
+  for (const row of rows) {
+    const { images, prompt, reward_model } = JSON.parse(row);
+    const [, asked, part = ""] = /How (wide|high) is the (.+) of/.exec(prompt[0].content) ?? [];
+    if (boxes[part] === undefined) continue;
+    tried += 1;
+    const bytes = readFileSync(join(example, "images", images[0])).toString("base64");
+    const [answer = {}] = await called({ images: [{ bytes }] }, ["zoom", { bbox_2d: boxes[part] }]);
+    const [width, height] = (await seen(answer)).split(/[× ]/);
+    expect(asked === "wide" ? width : height, row).toBe(reward_model.ground_truth);
+  }
+  expect(tried).toBeGreaterThan(3);
 });
 
 test("the moments of a video are in the middle of equal shares", () => {
