@@ -8,7 +8,7 @@ export interface ScoreRequest {
   task: Task;
   turns: TurnRecord[];
   outcome: Outcome;
-  /** The text of the last action if it called no tool; what the tool said that ended the trajectory; else "". */
+  /** The last action without its thoughts if it called no tool; what the tool said that ended the trajectory; else "". */
   answer: string;
   config: JsonObject;
   /**

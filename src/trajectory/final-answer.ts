@@ -1,18 +1,27 @@
+import type { Plan } from "../contracts/plan.ts";
 import type { Outcome, TurnRecord } from "../contracts/trajectory.ts";
+import { parseAction } from "../formats/parse-action.ts";
 import type { Store } from "../store/store.ts";
 
 /**
- * What rewards take for a trajectory's answer: the last action's text, or what the tool said that ended it, whole; "" if a
- * limit did. Throws as `Store.readBytes` does.
+ * What rewards take for a trajectory's answer: the last action without its thoughts and calls, as the run's action format
+ * has them, or what the tool said that ended it, whole; "" if a limit did. Throws as `Store.readBytes` does.
  */
 export async function finalAnswer(
   store: Pick<Store, "readBytes">,
   outcome: Outcome,
   turns: readonly TurnRecord[],
+  format: Plan["rollout"]["format"],
 ): Promise<string> {
   const last = turns.at(-1);
-  if (outcome === "answered") return last?.action ?? "";
+  if (outcome === "answered") return answerIn(last?.action ?? "", format);
   const ending = outcome === "done" ? last?.toolCalls.findLast(({ done }) => done) : undefined;
   const whole = ending?.whole === undefined ? undefined : await store.readBytes(ending.whole);
   return whole === undefined ? (ending?.observation ?? "") : Buffer.from(whole).toString();
+}
+
+/** Where there is neither thought nor call the text stays as it is, spaces at its ends included: it may be code. */
+function answerIn(text: string, format: Plan["rollout"]["format"]): string {
+  const { answer } = parseAction(text, format === undefined ? {} : { format });
+  return answer === text.trim() ? text : answer;
 }

@@ -13,6 +13,7 @@ import { createRun } from "../../../src/runs/create-run.ts";
 import { openRun } from "../../../src/runs/open-runs.ts";
 import { callKey, failureKey, trajectoryKey } from "../../../src/store/keys.ts";
 import { runTasks } from "../../../src/tasks/run-tasks.ts";
+import { finalAnswer } from "../../../src/trajectory/final-answer.ts";
 import { leftOutRecords, readTrajectoryRecord } from "../../../src/trajectory/trajectory-files.ts";
 import { samplePlan } from "../../support/sample-plan.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
@@ -269,3 +270,15 @@ function cancellable() {
   const controller = new AbortController();
   return { signal: controller.signal, abort: (reason: Error) => controller.abort(reason) };
 }
+
+test("an answer is the last action without thoughts and calls; what has none stays as it is", async () => {
+  const answer = (action: string, format?: "harmony" | "gemma-4") =>
+    finalAnswer(store, "answered", [{ action, toolCalls: [] }], format);
+  expect(await answer("    return 1\n")).toBe("    return 1\n");
+  expect(await answer("<think>2? No.</think>\n\n3 ")).toBe("3");
+  expect(await answer("2? No.</think>3")).toBe("3");
+  const channels = "<|channel|>analysis<|message|>2?<|end|><|start|>assistant<|channel|>final<|message|>3";
+  expect(await answer(channels, "harmony")).toBe("3");
+  expect(await answer("<|channel>thought\n2?\n<channel|>3", "gemma-4")).toBe("3");
+  expect(await finalAnswer(store, "turn-limit", [{ action: "3", toolCalls: [] }], undefined)).toBe("");
+});
