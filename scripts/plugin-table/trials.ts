@@ -43,6 +43,18 @@ export function trials(folder: string, url: string, tools: string): Record<strin
   const printing = JSON.stringify({ commands: [{ command: "cat a.txt", stdout: "42" }] });
   return {
     "tool-ask": {}, // in a trajectory a person would have to answer
+    "tool-browser": {
+      config: { archive: join(import.meta.dirname, "..", "..", "tests", "fixtures", "browser", "shop.har") },
+      cases: [
+        { function: "open", arguments: { url: "http://shop.example/lamp/1" }, error: false },
+        { function: "click", arguments: { number: 2 }, error: false },
+        { function: "find", arguments: { text: "lamp 42" }, text: '[44] link "Lamp 42" → /lamp/42' },
+        { function: "open", arguments: { url: "http://elsewhere.example/" }, invalid: true },
+        { function: "back", arguments: {}, error: false },
+      ],
+      functions: ["open"],
+      call: { name: "open", arguments: { url: "http://shop.example/lamp/1" } },
+    },
     "tool-calculator": {
       cases: [{ arguments: { expression: "6 * 7" }, text: "42" }],
       call: { name: "calculator", arguments: { expression: "6 * 7" } },
