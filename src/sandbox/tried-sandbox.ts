@@ -38,7 +38,7 @@ export async function triedSandbox({
       await close?.();
     },
   };
-  const reason = await refusal(sandbox);
+  const reason = (await refusal(sandbox)) && (await refusal(sandbox)); // the first may have been killed by somebody
   if (reason === undefined) return sandbox;
   await sandbox.close();
   return { missing: `it does not start here (${reason})` };

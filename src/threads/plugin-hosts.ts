@@ -8,7 +8,7 @@ export interface PluginHosts {
   close(): Promise<void>;
 }
 
-/** Told of each host that was started and that has ended, by its process. */
+/** Told of each host that was started and that has ended, by its process. Where `started` throws, it is ended at once. */
 export interface HostObserver {
   started(pid: number): void;
   ended(pid: number): void;
@@ -27,21 +27,26 @@ export function pluginHosts({ started, ended }: HostObserver, log: (text: string
     const running = hosts.get(name);
     if (running !== undefined) return running;
     const host = startHost((reason, busy) => {
-      hosts.delete(name);
+      if (hosts.get(name) === host) hosts.delete(name);
       if (host.pid !== undefined) ended(host.pid);
       if (isClosing) return;
       for (const one of busy) apart.add(one);
       const during = busy.length === 0 ? "" : ` while it was asked something of ${busy.join(", ")}`;
       log(`a plugin host ended (${reason})${during}. The next call starts another one.`);
     });
-    if (host.pid !== undefined) started(host.pid);
+    try {
+      if (host.pid !== undefined) started(host.pid);
+    } catch (error) {
+      void host.close(); // nobody would find it
+      throw error;
+    }
     hosts.set(name, host);
     return host;
   }
 
   let isClosing = false;
   return {
-    start: (options, onEnd) => hostOf(options.plugin.name).start(options, onEnd),
+    start: async (options, onEnd) => hostOf(options.plugin.name).start(options, onEnd),
     close: async () => {
       isClosing = true;
       await Promise.all([...hosts.values()].map((host) => host.close()));

@@ -49,7 +49,7 @@ function readTrajectories(root: string, findings: StoreFindings): void {
     findings.turns += turns.size;
     findings.calls += calls.size;
     for (const [call, answer] of calls) {
-      const lost = wrongSession(answer, Number.parseInt(call, 10));
+      const lost = wrongAnswer(answer, Number.parseInt(call, 10));
       if (lost !== undefined) lostTurns.push(`${id} call ${call}: ${lost}`);
     }
     const own = new Map([...turns.values()].flatMap((turn) => turn.segments).map((one) => [one.ref, one]));
@@ -73,11 +73,19 @@ function readTrajectories(root: string, findings: StoreFindings): void {
   }
 }
 
-/** A session adds each turn's number to one variable: what is wrong with its answer if it lost its state. */
-function wrongSession({ tool, observation }: KeptCall, turn: number) {
-  const expected = `turns = ${(turn * (turn + 1)) / 2}`;
-  if (tool !== "session" || observation === expected) return undefined;
-  return `the session answered ${observation} instead of ${expected}`;
+/** What a tool that keeps something answers in a turn, if it has lost nothing: each adds to one number (tests/plugins/loop-drill). */
+const answers: Record<string, (sum: number) => string> = {
+  session: (sum) => `turns = ${sum}`,
+  code: String,
+  sql: (sum) => `turns\n${sum}\n(1 row)`,
+  run: String,
+};
+
+/** What is wrong with an answer whose tool lost its state. */
+function wrongAnswer({ tool, observation }: KeptCall, turn: number) {
+  const expected = answers[tool]?.((turn * (turn + 1)) / 2);
+  if (expected === undefined || observation === expected) return undefined;
+  return `${tool} answered ${JSON.stringify(observation)} instead of ${JSON.stringify(expected)}`;
 }
 
 /** What is wrong with a trajectory's segments up to `head`, which should hold so many actions. */

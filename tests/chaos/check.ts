@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { readHistories } from "./check-histories.ts";
 import { leftLeases, readStore } from "./check-store.ts";
 import type { KeptTrajectory } from "./journal.ts";
-import { markedProcesses } from "./marked-processes.ts";
+import { markedProcesses, startOf } from "./marked-processes.ts";
 import type { SeenFile } from "./progress-log.ts";
 import { hashOf, read } from "./read-files.ts";
 
@@ -51,7 +51,7 @@ interface GenerationLine {
 
 /**
  * Checks the folder of a chaos run: `runs/` and the histories of each run under `histories/<run>/`, `calls.jsonl` (the
- * side effects of the tools), `generations.jsonl` (what the policy began and finished), `state/` (what the machine holds), `seen.jsonl` (journal files as
+ * side effects of the tools), `generations.jsonl` (what the policy began and finished), `state/` (what the machine holds), `temporary/` and `sandboxes.log` (what its tools made), `seen.jsonl` (journal files as
  * they were seen at the strikes), `strikes.jsonl`. `mark` is what its processes carry.
  */
 export async function check(folder: string, mark: string): Promise<Findings> {
@@ -85,7 +85,11 @@ export async function check(folder: string, mark: string): Promise<Findings> {
     findings.seen.segments += store.segments.size;
     findings.seen.workflows += histories.workflows;
   }
-  findings.orphans.push(...leftLeases(join(folder, "state")));
+  findings.orphans.push(
+    ...leftLeases(join(folder, "state")),
+    ...leftSandboxes(folder),
+    ...leftFolders(folder),
+  );
   const seen = lines<SeenFile>(join(folder, "seen.jsonl"));
   findings.lostTurns.push(...changed(runs, seen, kept));
   const journal: Journal = { kept, seen: new Map(seen.map((one) => [one.path, one.time])) };
@@ -96,6 +100,24 @@ export async function check(folder: string, mark: string): Promise<Findings> {
   findings.lostTurns.push(...generatedTwice(journal, bySeed, generations));
   findings.generationSecondsLost = secondsLost(generations, lines(join(folder, "strikes.jsonl")));
   return findings;
+}
+
+/** Sandboxes that were seen (`sandboxes.log`) and run on. */
+function leftSandboxes(folder: string): string[] {
+  const file = join(folder, "sandboxes.log");
+  const seen = existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : [];
+  return seen.flatMap((line) => {
+    const [pid, start] = line.split(" ");
+    return startOf(Number(pid)) === start ? [`sandbox ${pid}`] : [];
+  });
+}
+
+/** Temporary folders of tools that nobody removed: copies of a database. */
+function leftFolders(folder: string): string[] {
+  const temporary = join(folder, "temporary");
+  return (existsSync(temporary) ? readdirSync(temporary) : [])
+    .filter((name) => name.startsWith("everturn-sql-"))
+    .map((name) => `temporary ${name}`);
 }
 
 /** What runs hold, and when its records were seen to have been made. */

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, openSync } from "node:fs";
+import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { markName } from "./marked-processes.ts";
 
@@ -14,7 +14,7 @@ export interface CliProcess {
 }
 
 /**
- * Starts `everturn …parameters`; its output is appended to `log`, beside which its machine's state is kept. `env`: variables
+ * Starts `everturn …parameters`; its output is appended to `log`, beside which its machine's state and temporary files are kept. `env`: variables
  * beside those of this process.
  */
 export function startCli(
@@ -24,9 +24,17 @@ export function startCli(
   env: Record<string, string> = {},
 ): CliProcess {
   const output = openSync(log, "a");
+  const temporary = join(dirname(log), "temporary");
+  mkdirSync(temporary, { recursive: true });
   const child = spawn(process.execPath, [main, ...parameters], {
     stdio: ["ignore", output, output],
-    env: { ...process.env, ...env, [markName]: mark, XDG_STATE_HOME: join(dirname(log), "state") },
+    env: {
+      ...process.env,
+      ...env,
+      [markName]: mark,
+      XDG_STATE_HOME: join(dirname(log), "state"),
+      TMPDIR: temporary,
+    },
   });
   closeSync(output);
   return { child, ended: once(child, "exit").then(([code]) => code) };

@@ -27,6 +27,8 @@ const progressOf: Partial<Record<Kind, RegExp>> = {
   policy: /\/turn-\d+\.json$/,
   tools: /-call-\d+\.json$/,
   "tool host": /-call-1\.json$/,
+  "plugin host": /-call-\d+\.json$/,
+  sandbox: /-call-\d+\.json$/,
 };
 
 /** Notes in `strike` that its victim is there again, and later that the run got further since. */

@@ -1,7 +1,12 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import type { Scenario } from "./scenarios.ts";
 
-const pipeline = join(import.meta.dirname, "pipeline.yaml");
+const pipelines = {
+  usual: join(import.meta.dirname, "pipeline.yaml"),
+  sandboxes: join(import.meta.dirname, "sandboxes.yaml"),
+};
 
 /** What a chaos run is started with. */
 export interface RunOptions {
@@ -18,7 +23,7 @@ export interface RunOptions {
 }
 
 /** `everturn run` and its parameters for a scenario. */
-export function runParameters({ settings, separate }: Scenario, options: RunOptions): string[] {
+export function runParameters({ settings, separate, sandboxes }: Scenario, options: RunOptions): string[] {
   const { work, runs, seed, steps, hostUrl, pauses, loop } = options;
   const calls = join(work, "calls.jsonl");
   const all = {
@@ -29,12 +34,33 @@ export function runParameters({ settings, separate }: Scenario, options: RunOpti
     "tools.0.config.log": calls,
     "tools.0.config.pause": pauses ? 80 : 0,
     "tools.1.config.url": hostUrl,
-    "tools.2.config.log": join(work, "sessions.log"),
-    "tools.2.config.calls": calls,
-    "tools.3.config.log": calls,
+    ...(sandboxes
+      ? { "tools.3.config.database": turnsDatabase(work) }
+      : {
+          "tools.2.config.log": join(work, "sessions.log"),
+          "tools.2.config.calls": calls,
+          "tools.3.config.log": calls,
+        }),
     ...(loop === undefined ? {} : { "loop.plugin": loop }),
     ...settings,
   };
   const set = Object.entries(all).flatMap(([key, value]) => ["--set", `${key}=${value}`]);
-  return ["run", pipeline, "--runs", runs, ...(separate ? ["--workers", "separate"] : []), ...set];
+  return [
+    "run",
+    sandboxes ? pipelines.sandboxes : pipelines.usual,
+    "--runs",
+    runs,
+    ...(separate ? ["--workers", "separate"] : []),
+    ...set,
+  ];
+}
+
+/** A database of one number, 0, of which each trajectory has a copy. */
+function turnsDatabase(work: string): string {
+  const path = join(work, "turns.sqlite");
+  if (existsSync(path)) return path;
+  const database = new DatabaseSync(path);
+  database.exec("CREATE TABLE turns (turns INTEGER); INSERT INTO turns VALUES (0)");
+  database.close();
+  return path;
 }

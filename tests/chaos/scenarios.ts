@@ -3,6 +3,8 @@ export interface Scenario {
   name: string;
   /** Pipeline keys that it sets, and their values. */
   settings: Record<string, string | number>;
+  /** Its tools hold sandboxes and copies of a database (sandboxes.yaml); these are struck, too, and the hosts of the tools' plugins. */
+  sandboxes: boolean;
   /** Each role's queue has a process of its own; else orchestration, policy and tools share one. */
   separate: boolean;
   /** A second worker serves each queue. */
@@ -22,7 +24,7 @@ export interface Scenario {
 const plain: Scenario = {
   name: "separate",
   settings: {},
-  ...{ separate: true, twoWorkers: false, approves: false, upgrades: false, repeats: true },
+  ...{ sandboxes: false, separate: true, twoWorkers: false, approves: false, upgrades: false, repeats: true },
   share: 16,
   strikesPerStep: 2,
 };
@@ -72,6 +74,7 @@ export const scenarios: readonly Scenario[] = [
     ...{ separate: false, share: 8, strikesPerStep: 12 },
   },
   { ...plain, name: "upgrade", upgrades: true, share: 8 },
+  { ...plain, name: "sandboxes", sandboxes: true, share: 10, strikesPerStep: 4 },
 ];
 
 /** How many of `strikes` each of `among` gets; what is left over goes to the first ones. */

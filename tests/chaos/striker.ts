@@ -21,7 +21,7 @@ export interface Striker {
 
 /** A striker for the processes that carry `mark`. */
 export function createStriker(mark: string, scenario: Scenario, random: () => number): Striker {
-  const nextKind = deck(roundOf(scenario.upgrades), random);
+  const nextKind = deck(roundOf(scenario), random);
   const stopped = new Set<Strike>();
 
   function letGo(strike: Strike): void {
@@ -41,7 +41,8 @@ export function createStriker(mark: string, scenario: Scenario, random: () => nu
   return {
     strike: (run) => {
       const kind = nextKind();
-      const action = random() < stopShare ? "stop" : "kill";
+      const isStop = random() < stopShare && kind !== "sandbox"; // what programs do in one is asked of another process
+      const action = isStop ? "stop" : "kill";
       const length = shortestStop + random() * (longestStop - shortestStop);
       const candidates = chosen(kind);
       const time = Date.now();

@@ -5,6 +5,7 @@ import { approveAll } from "./approver.ts";
 import { changingLoop } from "./changing-loop.ts";
 import { type CliProcess, startCli } from "./cli-process.ts";
 import { startHost } from "./host-process.ts";
+import { markedProcesses, sandboxesOf, startOf } from "./marked-processes.ts";
 import type { ObjectPlace } from "./object-place.ts";
 import { progressLog as openProgressLog, type progressLog } from "./progress-log.ts";
 import { seededRandom } from "./random.ts";
@@ -55,6 +56,7 @@ export async function runUnderFire(options: {
   const loop = scenario.upgrades ? changingLoop(work) : undefined;
   const strikes: Strike[] = [];
   const runs: ChaosRun[] = [];
+  const sandboxes = new Set<string>();
 
   async function oneRun(runSeed: number): Promise<void> {
     const before = new Set(existsSync(root) ? readdirSync(root) : []);
@@ -79,6 +81,7 @@ export async function runUnderFire(options: {
       if (run !== undefined)
         journal ??= openProgressLog(objects?.root ?? root, run, join(work, "seen.jsonl"));
       journal?.look();
+      if (scenario.sandboxes) noteSandboxes(mark, work, sandboxes);
       for (const one of own()) observeRecovery(one, mark, journal?.files ?? []);
     };
     const observe = async () => {
@@ -107,7 +110,7 @@ export async function runUnderFire(options: {
 
     async function strike(): Promise<void> {
       const run = nameOf();
-      if (run === undefined) return; // what is killed before there is a run is no run's loss
+      if (run === undefined) return;
       journal?.snapshot();
       const one = striker.strike(run);
       if (one === undefined) return;
@@ -128,7 +131,13 @@ export async function runUnderFire(options: {
 
     let code: number | null | undefined;
     let resumes = 0;
+    let isOver = false;
+    void cli.ended.then(() => {
+      isOver = true;
+    });
     try {
+      // What is killed before there is a run is no run's loss; and how long that takes would change what the seed draws.
+      while (nameOf() === undefined && !isOver) await sleep(tick);
       while (code === undefined) {
         const before = journal?.reached() ?? 0;
         const atOnce = random() < 0.5;
@@ -171,6 +180,15 @@ export async function runUnderFire(options: {
   }
   for (const one of strikes) appendFileSync(join(work, "strikes.jsonl"), `${JSON.stringify(one)}\n`);
   return { strikes, runs };
+}
+
+/** Writes down the sandboxes that are there and that were not `known`: nothing about them says later whose they were. */
+function noteSandboxes(mark: string, work: string, known: Set<string>): void {
+  for (const { pid } of sandboxesOf(markedProcesses(mark))) {
+    const line = `${pid} ${startOf(pid)}\n`;
+    if (!known.has(line)) appendFileSync(join(work, "sandboxes.log"), line);
+    known.add(line);
+  }
 }
 
 /** The last error that the command line told. */

@@ -1,6 +1,7 @@
-import { type MarkedProcess, markedProcesses } from "./marked-processes.ts";
+import { type MarkedProcess, markedProcesses, sandboxesOf } from "./marked-processes.ts";
+import type { Scenario } from "./scenarios.ts";
 
-/** What is struck: workers by role, the tools' host, the Temporal server, the CLI alone, or the CLI and all it started. */
+/** What is struck: workers by role, the tools' host, the Temporal server, the CLI alone, or the CLI and all it started; the processes of plugins, and their sandboxes. */
 export const kinds = [
   "orchestration",
   "policy",
@@ -10,6 +11,8 @@ export const kinds = [
   "server",
   "cli",
   "everything",
+  "plugin host",
+  "sandbox",
 ] as const;
 
 export type Kind = (typeof kinds)[number];
@@ -24,16 +27,20 @@ const weights: Record<Kind, number> = {
   server: 2,
   cli: 1,
   everything: 1,
+  "plugin host": 2,
+  sandbox: 0,
 };
 
-/** A round of 20 strikes; where the workflow code changes with each start of the CLI, that is struck oftener. */
-export function roundOf(upgrades: boolean): Kind[] {
-  return kinds.flatMap((kind) =>
-    Array<Kind>(weights[kind] + (upgrades && kind === "cli" ? 4 : 0)).fill(kind),
-  );
+/** A round of 22 strikes; more where the workflow code changes with each start of the CLI, and where tools hold sandboxes. */
+export function roundOf({ upgrades, sandboxes }: Scenario): Kind[] {
+  const more: Partial<Record<Kind, number>> = {
+    ...(upgrades ? { cli: 4 } : {}),
+    ...(sandboxes ? { "plugin host": 6, sandbox: 8 } : {}),
+  };
+  return kinds.flatMap((kind) => Array<Kind>(weights[kind] + (more[kind] ?? 0)).fill(kind));
 }
 
-const patterns: Record<Exclude<Kind, "everything">, RegExp> = {
+const patterns: Record<Exclude<Kind, "everything" | "sandbox">, RegExp> = {
   orchestration: /main\.ts worker --role orchestration /,
   policy: /main\.ts worker --role policy /,
   tools: /main\.ts worker --role tools /,
@@ -41,11 +48,13 @@ const patterns: Record<Exclude<Kind, "everything">, RegExp> = {
   "tool host": /tool-host\.ts /,
   server: / server start-dev /,
   cli: /main\.ts (run|resume) /,
+  "plugin host": /\/host-main\.ts/,
 };
 
 /** The processes of a kind that are alive. */
 export function victims(kind: Kind, mark: string): MarkedProcess[] {
   const all = markedProcesses(mark);
+  if (kind === "sandbox") return sandboxesOf(all);
   if (kind !== "everything") return all.filter(({ command }) => patterns[kind].test(command));
   return all.filter(({ command }) => !patterns["tool host"].test(command));
 }

@@ -4,6 +4,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { ToolExecution } from "../../../src/contracts/tool.ts";
+import { EverturnError } from "../../../src/errors/everturn-error.ts";
 import { ownIdentity, processIdentity } from "../../../src/processes/process-identity.ts";
 import { pluginHosts } from "../../../src/threads/plugin-hosts.ts";
 import { hostRecords } from "../../../src/tools/host-records.ts";
@@ -135,6 +136,26 @@ test("of two plugins whose calls were under way neither is blamed: each has a ho
   await expect(bad.call(crash)).rejects.toMatchObject({ code: "TOOL_FAILED" });
   expect(await spared).toBe("spared");
   expect(new Set([await good.call("return process.pid"), await bad.call("return process.pid")]).size).toBe(2);
+});
+
+test("a host that could not be written down is ended, and the next call starts another one", async () => {
+  const pids: number[] = [];
+  const full = new EverturnError("DISK_FULL", { file: "host.json", wanted: "", free: "0 B" });
+  const observer = {
+    started: (pid: number) => {
+      if (pids.push(pid) === 1) throw full;
+    },
+    ended: () => {},
+  };
+  const all = pluginHosts(observer, () => {});
+  onTestFinished(all.close);
+  if (resolved === undefined) throw new Error("the sample plan has no tool");
+  const one = { ...resolved, entry: writePlugin(source) };
+  await expect(toolThread(one, "one", () => {}, all.start)).rejects.toBe(full);
+  const { close } = await toolThread(one, "one", () => {}, all.start);
+  await vi.waitUntil(() => processIdentity(pids[0] ?? -1) === undefined, { timeout: 30_000 });
+  expect(pids).toHaveLength(2);
+  await close();
 });
 
 test("a plugin that ends the process as it is loaded is refused by name", async () => {
