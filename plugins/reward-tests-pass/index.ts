@@ -16,7 +16,7 @@ const testsPass: RewardPlugin = {
     const snapshot = snapshots[String(config.tool)];
     if (snapshot === undefined) return { reward: 0, success: false, metrics: { passed: 0, kept: 0 } }; // it was never called
     const sandbox = await sharedSandbox(config.sandbox, { modules: import.meta.url });
-    if (!sandbox.languages.includes("shell"))
+    if (sandbox.kind !== "bubblewrap")
       return { missing: `tests of a workspace need bubblewrap, and the sandbox is ${sandbox.kind}` };
     const files = filesOf(snapshot);
     const limits = {

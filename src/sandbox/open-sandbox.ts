@@ -2,6 +2,7 @@ import { isObject, type JsonValue } from "../contracts/json.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import type { Backend, SandboxOptions } from "./backend.ts";
 import { bubblewrap } from "./bubblewrap/bubblewrap.ts";
+import { gvisor } from "./gvisor/gvisor.ts";
 import type { RemoteWish } from "./remote/remote-wish.ts";
 import { sandboxFusion } from "./remote/sandbox-fusion.ts";
 import type { Sandbox } from "./sandbox.ts";
@@ -9,6 +10,8 @@ import { wasm } from "./wasm/wasm.ts";
 
 /** In the order in which `auto` tries them. */
 const backends: readonly Backend[] = [bubblewrap, wasm];
+/** Those that are taken only by their names. */
+const others: readonly Backend[] = [gvisor];
 /** Those that a server runs. */
 const remotes: Record<
   string,
@@ -35,9 +38,9 @@ type Way = readonly [kind: string, open: (options: SandboxOptions) => Promise<Sa
 
 function ways(wish: string | RemoteWish): Way[] {
   if (typeof wish === "string") {
-    const found = backends.filter(({ kind }) => wish === "auto" || wish === kind);
+    const found = wish === "auto" ? backends : [...backends, ...others].filter(({ kind }) => wish === kind);
     if (found.length > 0) return found.map(({ kind, open }) => [kind, open]);
-    const kinds = ["auto", ...backends.map(({ kind }) => kind)];
+    const kinds = ["auto", ...[...backends, ...others].map(({ kind }) => kind)];
     const servers = Object.keys(remotes).map((kind) => `{ kind: ${kind}, url: … }`);
     throw new EverturnError("SANDBOX_UNKNOWN", { wish, kinds: [...kinds, ...servers].join(", ") });
   }

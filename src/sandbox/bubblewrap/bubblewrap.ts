@@ -1,10 +1,10 @@
 import type { Backend } from "../backend.ts";
 import { controlGroups } from "../control-group.ts";
-import { type RunningSandbox, type SandboxSurroundings, startSandbox } from "../driver/running-sandbox.ts";
+import { type SandboxSurroundings, startSandbox } from "../driver/running-sandbox.ts";
+import { sandboxesAhead } from "../driver/sandboxes.ts";
 import { openSession } from "../driver/session.ts";
 import { driverText, javascriptText } from "../driver/texts.ts";
-import type { Language, SandboxLimits, SessionOptions } from "../sandbox.ts";
-import { startedAhead } from "../started-ahead.ts";
+import type { Language } from "../sandbox.ts";
 import { triedSandbox } from "../tried-sandbox.ts";
 import { sandboxCommand } from "./command.ts";
 import { findMachine } from "./machine.ts";
@@ -28,17 +28,9 @@ export const bubblewrap: Backend = {
       filter,
       command: (some, group) => sandboxCommand(machine, some, texts, filter !== undefined, group),
     };
-    const ahead = startedAhead<RunningSandbox>({
-      memory: idle,
-      isOver: ({ channel }) => channel.child.exitCode !== null || channel.child.signalCode !== null,
-      end: (one) => one.end(),
-    });
-    const sandboxes = {
-      kind: "bubblewrap",
-      start: (some: SandboxLimits, options: SessionOptions) => startSandbox(surroundings, some, options),
-      ready: (some: SandboxLimits) =>
-        ahead.take(JSON.stringify(some), () => startSandbox(surroundings, some)),
-    };
+    const sandboxes = sandboxesAhead("bubblewrap", idle, (some, options) =>
+      startSandbox(surroundings, some, options),
+    );
     const languages: Language[] = [
       "python",
       ...(machine.node === undefined ? [] : ["javascript" as const]),
@@ -50,7 +42,7 @@ export const bubblewrap: Backend = {
       boundary: boundary(filter !== undefined, groups !== undefined),
       limits,
       open: (some, options) => openSession(sandboxes, some, options),
-      close: () => ahead.close(),
+      close: () => sandboxes.close(),
     });
   },
 };

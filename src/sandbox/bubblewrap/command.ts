@@ -3,7 +3,7 @@ import type { SandboxLimits } from "../sandbox.ts";
 import type { Machine } from "./machine.ts";
 
 /** User and group of root's sandboxes: nobody's on this machine. Inside, it is 1000. */
-const user = 65_533;
+export const sandboxUser = 65_533;
 
 /** The command that starts a sandbox whose first process is the driver; it reads its seccomp filter from file 3. */
 export function sandboxCommand(
@@ -16,7 +16,8 @@ export function sandboxCommand(
   return [...inGroup(group), ...asUser(machine), ...sandbox(machine, limits, texts, filtered)];
 }
 
-function inGroup(group: ControlGroup | undefined): string[] {
+/** Enters a control group first. */
+export function inGroup(group: ControlGroup | undefined): string[] {
   if (group === undefined) return [];
   const enter =
     'n=$1; shift; while [ "$n" -gt 0 ]; do echo $$ >"$1" || exit 1; shift; n=$((n-1)); done; exec "$@"';
@@ -25,7 +26,14 @@ function inGroup(group: ControlGroup | undefined): string[] {
 
 function asUser({ setpriv }: Machine): string[] {
   if (setpriv === undefined) return [];
-  return [setpriv, `--reuid=${user}`, `--regid=${user}`, "--clear-groups", "--no-new-privs", "--"];
+  return [
+    setpriv,
+    `--reuid=${sandboxUser}`,
+    `--regid=${sandboxUser}`,
+    "--clear-groups",
+    "--no-new-privs",
+    "--",
+  ];
 }
 
 function sandbox(
@@ -67,7 +75,8 @@ function sandbox(
   ];
 }
 
-function environment(javascript: string): Record<string, string> {
+/** What programs have in their environment. */
+export function environment(javascript: string): Record<string, string> {
   return {
     PATH: "/usr/local/bin:/usr/bin:/bin",
     HOME: "/work",

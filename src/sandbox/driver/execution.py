@@ -66,6 +66,8 @@ class Execution:
         self.poll = select.poll()
         self.open = {stream.fd: stream for stream in (self.stdout, self.stderr, self.answer)}
         for fd in (0, self.interpreter.ended, *self.open):
+            if fd is None:
+                continue
             self.poll.register(fd, select.POLLIN)
         for fd in self.pending:
             self.poll.register(fd, select.POLLOUT)
@@ -78,7 +80,7 @@ class Execution:
 
     def wait(self):
         until = min(self.watchAt, self.began + self.limits["time"])
-        seconds = 0.01 if self.broken else max(0, until - time.monotonic())
+        seconds = 0.01 if self.broken or self.interpreter.ended is None else max(0, until - time.monotonic())
         for fd, _ in self.poll.poll(seconds * 1000 + 1):
             if fd in self.pending:
                 self.give(fd)

@@ -19,7 +19,7 @@ class Interpreter:
             self.pid = os.fork()
             if self.pid == 0:
                 become(language, keep, limits, others, inner)
-            self.ended = os.pidfd_open(self.pid)
+            self.ended = end_of(self.pid)
         except OSError:
             for fd in outer:
                 os.close(fd)
@@ -38,6 +38,16 @@ class Interpreter:
         for fd in (self.stdin, self.stdout, self.stderr, self.requests, self.answers, self.ended):
             if fd is not None:
                 os.close(fd)
+
+
+def end_of(pid):
+    """What can be waited on for a process's end; None where the kernel has no such thing, as older gVisors have not."""
+    try:
+        return os.pidfd_open(pid)
+    except OSError as error:
+        if error.errno != errno.ENOSYS:
+            raise
+        return None
 
 
 def become(language, keep, limits, others, inner):
@@ -93,7 +103,10 @@ def limit(language, limits, others):
     ):
         hard = resource.getrlimit(which)[1]
         most = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(which, (most, most))
+        try:
+            resource.setrlimit(which, (most, most))
+        except ValueError:
+            pass  # gVisor has some of them, and lets nobody set them
 
 
 def line_of(file):

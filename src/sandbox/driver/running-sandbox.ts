@@ -9,6 +9,8 @@ export interface SandboxSurroundings {
   kind: string;
   groups: ControlGroups | undefined;
   filter: Buffer | undefined;
+  /** The kernel bounds no number of processes: the driver looks at it. */
+  countsProcesses?: boolean;
   command(limits: SandboxLimits, group: ControlGroup | undefined): string[];
 }
 
@@ -21,7 +23,7 @@ export interface RunningSandbox {
 
 /** Starts a sandbox. Throws SANDBOX_FAILED, the signal's reason. */
 export async function startSandbox(
-  { kind, groups, filter, command }: SandboxSurroundings,
+  { kind, groups, filter, countsProcesses = false, command }: SandboxSurroundings,
   limits: SandboxLimits,
   { environment, hold, signal }: Omit<SessionOptions, "limits"> = {},
 ): Promise<RunningSandbox> {
@@ -39,7 +41,7 @@ export async function startSandbox(
   hold?.(processHandle(channel.child.pid));
   const kill = () => void channel.child.kill("SIGKILL");
   signal?.addEventListener("abort", kill);
-  const begun = await channel.ask({ do: "start", limits: { ...limits } });
+  const begun = await channel.ask({ do: "start", limits: { ...limits }, counts: countsProcesses });
   signal?.removeEventListener("abort", kill);
   if (begun !== undefined && signal?.aborted !== true) return { channel, group, end };
   await end();

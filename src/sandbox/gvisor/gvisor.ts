@@ -1,0 +1,94 @@
+import type { Backend } from "../backend.ts";
+import { type ControlGroups, controlGroups } from "../control-group.ts";
+import { type RunningSandbox, startSandbox } from "../driver/running-sandbox.ts";
+import { sandboxesAhead } from "../driver/sandboxes.ts";
+import { openSession } from "../driver/session.ts";
+import { driverText, javascriptText } from "../driver/texts.ts";
+import { findInterpreters, onPath } from "../interpreters.ts";
+import type { Language, SandboxLimits, SessionOptions } from "../sandbox.ts";
+import { triedSandbox } from "../tried-sandbox.ts";
+import { makeBundles } from "./bundle.ts";
+import { sandboxCommand } from "./command.ts";
+
+const kind = "gvisor";
+/** MiB that a sandbox takes before its first program. */
+const idle = 64;
+/** MiB and threads that gVisor's own processes take beside the programs. */
+const own = { memory: 512, processes: 1024 };
+
+/** Programs on a kernel in user space of their own: gVisor's `runsc`, without root's rights. Linux only. */
+export const gvisor: Backend = {
+  kind,
+  async open({ limits }) {
+    const runsc = onPath("runsc");
+    if (runsc === undefined)
+      return { missing: "runsc is not on PATH; install gVisor (gvisor.dev/docs/user_guide/install)" };
+    const found = findInterpreters();
+    if ("missing" in found) return found;
+    const groups = await controlGroups();
+    const bundles = makeBundles(found, { driver: driverText(), javascript: javascriptText() });
+    const start = async (some: SandboxLimits, options?: SessionOptions): Promise<RunningSandbox> => {
+      const bundle = bundles.make(some);
+      try {
+        const running = await startSandbox(
+          {
+            kind,
+            groups: groups && roomier(groups),
+            filter: undefined,
+            countsProcesses: true,
+            command: (_, group) => sandboxCommand(runsc, found, bundle, group),
+          },
+          some,
+          options,
+        );
+        const end = async () => {
+          await running.end();
+          bundle.remove();
+        };
+        return { ...running, end };
+      } catch (error) {
+        bundle.remove();
+        throw error;
+      }
+    };
+    const sandboxes = sandboxesAhead(kind, idle, start);
+    const languages: Language[] = [
+      "python",
+      ...(found.node === undefined ? [] : ["javascript" as const]),
+      "shell",
+    ];
+    return triedSandbox({
+      kind,
+      languages,
+      boundary: boundary(groups !== undefined),
+      limits,
+      open: (some, options) => openSession(sandboxes, some, options),
+      close: async () => {
+        await sandboxes.close();
+        bundles.remove();
+      },
+    });
+  },
+};
+
+/** With room for gVisor itself, which has threads of its own for each of a program's. */
+function roomier(groups: ControlGroups): ControlGroups {
+  return {
+    make: ({ memory, processes, ...rest }) =>
+      groups.make({
+        ...rest,
+        memory: memory + own.memory,
+        processes: 4 * processes + own.processes,
+      }),
+  };
+}
+
+function boundary(hasGroups: boolean): string {
+  return [
+    "a kernel of the sandbox's own in user space (gVisor), with the machine's /usr to read, files in memory and no network;",
+    hasGroups
+      ? "memory is bounded by a control group."
+      : "memory in all is looked at twenty times a second, no control group.",
+    "It takes a hole in gVisor's kernel, and one in the machine's behind it.",
+  ].join(" ");
+}
