@@ -34,6 +34,7 @@ export function hideControl(
       message.role === "assistant" ? message : { ...message, content: hide(message.content) },
     );
     const hiddenTools = tools.map((tool) => ({
+      ...tool,
       name: hide(tool.name),
       description: hide(tool.description),
       parameters: Object.fromEntries(
