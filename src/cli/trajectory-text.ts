@@ -96,17 +96,30 @@ export function callLines(call: ToolCallRecord, paint: Paint): string[] {
     `${paint("magenta", "tool call")}  ${visible(`${call.tool} ${written}`).trim()}  ${validity}, ${attempts}${approval}`,
     paint("magenta", "observation"),
     indented(call.observation),
-    ...mediaNames(call).map(({ name, frame }) => paint("dim", `  ${frameText(name, frame)}`)),
+    ...mediaNames(call).map(({ name, called, frame }) =>
+      paint("dim", `  ${frameText(visible(called ?? name), frame)}`),
+    ),
     ...(call.whole === undefined ? [] : [paint("dim", `  whole: sha256 ${call.whole} (--whole prints it)`)]),
     ...(call.done === true ? [paint("yellow", "  the tool said that it is done")] : []),
   ];
 }
 
-/** The images of an observation by name: image-1, video-1-frame-1. */
-export function mediaNames({ media = [] }: Pick<ToolCallRecord, "media">): { name: string; frame: Frame }[] {
+/** An image of an observation, by its place there (image-1, video-1-frame-1), and what the tool called it, if it did. */
+interface NamedFrame {
+  name: string;
+  called?: string;
+  frame: Frame;
+}
+
+/** The images of an observation by name. */
+export function mediaNames({ media = [] }: Pick<ToolCallRecord, "media">): NamedFrame[] {
   return media.flatMap((one, index) => {
     const number = media.slice(0, index + 1).filter(({ type }) => type === one.type).length;
-    return one.frames.map((frame, at) => ({ name: frameName(one, number, at), frame }));
+    return one.frames.map((frame, at) => {
+      const name = frameName(one, number, at);
+      if (one.name === undefined) return { name, frame };
+      return { name, called: one.type === "image" ? one.name : `${one.name}, frame ${at + 1}`, frame };
+    });
   });
 }
 

@@ -73,7 +73,7 @@ svg text.value-label { fill: var(--ink); font-size: 13px; font-weight: 600; pain
 .call .tool { font-size: 13px; font-weight: 600; color: var(--violet); } .call .tool span { margin-left: 8px; font-weight: 400; color: var(--bad); }
 code { font: 13px/1.5 ui-monospace, "SF Mono", Menlo, Consolas, monospace; white-space: pre-wrap; overflow-wrap: anywhere; }
 .observation { margin-top: 4px; padding-top: 4px; border-top: 1px dashed var(--grid); } .observation span { color: var(--muted); margin-right: 6px; }
-.observation img { display: block; max-width: 100%; max-height: 160px; margin-top: 4px; } .observation .media { display: block; overflow-wrap: anywhere; }
+.observation img { display: block; max-width: 100%; max-height: 160px; margin-top: 4px; } .observation .media { display: block; overflow-wrap: anywhere; font-size: 11px; }
 .verdict { margin-top: auto; font-weight: 600; } .verdict.good { color: var(--good); } .verdict.bad { color: var(--bad); }
 .verdict span { color: var(--muted); font-weight: 400; font-size: 13px; margin-left: 10px; }
 .id { color: var(--muted); font: 12px ui-monospace, Menlo, Consolas, monospace; overflow-wrap: anywhere; }

@@ -17,8 +17,10 @@ type Refuse = (expected: string) => EverturnError;
 
 /** An image of a tool's answer. Throws what `refuse` says. */
 export function checkedImage(part: Record<string, unknown>, place: string, refuse: Refuse): CheckedMedia {
+  const name = checkedName(part, place, refuse);
   return {
     type: "image",
+    ...(name === undefined ? {} : { name }),
     frames: [frameOf(part.data, declaredType(part, place, refuse), `${place}.data`, refuse)],
   };
 }
@@ -31,28 +33,26 @@ export function checkedVideo(part: Record<string, unknown>, place: string, refus
   if (framesPerSecond !== undefined && !(isNumber(framesPerSecond) && framesPerSecond > 0))
     throw refuse(`“${place}.framesPerSecond” must be a number above 0`);
   const declared = declaredType(part, place, refuse);
+  const name = checkedName(part, place, refuse);
   return {
     type: "video",
+    ...(name === undefined ? {} : { name }),
     frames: frames.map((data, index) => frameOf(data, declared, `${place}.frames[${index}]`, refuse)),
     ...(framesPerSecond === undefined ? {} : { framesPerSecond }),
   };
 }
 
 /** What the model reads where an image or a video stands: the same whenever the same is answered. */
-export function mediaNote({ type, frames }: CheckedMedia, name: string): string {
+export function mediaNote({ type, frames, name }: CheckedMedia, number: number): string {
   const [first] = frames;
   const kind = first?.mediaType.replace(/^image\//, "").replace(/\+xml$/, "") ?? "";
   const size = first?.width === undefined ? "" : `${first.width}×${first.height} `;
   const length = type === "image" ? "" : `${frames.length} ${frames.length === 1 ? "frame" : "frames"}, `;
-  return `[${name}: ${length}${size}${kind}]`;
+  return `[${name ?? `${type} ${number}`}: ${length}${size}${kind}]`;
 }
 
-/** What an image or a video of a tool's answer is called; undefined if it has no name. Throws what `refuse` says. */
-export function checkedName(
-  { name }: Record<string, unknown>,
-  place: string,
-  refuse: Refuse,
-): string | undefined {
+/** What an image or a video of a tool's answer is called; undefined if it has no name. */
+function checkedName({ name }: Record<string, unknown>, place: string, refuse: Refuse): string | undefined {
   if (name === undefined) return undefined;
   if (typeof name === "string" && /^[^\p{C}\p{Zl}\p{Zp}[\]]{1,100}$/u.test(name)) return name;
   throw refuse(`“${place}.name” must be a text in one line, of 100 characters at most and without brackets`);

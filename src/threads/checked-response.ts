@@ -1,7 +1,7 @@
 import type { ToolResponse } from "../contracts/tool.ts";
 import type { EverturnError } from "../errors/everturn-error.ts";
 import { checkedMetrics, invalidAnswer, isNumber, isPlain } from "./checked-answer.ts";
-import { type CheckedMedia, checkedImage, checkedName, checkedVideo, mediaNote } from "./checked-media.ts";
+import { type CheckedMedia, checkedImage, checkedVideo, mediaNote } from "./checked-media.ts";
 
 /** What a tool answered: all that the model reads in `text`, with a note for each of `media`, in their order. */
 export interface CheckedResponse
@@ -64,7 +64,7 @@ function partText(part: unknown, place: string, media: CheckedMedia[], refuse: R
         part.type === "image" ? checkedImage(part, place, refuse) : checkedVideo(part, place, refuse);
       media.push(checked);
       const number = media.filter(({ type }) => type === checked.type).length;
-      return mediaNote(checked, checkedName(part, place, refuse) ?? `${checked.type} ${number}`);
+      return mediaNote(checked, number);
     }
     default:
       throw refuse(`“${place}.type” must be text, json, image or video`);

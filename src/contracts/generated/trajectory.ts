@@ -219,6 +219,10 @@ export interface Media {
    */
   type: "image" | "video";
   /**
+   * What its note calls it, where the tool gave it a name.
+   */
+  name?: string;
+  /**
    * Its images, in order.
    *
    * @minItems 1

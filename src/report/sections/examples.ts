@@ -78,10 +78,10 @@ function turn({ action, toolCalls }: TurnEntry, images: Images): Html {
 }
 
 /** An image, or the first frame of a video; its name alone where the report has no room for it. */
-function thumbnail({ type, frames: [first] }: Media, images: Images): Html {
+function thumbnail({ type, name: called = type, frames: [first] }: Media, images: Images): Html {
   if (first === undefined) return nothing;
   const source = images.get(first.sha256);
-  const name = `${type}, ${first.mediaType}, sha256 ${first.sha256}`;
+  const name = `${called}, ${first.mediaType}, sha256 ${first.sha256}`;
   if (source === undefined) return html`<span class="media">${name}</span>`;
   return html`<img src="${source}" alt="${name}" title="${name}">`;
 }

@@ -98,6 +98,7 @@ test("names an observation's images, writes them where it is told to, and prints
         media: [
           { type: "image", frames: [frame] },
           { type: "video", frames: [frame, frame] },
+          { type: "image", name: "image 7", frames: [frame] },
         ],
       })),
     })),
@@ -106,13 +107,14 @@ test("names an observation's images, writes them where it is told to, and prints
   expect(cut).toContain("  a long\n  [5 characters cut]");
   expect(cut).toContain(`  image-1: image/png, 640×480, 33 bytes, sha256 ${frame.sha256}`);
   expect(cut).toContain("  video-1-frame-2: image/png");
+  expect(cut).toContain("  image 7: image/png");
   expect(cut).toContain("  the tool said that it is done");
   const target = join(runs, "media");
   expect(await show("step-0001/task-01009/0", "--whole", "--media", target)).toContain(
     "observation\n  a long page\n",
   );
   expect(readdirSync(target).sort()).toEqual(
-    ["image-1", "video-1-frame-1", "video-1-frame-2"].map((one) => `turn-1-call-0-${one}.png`),
+    ["image-1", "image-2", "video-1-frame-1", "video-1-frame-2"].map((one) => `turn-1-call-0-${one}.png`),
   );
   expect(readFileSync(join(target, "turn-1-call-0-image-1.png"))).toEqual(Buffer.from(image));
 });

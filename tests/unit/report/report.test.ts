@@ -65,7 +65,7 @@ test("shows the images of observations, those that are large by name", async () 
   const frame = { sha256, mediaType: "image/png", bytes: image.length };
   const media: Media[] = [
     { type: "image", frames: [frame] },
-    { type: "video", frames: [{ ...frame, sha256: "0".repeat(64), bytes: 2 ** 30 }] },
+    { type: "video", name: "video 3", frames: [{ ...frame, sha256: "0".repeat(64), bytes: 2 ** 30 }] },
   ];
   const names = await trajectoryReader(run).list({ stage: "evaluation-v0005" });
   for (const name of names) {
@@ -79,7 +79,7 @@ test("shows the images of observations, those that are large by name", async () 
   }
   const page = await reportOf(run);
   expect(page).toContain(`<img src="data:image/png;base64,${Buffer.from(image).toString("base64")}"`);
-  expect(page).toContain(`video, image/png, sha256 ${"0".repeat(64)}</span>`);
+  expect(page).toContain(`video 3, image/png, sha256 ${"0".repeat(64)}</span>`);
   expect(page.match(/<img /g)?.length).toBe(page.match(/class="media">video/g)?.length);
 });
 

@@ -41,6 +41,8 @@ test("the header says what an image is, whatever is declared; where it says noth
 test("a part's name stands in its note, in one line and without brackets", () => {
   const named = (name: unknown) => answered({ content: [{ type: "image", data: gif(3, 4), name }] }).text;
   expect(named("image 7")).toBe("[image 7: 3×4 gif]");
+  const [seen] = answered({ content: [{ type: "image", data: gif(3, 4), name: "image 7" }] }).media ?? [];
+  expect(seen).toMatchObject({ type: "image", name: "image 7" });
   for (const name of ["", "a]", "a\nb", "a\u2028b", "x".repeat(101), 7])
     expect(() => named(name)).toThrow("“content[0].name” must be a text in one line");
 });
