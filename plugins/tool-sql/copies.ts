@@ -1,12 +1,5 @@
-import {
-  copyFileSync,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { randomUUID } from "node:crypto";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
@@ -15,9 +8,9 @@ import { gunzipSync, gzipSync } from "node:zlib";
 const largest = 64 * 2 ** 20;
 const prefix = "everturn-sql-";
 
-/** A folder for a trajectory's own copy of a database, and the place of the copy. */
+/** Where a trajectory's own copy of a database is to be: the folder is made after it was noted, so that one is never left that nobody knows. */
 export function copyPlace(): { folder: string; path: string } {
-  const folder = mkdtempSync(join(tmpdir(), prefix));
+  const folder = join(tmpdir(), `${prefix}${randomUUID()}`);
   return { folder, path: join(folder, "database") };
 }
 
@@ -32,6 +25,11 @@ export function copyDatabase(from: string, to: string): void {
 
 export function packedCopy(path: string): Uint8Array {
   return gzipSync(readFileSync(path), { level: 1 });
+}
+
+/** Makes the folder of a copy; nobody else may read it. */
+export function makeCopyFolder(folder: string): void {
+  mkdirSync(folder, { mode: 0o700 });
 }
 
 export function unpackCopy(bytes: Uint8Array, path: string): void {

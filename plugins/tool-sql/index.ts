@@ -1,6 +1,6 @@
 import type { JsonObject, ToolCreation, ToolPlugin, ToolResponse } from "everturn/plugin";
 import { type DatabaseSource, namedDatabase, openDatabases, type QueryOutcome } from "everturn/sql";
-import { copyDatabase, copyPlace, packedCopy, removeCopy, unpackCopy } from "./copies.ts";
+import { copyDatabase, copyPlace, makeCopyFolder, packedCopy, removeCopy, unpackCopy } from "./copies.ts";
 import { tellRows } from "./tell.ts";
 
 interface Session {
@@ -49,6 +49,7 @@ function session({ config, task, hold }: ToolCreation, copy: (from: string, to: 
     throw new Error("write: true is for SQLite and DuckDB: PostgreSQL has no copies");
   const { folder, path } = copyPlace();
   hold(folder);
+  makeCopyFolder(folder);
   copy(source.path, path);
   return { source: { ...source, path, write: true }, folder };
 }
