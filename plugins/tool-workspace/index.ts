@@ -1,9 +1,10 @@
-import type { JsonObject, JsonValue, Task, ToolPlugin, ToolResponse } from "everturn/plugin";
+import type { JsonObject, JsonValue, ToolPlugin, ToolResponse } from "everturn/plugin";
 import { runCommand } from "./command.ts";
 import { difference } from "./difference.ts";
 import { create, insert, replace, view } from "./edits.ts";
 import { Mistake } from "./mistake.ts";
 import { find, search } from "./search.ts";
+import { checkSource, taskTree } from "./source.ts";
 import { Tree, type TreeLimits } from "./tree.ts";
 
 /** A trajectory's files, as the task brought them and as they are now. */
@@ -14,9 +15,19 @@ interface Workspace {
 
 /** A file tree for each trajectory. Its state is its bytes, kept after each call: it goes on anywhere, and no command is run twice. */
 const workspace: ToolPlugin<Workspace> = {
-  create({ task, config }) {
-    const files = filesOf(task);
-    return { before: new Tree(files, limitsOf(config)), tree: new Tree(files, limitsOf(config)) };
+  async create({ task, config }) {
+    const before = await taskTree(task, config);
+    return { before, tree: new Tree(before.entries(), limitsOf(config)) };
+  },
+
+  async refusal(task, config) {
+    try {
+      await checkSource(task, config);
+      return undefined;
+    } catch (error) {
+      if (error instanceof Mistake) return error.message;
+      throw error;
+    }
   },
 
   async execute(given, execution, state) {
@@ -43,13 +54,13 @@ const workspace: ToolPlugin<Workspace> = {
     return Buffer.from(JSON.stringify(files));
   },
 
-  restore(snapshot, { task, config }) {
+  async restore(snapshot, { task, config }) {
     const files: [string, string][] = JSON.parse(Buffer.from(snapshot).toString());
     const contents = files.map(([path, content]): [string, Uint8Array] => [
       path,
       Buffer.from(content, "base64"),
     ]);
-    return { before: new Tree(filesOf(task), limitsOf(config)), tree: new Tree(contents, limitsOf(config)) };
+    return { before: await taskTree(task, config), tree: new Tree(contents, limitsOf(config)) };
   },
 };
 
@@ -78,19 +89,4 @@ function numberOf(value: JsonValue | undefined): number | undefined {
 
 function limitsOf({ files, bytes }: JsonObject): TreeLimits {
   return { files: Number(files), bytes: Number(bytes) };
-}
-
-/** The files that a task brings, as verl's rows say it: `extra_info.tools_kwargs.workspace.create_kwargs.files`, texts by path. */
-function filesOf({ extra_info }: Task): [string, Uint8Array][] {
-  const files = ["workspace", "create_kwargs", "files"].reduce<JsonValue | undefined>(
-    (value, key) => (isObject(value) ? value[key] : undefined),
-    extra_info?.tools_kwargs,
-  );
-  return isObject(files)
-    ? Object.entries(files).map(([path, text]) => [path, Buffer.from(String(text))])
-    : [];
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

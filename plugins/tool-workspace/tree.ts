@@ -71,7 +71,7 @@ export class Tree {
 }
 
 /** A path in its plain form. Throws Mistake for one that leads out of the tree, or that no file system would take. */
-function treePath(path: string): string {
+export function treePath(path: string): string {
   const plain = posix.normalize(path);
   const parts = plain.split("/");
   if (plain === "." || plain.startsWith("/") || plain.endsWith("/") || parts.includes(".."))

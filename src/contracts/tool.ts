@@ -80,6 +80,11 @@ export interface ToolPlugin<State = undefined, Answer = ToolResponse | JsonValue
    * the answer. A throw says why there is no plan.
    */
   functions?(config: JsonObject): Promise<Record<string, ToldFunction>> | Record<string, ToldFunction>;
+  /**
+   * Why no trajectory of the task could use the tool, where its manifest says `checksTasks`: asked of all tasks before a run, which does not
+   * begin then. Undefined if nothing is wrong.
+   */
+  refusal?(task: Task, config: JsonObject): Promise<string | undefined> | string | undefined;
   release?(state: State): Promise<void> | void;
   /** For `recovery: snapshot`: the state after a call, as bytes; undefined if it can't be told, and would be lost. */
   snapshot?(state: State): Promise<Uint8Array | undefined> | Uint8Array | undefined;

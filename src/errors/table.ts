@@ -755,6 +755,11 @@ export const errorTable = {
     retryable: false,
     help: "Name it in `dataSources` of one of the pipeline's rewards, or add a reward without `dataSources`, which scores all tasks.",
   },
+  TASKS_REFUSED: {
+    message: "{at}: The tool {tool} can't be used in {tasks}: {reason}.",
+    retryable: false,
+    help: "Mend these tasks, leave them out, or change the tool's configuration.",
+  },
   REWARD_MISSING: {
     message: "The reward manager {reward} has no score: {reason}.",
     retryable: false,

@@ -6,6 +6,7 @@ import type { RunSettings } from "../contracts/run-settings.ts";
 import { evaluationStage } from "../contracts/stages.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { policyFraming, preflight } from "../pipeline/preflight.ts";
+import { refusedTaskProblems } from "../pipeline/refused-tasks.ts";
 import { type OpenRun, openRun } from "../runs/open-runs.ts";
 import type { RunReference } from "../runs/run-reference.ts";
 import { inPart } from "../store/tree-part.ts";
@@ -87,7 +88,8 @@ async function refuseTasks(
   const tools = withoutTools ? [] : plan.tools;
   const framing = await inPart(store, policyPart(plan, 0), (folder) => policyFraming(plan.policy, folder));
   const { problems } = preflight({ ...plan, tools }, { taskFile }, framing);
-  if (problems.length > 0) throw refusal(displayPath(file), problems);
+  const refused = [...problems, ...(await refusedTaskProblems(tools, { taskFile }))];
+  if (refused.length > 0) throw refusal(displayPath(file), refused);
 }
 
 /** The run's plan, its tools answered from another run. Throws RUN_NOT_FOUND. */

@@ -14,6 +14,7 @@ import { loadParts } from "./load-parts.ts";
 import { applyOverrides } from "./overrides.ts";
 import { type Preflight, preflight } from "./preflight.ts";
 import { readPipeline } from "./read-pipeline.ts";
+import { refusedTaskProblems } from "./refused-tasks.ts";
 import { formatProblems, withFormat } from "./resolve-format.ts";
 import { resolvePlugins } from "./resolve-plugins.ts";
 import { resolveTraining } from "./resolve-training.ts";
@@ -63,6 +64,7 @@ export async function checkPipeline(
   const found = preflight(plan, data, framing);
   const { demonstrations = [] } = data;
   const unfit = await formatProblems(plan, { demonstrations, framing }, document);
-  if (found.problems.length + unfit.length > 0) throw refusal(document.file, [...unfit, ...found.problems]);
+  const refused = [...unfit, ...found.problems, ...(await refusedTaskProblems(plan.tools, data))];
+  if (refused.length > 0) throw refusal(document.file, refused);
   return { plan, preflight: found };
 }

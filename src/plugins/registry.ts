@@ -34,6 +34,7 @@ export function requiredFunctions({ kind, tool }: PluginManifest): string[] {
     ...(tool?.stateful ? ["create", "release"] : []),
     ...(tool?.recovery === "snapshot" ? ["snapshot", "restore"] : []),
     ...(tool?.dynamic === true ? ["functions"] : []),
+    ...(tool?.checksTasks === true ? ["refusal"] : []),
   ];
 }
 

@@ -24,6 +24,12 @@ export function checkedSnapshot(plugin: string, given: unknown): Uint8Array | un
   throw invalidAnswer(plugin, "snapshot", given, "it must be bytes, a Uint8Array, or nothing");
 }
 
+/** Why a task is refused, checked; undefined if it is not. */
+export function checkedRefusal(plugin: string, given: unknown): string | undefined {
+  if (given === undefined || (typeof given === "string" && given !== "")) return given;
+  throw invalidAnswer(plugin, "refusal", given, "it must be a text that says why, or nothing");
+}
+
 /** Numbers by name, checked; absent if there are none. */
 export function checkedMetrics(
   metrics: unknown,

@@ -1,3 +1,4 @@
+import type { Task } from "../contracts/generated/task.ts";
 import type { JsonObject, JsonValue } from "../contracts/json.ts";
 import type { OfferedFunction, ResolvedPlugin } from "../contracts/plan.ts";
 import type { Score, ScoreRequest, Unscored } from "../contracts/reward.ts";
@@ -39,6 +40,8 @@ export interface PluginFunctions {
   reap: { request: { handle: JsonValue; config: JsonObject }; answer: undefined };
   probe: { request: { config: JsonObject }; answer: undefined };
   functions: { request: { config: JsonObject }; answer: OfferedFunction[] };
+  /** One for each task. */
+  refusal: { request: { tasks: readonly Task[]; config: JsonObject }; answer: (string | undefined)[] };
   score: { request: Omit<ScoreRequest, "signal">; answer: Score | Unscored };
 }
 

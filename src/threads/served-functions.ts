@@ -1,7 +1,7 @@
 import type { JsonValue } from "../contracts/json.ts";
 import type { RewardPlugin } from "../contracts/reward.ts";
 import type { ToolPlugin } from "../contracts/tool.ts";
-import { checkedScore, checkedSnapshot } from "./checked-answer.ts";
+import { checkedRefusal, checkedScore, checkedSnapshot } from "./checked-answer.ts";
 import { checkedFunctions } from "./checked-functions.ts";
 import { checkedResponse } from "./checked-response.ts";
 import type { FunctionName, PluginFunctions, StateNumber } from "./protocol.ts";
@@ -32,7 +32,7 @@ export function servedTool(
   plugin: ToolPlugin<unknown>,
   states: Map<StateNumber, unknown>,
 ): ServedFunctions {
-  const { create, restore, snapshot, release, reap, probe, functions } = plugin;
+  const { create, restore, snapshot, release, reap, probe, functions, refusal } = plugin;
   const keep = ({ number }: ServedCall, state: unknown): StateNumber => {
     states.set(number, state);
     return number;
@@ -70,6 +70,13 @@ export function servedTool(
     ...(probe && {
       probe: async ({ config }) => {
         await probe.call(plugin, config);
+      },
+    }),
+    ...(refusal && {
+      refusal: async ({ tasks, config }) => {
+        const said: (string | undefined)[] = [];
+        for (const task of tasks) said.push(checkedRefusal(name, await refusal.call(plugin, task, config)));
+        return said;
       },
     }),
     ...(functions && {

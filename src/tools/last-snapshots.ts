@@ -23,7 +23,7 @@ export async function lastSnapshots(
   }
   const read = [...last].map(async ([tool, sha256]): Promise<[string, Uint8Array]> => {
     const bytes = await store.readBytes(sha256);
-    if (bytes !== undefined) return [tool, bytes];
+    if (bytes !== undefined) return [tool, new Uint8Array(bytes)];
     const file = `bytes ${sha256}, the state of ${tool}`;
     throw new EverturnError("RECORD_CORRUPT", { file, reason: "they are gone, or changed" });
   });

@@ -87,6 +87,10 @@ export interface ToolManifest {
    */
   dynamic?: true;
   /**
+   * The plugin says of each task whether it can be used there, by refusal(task, config), before a run begins.
+   */
+  checksTasks?: true;
+  /**
    * Its calls are questions: each waits until a person answers it (everturn trajectory answer), and its execution is told the answer.
    */
   person?: true;

@@ -1,11 +1,19 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import type { JsonObject, Task } from "everturn/plugin";
 import { pluginChecks } from "everturn/testing";
 import { describe, expect, test } from "vitest";
 import { runCommand } from "../../../plugins/tool-workspace/command.ts";
 import { difference } from "../../../plugins/tool-workspace/difference.ts";
 import { create, insert, replace, view } from "../../../plugins/tool-workspace/edits.ts";
+import workspace from "../../../plugins/tool-workspace/index.ts";
 import { find, search } from "../../../plugins/tool-workspace/search.ts";
+import { taskTree } from "../../../plugins/tool-workspace/source.ts";
 import { Tree } from "../../../plugins/tool-workspace/tree.ts";
 import { bubblewrapHere } from "../../support/bubblewrap.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const here = await bubblewrapHere();
 await here?.close();
@@ -30,7 +38,17 @@ describe("a workspace's files", () => {
     insert(tree, "a.py", 2, "w = 4");
     expect(tree.text("a.py")).toBe("$& = 3\ny = 2\nw = 4\n");
     expect(difference(before, tree)).toBe(
-      "--- a/a.py\n+++ b/a.py\n@@ -1,2 +1,3 @@\n-x = 1\n-y = 2\n+$& = 3\n+y = 2\n+w = 4\n--- /dev/null\n+++ b/lib/b.py\n@@ -0,0 +1,1 @@\n+z\n\\ No newline at end of file",
+      "--- a/a.py\n+++ b/a.py\n@@ -1,2 +1,3 @@\n-x = 1\n+$& = 3\n y = 2\n+w = 4\n--- /dev/null\n+++ b/lib/b.py\n@@ -0,0 +1,1 @@\n+z\n\\ No newline at end of file",
+    );
+  });
+
+  test("a difference has a hunk for each place", () => {
+    const lines = Array.from({ length: 20 }, (_, index) => `${index + 1}\n`);
+    const [before, tree] = [treeOf({ a: lines.join(""), b: "gone\n" }), treeOf({ a: lines.join("") })];
+    replace(tree, "a", "3\n4\n", "3\nfour\n");
+    replace(tree, "a", "17\n", "");
+    expect(difference(before, tree)).toBe(
+      "--- a/a\n+++ b/a\n@@ -1,7 +1,7 @@\n 1\n 2\n 3\n-4\n+four\n 5\n 6\n 7\n@@ -14,7 +14,6 @@\n 14\n 15\n 16\n-17\n 18\n 19\n 20\n--- a/b\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-gone",
     );
   });
 
@@ -71,6 +89,105 @@ describe("a workspace's files", () => {
     expect(() => tree.write("d", "x".repeat(10_001))).toThrow("10000 bytes");
     for (const path of ["1", "2", "3"]) tree.write(path, "");
     expect(() => tree.write("4", "")).toThrow("5 files");
+  });
+});
+
+const folder = temporaryFolder();
+const config: JsonObject = { folder, files: 5, bytes: 10_000, memory: 256, sandbox: "bubblewrap" };
+const taskOf = (create_kwargs: JsonObject): Task => ({
+  data_source: "test",
+  prompt: [{ role: "user", content: "?" }],
+  reward_model: { ground_truth: "" },
+  extra_info: { tools_kwargs: { workspace: { create_kwargs } } },
+});
+async function taken(kwargs: JsonObject, more: JsonObject = {}): Promise<Record<string, string>> {
+  const tree = await taskTree(taskOf(kwargs), { ...config, ...more });
+  return Object.fromEntries(tree.entries().map(([path, content]) => [path, Buffer.from(content).toString()]));
+}
+
+/** A tar archive of these entries: their paths, contents, types as tar numbers them (0: a file), and what their headers say of their size. */
+function tarOf(...entries: [path: string, content: string, type?: string, size?: number][]): Buffer {
+  const blocks = entries.flatMap(([path, content, type = "0", size = content.length]) => {
+    const header = Buffer.alloc(512);
+    const octal = (value: number, digits: number) => `${value.toString(8).padStart(digits, "0")}\0`;
+    header.write(path);
+    header.write(
+      `${octal(0o644, 7)}${octal(0, 7)}${octal(0, 7)}${octal(size, 11)}${octal(0, 11)}        ${type}/etc`,
+      100,
+    );
+    header.write("ustar\x0000", 257);
+    header.write(
+      octal(
+        header.reduce((sum, byte) => sum + byte),
+        6,
+      ),
+      148,
+    );
+    return [header, Buffer.from(content.padEnd(Math.ceil(content.length / 512) * 512, "\0"))];
+  });
+  return Buffer.concat([...blocks, Buffer.alloc(1024)]);
+}
+
+describe("a task's files", () => {
+  test("are its own, laid over those of a folder or a tarball", async () => {
+    mkdirSync(join(folder, "app", ".git"), { recursive: true });
+    mkdirSync(join(folder, "app", "src"));
+    writeFileSync(join(folder, "app", ".git", "config"), "");
+    writeFileSync(join(folder, "app", "src", "a.py"), "a");
+    expect(await taken({ source: "app", files: { b: "b" } })).toEqual({ "src/a.py": "a", b: "b" });
+    expect(await taken({}, { source: "app" })).toEqual({ "src/a.py": "a" });
+    expect(await taken({})).toEqual({});
+    const archive = tarOf(["./src/", "", "5"], ["./src/a.py", "a".repeat(600)], ["e", ""]);
+    writeFileSync(join(folder, "a.tar"), archive);
+    writeFileSync(join(folder, "a.tar.gz"), gzipSync(archive));
+    const files = { "src/a.py": "over", e: "" };
+    expect(await taken({ source: "a.tar", files: { "src/a.py": "over" } })).toEqual(files);
+    expect((await taken({ source: "a.tar.gz" }))["src/a.py"]).toBe("a".repeat(600));
+  });
+
+  test.each<[string, Buffer, string]>([
+    ["..", tarOf(["a/../../x", ""]), "a/../../x is no path"],
+    ["an absolute name", tarOf(["/etc/passwd", ""]), "/etc/passwd is no path"],
+    ["a symbolic link", tarOf(["l", "", "2"]), "l is a SymbolicLink"],
+    ["a hard link", tarOf(["a", "a"], ["l", "", "1"]), "l is a Link"],
+    ["a device", tarOf(["null", "", "3"]), "null is a CharacterDevice"],
+    ["a pipe", tarOf(["p", "", "6"]), "p is a FIFO"],
+    ["a file twice", tarOf(["a", "1"], ["./a", "2"]), "a is in it twice"],
+    ["a folder that is a file", tarOf(["a", "1"], ["a/b", "2"]), "a is a file"],
+    ["too many files", tarOf(...[..."123456"].map((name): [string, string] => [name, ""])), "5 files"],
+    ["too many bytes", tarOf(["a", "x".repeat(10_001)]), "10000 bytes"],
+    ["more than there is", tarOf(["a", "", "0", 8 ** 11 - 1]), "no whole tar archive"],
+    ["a header that is cut", tarOf(["a", "1"]).subarray(0, 700), "no whole tar archive"],
+    ["no end", tarOf(["a", "1"]).subarray(0, 1024), "no whole tar archive"],
+    ["noise", Buffer.from("noise"), "no whole tar archive"],
+    ["nothing", Buffer.alloc(0), "no whole tar archive"],
+    ["a bomb", gzipSync(Buffer.alloc(50_000_000)), "it holds more than"],
+    ["half of a gzip file", gzipSync(tarOf(["a", "1"])).subarray(0, 40), "unexpected end"],
+  ])("are not an archive's with %s", async (name, archive, reason) => {
+    const isPacked = archive[0] === 0x1f;
+    const file = `${name.replaceAll(/\W/g, "-")}.${isPacked ? "tgz" : "tar"}`;
+    writeFileSync(join(folder, file), archive);
+    await expect(taken({ source: file })).rejects.toThrow(reason);
+  });
+
+  test("are refused before a run: too many, too large, no texts, nowhere, or out of their folder", async () => {
+    const refusal = async (kwargs: JsonObject, more = {}) =>
+      await workspace.refusal?.(taskOf(kwargs), { ...config, ...more });
+    symlinkSync("/etc", join(folder, "out"));
+    mkdirSync(join(folder, "linked"));
+    symlinkSync("/etc/passwd", join(folder, "linked", "passwd"));
+    writeFileSync(join(folder, "a.zip"), "");
+    expect(await refusal({ files: { a: "1" } })).toBeUndefined();
+    expect(await refusal({ files: { a: "x".repeat(10_001) } })).toContain("10000 bytes");
+    expect(await refusal({ files: { "../a": "" } })).toContain("../a is no path");
+    expect(await refusal({ files: { a: 1 } })).toContain("a is no text");
+    expect(await refusal({ source: "nowhere" })).toContain("is not in");
+    expect(await refusal({ source: "../x" })).toContain("../x is no path");
+    expect(await refusal({ source: "/etc" })).toContain("/etc is no path");
+    expect(await refusal({ source: "out" })).toContain("leads out of");
+    expect(await refusal({ source: "a.zip" })).toContain("no .tar");
+    expect(await refusal({ source: "a" }, { folder: undefined })).toContain("`folder`");
+    await expect(taken({ source: "linked" })).rejects.toThrow("passwd is no file");
   });
 });
 
@@ -117,5 +234,45 @@ describe.runIf(here !== undefined)("tool-workspace in bubblewrap", async () => {
     });
     for (const check of checks) await check.run();
     expect(checks.map(({ promise }) => promise)).toContain("snapshot");
+  });
+
+  test("a git bundle's files are those of a commit, as they were committed; nothing that it says is done", async () => {
+    const repository = join(folder, "repository");
+    const git = (...parameters: string[]) =>
+      execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b.c", "-C", repository, ...parameters], {
+        encoding: "utf8",
+        env: { ...process.env, GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1" },
+      }).trim();
+    mkdirSync(repository);
+    git("init", "--quiet", "--initial-branch=main");
+    writeFileSync(join(repository, "a.txt"), "first\n");
+    writeFileSync(
+      join(repository, ".gitattributes"),
+      "kept export-ignore\na.txt export-subst eol=crlf ident\n",
+    );
+    writeFileSync(join(repository, "kept"), "$Format:%H$ $Id$\n");
+    git("add", "--all");
+    git("commit", "--quiet", "--message=one");
+    const first = git("rev-parse", "HEAD");
+    writeFileSync(join(repository, "a.txt"), "second $Format:%H$ $Id$\n");
+    git("commit", "--quiet", "--all", "--message=two");
+    git("bundle", "create", "--quiet", join(folder, "r.bundle"), "--all");
+    const source = "r.bundle";
+    expect(await taken({ source, commit: first })).toMatchObject({
+      "a.txt": "first\n",
+      kept: "$Format:%H$ $Id$\n",
+    });
+    expect((await taken({ source, commit: "main" }))["a.txt"]).toBe("second $Format:%H$ $Id$\n");
+    expect((await taken({ source }))["a.txt"]).toContain("second");
+    await expect(taken({ source, commit: "nowhere" })).rejects.toThrow("git can't read it");
+    await expect(taken({ source, commit: "--output=/x" })).rejects.toThrow("no name of a commit");
+    await expect(taken({ source }, { files: 1 })).rejects.toThrow("1 files");
+    symlinkSync("a.txt", join(repository, "link"));
+    git("add", "--all");
+    git("commit", "--quiet", "--message=three");
+    git("bundle", "create", "--quiet", join(folder, "s.bundle"), "--all");
+    await expect(taken({ source: "s.bundle" })).rejects.toThrow("link is a SymbolicLink");
+    writeFileSync(join(folder, "t.bundle"), "# v2 git bundle\n-0000 x\n\nPACK");
+    await expect(taken({ source: "t.bundle" })).rejects.toThrow("git can't read it");
   });
 });

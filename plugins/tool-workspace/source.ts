@@ -1,0 +1,133 @@
+import type { Stats } from "node:fs";
+import { realpath, stat } from "node:fs/promises";
+import { join, sep } from "node:path";
+import type { JsonObject, JsonValue, Task } from "everturn/plugin";
+import { readBundle } from "./bundle.ts";
+import { readFolder } from "./folder.ts";
+import { Mistake } from "./mistake.ts";
+import { readArchive, unpacked } from "./tarball.ts";
+import { Tree, type TreeLimits, treePath } from "./tree.ts";
+
+type Files = [string, Uint8Array][];
+
+/** Milliseconds in which an archive must have been read. */
+const longest = 50_000;
+/** So many archives' files are kept, of those that were read last. */
+const mostKept = 16;
+const kept = new Map<string, Promise<Files>>();
+
+/** What a task says of its files. */
+interface Said {
+  source?: string;
+  commit?: string;
+  /** Laid over the source's. */
+  files: Files;
+}
+
+/**
+ * The files that a task brings, as verl's rows say it, in `extra_info.tools_kwargs.workspace.create_kwargs`: those of `source`, a folder, a tarball or a git bundle
+ * below the configured folder, at `commit`, or of the configured one; and `files`, texts by path, laid over them. Throws Mistake for what can be none.
+ */
+export async function taskTree(task: Task, config: JsonObject): Promise<Tree> {
+  const { source, commit, files } = saidOf(task, config);
+  const limits = limitsOf(config);
+  const found = source === undefined ? [] : await sourceFiles(source, commit, limits, config);
+  return new Tree(new Map([...found, ...files]), limits);
+}
+
+/** Throws Mistake where a task's own files don't fit, or its source is not there. What is in an archive is not looked at. */
+export async function checkSource(task: Task, config: JsonObject): Promise<void> {
+  const { source, files } = saidOf(task, config);
+  new Tree(files, limitsOf(config));
+  if (source !== undefined) await found(source, config);
+}
+
+function saidOf({ extra_info }: Task, config: JsonObject): Said {
+  const kwargs = ["workspace", "create_kwargs"].reduce<JsonValue | undefined>(
+    (value, key) => (isObject(value) ? value[key] : undefined),
+    extra_info?.tools_kwargs,
+  );
+  const { files: texts = {}, source, commit } = { ...named(config), ...(isObject(kwargs) ? kwargs : {}) };
+  if (!isObject(texts)) throw new Mistake("create_kwargs.files is no object of texts by path");
+  const files = Object.entries(texts).map(([path, text]): [string, Uint8Array] => {
+    if (typeof text !== "string") throw new Mistake(`create_kwargs.files: ${path} is no text`);
+    return [treePath(path), Buffer.from(text)];
+  });
+  return {
+    ...(typeof source === "string" ? { source } : {}),
+    ...(typeof commit === "string" ? { commit } : {}),
+    files,
+  };
+}
+
+/** What the configuration says for tasks that say nothing. */
+function named({ source, commit }: JsonObject): JsonObject {
+  return { ...(source !== undefined ? { source } : {}), ...(commit !== undefined ? { commit } : {}) };
+}
+
+function limitsOf({ files, bytes }: JsonObject): TreeLimits {
+  return { files: Number(files), bytes: Number(bytes) };
+}
+
+async function sourceFiles(
+  source: string,
+  commit: string | undefined,
+  limits: TreeLimits,
+  config: JsonObject,
+): Promise<Files> {
+  const { place, status } = await found(source, config);
+  try {
+    if (status.isDirectory()) return await readFolder(place, limits);
+    const key = JSON.stringify([place, status.mtimeMs, status.size, commit, limits, config.sandbox]);
+    return await keptFiles(key, () => archiveFiles(place, commit, limits, config));
+  } catch (error) {
+    if (error instanceof Mistake) throw untaken(source, error.message);
+    throw error;
+  }
+}
+
+/** Where a source lies, below the configured folder, also with all its symbolic links followed. */
+async function found(source: string, { folder }: JsonObject): Promise<{ place: string; status: Stats }> {
+  if (typeof folder !== "string")
+    throw untaken(source, "`folder` of the tool's configuration says where it lies");
+  const root = await realpath(folder);
+  const place = await realpath(join(root, treePath(source))).catch(() => undefined);
+  if (place === undefined) throw untaken(source, `it is not in ${folder}`);
+  if (!place.startsWith(root + sep)) throw untaken(source, `a symbolic link leads out of ${folder}`);
+  const status = await stat(place);
+  if (!status.isDirectory() && !/\.(tar|tar\.gz|tgz|bundle)$/.test(place))
+    throw untaken(source, "it is no folder, and no .tar, .tar.gz, .tgz or .bundle");
+  return { place, status };
+}
+
+function untaken(source: string, reason: string): Mistake {
+  return new Mistake(`the source ${source} can't be taken: ${reason}`);
+}
+
+async function archiveFiles(
+  place: string,
+  commit: string | undefined,
+  limits: TreeLimits,
+  config: JsonObject,
+): Promise<Files> {
+  if (place.endsWith(".bundle")) return readBundle(place, commit, limits, config);
+  return unpacked(await readArchive(place, !place.endsWith(".tar"), limits, AbortSignal.timeout(longest)));
+}
+
+/** What `read` reads, once for all trajectories of a thread. */
+function keptFiles(key: string, read: () => Promise<Files>): Promise<Files> {
+  const known = kept.get(key);
+  const files = known ?? read();
+  kept.delete(key);
+  kept.set(key, files);
+  if (known === undefined) files.catch(() => kept.delete(key)); // read again with the next trajectory
+  for (const oldest of kept.keys()) {
+    if (kept.size <= mostKept) break;
+    kept.delete(oldest);
+  }
+  return files;
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
