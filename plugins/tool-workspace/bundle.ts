@@ -1,6 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import type { JsonObject } from "everturn/plugin";
-import { sandboxOf } from "./command.ts";
+import { sharedSandbox } from "everturn/sandbox";
 import { Mistake } from "./mistake.ts";
 import { unpacked } from "./tarball.ts";
 import type { TreeLimits } from "./tree.ts";
@@ -24,7 +24,7 @@ export async function readBundle(
     throw new Mistake(`${commit} is no name of a commit, a branch or a tag`);
   const size = (await stat(file)).size / 2 ** 20;
   if (size > largest) throw new Mistake(`a bundle may have ${largest} MiB`);
-  const sandbox = await sandboxOf(String(config.sandbox));
+  const sandbox = await sharedSandbox(config.sandbox, { modules: import.meta.url });
   if (!sandbox.languages.includes("shell"))
     throw new Error(`a git bundle is read in bubblewrap, and the sandbox is ${sandbox.kind}`);
   const disk = Math.ceil(4 * size + (3 * limits.bytes) / 2 ** 20) + 64;
