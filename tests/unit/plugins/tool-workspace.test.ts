@@ -112,7 +112,7 @@ function tarOf(...entries: [path: string, content: string, type?: string, size?:
     const octal = (value: number, digits: number) => `${value.toString(8).padStart(digits, "0")}\0`;
     header.write(path);
     header.write(
-      `${octal(0o644, 7)}${octal(0, 7)}${octal(0, 7)}${octal(size, 11)}${octal(0, 11)}        ${type}/etc`,
+      `${octal(0o644, 7)}${octal(0, 7)}${octal(0, 7)}${octal(size, 11)}${octal(0, 11)}        ${type}${"12".includes(type) ? "/etc" : ""}`,
       100,
     );
     header.write("ustar\x0000", 257);
