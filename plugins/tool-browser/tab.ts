@@ -29,7 +29,8 @@ export class Tab {
   readonly #context: BrowserContext;
   readonly #gate: Gate;
   readonly #limits: TabLimits;
-  readonly #requests = new Set<Request>();
+  /** Those that a page waits for. */
+  readonly #requests = new Map<Page, Set<Request>>();
   #page: Page;
   #parts: string[] = [];
   #refs = new Map<number, string>();
@@ -46,9 +47,6 @@ export class Tab {
     this.#page = page;
     this.#gate = gate;
     this.#limits = limits;
-    context.on("request", (request) => this.#requests.add(request));
-    context.on("requestfinished", (request) => this.#requests.delete(request));
-    context.on("requestfailed", (request) => this.#fail(request));
     context.on("page", (opened) => this.#welcome(opened));
     this.#watch(page);
   }
@@ -80,7 +78,7 @@ export class Tab {
     const until = performance.now() + longest;
     await sleep(quiet / 2);
     for (let since = performance.now(); performance.now() < until; await sleep(quiet / 5)) {
-      if (this.#requests.size > 0) since = performance.now();
+      if ((this.#requests.get(this.#page)?.size ?? 0) > 0) since = performance.now();
       if (performance.now() - since >= quiet) return;
     }
   }
@@ -146,7 +144,6 @@ export class Tab {
       this.#isReplacing = false;
     }
     for (const page of before) void page.close().catch(() => {}); // nobody waits: one that hangs is killed by the browser
-    this.#requests.clear();
     this.position = 0;
   }
 
@@ -181,12 +178,6 @@ export class Tab {
     return refused === undefined ? undefined : `error: ${url} could not be opened: ${refused}`;
   }
 
-  #fail(request: Request): void {
-    this.#requests.delete(request);
-    if (!request.isNavigationRequest()) return;
-    this.#failed = { url: request.url(), reason: request.failure()?.errorText ?? "unknown" };
-  }
-
   #welcome(opened: Page): void {
     if (this.#isReplacing) this.#watch(opened);
     if (this.#isReplacing || opened === this.#page) return;
@@ -201,6 +192,15 @@ export class Tab {
   }
 
   #watch(page: Page): void {
+    const requests = new Set<Request>();
+    this.#requests.set(page, requests);
+    page.on("request", (request) => requests.add(request));
+    page.on("requestfinished", (request) => requests.delete(request));
+    page.on("requestfailed", (request) => {
+      requests.delete(request);
+      if (request.isNavigationRequest())
+        this.#failed = { url: request.url(), reason: request.failure()?.errorText ?? "unknown" };
+    });
     page.on("dialog", (dialog) => this.#answer(page, dialog));
     page.on("download", () => this.#note("(the page offered a download, which was refused)"));
     page.on("crash", () => this.#note("(the page crashed)"));
@@ -208,6 +208,7 @@ export class Tab {
       if (frame === page.mainFrame() && page === this.#page) this.position = 0;
     });
     page.on("close", () => {
+      this.#requests.delete(page);
       const left = this.#context.pages().at(-1);
       if (page === this.#page && left !== undefined) this.#show(left);
     });

@@ -196,7 +196,7 @@ const hostile: Record<string, string> = {
   "/alerts": "<title>Alerts</title><button onclick='while (true) alert(1)'>Go</button>",
   "/reload": "<title>Reload</title><script>location.reload()</script>",
   "/popups":
-    '<title>Popups</title><button onclick=\'for (let i = 0; i < 20; i++) window.open("/", "w" + i)\'>Go</button>',
+    '<title>Popups</title><button onclick=\'for (let i = 0; i < 6; i++) window.open("/", "w" + i)\'>Go</button>',
   "/huge":
     "<title>Huge</title><body><script>for (let i = 0; i < 60000; i++) document.body.append(document.createElement('i'))</script>",
   "/crash":
