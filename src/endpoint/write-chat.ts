@@ -1,0 +1,52 @@
+import { answerIds } from "./answer-ids.ts";
+import type { EndpointCall, ModelAnswer, ModelRequest } from "./model-request.ts";
+import type { ServerEvent } from "./server-event.ts";
+
+type Asked = Pick<ModelRequest, "model" | "includeUsage">;
+
+/** The body of an answer to a request for chat completions. Its content is "" where nothing was said, and never null. */
+export function chatBody(answer: ModelAnswer, { model }: Asked) {
+  const { text, reasoning, calls, finishReason, usage, created } = answer;
+  const message = {
+    role: "assistant" as const,
+    content: text,
+    refusal: null,
+    ...(reasoning === undefined ? {} : { reasoning_content: reasoning }),
+    ...(calls.length === 0 ? {} : { tool_calls: calls.map(shownCall) }),
+  };
+  return {
+    id: answerIds(answer).chat,
+    object: "chat.completion" as const,
+    created,
+    model,
+    choices: [{ index: 0, message, logprobs: null, finish_reason: finishReason }],
+    usage: shownUsage(usage),
+  };
+}
+
+/** The same answer as a stream: what was thought, what was said, each call, why it ended, the usage if it was asked for. */
+export function chatEvents(answer: ModelAnswer, { model, includeUsage }: Asked): ServerEvent[] {
+  const { text, reasoning, calls, finishReason, usage, created } = answer;
+  const common = { id: answerIds(answer).chat, object: "chat.completion.chunk" as const, created, model };
+  const chunk = (delta: object, reason: ModelAnswer["finishReason"] | null = null) => ({
+    ...common,
+    choices: [{ index: 0, delta, logprobs: null, finish_reason: reason }],
+    ...(includeUsage ? { usage: null } : {}),
+  });
+  const chunks: object[] = [chunk({ role: "assistant", content: "" })];
+  if (reasoning !== undefined) chunks.push(chunk({ reasoning_content: reasoning }));
+  if (text !== "") chunks.push(chunk({ content: text }));
+  for (const [index, call] of calls.entries())
+    chunks.push(chunk({ tool_calls: [{ index, ...shownCall(call) }] }));
+  chunks.push(chunk({}, finishReason));
+  if (includeUsage) chunks.push({ ...common, choices: [], usage: shownUsage(usage) });
+  return [...chunks.map((one) => ({ data: JSON.stringify(one) })), { data: "[DONE]" }];
+}
+
+function shownCall({ id, name, arguments: given }: EndpointCall) {
+  return { id, type: "function" as const, function: { name, arguments: given } };
+}
+
+function shownUsage({ prompt, completion }: ModelAnswer["usage"]) {
+  return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
+}
