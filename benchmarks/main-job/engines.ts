@@ -6,7 +6,7 @@ import { toolDefinitions } from "../../src/pipeline/tool-definitions.ts";
 import { loadPolicy, loadTrainer } from "../../src/plugins/registry.ts";
 import { runTasks } from "../../src/tasks/run-tasks.ts";
 import { trajectoryReader } from "../../src/trajectory/reader.ts";
-import { readSegments } from "../../src/trajectory/segments.ts";
+import { readRows } from "../../src/trajectory/segments.ts";
 import { trainingTrajectory } from "../../src/trajectory/training-trajectory.ts";
 import { readTrajectories } from "../../src/trajectory/trajectory-files.ts";
 import { trajectoryOf } from "../../src/trajectory/trajectory-of.ts";
@@ -66,7 +66,7 @@ export async function openEngines(own: OwnRun): Promise<Engines> {
       const trajectories: TrainingTrajectory[] = [];
       for (const { id, taskId: group, reward, head } of await records(step)) {
         trajectories.push(
-          trainingTrajectory({ id, group, reward }, await readSegments(own.store, trajectoryOf(id), head), 1),
+          trainingTrajectory({ id, group, reward }, await readRows(own.store, trajectoryOf(id), head), 1),
         );
       }
       return timed(() => trainer.policyGradientStep(trajectories, { temperature: 1 }));

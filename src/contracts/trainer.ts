@@ -22,6 +22,11 @@ export interface TrainingTrajectory {
   turnRewards?: number[];
   /** Trajectories of one task share a group. */
   group: string;
+  /**
+   * Lengths of its rows, which stand one after the other in `tokens` and the columns beside it: conversations that share
+   * one reward, such as sub-agents'. Absent where it is one row.
+   */
+  rows?: number[];
 }
 
 /** Metrics of a supervised step. */

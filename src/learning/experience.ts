@@ -97,7 +97,9 @@ export function checkTrajectories(trajectories: readonly ScoredTrajectory[]): vo
 }
 
 function problemOf(trajectory: ScoredTrajectory): string | undefined {
-  const { tokens, logprobs, samplingLogprobs = logprobs, mask, reward, turnRewards } = trajectory;
+  const { tokens, logprobs, samplingLogprobs = logprobs, mask, reward, turnRewards, rows } = trajectory;
+  const total = rows?.reduce((sum, length) => sum + length, 0) ?? tokens.length;
+  if (total !== tokens.length) return `has ${tokens.length} tokens, but rows of ${total}`;
   for (const { length } of [logprobs, samplingLogprobs]) {
     if (length !== tokens.length) return `has ${tokens.length} tokens, but ${length} log-probabilities`;
   }

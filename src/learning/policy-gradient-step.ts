@@ -14,7 +14,8 @@ import { klEstimate } from "./kl.ts";
 import { nextKlCoefficient } from "./kl-controller.ts";
 import { joined, type Objective, type TrainingSample } from "./objective.ts";
 import { learningRateAt } from "./schedule.ts";
-import { type ScoredTrajectory, tokenRewards, turnsOf } from "./token-rewards.ts";
+import type { ActionScores } from "./score-actions.ts";
+import { type ScoredTrajectory, sequencesOf, tokenRewards, turnsOf } from "./token-rewards.ts";
 import type { TrainingSettings } from "./training-settings.ts";
 
 /** What a policy-gradient step measured: means over the updates that it made, but for the last five. */
@@ -134,12 +135,32 @@ async function scoresBefore(
     "referenceLogProbabilities" in objective.inputs ||
     (settings.klIn === "reward" && settings.klCoefficient > 0);
   if (trajectories.length === 0) return [];
-  const policy = wantsPolicy ? await engine.score(trajectories, "policy", temperature) : [];
-  const reference = wantsReference ? await engine.score(trajectories, "reference", temperature) : [];
+  const policy = wantsPolicy ? await scored(engine, trajectories, "policy", temperature) : [];
+  const reference = wantsReference ? await scored(engine, trajectories, "reference", temperature) : [];
   return trajectories.map((_, index) => ({
     ...policy[index],
     ...(wantsReference && { referenceLogProbabilities: reference[index]!.logProbabilities }),
   }));
+}
+
+/** The scores of each trajectory, those of its rows one after the other. */
+async function scored(
+  engine: TrainingEngine,
+  trajectories: readonly ScoredTrajectory[],
+  ...[weights, temperature]: [weights: "policy" | "reference", temperature: number]
+): Promise<ActionScores[]> {
+  const rows = trajectories.map(sequencesOf);
+  const scores = await engine.score(rows.flat(), weights, temperature);
+  let end = 0;
+  return rows.map(({ length }) => {
+    const own = scores.slice(end, end + length);
+    end += length;
+    const join = (of: (score: ActionScores) => Float32Array) => joined(own.map(of));
+    return {
+      logProbabilities: join(({ logProbabilities }) => logProbabilities),
+      values: join(({ values }) => values),
+    };
+  });
 }
 
 async function update(
@@ -155,7 +176,7 @@ async function update(
     const own = weights[index]!;
     const policyWeights = own.map((weight, at) => weight * importance[at]!);
     return {
-      sequences: [sequence],
+      sequences: sequencesOf(sequence),
       columns: { ...columns, weights: own, policyWeights, shares: shares[index]! },
     };
   });

@@ -12,6 +12,8 @@ export interface ScoredTrajectory extends TokenSequence {
   readonly turnRewards?: readonly number[];
   /** Trajectories of one task share a group; default: a group of its own. */
   readonly group?: string;
+  /** Lengths of the rows that stand one after the other in its columns, each a sequence of its own; default: one row. */
+  readonly rows?: readonly number[];
 }
 
 /** Soft punishment of trajectories that come near the longest one allowed (DAPO, arXiv 2503.14476, equation 13). */
@@ -57,4 +59,16 @@ export function tokenRewards(
 export function overlongReward(actionTokens: number, { maximum, buffer, penalty }: OverlongSettings): number {
   const over = (actionTokens - (maximum - buffer)) / buffer;
   return -penalty * Math.max(0, Math.min(1, over));
+}
+
+/** The sequences that a model sees of a trajectory: its rows. */
+export function sequencesOf(trajectory: ScoredTrajectory): TokenSequence[] {
+  const { tokens, mask, rows } = trajectory;
+  if (rows === undefined) return [trajectory];
+  let end = 0;
+  return rows.map((length) => {
+    const start = end;
+    end += length;
+    return { tokens: tokens.slice(start, end), mask: mask.slice(start, end) };
+  });
 }

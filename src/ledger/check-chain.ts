@@ -1,7 +1,7 @@
 import type { FinishedTrajectory } from "../contracts/folded-step.ts";
-import type { Segment } from "../contracts/generated/segment.ts";
 import type { Finding } from "../contracts/ledger.ts";
-import type { TokenCounts } from "../contracts/trajectory.ts";
+import type { RecordedTurn } from "../contracts/recorded-turn.ts";
+import type { SegmentRef, TokenCounts } from "../contracts/trajectory.ts";
 import { turnKey } from "../store/keys.ts";
 import type { Store } from "../store/store.ts";
 import { segmentRef } from "../trajectory/segments.ts";
@@ -19,23 +19,23 @@ export async function checkChain(
   trajectory: string,
   record: ChainEnd,
 ): Promise<Finding[]> {
-  const segments = await namedSegments(store, trajectory, record);
-  const problem = typeof segments === "string" ? segments : chainProblem(segments, record);
+  const turns = await turnsOf(store, trajectory, record);
+  const problem = typeof turns === "string" ? turns : chainProblem(turns, record);
   return problem === undefined ? [] : [{ check: "segments", subject: trajectory, problem }];
 }
 
-/** The segments of a trajectory's turns by their names, or what is wrong with its journal. */
-async function namedSegments(
+/** The turns of a trajectory, or what is wrong with its journal. */
+async function turnsOf(
   store: Pick<Store, "read">,
   id: string,
   record: ChainEnd,
-): Promise<Map<string, Segment> | string> {
+): Promise<RecordedTurn[] | string> {
   const place = trajectoryOf(id);
-  const segments = new Map<string, Segment>();
+  const turns: RecordedTurn[] = [];
   for (let turn = 1; turn <= record.policyVersions.length; turn++) {
     const recorded = await store.read(turnKey(place, turn));
     if (recorded === undefined) return `turn ${turn} is not in its journal, or can't be read`;
-    for (const segment of [recorded.appended, recorded.action]) segments.set(segmentRef(segment), segment);
+    turns.push(recorded);
     if (segmentRef(recorded.action) !== recorded.head) {
       return `turn ${turn} says that it ends with ${recorded.head}, but its action has another name`;
     }
@@ -43,24 +43,25 @@ async function namedSegments(
       return `its last turn ends with ${recorded.head}, its record with ${record.head}`;
     }
   }
-  return segments;
+  return turns;
 }
 
-function chainProblem(segments: ReadonlyMap<string, Segment>, record: ChainEnd): string | undefined {
+function chainProblem(turns: readonly RecordedTurn[], record: ChainEnd): string | undefined {
   const tokens: TokenCounts = { prompt: 0, action: 0, observation: 0 };
-  const versions: (number | undefined)[] = [];
-  for (let ref = record.head; ref !== null; ) {
-    const segment = segments.get(ref);
-    if (segment === undefined) return `the segment ${ref} is missing`;
-    tokens[segment.origin] += segment.tokens.length;
-    if (segment.origin === "action") versions.unshift(segment.policyVersion);
-    ref = segment.previous;
+  const heads = new Set<SegmentRef>();
+  for (const { appended, action, head } of turns) {
+    for (const { origin, tokens: own } of [appended, action]) tokens[origin] += own.length;
+    const { previous } = appended;
+    if (previous !== null && !heads.has(previous)) return `the segment ${previous} is missing`;
+    if (action.previous !== segmentRef(appended)) return `the segment ${action.previous} is missing`;
+    heads.add(head);
   }
   for (const origin of ["prompt", "action", "observation"] as const) {
     const { [origin]: recorded } = record.tokens;
     if (tokens[origin] === recorded) continue;
     return `its segments hold ${tokens[origin]} ${origin} tokens, its record says ${recorded}`;
   }
-  if (versions.join() === record.policyVersions.join()) return undefined;
-  return `its actions are of versions ${versions.join()}, its record says ${record.policyVersions.join()}`;
+  const versions = turns.map(({ action }) => action.policyVersion).join();
+  if (versions === record.policyVersions.join()) return undefined;
+  return `its actions are of versions ${versions}, its record says ${record.policyVersions.join()}`;
 }

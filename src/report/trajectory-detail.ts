@@ -5,7 +5,7 @@ import type { SpokenMessage } from "../contracts/message.ts";
 import type { TokenCounts, ToolCallRecord } from "../contracts/trajectory.ts";
 import type { TrajectoryName } from "../store/keys.ts";
 import type { Store } from "../store/store.ts";
-import { readSegments, recordedTurns } from "../trajectory/segments.ts";
+import { readRows, recordedTurns } from "../trajectory/segments.ts";
 import { readTrajectoryRecord } from "../trajectory/trajectory-files.ts";
 import { readTurns, resultOf, type TurnEntry } from "../trajectory/turn-journal.ts";
 import { callRecord } from "../trajectory/turn-record.ts";
@@ -26,6 +26,7 @@ export interface TrajectoryDetail {
   record?: TrajectoryRecord;
   turns: TurnDetail[];
   tokens: TokenCounts;
+  /** Those of all rows, one row after the other. */
   segments: Segment[];
 }
 
@@ -41,13 +42,17 @@ export async function readTrajectory(
     const tokens = entries
       .map(({ generated }) => generated.tokens)
       .reduce(sumOf, { prompt: 0, action: 0, observation: 0 });
-    const segments = await readSegments(store, name, entries.at(-1)?.generated.head ?? null);
+    const segments = await segmentsOf(store, name, entries.at(-1)?.generated.head ?? null);
     return { id, turns: entries.map(turnUnderWay), tokens, segments };
   }
   const results: GenerateTurnResult[] = [];
   for await (const recorded of recordedTurns(store, name)) results.push(resultOf(recorded));
   const turns = record.turns.map((turn, index) => ({ ...turn, ...detailsOf(results[index]) }));
-  return { id, record, turns, tokens: record.tokens, segments: await readSegments(store, name, record.head) };
+  return { id, record, turns, tokens: record.tokens, segments: await segmentsOf(store, name, record.head) };
+}
+
+async function segmentsOf(...trajectory: Parameters<typeof readRows>): Promise<Segment[]> {
+  return (await readRows(...trajectory)).rows.flat();
 }
 
 function turnUnderWay({ generated, calls }: TurnEntry): TurnDetail {

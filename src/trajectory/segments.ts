@@ -23,6 +23,28 @@ export async function* recordedTurns(
   }
 }
 
+/** The rows of a trajectory: chains of segments, each from a prompt to an action that nothing follows. */
+export interface TrajectoryRows {
+  /** In the order in which they ended; what several share are the same objects. */
+  rows: Segment[][];
+  /** The actions of all rows, in the order of their turns. */
+  actions: Segment[];
+}
+
+/** The rows of a trajectory whose last turn ends with `head`; none for null. Throws SEGMENT_MISSING. */
+export async function readRows(
+  store: Pick<Store, "read">,
+  place: TrajectoryName,
+  head: SegmentRef | null,
+): Promise<TrajectoryRows> {
+  const { known, heads } = await turnsUpTo(store, place, head);
+  const followed = new Set([...known.values()].map(({ previous }) => previous));
+  return {
+    rows: heads.filter((ref) => !followed.has(ref)).map((end) => chain(known, place, end)),
+    actions: heads.flatMap((ref) => known.get(ref) ?? []),
+  };
+}
+
 /**
  * All segments of a trajectory up to `head`, the first one first; none for null. They are followed by their names among
  * its turns: a loop may go back to an earlier one. Throws SEGMENT_MISSING.
@@ -32,24 +54,40 @@ export async function readSegments(
   place: TrajectoryName,
   head: SegmentRef | null,
 ): Promise<Segment[]> {
+  const { known } = await turnsUpTo(store, place, head);
+  return head === null ? [] : chain(known, place, head);
+}
+
+/** The segments of the turns up to the one that ends with `head`, by name, and the names of their actions in order. */
+async function turnsUpTo(
+  store: Pick<Store, "read">,
+  place: TrajectoryName,
+  head: SegmentRef | null,
+): Promise<{ known: Map<SegmentRef, Segment>; heads: SegmentRef[] }> {
   const known = new Map<SegmentRef, Segment>();
-  if (head !== null) {
-    for await (const { appended, action } of recordedTurns(store, place)) {
-      known.set(segmentRef(appended), appended);
-      const ref = segmentRef(action);
-      known.set(ref, action);
-      if (ref === head) break;
-    }
+  const heads: SegmentRef[] = [];
+  if (head === null) return { known, heads };
+  for await (const { appended, action } of recordedTurns(store, place)) {
+    known.set(segmentRef(appended), appended);
+    const ref = segmentRef(action);
+    known.set(ref, action);
+    heads.push(ref);
+    if (ref === head) return { known, heads };
   }
+  throw missing(head, place);
+}
+
+function chain(known: ReadonlyMap<SegmentRef, Segment>, place: TrajectoryName, head: SegmentRef): Segment[] {
   const segments: Segment[] = [];
-  for (let ref = head; ref !== null; ) {
+  for (let ref: SegmentRef | null = head; ref !== null; ) {
     const segment = known.get(ref);
-    if (segment === undefined) {
-      const { stage, task, sample } = place;
-      throw new EverturnError("SEGMENT_MISSING", { ref, trajectory: `${stage}/${task}/${sample}` });
-    }
+    if (segment === undefined) throw missing(ref, place);
     segments.push(segment);
     ref = segment.previous;
   }
   return segments.reverse();
+}
+
+function missing(ref: SegmentRef, { stage, task, sample }: TrajectoryName): EverturnError {
+  return new EverturnError("SEGMENT_MISSING", { ref, trajectory: `${stage}/${task}/${sample}` });
 }

@@ -4,7 +4,7 @@ import type { TrainingTrajectory } from "../contracts/trainer.ts";
 import { isEverturnError } from "../errors/everturn-error.ts";
 import { trajectoryKey } from "../store/keys.ts";
 import type { Store } from "../store/store.ts";
-import { readSegments } from "./segments.ts";
+import { readRows } from "./segments.ts";
 import { trainingTrajectory } from "./training-trajectory.ts";
 import { trajectoryOf } from "./trajectory-of.ts";
 
@@ -58,8 +58,8 @@ async function read(store: Pick<Store, "read">, member: BatchMember, temperature
   const { turnRewards } = record;
   const identity = { id, reward, group, ...(turnRewards === undefined ? {} : { turnRewards }) };
   try {
-    const segments = await readSegments(store, place, head);
-    return { member, trajectory: trainingTrajectory(identity, segments, temperature) };
+    const rows = await readRows(store, place, head);
+    return { member, trajectory: trainingTrajectory(identity, rows, temperature) };
   } catch (error) {
     if (!isEverturnError(error) || error.code !== "SEGMENT_MISSING") throw error;
     return { member, reason: "its turns can't be read" };

@@ -215,7 +215,11 @@ test("a call is denied, a message is added; orders go with a trajectory that con
   const segments = await readSegments(run.store, trajectoryOf(denied.id), denied.head);
   const said = segments.find(({ text }) => text.includes("Guess it."));
   expect(said).toMatchObject({ origin: "observation", text: expect.stringContaining("no more calls") });
-  const { tokens, mask } = trainingTrajectory({ id: "", group: "", reward: 0 }, segments, 1);
+  const { tokens, mask } = trainingTrajectory(
+    { id: "", group: "", reward: 0 },
+    { rows: [segments], actions: [] },
+    1,
+  );
   expect(mask.reduce((total, one) => total + one, 0)).toBe(denied.tokens.action);
   expect(tokens.length).toBe(denied.tokens.action + denied.tokens.observation + denied.tokens.prompt);
 

@@ -105,3 +105,36 @@ test("rewards of turns must fit the turns", async () => {
   await expect(refused([1])).rejects.toThrow("trajectory 0 has 2 turns, but 1 rewards of turns");
   await expect(refused([1, Number.NaN])).rejects.toThrow("trajectory 0 has a turn with the reward NaN");
 });
+
+test("a trajectory's rows are sequences of their own, and share its advantage", async () => {
+  const pair = ([one, other]: ScoredTrajectory[]): ScoredTrajectory => ({
+    ...one!,
+    tokens: [...one!.tokens, ...other!.tokens],
+    mask: [...one!.mask, ...other!.mask],
+    logprobs: [...one!.logprobs, ...other!.logprobs],
+    rows: [one!.tokens.length, other!.tokens.length],
+    group: "all",
+  });
+  const four = trajectories
+    .slice(0, 4)
+    .map(({ turnRewards: _, ...one }, index) => ({ ...one, group: "all", reward: index < 2 ? 1 : 0 }));
+  for (const algorithm of ["grpo", "ppo"] as const) {
+    const changes = {
+      normalization: "none",
+      minibatchSize: 4,
+      aggregation: "token-mean",
+      credit: "trajectory",
+    } as const;
+    const rows = await step(algorithm, changes, [pair(four.slice(0, 2)), pair(four.slice(2))]);
+    expect(rows.metrics.tokens).toBe(four.flatMap(({ mask }) => mask.filter((one) => one === 1)).length);
+    if (algorithm === "ppo") continue; // a value head sees the rows as one episode
+    const apart = await step(algorithm, changes, four);
+    expect(rows.metrics.gradientNorm).toBeCloseTo(apart.metrics.gradientNorm, 5);
+    for (const [name, weight] of apart.state.weights) {
+      const trained = rows.state.weights.get(name)!.data;
+      expect(Math.max(...weight.data.map((value, at) => Math.abs(value - trained[at]!)))).toBeLessThan(1e-5);
+    }
+  }
+  const short = { ...pair(four), rows: [1, 2] };
+  await expect(step("grpo", {}, [short])).rejects.toMatchObject({ code: "TRAINING_BATCH_INVALID" });
+});

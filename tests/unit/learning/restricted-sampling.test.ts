@@ -37,7 +37,7 @@ async function rollOut(sampling: Partial<SampleRequest["sampling"]>, allowed?: I
       sampling.temperature ?? 1,
     );
     const prompt = { previous: null, origin: "prompt" as const, text: "", tokens };
-    return trainingTrajectory(identity, [prompt, action], temperature);
+    return trainingTrajectory(identity, { rows: [[prompt, action]], actions: [action] }, temperature);
   };
   return Promise.all(Array.from({ length: 16 }, (_, index) => make(index)));
 }

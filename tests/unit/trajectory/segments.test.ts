@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { Segment } from "../../../src/contracts/generated/segment.ts";
 import { turnKey } from "../../../src/store/keys.ts";
 import { openRunStore } from "../../../src/store/open-run-store.ts";
-import { readSegments, segmentRef } from "../../../src/trajectory/segments.ts";
+import { readRows, readSegments, segmentRef } from "../../../src/trajectory/segments.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { writeTurn } from "../../support/written-turn.ts";
 
@@ -32,6 +32,13 @@ test("the last segment stands for the whole trajectory, number by number, also w
   ]);
   expect(await readSegments(store, place, segmentRef(first))).toEqual([prompt, first]);
   expect(await readSegments(store, place, null)).toEqual([]);
+  const { rows, actions } = await readRows(store, place, segmentRef(last));
+  expect(rows).toEqual([
+    [prompt, first, tried, action(segmentRef(tried))],
+    [prompt, first, other, last],
+  ]);
+  expect(actions).toEqual([first, action(segmentRef(tried)), last]);
+  expect(await readRows(store, place, null)).toEqual({ rows: [], actions: [] });
 });
 
 test("a segment of the released form has the name that it had there", () => {
