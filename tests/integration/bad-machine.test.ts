@@ -36,8 +36,8 @@ function place(megabytes: number): string {
 }
 
 /** Starts a run; ends all of it if the test fails. */
-function startRun(runs: string): RunningCommand {
-  const command = start("run", pipeline, "--runs", runs, ...settings);
+function startRun(runs: string, ...more: string[]): RunningCommand {
+  const command = start("run", pipeline, "--runs", runs, ...settings, ...more);
   onTestFinished(() => {
     if (command.child.exitCode === null && command.child.signalCode === null) command.killGroup();
   });
@@ -155,8 +155,8 @@ test.skipIf(!hasPrlimit)(
   { timeout: 240_000 },
   async () => {
     const runs = place(200);
-    const command = startRun(runs);
-    await untilSaid(command, "reinforcement learning"); // the first step needs more than the warm start did
+    const command = startRun(runs, "--set", "warmStart.batchSize=1");
+    await untilSaid(command, "reinforcement learning"); // a step needs eight times as much as the warm start did
     const trainer = workerOf(runs, "trainer");
     const { status, stderr } = spawnSync("prlimit", [`--pid=${trainer}`, "--data=1048576"], {
       encoding: "utf8",
