@@ -10,7 +10,9 @@ export interface ToolCall {
 export interface Message {
   role: "system" | "user" | "assistant" | "tool";
   content: string;
-  tool_calls?: { type: "function"; function: ToolCall }[];
+  tool_calls?: { type: "function"; id?: string; function: ToolCall }[];
+  /** What an assistant thought before it said this. Some templates show it. */
+  reasoning_content?: string;
   name?: string;
   /** Of a tool's message: the id that the action gave the call. */
   tool_call_id?: string;

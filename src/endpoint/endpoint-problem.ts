@@ -1,3 +1,5 @@
+import { HttpProblem } from "./http-problem.ts";
+
 /** What OpenAI's clients read of an error. */
 export interface ProblemBody {
   error: { message: string; type: string; param: string | null; code: string | null };
@@ -9,29 +11,29 @@ interface Details {
   code?: string | undefined;
 }
 
-/** A request that is answered with an error. Clients ask again after 409, 429 and 5xx, and give up after the others. */
-export class EndpointProblem extends Error {
+/** An error in OpenAI's form. Clients ask again after 409, 429 and 5xx, and give up after the others. */
+export class EndpointProblem extends HttpProblem {
   override name = "EndpointProblem";
-  readonly status: number;
   readonly param: string | null;
   readonly code: string | null;
 
   constructor(status: number, message: string, { param, code }: Details = {}) {
-    super(message);
-    this.status = status;
+    super(status, message);
     this.param = param ?? null;
     this.code = code ?? null;
-  }
-
-  get body(): ProblemBody {
-    const { message, param, code } = this;
-    return { error: { message, type: typeOf(this.status), param, code } };
   }
 }
 
 /** A field that can't be what it is. */
 export function invalid(param: string, wrong: string, code?: string): EndpointProblem {
   return new EndpointProblem(400, `${param} ${wrong}.`, { param, code });
+}
+
+/** An error as it is sent. */
+export function problemBody(problem: HttpProblem): ProblemBody {
+  const { status, message } = problem;
+  const { param, code } = problem instanceof EndpointProblem ? problem : { param: null, code: null };
+  return { error: { message, type: typeOf(status), param, code } };
 }
 
 function typeOf(status: number): string {

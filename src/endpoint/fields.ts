@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from "../contracts/json.ts";
-import { invalid } from "./endpoint-problem.ts";
+import { EndpointProblem, invalid } from "./endpoint-problem.ts";
 
 /** A field of a body and where it stands; null is as good as absent, since clients write it where they mean nothing. */
 export interface Field {
@@ -10,7 +10,7 @@ export interface Field {
 /** The body of a request. */
 export function bodyOf(body: unknown): JsonObject {
   if (isObject(body)) return body;
-  throw invalid("The body", `is ${kindOf(body)}: send a JSON object`);
+  throw new EndpointProblem(400, `The body is ${kindOf(body)}: send a JSON object.`);
 }
 
 /** A field of an object that stands at `at` ("" for the body). */

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../contracts/json.ts";
 import type { Message, ToolDefinition } from "../contracts/message.ts";
 
-/** A call as OpenAI's protocols carry it: its arguments as the JSON text that the model wrote. */
+/** A call as OpenAI's protocols carry it: its arguments as JSON text, which a client may have written anew. */
 export interface EndpointCall {
   /** Made by the endpoint, unique in a session. */
   id: string;

@@ -11,9 +11,9 @@ const texts: Readonly<Record<string, string>> = {
   refusal: "refusal",
 };
 
-/** A content as one text: a text, or the texts of its parts, each on lines of its own. Images and other media are refused. */
+/** A content as one text: a text, or the texts of its parts, each on lines of its own. Images and other media are refused, halves of characters become U+FFFD. */
 export function contentIn(field: Field): string {
-  if (typeof field.value === "string") return field.value;
+  if (typeof field.value === "string") return field.value.toWellFormed();
   if (!Array.isArray(field.value))
     throw invalid(field.at, `is ${kindOf(field.value)}: send a text, or a list of parts`);
   return listIn(field).map(partText).join("\n");
@@ -34,5 +34,5 @@ function partText(field: Field): string {
       `is of type ${kindOf(type.value)}, and this model reads texts alone: send parts of type "text" or "input_text"`,
       "unsupported_content",
     );
-  return textIn(fieldOf(part, name, field.at));
+  return textIn(fieldOf(part, name, field.at)).toWellFormed();
 }

@@ -1,12 +1,13 @@
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { isIP } from "node:net";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { JsonObject } from "../contracts/json.ts";
-import { EverturnError, isEverturnError } from "../errors/everturn-error.ts";
+import { checkOrigin } from "../endpoint/check-origin.ts";
+import { HttpProblem } from "../endpoint/http-problem.ts";
+import { listen } from "../endpoint/listen.ts";
+import { readJson } from "../endpoint/read-json.ts";
+import { isEverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
-import { HttpProblem } from "./http-problem.ts";
 import type { Mcp } from "./mcp.ts";
 import type { ServedTools } from "./served-tools.ts";
 import { verlTool } from "./verl-tool.ts";
@@ -19,9 +20,6 @@ interface Options {
   limit: number;
   log: (text: string) => void;
 }
-
-/** A body is not read any further. */
-const longest = 32 * 1024 * 1024;
 
 /** How long a request may take to come, ms: a body that dribbles in holds its place no longer. */
 const patience = 60_000;
@@ -80,20 +78,9 @@ export async function openHttpServer(
       fail(error, response, log);
     }
   });
-  server.on("clientError", (_, socket) => {
-    if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n");
-  });
-  server.keepAliveTimeout = 75_000;
-  server.listen(port, host, 4096);
-  try {
-    await once(server, "listening");
-  } catch (error) {
-    throw new EverturnError("PORT_UNUSABLE", { host, port, reason: messageOf(error) }, { cause: error });
-  }
-  const address = server.address();
-  const taken = typeof address === "object" && address !== null ? address.port : port;
+  const url = await listen(server, host, port);
   return {
-    url: `http://${isIP(host) === 6 ? `[${host}]` : host}:${taken}`,
+    url,
     close: async () => {
       server.close();
       server.closeAllConnections();
@@ -101,46 +88,8 @@ export async function openHttpServer(
   };
 }
 
-/** A page in a browser may ask any server of its machine; it is known by its origin, and by a name that resolves to here. */
-function checkOrigin({ headers }: IncomingMessage, bound: string): void {
-  const { origin, host } = headers;
-  if (origin !== undefined && !isLoopback(hostOf(origin)))
-    throw new HttpProblem(403, `pages of ${origin} may not ask this server`);
-  if (isLoopback(bound) && host !== undefined && !isLoopback(hostOf(`http://${host}`)))
-    throw new HttpProblem(403, `this server is not ${host}: it listens on ${bound} alone`);
-}
-
-function hostOf(url: string): string {
-  try {
-    return new URL(url).hostname.replace(/^\[|\]$/g, "");
-  } catch {
-    return "";
-  }
-}
-
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || /^127(\.\d+){3}$/.test(host);
-}
-
 function allow({ method = "" }: IncomingMessage, methods: string[]): void {
   if (!methods.includes(method)) throw new HttpProblem(405, `${method} is not for this; ${methods[0]} is`);
-}
-
-async function readJson(request: IncomingMessage): Promise<unknown> {
-  const tooLong = () => new HttpProblem(413, `the request is longer than ${longest} bytes`);
-  if (Number(request.headers["content-length"] ?? 0) > longest) throw tooLong();
-  const parts: Buffer[] = [];
-  let size = 0;
-  for await (const part of request) {
-    size += part.length;
-    if (size > longest) throw tooLong();
-    parts.push(part);
-  }
-  try {
-    return JSON.parse(Buffer.concat(parts).toString("utf8"));
-  } catch (error) {
-    throw new HttpProblem(400, `the request is not JSON: ${messageOf(error)}`);
-  }
 }
 
 function answer(response: ServerResponse, status: number, body: JsonObject): void {

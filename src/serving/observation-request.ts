@@ -1,8 +1,8 @@
 import { Ajv } from "ajv";
 import type { JsonObject, JsonValue } from "../contracts/json.ts";
 import { isObject } from "../contracts/json.ts";
+import { HttpProblem } from "../endpoint/http-problem.ts";
 import { findingsOf } from "../validation/findings.ts";
-import { HttpProblem } from "./http-problem.ts";
 
 /** One trajectory's part of a request. */
 export interface ObservationItem {

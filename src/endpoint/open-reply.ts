@@ -1,0 +1,69 @@
+import type { ServerResponse } from "node:http";
+import { problemBody } from "./endpoint-problem.ts";
+import type { HttpProblem } from "./http-problem.ts";
+import type { ModelAnswer, ModelRequest } from "./model-request.ts";
+import { sendJson, sendProblem } from "./send-json.ts";
+import { eventText, type ServerEvent } from "./server-event.ts";
+import { chatBody, chatEvents } from "./write-chat.ts";
+import { responsesBody, responsesEvents } from "./write-responses.ts";
+
+/** A request that is being answered. */
+export interface OpenReply {
+  send(answer: ModelAnswer): void;
+  /** A client that was given headers already takes what ends cleanly for an answer: it is told of the error, and the connection broken. */
+  fail(problem: HttpProblem): void;
+  /** Gives no more signs of life. */
+  end(): void;
+}
+
+/** Answers as the request wants it, and gives signs of life until then: most clients give up after five minutes without a header. */
+export function openReply(
+  request: ModelRequest,
+  response: ServerResponse,
+  { after, every }: { after: number; every: number },
+): OpenReply {
+  const isChat = request.path === "chat";
+  const type = request.stream ? "text/event-stream; charset=utf-8" : "application/json";
+  const sign = request.stream ? ": the model is at work\n\n" : " "; // JSON may begin with white space
+  const signs: { timer?: NodeJS.Timeout } = {};
+  const begin = () => {
+    if (!response.headersSent) response.writeHead(200, { "content-type": type, "cache-control": "no-cache" });
+  };
+  const giveSign = () => {
+    if (response.destroyed) return;
+    begin();
+    response.write(sign);
+    signs.timer = setTimeout(giveSign, every).unref();
+  };
+  signs.timer = setTimeout(giveSign, after).unref();
+
+  return {
+    send: (answer) => {
+      if (response.destroyed) return;
+      if (request.stream) {
+        const events = isChat ? chatEvents(answer, request) : responsesEvents(answer, request);
+        begin();
+        response.end(events.map(eventText).join(""));
+        return;
+      }
+      const body = isChat ? chatBody(answer, request) : responsesBody(answer, request);
+      if (response.headersSent) response.end(JSON.stringify(body));
+      else sendJson(response, 200, body);
+    },
+    fail: (problem) => {
+      if (response.destroyed) return;
+      if (!response.headersSent) return sendProblem(response, problem);
+      if (!request.stream) return void response.destroy();
+      response.write(eventText(errorEvent(problem, isChat)), () => response.destroy());
+    },
+    end: () => clearTimeout(signs.timer),
+  };
+}
+
+function errorEvent(problem: HttpProblem, isChat: boolean): ServerEvent {
+  const body = problemBody(problem);
+  if (isChat) return { data: JSON.stringify(body) };
+  const { message, param, code } = body.error;
+  const fields = { type: "error", sequence_number: 0, code, message, param, ...body };
+  return { event: "error", data: JSON.stringify(fields) };
+}

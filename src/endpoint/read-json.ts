@@ -1,0 +1,24 @@
+import type { IncomingMessage } from "node:http";
+import { messageOf } from "../errors/message-of.ts";
+import { HttpProblem } from "./http-problem.ts";
+
+/** A body is not read any further. */
+const longest = 32 * 1024 * 1024;
+
+/** The body of a request, of 32 MiB at most. Throws HttpProblem. */
+export async function readJson(request: IncomingMessage): Promise<unknown> {
+  const tooLong = () => new HttpProblem(413, `the request is longer than ${longest} bytes`);
+  if (Number(request.headers["content-length"] ?? 0) > longest) throw tooLong();
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of request) {
+    size += part.length;
+    if (size > longest) throw tooLong();
+    parts.push(part);
+  }
+  try {
+    return JSON.parse(Buffer.concat(parts).toString("utf8"));
+  } catch (error) {
+    throw new HttpProblem(400, `the request is not JSON: ${messageOf(error)}`);
+  }
+}
