@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile, realpath, stat } from "node:fs/promises";
 import { resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Task } from "everturn/plugin";
+import { type Task, toolKwargs } from "everturn/plugin";
 
 /** Where an image or a video of a task is: in a file below the folder, or in the task itself. */
 type Source = { path: string; sha256?: string } | { data: Uint8Array };
@@ -14,11 +14,11 @@ interface TaskMedia {
 }
 
 /** The columns `images` and `videos`; without them, what verl's zoom tool is created with: `tools_kwargs.….create_kwargs.image`. */
-export function mediaOf({ images, videos, extra_info }: Task): TaskMedia {
+export function mediaOf(task: Task): TaskMedia {
+  const { images, videos } = task;
   const found = { images: listOf(images), videos: listOf(videos) };
   if (found.images.length > 0) return found;
-  const { image, image_zoom_in_tool } = extra_info?.tools_kwargs ?? {};
-  const created = [image, image_zoom_in_tool].map((one) => objectOf(objectOf(one).create_kwargs).image);
+  const created = ["image", "image_zoom_in_tool"].map((name) => toolKwargs(task, name).create_kwargs.image);
   return { ...found, images: created.flatMap(listOf) };
 }
 

@@ -1,7 +1,7 @@
 import type { Stats } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
-import type { JsonObject, JsonValue, Task } from "everturn/plugin";
+import { type JsonObject, type JsonValue, type Task, toolKwargs } from "everturn/plugin";
 import { readBundle } from "./bundle.ts";
 import { readFolder } from "./folder.ts";
 import { Mistake } from "./mistake.ts";
@@ -42,12 +42,9 @@ export async function checkSource(task: Task, config: JsonObject): Promise<void>
   if (source !== undefined) await found(source, config);
 }
 
-function saidOf({ extra_info }: Task, config: JsonObject): Said {
-  const kwargs = ["workspace", "create_kwargs"].reduce<JsonValue | undefined>(
-    (value, key) => (isObject(value) ? value[key] : undefined),
-    extra_info?.tools_kwargs,
-  );
-  const { files: texts = {}, source, commit } = { ...named(config), ...(isObject(kwargs) ? kwargs : {}) };
+function saidOf(task: Task, config: JsonObject): Said {
+  const { create_kwargs } = toolKwargs(task, "workspace");
+  const { files: texts = {}, source, commit } = { ...named(config), ...create_kwargs };
   if (!isObject(texts)) throw new Mistake("create_kwargs.files is no object of texts by path");
   const files = Object.entries(texts).map(([path, text]): [string, Uint8Array] => {
     if (typeof text !== "string") throw new Mistake(`create_kwargs.files: ${path} is no text`);

@@ -25,4 +25,5 @@ export { defineDataset, defineReward, defineTool, wrapTool } from "../definition
 export { defineToolset } from "../definitions/define-toolset.ts";
 export { killProcess, processHandle } from "../processes/process-handle.ts";
 export { parseTasks } from "../tasks/parse-tasks.ts";
+export { type ToolKwargs, toolKwargs } from "../tasks/tool-kwargs.ts";
 export { readText } from "../validation/read-text.ts";

@@ -1,10 +1,14 @@
 import type { Command } from "commander";
+import { registerToolsImport } from "./tools/import.ts";
 import { registerServe } from "./tools/serve.ts";
 import { registerTry } from "./tools/try.ts";
 
 /** `everturn tools …`: tools without a run. */
 export function registerTools(program: Command): void {
-  const tools = program.command("tools").description("call tools by hand, or serve them to others");
+  const tools = program
+    .command("tools")
+    .description("call tools by hand, serve them to others, or take over those of verl");
   registerTry(tools);
   registerServe(tools);
+  registerToolsImport(tools);
 }
