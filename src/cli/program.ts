@@ -24,6 +24,7 @@ const commands: Record<string, () => Promise<(program: Command) => void>> = {
   prune: async () => (await import("./prune.ts")).registerPrune,
   import: async () => (await import("./import.ts")).registerImport,
   export: async () => (await import("./export.ts")).registerExport,
+  serve: async () => (await import("./serve.ts")).registerServe,
   dev: async () => (await import("./dev.ts")).registerDev,
   template: async () => (await import("./template.ts")).registerTemplate,
   devices: async () => (await import("./devices.ts")).registerDevices,

@@ -1,0 +1,74 @@
+import { basename, resolve } from "node:path";
+import { openSubject } from "../conformance/open-subject.ts";
+import type { FormatExpression, FormatName } from "../contracts/format-name.ts";
+import type { JsonObject } from "../contracts/json.ts";
+import type { ResolvedPlugin } from "../contracts/plan.ts";
+import { EverturnError, isEverturnError } from "../errors/everturn-error.ts";
+import { versionFolder } from "../library/find-version.ts";
+import { openRun } from "../runs/open-runs.ts";
+import { isRun } from "../runs/run-file.ts";
+import { runReference } from "../runs/run-reference.ts";
+import { refusal } from "../validation/problem.ts";
+import { newestVersion } from "../versions/newest-version.ts";
+
+/** A policy, and how it is asked. */
+export interface NamedPolicy {
+  /** What `GET /models` says. */
+  name: string;
+  plugin: ResolvedPlugin;
+  /** What the policy is opened on, and the folder of the version that answers. */
+  base: string;
+  folder: string;
+  version: number;
+  maxTokens: number;
+  format?: FormatName | undefined;
+  expression?: FormatExpression | undefined;
+}
+
+/** Where a person says more of it. */
+interface Options {
+  runs: string;
+  policyVersion?: string;
+  config: JsonObject;
+}
+
+/** The policy that a person names: a run's, or one in a folder. Throws POLICY_NOT_FOUND, FILES_GONE, COMMAND_INVALID. */
+export async function namedPolicy(
+  named: string,
+  { runs: folder, policyVersion, config }: Options,
+): Promise<NamedPolicy> {
+  const { runs, run } = runReference(named, folder);
+  if (policyVersion === undefined && !isRun(runs, run)) return policyIn(named, config);
+  const opened = await openRun(runs, run);
+  const { policy, rollout } = opened.plan;
+  const version = policyVersion === undefined ? await newestVersion(opened) : Number(policyVersion);
+  const path = await versionFolder(opened, version ?? "newest");
+  return {
+    name: `${run}/${version}`,
+    plugin: policy,
+    base: await versionFolder(opened, 0),
+    folder: path,
+    version: version ?? 0,
+    maxTokens: rollout.maxActionTokens,
+    format: rollout.format,
+    expression: rollout.expression,
+  };
+}
+
+async function policyIn(named: string, config: JsonObject): Promise<NamedPolicy> {
+  const folder = resolve(named);
+  const plugin = await onnxPolicy(named, { ...config, model: folder });
+  return { name: basename(folder), plugin, base: folder, folder, version: 0, maxTokens: 1024 };
+}
+
+async function onnxPolicy(named: string, config: JsonObject): Promise<ResolvedPlugin> {
+  try {
+    const subject = await openSubject("policy-onnx", process.cwd(), config);
+    if ("problems" in subject) throw refusal("policy-onnx", subject.problems);
+    return subject.plugin;
+  } catch (error) {
+    if (!isEverturnError(error) || error.code !== "PLUGIN_CASE_INVALID") throw error;
+    const reason = `${named} is no run, and no policy in a folder: ${error.params.reason}`;
+    throw new EverturnError("COMMAND_INVALID", { reason });
+  }
+}

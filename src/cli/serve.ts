@@ -1,0 +1,118 @@
+import type { Command } from "commander";
+import type { FormatExpression, FormatName } from "../contracts/format-name.ts";
+import type { JsonObject } from "../contracts/json.ts";
+import type { ToolDefinition } from "../contracts/message.ts";
+import { startEndpoint } from "../endpoint/endpoint-server.ts";
+import { EverturnError } from "../errors/everturn-error.ts";
+import { identified } from "../formats/action-format.ts";
+import { expressionReader } from "../formats/expression.ts";
+import { formatNamed } from "../formats/parse-action.ts";
+import { policyFraming } from "../pipeline/preflight.ts";
+import { loadPolicy } from "../plugins/registry.ts";
+import { untilAborted } from "../promises/abort-signals.ts";
+import { type PolicyInUse, servedPolicy } from "../serving/served-policy.ts";
+import { interruptible } from "./interruptible.ts";
+import { namedPolicy } from "./named-policy.ts";
+import { count, decimal, jsonObject, positiveCount } from "./option-values.ts";
+
+interface Options {
+  runs: string;
+  policyVersion?: string;
+  config: JsonObject;
+  system?: string;
+  temperature: number;
+  maxTokens?: number;
+  seed: number;
+  host: string;
+  port: number;
+  apiKey?: string;
+}
+
+/** Sessions, and turns of each, that are kept in memory. */
+const kept = { sessions: 256, turns: 4096 };
+
+/** `everturn serve <policy>`: a policy as a model of OpenAI's protocols. */
+export function registerServe(program: Command): void {
+  program
+    .command("serve")
+    .description("answer OpenAI's chat completions and responses with a policy, until Ctrl-C")
+    .argument("<policy>", "the run that made it, by id or path, or any folder of a policy")
+    .option("--policy-version <number>", "of a run; default: the newest")
+    .option("--runs <folder>", "where runs are kept", "runs")
+    .option(
+      "--config <json>",
+      "of a folder: the configuration of policy-onnx beside its model",
+      jsonObject,
+      {},
+    )
+    .option("--system <text>", "the system message of conversations that have none")
+    .option("--temperature <number>", "how actions are drawn; 0 is greedy, as evaluations are", decimal, 0)
+    .option("--max-tokens <number>", "of an action; default: as in the run, or 1024", positiveCount)
+    .option("--seed <number>", "of what is drawn", count, 0)
+    .option("--host <address>", "where it listens; whoever can reach that can ask", "127.0.0.1")
+    .option("--port <number>", "0 takes one that is free", count, 4000)
+    .option("--api-key <key>", "the key that clients must send; default: any, each with turns of its own")
+    .action(serve);
+}
+
+async function serve(named: string, options: Options): Promise<void> {
+  const { host, port, apiKey, system, seed, temperature } = options;
+  const found = await namedPolicy(named, options);
+  await interruptible(async (signal) => {
+    const policy = await (await loadPolicy(found.plugin)).open(found.base, found.plugin.config);
+    try {
+      const framing = await policyFraming(found.plugin, found.folder);
+      if (framing === undefined)
+        throw new EverturnError("POLICY_NOT_FOUND", { run: named, version: found.version });
+      await policy.load(found.version, found.folder);
+      const maxTokens = options.maxTokens ?? found.maxTokens;
+      const inUse: PolicyInUse = {
+        ...{ policy, version: found.version, contextLength: framing.contextLength, seed, system },
+        sampling: { temperature, maxTokens },
+        ...reader(found.format ?? framing.format, found.expression),
+      };
+      const served = servedPolicy(inUse, { ...kept, onForget: (session) => endpoint.forget(session) });
+      const endpoint = await startEndpoint({
+        answer: served.answer,
+        authenticate: (key) => (apiKey === undefined ? (key ?? "") : key === apiKey ? key : undefined),
+        models: [found.name],
+        log: (text) => void process.stderr.write(`${text}\n`),
+        ...{ host, port },
+      });
+      process.stdout.write(
+        `${[
+          `${found.name} at ${endpoint.url}`,
+          `OPENAI_BASE_URL=${endpoint.url} OPENAI_API_KEY=${apiKey ?? "any"}`,
+          "Ctrl-C ends it",
+        ].join("\n")}\n`,
+      );
+      try {
+        await untilAborted(signal);
+      } finally {
+        await endpoint.close();
+      }
+    } finally {
+      await policy.close();
+    }
+  });
+}
+
+/** How actions are read, and which texts end them: by an expression, or in a format. */
+function reader(
+  name: FormatName = "hermes",
+  expression: FormatExpression | undefined,
+): Pick<PolicyInUse, "read" | "stopTexts"> {
+  if (expression !== undefined) {
+    const read = expressionReader(expression);
+    const { stop } = expression;
+    return {
+      stopTexts: () => stop ?? [],
+      read: (text, tools, callsBefore) => identified(read(text, tools), callsBefore),
+    };
+  }
+  const format = formatNamed(name);
+  return {
+    stopTexts: (tools: readonly ToolDefinition[]) => format.stopTexts(tools),
+    read: (text, tools, callsBefore) => format.parse(text, { tools, callsBefore }),
+  };
+}
