@@ -1,8 +1,10 @@
+import { framedMessages } from "../src/agents/framed-messages.ts";
 import type { GenerateTurnInput, GenerateTurnResult } from "../src/contracts/activities.ts";
 import type { Segment } from "../src/contracts/generated/segment.ts";
 import type { ToolDefinition } from "../src/contracts/message.ts";
 import type { Plan } from "../src/contracts/plan.ts";
 import type { Generation } from "../src/contracts/policy.ts";
+import type { RecordedRequest } from "../src/contracts/session.ts";
 import { expressionReader } from "../src/formats/expression.ts";
 import { formatNamed } from "../src/formats/parse-action.ts";
 import { toolDefinitions } from "../src/pipeline/tool-definitions.ts";
@@ -30,7 +32,8 @@ export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
     const run = await worker.openRun(place.run);
     const { store, plan } = run;
     const named = input.source && (await taskAt(run, tasks, input.source, place.task)).prompt;
-    const messages = [...(named ?? []), ...input.messages];
+    const { request: asked } = input;
+    const messages = [...(named ?? []), ...(asked ? framedMessages(asked) : []), ...input.messages];
     const journal = await worker.journal(place.run);
     const recorded = await recordedOnce(journal, turnKey(place, turn), async (lookAgain) => {
       await recordRefused(store, place, input.refused);
@@ -39,8 +42,8 @@ export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
       const policy = await worker.policy(place.run, policyVersion, input.policyFolder);
       const isFirst = input.head === null;
       const framed = isFirst
-        ? policy.framePrompt(messages, input.tools ?? [])
-        : policy.frameObservation(messages, input.callsBefore);
+        ? policy.framePrompt(messages, asked?.tools ?? input.tools ?? [])
+        : policy.frameObservation(messages, input.callsSoFar ?? input.callsBefore);
       const before = await worker.contexts.get(store, place, input.head);
       const origin = isFirst ? "prompt" : "observation";
       const appended: Segment = {
@@ -53,7 +56,7 @@ export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
         sampling.maxTokens,
         (input.tokenLimit ?? Number.POSITIVE_INFINITY) - tokens.length,
       );
-      const tools = toolDefinitions(plan);
+      const tools = asked?.tools ?? toolDefinitions(plan);
       const stop = [...(sampling.stop ?? []), ...stopTexts(plan.rollout, tools)];
       await lookAgain(); // the version may have been loaded meanwhile
       const request = {
@@ -95,6 +98,7 @@ export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
         seconds: (performance.now() - started) / 1000,
         workSeconds,
         ...(input.said === undefined ? {} : { said: input.said }),
+        ...(asked === undefined ? {} : { request: recordedRequest(asked) }),
       };
     });
     const result = resultOf(recorded);
@@ -106,6 +110,16 @@ export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
       ...(read === undefined ? {} : { read }),
     };
   };
+}
+
+/** What a turn is recorded with of the request that it answers: a row has the tools that it began with. */
+function recordedRequest({
+  key,
+  follows,
+  messages,
+  tools,
+}: NonNullable<GenerateTurnInput["request"]>): RecordedRequest {
+  return { key, follows, messages, ...(follows === null ? { tools } : {}) };
 }
 
 /** The texts that end an action in a run's action format. */

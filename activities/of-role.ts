@@ -23,6 +23,7 @@ import { recordLeftOut } from "./record-left-out.ts";
 import { recordStep } from "./record-step.ts";
 import { releaseTools } from "./release-tools.ts";
 import { reserveGroups } from "./reserve-groups.ts";
+import { runAgent } from "./run-agent.ts";
 import { scoreTrajectory } from "./score-trajectory.ts";
 import { trainStep } from "./train-step.ts";
 import { warmStart } from "./warm-start.ts";
@@ -95,6 +96,7 @@ async function tools({ runs, run, queue }: RoleOptions, tasks: RunTasks): Promis
     activities: {
       ...calls(plan.tools),
       "score-trajectory": durable(scoreTrajectory(worker, tasks)),
+      "run-agent": durable(runAgent(worker, tasks)),
       ...release,
     },
     ...own,

@@ -40,7 +40,7 @@ export function scoreTrajectory(worker: ToolWorker, tasks: RunTasks) {
       if (turns.length < input.turns) {
         throw new EverturnError("TURN_MISSING", { trajectory: place.id, turn: turns.length + 1 });
       }
-      const answer = await finalAnswer(store, outcome, turns, plan.rollout.format);
+      const answer = input.answer ?? (await finalAnswer(store, outcome, turns, plan.rollout.format));
       const { attempt } = Context.current().info;
       const parts = await scoreParts(plan.rewards, task, {
         recorded: (part, ask) => recordedOnce(journal, scoreKey(place, part), ask),

@@ -35,6 +35,7 @@ const others: Record<string, string> = {
   "src/runs/sweep.ts": "what writers of a machine left",
   "src/cli/fork-plan.ts": "a model's folder that a person names",
   "src/tools/leases.ts": "who holds what on a machine",
+  "src/agents/agent-main.ts": "the answer of an agent, to its worker",
   "src/tools/host-records.ts": "which plugin hosts run on a machine",
   "src/tools/machine-record.ts": "records that are a machine's alone",
   "src/tools/worker-number.ts": "which workers a machine had",

@@ -6,6 +6,7 @@ import type {
   TrajectoryProgress,
   TurnRecord,
 } from "../src/contracts/trajectory.ts";
+import { type AgentSession, agentSession } from "./agent-session.ts";
 import { failure } from "./failure.ts";
 import { historyBound } from "./history-bound.ts";
 import { openTurn } from "./open-turn.ts";
@@ -28,6 +29,8 @@ export interface OpenTrajectory {
   /** What it carries when it continues as new. */
   carried(): TrajectoryProgress;
   task: TrajectoryTask;
+  /** The agent whose conversation it is, if its loop waits for one's requests. */
+  session: AgentSession;
   /** The task as its user words it, cut at a bound; its id until it has been read. */
   prompt(): string;
   /** Takes the next turn. Says how the trajectory ended, by its loop or by a limit, or "continue". */
@@ -48,7 +51,8 @@ export function openTrajectory(input: TrajectoryInput, show: (transcript: string
     state = nextState(state, event);
   };
   const spans = turnSpans();
-  const history = historyBound();
+  const session = agentSession(input);
+  const history = historyBound(session.isBegun);
   let messages: Message[] = [];
   let current: TurnRecord | undefined;
   const orders = takeOrders({
@@ -78,11 +82,16 @@ export function openTrajectory(input: TrajectoryInput, show: (transcript: string
   async function takeTurn(loop: AgentLoop): Promise<Outcome | "continue"> {
     if (orders.isPaused()) await orders.gate();
     const bound = timeOfTurn(limits, state.progress.workedMs);
-    const turn = openTurn(input, { now: () => state, apply }, { task, spans, orders, bound }, (record) => {
-      lastAction = record.action;
-      current = record;
-      onChange();
-    });
+    const turn = openTurn(
+      input,
+      { now: () => state, apply },
+      { task, spans, orders, session, bound },
+      (record) => {
+        lastAction = record.action;
+        current = record;
+        onChange();
+      },
+    );
     try {
       const said = await turn.take(loop);
       const ended = said === "continue" && turn.isDone() ? "done" : said;
@@ -102,12 +111,13 @@ export function openTrajectory(input: TrajectoryInput, show: (transcript: string
   /** An answer ends nothing if a person said something meanwhile; nor does it, or a tool, in a turn that a fork has of another trajectory. */
   function goesOn(outcome: Outcome, turn: number): boolean {
     const isCopied = turn <= (input.origin?.turns ?? 0);
+    if (outcome === "answered" && session.ending() !== undefined) return false;
     if (outcome === "answered") return isCopied || state.orders.messages.length > 0;
     return outcome === "done" && isCopied;
   }
 
   return {
-    ...{ orders, task, prompt, takeTurn },
+    ...{ orders, task, session, prompt, takeTurn },
     progress: () => state.progress,
     carried: () => carriedState(state),
     isHistoryLong: history.isReached,

@@ -1,9 +1,10 @@
 import { CancellationScope } from "@temporalio/workflow";
-import type { GenerateTurnInput, GivenTask } from "../src/contracts/activities.ts";
+import type { GenerateTurnInput, GenerateTurnResult, GivenTask } from "../src/contracts/activities.ts";
 import type { Approval } from "../src/contracts/approval.ts";
 import type { AgentLoop, LoopContext, Observation } from "../src/contracts/loop.ts";
 import type { SpokenMessage, ToolCall } from "../src/contracts/message.ts";
-import type { ReadAction } from "../src/contracts/parsed-action.ts";
+import type { ParsedCall, ReadAction } from "../src/contracts/parsed-action.ts";
+import type { SessionRequest } from "../src/contracts/session.ts";
 import type {
   Outcome,
   ToolBinding,
@@ -14,6 +15,7 @@ import type {
 } from "../src/contracts/trajectory.ts";
 import { identified } from "../src/formats/action-format.ts";
 import { parseAction } from "../src/formats/parse-action.ts";
+import type { AgentSession, WaitingRequest } from "./agent-session.ts";
 import { callSlots } from "./call-slots.ts";
 import { failure } from "./failure.ts";
 import type { LiveOrders } from "./orders.ts";
@@ -45,6 +47,7 @@ interface TurnOptions {
   task: TrajectoryTask;
   spans: TurnSpans;
   orders: LiveOrders;
+  session: AgentSession;
   /** Milliseconds of work that it may take. */
   bound?: number | undefined;
 }
@@ -59,7 +62,7 @@ interface TurnState {
 export function openTurn(
   input: TrajectoryInput,
   { now, apply }: TurnState,
-  { task, spans, orders, bound }: TurnOptions,
+  { task, spans, orders, session, bound }: TurnOptions,
   onChange: (record: TurnRecord) => void,
 ): OpenTurn {
   const { place, queues } = input;
@@ -73,6 +76,7 @@ export function openTurn(
   const time = turnTime(bound, () => scope?.cancel());
   const newest = new Map<string, Promise<unknown>>();
   let isAsked = false;
+  let asked: WaitingRequest | undefined;
   let read: ReadAction | undefined;
   let room = observationLimit;
 
@@ -105,7 +109,20 @@ export function openTurn(
   const context: LoopContext = {
     ...{ turn, tools: definitions, config: input.loop.config, state: now().progress.loopState },
     task: task.read,
-    generate: async () => {
+    nextRequest: async () => {
+      asked = await session.next();
+      return asked?.request;
+    },
+    generate: async (request) => {
+      const answering = request === undefined ? undefined : asked;
+      if (answering?.request !== request)
+        throw failure("LOOP_TURN_INVALID", {
+          loop: input.loop.plugin,
+          turn,
+          count: "an action for another turn's request",
+        });
+      for (const call of answering?.request.answered ?? [])
+        apply({ type: "refused", call: { ...call, valid: true } });
       if (isAsked) {
         throw failure("LOOP_TURN_INVALID", { loop: input.loop.plugin, turn, count: "a second action" });
       }
@@ -117,10 +134,16 @@ export function openTurn(
       if (said.length > 0) record.said = said;
       const options = { summary: `turn ${turn}`, isQuick: input.quickTurns };
       spans.begin(turn);
-      const first = now().progress.head === null ? await task.given(isGeneratedHere(input)) : undefined;
+      const isPrompted = answering === undefined && now().progress.head === null;
+      const first = isPrompted ? await task.given(isGeneratedHere(input)) : undefined;
       const result = await part(() =>
         time.within("generate-turn", (timeLimit) => {
-          const request = generateTurnInput(input, now().progress, { said, first, timeLimit });
+          const request = generateTurnInput(input, now().progress, {
+            said,
+            first,
+            timeLimit,
+            asked: answering?.request,
+          });
           return schedule(queues, "generate-turn", request, options);
         }),
       );
@@ -129,6 +152,7 @@ export function openTurn(
       record.action = result.action;
       read = result.read;
       onChange(record);
+      if (answering !== undefined) answered(answering, result);
       return { text: result.action, finishReason: result.finishReason };
     },
     parse: ({ text }) => {
@@ -209,6 +233,18 @@ export function openTurn(
     },
   };
 
+  /** Has the agent told its action, whose calls it makes itself: what came of them comes with a later request. */
+  function answered(
+    { answer }: WaitingRequest,
+    { action, finishReason, head, tokens }: GenerateTurnResult,
+  ): void {
+    for (const call of context.parse({ text: action, finishReason }).calls) {
+      slots.take().fill({ ...called(call), attempts: 0 });
+    }
+    const { prompt, observation, action: own } = tokens;
+    answer({ turn, head, action, finishReason, tokens: { prompt: prompt + observation, action: own } });
+  }
+
   /** What a fork has of another trajectory was decided there; what is recorded was answered before. */
   function needsPerson({ approval, person, recordings }: ToolBinding): boolean {
     const isRecorded = person === true && recordings !== undefined;
@@ -284,23 +320,37 @@ interface TurnRequest {
   /** The task, before the first action. */
   first: GivenTask | undefined;
   timeLimit: number | undefined;
+  /** The agent's request that it answers. */
+  asked: SessionRequest | undefined;
+}
+
+/** A call of an action that an agent is told, or what is wrong with it, which the agent sees as text. */
+function called(call: ParsedCall): Pick<ToolCallRecord, "tool" | "arguments" | "observation" | "valid"> {
+  if (call.problem !== undefined)
+    return { tool: "", arguments: call.text, observation: call.problem, valid: false };
+  return { tool: call.name, arguments: call.arguments, observation: "", valid: true };
 }
 
 function generateTurnInput(
   input: TrajectoryInput,
   progress: TrajectoryProgress,
-  { said, first, timeLimit }: TurnRequest,
+  { said, first, timeLimit, asked }: TurnRequest,
 ): GenerateTurnInput {
   const { place, policyVersion, sampling, seed, limits, newest } = input;
-  const { turns, head, pending, calls: callsBefore, refused } = progress;
+  const { turns, pending, calls: callsBefore, refused } = progress;
+  const head = asked === undefined ? progress.head : (asked.follows?.head ?? null);
   const prompt = first !== undefined && "task" in first ? first.task.prompt : [];
+  const messages = [...prompt, ...pending];
+  const tools = head === null && asked === undefined ? input.tools.map((tool) => tool.definition) : undefined;
   const tokenLimit = limits.tokens;
   const { policyFolder } = input.origin ?? {};
   return {
-    ...{ place, turn: turns + 1, policyVersion, head, messages: [...prompt, ...pending], callsBefore },
+    ...{ place, turn: turns + 1, policyVersion, head, messages, callsBefore },
+    callsSoFar: asked?.callsBefore ?? progress.toolCalls,
     ...{ sampling, seed },
     ...(first !== undefined && "source" in first ? { source: first.source } : {}),
-    ...(head === null ? { tools: input.tools.map((tool) => tool.definition) } : {}),
+    ...(tools === undefined ? {} : { tools }),
+    ...(asked === undefined ? {} : { request: requestOf(asked) }),
     ...(newest ? { newest } : {}),
     ...(tokenLimit === undefined ? {} : { tokenLimit }),
     ...(timeLimit === undefined ? {} : { timeLimit }),
@@ -308,6 +358,16 @@ function generateTurnInput(
     ...(said.length === 0 ? {} : { said }),
     ...(policyFolder === undefined ? {} : { policyFolder }),
   };
+}
+
+function requestOf({
+  key,
+  follows,
+  messages,
+  tools,
+  callIds,
+}: SessionRequest): NonNullable<GenerateTurnInput["request"]> {
+  return { key, follows: follows?.turn ?? null, messages, tools, callIds };
 }
 
 function unknownTool(name: string, available: string[]): string {

@@ -36,7 +36,10 @@ export function trajectoryWorkflow(loops: Record<string, AgentLoop>) {
     try {
       if (input.progress !== undefined || !isGeneratedHere(input)) await open.task.read(); // for people to see
       const outcome = await open.orders.scope.run(() => takeTurns(open, loop));
-      if (outcome === "continue") await condition(allHandlersFinished);
+      if (outcome === "continue") {
+        await open.session.stop({ moved: true });
+        await condition(allHandlersFinished);
+      }
       if (open.orders.cancelled() !== undefined) throw new CancelledFailure("cancelled as its turns ended");
       if (outcome !== "continue") result = await finish(input, open, outcome);
     } catch (error) {
@@ -72,6 +75,7 @@ async function finish(
   outcome: Outcome,
 ): Promise<TrajectoryResult> {
   open.orders.close();
+  await open.session.stop();
   if (open.progress().head === null) return leftOut(input, open, `${outcome}: before its first action`);
   const said = outcome === "answered" ? open.lastAction() : "";
   const options = {
@@ -83,7 +87,7 @@ async function finish(
   const score = await schedule(
     input.queues,
     "score-trajectory",
-    { ...ended(input, open), ...task, outcome },
+    { ...ended(input, open), ...task, outcome, ...open.session.ending() },
     options,
   );
   const { reward, success, turnRewards } = score;
@@ -96,6 +100,7 @@ async function leftOut(
   reason: string,
 ): Promise<TrajectoryResult> {
   open.orders.close();
+  await open.session.stop();
   await schedule(input.queues, "record-left-out", {
     ...ended(input, open),
     source: input.source,

@@ -22,6 +22,7 @@ export type {
 } from "../contracts/tool.ts";
 export type { Outcome, ToolCallRecord, TurnRecord } from "../contracts/trajectory.ts";
 export { defineDataset, defineReward, defineTool, wrapTool } from "../definitions/define.ts";
+export { type Agent, type AgentContext, defineAgent } from "../definitions/define-agent.ts";
 export { defineToolset } from "../definitions/define-toolset.ts";
 export { killProcess, processHandle } from "../processes/process-handle.ts";
 export { parseTasks } from "../tasks/parse-tasks.ts";

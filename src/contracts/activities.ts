@@ -9,6 +9,7 @@ import type { Score } from "./reward.ts";
 import type { GroupCursor, GroupPlace, TrajectorySummary } from "./rollout.ts";
 import type { EvaluationRecord, TrainingProgress } from "./run.ts";
 import type { RunSettings } from "./run-settings.ts";
+import type { RecordedRequest, RunAgentInput, RunAgentResult, SessionRequest } from "./session.ts";
 import type {
   Outcome,
   RefusedCall,
@@ -50,6 +51,10 @@ export interface GenerateTurnInput {
   timeLimit?: number;
   /** How many calls the turn before began; 0 at the first one. */
   callsBefore: number;
+  /** How many calls the conversation has had, those that `messages` answer among them. */
+  callsSoFar?: number;
+  /** The agent's request that it answers, whose messages go before `messages`. */
+  request?: RecordedRequest & Pick<SessionRequest, "callIds" | "tools">;
   /** Calls of the turn before that the journal does not hold yet. */
   refused?: RefusedCall[];
   /** Those of `messages` that people said, for the journal. */
@@ -165,7 +170,12 @@ export interface EndedTrajectory {
 }
 
 /** A finished trajectory to score and to record. */
-export type ScoreTrajectoryInput = Omit<EndedTrajectory, "task"> & GivenTask & { outcome: Outcome };
+export type ScoreTrajectoryInput = Omit<EndedTrajectory, "task"> &
+  GivenTask & {
+    outcome: Outcome;
+    /** What its agent said was its answer. */
+    answer?: string;
+  };
 
 /** A trajectory whose workflow could not say how far it came: turns, head and tokens are what the journal holds. */
 export type LostTrajectory = Omit<EndedTrajectory, "turns" | "calls" | "head" | "tokens" | "refused">;
@@ -305,6 +315,8 @@ export interface PolicyActivities {
 /** Activities of the queue `tools`, beside one for each tool, named after it. */
 export interface ToolActivities {
   "score-trajectory"(input: ScoreTrajectoryInput): Promise<TrajectoryScore>;
+  /** Runs the agent of a trajectory whose loop waits for its requests. */
+  "run-agent"(input: RunAgentInput): Promise<RunAgentResult>;
   /** Says on which queues those tools are held that another worker holds, if there are any. */
   "release-tools"(input: {
     place: TrajectoryPlace;

@@ -12,6 +12,7 @@ export const activityRoles: Record<keyof Activities, keyof Queues> = {
   "publish-policy": "policy",
   "score-trajectory": "tools",
   "release-tools": "tools",
+  "run-agent": "tools",
   "warm-start": "trainer",
   "train-step": "trainer",
   "open-run": "orchestration",

@@ -20,6 +20,11 @@ export interface Observation {
   done?: boolean;
 }
 
+/** A request of an agent: what it asks is between it and the trajectory. */
+export interface AgentRequest {
+  key: string;
+}
+
 /** What an agent loop can do in a turn of a trajectory workflow. Each of these is durable. */
 export interface LoopContext {
   /** Reads the task: a loop that does without it saves that. */
@@ -30,8 +35,15 @@ export interface LoopContext {
   turn: number;
   /** The loop's own notes, `{}` at first: kept from turn to turn, and in every history, so keep them small. */
   state: JsonObject;
-  /** Generates the turn's action after everything appended so far; once a turn. */
-  generate(): Promise<Action>;
+  /**
+   * Waits for the next request of the agent whose conversation the trajectory is; undefined when the agent has ended. The agent
+   * is started when it is first waited for.
+   */
+  nextRequest(): Promise<AgentRequest | undefined>;
+  /**
+   * Generates the turn's action after everything appended so far, or what a request asks for, which it answers; once a turn.
+   */
+  generate(request?: AgentRequest): Promise<Action>;
   /** What the run's action format makes of an action: what was thought, what was said, which calls it asks for. Never throws. */
   parse(action: Action): ParsedAction;
   /** Calls a tool; an unknown tool or bad arguments are answered with an observation that says so. */

@@ -1,5 +1,6 @@
 import type { GenerateTurnResult } from "./activities.ts";
 import type { Segment } from "./generated/segment.ts";
+import type { RecordedRequest } from "./session.ts";
 
 /** A turn as it is kept: what was appended, the action with its tokens, and how it came about. */
 export interface RecordedTurn extends Omit<GenerateTurnResult, "action" | "policyVersion"> {
@@ -9,4 +10,6 @@ export interface RecordedTurn extends Omit<GenerateTurnResult, "action" | "polic
   appended: Segment;
   /** It names the version that generated it. */
   action: Segment;
+  /** The agent's request that it answers; absent where the loop takes the turns. */
+  request?: RecordedRequest;
 }

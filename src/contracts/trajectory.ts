@@ -59,6 +59,8 @@ export interface RefusedCall {
   observation: string;
   /** The tool was not asked because a person denied the call, or nobody approved it in time. */
   approval?: Approval["decision"];
+  /** An agent made the call itself, and this came of it. */
+  valid?: true;
 }
 
 /** Retry policy of a tool's activity, in milliseconds. */

@@ -857,6 +857,28 @@ export const errorTable = {
     retryable: false,
     help: "Do that work in the loop, or in a tool. In workflow code the clock stands still while it computes: who waits there for `Date.now()` waits for ever. Mend it, then `npx everturn resume RUN --upgrade`.",
   },
+  // An agent's session
+  SESSION_ENDED: {
+    message: "The trajectory {trajectory} has ended, and takes no request of its agent any more.",
+    retryable: false,
+    help: "Its agent is ended, too; what a process that lives on asks is refused.",
+  },
+  SESSION_MOVED: {
+    message: "The trajectory {trajectory} goes on in a new history, where its agent is started again.",
+    retryable: true,
+    help: "",
+  },
+  AGENT_FAILED: {
+    message: "The agent {agent} failed: {reason}.",
+    retryable: true,
+    help: "It is started again, and answered from the record as far as its requests are the same; its output is in the run's log of the tools worker.",
+  },
+  AGENT_GAVE_UP: {
+    message: "The agent {agent} failed {times}, the last time because: {reason}.",
+    retryable: false,
+    help: "The trajectory is left out of its step and counted. Mend the agent, or raise the loop's attempts.",
+  },
+
   LOOP_TURN_INVALID: {
     message: "Turn {turn} of the agent loop {loop} has {count}.",
     retryable: false,

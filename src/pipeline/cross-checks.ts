@@ -115,6 +115,7 @@ function leastCommonMultiple(a: number, b: number): number {
 const reserved: Record<keyof ToolActivities, string> = {
   "score-trajectory": "an activity of Everturn",
   "release-tools": "an activity of Everturn",
+  "run-agent": "an activity of Everturn",
 };
 
 function toolNameProblems(document: SourceDocument, plugins: Plugins): Problem[] {

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { appendFileSync } from "node:fs";
+import { type AgentHost, agentHost } from "../agents/agent-host.ts";
 import type { Plan, ResolvedTool } from "../contracts/plan.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
@@ -42,6 +43,8 @@ export interface ToolWorker {
   inTurn<T>(key: string, work: () => Promise<T>): Promise<T>;
   /** The so-many-th reward of the plan. */
   reward(index: number): Promise<OpenReward>;
+  /** Runs the agents of trajectories whose loop waits for their requests. */
+  agents: AgentHost;
   /** Frees what dead workers left. */
   reap(): Promise<void>;
   /** Frees what dead workers left and starts the plugins' threads; from then on renews its own leases and looks for others that nobody holds. */
@@ -78,6 +81,7 @@ export function toolWorker(runs: string, run: string, queue = "tools"): ToolWork
   const instances = holdInstances(store, openLeases(here), worker, tool, log);
   const records = hostRecords(here, owner);
   const processes = pluginHosts(records, log);
+  const agents = agentHost(records, log);
 
   function tool(name: string): Promise<OpenTool> {
     return tools.get(name, async () => {
@@ -138,6 +142,7 @@ export function toolWorker(runs: string, run: string, queue = "tools"): ToolWork
     },
     inTurn: oneAtATime(),
     reward,
+    agents,
     reap: lookAtLeases,
     start: async () => {
       await lookAtLeases();
@@ -154,6 +159,7 @@ export function toolWorker(runs: string, run: string, queue = "tools"): ToolWork
     close: async () => {
       clearInterval(ticking);
       await tick;
+      await agents.close();
       for (const { breaker } of hosts.values()) breaker.close();
       await instances.close();
       for (const opened of await Promise.allSettled([...tools.all(), ...rewards.all()])) {

@@ -23,6 +23,7 @@ export interface NumberedCall {
 export function resultOf({
   appended: _,
   callsBefore: __,
+  request: ___,
   action,
   ...rest
 }: RecordedTurn): GenerateTurnResult {
@@ -81,7 +82,7 @@ export async function recordRefused(
   for (const { turn, call, ...answered } of refused) {
     await store.record(callKey(place, turn, call), {
       ...answered,
-      ...{ valid: answered.approval !== undefined, reward: 0, attempts: 0, seconds: 0 },
+      ...{ valid: answered.valid ?? answered.approval !== undefined, reward: 0, attempts: 0, seconds: 0 },
     });
   }
 }

@@ -85,6 +85,12 @@ export function anyTrajectory(seed: number, most: { turns: number; tokens: numbe
         ...{ appended, action, finishReason: among(["stop", "length"] as const), head: segmentRef(action) },
         ...{ tokens: tokenCounts, seconds: Math.abs(number()) || 0 },
         workSeconds: Math.abs(maybe(number) ?? 0),
+        ...present({
+          request: maybe(() => ({
+            ...{ key: text(), follows: among([null, 1]), tools: [] },
+            messages: [{ role: "user" as const, content: text() }],
+          })),
+        }),
         ...present({ said: maybe(() => [{ role: among(["user", "system"] as const), content: text() }]) }),
       },
       begun: calls.length,

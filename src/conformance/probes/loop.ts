@@ -72,6 +72,7 @@ function contextOf(
       { name: "calculator", description: "Calculates.", parameters: { type: "object", properties: {} } },
     ],
     task: async () => taskOf({}),
+    nextRequest: async () => ({ key: `request ${turn}` }),
     generate: async () => {
       if (isAsked)
         throw new Broken(

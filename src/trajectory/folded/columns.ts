@@ -73,6 +73,10 @@ export const segmentColumns = {
     description: "of a prompt or an observation: the turn whose action it follows; null at the beginning",
   },
   said: { type: "text", description: "JSON: what people said before the action" },
+  request: {
+    type: "text",
+    description: "JSON: the request of the trajectory's agent that the action answers",
+  },
   finish_reason: { type: "text", description: "of an action: stop, or length where it was cut" },
   turn_seconds: { type: "number", description: "how long the action took, with waits" },
   work_seconds: { type: "number", description: "of it, what the policy worked" },

@@ -45,6 +45,7 @@ function keptTurn(before: Row, row: Row, turns: readonly KeptTurn[]): KeptTurn {
     seconds: row.turn_seconds ?? 0,
     workSeconds: row.work_seconds ?? 0,
     ...(before.said === null ? {} : { said: JSON.parse(before.said) }),
+    ...(before.request === null ? {} : { request: JSON.parse(before.request) }),
   };
   return { recorded, begun: row.calls_begun ?? 0, calls: (row.calls ?? []).map(keptCall) };
 }

@@ -78,6 +78,7 @@ const nothing: SegmentPart = {
   segment: null,
   follows_turn: null,
   said: null,
+  request: null,
   finish_reason: null,
   turn_seconds: null,
   work_seconds: null,
@@ -102,6 +103,7 @@ function segmentParts(
       mask: 0,
       follows_turn: appended.previous === null ? null : (heads.get(appended.previous) ?? null),
       said: json(recorded.said),
+      request: json(recorded.request),
     },
     {
       ...nothing,

@@ -27,6 +27,7 @@ function contextOf(text: string, turn: number): { context: LoopContext; appended
     config: {},
     state: {},
     task: () => Promise.reject(new Error("this loop does without")),
+    nextRequest: () => Promise.reject(new Error("this loop has no agent")),
     generate: () => Promise.resolve({ text, finishReason: "stop" }),
     parse: (action) => parseAction(action.text),
     callTool: ({ name }) => Promise.resolve({ tool: name, text: "10", valid: true }),

@@ -1,0 +1,28 @@
+import { Context } from "@temporalio/activity";
+import { askTrajectory } from "../src/agents/ask-trajectory.ts";
+import { openTrajectorySession } from "../src/agents/trajectory-session.ts";
+import type { RunAgentInput, RunAgentResult } from "../src/contracts/session.ts";
+import type { ToolWorker } from "../src/roles/tool-worker.ts";
+import { type RunTasks, taskAt } from "../src/tasks/run-tasks.ts";
+import type { Report } from "../src/temporal/durable.ts";
+
+/**
+ * Runs a trajectory's agent to its end. Its requests are updates of the trajectory's workflow; those that are recorded, of an
+ * earlier process of the agent, are answered from the record. Throws AGENT_FAILED, which Temporal retries; AGENT_GAVE_UP when
+ * the attempts are spent; TASK_NOT_FOUND.
+ */
+export function runAgent(worker: ToolWorker, tasks: RunTasks) {
+  return async (
+    { place, source }: RunAgentInput,
+    signal: AbortSignal,
+    report: Report,
+  ): Promise<RunAgentResult> => {
+    const run = await worker.openRun(place.run);
+    const { loop, rollout } = run.plan;
+    const task = await taskAt(run, tasks, source, place.task);
+    const ask = askTrajectory(Context.current().client, place.id, signal);
+    const session = await openTrajectorySession(place, rollout, await worker.journal(place.run), ask);
+    const answer = await worker.agents.run({ loop, place, task, session, signal, report });
+    return answer === "" ? {} : { answer };
+  };
+}

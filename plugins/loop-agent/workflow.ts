@@ -1,0 +1,11 @@
+import type { AgentLoop } from "everturn/workflow";
+
+/** Answers the requests of an agent, one a turn, until the agent ends or `maxTurns` is reached. */
+const agent: AgentLoop = async (context) => {
+  const request = await context.nextRequest();
+  if (request === undefined) return "answered";
+  await context.generate(request);
+  return context.turn === Number(context.config.maxTurns) ? "turn-limit" : "continue";
+};
+
+export default agent;

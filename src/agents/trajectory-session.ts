@@ -1,0 +1,100 @@
+import type { ToolDefinition } from "../contracts/message.ts";
+import type { Plan } from "../contracts/plan.ts";
+import type { SessionAnswer, SessionRequest } from "../contracts/session.ts";
+import type { TrajectoryPlace } from "../contracts/trajectory.ts";
+import { matchTurn } from "../endpoint/match-turn.ts";
+import type { ModelAnswer, ModelRequest } from "../endpoint/model-request.ts";
+import type { Journal } from "../trajectory/run-journal.ts";
+import { recordedTurns } from "../trajectory/segments.ts";
+import { knownTurn, type SessionTurn, sessionTurns } from "./session-turns.ts";
+
+/** An agent's conversation with the policy, whose turns are those of a trajectory. */
+export interface TrajectorySession {
+  /** What a request is answered with: the record of the same request in an earlier process of the agent, or a new turn. */
+  answer(request: ModelRequest, key: string): Promise<ModelAnswer>;
+}
+
+/** Opens the session of a trajectory on what is recorded of it; `generate` asks its workflow for an action. */
+export async function openTrajectorySession(
+  place: TrajectoryPlace,
+  rollout: Plan["rollout"],
+  journal: Journal,
+  generate: (request: SessionRequest) => Promise<SessionAnswer>,
+): Promise<TrajectorySession> {
+  const make = sessionTurns(place.id, rollout);
+  const recorded = new Map<number, SessionTurn>();
+  let number = 0;
+  for await (const turn of recordedTurns(journal, place)) {
+    const found = knownTurn(++number, turn);
+    if (found === undefined) continue;
+    const parent = found.follows === null ? undefined : recorded.get(found.follows);
+    recorded.set(number, make(found.known, parent));
+  }
+  const byKey = new Map([...recorded.values()].map((turn) => [turn.key, turn]));
+  /** Those that this process of the agent has been told. */
+  const given: SessionTurn[] = [];
+  const answered = new Set<string>();
+
+  return {
+    answer: async (request, key) => {
+      const known = byKey.get(key);
+      if (known !== undefined) {
+        if (!given.includes(known)) given.push(known);
+        return known.answer;
+      }
+      const tools = request.tools.map(withProperties);
+      const { continues, messages } = matchTurn(given, { ...request, tools });
+      const parent = given.find((turn) => turn.number === continues);
+      const asked: SessionRequest = {
+        ...{ key, tools, callsBefore: parent?.calls ?? 0 },
+        ...(parent === undefined ? {} : { follows: { turn: parent.number, head: parent.head } }),
+        messages: messages.map(({ itemIds: _, referredIds: __, ...message }) => message),
+        callIds: callIdsOf(given, parent),
+        answered: answeredBy(messages, given, answered),
+      };
+      const turn = make({ ...asked, ...(await generate(asked)) }, parent);
+      byKey.set(key, turn);
+      given.push(turn);
+      return turn.answer;
+    },
+  };
+}
+
+/** Templates go through the properties of a tool's parameters: one without says that it has none. */
+function withProperties({ parameters, ...tool }: ToolDefinition): ToolDefinition {
+  return { ...tool, parameters: { type: "object", properties: {}, ...parameters } };
+}
+
+function callIdsOf(given: readonly SessionTurn[], parent: SessionTurn | undefined): Record<string, string> {
+  const ids: Record<string, string> = {};
+  for (let turn = parent; turn !== undefined; ) {
+    Object.assign(ids, turn.callIds);
+    const { parent: before } = turn;
+    turn = given.find(({ number }) => number === before);
+  }
+  return ids;
+}
+
+/** The calls of earlier actions whose results come with these messages for the first time. */
+function answeredBy(
+  messages: ModelRequest["messages"],
+  given: readonly SessionTurn[],
+  answered: Set<string>,
+): SessionRequest["answered"] {
+  return messages.flatMap(({ callId, content }) => {
+    if (callId === undefined || answered.has(callId)) return [];
+    for (const { number, answer } of given) {
+      const call = answer.calls.findIndex(({ id }) => id === callId);
+      const made = answer.calls[call];
+      if (made === undefined) continue;
+      answered.add(callId);
+      return [
+        {
+          ...{ turn: number, call, tool: made.name },
+          ...{ arguments: JSON.parse(made.arguments), observation: content, valid: true as const },
+        },
+      ];
+    }
+    return [];
+  });
+}

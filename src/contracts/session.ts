@@ -1,0 +1,65 @@
+import type { Message, ToolDefinition } from "./message.ts";
+import type { RefusedCall, SegmentRef, TaskSource, TrajectoryPlace } from "./trajectory.ts";
+
+/** A message as an agent sends it, whichever protocol it came by. */
+export interface SessionMessage {
+  role: Message["role"];
+  content: string;
+  name?: string | undefined;
+  /** Of a tool's message: the call that it answers. */
+  callId?: string | undefined;
+  /** Of an assistant's message; arguments are JSON text. */
+  calls?: { id: string; name: string; arguments: string }[] | undefined;
+  reasoning?: string | undefined;
+  /** The `instructions` of OpenAI's responses. */
+  isInstructions?: true | undefined;
+}
+
+/** What an agent asks of its trajectory: the action that follows a conversation. */
+export interface SessionRequest {
+  /** Names it in the session: the digest of what was sent, and how often the same was sent before. */
+  key: string;
+  /** The turn whose action the conversation goes on after; absent where it goes on after none: a row of its own. */
+  follows?: { turn: number; head: SegmentRef };
+  /** What comes after that action, or the whole conversation. */
+  messages: SessionMessage[];
+  tools: ToolDefinition[];
+  /** The ids that the actions themselves gave calls, by those that the agent knows them by. */
+  callIds: Record<string, string>;
+  /** How many calls the conversation has had before. */
+  callsBefore: number;
+  /** Calls of earlier actions whose results it brings. */
+  answered: AnsweredCall[];
+}
+
+/** A call that the agent made itself, with what came of it. */
+export type AnsweredCall = Omit<RefusedCall, "approval">;
+
+/** What a recorded turn says of the request that it answered. */
+export interface RecordedRequest extends Pick<SessionRequest, "key" | "messages"> {
+  /** The turn that it went on after; null where it began a row. */
+  follows: number | null;
+  /** Of one that began a row. */
+  tools?: ToolDefinition[];
+}
+
+/** The action that a request was answered with. */
+export interface SessionAnswer {
+  turn: number;
+  head: SegmentRef;
+  action: string;
+  finishReason: "stop" | "length";
+  tokens: { prompt: number; action: number };
+}
+
+/** Asks that an agent be run to its end on a trajectory's task. */
+export interface RunAgentInput {
+  place: TrajectoryPlace;
+  source: TaskSource;
+}
+
+/** How an agent ended. */
+export interface RunAgentResult {
+  /** What it said was its answer; absent if it said nothing: the newest action is. */
+  answer?: string;
+}
