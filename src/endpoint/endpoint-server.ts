@@ -129,6 +129,7 @@ export async function startEndpoint({
     key: string,
     response: ServerResponse,
   ): Promise<void> {
+    if (response.destroyed) return; // its client went away: it asks again, or never does
     const known = sessions.get(session) ?? askedRequests();
     sessions.set(session, known);
     const { signal } = closing;
