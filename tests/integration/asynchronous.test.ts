@@ -29,9 +29,7 @@ async function forgetfulServer(): Promise<string> {
   return path;
 }
 
-test("an asynchronous run keeps within its staleness, and goes on when everything but its folder is lost", {
-  timeout: 180_000,
-}, async () => {
+test("an asynchronous run keeps within its staleness, and goes on when everything but its folder is lost", async () => {
   const temporal = await forgetfulServer();
   const first = start("run", pipeline, "--runs", runs, "--temporal", temporal);
   let run = "";

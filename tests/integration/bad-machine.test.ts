@@ -78,9 +78,7 @@ function fill(path: string): void {
 }
 
 describe.skipIf(!mayMount)("needs the right to mount a disk", () => {
-  test("the disk is full: the run says so, waits, and goes on when there is room", {
-    timeout: 180_000,
-  }, async () => {
+  test("the disk is full: the run says so, waits, and goes on when there is room", async () => {
     const runs = place(60);
     const command = startRun(runs);
     await untilSaid(command, `step 1/${steps}`);
@@ -90,9 +88,7 @@ describe.skipIf(!mayMount)("needs the right to mount a disk", () => {
     await expectWhole(command, runs);
   });
 
-  test("the store is read-only: the run says so, and goes on when it is not", {
-    timeout: 180_000,
-  }, async () => {
+  test("the store is read-only: the run says so, and goes on when it is not", async () => {
     const runs = place(200);
     const command = startRun(runs);
     await untilSaid(command, `step 1/${steps}`);
@@ -113,9 +109,7 @@ describe.skipIf(!mayMount)("needs the right to mount a disk", () => {
     expect(stderr).toMatch(/^DISK_FULL: .*plan\/1\.json can't be written: the disk is full\./);
   });
 
-  test("a plan can't be changed on a full disk: nothing is started, and the disk is named", {
-    timeout: 180_000,
-  }, async () => {
+  test("a plan can't be changed on a full disk: nothing is started, and the disk is named", async () => {
     const runs = place(20);
     const { id, folder } = await writeSampleRun({}, runs);
     const writing = join(folder.root, "writing"); // a disk of its own: what else is written has room
@@ -152,7 +146,6 @@ const hasPrlimit = spawnSync("prlimit", ["--version"]).status === 0;
 
 test.skipIf(!hasPrlimit)(
   "a trainer with too little memory: the run says so, and nothing is lost",
-  { timeout: 240_000 },
   async () => {
     const runs = place(200);
     const command = startRun(runs, "--set", "warmStart.batchSize=1");

@@ -17,7 +17,7 @@ import { startWorkflows, type WorkflowWorker } from "../support/workflow-worker.
 const runs = temporaryFolder();
 const { run } = await createMemoryRun(runs);
 const gate = join(runs, "gate");
-const waiting = { timeout: 120_000, interval: 20 };
+const waiting = { timeout: 400_000, interval: 20 };
 const queues = { orchestration: "flows", policy: "flows", tools: "tools", trainer: "flows" };
 const memory: ToolBinding = {
   definition: { name: "replay", description: "Remembers.", parameters: {} },
@@ -52,9 +52,7 @@ const activities = {
   }),
 };
 
-test("a holder whose slots are full for more than ten seconds keeps its instances; a stopped one is taken over from", {
-  timeout: 180_000,
-}, async () => {
+test("a holder whose slots are full for more than ten seconds keeps its instances; a stopped one is taken over from", async () => {
   const workflow = join(import.meta.dirname, "../../plugins/loop-tool-agent/workflow.ts");
   const loop = { name: "loop-tool-agent", workflow };
   const server = await startWorkflows({ folder: runs, queue: queues.orchestration, loop, activities });

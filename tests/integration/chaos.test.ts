@@ -34,7 +34,7 @@ beforeAll(async () => {
     const options = { work, mark, scenarios: chosen, seed, note: (text: string) => notes.push(text) };
     reports.set(name, await chaos({ ...course, ...options }));
   }
-}, 600_000);
+}, 1_200_000);
 afterAll(() => {
   for (const stray of strays) stray.kill("SIGKILL");
 });

@@ -18,7 +18,6 @@ const call = (code: string) =>
 
 test.runIf(here !== undefined)(
   "trajectories run code in sandboxes of their own, and are scored by tests that run the answer",
-  { timeout: 180_000 },
   async () => {
     const ground_truth = JSON.stringify({ test_list: ["assert double(2) == 4", "assert double(0) == 0"] });
     const task = {

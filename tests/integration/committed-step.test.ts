@@ -84,9 +84,7 @@ async function readManifest(name: string): Promise<string> {
   return JSON.stringify(await readRecord(join(plugins, name, "everturn.plugin.json")));
 }
 
-test("a step whose version could not be published after its commit is recorded with what it trained on", {
-  timeout: 180_000,
-}, async () => {
+test("a step whose version could not be published after its commit is recorded with what it trained on", async () => {
   const call = '<tool_call>{"name":"flaky","arguments":{}}</tool_call>';
   const pipeline = writeScriptedPipeline(folder, [[call, "1"], ["2"], ["3"]], {
     tools: [{ plugin: flaky }],

@@ -123,9 +123,7 @@ function evaluated(policyVersion: number, step: number): EvaluationRecord {
   };
 }
 
-test("what is carried when the training workflow continues as new, and read after it, does not grow with the steps", {
-  timeout: 180_000,
-}, async () => {
+test("what is carried when the training workflow continues as new, and read after it, does not grow with the steps", async () => {
   const early = await inputsFrom(3);
   const late = await inputsFrom(993);
   for (const { sizes, read } of [early, late]) {

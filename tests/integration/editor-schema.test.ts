@@ -49,7 +49,7 @@ beforeAll(async () => {
   expect(code, stderr).toBe(0);
   writeFileSync(join(folder, "schema.json"), stdout);
   server = await startLanguageServer(uri("schema.json"));
-}, 180_000);
+});
 afterAll(() => server.stop());
 
 const at = (name: string, line: number, character: number) => ({

@@ -17,17 +17,15 @@ const pipeline = writeScriptedPipeline(runs, [[call, "2"]], {
   evaluation: { tasks: 1, every: 50 },
 });
 
-test("resume --set changes how long a run is, under way and when it has ended; the ledger holds", {
-  timeout: 300_000,
-}, async () => {
+test("resume --set changes how long a run is, under way and when it has ended; the ledger holds", async () => {
   const command = start("run", pipeline, "--runs", runs, "--set", "policy.config.seconds=0.5");
   const run = await vi.waitUntil(
     async () => (await namesIn(runs)).find((name) => name.startsWith("scripted-")),
-    { timeout: 120_000 },
+    { timeout: 400_000 },
   );
   const folder = runFolder(runs, run);
   const steps = () => readLines<StepRecord>(folder.metrics);
-  await vi.waitUntil(async () => (await steps()).length >= 2, { timeout: 120_000 });
+  await vi.waitUntil(async () => (await steps()).length >= 2, { timeout: 400_000 });
   command.killGroup();
   await command.end();
 

@@ -58,9 +58,7 @@ async function fork(...options: string[]) {
   return lastLine<{ fork: string; rewardMean: number; original: object; trajectories: object[] }>(stdout);
 }
 
-test("a fork has the first turns byte for byte and calls nothing again; it is sampled as before", {
-  timeout: 180_000,
-}, async () => {
+test("a fork has the first turns byte for byte and calls nothing again; it is sampled as before", async () => {
   const before = calls();
   expect(before).toHaveLength(3);
   const made = await fork("--turn", "254", "--count", "2", "--temperature", "0");
@@ -90,9 +88,7 @@ test("a fork has the first turns byte for byte and calls nothing again; it is sa
   });
 });
 
-test("another policy goes on from a turn; what can't be forked is refused", {
-  timeout: 180_000,
-}, async () => {
+test("another policy goes on from a turn; what can't be forked is refused", async () => {
   const policy = await folderOf(await openRun(runs, run), 0);
   const made = await fork("--turn", "1", "--policy", policy, "--seed", "5");
   const record = recordOf(`${made.fork}/task-00000/0`);
@@ -118,9 +114,7 @@ test("another policy goes on from a turn; what can't be forked is refused", {
   expect(unknown.stderr).toContain("POLICY_NOT_FOUND");
 });
 
-test("a trajectory that continued as new is replayed with all its histories", {
-  timeout: 180_000,
-}, async () => {
+test("a trajectory that continued as new is replayed with all its histories", async () => {
   const { stdout } = await everturn("replay", `${run}/${original}`, "--runs", runs, "--json");
   expect(lastLine(stdout)).toMatchObject({ deterministic: true, histories: 2 });
 });

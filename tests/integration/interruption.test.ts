@@ -28,14 +28,12 @@ function everturn(...parameters: string[]): RunningCommand {
 }
 
 const untilSaid = (command: RunningCommand, text: string) =>
-  vi.waitUntil(() => command.stdout().includes(text), { timeout: 120_000, interval: 20 });
+  vi.waitUntil(() => command.stdout().includes(text), { timeout: 400_000, interval: 20 });
 
 /** What a terminal does: it tells every process of the group, the server and the workers too. */
 const tell = ({ child }: RunningCommand, signal: NodeJS.Signals) => process.kill(-(child.pid ?? 0), signal);
 
-test("Ctrl-C, also twice or while starting, SIGTERM and SIGHUP end a run quietly and wholly; a resume goes on", {
-  timeout: 300_000,
-}, async () => {
+test("Ctrl-C, also twice or while starting, SIGTERM and SIGHUP end a run quietly and wholly; a resume goes on", async () => {
   const policy = {
     plugin: join(plugins, "policy-scripted"),
     config: { tokenizer, conversations: [["1"]], seconds: 1.5 },
@@ -82,7 +80,7 @@ test("Ctrl-C, also twice or while starting, SIGTERM and SIGHUP end a run quietly
   await ended(command, 129);
 
   command = everturn("resume", run, "--json");
-  await vi.waitUntil(() => command.stderr().includes("Temporal UI at"), { timeout: 120_000 });
+  await vi.waitUntil(() => command.stderr().includes("Temporal UI at"), { timeout: 400_000 });
   tell(command, "SIGTERM");
   const interrupted = await command.end();
   expect(interrupted.code, interrupted.stderr).toBe(143);
@@ -94,19 +92,17 @@ test("Ctrl-C, also twice or while starting, SIGTERM and SIGHUP end a run quietly
   expect(lastLine(stdout)).toMatchObject({ run, steps: 2, trajectories: 8 });
 });
 
-test("killed outright, at whatever moment, its workers end; the next resume ends the server and goes on", {
-  timeout: 200_000,
-}, async () => {
+test("killed outright, at whatever moment, its workers end; the next resume ends the server and goes on", async () => {
   const [run = ""] = readdirSync(runs);
   const opened = runFolder(runs, run);
   const workers = () => processesWith(`--run ${run} --runs ${runs} `);
   for (const moment of [700, 2000, 6000]) {
     const command = everturn("dev", run);
-    await vi.waitUntil(() => workers().size > 0, { timeout: 120_000, interval: 5 });
+    await vi.waitUntil(() => workers().size > 0, { timeout: 400_000, interval: 5 });
     await sleep(moment - 700);
     command.child.kill("SIGKILL");
     await command.end();
-    await vi.waitUntil(() => workers().size === 0, { timeout: 120_000, interval: 50 });
+    await vi.waitUntil(() => workers().size === 0, { timeout: 400_000, interval: 50 });
   }
   const left = (await readSession(opened))?.server?.pid ?? 0;
   expect(process.kill(left, 0), "the server outlives the process that started it").toBe(true);

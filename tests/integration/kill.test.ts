@@ -46,9 +46,7 @@ function linesOf(file: string): string[] {
   return existsSync(file) ? readFileSync(file, "utf8").trim().split("\n").filter(Boolean) : [];
 }
 
-test("a run killed at random moments ends; nothing finished is done again", {
-  timeout: 400_000,
-}, async () => {
+test("a run killed at random moments ends; nothing finished is done again", async () => {
   const overrides = [
     `policy.plugin=${plugins}/policy-logged`,
     `tools.0.plugin=${plugins}/tool-counting`,
@@ -58,7 +56,7 @@ test("a run killed at random moments ends; nothing finished is done again", {
   const snapshots: Snapshot[] = [];
   while (snapshots.length < kills) {
     await vi.waitUntil(() => readdirSync(runs).some((name) => name.startsWith("small-")), {
-      timeout: 120_000,
+      timeout: 400_000,
     });
     const moment = 1_000 + Math.random() * 4_000;
     if ((await Promise.race([command.end(), sleep(moment)])) !== undefined) break;

@@ -40,13 +40,11 @@ async function ledgerOf(run: string): Promise<Ledger & { code: number }> {
   return { code: code ?? -1, ...lastLine<Ledger>(stdout) };
 }
 
-test("a run's ledger holds while it is killed and resumed, and at its end", {
-  timeout: 400_000,
-}, async () => {
+test("a run's ledger holds while it is killed and resumed, and at its end", async () => {
   let command = start("run", pipeline, "--runs", runs, ...settings, "--json");
   for (let kills = 0; kills < 2; kills++) {
     const isUp = () => command.stderr().includes("Temporal UI at") || command.child.exitCode !== null;
-    await vi.waitUntil(isUp, { timeout: 120_000 });
+    await vi.waitUntil(isUp, { timeout: 400_000 });
     if ((await Promise.race([command.end(), sleep(500 + Math.random() * 6_000)])) !== undefined) break;
     command.killGroup();
     await command.end();

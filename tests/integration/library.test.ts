@@ -7,9 +7,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const tests = join(import.meta.dirname, "..");
 
-test("a script trains, is interrupted by its signal, goes on, evaluates and reads; it says nothing and ends by itself", {
-  timeout: 400_000,
-}, async () => {
+test("a script trains, is interrupted by its signal, goes on, evaluates and reads; it says nothing and ends by itself", async () => {
   const runs = join(temporaryFolder(), "runs");
   const script = join(tests, "library", "train-and-read.ts");
   const child = spawn(process.execPath, [script, join(tests, "pipelines", "tools.yaml"), runs], {

@@ -1,7 +1,9 @@
 import { join } from "node:path";
+import { Worker } from "@temporalio/worker";
 import { beforeAll, expect, test } from "vitest";
 import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
 import { openRun } from "../../src/runs/open-runs.ts";
+import { bundleOf, readBuilds } from "../../src/temporal/workflow-builds.ts";
 import { readTrajectoryRecord } from "../../src/trajectory/trajectory-files.ts";
 import { everturn, lastLine } from "../support/command.ts";
 import { historiesOf, type RecordedHistory } from "../support/histories.ts";
@@ -30,7 +32,7 @@ beforeAll(async () => {
   ({ run } = lastLine<{ run: string }>(done.stdout));
   histories = await historiesOf((await openRun(runs, run)).folder);
   id = idIn("step-0001");
-}, 240_000);
+});
 
 /** The id of the stage's trajectory: run, stage, task, sample. */
 function idIn(stage: string): string {
@@ -92,4 +94,19 @@ test("a long trajectory is shown whole, and all parts of its history replay", as
   expect(shown.segments).toHaveLength(2 * turns);
   const replayed = await everturn("replay", id, "--runs", runs, "--json");
   expect(lastLine(replayed.stdout)).toMatchObject({ deterministic: true });
+});
+
+test("every history of the run replays: the training, its shards and its trajectories", async () => {
+  const { folder } = await openRun(runs, run);
+  const [build = ""] = await readBuilds(folder);
+  const replay = Worker.runReplayHistories(
+    { workflowBundle: { codePath: bundleOf(folder, build) } },
+    histories,
+  );
+  let replayed = 0;
+  for await (const { workflowId, error } of replay) {
+    expect(error, workflowId).toBeUndefined();
+    replayed++;
+  }
+  expect(replayed).toBe(histories.length);
 });

@@ -23,9 +23,7 @@ const call = (name: string, parameters: object) =>
 const add = call("session", { variable: "x", add: 1 });
 const ask = call("calculator", { expression: "1 + 1" });
 
-test("a call that nobody approves in time is not made, and the model reads so; cancelling frees what a trajectory holds", {
-  timeout: 90_000,
-}, async () => {
+test("a call that nobody approves in time is not made, and the model reads so; cancelling frees what a trajectory holds", async () => {
   const pipeline = writeScriptedPipeline(
     folder,
     [
@@ -46,12 +44,12 @@ test("a call that nobody approves in time is not made, and the model reads so; c
   );
   const command = start("run", pipeline, "--runs", runs);
   commands.push(command);
-  const held = await vi.waitUntil(() => leases()[0], { timeout: 120_000 });
-  await vi.waitUntil(() => leases()[0]?.handle !== undefined, { timeout: 120_000 });
+  const held = await vi.waitUntil(() => leases()[0], { timeout: 400_000 });
+  await vi.waitUntil(() => leases()[0]?.handle !== undefined, { timeout: 400_000 });
   const pid = Number(JSON.parse(JSON.stringify(leases()[0]?.handle)).pid);
   expect(existsSync(`/proc/${pid}`)).toBe(true);
   // The worker that runs the workflow begins its calls without a way through the server: none goes to another queue.
-  await vi.waitUntil(() => callsRecorded({ root: runFolder() }, "step-0001", 3) > 0, { timeout: 120_000 });
+  await vi.waitUntil(() => callsRecorded({ root: runFolder() }, "step-0001", 3) > 0, { timeout: 400_000 });
   expect(await queuesOf(held.trajectory, "session")).toEqual(new Set([`${basename(runFolder())}/rollout`]));
 
   const cancelled = await everturn("trajectory", "cancel", held.trajectory, "--runs", runs);

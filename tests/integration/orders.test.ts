@@ -71,7 +71,7 @@ async function until<T>(ask: () => Promise<T | undefined>): Promise<T> {
 }
 
 /** The server's list of workflows is behind by up to a second. */
-const listing = { timeout: 120_000, interval: 200 };
+const listing = { timeout: 400_000, interval: 200 };
 
 const id = (end: string) => `${run.id}/${end}`;
 
@@ -106,9 +106,7 @@ async function temporal(...parameters: string[]): Promise<string> {
   );
 }
 
-test("orders by plain JSON, as from the Temporal UI; they survive a worker's death", {
-  timeout: 180_000,
-}, async () => {
+test("orders by plain JSON, as from the Temporal UI; they survive a worker's death", async () => {
   const end = "evaluation-v0000/task-00000/0";
   await reached(end, "1/0");
   const update = (name: string, input?: object) =>
@@ -179,9 +177,7 @@ async function workerPids(): Promise<number[]> {
   return stdout.trim().split("\n").map(Number);
 }
 
-test("a call is denied, a message is added; orders go with a trajectory that continues as new", {
-  timeout: 180_000,
-}, async () => {
+test("a call is denied, a message is added; orders go with a trajectory that continues as new", async () => {
   const stage = join(run.folder.root, "trajectories", "step-0001");
   const task = await until(async () => readdirSync(stage)[0]);
   const [first, second] = [`step-0001/${task}/0`, `step-0001/${task}/1`];
@@ -238,9 +234,7 @@ test("a call is denied, a message is added; orders go with a trajectory that con
   expect(ended.turns.at(-1)).toMatchObject({ action: "49", said: [{ content: "Look again." }] });
 });
 
-test("a cancelled trajectory is left out with the reason, and the run goes on", {
-  timeout: 180_000,
-}, async () => {
+test("a cancelled trajectory is left out with the reason, and the run goes on", async () => {
   const end = "evaluation-v0001/task-00000/0";
   await reached(end, "1/0");
   await order("cancel", end, "--reason", "not needed");

@@ -22,12 +22,10 @@ const outage = Number(process.env.EVERTURN_OUTAGE_SECONDS ?? 8) * 1000;
 
 async function untilTraining(command: RunningCommand): Promise<void> {
   const trains = () => command.stderr().includes("step 1/3");
-  await vi.waitUntil(trains, { timeout: 120_000, interval: 50 });
+  await vi.waitUntil(trains, { timeout: 400_000, interval: 50 });
 }
 
-test("a joined server that stops answering, and then dies and comes back: the run waits and loses nothing", {
-  timeout: 200_000,
-}, async () => {
+test("a joined server that stops answering, and then dies and comes back: the run waits and loses nothing", async () => {
   const runs = join(folder, "joined");
   mkdirSync(runs);
   const paths = { database: join(runs, "joined.db"), log: join(runs, "joined.log") };
@@ -49,7 +47,7 @@ test("a joined server that stops answering, and then dies and comes back: the ru
   process.kill(server.pid, "SIGSTOP");
   await sleep(outage);
   process.kill(server.pid, "SIGCONT");
-  await vi.waitUntil(() => command.stderr().includes("answers again"), { timeout: 120_000 });
+  await vi.waitUntil(() => command.stderr().includes("answers again"), { timeout: 400_000 });
   process.kill(server.pid, "SIGKILL");
   await server.ended;
   await sleep(outage);
@@ -67,9 +65,7 @@ test("a joined server that stops answering, and then dies and comes back: the ru
   ]);
 });
 
-test("an own server whose port another program has taken meanwhile moves to another port: a run goes on, an evaluation too", {
-  timeout: 300_000,
-}, async () => {
+test("an own server whose port another program has taken meanwhile moves to another port: a run goes on, an evaluation too", async () => {
   const runs = join(folder, "own");
   let command = start("run", pipeline, "--runs", runs, "--json", ...overrides);
   await untilTraining(command);
@@ -81,7 +77,7 @@ test("an own server whose port another program has taken meanwhile moves to anot
   const before = ["orchestration", "trainer"].map((role) => ({ role, times: begun(role) }));
   command = start("evaluate", run, "--runs", runs, "--json", "--limit", "30");
   const isWorking = () => before.every(({ role, times }) => begun(role) > times);
-  await vi.waitUntil(isWorking, { timeout: 120_000, interval: 20 });
+  await vi.waitUntil(isWorking, { timeout: 400_000, interval: 20 });
   expect(lastLine(await endsThough(command, opened))).toMatchObject({ tasks: 30, leftOut: 0 });
 });
 

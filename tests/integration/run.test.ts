@@ -115,9 +115,7 @@ test("replay runs today's workflow code over a trajectory's history", async () =
   expect(lastLine(replayed.stdout)).toMatchObject({ trajectory: first?.id, deterministic: true });
 });
 
-test("what broke of the newest version and of the warm start's is made again when the run goes on, bit for bit", {
-  timeout: 180_000,
-}, async () => {
+test("what broke of the newest version and of the warm start's is made again when the run goes on, bit for bit", async () => {
   const run = await openRun(runs, result.run);
   const weights = async (version: number) => join(await folderOf(run, version), "model.safetensors");
   const made = new Map<number, Buffer>();

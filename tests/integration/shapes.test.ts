@@ -16,7 +16,6 @@ test.each([
   ["llama-3.2-1b", 128_256, ["<|eot_id|>", "<|end_of_text|>"]],
 ])(
   "%s, narrowed: a model with %i tokens is imported, trained for a step of GRPO and exported",
-  { timeout: 600_000 },
   async (name, size, ends) => {
     const shape = narrowed(publishedShapes.get(name)!);
     const { folders, record } = await goRoad(shape, join(work, name));

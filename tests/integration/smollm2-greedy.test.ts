@@ -36,4 +36,4 @@ test("SmolLM2, imported from its GGUF, gives transformers' greedy continuations 
     logprobs.map((logprob, at) => Math.abs(logprob - cases[index]!.logprobs[at]!)),
   );
   expect(Math.max(...gaps)).toBeLessThan(1e-4);
-}, 300_000);
+});

@@ -83,4 +83,4 @@ test("a trajectory searches, looks at the schema, is refused a change, queries, 
   ].map((file) => imageSize(readFileSync(file)));
   expect(half).toEqual({ ...whole, width: (whole?.width ?? 0) / 2 });
   expect(quarter).toEqual({ ...half, height: (whole?.height ?? 0) / 2 });
-}, 240_000);
+});

@@ -20,9 +20,7 @@ const calls =
   '<tool_call>{"name":"reverse","arguments":{"text":"abc"}}</tool_call>' +
   '<tool_call>{"name":"guess","arguments":{}}</tool_call>';
 
-test("what does not move is named with its attempt and reason after some seconds, seldom, and when it goes on", {
-  timeout: 300_000,
-}, async () => {
+test("what does not move is named with its attempt and reason after some seconds, seldom, and when it goes on", async () => {
   const port = await freePort(19_000);
   const pipeline = writeScriptedPipeline(folder, [], {
     policy: {

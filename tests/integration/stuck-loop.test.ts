@@ -61,13 +61,13 @@ test("a loop that never returns costs its trajectory, by name, and no other", as
     expect(shown.stdout, "what the model wrote is there to see").toContain(endless);
     expect(shown.stdout).toContain(reason);
   }
-}, 180_000);
+});
 
 test("a step all of whose trajectories are stuck stops with the reason", async () => {
   const { code, stderr } = await run(4, [endless]);
   expect(code).toBe(1);
   expect(stderr).toContain(reason);
-}, 180_000);
+});
 
 test("a loop whose module does not return in workflow code ends the run at once, by name", async () => {
   const { code, stdout, stderr } = await runWith("loop-waiting", 4, [short], "--address", server.address);
@@ -75,4 +75,4 @@ test("a loop whose module does not return in workflow code ends the run at once,
   expect(lastLine(stdout)).toMatchObject({ error: { code: "LOOP_MODULE_STUCK" } });
   expect(stdout).toContain("The module of the agent loop loop-waiting does not return");
   expect(stderr).not.toContain("starting it again");
-}, 180_000);
+});

@@ -30,9 +30,7 @@ function observationsOf(trajectories: TrajectoryRecord[]): (string | undefined)[
   return trajectories.map(({ turns }) => turns[0]?.toolCalls[0]?.observation);
 }
 
-test("recorded results answer a later run and an evaluation; what was not recorded leaves the trajectory out", {
-  timeout: 180_000,
-}, async () => {
+test("recorded results answer a later run and an evaluation; what was not recorded leaves the trajectory out", async () => {
   let answers = 0;
   const host = createServer((_, response) => response.end(`answer ${++answers}`));
   await new Promise<void>((listening) => host.listen(0, "127.0.0.1", listening));

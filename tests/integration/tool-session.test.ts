@@ -41,11 +41,9 @@ function callsOf(name: string, numbers: number[]): string {
 }
 
 const gate = (turn: number) => join(gates, `step-0001-turn-${turn}`);
-const waiting = { timeout: 120_000, interval: 20 };
+const waiting = { timeout: 400_000, interval: 20 };
 
-test("a tools worker killed between calls: states are recovered as manifests say, lost ones are told, no process is left", {
-  timeout: 240_000,
-}, async () => {
+test("a tools worker killed between calls: states are recovered as manifests say, lost ones are told, no process is left", async () => {
   mkdirSync(gates);
   for (const turn of [3, 5]) writeFileSync(gate(turn), "");
   const settings = [

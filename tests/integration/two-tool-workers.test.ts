@@ -19,7 +19,7 @@ const runs = join(folder, "runs");
 const log = join(folder, "sessions.log");
 const gates = join(folder, "gates");
 const commands: RunningCommand[] = [];
-const waiting = { timeout: 120_000, interval: 50 };
+const waiting = { timeout: 400_000, interval: 50 };
 
 afterAll(async () => {
   for (const { child, killGroup } of commands) {
@@ -37,9 +37,7 @@ const actions = added.map((add) => {
   return `<tool_call>${JSON.stringify(call)}</tool_call>`;
 });
 
-test("two tools workers: each call finds its instance at once; one is killed, one stopped and continued, and nothing happens twice", {
-  timeout: 300_000,
-}, async () => {
+test("two tools workers: each call finds its instance at once; one is killed, one stopped and continued, and nothing happens twice", async () => {
   mkdirSync(gates);
   for (const turn of [1, 3, 4]) writeFileSync(gate(turn), "");
   const command = startRun();

@@ -16,9 +16,7 @@ const crashing = join(import.meta.dirname, "..", "one-file", "crashing.ts");
 
 const call = (act: string) => `<tool_call>{"name":"unruly","arguments":{"act":"${act}"}}</tool_call>`;
 
-test("a tool that never returns, exits, forgets an error, or ends its process loses the trajectories that called it so, and the run goes on", {
-  timeout: 180_000,
-}, async () => {
+test("a tool that never returns, exits, forgets an error, or ends its process loses the trajectories that called it so, and the run goes on", async () => {
   const crash = ['<tool_call>{"name":"crashing","arguments":{}}</tool_call>', "2"];
   const conversations = ["behave", "loop", "exit", "forget"].map((act) => [call(act), "2"]);
   const pipeline = writeScriptedPipeline(folder, [...conversations, crash], {
@@ -42,9 +40,7 @@ test("a tool that never returns, exits, forgets an error, or ends its process lo
   expect(stderr, "no worker ended").not.toContain("worker ended");
 });
 
-test("a mistake in a plugin ends the run at once, by its name and line, and is not tried again", {
-  timeout: 180_000,
-}, async () => {
+test("a mistake in a plugin ends the run at once, by its name and line, and is not tried again", async () => {
   const conversations = ["behave", "stumble"].map((act) => [call(act), "2"]);
   const pipeline = writeScriptedPipeline(folder, conversations, {
     name: "stumbling",
@@ -61,9 +57,7 @@ test("a mistake in a plugin ends the run at once, by its name and line, and is n
   expect([...attempts]).toEqual(["attempt: 1"]);
 });
 
-test("a judge that hangs loses the trajectories that it hangs for, within its own time-out: none counts as 0", {
-  timeout: 180_000,
-}, async () => {
+test("a judge that hangs loses the trajectories that it hangs for, within its own time-out: none counts as 0", async () => {
   const pipeline = writeScriptedPipeline(folder, [["2"], ["hang"]], {
     name: "judged",
     tools: [],

@@ -74,9 +74,7 @@ function buildsOf({ history }: RecordedHistory): string[] {
   return [...new Set(builds)];
 }
 
-test("after an upgrade trajectories end on the code they began with, and the training workflow moves on", {
-  timeout: 180_000,
-}, async () => {
+test("after an upgrade trajectories end on the code they began with, and the training workflow moves on", async () => {
   writeLoop(4);
   writePipeline();
   const run = await killedInStepOne();

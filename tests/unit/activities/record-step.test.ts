@@ -136,4 +136,4 @@ test("two processes that both think a step is theirs leave it once, whole, and o
   }
   const left = readdirSync(raced.root, { recursive: true, encoding: "utf8" });
   expect(left.filter((name) => name.endsWith(".tmp"))).toEqual([]);
-}, 180_000);
+});

@@ -40,9 +40,7 @@ async function answers(store?: string) {
   };
 }
 
-test("lists, ledger and report of a run say the same of an object store, that fails and is slow, and of a folder", {
-  timeout: 180_000,
-}, async () => {
+test("lists, ledger and report of a run say the same of an object store, that fails and is slow, and of a folder", async () => {
   const url = await objects({ latency: 1, lag: 0 });
   const ofFolder = await answers();
   expect(JSON.parse(ofFolder.ledger)).toMatchObject({ findings: [], stages: [{}, {}, {}] });
@@ -50,9 +48,7 @@ test("lists, ledger and report of a run say the same of an object store, that fa
   expect(await answers(url)).toEqual(ofFolder);
 });
 
-test("where listings lag, the ledger finds by their names what was reserved and trained on", {
-  timeout: 180_000,
-}, async () => {
+test("where listings lag, the ledger finds by their names what was reserved and trained on", async () => {
   const url = await objects({ latency: 0, lag: 600_000 });
   const lagging = await answers(url);
   const { findings, entries } = JSON.parse(lagging.ledger);

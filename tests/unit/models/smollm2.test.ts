@@ -16,7 +16,7 @@ let tokenizer: Tokenizer;
 beforeAll(async () => {
   await importModel("smollm2-135m-instruct", folder);
   tokenizer = await loadTokenizer(folder);
-}, 600_000); // the first time it is downloaded
+});
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 

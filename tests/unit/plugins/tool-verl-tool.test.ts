@@ -186,9 +186,7 @@ test("a server that was started again is told from one that was not, and one tha
   await verlTool.reap?.({ url: `http://127.0.0.1:${port}/get_observation`, id: "i" }, {});
 });
 
-test("Everturn's own server is one, and the tool keeps its promises with it", {
-  timeout: 180_000,
-}, async () => {
+test("Everturn's own server is one, and the tool keeps its promises with it", async () => {
   const pad = `${join(import.meta.dirname, "..", "..", "one-file", "served.ts")}#pad`;
   const options = { limit: 256, idle: 3_600_000, log: () => {} };
   const tools: ServedTools = await serveTools(await servedPlan([pad]), {

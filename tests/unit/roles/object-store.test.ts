@@ -73,9 +73,7 @@ async function roundTrip(place: BackendPlace | undefined) {
   }
 }
 
-test("policy and trainer work alike on a store that has no folders, through local copies; adapters find their base", {
-  timeout: 180_000,
-}, async () => {
+test("policy and trainer work alike on a store that has no folders, through local copies; adapters find their base", async () => {
   const objects = await startObjects(runs, { latency: 0, failures: 0.02 });
   expect(await roundTrip(objects)).toEqual(await roundTrip(undefined));
 });

@@ -67,4 +67,4 @@ test("the run's own server is waited for when it is stopped before anybody has c
   expect(calls.length).toBeGreaterThan(1);
   session.abort();
   await close();
-}, 180_000);
+});

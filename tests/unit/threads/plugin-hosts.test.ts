@@ -103,7 +103,6 @@ test.for([
   ],
 ] as const)(
   "%s costs the call an attempt and its instances, and this process nothing",
-  { timeout: 60_000 },
   async ([expression, reason]) => {
     const { tool, said, pids } = hosts();
     const { thread, call } = await tool("one");
@@ -171,9 +170,6 @@ test("a plugin that ends the process as it is loaded is refused by name", async 
 
 test.for(["works", "is stopped"])(
   "a host that %s ends after its worker was killed, and leaves no file",
-  {
-    timeout: 60_000,
-  },
   async (state) => {
     const folder = join(folders, state.replace(" ", "-"));
     const parameters = [

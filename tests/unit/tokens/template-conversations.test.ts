@@ -10,7 +10,7 @@ import { publishedTemplate } from "../../support/published-tokenizer.ts";
 let models = "";
 beforeAll(async () => {
   models = await fetchLlamaCpp();
-}, 600_000); // the first time it is downloaded
+});
 
 /** What stands in the way of the templates that can't be framed. */
 const refused: Record<string, string> = {

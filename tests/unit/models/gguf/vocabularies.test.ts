@@ -11,7 +11,7 @@ let vocabularies: string;
 
 beforeAll(async () => {
   vocabularies = await fetchLlamaCpp();
-}, 600_000); // the first time it is downloaded
+});
 
 /** Texts of a vocabulary's file, each with its ids. */
 async function casesOf(model: string): Promise<[text: string, tokens: number[]][]> {
