@@ -90,14 +90,14 @@ test("a fork has the first turns byte for byte and calls nothing again; it is sa
 
 test("another policy goes on from a turn; what can't be forked is refused", async () => {
   const policy = await folderOf(await openRun(runs, run), 0);
-  const made = await fork("--turn", "1", "--policy", policy, "--seed", "5");
+  const made = await fork("--turn", "253", "--policy", policy, "--seed", "5");
   const record = recordOf(`${made.fork}/task-00000/0`);
-  expect(record.policyVersions.slice(0, 3)).toEqual([0, 1, 1]);
-  expect(record.origin).toMatchObject({ turns: 1, seed: 5, policyFolder: policy });
+  expect(record.policyVersions).toEqual([...Array(253).fill(0), 1, 1, 1]);
+  expect(record.origin).toMatchObject({ turns: 253, seed: 5, policyFolder: policy });
   expect(fileOf(`${made.fork}/task-00000/0`, "turn-1.json")).toBe(fileOf(original, "turn-1.json"));
   const shown = await everturn("show", `${run}/${made.fork}/task-00000/0`, "--runs", runs);
   expect(shown.stdout).toContain(
-    `fork of ${run}/${original} after turn 1: temperature 0, seed 5, policy ${policy}`,
+    `fork of ${run}/${original} after turn 253: temperature 0, seed 5, policy ${policy}`,
   );
   const late = await everturn("fork", `${run}/${original}`, "--turn", String(turns), "--runs", runs);
   expect(late.stderr).toMatch(/TURN_NOT_FORKABLE: .* it has 256 turns\. .* 255 is the most/);

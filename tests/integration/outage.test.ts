@@ -40,6 +40,8 @@ test("a joined server that stops answering, and then dies and comes back: the ru
     join(runs, "all"),
     "--address",
     address,
+    "--workers",
+    "shared",
     "--json",
     ...overrides,
   );

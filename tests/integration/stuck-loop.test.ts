@@ -20,6 +20,9 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
+/** One server for all of them, and two workers each: a stuck loop is one worker's, whoever works beside it. */
+const joined = () => ["--address", server.address, "--workers", "shared"];
+
 const plugins = join(import.meta.dirname, "..", "plugins");
 
 /** One step of groups of four; of each, sample n is told to say `said[n]`. */
@@ -41,7 +44,7 @@ async function runWith(loop: string, batchSize: number, said: string[], ...optio
 }
 
 test("a loop that never returns costs its trajectory, by name, and no other", async () => {
-  const { code, stdout, stderr } = await run(4, [short, endless, short, short], "--address", server.address);
+  const { code, stdout, stderr } = await run(4, [short, endless, short, short], ...joined());
   expect(code, stderr).toBe(0);
   const { run: id } = lastLine<{ run: string }>(stdout);
   const told = /the agent loop loop-backtracking does not return in trajectory \S+\/step-0001\/\S+\/1,/g;
@@ -64,13 +67,13 @@ test("a loop that never returns costs its trajectory, by name, and no other", as
 });
 
 test("a step all of whose trajectories are stuck stops with the reason", async () => {
-  const { code, stderr } = await run(4, [endless]);
+  const { code, stderr } = await run(4, [endless], ...joined());
   expect(code).toBe(1);
   expect(stderr).toContain(reason);
 });
 
 test("a loop whose module does not return in workflow code ends the run at once, by name", async () => {
-  const { code, stdout, stderr } = await runWith("loop-waiting", 4, [short], "--address", server.address);
+  const { code, stdout, stderr } = await runWith("loop-waiting", 4, [short], ...joined());
   expect(code).toBe(1);
   expect(lastLine(stdout)).toMatchObject({ error: { code: "LOOP_MODULE_STUCK" } });
   expect(stdout).toContain("The module of the agent loop loop-waiting does not return");
