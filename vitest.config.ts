@@ -8,9 +8,9 @@ const include = ["tests/**/*.test.ts", "templates/*/tests/*.test.ts"];
  * second to start and to load what it tests.
  */
 const computing = [
-  ...["endpoint", "errors", "files", "formats", "learning", "ledger", "models", "pipeline", "plugins"],
-  ...["promises", "random", "report", "rollout", "runs", "sampling", "text", "tokens", "trajectory"],
-  ...["validation", "versions", "workflows"],
+  ...["databases", "definitions", "endpoint", "errors", "files", "formats", "learning", "ledger", "models"],
+  ...["onnx", "pipeline", "plugins", "promises", "random", "report", "roles", "rollout", "runs", "sampling"],
+  ...["store", "text", "tokens", "trajectory", "validation", "versions", "workflows"],
 ].map((folder) => `tests/unit/${folder}/**/*.test.ts`);
 
 /** What takes longest begins first: else one of them would be under way when all others are done. */

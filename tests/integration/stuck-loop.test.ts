@@ -25,19 +25,19 @@ const joined = () => ["--address", server.address, "--workers", "shared"];
 
 const plugins = join(import.meta.dirname, "..", "plugins");
 
-/** One step of groups of four; of each, sample n is told to say `said[n]`. */
-async function run(batchSize: number, said: string[], ...options: string[]) {
-  return runWith("loop-backtracking", batchSize, said, ...options);
+/** One step of one group; its sample n is told to say `said[n]`. */
+async function run(groupSize: number, said: string[], ...options: string[]) {
+  return runWith("loop-backtracking", groupSize, said, ...options);
 }
 
-async function runWith(loop: string, batchSize: number, said: string[], ...options: string[]) {
+async function runWith(loop: string, groupSize: number, said: string[], ...options: string[]) {
   const pipeline = writeScriptedPipeline(
     folder,
     said.map((text) => [text]),
     {
       tools: [],
       loop: { plugin: join(plugins, loop) },
-      rollout: { batchSize, groupSize: 4, maxActionTokens: 100 },
+      rollout: { batchSize: groupSize, groupSize, maxActionTokens: 100 },
     },
   );
   return everturn("run", pipeline, "--runs", runs, "--json", ...options);
@@ -67,13 +67,13 @@ test("a loop that never returns costs its trajectory, by name, and no other", as
 });
 
 test("a step all of whose trajectories are stuck stops with the reason", async () => {
-  const { code, stderr } = await run(4, [endless], ...joined());
+  const { code, stderr } = await run(2, [endless], ...joined());
   expect(code).toBe(1);
   expect(stderr).toContain(reason);
 });
 
 test("a loop whose module does not return in workflow code ends the run at once, by name", async () => {
-  const { code, stdout, stderr } = await runWith("loop-waiting", 4, [short], ...joined());
+  const { code, stdout, stderr } = await runWith("loop-waiting", 2, [short], ...joined());
   expect(code).toBe(1);
   expect(lastLine(stdout)).toMatchObject({ error: { code: "LOOP_MODULE_STUCK" } });
   expect(stdout).toContain("The module of the agent loop loop-waiting does not return");
