@@ -73,18 +73,15 @@ test("Ctrl-C, also twice or while starting, SIGTERM and SIGHUP end a run quietly
   tell(command, "SIGTERM");
   await ended(command, 143);
 
-  command = everturn("resume", run);
-  await untilSaid(command, "Temporal UI at");
-  await sleep(1000);
-  tell(command, "SIGHUP");
-  await ended(command, 129);
-
   command = everturn("resume", run, "--json");
   await vi.waitUntil(() => command.stderr().includes("Temporal UI at"), { timeout: 400_000 });
-  tell(command, "SIGTERM");
+  await sleep(1000);
+  tell(command, "SIGHUP");
   const interrupted = await command.end();
-  expect(interrupted.code, interrupted.stderr).toBe(143);
+  expect(interrupted.code, interrupted.stderr).toBe(129);
   expect(JSON.parse(interrupted.stdout)).toEqual({ run, interrupted: true });
+  expect([...processesWith(runs)]).toEqual([]);
+  expect(existsSync(runFolder(runs, run).session)).toBe(false);
 
   command = everturn("resume", run, "--json");
   const { code, stdout, stderr } = await command.end();
