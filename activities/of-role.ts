@@ -24,6 +24,7 @@ import { recordStep } from "./record-step.ts";
 import { releaseTools } from "./release-tools.ts";
 import { reserveGroups } from "./reserve-groups.ts";
 import { runAgent } from "./run-agent.ts";
+import { scoreGroup } from "./score-group.ts";
 import { scoreTrajectory } from "./score-trajectory.ts";
 import { trainStep } from "./train-step.ts";
 import { warmStart } from "./warm-start.ts";
@@ -97,6 +98,7 @@ async function tools({ runs, run, queue }: RoleOptions, tasks: RunTasks): Promis
       ...calls(plan.tools),
       "score-trajectory": durable(scoreTrajectory(worker, tasks)),
       "run-agent": durable(runAgent(worker, tasks)),
+      "score-group": durable(scoreGroup(worker, tasks)),
       ...release,
     },
     ...own,

@@ -3,9 +3,15 @@ import type { StepRecord } from "../src/contracts/generated/step-record.ts";
 import type { Plan } from "../src/contracts/plan.ts";
 import type { TrainingProgress } from "../src/contracts/run.ts";
 import type { RunSettings } from "../src/contracts/run-settings.ts";
-import type { RetrySettings, RewardBinding, ToolBinding } from "../src/contracts/trajectory.ts";
+import type {
+  RetrySettings,
+  RewardBinding,
+  RewardBindings,
+  ToolBinding,
+} from "../src/contracts/trajectory.ts";
 import { toolDefinition } from "../src/pipeline/tool-definitions.ts";
 import { trajectoryLimits } from "../src/pipeline/trajectory-limits.ts";
+import { isOfGroups } from "../src/plugins/task-rewards.ts";
 import { toolFunctions, toolName } from "../src/plugins/tool-functions.ts";
 import { committedGroups } from "../src/rollout/committed-groups.ts";
 import { rolloutProgress } from "../src/rollout/rollout-progress.ts";
@@ -57,8 +63,14 @@ export function runSettings(plan: Plan): RunSettings {
     ...(rollout.format === undefined ? {} : { format: rollout.format }),
     tools: plan.tools.flatMap((tool) => toolBinding(tool, rollout.toolRecordings)),
     ...(plan.changes === undefined ? {} : { planChanges: plan.changes.length }),
-    reward: rewardBinding(plan.rewards),
+    reward: rewardBindings(plan.rewards),
   };
+}
+
+function rewardBindings(rewards: Plan["rewards"]): RewardBindings {
+  const group = rewards.filter(isOfGroups);
+  const own = rewardBinding(rewards.filter((reward) => !isOfGroups(reward)));
+  return group.length === 0 ? own : { ...own, group: rewardBinding(group) };
 }
 
 /** One activity asks all rewards, each within its own attempts: it is tried as often as all of them may fail. */

@@ -1,8 +1,8 @@
 import type { RunActivities } from "../src/contracts/activities.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
-import { leftOutKey } from "../src/store/keys.ts";
 import { type RunTasks, taskAt } from "../src/tasks/run-tasks.ts";
 import { foundInJournal, readEnded } from "../src/trajectory/ended-trajectory.ts";
+import { recordedAsLeftOut } from "../src/trajectory/recorded-as-left-out.ts";
 import { trajectoryRecord } from "../src/trajectory/trajectory-record.ts";
 
 /**
@@ -19,9 +19,6 @@ export function recordLeftOut(
     const ending = { outcome: "left-out", reward: 0, success: false, failure: input.failure } as const;
     const known = "turns" in input ? input : await foundInJournal(run.store, input);
     const record = trajectoryRecord(known, await readEnded(run.store, known), ending);
-    for (let admission = 1; ; admission++) {
-      const standing = await run.store.record(leftOutKey(input.place, admission), record);
-      if (standing.startedAt === record.startedAt) return;
-    }
+    await recordedAsLeftOut(run.store, record);
   };
 }

@@ -1,13 +1,15 @@
 import { Context } from "@temporalio/activity";
 import type { ScoreTrajectoryInput, TrajectoryScore } from "../src/contracts/activities.ts";
+import { stepOf } from "../src/contracts/stages.ts";
 import { EverturnError } from "../src/errors/everturn-error.ts";
 import type { ToolWorker } from "../src/roles/tool-worker.ts";
-import { rewardRange } from "../src/rollout/read-summary.ts";
-import { failureKey, scoreKey, trajectoryKey } from "../src/store/keys.ts";
+import { trajectoryScore } from "../src/rollout/read-summary.ts";
+import { beforeGroupKey, failureKey, scoreKey, trajectoryKey } from "../src/store/keys.ts";
 import { givenTask, type RunTasks } from "../src/tasks/run-tasks.ts";
 import { instruments } from "../src/telemetry/instruments.ts";
 import type { Report } from "../src/temporal/durable.ts";
 import { addedScores, addedTurns } from "../src/tools/added-scores.ts";
+import { compareGroups } from "../src/tools/group-parts.ts";
 import { lastSnapshots } from "../src/tools/last-snapshots.ts";
 import { scoreParts } from "../src/tools/score-parts.ts";
 import { callService } from "../src/tools/service.ts";
@@ -18,7 +20,8 @@ import { trajectoryRecord } from "../src/trajectory/trajectory-record.ts";
 
 /**
  * Has the rewards score a finished trajectory, and records it in the trajectory store. Scored once, also where it
- * was left out before, and its step tried again when its infrastructure was mended; of several rewards, each once.
+ * was left out before, and its step tried again when its infrastructure was mended; of several rewards, each once. Where
+ * rewards compare its group, what is recorded waits for them.
  * Throws REWARD_FAILED and REWARD_TIMED_OUT, which Temporal retries; REWARD_GAVE_UP when the attempts are spent;
  * REWARD_MISSING, TOOL_HOST_DOWN, TURN_MISSING, and what names a mistake of the plugin.
  */
@@ -34,7 +37,11 @@ export function scoreTrajectory(worker: ToolWorker, tasks: RunTasks) {
     const { store, plan } = run;
     const task = await givenTask(run, tasks, input, place.task);
     const journal = await worker.journal(place.run);
-    const record = await recordedOnce(journal, trajectoryKey(place), async (lookAgain) => {
+    const isCompared = stepOf(place.stage) !== undefined && compareGroups(plan.rewards);
+    const known = isCompared ? await journal.read(trajectoryKey(place)) : undefined;
+    if (known !== undefined) return trajectoryScore(plan, known);
+    const key = isCompared ? beforeGroupKey(place) : trajectoryKey(place);
+    const record = await recordedOnce(journal, key, async (lookAgain) => {
       const ended = await readEnded(store, { ...input, task });
       const { turns } = ended;
       if (turns.length < input.turns) {
@@ -62,7 +69,7 @@ export function scoreTrajectory(worker: ToolWorker, tasks: RunTasks) {
       });
       const { reward, success, metrics = {}, turns: earned } = addedScores(parts);
       const total = reward + ended.toolReward;
-      rewards.record(total, { outcome });
+      if (!isCompared) rewards.record(total, { outcome });
       const turnRewards =
         earned === undefined ? ended.turnRewards : addedTurns([earned, ended.turnRewards ?? []]);
       return trajectoryRecord(
@@ -71,8 +78,6 @@ export function scoreTrajectory(worker: ToolWorker, tasks: RunTasks) {
         { outcome, answer, reward: total, success, metrics },
       );
     });
-    const { reward, success } = record;
-    if (plan.trainer.comparesTurns !== true) return { reward, success };
-    return { reward, success, turnRewards: rewardRange(record) };
+    return trajectoryScore(plan, record);
   };
 }

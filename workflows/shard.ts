@@ -4,6 +4,7 @@ import { inLanes } from "./in-lanes.ts";
 import { stageProgress, trajectoriesEnded } from "./progress.ts";
 import { runTrajectory } from "./run-trajectory.ts";
 import { schedule } from "./schedule.ts";
+import { groupScoring } from "./score-group.ts";
 import { summarize } from "./summarize.ts";
 import { inputsOf } from "./trajectory-input.ts";
 
@@ -12,22 +13,25 @@ const bounds = { wait: 1000, results: 200 };
 
 /**
  * Rolls out groups for the workflow that admitted them: their trajectories, at most `concurrency` at once. It tells that
- * workflow of each that ends, several at a time, and returns what it has not told when all have ended. An asynchronous run
+ * workflow of each that has ended and was scored, several at a time, and returns what it has not told when all have ended. An asynchronous run
  * is told of all: who started the shard may have continued as new, and would not hear of its end.
  */
 export async function shard(input: ShardInput): Promise<TrajectorySummary[]> {
   const { run, groups, queues, source, admitter } = input;
   const lines = await schedule(queues, "reserve-groups", { run, groups, source }, { isQuick: true });
   const inputs = groups.flatMap((group, index) =>
-    inputsOf(group, input).map((own) => ({ own, line: lines[index] ?? group.task })),
+    inputsOf(group, input).map((own) => ({ group, own, line: lines[index] ?? group.task })),
   );
   const progress = { done: 0, of: inputs.length };
   setHandler(stageProgress, () => progress);
   const untold: TrajectorySummary[] = [];
 
-  const rollout = inLanes(inputs, input.concurrency, async ({ own, line }) => {
-    untold.push(summarize(await runTrajectory(own, line)));
-    progress.done += 1;
+  const scored = groupScoring(input);
+  const rollout = inLanes(inputs, input.concurrency, async ({ group, own, line }) => {
+    const result = summarize(await runTrajectory(own, line));
+    const ended = await scored(group, { input: own, result });
+    untold.push(...ended);
+    progress.done += ended.length;
   });
 
   const haveEnded = () => progress.done === inputs.length;

@@ -146,6 +146,7 @@ export function trials(folder: string, url: string, tools: string): Record<strin
       config: { tags: ["answer"] },
       cases: both("<answer>42</answer>", "42", "42"),
     },
+    "reward-group-rank": { config: { by: "exact-match" } },
     "reward-http": { config: { url }, cases: both("42", "41", "42") },
     "reward-llm-judge": {
       config: { url, model: "judge", rubric: "10: it is 42.", cache: join(folder, "judged") },

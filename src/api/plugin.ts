@@ -12,7 +12,16 @@ export type {
 } from "../contracts/definitions.ts";
 export type { Task } from "../contracts/generated/task.ts";
 export type { JsonObject, JsonValue } from "../contracts/json.ts";
-export type { RewardPlugin, Score, ScoreRequest, Unscored } from "../contracts/reward.ts";
+export type {
+  GroupMember,
+  GroupRewardPlugin,
+  GroupScore,
+  GroupScoreRequest,
+  RewardPlugin,
+  Score,
+  ScoreRequest,
+  Unscored,
+} from "../contracts/reward.ts";
 export type {
   ToldFunction,
   ToolCreation,

@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import type { PluginCheckOptions } from "./cases.ts";
 import { datasetChecks } from "./dataset-checks.ts";
 import { lossChecks, policyChecks, trainerChecks } from "./engine-checks.ts";
+import { groupRewardChecks } from "./group-reward-checks.ts";
 import { loopChecks } from "./loop-checks.ts";
 import { manifestCheck, refusedManifest } from "./manifest-check.ts";
 import { openSubject } from "./open-subject.ts";
@@ -31,7 +32,9 @@ export async function pluginChecks(
       case "tool":
         return toolChecks(toolSubject(resolved, options, base));
       case "reward":
-        return rewardChecks(resolved, options);
+        return resolved.manifest.reward?.group === true
+          ? groupRewardChecks(resolved, options)
+          : rewardChecks(resolved, options);
       case "dataset":
         return datasetChecks(resolved);
       case "loop":

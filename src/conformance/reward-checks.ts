@@ -23,11 +23,7 @@ const usual: readonly RewardCase[] = [
 /** What a reward manager promises. */
 export function rewardChecks(plugin: ResolvedPlugin, options: PluginCheckOptions): PluginCheck[] {
   const { manifest, name } = plugin;
-  const resolved: ResolvedReward = {
-    ...plugin,
-    calls: callSettings(name, manifest.reward ?? plainReward, {}),
-    weight: 1,
-  };
+  const resolved = resolvedReward(plugin);
   const own = (options.cases ?? []).filter((one): one is RewardCase => "answer" in one);
   const cases = own.length > 0 ? own : usual;
   const odd = [...usual, ...oddTexts.map((answer): RewardCase => ({ answer }))];
@@ -63,15 +59,7 @@ export function rewardChecks(plugin: ResolvedPlugin, options: PluginCheckOptions
         await each(odd);
       },
     ),
-    check("purity", "it says `pure` only if it reaches nothing outside", async () => {
-      const reached = Object.entries(manifest.capabilities ?? {}).filter(([, does]) => does === true);
-      const [first] = reached;
-      if (manifest.reward?.pure !== true || first === undefined) return;
-      throw new Broken(
-        `it says pure: true, and capabilities.${first[0]}: true`,
-        "Leave out `pure`: what is pure is asked where workflows run, and only computes.",
-      );
-    }),
+    purityCheck(plugin),
     check("retry", "the same trajectory is scored alike again", async () => {
       const both = await each([...cases, ...cases]);
       alike(cases, both.slice(0, cases.length), both.slice(cases.length), "scored again");
@@ -143,6 +131,24 @@ export function rewardChecks(plugin: ResolvedPlugin, options: PluginCheckOptions
   }
 }
 
+/** A reward as a pipeline that says nothing of it has it. */
+export function resolvedReward(plugin: ResolvedPlugin): ResolvedReward {
+  const { name, manifest } = plugin;
+  return { ...plugin, calls: callSettings(name, manifest.reward ?? plainReward, {}), weight: 1 };
+}
+
+/** The promise of a reward that says `pure`. */
+export function purityCheck({ name, manifest }: ResolvedPlugin): PluginCheck {
+  return pluginCheck(name, "purity", "it says `pure` only if it reaches nothing outside", async () => {
+    const [first] = Object.entries(manifest.capabilities ?? {}).filter(([, does]) => does === true);
+    if (manifest.reward?.pure !== true || first === undefined) return;
+    throw new Broken(
+      `it says pure: true, and capabilities.${first[0]}: true`,
+      "Leave out `pure`: what is pure is asked where workflows run, and only computes.",
+    );
+  });
+}
+
 function isAsSaid(score: Score | Unscored, { reward, success, turnRewards, missing }: RewardCase): boolean {
   const wanted = { reward, success, turns: turnRewards };
   const said = Object.entries(wanted).filter(([, value]) => value !== undefined);
@@ -171,7 +177,11 @@ function alike(
   }
 }
 
-async function withReward<T>(resolved: ResolvedReward, work: (opened: OpenReward) => Promise<T>): Promise<T> {
+/** A reward in a thread of its own, as long as `work` takes. */
+export async function withReward<T>(
+  resolved: ResolvedReward,
+  work: (opened: OpenReward) => Promise<T>,
+): Promise<T> {
   const { calls, name } = resolved;
   const host = createHost(name, settingsOfHost({ hosts: {} }, name), () => {});
   const opened = await openReward(resolved, calls, host, () => {});

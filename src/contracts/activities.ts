@@ -177,6 +177,18 @@ export type ScoreTrajectoryInput = Omit<EndedTrajectory, "task"> &
     answer?: string;
   };
 
+/** A group whose trajectories have ended, to score and to record. */
+export interface ScoreGroupInput {
+  run: string;
+  group: GroupPlace;
+  source: TaskSet;
+  /** Those that its rewards compare: trajectories that were scored, and not left out. */
+  finished: number[];
+}
+
+/** The whole score of a member of a group, or why it has none. */
+export type MemberScore = { sample: number } & (TrajectoryScore | { failure: string });
+
 /** A trajectory whose workflow could not say how far it came: turns, head and tokens are what the journal holds. */
 export type LostTrajectory = Omit<EndedTrajectory, "turns" | "calls" | "head" | "tokens" | "refused">;
 
@@ -317,6 +329,8 @@ export interface ToolActivities {
   "score-trajectory"(input: ScoreTrajectoryInput): Promise<TrajectoryScore>;
   /** Runs the agent of a trajectory whose loop waits for its requests. */
   "run-agent"(input: RunAgentInput): Promise<RunAgentResult>;
+  /** A score for each trajectory that finished. */
+  "score-group"(input: ScoreGroupInput): Promise<MemberScore[]>;
   /** Says on which queues those tools are held that another worker holds, if there are any. */
   "release-tools"(input: {
     place: TrajectoryPlace;

@@ -11,6 +11,7 @@ export const activityRoles: Record<keyof Activities, keyof Queues> = {
   "frame-message": "policy",
   "publish-policy": "policy",
   "score-trajectory": "tools",
+  "score-group": "tools",
   "release-tools": "tools",
   "run-agent": "tools",
   "warm-start": "trainer",

@@ -30,6 +30,25 @@ export interface Score {
   turns?: number[];
 }
 
+/** A finished trajectory of a group, as a reward of groups sees it. */
+export interface GroupMember extends Pick<ScoreRequest, "turns" | "outcome" | "answer"> {
+  /** Its number among those of its task. */
+  sample: number;
+  /** What the pipeline's other rewards and the tools gave it. */
+  reward: number;
+  success: boolean;
+  /** What was measured of it; each of several rewards is one, by its name. */
+  metrics: Record<string, number>;
+}
+
+/** What a reward of groups sees: trajectories of one task that share an advantage baseline, those that were left out not among them. */
+export interface GroupScoreRequest extends Pick<ScoreRequest, "task" | "config" | "signal"> {
+  members: GroupMember[];
+}
+
+/** What a reward of groups says of a member. */
+export type GroupScore = Pick<Score, "reward" | "metrics">;
+
 /** A score that can't be had, and why: the trajectory trains no step. It is no 0. */
 export interface Unscored {
   missing: string;
@@ -43,4 +62,10 @@ export interface RewardPlugin {
   score(request: ScoreRequest): Promise<Score | Unscored> | Score | Unscored;
   /** What no schema can say of a configuration, asked before a run. Of a package: a definition in one file is not asked. */
   check?(config: JsonObject): ConfigurationProblem[];
+}
+
+/** The default export of a reward plugin whose manifest says `group: true`: it compares the trajectories of a group. */
+export interface GroupRewardPlugin extends Pick<RewardPlugin, "check"> {
+  /** A score for each member, in their order; it must not depend on that order. Asked once, when all of the group have ended. */
+  scoreGroup(request: GroupScoreRequest): Promise<(GroupScore | Unscored)[]> | (GroupScore | Unscored)[];
 }

@@ -1,7 +1,7 @@
 import type { FormatName } from "./format-name.ts";
 import type { JsonObject } from "./json.ts";
 import type { SamplingParameters } from "./policy.ts";
-import type { RewardBinding, ToolBinding, TrajectoryLimits } from "./trajectory.ts";
+import type { RewardBindings, ToolBinding, TrajectoryLimits } from "./trajectory.ts";
 
 /** What the workflows need of the plan. */
 export interface RunSettings {
@@ -30,5 +30,5 @@ export interface RunSettings {
   tools: ToolBinding[];
   /** How often the plan was changed since the run began; absent if never. */
   planChanges?: number;
-  reward: RewardBinding;
+  reward: RewardBindings;
 }

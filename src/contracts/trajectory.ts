@@ -100,6 +100,11 @@ export interface RewardBinding {
   pure: boolean;
 }
 
+/** The rewards of a plan: those of trajectories, and those of groups, if there are any. */
+export interface RewardBindings extends RewardBinding {
+  group?: RewardBinding;
+}
+
 /** The place of a trajectory in its run. */
 export interface TrajectoryPlace {
   /** `run/stage/task/sample`: the workflow's id, and the root of its idempotency keys. */

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import type { ResolvedReward } from "../contracts/plan.ts";
 import type { RecordedCall } from "../contracts/recorded-call.ts";
-import type { Score, ScoreRequest, Unscored } from "../contracts/reward.ts";
+import type { Score, Unscored } from "../contracts/reward.ts";
+import { stepOf } from "../contracts/stages.ts";
 import { isEverturnError } from "../errors/everturn-error.ts";
 import { settingsOfHost } from "../pipeline/host-settings.ts";
 import { ahead } from "../promises/ahead.ts";
@@ -10,10 +11,12 @@ import type { OpenRun } from "../runs/open-runs.ts";
 import { type TrajectoryName, trajectoryKey } from "../store/keys.ts";
 import { addedScores } from "../tools/added-scores.ts";
 import { callFailure } from "../tools/call-failure.ts";
+import { compareGroups, groupMember, scoreGroupParts, withGroupParts } from "../tools/group-parts.ts";
 import { createHost, type ToolHost } from "../tools/host.ts";
 import { lastSnapshots } from "../tools/last-snapshots.ts";
 import { type OpenReward, openReward } from "../tools/open-reward.ts";
 import { scoreParts } from "../tools/score-parts.ts";
+import { toolMetrics } from "../trajectory/ended-trajectory.ts";
 import { type TrajectoryReader, trajectoryReader } from "../trajectory/reader.ts";
 import { readTurns } from "../trajectory/turn-journal.ts";
 import type { TrajectoryFilter } from "./list-trajectories.ts";
@@ -47,11 +50,19 @@ export async function* rescoreRun(
   try {
     const opened = await Promise.all(opening);
     const reader = trajectoryReader(run);
-    for await (const { items } of reader.stages({ stage, task })) {
-      const again = (name: TrajectoryName) => rescored(reader, run, name, rewards, opened);
-      for await (const one of ahead(items, together, again)) {
-        if (one !== undefined) yield one;
-      }
+    for await (const { stage: own, items } of reader.stages({ stage, task })) {
+      const again = async (name: TrajectoryName) => {
+        const one = await rescored(reader, run, name, rewards, opened);
+        return one === undefined ? [] : [{ name, one }];
+      };
+      const isCompared = stepOf(own) !== undefined && compareGroups(rewards);
+      const whole = async (group: readonly TrajectoryName[]) => {
+        const ended = (await Promise.all(group.map(again))).flat();
+        return isCompared ? comparedNow(reader, ended, rewards, opened) : ended.map(({ one }) => one);
+      };
+      const { groupSize } = run.plan.rollout;
+      const groups = isCompared ? groupsOf(items, groupSize) : items.map((name) => [name]);
+      for await (const group of ahead(groups, isCompared ? 1 : together, whole)) yield* group;
     }
   } finally {
     for (const { breaker } of hosts.values()) breaker.close();
@@ -59,6 +70,51 @@ export async function* rescoreRun(
       if (one.status === "fulfilled") await one.value.close();
     }
   }
+}
+
+/** Trajectories of a step that share an advantage baseline. */
+function groupsOf(names: readonly TrajectoryName[], groupSize: number): TrajectoryName[][] {
+  const groups = new Map<string, TrajectoryName[]>();
+  for (const name of names) {
+    const group = `${name.task}/${Math.floor(name.sample / groupSize)}`;
+    groups.set(group, [...(groups.get(group) ?? []), name]);
+  }
+  return [...groups.values()];
+}
+
+/** Members of a group that were scored, with what the rewards of groups say of them now. */
+async function comparedNow(
+  reader: TrajectoryReader,
+  ended: readonly { name: TrajectoryName; one: RescoredTrajectory }[],
+  rewards: readonly ResolvedReward[],
+  opened: readonly OpenReward[],
+): Promise<RescoredTrajectory[]> {
+  const records = await Promise.all(
+    ended.map(async ({ name, one: { now } }) => {
+      const record = await reader.read(trajectoryKey(name));
+      if (record === undefined || "missing" in now) return [];
+      const made = await recordedOf(reader, name, record);
+      return [{ ...record, ...now, metrics: { ...toolMetrics(made), ...now.metrics } }];
+    }),
+  );
+  const own = records.flat();
+  const [first] = own;
+  if (first === undefined) return ended.map(({ one }) => one);
+  const { signal } = new AbortController();
+  const parts = await scoreGroupParts(rewards, first.task, async ({ index, config, calls }) => {
+    const reward = opened[index];
+    if (reward === undefined) throw new Error(`There is no reward ${index}.`);
+    const request = { task: first.task, members: own.map(groupMember), config, signal };
+    const said = await asked(reward, () => reward.plugin.scoreGroup(request), signal, calls.retry);
+    return Object.fromEntries(said.map((score, at) => [own[at]?.sample, score]));
+  });
+  return ended.map(({ one }) => {
+    const record = own.find(({ id }) => id === one.id);
+    if (record === undefined) return one;
+    const { outcome, reward, success, metrics, failure = "" } = withGroupParts(record, parts);
+    if (outcome === "left-out") return { ...one, now: { missing: failure } };
+    return { ...one, now: { reward, success, ...(metrics === undefined ? {} : { metrics }) } };
+  });
 }
 
 /** Undefined if it is under way, or was left out. */
@@ -98,7 +154,8 @@ async function scoredNow(
         if (one === undefined) throw new Error(`There is no reward ${index}.`);
         const wantsStates = manifest.reward?.snapshots === true;
         const states = wantsStates ? { snapshots: await lastSnapshots(plan.tools, made, store) } : {};
-        return asked(one, { task, turns, outcome, answer, config, signal, ...states }, calls.retry);
+        const request = { task, turns, outcome, answer, config, signal, ...states };
+        return asked(one, async () => one.plugin.score(request), signal, calls.retry);
       },
     });
     if (parts.length === 0) return { missing: `no reward scores the data source “${task.data_source}”` };
@@ -114,17 +171,17 @@ async function scoredNow(
 const isMissing = new Set<string>(["REWARD_GAVE_UP", "REWARD_MISSING", "TOOL_HOST_DOWN"]);
 
 /** Asks as often as the reward may be asked. */
-async function asked(
+async function asked<Answer>(
   reward: OpenReward,
-  request: ScoreRequest,
+  ask: () => Promise<Answer> | Answer,
+  signal: AbortSignal,
   retry: ResolvedReward["calls"]["retry"],
-): Promise<Score | Unscored> {
-  const { signal } = request;
+): Promise<Answer> {
   const options = { slots: reward.slots, signal, onWait: () => {} };
   let wait = retry.initialInterval;
   for (let attempt = 1; ; attempt++) {
     try {
-      return await reward.host.call(async () => reward.plugin.score(request), options);
+      return await reward.host.call(async () => ask(), options);
     } catch (error) {
       const failure = callFailure(error);
       if (failure === undefined) throw error;

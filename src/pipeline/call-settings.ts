@@ -31,6 +31,7 @@ const { maximumAttempts, initialInterval, backoffCoefficient, maximumInterval } 
 /** What is in force of a manifest without a reward block: the schema's defaults. */
 export const plainReward: RewardManifest = {
   pure: Reward.properties.pure.default,
+  group: Reward.properties.group.default,
   snapshots: Reward.properties.snapshots.default,
   retry: {
     maximumAttempts: maximumAttempts.default,

@@ -2,6 +2,7 @@ import type { ToolActivities } from "../contracts/activities.ts";
 import type { ResolvedPlugin } from "../contracts/plan.ts";
 import { largestStep } from "../contracts/rollout.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { isOfGroups } from "../plugins/task-rewards.ts";
 import { toolFunctions, toolName } from "../plugins/tool-functions.ts";
 import { child, type Pointer, pathText, valueAt } from "../validation/pointer.ts";
 import type { Problem } from "../validation/problem.ts";
@@ -22,6 +23,7 @@ export function crossChecks(document: SourceDocument, plugins: Plugins): Problem
     ...hostProblems(document, plugins),
     ...approvalProblems(document, plugins),
     ...rewardNameProblems(document, plugins),
+    ...groupRewardProblems(document, plugins),
   ];
 }
 
@@ -114,6 +116,7 @@ function leastCommonMultiple(a: number, b: number): number {
 /** A function's name is the type of its activity, so it can't be that of one of Everturn's. */
 const reserved: Record<keyof ToolActivities, string> = {
   "score-trajectory": "an activity of Everturn",
+  "score-group": "an activity of Everturn",
   "release-tools": "an activity of Everturn",
   "run-agent": "an activity of Everturn",
 };
@@ -180,6 +183,35 @@ function rewardNameProblems(document: SourceDocument, plugins: Plugins): Problem
       hint: "Give it a `name` of its own.",
     };
     return [{ place, error: new EverturnError("WRONG_COMBINATION", params) }];
+  });
+}
+
+/** A reward of groups compares what others have scored, of several trajectories. */
+function groupRewardProblems(document: SourceDocument, plugins: Plugins): Problem[] {
+  const places = rewardPlaces(document.value);
+  const isOfGroup = (pointer: Pointer) => {
+    const plugin = plugins.get(pointer);
+    return plugin !== undefined && isOfGroups(plugin);
+  };
+  const groups = places.filter(isOfGroup);
+  const groupSize = valueAt(document.value, "/rollout/groupSize");
+  return groups.flatMap((pointer) => {
+    const place = placeOf(document, child(pointer, "plugin"), "value");
+    const problem = (reason: string, hint: string): Problem => {
+      const params = { at: place.text, where: pathText(pointer), reason, hint };
+      return { place, error: new EverturnError("WRONG_COMBINATION", params) };
+    };
+    if (groups.length === places.length)
+      return [
+        problem(
+          "compares the trajectories of a group, but no reward beside it scores each of them",
+          "Put one before it, with weight 0 if it is only to be compared.",
+        ),
+      ];
+    if (groupSize !== 1) return [];
+    return [
+      problem("compares the trajectories of a group, but rollout.groupSize is 1", "Set that to 2 or more."),
+    ];
   });
 }
 

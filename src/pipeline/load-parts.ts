@@ -7,6 +7,7 @@ import { messageOf } from "../errors/message-of.ts";
 import type { ErrorCode } from "../errors/table.ts";
 import {
   loadDataset,
+  loadGroupReward,
   loadLoop,
   loadLoss,
   loadPolicy,
@@ -14,6 +15,7 @@ import {
   loadTool,
   loadTrainer,
 } from "../plugins/registry.ts";
+import { isOfGroups } from "../plugins/task-rewards.ts";
 import type { Place } from "../validation/place.ts";
 import { child, type Pointer, pathText } from "../validation/pointer.ts";
 import { type Problem, refusal } from "../validation/problem.ts";
@@ -107,7 +109,7 @@ async function checkReward(
   document: SourceDocument,
   pointer: Pointer,
 ): Promise<void> {
-  const plugin = await loadReward(reward);
+  const plugin = await (isOfGroups(reward) ? loadGroupReward(reward) : loadReward(reward));
   refuse(plugin.check?.(structuredClone(reward.config)) ?? [], document, child(pointer, "config"));
 }
 

@@ -4,7 +4,7 @@ import type { PluginManifest } from "../contracts/generated/plugin.ts";
 import type { AgentLoop } from "../contracts/loop.ts";
 import type { ResolvedLoop, ResolvedPlugin } from "../contracts/plan.ts";
 import type { PolicyPlugin } from "../contracts/policy.ts";
-import type { RewardPlugin } from "../contracts/reward.ts";
+import type { GroupRewardPlugin, RewardPlugin } from "../contracts/reward.ts";
 import type { ToolPlugin } from "../contracts/tool.ts";
 import type { TrainerPlugin } from "../contracts/trainer.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
@@ -19,7 +19,7 @@ type Kind = PluginManifest["kind"];
 /** Functions that each kind's default export must have. */
 const required: Record<Kind, readonly string[]> = {
   tool: ["execute"],
-  reward: ["score"],
+  reward: [],
   dataset: ["load"],
   policy: ["initialize", "open"],
   trainer: ["open"],
@@ -28,9 +28,10 @@ const required: Record<Kind, readonly string[]> = {
 };
 
 /** The functions that a plugin with this manifest must have. */
-export function requiredFunctions({ kind, tool }: PluginManifest): string[] {
+export function requiredFunctions({ kind, tool, reward }: PluginManifest): string[] {
   return [
     ...required[kind],
+    ...(kind === "reward" ? [reward?.group === true ? "scoreGroup" : "score"] : []),
     ...(tool?.stateful ? ["create", "release"] : []),
     ...(tool?.recovery === "snapshot" ? ["snapshot", "restore"] : []),
     ...(tool?.dynamic === true ? ["functions"] : []),
@@ -52,7 +53,14 @@ export async function loadTool(plugin: ResolvedPlugin): Promise<ToolPlugin<unkno
 
 /** Imports a reward plugin. */
 export async function loadReward(plugin: ResolvedPlugin): Promise<RewardPlugin> {
-  return load(plugin, (value): value is RewardPlugin => hasAll(value, required.reward));
+  const functions = requiredFunctions(plugin.manifest);
+  return load(plugin, (value): value is RewardPlugin => hasAll(value, functions), functions);
+}
+
+/** Imports a reward plugin of groups. */
+export async function loadGroupReward(plugin: ResolvedPlugin): Promise<GroupRewardPlugin> {
+  const functions = requiredFunctions(plugin.manifest);
+  return load(plugin, (value): value is GroupRewardPlugin => hasAll(value, functions), functions);
 }
 
 /** Imports a dataset plugin. */

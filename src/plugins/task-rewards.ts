@@ -8,3 +8,8 @@ export function taskRewards<Reward extends Pick<ResolvedReward, "dataSources">>(
 ): Reward[] {
   return rewards.filter(({ dataSources }) => dataSources === undefined || dataSources.includes(source));
 }
+
+/** Whether a reward compares the trajectories of a group, and scores none alone. */
+export function isOfGroups({ manifest }: Pick<ResolvedReward, "manifest">): boolean {
+  return manifest.reward?.group === true;
+}

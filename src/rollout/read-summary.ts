@@ -1,3 +1,4 @@
+import type { TrajectoryScore } from "../contracts/activities.ts";
 import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import type { TrajectorySummary } from "../contracts/rollout.ts";
 import type { RewardRange } from "../contracts/trajectory.ts";
@@ -60,6 +61,13 @@ async function secondsOf({ store }: SummarizedRun, place: TrajectoryName, turns:
   return total;
 }
 
+/** A trajectory's score, by its record. */
+export function trajectoryScore(plan: OpenRun["plan"], record: TrajectoryRecord): TrajectoryScore {
+  const { reward, success } = record;
+  if (plan.trainer.comparesTurns !== true) return { reward, success };
+  return { reward, success, turnRewards: rewardRange(record) };
+}
+
 /** Of a trajectory that counts for nothing, whatever its record says by now. */
 export function leftOutSummary(trajectory: string, failure: string): TrajectorySummary {
   return {
@@ -80,7 +88,7 @@ export function leftOutSummary(trajectory: string, failure: string): TrajectoryS
 }
 
 /** What the turns of a trajectory earned, the last of them all that no tool gave. */
-export function rewardRange({
+function rewardRange({
   reward,
   turns,
   turnRewards = turns.map(() => 0),

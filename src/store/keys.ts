@@ -7,7 +7,7 @@ import type { LeftOutTrajectory, Reservation, TrainedStep } from "../contracts/l
 import type { Plan } from "../contracts/plan.ts";
 import type { CallFailure, RecordedCall } from "../contracts/recorded-call.ts";
 import type { RecordedTurn } from "../contracts/recorded-turn.ts";
-import type { Score, Unscored } from "../contracts/reward.ts";
+import type { GroupScore, Score, Unscored } from "../contracts/reward.ts";
 import type { EvaluationRecord, RunFile } from "../contracts/run.ts";
 import type { TrajectoryPlace } from "../contracts/trajectory.ts";
 import { type Key, keyOf, type Prefix, prefixOf, type TreeKey, treeKeyOf } from "./key.ts";
@@ -43,6 +43,20 @@ export function failureKey(
 /** What one of several rewards said of a trajectory, kept until the trajectory's own record has it. */
 export function scoreKey({ stage, task, sample }: TrajectoryName, part: string): Key<Score | Unscored> {
   return keyOf("trajectories", stage, task, sample, "scores", part);
+}
+
+/** The record of a trajectory that its own rewards scored, until its group was, too. */
+export function beforeGroupKey({ stage, task, sample }: TrajectoryName): Key<TrajectoryRecord> {
+  return keyOf("trajectories", stage, task, sample, "before-group");
+}
+
+/** What a reward of groups said of the members of a group, by their samples; `first` is the first of them. */
+export function groupScoreKey(
+  first: TrajectoryName,
+  part: string,
+): Key<Record<number, GroupScore | Unscored>> {
+  const { stage, task, sample } = first;
+  return keyOf("trajectories", stage, task, sample, "group-scores", part);
 }
 
 /** The record of a trajectory that was scored. */

@@ -1,4 +1,4 @@
-import type { Score, Unscored } from "../contracts/reward.ts";
+import type { GroupScore, Score, Unscored } from "../contracts/reward.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 
 const shown = 80;
@@ -15,6 +15,23 @@ export function checkedScore(plugin: string, given: unknown, turnCount: number):
   if (!isNumber(reward)) throw refuse("“reward” must be a number to train on");
   if (typeof success !== "boolean") throw refuse("“success” must be true or false");
   return { reward, success, ...checkedMetrics(metrics, refuse), ...checkedTurns(turns, turnCount, refuse) };
+}
+
+/** The scores that a reward of groups gives `count` members, checked. Throws PLUGIN_ANSWER_INVALID. */
+export function checkedGroupScores(plugin: string, given: unknown, count: number): (GroupScore | Unscored)[] {
+  const refuse = (expected: string) => invalidAnswer(plugin, "scoreGroup", given, expected);
+  if (!Array.isArray(given) || given.length !== count)
+    throw refuse(`it must be a list of ${count}, { reward } or { missing } for each member`);
+  return given.map((one: unknown, index) => {
+    if (!isPlain(one) || Array.isArray(one)) throw refuse(`[${index}] must be { reward }, or { missing }`);
+    const { reward, metrics, missing } = one;
+    if (missing !== undefined) {
+      if (typeof missing === "string" && missing !== "" && reward === undefined) return { missing };
+      throw refuse(`“missing” of [${index}] must say why there is no score, and stand alone`);
+    }
+    if (!isNumber(reward)) throw refuse(`“reward” of [${index}] must be a number to train on`);
+    return { reward, ...checkedMetrics(metrics, refuse) };
+  });
 }
 
 /** A snapshot, checked, as a copy: a view would cross with all of the buffer that it looks at. Undefined if there is none. */

@@ -1,7 +1,7 @@
 import type { Task } from "../contracts/generated/task.ts";
 import type { JsonObject, JsonValue } from "../contracts/json.ts";
 import type { OfferedFunction, ResolvedPlugin } from "../contracts/plan.ts";
-import type { Score, ScoreRequest, Unscored } from "../contracts/reward.ts";
+import type { GroupScore, GroupScoreRequest, Score, ScoreRequest, Unscored } from "../contracts/reward.ts";
 import type { ToolCreation, ToolExecution } from "../contracts/tool.ts";
 import type { CheckedResponse } from "./checked-response.ts";
 import type { ThrownData } from "./thrown-data.ts";
@@ -43,6 +43,8 @@ export interface PluginFunctions {
   /** One for each task. */
   refusal: { request: { tasks: readonly Task[]; config: JsonObject }; answer: (string | undefined)[] };
   score: { request: Omit<ScoreRequest, "signal">; answer: Score | Unscored };
+  /** One for each member. */
+  scoreGroup: { request: Omit<GroupScoreRequest, "signal">; answer: (GroupScore | Unscored)[] };
 }
 
 export type FunctionName = keyof PluginFunctions;

@@ -1,7 +1,7 @@
 import type { JsonValue } from "../contracts/json.ts";
-import type { RewardPlugin } from "../contracts/reward.ts";
+import type { GroupRewardPlugin, RewardPlugin } from "../contracts/reward.ts";
 import type { ToolPlugin } from "../contracts/tool.ts";
-import { checkedRefusal, checkedScore, checkedSnapshot } from "./checked-answer.ts";
+import { checkedGroupScores, checkedRefusal, checkedScore, checkedSnapshot } from "./checked-answer.ts";
 import { checkedFunctions } from "./checked-functions.ts";
 import { checkedResponse } from "./checked-response.ts";
 import type { FunctionName, PluginFunctions, StateNumber } from "./protocol.ts";
@@ -90,5 +90,13 @@ export function servedReward(name: string, plugin: RewardPlugin): ServedFunction
   return {
     score: async (request, { signal }) =>
       checkedScore(name, await plugin.score({ ...request, signal }), request.turns.length),
+  };
+}
+
+/** The function of the reward plugin of groups `name`. It throws PLUGIN_ANSWER_INVALID. */
+export function servedGroupReward(name: string, plugin: GroupRewardPlugin): ServedFunctions {
+  return {
+    scoreGroup: async (request, { signal }) =>
+      checkedGroupScores(name, await plugin.scoreGroup({ ...request, signal }), request.members.length),
   };
 }

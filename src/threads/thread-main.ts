@@ -3,10 +3,10 @@ import { parentPort, workerData } from "node:worker_threads";
 import type { JsonValue } from "../contracts/json.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { placeOfMistake } from "../errors/programming-error.ts";
-import { loadReward, loadTool } from "../plugins/registry.ts";
+import { loadGroupReward, loadReward, loadTool } from "../plugins/registry.ts";
 import { noteBegun } from "./begun-calls.ts";
 import { type FromThread, holdState, type StateNumber, type ThreadStart, type ToThread } from "./protocol.ts";
-import { type ServedFunctions, servedReward, servedTool } from "./served-functions.ts";
+import { type ServedFunctions, servedGroupReward, servedReward, servedTool } from "./served-functions.ts";
 import { errorOf, thrownData } from "./thrown-data.ts";
 
 // The thread of a plugin: it loads it, and does what it is asked to by messages.
@@ -27,8 +27,9 @@ function post(message: FromThread<unknown>): void {
 }
 
 async function load(): Promise<ServedFunctions> {
-  return kind === "tool"
-    ? servedTool(plugin.name, await loadTool(plugin), states)
+  if (kind === "tool") return servedTool(plugin.name, await loadTool(plugin), states);
+  return plugin.manifest.reward?.group === true
+    ? servedGroupReward(plugin.name, await loadGroupReward(plugin))
     : servedReward(plugin.name, await loadReward(plugin));
 }
 

@@ -8,7 +8,7 @@ export interface PartScore {
 }
 
 /**
- * The score of a trajectory: those of its parts by their weights; solved if the first part with a weight says so. Each
+ * The score of a trajectory: those of its parts by their weights; solved if the first part with a weight says so, or the first one where none has a weight. Each
  * part that has a name is a metric by it, what it measured by name.metric. What is missing is in no sum.
  */
 export function addedScores(parts: readonly PartScore[]): Score {
@@ -18,7 +18,7 @@ export function addedScores(parts: readonly PartScore[]): Score {
   const metrics = Object.assign({}, ...had.map(({ part, score }) => namedMetrics(part, score)));
   return {
     reward: weighed.reduce((total, { weight, score }) => total + weight * score.reward, 0),
-    success: weighed[0]?.score.success ?? false,
+    success: (weighed[0] ?? had[0])?.score.success ?? false,
     ...(Object.keys(metrics).length === 0 ? {} : { metrics }),
     ...(turns.length === 0 ? {} : { turns: addedTurns(turns) }),
   };

@@ -1,5 +1,5 @@
 import type { CallSettings, ResolvedReward } from "../contracts/plan.ts";
-import type { RewardPlugin } from "../contracts/reward.ts";
+import type { GroupRewardPlugin, RewardPlugin } from "../contracts/reward.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { type PluginThread, pluginThread } from "../threads/plugin-thread.ts";
 import type { StartThread } from "../threads/running-thread.ts";
@@ -9,7 +9,7 @@ import { openService, type Service } from "./service.ts";
 /** The reward manager of a run, ready to be asked: its code is in a thread of its own. */
 export interface OpenReward extends Service {
   /** Bounded by the time-out. Throws REWARD_TIMED_OUT, REWARD_FAILED, PLUGIN_THREAD_ENDED, the signal's reason. */
-  plugin: RewardPlugin;
+  plugin: Pick<RewardPlugin, "score"> & Pick<GroupRewardPlugin, "scoreGroup">;
   close: PluginThread["close"];
 }
 
@@ -34,7 +34,10 @@ export async function openReward(
   await thread.functions();
   return {
     ...openService(settings, host, gaveUp),
-    plugin: { score: ({ signal, ...request }) => thread.ask("score", request, { signal }) },
+    plugin: {
+      score: ({ signal, ...request }) => thread.ask("score", request, { signal }),
+      scoreGroup: ({ signal, ...request }) => thread.ask("scoreGroup", request, { signal }),
+    },
     close: thread.close,
   };
 }

@@ -4,7 +4,7 @@ import type { Score, Unscored } from "../contracts/reward.ts";
 import { EverturnError, isEverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
 import type { ErrorCode } from "../errors/table.ts";
-import { taskRewards } from "../plugins/task-rewards.ts";
+import { isOfGroups, taskRewards } from "../plugins/task-rewards.ts";
 import type { PartScore } from "./added-scores.ts";
 
 /** A reward of a plan, with its place there. */
@@ -22,7 +22,7 @@ interface Asking {
 }
 
 /**
- * What the rewards of a plan that score the task say of a trajectory, asked at once. Of several, each is recorded as it is
+ * What the rewards of a plan that score the task, those of groups apart, say of a trajectory, asked at once. Of several, each is recorded as it is
  * had, so that who asks again asks for those that are missing alone. One of weight 0 that can't be had is missing, and
  * nothing else. Throws what asking throws, what no retry mends first; REWARD_MISSING.
  */
@@ -32,7 +32,7 @@ export async function scoreParts(
   { ask, recorded }: Asking,
 ): Promise<PartScore[]> {
   const numbered = rewards.map((reward, index): NumberedReward => ({ ...reward, index }));
-  const own = taskRewards(numbered, task);
+  const own = taskRewards(numbered, task).filter((reward) => !isOfGroups(reward));
   const settled = await Promise.allSettled(
     own.map(async (reward): Promise<PartScore> => {
       const had = (lookAgain?: LookAgain) => scoreOf(reward, () => ask(reward, lookAgain));
@@ -48,7 +48,7 @@ export async function scoreParts(
 }
 
 /** What says that a score can't be had, once all attempts are spent. */
-const lost: readonly ErrorCode[] = ["REWARD_GAVE_UP", "REWARD_MISSING", "TOOL_HOST_DOWN"];
+export const lostScore: readonly ErrorCode[] = ["REWARD_GAVE_UP", "REWARD_MISSING", "TOOL_HOST_DOWN"];
 
 async function scoreOf(
   { name, part, weight }: ResolvedReward,
@@ -60,7 +60,7 @@ async function scoreOf(
     const reason = score.missing.replace(/\.$/, "");
     throw new EverturnError("REWARD_MISSING", { reward: part ?? name, reason });
   } catch (error) {
-    if (weight !== 0 || !isEverturnError(error) || !lost.includes(error.code)) throw error;
+    if (weight !== 0 || !isEverturnError(error) || !lostScore.includes(error.code)) throw error;
     return { missing: messageOf(error) };
   }
 }

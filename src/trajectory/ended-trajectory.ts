@@ -49,8 +49,13 @@ export async function readEnded(
     policyVersions: entries.map(({ generated }) => generated.policyVersion),
     turnRewards: turnRewards.some((reward) => reward !== 0) ? turnRewards : undefined,
     toolReward: sum(turnRewards),
-    metrics: meanMetrics(recorded.map(metricsOf)),
+    metrics: toolMetrics(recorded),
   };
+}
+
+/** What tools measured, as tool.metric: the mean of the calls that told it; undefined if nothing. */
+export function toolMetrics(calls: readonly RecordedCall[]): Metrics | undefined {
+  return meanMetrics(calls.map(metricsOf));
 }
 
 function metricsOf({ tool, metrics = {} }: RecordedCall): Metrics {

@@ -89,7 +89,7 @@ export function readToolFile(path: string): { tools: VerlTool[]; document: Sourc
     throw refusal(file, problemsOf(validate.errors ?? [], document, { base: "", whole: "the file" }));
   const references = unresolved(value, "").map((pointer) => {
     const place = placeOf(document, pointer, "value");
-    const reason = "refers to another value by ${…}, which only OmegaConf resolves";
+    const reason = "refers to another value, which only OmegaConf resolves";
     const params = { at: place.text, where: pathText(pointer), reason, hint: "Write the value out." };
     return { place, error: new EverturnError("WRONG_COMBINATION", params) };
   });

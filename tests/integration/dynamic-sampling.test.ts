@@ -1,9 +1,12 @@
+import { ApplicationFailure } from "@temporalio/common";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type {
   DrawTasksInput,
   GenerateTurnInput,
   LoadTaskInput,
+  RecordLeftOutInput,
   ReserveGroupsInput,
+  ScoreGroupInput,
   ScoreTrajectoryInput,
   TrainStepInput,
 } from "../../src/contracts/activities.ts";
@@ -21,6 +24,8 @@ const rewards: Record<string, [number, number]> = {
   late: [1, 0],
 };
 let rounds: string[][] = [];
+const compared: (string | number)[][] = [];
+const leftOut: string[] = [];
 
 const activities = {
   "draw-tasks": async ({ replacement }: DrawTasksInput) => {
@@ -40,6 +45,17 @@ const activities = {
   "score-trajectory": async ({ place }: ScoreTrajectoryInput) => ({
     ...{ reward: rewards[place.task]?.[place.sample] ?? 0, success: false },
   }),
+  "score-group": async ({ group, finished }: ScoreGroupInput) => {
+    compared.push([group.task, ...finished]);
+    if (group.task === "unsolved") throw ApplicationFailure.nonRetryable("the judge is away", "REWARD_X");
+    return finished.map((sample) =>
+      group.task === "varied" && sample === 0
+        ? { sample, failure: "rank: it has no score" }
+        : { sample, reward: sample, success: true },
+    );
+  },
+  "record-left-out": async ({ place, failure }: RecordLeftOutInput) =>
+    void leftOut.push(`${place.task}/${place.sample}: ${failure}`),
 };
 
 beforeAll(async () => {
@@ -47,7 +63,7 @@ beforeAll(async () => {
 });
 afterAll(() => worker.stop());
 
-function step(number: number, maxRounds: number): Promise<TrainStepInput> {
+function step(number: number, maxRounds: number, group = false): Promise<TrainStepInput> {
   const tool = {
     definition: { name: "hint", description: "Hints.", parameters: {} },
     retry: { maximumAttempts: 1, initialInterval: 100, backoffCoefficient: 1, maximumInterval: 100 },
@@ -57,7 +73,11 @@ function step(number: number, maxRounds: number): Promise<TrainStepInput> {
     ...{ seed: 1, steps: 1, warmStartSteps: 0, batchSize: 4, groupSize: 2, concurrency: 4 },
     ...{ dynamicSampling: { maxRounds }, sampling: { temperature: 1, maxTokens: 8 }, tools: [tool] },
     ...{ evaluationEvery: 1, evaluationTasks: 1, staleness: 0, minGroup: 0, limits: {} },
-    ...{ maxInfrastructureFailures: 1, reward: { retry: tool.retry, pure: true } },
+    maxInfrastructureFailures: 1,
+    reward: {
+      ...{ retry: tool.retry, pure: true },
+      ...(group && { group: { retry: tool.retry, pure: false } }),
+    },
     loop: { plugin: "loop-tool-agent", config: { maxTurns: 2 } },
   });
 }
@@ -97,4 +117,20 @@ test("a tool that only computes is called, and the trajectory scored, where the 
     Buffer.from(userMetadata?.summary?.data ?? []).toString(),
   );
   expect(summaries).toEqual(['"varied"', '"{}"', '"answered: done"']); // its task, read by its name, is the first
+});
+
+test("rewards of groups are asked when the whole group has ended, and dynamic sampling compares what they said", async () => {
+  rounds = [["solved", "unsolved"], ["varied"]];
+  const { batch, leftOut: reasons } = await step(4, 2, true);
+  expect(compared.map((one) => one.join(" ")).sort()).toEqual(["solved 0 1", "unsolved 0 1", "varied 0 1"]);
+  expect(members({ batch } as TrainStepInput)).toEqual([
+    ["solved", 0],
+    ["solved", 1],
+  ]);
+  const failed = "score-group: the judge is away";
+  expect(leftOut.sort()).toEqual([`unsolved/0: ${failed}`, `unsolved/1: ${failed}`]);
+  expect(reasons).toContainEqual({
+    trajectory: "run/step-0004/varied/0",
+    reason: "rank: it has no score",
+  });
 });

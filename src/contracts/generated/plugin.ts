@@ -163,6 +163,10 @@ export interface RewardManifest {
    */
   pure: boolean;
   /**
+   * It compares the trajectories of a group once all of them have ended, and exports scoreGroup in place of score.
+   */
+  group: boolean;
+  /**
    * It is given the states that the trajectory's tools ended with: the last snapshot of each tool whose recovery is snapshot.
    */
   snapshots: boolean;

@@ -1,7 +1,9 @@
 /**
  * The prefix of the trajectory whose record this is, if it is one that a step's file has: turns, calls, failures, how it
- * ended. Undefined for others, such as who held its tools.
+ * ended, and that before its group was compared. Undefined for others, such as who held its tools.
  */
 export function foldedPrefix(path: string): string | undefined {
-  return /^(trajectories\/[^/]+\/[^/]+\/[^/]+\/)(turn-|calls\/|trajectory\.|left-out-)/.exec(path)?.[1];
+  return /^(trajectories\/[^/]+\/[^/]+\/[^/]+\/)(turn-|calls\/|before-group\.|trajectory\.|left-out-)/.exec(
+    path,
+  )?.[1];
 }

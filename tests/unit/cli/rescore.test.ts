@@ -5,6 +5,10 @@ import { expect, test } from "vitest";
 import { registerRescore } from "../../../src/cli/rescore.ts";
 import { foldSteps } from "../../../src/retention/fold-steps.ts";
 import { freeRecords } from "../../../src/retention/free-records.ts";
+import { openRun } from "../../../src/runs/open-runs.ts";
+import { planRow, trajectoryKey } from "../../../src/store/keys.ts";
+import { readTrajectoryRecord } from "../../../src/trajectory/trajectory-files.ts";
+import { trajectoryOf } from "../../../src/trajectory/trajectory-of.ts";
 import { makeRun } from "../../support/made-run.ts";
 import { writeSampleRun } from "../../support/sample-run.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
@@ -105,4 +109,31 @@ test("a step that is folded is scored as one whose records are single", async ()
   await foldSteps(run, 1);
   await freeRecords(run, 1);
   expect(await told()).toBe(single);
+});
+
+test("rewards of groups compare the trajectories of each group again, and have no score for one that is alone", async () => {
+  const rank = join(import.meta.dirname, "../../../plugins/reward-group-rank");
+  const list = `[${lastNumber}, { plugin: ${rank}, name: rank }]`;
+  const reason = "rank: there is no other trajectory in its group to compare it with";
+  const scored = async (stage: string) =>
+    JSON.parse(await rescore("--reward", list, "--stage", stage, "--json"));
+  const { trajectories, total, missing } = await scored("step-0002"); // each of its tasks was tried once
+  expect([missing, trajectories[0].now]).toEqual([total, { missing: reason }]);
+  const { store, plan } = await openRun(runs, id);
+  const { task, sample, ...first } = trajectoryOf(trajectories[0].id);
+  const record = await readTrajectoryRecord(store, { task, sample, ...first });
+  if (record === undefined) throw new Error("it has no record");
+  await store.record(planRow(2), { ...plan, rollout: { ...plan.rollout, groupSize: 2 } });
+  const place = { ...first, task, sample: 1 };
+  const answer = record.success ? "no idea" : record.task.reward_model.ground_truth;
+  const other = { ...record, id: `${id}/${place.stage}/${task}/1`, sample: 1, answer };
+  await store.record(trajectoryKey(place), other);
+  const now = (await scored("step-0002")).trajectories.flatMap((one: { id: string; now: object }) =>
+    one.id.includes(`/${task}/`) ? [one.now] : [],
+  );
+  expect(now.map((one: { reward: number }) => one.reward).sort()).toEqual([-1, 2]);
+  expect(now[0].metrics).toHaveProperty("rank");
+  const all = JSON.parse(await rescore("--reward", list, "--json")).trajectories;
+  const evaluated = all.find((one: { id: string }) => one.id.includes("/evaluation-"));
+  expect(Object.keys(evaluated.now.metrics)).toEqual(["exact-match"]);
 });

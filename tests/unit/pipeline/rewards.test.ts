@@ -91,3 +91,20 @@ test("editors are told of a list, too, with the options of its plugins", () => {
   expect(validate({ reward: [{ plugin: "reward-x", config: { deep: 1 } }] })).toBe(false);
   expect(validate({ reward: { plugin: "reward-x", config: { deep: 1 } } })).toBe(false);
 });
+
+test("a reward of groups stands beside one that scores each trajectory, in groups of two or more", async () => {
+  const rank = join(import.meta.dirname, "../../../plugins/reward-group-rank");
+  expect(await refused(naming(` ${rank}`))).toContain(
+    "reward compares the trajectories of a group, but no reward beside it scores each of them. Put one before it, with weight 0",
+  );
+  const both = naming(` [reward-exact-match, ${rank}]`);
+  expect(await refused(both, ["rollout.groupSize=1"])).toContain(
+    "reward[1] compares the trajectories of a group, but rollout.groupSize is 1",
+  );
+  const { rewards } = await loadPlan(join(workspace(both), "pipeline.yaml"));
+  expect(rewards[1]).toMatchObject({
+    part: "group-rank",
+    config: { by: "reward" },
+    manifest: { reward: { group: true } },
+  });
+});
