@@ -55,7 +55,9 @@ test("a run killed at random moments ends; nothing finished is done again", asyn
   let command = start("run", pipeline, "--runs", runs, "--json", ...overrides);
   const snapshots: Snapshot[] = [];
   while (snapshots.length < kills) {
-    await vi.waitUntil(() => readdirSync(runs).some((name) => name.startsWith("small-")), {
+    // A folder with this file is a run, which can be resumed.
+    const isRun = (name: string) => name.startsWith("small-") && existsSync(join(runs, name, "run.json"));
+    await vi.waitUntil(() => readdirSync(runs).some(isRun), {
       timeout: 400_000,
     });
     const moment = 1_000 + Math.random() * 4_000;
