@@ -60,7 +60,9 @@ export async function runUnderFire(options: {
 
   async function oneRun(runSeed: number): Promise<void> {
     const before = new Set(existsSync(root) ? readdirSync(root) : []);
-    const nameOf = () => readdirSync(root).find((name) => !before.has(name));
+    // A folder with this file is a run, which can be resumed.
+    const isRun = (name: string) => !before.has(name) && existsSync(join(root, name, "run.json"));
+    const nameOf = () => readdirSync(root).find(isRun);
     const own = () => strikes.filter(({ run }) => run === nameOf());
     const started: RunOptions = {
       ...{ work, runs: root, seed: runSeed, steps, hostUrl: host.url, pauses: true },
