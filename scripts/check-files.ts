@@ -19,6 +19,7 @@ const folders: Record<string, string> = {
   "src/embedding": "models of a folder, files of vectors",
   "src/tokens": "a tokenizer's folder",
   "src/sampling": "its own library",
+  "src/engines": "models of a folder",
   "src/validation": "files that a person wrote",
   "src/pipeline": "files that a person wrote",
   "src/plugins": "plugins' folders",

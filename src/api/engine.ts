@@ -32,6 +32,15 @@ export {
   definePolicy,
   defineTrainer,
 } from "../definitions/define-engine.ts";
+export { enginePolicy } from "../engines/engine-policy.ts";
+export type {
+  Ask,
+  EngineAction,
+  EngineAnswer,
+  EngineProtocol,
+} from "../engines/engine-protocol.ts";
+export { sglang } from "../engines/sglang.ts";
+export { vllm } from "../engines/vllm.ts";
 export { type AlgorithmSettings, algorithmPresets, comparesTurns } from "../learning/algorithm.ts";
 export { algorithmProblems, type SettingProblem } from "../learning/algorithm-problems.ts";
 export type { LoraSettings } from "../learning/lora.ts";
@@ -48,6 +57,7 @@ export { importModel } from "../models/import-model.ts";
 export { knownModelNames } from "../models/known-models.ts";
 export type { ModelConfig } from "../models/model-config.ts";
 export { parseModelConfig, readModelConfig } from "../models/model-config-file.ts";
+export { modelPolicy } from "../models/model-policy.ts";
 export { type ModelText, readModelText } from "../models/model-text.ts";
 export { randomModelWeights } from "../models/model-weights.ts";
 export {

@@ -113,6 +113,10 @@ export interface PolicyTraits {
    * such as "sampling.topP is 0.95"; empty if they never are.
    */
   restrictions: string[];
+  /** The temperatures that it can draw actions at; absent where any will do. */
+  temperatures?: readonly number[];
+  /** Why it can't be trained; absent if it can. Such a policy is for evaluation. */
+  untrainable?: string;
   /** The one action format whose calls it constrains to what is valid; absent where it constrains none. */
   constrainedFormat?: FormatName;
 }

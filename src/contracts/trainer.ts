@@ -52,6 +52,10 @@ export interface PolicyGradientMetrics {
   learningRate: number;
   /** Largest difference between recorded and recomputed log-probabilities. */
   logprobGap: number;
+  /** Mean difference between them; absent if the trainer doesn't say. */
+  logprobGapMean?: number;
+  /** From what was recorded to what was recomputed, nats a token (k3 estimator); absent if the trainer doesn't say. */
+  samplerKl?: number;
   /** With float16 alone: updates that were skipped as something in them overflowed, and the loss scale of the last one. */
   skippedUpdates?: number;
   lossScale?: number;

@@ -262,6 +262,22 @@ export const errorTable = {
     retryable: true,
     help: "Load it before generating with it; versions long unused are let go.",
   },
+  ENGINE_FAILED: {
+    message: "{engine} at {url} {reason}.",
+    retryable: true,
+    help: "Look at the engine's own log. Nothing is lost: the turn is generated again, by another replica if there is one.",
+  },
+  ENGINE_REFUSED: {
+    message: "{engine} at {url} {reason}.",
+    retryable: false,
+    help: "Start the engine as docs/engines.md says; it reads weights from the run's folder, by the same path.",
+  },
+  ENGINE_SAMPLING: {
+    message:
+      "{engine} can't draw actions at temperature {temperature}: it says log-probabilities of one temperature alone.",
+    retryable: false,
+    help: "Set `rollout.temperature` to 1, or to 0 for greedy actions.",
+  },
   TOOL_GRAMMAR_FAILED: {
     message: "Calls of the tools {tools} can't be constrained: {reason}.",
     retryable: false,

@@ -35,6 +35,10 @@ export interface StepMetrics {
   learningRate: number;
   /** Largest difference between recorded and recomputed log-probabilities. */
   logprobGap: number;
+  /** Their mean difference. */
+  logprobGapMean: number;
+  /** From the policy as it was recorded to the recomputed one, nats a token (k3 estimator). */
+  samplerKl: number;
   /** Action tokens trained on. */
   tokens: number;
   /** In float16 alone: updates that were skipped as something in them overflowed, and the loss scale of the last one. */
@@ -102,7 +106,7 @@ export async function policyGradientStep(
   return {
     ...metrics,
     learningRate,
-    logprobGap: largestGap(used, scores, made[0]),
+    ...gapOf(used, scores, made[0]),
     ...(lossScale !== undefined && { lossScale, skippedUpdates: updates.length - made.length }),
     tokens: experience.reduce((total, { actions }) => total + actions, 0),
   };
@@ -183,7 +187,10 @@ async function update(
   return engine.update({ objective, samples, scalars: { klCoefficient }, learningRate, temperature });
 }
 
-type Measured = Omit<StepMetrics, "learningRate" | "logprobGap" | "tokens" | "skippedUpdates" | "lossScale">;
+type Measured = Omit<
+  StepMetrics,
+  "learningRate" | keyof LogprobGap | "tokens" | "skippedUpdates" | "lossScale"
+>;
 
 function metricsOf(
   sampled: readonly ScoredTrajectory[],
@@ -216,18 +223,31 @@ function klBefore(recorded: Float32Array, scores: readonly TrajectoryScores[]): 
   return sum(recorded.map((value, at) => klEstimate(reference[at]! - value, "k3"))) / recorded.length;
 }
 
+/** How far what the sampler said of its tokens is from what the trainer says of them. */
+interface LogprobGap {
+  logprobGap: number;
+  logprobGapMean: number;
+  samplerKl: number;
+}
+
 /** Over all trajectories if they were scored, else over those of the first update that was made. */
-function largestGap(
+function gapOf(
   trajectories: readonly ScoredTrajectory[],
   scores: readonly TrajectoryScores[],
   first: { members: readonly number[]; result: UpdateResult } | undefined,
-): number {
+): LogprobGap {
   const scored = scores.flatMap(({ logProbabilities }) => logProbabilities ?? []);
   const complete = scored.length === trajectories.length;
   const compared = complete ? trajectories : (first?.members ?? []).map((index) => trajectories[index]!);
   const recomputed = complete ? joined(scored) : (first?.result.logProbabilities ?? new Float32Array());
   const recorded = joined(compared.map(recordedLogProbabilities));
-  return recorded.reduce((gap, value, at) => Math.max(gap, Math.abs(value - recomputed[at]!)), 0);
+  const gaps = recorded.map((value, at) => Math.abs(value - recomputed[at]!));
+  const count = Math.max(1, recorded.length);
+  return {
+    logprobGap: gaps.reduce((most, gap) => Math.max(most, gap), 0),
+    logprobGapMean: sum(gaps) / count,
+    samplerKl: sum(recorded.map((value, at) => klEstimate(recomputed[at]! - value, "k3"))) / count,
+  };
 }
 
 function sum(numbers: Float32Array): number {

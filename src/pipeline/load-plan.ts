@@ -12,6 +12,7 @@ import { deepFreeze } from "./deep-freeze.ts";
 import { expandNames } from "./expand-names.ts";
 import { loadParts } from "./load-parts.ts";
 import { applyOverrides } from "./overrides.ts";
+import { policyProblems } from "./policy-problems.ts";
 import { type Preflight, preflight } from "./preflight.ts";
 import { readPipeline } from "./read-pipeline.ts";
 import { refusedTaskProblems } from "./refused-tasks.ts";
@@ -64,7 +65,12 @@ export async function checkPipeline(
   const found = preflight(plan, data, framing);
   const { demonstrations = [] } = data;
   const unfit = await formatProblems(plan, { demonstrations, framing }, document);
-  const refused = [...unfit, ...found.problems, ...(await refusedTaskProblems(plan.tools, data))];
+  const refused = [
+    ...unfit,
+    ...(await policyProblems(plan, document)),
+    ...found.problems,
+    ...(await refusedTaskProblems(plan.tools, data)),
+  ];
   if (refused.length > 0) throw refusal(document.file, refused);
   return { plan, preflight: found };
 }

@@ -123,6 +123,14 @@ export interface StepRecord {
    */
   logprobGap: number;
   /**
+   * Mean difference between recorded and recomputed log-probabilities.
+   */
+  logprobGapMean?: number;
+  /**
+   * Estimated divergence from the policy as the sampler recorded it to the trainer's, nats a token (k3).
+   */
+  samplerKl?: number;
+  /**
    * Numbers of tokens of the batch by origin.
    */
   tokens: {

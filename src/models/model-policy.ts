@@ -1,0 +1,108 @@
+import { copyFile } from "node:fs/promises";
+import { isAbsolute, join } from "node:path";
+import type { ConfigurationProblem } from "../contracts/configuration-problem.ts";
+import type { JsonObject } from "../contracts/json.ts";
+import type { PolicyFraming, PolicyTraits } from "../contracts/policy.ts";
+import { createFraming } from "../tokens/framing.ts";
+import { templateFormat } from "../tokens/template-format.ts";
+import { loadTokenizer } from "../tokens/tokenizer.ts";
+import { importModel } from "./import-model.ts";
+import { knownModelNames } from "./known-models.ts";
+import { parseModelConfig } from "./model-config-file.ts";
+import { type ModelText, readModelText } from "./model-text.ts";
+import { randomModelWeights } from "./model-weights.ts";
+import { writePolicyFolder } from "./policy-folder.ts";
+import { stopTokenIds, writeStopTokens } from "./stop-tokens.ts";
+
+/**
+ * What policies of a model in Hugging Face's formats share, whoever samples from it: its configuration (model, chatTemplate,
+ * stopTokens, tokenizer, architecture), version 0, and framing.
+ */
+export const modelPolicy = {
+  async initialize(folder: string, config: JsonObject, seed: number): Promise<void> {
+    const { model, chatTemplate, stopTokens } = config;
+    await (model === undefined ? writeRandomModel(folder, config, seed) : importModel(String(model), folder));
+    if (chatTemplate !== undefined) await copyFile(String(chatTemplate), join(folder, "chat_template.jinja"));
+    await writeStopTokens(folder, texts(stopTokens));
+  },
+
+  /** What is wrong with how a configuration says which model it is. */
+  check: modelProblems,
+
+  traits: ({ model }: JsonObject): PolicyTraits => ({ pretrained: model !== undefined, restrictions: [] }),
+
+  async framing(config: JsonObject, folder?: string): Promise<PolicyFraming | undefined> {
+    const text = await modelText(config, folder);
+    if (text !== undefined) stopTokenIds(text.tokenizer, texts(config.stopTokens));
+    if (text === undefined) return undefined;
+    const format = templateFormat(text.tokenizer);
+    return {
+      ...createFraming(text.tokenizer),
+      contextLength: text.contextLength,
+      ...(format === undefined ? {} : { format }),
+    };
+  },
+};
+
+/** What is wrong with how a configuration says which model it is. */
+function modelProblems({ model, tokenizer, architecture }: JsonObject): ConfigurationProblem[] {
+  if (model === undefined) {
+    const missing = tokenizer === undefined ? "tokenizer" : "architecture";
+    if (tokenizer !== undefined && architecture !== undefined) return shapeProblems(Object(architecture));
+    const help = "Name a pretrained model, or give tokenizer and architecture for one with random weights.";
+    return [{ key: missing, reason: "is missing, and there is no model", help }];
+  }
+  if (tokenizer !== undefined || architecture !== undefined) {
+    const key = tokenizer === undefined ? "architecture" : "tokenizer";
+    return [{ key, reason: "is there, but model brings its own", help: "Remove one of the two." }];
+  }
+  if (isAbsolute(String(model)) || knownModelNames.includes(String(model))) return [];
+  const help = `Write ./${model} for a file or folder; known names: ${knownModelNames.join(", ")}.`;
+  return [{ key: "model", reason: `is ${model}, which is no known model's name`, help }];
+}
+
+/** What is wrong with the shape of a model with random weights: heads that don't divide, say. */
+function shapeProblems(architecture: JsonObject): ConfigurationProblem[] {
+  try {
+    parseModelConfig(JSON.stringify({ model_type: "llama", vocab_size: 1, ...architecture }), "architecture");
+    return [];
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    return [{ key: "architecture", reason: "makes no model", help: error.message }];
+  }
+}
+
+/** A list of texts in a configuration that its schema holds; none if it is absent. */
+const texts = (list: unknown) => Object.values(list ?? []).map(String);
+
+/** A version has its chat template beside its tokenizer. */
+async function modelText(
+  { model, tokenizer, chatTemplate, architecture }: JsonObject,
+  folder: string | undefined,
+): Promise<ModelText | undefined> {
+  if (folder !== undefined) return readModelText(folder);
+  const template = chatTemplate === undefined ? undefined : String(chatTemplate);
+  if (model !== undefined) return readModelText(String(model), template);
+  const contextLength = Number(Object(architecture).max_position_embeddings);
+  return { tokenizer: await loadTokenizer(String(tokenizer), template), contextLength };
+}
+
+async function writeRandomModel(folder: string, config: JsonObject, seed: number): Promise<void> {
+  const tokenizerFolder = String(config.tokenizer);
+  const tokenizer = await loadTokenizer(tokenizerFolder);
+  const shape = {
+    model_type: "llama",
+    ...Object(config.architecture),
+    vocab_size: tokenizer.vocabularySize,
+  };
+  const model = parseModelConfig(JSON.stringify(shape), "policy.config.architecture");
+  const idOf = (name: string) => tokenizer.idOf(tokenizer.specialTokens[name] ?? "");
+  const end = tokenizer.endOfTurn.id;
+  const tokens = {
+    bos_token_id: idOf("bos_token") ?? null,
+    eos_token_id: end,
+    pad_token_id: idOf("pad_token") ?? end,
+  };
+  const weights = randomModelWeights(model, seed);
+  await writePolicyFolder(folder, { config: model, weights, tokens, tokenizer: tokenizerFolder });
+}

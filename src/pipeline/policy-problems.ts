@@ -1,0 +1,31 @@
+import type { Plan } from "../contracts/plan.ts";
+import { EverturnError } from "../errors/everturn-error.ts";
+import { loadPolicy } from "../plugins/registry.ts";
+import { type Pointer, pathText } from "../validation/pointer.ts";
+import type { Problem } from "../validation/problem.ts";
+import { placeOf, type SourceDocument } from "../validation/source-document.ts";
+
+/** What a plan asks of its policy that the policy can't do: to be trained, or to draw at the rollout's temperature. */
+export async function policyProblems(
+  { policy, rollout, steps, warmStart }: Plan,
+  document: SourceDocument,
+): Promise<Problem[]> {
+  const traits = (await loadPolicy(policy)).traits?.(structuredClone(policy.config));
+  const { untrainable, temperatures } = traits ?? {};
+  const problem = (at: Pointer, reason: string, hint: string): Problem => {
+    const place = placeOf(document, at, "value");
+    const params = { at: place.text, where: pathText(at), reason, hint };
+    return { place, error: new EverturnError("WRONG_COMBINATION", params) };
+  };
+  if (untrainable !== undefined) {
+    const reason = (what: string) => `${what}, but ${policy.name} can't be trained: ${untrainable}`;
+    const hint =
+      "Set steps to 0 and leave out warmStart to evaluate it, or name a policy that can be trained.";
+    if (steps > 0) return [problem("/steps", reason(`is ${steps}`), hint)];
+    if (warmStart !== undefined) return [problem("/warmStart", reason("is there"), hint)];
+  } else if (temperatures !== undefined && !temperatures.includes(rollout.temperature)) {
+    const reason = `is ${rollout.temperature}, but ${policy.name} draws actions at ${temperatures.join(" or ")} alone`;
+    return [problem("/rollout/temperature", reason, `Set it to ${temperatures.at(-1)}.`)];
+  }
+  return [];
+}
