@@ -1,8 +1,8 @@
 import type { EvaluationRecord } from "../../contracts/run.ts";
+import { shareInterval } from "../../statistics/share-interval.ts";
 import { counted, percent } from "../../text/format.ts";
 import { firstVersion } from "../../versions/first-version.ts";
 import { type Html, html } from "../html.ts";
-import { shareInterval } from "../interval.ts";
 import type { ReportData } from "../read-run.ts";
 import { type Area, columnsOf, figure, frame, isNarrow } from "../svg/frame.ts";
 import { hoverStrips, path, type Series } from "../svg/line-plot.ts";

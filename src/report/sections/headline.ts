@@ -1,8 +1,8 @@
 import type { EvaluationRecord } from "../../contracts/run.ts";
+import { shareInterval } from "../../statistics/share-interval.ts";
 import { counted, percent } from "../../text/format.ts";
 import { firstVersion } from "../../versions/first-version.ts";
 import { type Html, html } from "../html.ts";
-import { shareInterval } from "../interval.ts";
 import type { ReportData } from "../read-run.ts";
 
 /** Held-out accuracy of the policy as built, after the warm start, and after reinforcement learning, as far as known. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { shareInterval } from "../../../src/report/interval.ts";
 import { linear, stepTicks, ticks } from "../../../src/report/svg/scale.ts";
+import { shareInterval } from "../../../src/statistics/share-interval.ts";
 import { counted, duration, number, percent, shortPercent } from "../../../src/text/format.ts";
 
 test("writes numbers for people", () => {
