@@ -12,14 +12,16 @@ import { shardStarter } from "./shard-starter.ts";
 import { mean } from "./step-record.ts";
 
 /**
- * Runs the held-out tasks once, greedily, and records the accuracy: a single step of a rollout, that trains nothing.
+ * Runs the held-out tasks, once and greedily unless its plan says otherwise, and records what that measured: a single step of
+ * a rollout, that trains nothing.
  * Trajectories left out count as wrong; if all are, throws EVALUATION_EMPTY.
  */
 export async function evaluation(input: EvaluationInput): Promise<EvaluationRecord> {
   const { run, plan, queues } = input;
   const { step, policyVersion } = plan;
   const started = Date.now();
-  const settings = greedy(input);
+  const settings = evaluated(input);
+  const { samples = 1 } = plan;
   const position = { nextStep: 1, policyVersion };
   const source: TaskSet = plan.taskFile === undefined ? "validation" : { file: plan.taskFile };
   const limit = plan.tasks === undefined ? {} : { limit: plan.tasks };
@@ -29,12 +31,12 @@ export async function evaluation(input: EvaluationInput): Promise<EvaluationReco
     { run, step, evaluation: { source, ...limit } },
     { isQuick: true },
   );
-  const places = tasks.map((task) => ({ step, stage: plan.name, task, samples: [0] }));
+  const places = tasks.map((task) => ({ step, stage: plan.name, task, samples: range(samples) }));
   const { concurrency } = settings;
   const rollout = openRollout(
     {
       ...{ run, position, steps: 1 },
-      rules: { groups: tasks.length, groupSize: 1, staleness: 0, concurrency, minGroup: 0, rounds: 1 },
+      rules: { groups: tasks.length, groupSize: samples, staleness: 0, concurrency, minGroup: 0, rounds: 1 },
       draw: async () => [],
       startShard: shardStarter({
         ...{ run, settings, queues, position, newest: false, source },
@@ -52,20 +54,25 @@ export async function evaluation(input: EvaluationInput): Promise<EvaluationReco
     ...{ name: plan.name, step, policyVersion },
     accuracy: mean(results.map((result) => Number(result.success))),
     rewardMean: mean(results.map((result) => result.reward)),
-    tasks: results.length,
+    tasks: tasks.length,
     leftOut: results.filter((result) => result.outcome === "left-out").length,
     toolCallRate: mean(results.map((result) => Number(result.toolCalls > 0))),
     meanActionTokens: mean(results.map((result) => result.tokens.action)),
     seconds: (Date.now() - started) / 1000,
+    ...(plan.samples === undefined ? {} : { samples, temperature: plan.temperature ?? 0 }),
   };
   await schedule(queues, "record-evaluation", { run, record }, { isQuick: true });
   return record;
 }
 
-function greedy({ settings, plan }: EvaluationInput): RunSettings {
+function evaluated({ settings, plan }: EvaluationInput): RunSettings {
   return {
     ...settings,
-    sampling: { temperature: 0, maxTokens: settings.sampling.maxTokens },
+    sampling: { temperature: plan.temperature ?? 0, maxTokens: settings.sampling.maxTokens },
     tools: plan.withoutTools === true ? [] : settings.tools,
   };
+}
+
+function range(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => index);
 }

@@ -4,7 +4,8 @@ import type { RunEvent } from "../library/events.ts";
 import { runReference } from "../runs/run-reference.ts";
 import { counted, percent } from "../text/format.ts";
 import { interruptible } from "./interruptible.ts";
-import { positiveCount } from "./option-values.ts";
+import { numbersLines } from "./numbers-text.ts";
+import { positiveCount, temperature } from "./option-values.ts";
 
 interface Options {
   runs: string;
@@ -13,21 +14,35 @@ interface Options {
   tools: boolean;
   toolRecordings?: string;
   policyVersion?: string;
+  samples?: number;
+  temperature?: number;
+  name?: string;
   temporal?: string;
   json: boolean;
 }
 
-/** `everturn evaluate <run>`: greedy accuracy of a run's policy on a file of tasks. */
+/** `everturn evaluate <run>`: what a run's policy reaches on tasks. */
 export function registerEvaluate(program: Command): void {
   program
     .command("evaluate")
-    .description("measure a run's policy, greedily, on tasks")
+    .description("measure a run's policy on tasks, greedily or by several samples of each")
     .argument("<run>", "the run's id, or the path of its folder")
     .option("--tasks <file>", "JSON lines of tasks; default: the pipeline's validation set")
     .option("--limit <number>", "only the first tasks", positiveCount)
     .option("--no-tools", "switch the tools off")
     .option("--tool-recordings <run>", "answer tool calls with what this run recorded, and call none")
     .option("--policy-version <number>", "default: the newest")
+    .option(
+      "--samples <number>",
+      "trajectories of each task, for pass@k and maj@k; default: 1",
+      positiveCount,
+    )
+    .option(
+      "--temperature <number>",
+      "default: 0, greedily; with several samples, the one that the run trains with",
+      temperature,
+    )
+    .option("--name <name>", "what it is called; the same name again goes on with it")
     .option("--runs <folder>", "where runs are kept", "runs")
     .option("--temporal <path>", "Temporal CLI to start the dev server with")
     .option("--json", "end with one line of JSON on standard output", false)
@@ -47,9 +62,14 @@ async function evaluate(named: string, { runs, toolRecordings, json, ...how }: O
   );
   if (record === "interrupted") return;
   const { name, ...result } = record;
-  const where = `npx everturn trajectories ${reference.run} --stage ${name}`;
-  const line = `accuracy ${percent(record.accuracy)} on ${counted(record.tasks, "task")}, policy version ${record.policyVersion}\n${where}`;
-  process.stdout.write(
-    `${json ? JSON.stringify({ run: reference.run, ...result, evaluation: name }) : line}\n`,
-  );
+  if (json) {
+    process.stdout.write(`${JSON.stringify({ run: reference.run, ...result, evaluation: name })}\n`);
+    return;
+  }
+  const lines = [
+    `accuracy ${percent(record.accuracy)} on ${counted(record.tasks, "task")}, policy version ${record.policyVersion}`,
+    ...(record.numbers === undefined ? [] : numbersLines(record.numbers)),
+    `npx everturn trajectories ${reference.run} --stage ${name}`,
+  ];
+  process.stdout.write(`${lines.join("\n")}\n`);
 }

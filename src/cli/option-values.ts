@@ -14,6 +14,13 @@ export function decimal(value: string): number {
   return parsed;
 }
 
+/** An option's value as a temperature: 0, greedily, or more. */
+export function temperature(value: string): number {
+  const parsed = decimal(value);
+  if (parsed < 0) throw new InvalidArgumentError("It must be 0 or more.");
+  return parsed;
+}
+
 /** An option's value as a whole number, 0 or more. */
 export function count(value: string): number {
   if (!/^\d{1,15}$/.test(value)) throw new InvalidArgumentError("It is not a whole number.");

@@ -1,10 +1,11 @@
+import type { EvaluationNumbers } from "./measured.ts";
 import type { CarriedRollout, EndedGroup, GroupCursor } from "./rollout.ts";
 import type { RunSettings } from "./run-settings.ts";
 import type { Queues } from "./trajectory.ts";
 
-/** An evaluation on held-out tasks, greedy. */
+/** An evaluation on held-out tasks, greedy unless it says a temperature. */
 export interface EvaluationPlan {
-  /** `evaluation-0001`: also the stage of its trajectories. */
+  /** `evaluation-v0001`: also the stage of its trajectories. */
   name: string;
   step: number;
   policyVersion: number;
@@ -12,8 +13,16 @@ export interface EvaluationPlan {
   tasks?: number;
   /** Task file instead of the pipeline's validation set. */
   taskFile?: string;
+  /** The SHA-256 of the tasks in it. */
+  taskFileSha256?: string;
   /** Switch the tools off. */
   withoutTools?: boolean;
+  /** Trajectories of each task; 1 if absent, as in the evaluations that a run makes itself. */
+  samples?: number;
+  /** 0, greedily, if absent. */
+  temperature?: number;
+  /** The run whose recorded answers the tools give. */
+  toolRecordings?: string;
 }
 
 /** Held-out accuracy at a policy version. */
@@ -21,6 +30,7 @@ export interface EvaluationRecord {
   name: string;
   step: number;
   policyVersion: number;
+  /** The share of the trajectories that solved their task. */
   accuracy: number;
   /** Mean reward of the tasks; absent in runs made before it was recorded. */
   rewardMean?: number;
@@ -29,6 +39,11 @@ export interface EvaluationRecord {
   toolCallRate: number;
   meanActionTokens: number;
   seconds: number;
+  /** Trajectories of each task, and how they were sampled: of evaluations by `everturn evaluate`. */
+  samples?: number;
+  temperature?: number;
+  /** Of the same: with intervals, by data source and by tag. */
+  numbers?: EvaluationNumbers;
 }
 
 /** Carried over when the training workflow continues as new. */

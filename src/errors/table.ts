@@ -510,6 +510,31 @@ export const errorTable = {
     retryable: true,
     help: "The logs in the run's folder under logs/ may say more.",
   },
+  EVALUATION_NAME_INVALID: {
+    message: "{name} is no name for an evaluation.",
+    retryable: false,
+    help: "Take letters, digits, points, hyphens and underscores, 60 at most, and not v and digits alone, as in v0021: a run names its own evaluations so.",
+  },
+  EVALUATION_SAMPLES_ALIKE: {
+    message: "{samples} samples of each task at temperature 0 would all be the same.",
+    retryable: false,
+    help: "Give a temperature above 0 (default with several samples: the one that the run trains with), or take one sample.",
+  },
+  EVALUATION_DIFFERS: {
+    message: "The evaluation {evaluation} was begun otherwise: {differences}.",
+    retryable: false,
+    help: "Ask for the same to go on with it, or take another name.",
+  },
+  EVALUATION_NOT_FOUND: {
+    message: "The run {run} has no evaluation {evaluation}. {known}",
+    retryable: false,
+    help: "Name one as RUN/EVALUATION, or make one by `npx everturn evaluate {run}`.",
+  },
+  EVALUATIONS_INCOMPARABLE: {
+    message: "{first} and {second} can't be compared: {reason}.",
+    retryable: false,
+    help: "Evaluate both policies on the same tasks, by `npx everturn evaluate RUN --tasks FILE`, and compare these evaluations.",
+  },
   RUN_ALREADY_ACTIVE: {
     message: "The run {run} is being worked on by process {pid}.",
     retryable: true,

@@ -1,14 +1,13 @@
-import { resolve } from "node:path";
 import { runSettings } from "../../activities/open-run.ts";
 import type { Plan } from "../contracts/plan.ts";
 import type { EvaluationInput, EvaluationPlan, EvaluationRecord } from "../contracts/run.ts";
 import type { RunSettings } from "../contracts/run-settings.ts";
-import { evaluationStage } from "../contracts/stages.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { policyFraming, preflight } from "../pipeline/preflight.ts";
 import { refusedTaskProblems } from "../pipeline/refused-tasks.ts";
 import { type OpenRun, openRun } from "../runs/open-runs.ts";
 import type { RunReference } from "../runs/run-reference.ts";
+import { evaluationKey, evaluationPlanKey } from "../store/keys.ts";
 import { inPart } from "../store/tree-part.ts";
 import type { RunSession } from "../supervision/session.ts";
 import { terminate } from "../supervision/terminate.ts";
@@ -17,28 +16,12 @@ import { workflowResult } from "../supervision/workflow-result.ts";
 import { readTaskFile } from "../tasks/task-file.ts";
 import { displayPath } from "../validation/place.ts";
 import { refusal } from "../validation/problem.ts";
-import { hasVersion, newestVersion } from "../versions/newest-version.ts";
 import { policyPart } from "../versions/version-parts.ts";
-import { serverEvent, type Told, telling } from "./events.ts";
-
-/** How a policy is measured. */
-export interface EvaluateRun extends Told {
-  /** JSON lines of tasks; default: the pipeline's validation set. */
-  tasks?: string | undefined;
-  /** Only the first tasks. */
-  limit?: number | undefined;
-  /** False switches the tools off. */
-  tools?: boolean | undefined;
-  /** The run whose recorded answers the tools give, and are not called. */
-  recordings?: RunReference | undefined;
-  /** Default: the newest. */
-  policyVersion?: number | string | undefined;
-  temporal?: string | undefined;
-  isGuest?: boolean;
-}
+import { type EvaluateRun, evaluationPlan } from "./evaluation-plan.ts";
+import { serverEvent, telling } from "./events.ts";
 
 /**
- * Measures a run's policy greedily on tasks. Throws POLICY_NOT_FOUND, what is wrong with the tasks, EVALUATION_FAILED, what
+ * Measures a run's policy on tasks. Throws POLICY_NOT_FOUND, what is wrong with the name or the tasks, EVALUATION_FAILED, what
  * the server or a worker fails with, and INTERRUPTED.
  */
 export function evaluateRun({ runs, run }: RunReference, options: EvaluateRun): Promise<EvaluationRecord> {
@@ -47,14 +30,20 @@ export function evaluateRun({ runs, run }: RunReference, options: EvaluateRun): 
     const note = (text: string) => tell({ type: "note", text });
     const opened = await openRun(runs, run, ({ notice }) => note(notice));
     const plan = await evaluationPlan(opened, options);
+    const { store } = opened;
+    const recorded = await store.read(evaluationKey(plan.name));
+    if (recorded !== undefined) return recorded;
     await refuseTasks(opened, plan);
+    await store.record(evaluationPlanKey(plan.name), plan, { flush: true });
+    note(`evaluation ${plan.name}`);
     const settings = runSettings(await withRecordings(opened.plan, options, note));
     const workflowId = `${run}/${plan.name}`;
     const onInterrupt = (session: RunSession) => terminate(session, [workflowId]);
     const opening = { runs, run, temporal, queuePrefix: `${workflowId}/`, note, isGuest };
-    return withSession({ ...opening, signal, onInterrupt }, (session) => {
+    return withSession({ ...opening, signal, onInterrupt }, async (session) => {
       tell(serverEvent(session));
-      return evaluateIn(session, settings, plan, workflowId);
+      const result = await evaluateIn(session, settings, plan, workflowId);
+      return (await store.read(evaluationKey(plan.name))) ?? result; // with its numbers by source and tag
     });
   });
 }
@@ -101,23 +90,4 @@ async function withRecordings(
   if (recordings === undefined) return plan;
   const { folder } = await openRun(recordings.runs, recordings.run, ({ notice }) => note(notice));
   return { ...plan, rollout: { ...plan.rollout, toolRecordings: folder.root } };
-}
-
-async function evaluationPlan(run: OpenRun, options: EvaluateRun): Promise<EvaluationPlan> {
-  const { tasks, limit, tools = true } = options;
-  const asked = options.policyVersion;
-  const policyVersion =
-    asked === undefined ? await newestVersion(run) : Number(asked === "" ? Number.NaN : asked);
-  if (policyVersion === undefined || !(await hasVersion(run, policyVersion))) {
-    throw new EverturnError("POLICY_NOT_FOUND", { run: run.id, version: asked ?? "newest" });
-  }
-  const time = new Date().toISOString().replace(/[-:.]/g, "").slice(0, 18);
-  return {
-    name: `${evaluationStage(policyVersion)}${tools ? "" : "-no-tools"}-${time}`,
-    step: 0,
-    policyVersion,
-    withoutTools: !tools,
-    ...(tasks === undefined ? {} : { taskFile: resolve(tasks) }),
-    ...(limit === undefined ? {} : { tasks: limit }),
-  };
 }

@@ -46,6 +46,12 @@ export interface EvaluateOptions extends Told {
   toolRecordings?: string;
   /** Default: the newest. */
   policyVersion?: number;
+  /** Trajectories of each task; default 1. With several, pass@k and maj@k are measured, too. */
+  samples?: number;
+  /** Default 0, greedily; with several samples, the one that the run trains with. */
+  temperature?: number;
+  /** What it is called; default: by policy version and time. The same name again goes on with it, or gives what it recorded. */
+  name?: string;
   /** Path of the Temporal CLI, as for training. */
   temporal?: string;
 }
@@ -82,7 +88,10 @@ export interface Run {
    * INTERRUPTED, RUN_ALREADY_ACTIVE, and what docs/errors.md says of servers and workers.
    */
   train(options?: TrainOptions): Promise<TrainingResult>;
-  /** Measures its policy, greedily, on tasks. Throws POLICY_NOT_FOUND, EVALUATION_FAILED, INTERRUPTED. */
+  /**
+   * Measures its policy on tasks, greedily unless a temperature or several samples are asked for. Throws POLICY_NOT_FOUND,
+   * EVALUATION_NAME_INVALID, EVALUATION_DIFFERS, EVALUATION_SAMPLES_ALIKE, EVALUATION_FAILED, INTERRUPTED.
+   */
   evaluate(options?: EvaluateOptions): Promise<EvaluationRecord>;
   /** The metrics of the steps that are recorded, after the first `after`. */
   steps(after?: number): Promise<StepRecord[]>;

@@ -1,12 +1,6 @@
+import type { Estimate } from "../contracts/measured.ts";
 import { shareInterval } from "./share-interval.ts";
 import { studentQuantile } from "./student.ts";
-
-/** A mean over tasks with its 95 % interval. Without `low` and `high` there are too few tasks to say one. */
-export interface Estimate {
-  value: number;
-  low?: number;
-  high?: number;
-}
 
 /** The mean of what each task gave; its interval is Student's t, of two tasks or more. 0 for no tasks. */
 export function meanEstimate(values: readonly number[]): Estimate {

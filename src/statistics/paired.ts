@@ -1,4 +1,5 @@
-import { type Estimate, mean, meanEstimate, standardError } from "./estimate.ts";
+import type { Estimate } from "../contracts/measured.ts";
+import { mean, meanEstimate, standardError } from "./estimate.ts";
 import { logGamma } from "./log-gamma.ts";
 import { studentTails } from "./student.ts";
 

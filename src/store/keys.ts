@@ -8,7 +8,7 @@ import type { Plan } from "../contracts/plan.ts";
 import type { CallFailure, RecordedCall } from "../contracts/recorded-call.ts";
 import type { RecordedTurn } from "../contracts/recorded-turn.ts";
 import type { GroupScore, Score, Unscored } from "../contracts/reward.ts";
-import type { EvaluationRecord, RunFile } from "../contracts/run.ts";
+import type { EvaluationPlan, EvaluationRecord, RunFile } from "../contracts/run.ts";
 import type { TrajectoryPlace } from "../contracts/trajectory.ts";
 import { type Key, keyOf, type Prefix, prefixOf, type TreeKey, treeKeyOf } from "./key.ts";
 import type { Row } from "./row.ts";
@@ -100,6 +100,11 @@ export function reservationsPrefix(): Prefix {
 /** An evaluation, by the name that is its stage. */
 export function evaluationKey(name: string): Key<EvaluationRecord> {
   return keyOf("evaluations", name);
+}
+
+/** What an evaluation of `everturn evaluate` was asked for when it began: it goes on with that. */
+export function evaluationPlanKey(name: string): Key<EvaluationPlan> {
+  return keyOf("evaluation-plans", name);
 }
 
 /** All evaluations. */

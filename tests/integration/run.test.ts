@@ -85,19 +85,28 @@ test("show and trajectories print what the store holds", async () => {
   expect(shown.stdout).toMatch(/action\s+\d+\s+".*"\s+1\s+-\d/);
 });
 
-test("evaluate measures the newest policy, with the tools and without", async () => {
-  const ended = await everturn(
-    "evaluate",
-    result.run,
-    "--runs",
-    runs,
-    "--limit",
-    "4",
-    "--no-tools",
-    "--json",
-  );
+test("evaluate measures several samples of each task, once under a name", async () => {
+  const evaluate = (...options: string[]) =>
+    everturn("evaluate", result.run, "--runs", runs, "--name", "twice", "--no-tools", ...options);
+  const asked = ["--limit", "2", "--samples", "2"];
+  const ended = await evaluate(...asked, "--json");
   expect(ended.code, ended.stderr).toBe(0);
-  expect(lastLine(ended.stdout)).toMatchObject({ run: result.run, tasks: 4, policyVersion: 4, accuracy: 0 });
+  const record = lastLine<EvaluationRecord>(ended.stdout);
+  expect(record).toMatchObject({
+    ...{ run: result.run, evaluation: "evaluation-twice", policyVersion: 4 },
+    ...{ tasks: 2, samples: 2, temperature: 1, accuracy: 0 },
+    numbers: {
+      tasks: 2,
+      measures: { accuracy: { value: 0, low: 0 }, "pass@2": { value: 0 }, "maj@2": { value: 0 } },
+      bySource: { "reasoning_gym/chain_sum": { tasks: 2 } },
+      byTag: { math: { tasks: 2 } },
+    },
+  });
+  const again = await evaluate(...asked, "--json");
+  expect(lastLine(again.stdout)).toEqual(record);
+  const other = await evaluate("--limit", "2", "--samples", "3");
+  expect(other.stderr).toContain("EVALUATION_DIFFERS");
+  expect(other.stderr).toContain("was begun otherwise: samples 2, now 3");
 });
 
 test("resuming a run that has ended says so again, and does nothing twice", async () => {

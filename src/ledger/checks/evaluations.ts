@@ -6,7 +6,7 @@ import type { StageFacts } from "../facts.ts";
 /** Whether a recorded evaluation has all of its trajectories, and the accuracy that they give. */
 export function checkEvaluation(
   run: string,
-  { name, tasks, leftOut, accuracy }: EvaluationRecord,
+  { name, tasks, samples = 1, leftOut, accuracy }: EvaluationRecord,
   facts: StageFacts,
 ): Finding[] {
   const findings: Finding[] = [];
@@ -18,12 +18,16 @@ export function checkEvaluation(
     if (records[index] === undefined) report(id, "its evaluation is recorded, but it has no trajectory.json");
   }
   const finished = records.filter((record) => record !== undefined);
-  if (ids.length !== tasks) report(name, `it says ${tasks} tasks, but has ${ids.length} trajectories`);
+  const all = tasks * samples;
+  if (ids.length !== all) {
+    const said = samples === 1 ? `${tasks} tasks` : `${tasks} tasks of ${samples} samples`;
+    report(name, `it says ${said}, but has ${ids.length} trajectories`);
+  }
   const without = finished.filter(({ outcome }) => outcome === "left-out").length;
   if (without !== leftOut) report(name, `it says ${leftOut} left out, its trajectories say ${without}`);
   const solved = finished.filter(({ success }) => success).length;
-  if (tasks > 0 && Math.abs(solved / tasks - accuracy) > 1e-9) {
-    report(name, `its accuracy is ${accuracy}, but ${solved} of ${tasks} trajectories are solved`);
+  if (all > 0 && Math.abs(solved / all - accuracy) > 1e-9) {
+    report(name, `its accuracy is ${accuracy}, but ${solved} of ${all} trajectories are solved`);
   }
   return findings;
 }
