@@ -32,6 +32,7 @@ export {
   definePolicy,
   defineTrainer,
 } from "../definitions/define-engine.ts";
+export { endpointPolicy } from "../engines/endpoint-policy.ts";
 export { enginePolicy } from "../engines/engine-policy.ts";
 export type {
   Ask,

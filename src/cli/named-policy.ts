@@ -2,7 +2,7 @@ import { basename, resolve } from "node:path";
 import { openSubject } from "../conformance/open-subject.ts";
 import type { FormatExpression, FormatName } from "../contracts/format-name.ts";
 import type { JsonObject } from "../contracts/json.ts";
-import type { ResolvedPlugin } from "../contracts/plan.ts";
+import type { Plan, ResolvedPlugin } from "../contracts/plan.ts";
 import { EverturnError, isEverturnError } from "../errors/everturn-error.ts";
 import { versionFolder } from "../library/find-version.ts";
 import { openRun } from "../runs/open-runs.ts";
@@ -23,6 +23,8 @@ export interface NamedPolicy {
   maxTokens: number;
   format?: FormatName | undefined;
   expression?: FormatExpression | undefined;
+  /** A run's: what it is made of. */
+  plan?: Plan;
 }
 
 /** Where a person says more of it. */
@@ -52,6 +54,7 @@ export async function namedPolicy(
     maxTokens: rollout.maxActionTokens,
     format: rollout.format,
     expression: rollout.expression,
+    plan: opened.plan,
   };
 }
 

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { Command } from "commander";
 import type { FormatExpression, FormatName } from "../contracts/format-name.ts";
 import type { JsonObject } from "../contracts/json.ts";
@@ -9,10 +10,13 @@ import { expressionReader } from "../formats/expression.ts";
 import { formatNamed } from "../formats/parse-action.ts";
 import { policyFraming } from "../pipeline/preflight.ts";
 import { loadPolicy } from "../plugins/registry.ts";
+import { machineFolder } from "../processes/machine-folder.ts";
 import { untilAborted } from "../promises/abort-signals.ts";
+import { servedAgent } from "../serving/served-agent.ts";
 import { type PolicyInUse, servedPolicy } from "../serving/served-policy.ts";
+import { type ServedPlan, serveTools } from "../serving/served-tools.ts";
 import { interruptible } from "./interruptible.ts";
-import { namedPolicy } from "./named-policy.ts";
+import { type NamedPolicy, namedPolicy } from "./named-policy.ts";
 import { count, decimal, jsonObject, positiveCount } from "./option-values.ts";
 
 interface Options {
@@ -20,6 +24,7 @@ interface Options {
   policyVersion?: string;
   config: JsonObject;
   system?: string;
+  tools: boolean;
   temperature: number;
   maxTokens?: number;
   seed: number;
@@ -30,6 +35,12 @@ interface Options {
 
 /** Sessions, and turns of each, that are kept in memory. */
 const kept = { sessions: 256, turns: 4096 };
+
+/** Conversations whose tools may hold something at once. */
+const trajectories = 1024;
+
+/** What no conversation has called for so long is freed, ms. */
+const idle = 60 * 60_000;
 
 /** `everturn serve <policy>`: a policy as a model of OpenAI's protocols. */
 export function registerServe(program: Command): void {
@@ -46,6 +57,7 @@ export function registerServe(program: Command): void {
       {},
     )
     .option("--system <text>", "the system message of conversations that have none")
+    .option("--tools", "calls the run's tools here, for requests that bring none", false)
     .option("--temperature <number>", "how actions are drawn; 0 is greedy, as evaluations are", decimal, 0)
     .option("--max-tokens <number>", "of an action; default: as in the run, or 1024", positiveCount)
     .option("--seed <number>", "of what is drawn", count, 0)
@@ -58,8 +70,11 @@ export function registerServe(program: Command): void {
 async function serve(named: string, options: Options): Promise<void> {
   const { host, port, apiKey, system, seed, temperature } = options;
   const found = await namedPolicy(named, options);
+  const toolPlan = options.tools ? toolsOf(found) : undefined;
+  const log = (text: string) => void process.stderr.write(`${text}\n`);
   await interruptible(async (signal) => {
     const policy = await (await loadPolicy(found.plugin)).open(found.base, found.plugin.config);
+    const closers = [() => policy.close()];
     try {
       const framing = await policyFraming(found.plugin, found.folder);
       if (framing === undefined)
@@ -71,14 +86,20 @@ async function serve(named: string, options: Options): Promise<void> {
         sampling: { temperature, maxTokens },
         ...reader(found.format ?? framing.format, found.expression),
       };
-      const served = servedPolicy(inUse, { ...kept, onForget: (session) => endpoint.forget(session) });
+      let served = servedPolicy(inUse, { ...kept, onForget: (session) => endpoint.forget(session) });
+      if (toolPlan !== undefined) {
+        const folder = machineFolder(join(process.cwd(), "serve"));
+        const tools = await serveTools(toolPlan, { folder, limit: trajectories, idle, log });
+        closers.unshift(() => tools.close());
+        served = servedAgent(served, tools, { ...kept, maxTurns: toolPlan.maxTurns });
+      }
       const endpoint = await startEndpoint({
         answer: served.answer,
         authenticate: (key) => (apiKey === undefined ? (key ?? "") : key === apiKey ? key : undefined),
         models: [found.name],
-        log: (text) => void process.stderr.write(`${text}\n`),
-        ...{ host, port },
+        ...{ log, host, port },
       });
+      closers.unshift(() => endpoint.close());
       process.stdout.write(
         `${[
           `${found.name} at ${endpoint.url}`,
@@ -86,15 +107,21 @@ async function serve(named: string, options: Options): Promise<void> {
           "Ctrl-C ends it",
         ].join("\n")}\n`,
       );
-      try {
-        await untilAborted(signal);
-      } finally {
-        await endpoint.close();
-      }
+      await untilAborted(signal);
     } finally {
-      await policy.close();
+      for (const close of closers) await close();
     }
   });
+}
+
+/** The tools of a run, and how many actions may use them for a request. Throws COMMAND_INVALID. */
+function toolsOf({ name, plan }: NamedPolicy): ServedPlan & { maxTurns: number } {
+  if (plan === undefined || plan.tools.length === 0)
+    throw new EverturnError("COMMAND_INVALID", {
+      reason: `--tools is for a run with tools, and ${name} has none`,
+    });
+  const { tools, hosts, rollout, loop } = plan;
+  return { tools, hosts, observations: rollout.observations, maxTurns: Number(loop.config.maxTurns ?? 8) };
 }
 
 /** How actions are read, and which texts end them: by an expression, or in a format. */

@@ -2,20 +2,14 @@ import type { JsonObject } from "../contracts/json.ts";
 import type { PolicyPlugin } from "../contracts/policy.ts";
 import { modelPolicy } from "../models/model-policy.ts";
 import type { EngineProtocol } from "./engine-protocol.ts";
+import { keyProblems } from "./key-problems.ts";
 import { openEngine } from "./open-engine.ts";
 
 /** The default export of a plugin for a policy whose actions an engine writes. Its configuration: urls, and the model's. */
 export function enginePolicy(protocol: EngineProtocol): PolicyPlugin {
   return {
     ...modelPolicy,
-    check(config) {
-      const name = config.apiKeyVariable;
-      if (typeof name === "string" && !process.env[name]) {
-        const help = `Set ${name} where the workers run, or remove apiKeyVariable.`;
-        return [{ key: "apiKeyVariable", reason: `is ${name}, which the environment lacks`, help }];
-      }
-      return modelPolicy.check(config);
-    },
+    check: (config) => [...keyProblems(config), ...modelPolicy.check(config)],
     traits: (config) => ({
       ...modelPolicy.traits(config),
       restrictions: [`urls are ${protocol.name}'s`],

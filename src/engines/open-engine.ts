@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Generation, GenerationRequest, Policy, SamplingKey } from "../contracts/policy.ts";
+import type { Generation, GenerationRequest, Policy } from "../contracts/policy.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { adapterConfigFile } from "../models/adapter-folder.ts";
 import { readModelConfig } from "../models/model-config-file.ts";
@@ -11,6 +11,7 @@ import { loadTokenizer } from "../tokens/tokenizer.ts";
 import type { EngineAnswer, EngineProtocol } from "./engine-protocol.ts";
 import { openFleet } from "./fleet.ts";
 import { type EngineWeights, openReplica } from "./replica.ts";
+import { seedOf } from "./sampling-seed.ts";
 
 /** Where an engine is, and how it is spoken with. */
 export interface EngineOptions {
@@ -98,12 +99,4 @@ function generation(
 /** What an engine is told to call the weights in a folder: other weights are in another one. */
 function labelOf(folder: string): string {
   return `everturn-${createHash("sha256").update(folder).digest("hex").slice(0, 16)}`;
-}
-
-/** The same key is the same seed, of 31 bits. */
-function seedOf({ seed, trajectory, turn }: SamplingKey): number {
-  const digest = createHash("sha256")
-    .update(JSON.stringify([seed, trajectory, turn]))
-    .digest();
-  return digest.readUInt32BE() >>> 1;
 }

@@ -4,7 +4,9 @@ import type { GenerationRequest } from "../../../src/contracts/policy.ts";
 import type { EndpointMessage, ModelAnswer, ModelRequest } from "../../../src/endpoint/model-request.ts";
 import { formatNamed } from "../../../src/formats/parse-action.ts";
 import { keptTurns } from "../../../src/serving/kept-turns.ts";
+import { servedAgent } from "../../../src/serving/served-agent.ts";
 import { servedPolicy } from "../../../src/serving/served-policy.ts";
+import type { ServedCall } from "../../../src/serving/served-tools.ts";
 import { createFraming } from "../../../src/tokens/framing.ts";
 import { loadTokenizer } from "../../../src/tokens/tokenizer.ts";
 
@@ -14,6 +16,11 @@ const framing = createFraming(tokenizer);
 const hermes = formatNamed("hermes");
 const tool = { name: "add", description: "adds", parameters: { type: "object" } };
 const written = (given: string) => `<tool_call>{"name": "add", "arguments": ${given}}</tool_call>`;
+
+const plain: ModelRequest = {
+  ...{ path: "chat", stream: false, includeUsage: false, model: "m", toolChoice: "auto" },
+  ...{ messages: [], tools: [] },
+};
 
 /** A policy that says what the test has it say, framed by a real tokenizer. */
 function scripted(script: string[], more: { system?: string; turns?: number; sessions?: number } = {}) {
@@ -47,15 +54,13 @@ function scripted(script: string[], more: { system?: string; turns?: number; ses
   const served = servedPolicy(inUse, { turns, sessions, onForget: (session) => forgotten.push(session) });
   const { signal } = new AbortController();
   return {
+    served,
     asked,
     forgotten,
     text: (index: number) => tokenizer.decode(asked[index]?.tokens ?? []),
     ask: (messages: EndpointMessage[], given: Partial<ModelRequest> & { session?: string } = {}) => {
       const { session = "s", ...rest } = given;
-      const request: ModelRequest = {
-        ...{ path: "chat", stream: false, includeUsage: false, model: "m", toolChoice: "auto" },
-        ...{ messages, tools: [tool], ...rest },
-      };
+      const request: ModelRequest = { ...plain, messages, tools: [tool], ...rest };
       return served.answer(session, request, { key: "", occurrence: 1, signal });
     },
   };
@@ -167,4 +172,44 @@ test("turns are kept by rows: of more than the limit, those go that were not gon
   turn(2); // its row has gone meanwhile
   expect(turns.all()).toHaveLength(1);
   expect(turns.chain(2)).toEqual([]);
+});
+
+test("with tools of its own, the policy's calls are made here, and a conversation that comes back goes on after them", async () => {
+  const call = (a: number) => `<tool_call>{"name": "add", "arguments": {"a": ${a}}}</tool_call>`;
+  const script = [`${call(1)}\n${call(2)}`, call(3), "It is 6.", "Yes.", call(4), call(5), call(6), call(9)];
+  const { served, asked, text } = scripted(script);
+  const made: [string, number][] = [];
+  const tools = {
+    functions: [{ ...tool, own: tool }],
+    call: async ({ trajectory, arguments: { a } }: ServedCall) => {
+      made.push([trajectory, Number(a)]);
+      return a === 9 ? { text: "", failed: "gone", done: true } : { text: `r${a}`, done: false };
+    },
+  };
+  const agent = servedAgent(served, tools, { maxTurns: 3, sessions: 10, turns: 100 });
+  const { signal } = new AbortController();
+  const ask = (messages: EndpointMessage[], given: Partial<ModelRequest> = {}) =>
+    agent.answer("s", { ...plain, messages, ...given }, { key: "", occurrence: 1, signal });
+  const first = await ask([user]);
+  expect(first).toMatchObject({ text: "It is 6.", calls: [], finishReason: "stop" });
+  expect(made.map(([, a]) => a)).toEqual([1, 2, 3]);
+  expect(text(2)).toMatch(/r1[\s\S]*r2[\s\S]*r3/);
+  const again: EndpointMessage[] = [
+    user,
+    { role: "assistant", content: "It is 6." },
+    { role: "user", content: "Sure?" },
+  ];
+  const second = await ask(again);
+  expect(second.text).toBe("Yes.");
+  const before = asked[2]?.tokens ?? [];
+  expect(asked[3]?.tokens.slice(0, before.length)).toEqual(before);
+  const third: EndpointMessage[] = [
+    ...again,
+    { role: "assistant", content: "Yes." },
+    { role: "user", content: "And 4 + 5 + 6?" },
+  ];
+  expect(await ask(third)).toMatchObject({ calls: [], finishReason: "length" });
+  expect(made.map(([, a]) => a)).toEqual([1, 2, 3, 4, 5]);
+  expect(new Set(made.map(([trajectory]) => trajectory)).size, "on the same instances").toBe(1);
+  await expect(ask([system, user])).rejects.toMatchObject({ status: 502 });
 });

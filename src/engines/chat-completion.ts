@@ -1,0 +1,99 @@
+import type { JsonObject } from "../contracts/json.ts";
+import type { ToolDefinition } from "../contracts/message.ts";
+import type { SamplingParameters } from "../contracts/policy.ts";
+import { hermes } from "../formats/hermes.ts";
+import type { Conversation, TextCall, TextMessage } from "./conversation-tokens.ts";
+
+/** What an endpoint wrote: the message, and the action's text as the format `hermes` reads it. */
+export interface Completion {
+  message: TextMessage;
+  text: string;
+  finishReason: "stop" | "length";
+}
+
+/** The body of a request for what follows a conversation. Fields of `request` replace ours; null leaves one out. */
+export function chatRequest(
+  { tools, messages }: Conversation,
+  { sampling, seed, request }: { sampling: SamplingParameters; seed: number; request: JsonObject },
+): JsonObject {
+  const { temperature, topP, maxTokens, stop } = sampling;
+  const own = {
+    messages: answered(messages),
+    ...(tools.length > 0 && { tools: tools.map((tool) => ({ type: "function", function: tool })) }),
+    ...{ temperature, seed, max_completion_tokens: maxTokens },
+    ...(topP !== undefined && { top_p: topP }),
+    ...(stop !== undefined && { stop }),
+  };
+  const fields: JsonObject = JSON.parse(JSON.stringify({ ...own, ...request }));
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+}
+
+/** What an endpoint answered; undefined if it is no chat completion. */
+export function completionOf(body: unknown, tools: readonly ToolDefinition[]): Completion | undefined {
+  const [choice] = Object.values(Object(Object(body).choices));
+  const { message, finish_reason: reason } = Object(choice);
+  if (Object(message).role !== "assistant") return undefined;
+  const { content, reasoning_content, reasoning, tool_calls, refusal } = message;
+  const said = textOf(content) || textOf(refusal);
+  const thought = textOf(reasoning_content) || textOf(reasoning);
+  const calls = Object.values(tool_calls ?? {}).map(callOf);
+  const text = [
+    ...(thought === "" ? [] : [`<think>${thought}</think>`]),
+    ...(said === "" ? [] : [said]),
+    ...calls.map(writtenCall),
+  ].join("\n");
+  // a server that reads no calls in what its model writes leaves them in the text
+  const read = calls.length > 0 ? calls : callsIn(said, tools);
+  return {
+    message: { role: "assistant", content: said, ...(read.length > 0 && { tool_calls: read }) },
+    text,
+    finishReason: reason === "length" ? "length" : "stop",
+  };
+}
+
+/**
+ * The messages as an endpoint takes them: each tool's message has the id of the call that it answers, in their order, and is a
+ * user's where there is no such call; a call that nobody answered is left out.
+ */
+function answered(messages: readonly TextMessage[]): TextMessage[] {
+  let open: TextCall[] = [];
+  return messages.map((message, at) => {
+    if (message.role === "assistant") {
+      const next = messages.findIndex(({ role }, after) => after > at && role !== "tool");
+      const answers = (next === -1 ? messages.length : next) - at - 1;
+      const { tool_calls = [], ...rest } = message;
+      open = tool_calls.slice(0, answers);
+      return open.length === 0 ? rest : { ...rest, tool_calls: [...open] };
+    }
+    if (message.role !== "tool") return message;
+    const call = open.shift();
+    if (call === undefined) return { role: "user", content: message.content };
+    return { role: "tool", tool_call_id: call.id, content: message.content };
+  });
+}
+
+function callsIn(text: string, tools: readonly ToolDefinition[]): TextCall[] {
+  return hermes.parse(text, { tools }).calls.flatMap((call) => {
+    if (!("name" in call)) return [];
+    const { id, name } = call;
+    return [{ id, type: "function", function: { name, arguments: JSON.stringify(call.arguments) } }];
+  });
+}
+
+function callOf(call: unknown, at: number): TextCall {
+  const { id, function: called } = Object(call);
+  const { name, arguments: given } = Object(called);
+  const text = typeof given === "string" ? given : JSON.stringify(given ?? {});
+  return {
+    id: textOf(id) || `call${at}`,
+    type: "function",
+    function: { name: textOf(name), arguments: text },
+  };
+}
+
+/** A call as Hermes' models write it. What is no JSON stays what it is: the loop tells the model so. */
+function writtenCall({ function: { name, arguments: given } }: TextCall): string {
+  return `<tool_call>\n{"name": ${JSON.stringify(name)}, "arguments": ${given === "" ? "{}" : given}}\n</tool_call>`;
+}
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");

@@ -1,0 +1,106 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import type { JsonObject } from "../contracts/json.ts";
+import type { Generation, Policy, PolicyPlugin } from "../contracts/policy.ts";
+import { EverturnError } from "../errors/everturn-error.ts";
+import { chatRequest, completionOf } from "./chat-completion.ts";
+import { answerTokens, conversationFraming, conversationOf } from "./conversation-tokens.ts";
+import { askEngine, type EngineReply, NoReply } from "./engine-request.ts";
+import { keyProblems } from "./key-problems.ts";
+import { seedOf } from "./sampling-seed.ts";
+
+/** Milliseconds before a request that failed is made again: twice as many each time, up to the second. */
+const pauses = [500, 20_000] as const;
+
+/** Bytes that a conversation may have: more than any model reads. What the endpoint's model reads, it says itself. */
+const contextLength = 2 ** 24;
+
+/**
+ * A policy behind an endpoint that speaks OpenAI's chat completions: text in, text out. Nobody says what the tokens were, so it
+ * can be evaluated and not trained; its tokens are the bytes of the conversation, and their log-probabilities stand as 0.
+ * Configuration: `url` (with its /v1), `model`, `apiKeyVariable`, `request` (fields of each request), `patience` (seconds).
+ */
+export const endpointPolicy: PolicyPlugin = {
+  async initialize(folder, { url, model }) {
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, "config.json"), JSON.stringify({ url, model }));
+  },
+  check: keyProblems,
+  traits: () => ({
+    pretrained: true,
+    restrictions: [],
+    untrainable: "an endpoint says the text of an action, and not the tokens and their probabilities",
+  }),
+  framing: async () => ({ ...conversationFraming, contextLength, format: "hermes" }),
+  open: async (_folder, config) => openEndpoint(config),
+};
+
+function openEndpoint(config: JsonObject): Policy {
+  const { url, model, apiKeyVariable, patience } = config;
+  const place = {
+    method: "POST" as const,
+    url: `${String(url).replace(/\/+$/, "")}/chat/completions`,
+    key: apiKeyVariable === undefined ? undefined : process.env[String(apiKeyVariable)],
+  };
+  const request: JsonObject = { model: String(model), ...Object(config.request) };
+  const closing = new AbortController();
+
+  /** Asks until there is an answer that another request would not change. Throws ENGINE_FAILED once `patience` is over. */
+  const reply = async (body: JsonObject, signal: AbortSignal): Promise<EngineReply> => {
+    const until = performance.now() + Number(patience) * 1000;
+    for (let pause: number = pauses[0]; ; pause = Math.min(2 * pause, pauses[1])) {
+      const found = await askEngine({ ...place, body, signal }).catch((error) => {
+        if (error instanceof NoReply) return error;
+        throw error;
+      });
+      const reason = found instanceof NoReply ? `gave no answer: ${found.message}` : passing(found);
+      if (!(found instanceof NoReply) && reason === undefined) return found;
+      if (performance.now() + pause > until) throw failed("ENGINE_FAILED", String(reason));
+      await wait(pause, undefined, { signal }).catch(() => signal.throwIfAborted());
+    }
+  };
+  const failed = (code: "ENGINE_FAILED" | "ENGINE_REFUSED", reason: string) =>
+    new EverturnError(code, { engine: "The endpoint", url: place.url, reason });
+
+  return {
+    ...conversationFraming,
+    isLoaded: () => true,
+    load: async () => {},
+    async generate({ tokens, sampling, key, signal, onBegin }) {
+      const either = AbortSignal.any([closing.signal, ...(signal === undefined ? [] : [signal])]);
+      const conversation = conversationOf(tokens);
+      onBegin?.();
+      const { status, body } = await reply(
+        chatRequest(conversation, { sampling, seed: seedOf(key), request }),
+        either,
+      );
+      if (status !== 200 && isTooLong(body)) return action([], "", "length");
+      const completion = status === 200 ? completionOf(body, conversation.tools) : undefined;
+      if (completion === undefined)
+        throw failed("ENGINE_REFUSED", `answered ${status}: ${JSON.stringify(body).slice(0, 500)}`);
+      return action(answerTokens(completion.message), completion.text, completion.finishReason);
+    },
+    close: async () => closing.abort(new EverturnError("POLICY_CLOSED", {})),
+  };
+}
+
+/** Why another request may be answered: what was said passes. Undefined if it does not. */
+function passing({ status, body }: EngineReply): string | undefined {
+  const passes = status === 408 || status === 409 || status === 429 || status >= 500;
+  return passes ? `answered ${status}: ${JSON.stringify(body).slice(0, 500)}` : undefined;
+}
+
+/** Whether the conversation has no room left in the model's context, in OpenAI's words or in those of other servers. */
+function isTooLong(body: unknown): boolean {
+  const { code, message } = Object(Object(body).error);
+  return code === "context_length_exceeded" || /context (length|size|window)/i.test(String(message));
+}
+
+function action(tokens: number[], text: string, finishReason: Generation["finishReason"]): Generation {
+  const none = tokens.map(() => 0);
+  return {
+    ...{ tokens, text, finishReason },
+    ...{ logprobs: none, temperedLogprobs: none, samplingLogprobs: none },
+  };
+}
