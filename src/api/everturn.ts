@@ -5,6 +5,8 @@ export type { Plan } from "../contracts/plan.ts";
 export type { EvaluationRecord, TrainingResult } from "../contracts/run.ts";
 export { EverturnError } from "../errors/everturn-error.ts";
 export type { ErrorCode } from "../errors/table.ts";
+export type { EvaluationComparison } from "../evaluations/compare.ts";
+export { compare } from "../library/compare.ts";
 export type { RunEvent } from "../library/events.ts";
 export type { ListedTrajectory, TrajectoryFilter } from "../library/list-trajectories.ts";
 export { loadPipeline, type Overrides, type Pipeline, type PipelineOptions } from "../library/pipeline.ts";

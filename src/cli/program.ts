@@ -9,6 +9,7 @@ const commands: Record<string, () => Promise<(program: Command) => void>> = {
   run: async () => (await import("./run.ts")).registerRun,
   resume: async () => (await import("./resume.ts")).registerResume,
   evaluate: async () => (await import("./evaluate.ts")).registerEvaluate,
+  compare: async () => (await import("./compare.ts")).registerCompare,
   schema: async () => (await import("./schema.ts")).registerSchema,
   validate: async () => (await import("./validate.ts")).registerValidate,
   trajectories: async () => (await import("./trajectories.ts")).registerTrajectories,

@@ -1,0 +1,59 @@
+import type { EvaluationRecord } from "../contracts/run.ts";
+import { EverturnError } from "../errors/everturn-error.ts";
+import {
+  compareEvaluations,
+  type EvaluationComparison,
+  type MeasuredEvaluation,
+} from "../evaluations/compare.ts";
+import { readOutcomes } from "../evaluations/outcomes.ts";
+import { evaluationReference } from "../runs/evaluation-reference.ts";
+import { otherEvaluations, ownEvaluations } from "../runs/evaluations.ts";
+import { type OpenRun, openRun } from "../runs/open-runs.ts";
+import { lastRecordedStep } from "../runs/recorded-steps.ts";
+import { firstVersion } from "../versions/first-version.ts";
+import { known } from "./known-error.ts";
+
+/** Where runs are looked for. */
+interface Options {
+  /** The folder of runs in which ids are looked for; default: `runs`. */
+  runs?: string;
+  /** Is told of a record that can't be read: it counts as absent. */
+  onNotice?: (text: string) => void;
+}
+
+/**
+ * Compares two evaluations, each named as `RUN/EVALUATION`, or as a run, of which it is the newest that the run made itself.
+ * Throws RUN_NOT_FOUND, EVALUATION_NOT_FOUND, EVALUATIONS_INCOMPARABLE.
+ */
+export function compare(first: string, second: string, options: Options = {}): Promise<EvaluationComparison> {
+  return known(async () =>
+    compareEvaluations(await measured(first, options), await measured(second, options)),
+  );
+}
+
+async function measured(
+  named: string,
+  { runs = "runs", onNotice = () => {} }: Options,
+): Promise<MeasuredEvaluation> {
+  const reference = evaluationReference(named, runs);
+  const run = await openRun(reference.runs, reference.run, ({ notice }) => onNotice(notice));
+  const record = await findEvaluation(run, reference.evaluation);
+  return { id: `${run.id}/${record.name}`, record, outcomes: await readOutcomes(run, record) };
+}
+
+async function findEvaluation(run: OpenRun, wanted: string | undefined): Promise<EvaluationRecord> {
+  const last = await lastRecordedStep(run.store);
+  const own = await ownEvaluations(run, last?.policyVersion ?? firstVersion(run.plan));
+  const all = [...own, ...(await otherEvaluations(run, own))];
+  const found =
+    wanted === undefined
+      ? (own.at(-1) ?? all.at(-1))
+      : all.find(({ name }) => name === wanted || name === `evaluation-${wanted}`);
+  if (found !== undefined) return found;
+  const named = all.length === 0 ? "It has none." : `It has ${all.map(({ name }) => name).join(", ")}.`;
+  throw new EverturnError("EVALUATION_NOT_FOUND", {
+    run: run.id,
+    evaluation: wanted ?? "at all",
+    known: named,
+  });
+}
