@@ -26,7 +26,7 @@ const root = join(import.meta.dirname, "..", "..");
 const place = realpathSync(temporaryFolder());
 const [packages, packed] = [join(place, "dist"), join(place, "packed")];
 /** What makes `npm start` of a new project shorter, and leaves it enough to learn its task: nearly all are answered rightly in the end. */
-const learning = ["steps=6", "warmStart.steps=300", "evaluation.tasks=40"];
+const learning = ["steps=3", "warmStart.steps=300", "evaluation.tasks=40"];
 const set = (values: readonly string[]) => values.map((value) => `--set ${value}`).join(" ");
 /** Milliseconds: on busy cores installing and training take many minutes. */
 const patience = 1_200_000;
@@ -76,14 +76,14 @@ test(
     const [built, , trained, ...others] = evaluations(run);
     expect(others).toEqual([]);
     expect(built).toMatchObject({ step: 0, accuracy: 0, tasks: 40 });
-    expect(trained).toMatchObject({ step: 6, tasks: 40 });
+    expect(trained).toMatchObject({ step: 3, tasks: 40 });
     expect(trained!.accuracy).toBeGreaterThan(0.6);
     expect(trained!.toolCallRate).toBeGreaterThan(0.8);
     await shop.run("npm", "run", "check");
     await shop.run("npm", "run", "schema", "--silent");
     const { stages, findings } = lastLine<Ledger>(await shop.run("npx", "everturn", "ledger", run, "--json"));
     const steps = stages.filter(({ stage }) => stage.startsWith("step-"));
-    expect(steps.map(({ trained }) => trained)).toEqual(new Array(6).fill(64));
+    expect(steps.map(({ trained }) => trained)).toEqual(new Array(3).fill(64));
     expect(findings).toEqual([]);
 
     // A folder in it finds what the project has installed.
