@@ -17,16 +17,34 @@ export function shownFollowUp(
   messages: readonly ShownMessage[],
   earlier = 0,
 ): ShownFollowUp | undefined {
-  const isAnswered = messages[0]?.role === "tool";
-  const shown = isAnswered
-    ? waysOfCalling.map((calling) => ({ calling, ...shownCalls(messages, calling, earlier) }))
-    : shownText(messages);
-  const contents = messages.map(({ content }) => content.trim());
+  if (messages[0]?.role !== "tool")
+    return firstFound(shownText(messages), ({ chat, next, tools }) =>
+      followUp(render, control, chat, next, tools),
+    );
+  const inWay = (shown: readonly ShownMessage[], calling: WayOfCalling) => {
+    const { chat, next, tools } = shownCalls(shown, calling, earlier);
+    return followUp(render, control, chat, next, tools);
+  };
+  /** Messages that are found in a text whatever else it says: a tool's answer may be empty, or a part of a header. */
+  const marked = messages.map((message, at) => ({ ...message, content: `EVERTURN_MESSAGE_${at}` }));
+  return firstFound(waysOfCalling, (calling) => {
+    const text = inWay(marked, calling)?.text;
+    const isWhole = text !== undefined && inOrder(text, marked);
+    const found = isWhole ? inWay(messages, calling) : undefined;
+    return found && { ...found, calling };
+  });
+}
+
+/** What is found for the first of `choices` that isn't refused; throws the first refusal where nothing is found. */
+function firstFound<Choice, Found>(
+  choices: readonly Choice[],
+  find: (choice: Choice) => Found | undefined,
+): Found | undefined {
   let refusal: unknown;
-  for (const { chat, next, tools, ...way } of shown) {
+  for (const choice of choices) {
     try {
-      const found = followUp(render, control, chat, next, tools);
-      if (found !== undefined && (!isAnswered || inOrder(found.text, contents))) return { ...found, ...way };
+      const found = find(choice);
+      if (found !== undefined) return found;
     } catch (error) {
       if (!(error instanceof EverturnError)) throw error;
       refusal ??= error;
@@ -36,13 +54,12 @@ export function shownFollowUp(
   return undefined;
 }
 
-/** Whether the parts stand in `text` one after another. JSON writes some characters in its own way: those are not looked for. */
-function inOrder(text: string, parts: readonly string[]): boolean {
+/** Whether the messages stand in `text` one after another. */
+function inOrder(text: string, messages: readonly ShownMessage[]): boolean {
   let from = 0;
-  return parts.every((part) => {
-    const [known = ""] = part.split(/["\\\p{Cc}\u2028\u2029]/u, 1);
-    const at = text.indexOf(known, from);
-    from = at + known.length;
+  return messages.every(({ content }) => {
+    const at = text.indexOf(content, from);
+    from = at + content.length;
     return at >= 0;
   });
 }

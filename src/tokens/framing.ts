@@ -3,6 +3,7 @@ import type { MaskedTokens, TokenizedText } from "../contracts/policy.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { compileChatTemplate, type ShownMessage } from "./chat-template.ts";
 import { hideControl, type Span } from "./control-text.ts";
+import { placeholder } from "./follow-up.ts";
 import { shownFollowUp } from "./follow-up-shown.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 
@@ -26,7 +27,7 @@ export type Framing = {
  */
 export function createFraming(tokenizer: Tokenizer): Framing {
   const render = compileChatTemplate(tokenizer.chatTemplate, tokenizer.specialTokens);
-  const hide = hideControl(tokenizer.control.all);
+  const hide = hideControl([...tokenizer.control.all, placeholder]); // what a tool says is no place to cut at
   const tokenize = (text: string, written: readonly Span[] = []): TokenizedText => ({
     text,
     tokens: tokenizer.encode(text, written),
@@ -99,7 +100,7 @@ export function createFraming(tokenizer: Tokenizer): Framing {
           ? framePrompt(messages.slice(0, index), tools)
           : frameObservation(messages.slice(start, index));
       append(opening, 0);
-      const preceding = start === 0 ? opening : tokenize(opening.text);
+      const preceding = tokenize(opening.text);
       const text = render(hidden.messages, hidden.tools, false);
       const end = message.tool_calls?.length ? tokenizer.endOfCalls : tokenizer.endOfTurn;
       append(frameAction(text, before, preceding, end.text), 1);

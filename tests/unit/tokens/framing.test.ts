@@ -82,3 +82,21 @@ test("refuses templates that can't frame turns", () => {
   const broken = { ...tokenizer, chatTemplate: "{% if %}" };
   expect(() => createFraming(broken)).toThrow("The chat template can't be rendered");
 });
+
+test("an answer may say what marks an action while the template is looked at", () => {
+  const said = "EVERTURN_ACTION, EVERTURN_MESSAGE_0";
+  expect(framing.frameObservation([{ role: "tool", content: said }]).text).toContain(`\n${said}\n`);
+});
+
+test.each(["a", '"', "", "user", "\u0001"])(
+  "a template that leaves out tools' messages is given %j as a user's",
+  (content) => {
+    const chatTemplate =
+      "{% for m in messages %}{% if m.role in ['user', 'assistant'] %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endif %}{% endfor %}" +
+      "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
+    const { frameObservation } = createFraming({ ...tokenizer, chatTemplate });
+    expect(frameObservation([{ role: "tool", content }]).text).toBe(
+      `\n<|im_start|>user\n${content}<|im_end|>\n<|im_start|>assistant\n`,
+    );
+  },
+);
