@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import type { EvaluationRecord } from "../contracts/run.ts";
 import { evaluateRun } from "../library/evaluate-run.ts";
 import type { RunEvent } from "../library/events.ts";
 import { runReference } from "../runs/run-reference.ts";
@@ -31,7 +32,10 @@ export function registerEvaluate(program: Command): void {
     .option("--limit <number>", "only the first tasks", positiveCount)
     .option("--no-tools", "switch the tools off")
     .option("--tool-recordings <run>", "answer tool calls with what this run recorded, and call none")
-    .option("--policy-version <number>", "default: the newest")
+    .option(
+      "--policy-version <numbers>",
+      "one, or several as 0,10,20, one after the other; default: the newest",
+    )
     .option(
       "--samples <number>",
       "trajectories of each task, for pass@k and maj@k; default: 1",
@@ -49,27 +53,35 @@ export function registerEvaluate(program: Command): void {
     .action(evaluate);
 }
 
-async function evaluate(named: string, { runs, toolRecordings, json, ...how }: Options): Promise<void> {
+async function evaluate(named: string, { runs, policyVersion, name, ...options }: Options): Promise<void> {
   const reference = runReference(named, runs);
+  const { toolRecordings, json, ...how } = options;
   const recordings = toolRecordings === undefined ? undefined : runReference(toolRecordings, runs);
   const note = (text: string) => void process.stderr.write(`${text}\n`);
   const onEvent = (event: RunEvent) => {
     if (event.type === "note") note(event.text);
   };
-  const record = await interruptible(
-    (signal) => evaluateRun(reference, { ...how, recordings, onEvent, signal }),
-    () => note("interrupted"),
-  );
-  if (record === "interrupted") return;
-  const { name, ...result } = record;
-  if (json) {
-    process.stdout.write(`${JSON.stringify({ run: reference.run, ...result, evaluation: name })}\n`);
-    return;
+  const versions = policyVersion === undefined ? [undefined] : policyVersion.split(",");
+  for (const version of versions) {
+    const ownName = name === undefined || versions.length === 1 ? name : `${name}-v${version}`;
+    const asked = { ...how, policyVersion: version, name: ownName, recordings, onEvent };
+    const record = await interruptible(
+      (signal) => evaluateRun(reference, { ...asked, signal }),
+      () => note("interrupted"),
+    );
+    if (record === "interrupted") return;
+    process.stdout.write(`${json ? jsonLine(reference.run, record) : textOf(reference.run, record)}\n`);
   }
-  const lines = [
-    `accuracy ${percent(record.accuracy)} on ${counted(record.tasks, "task")}, policy version ${record.policyVersion}`,
-    ...(record.numbers === undefined ? [] : numbersLines(record.numbers)),
-    `npx everturn trajectories ${reference.run} --stage ${name}`,
-  ];
-  process.stdout.write(`${lines.join("\n")}\n`);
+}
+
+function jsonLine(run: string, { name, ...result }: EvaluationRecord): string {
+  return JSON.stringify({ run, ...result, evaluation: name });
+}
+
+function textOf(run: string, { name, accuracy, tasks, policyVersion, numbers }: EvaluationRecord): string {
+  return [
+    `accuracy ${percent(accuracy)} on ${counted(tasks, "task")}, policy version ${policyVersion}`,
+    ...(numbers === undefined ? [] : numbersLines(numbers)),
+    `npx everturn trajectories ${run} --stage ${name}`,
+  ].join("\n");
 }

@@ -6,6 +6,7 @@ import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import type { Queues, TrajectoryInput, TrajectoryOrigin } from "../contracts/trajectory.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
+import { evaluationPlanKey } from "../store/keys.ts";
 import { counted } from "../text/format.ts";
 import { hasVersion, newestVersion } from "../versions/newest-version.ts";
 
@@ -48,7 +49,7 @@ export async function forkPlan(
     origin: {
       trajectory: record.id,
       turns: turn,
-      temperature: asked.temperature ?? originalTemperature(run, record),
+      temperature: asked.temperature ?? (await originalTemperature(run, record)),
       seed: asked.seed ?? record.origin?.seed ?? run.plan.seed,
       ...(folder === undefined ? {} : { policyFolder: folder }),
     },
@@ -66,9 +67,14 @@ async function policyOf(run: OpenRun, asked: string): Promise<{ version: number;
   throw new EverturnError("POLICY_NOT_FOUND", { run: run.id, version: asked });
 }
 
-/** Evaluations are greedy. */
-function originalTemperature({ plan }: OpenRun, { stage, origin }: TrajectoryRecord): number {
-  return origin?.temperature ?? (stage.startsWith("evaluation-") ? 0 : plan.rollout.temperature);
+/** Evaluations are greedy, unless they were asked for otherwise. */
+async function originalTemperature(
+  { plan, store }: OpenRun,
+  { stage, origin }: TrajectoryRecord,
+): Promise<number> {
+  if (origin !== undefined) return origin.temperature;
+  if (!stage.startsWith("evaluation-")) return plan.rollout.temperature;
+  return (await store.read(evaluationPlanKey(stage)))?.temperature ?? 0;
 }
 
 /** The inputs of `count` trajectories of the fork `stage`. */

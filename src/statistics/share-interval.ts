@@ -10,5 +10,6 @@ export function shareInterval(share: number, count: number): [low: number, high:
   const centre = share + z ** 2 / (2 * count);
   const spread = z * Math.sqrt((share * (1 - share)) / count + z ** 2 / (4 * count ** 2));
   const scale = 1 + z ** 2 / count;
-  return [Math.max(0, (centre - spread) / scale), Math.min(1, (centre + spread) / scale)];
+  // At the ends centre and spread are the same number, but for rounding.
+  return [share === 0 ? 0 : (centre - spread) / scale, share === 1 ? 1 : (centre + spread) / scale];
 }
