@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Message, ToolDefinition } from "../../../src/contracts/message.ts";
 import { compileChatTemplate } from "../../../src/tokens/chat-template.ts";
 import { createFraming } from "../../../src/tokens/framing.ts";
@@ -100,3 +100,17 @@ test.each(["a", '"', "", "user", "\u0001"])(
     );
   },
 );
+
+test("a template is told the same date on every day, so that a run that goes on later keeps its prompts", () => {
+  const chatTemplate = `{{ strftime_now("%Y-%m-%d, %d %B %Y (%A), %H:%M:%S %% %q") }}${tokenizer.chatTemplate}`;
+  const prompts = ["2026-02-03T04:05:06Z", "2031-07-08T09:10:11Z"].map((now) => {
+    vi.useFakeTimers({ now: new Date(now), toFake: ["Date"] });
+    try {
+      return createFraming({ ...tokenizer, chatTemplate }).framePrompt([question], tools);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+  expect(prompts[0]).toEqual(prompts[1]);
+  expect(prompts[0]?.text).toMatch(/^2026-01-01, 01 January 2026 \(Thursday\), 12:00:00 % %q/);
+});
