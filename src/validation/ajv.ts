@@ -5,12 +5,12 @@ import { nearest } from "./nearest.ts";
 import { displayPath } from "./place.ts";
 
 /** What `"x-path"` may ask for. */
-type PathKind = "file" | "folder" | "path or name";
+type PathKind = "file" | "folder" | "path" | "path or name";
 
 /**
  * An ajv that reports every error, fills defaults, and refuses schemas with unknown keywords. It takes a schema's form
  * for granted, which is slow to check: `schemaProblems` does so for schemas that others wrote.
- * With `baseFolder`, `"x-path": "file" | "folder"` makes a path absolute and checks that it exists, and
+ * With `baseFolder`, `"x-path": "file" | "folder" | "path"` makes a path absolute and checks that it exists, and
  * `"path or name"` does so where the text begins with ./, ../ or /; without, the keyword is an annotation.
  */
 export function createAjv(baseFolder?: string): Ajv {
@@ -25,7 +25,7 @@ export function createAjv(baseFolder?: string): Ajv {
     strictTuples: false,
     strictRequired: false,
   });
-  const schema = { enum: ["file", "folder", "path or name"] };
+  const schema = { enum: ["file", "folder", "path", "path or name"] };
   if (baseFolder === undefined) return ajv.addKeyword({ keyword: "x-path", metaSchema: schema });
   const validate = pathValidator(baseFolder);
   return ajv.addKeyword({ keyword: "x-path", type: "string", modifying: true, metaSchema: schema, validate });

@@ -36,8 +36,6 @@ const unchecked: Record<string, string> = {
     "an excerpt: the model and the pairs are the reader's",
   "docs/algorithms.md: const { batch, settings } = JSON.parse(await readFile(file, ":
     "an excerpt: the model and its version are the reader's",
-  'docs/data.md: pandas.read_parquet("train.parquet").to_json("train.jsonl", ':
-    "Python, of which no test of this kind has pandas",
   'docs/errors.md: {"error": {"code": "RUN_NOT_FOUND", "message": "There is no ': "shortened with …",
   "docs/parquet.md: -- Does the tool pay? Mean reward of trained trajectories, b":
     "SQL for DuckDB, which tests have not",
@@ -132,10 +130,11 @@ test.each(of("yaml").map((snippet) => [nameOf(snippet), snippet] as const))(
     const folder = folderOf(snippet.page);
     const written = Object(load(snippet.text));
     const pipeline = "policy" in written ? written : { ...wholePipeline(), ...written };
-    for (const [, path = ""] of JSON.stringify(pipeline).matchAll(/"(\.\/[^"]+\.jsonl)"/g)) {
+    for (const [, path = "", ending = ""] of JSON.stringify(pipeline).matchAll(
+      /"(\.\/[^"]+\.(jsonl|parquet|csv))"/g,
+    )) {
       const file = join(folder, path);
-      if (!existsSync(file))
-        writeFileSync(file, rowOf(snippet.page, /demonstration/.test(path) ? "messages" : "prompt"));
+      if (!existsSync(file)) writeFileSync(file, dataOf(snippet.page, path, ending));
     }
     const file = `${fileOf(snippet)}.whole.yaml`;
     writeFileSync(file, "policy" in written ? snippet.text : JSON.stringify(pipeline));
@@ -161,6 +160,14 @@ function wholePipeline(): object {
     reward: "reward-exact-match",
     trainer: "trainer-onnx",
   };
+}
+
+/** Data that a pipeline of a page names. */
+function dataOf(page: string, path: string, ending: string): string | Buffer {
+  if (ending === "jsonl") return rowOf(page, /demonstration/.test(path) ? "messages" : "prompt");
+  const sums = Array.from({ length: 100 }, (_, at) => `${at} + 1?,${at + 1}\n`);
+  if (ending === "csv") return `question,answer\n${sums.join("")}`;
+  return readFileSync(join(root, "tests", "fixtures", "verl-parquet", "gsm8k.parquet"));
 }
 
 /** The row of this kind that a page shows, or docs/data.md if it shows none. */

@@ -1,0 +1,129 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import dataset from "../../../plugins/dataset-table/index.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+
+const verl = join(import.meta.dirname, "..", "..", "fixtures", "verl-parquet");
+const folder = temporaryFolder();
+const load = async (config: Parameters<typeof dataset.load>[0]) => dataset.load(config);
+
+/** A file of this text. */
+function written(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+const sums = written(
+  "sums.csv",
+  'question,answer\n"What, ""is"" 1 + 1?\nNow",007\n2 + 2,2024-01-01T00:00:00Z\n',
+);
+const asTasks =
+  "SELECT 'sums' AS data_source, [{'role': 'user', 'content': question}] AS prompt, {'ground_truth': answer} AS reward_model FROM rows";
+
+test("Parquet files of verl's own preprocessing scripts are tasks as they are", async () => {
+  const plain = await load({ path: join(verl, "gsm8k.parquet") });
+  expect(plain).toHaveLength(8);
+  expect(plain[0]).toEqual({
+    data_source: "openai/gsm8k",
+    prompt: [
+      {
+        role: "user",
+        content: expect.stringMatching(/^Ada has 103 bags .* Let's think step by step .* after "####"\.$/),
+      },
+    ],
+    ability: "math",
+    reward_model: { style: "rule", ground_truth: "928" },
+    extra_info: {
+      ...{ split: "test", index: 0, answer: expect.stringMatching(/\n#### 928$/) },
+      question: "Ada has 103 bags with 9 apples each, and 1 more. How many apples are there?",
+    },
+  });
+  const [looped] = await load({ path: join(verl, "gsm8k_tool_agent_loop.parquet") });
+  expect(looped).toMatchObject({
+    agent_name: "tool_agent",
+    extra_info: {
+      need_tools_kwargs: true,
+      tools_kwargs: { calc_gsm8k_reward: { create_kwargs: { ground_truth: "928" } } },
+      interaction_kwargs: { query: expect.any(String) },
+    },
+  });
+  const [withTool] = await load({ path: join(verl, "gsm8k_multiturn_w_tool.parquet") });
+  expect(withTool?.prompt.map(({ role }) => role)).toEqual(["system", "user"]);
+  const [interactive] = await load({ path: join(verl, "gsm8k_multiturn_w_interaction.parquet") });
+  expect(interactive).toMatchObject({ extra_info: { interaction_kwargs: { name: "gsm8k" } } });
+});
+
+test("texts of CSV and JSON stay what they are, whatever they look like", async () => {
+  expect(await load({ path: sums, query: asTasks })).toEqual([
+    {
+      data_source: "sums",
+      prompt: [{ role: "user", content: 'What, "is" 1 + 1?\nNow' }],
+      reward_model: { ground_truth: "007" },
+    },
+    expect.objectContaining({ reward_model: { ground_truth: "2024-01-01T00:00:00Z" } }),
+  ]);
+  const row = (answer: unknown, more: object = {}) => ({
+    ...{ data_source: "x", prompt: [{ role: "user", content: "2024-01-01 é😀" }] },
+    ...{ reward_model: { ground_truth: answer }, ...more },
+  });
+  const rows = [row("2024-01-01"), row("0123", { ability: "math" })];
+  const lines = rows.map((one) => JSON.stringify(one)).join("\n");
+  expect(await load({ path: written("rows.jsonl", lines) }), "what is null is absent").toEqual(rows);
+  const several = written("several.json", JSON.stringify([row(["a", "b"])]));
+  const [first] = await load({ path: several });
+  expect(first?.reward_model.ground_truth).toBe('["a","b"]');
+});
+
+test("a query filters, joins, removes doubles and splits, the same each time", async () => {
+  const parts = join(folder, "parts");
+  mkdirSync(parts);
+  for (const part of [1, 0])
+    writeFileSync(
+      join(parts, `part-${part}.tsv`),
+      `question\tlevel\n${Array.from({ length: 50 }, (_, at) => `${part * 40 + at} + 1?\t${at % 3}`).join("\n")}\n`,
+    );
+  writeFileSync(join(parts, "notes.txt"), "no table");
+  const names = written("names.csv", "level,name\n0,easy\n1,hard\n");
+  const query = (rest: string) =>
+    `SELECT name AS data_source, [{'role': 'user', 'content': question}] AS prompt, {'ground_truth': '1'} AS reward_model
+     FROM (SELECT DISTINCT ON (question) * FROM rows ORDER BY question) JOIN names USING (level) WHERE ${rest} ORDER BY question;`;
+  const of = (rest: string) => load({ path: parts, tables: { names }, query: query(rest) });
+  const [train, held, again] = await Promise.all([
+    of("hash(question) % 10 < 8"),
+    of("hash(question) % 10 >= 8"),
+    of("hash(question) % 10 < 8"),
+  ]);
+  expect(again).toEqual(train);
+  const questions = [...train, ...held].map(({ prompt }) => prompt[0]?.content);
+  expect(new Set(questions).size).toBe(questions.length);
+  expect(new Set([...train, ...held].map(({ data_source: source }) => source))).toEqual(
+    new Set(["easy", "hard"]),
+  );
+  const inOrder = await load({
+    path: parts,
+    query: `${query("true")
+      .replace(/FROM[\s\S]*/, "FROM rows")
+      .replace("name AS", "level AS")}`,
+    limit: 60,
+  });
+  expect(inOrder.map(({ prompt }) => parseInt(prompt[0]?.content ?? "", 10))).toEqual([
+    ...Array.from({ length: 50 }, (_, at) => at),
+    ...Array.from({ length: 10 }, (_, at) => 40 + at),
+  ]);
+});
+
+test.each<[string, string, RegExp]>([
+  ["SELECT", sums, /SELECT clause without selection list/],
+  ["SELECT 1; DROP TABLE rows", sums, /syntax error/],
+  ["DELETE FROM rows", sums, /syntax error/],
+  ["SELECT * FROM nothing", sums, /nothing does not exist/],
+  ["SELECT * FROM read_csv('/etc/passwd')", sums, /disabled by configuration/],
+  ["SELECT * FROM rows", sums, /sums\.csv:1:1 and in 1 more row: the row lacks “data_source”/],
+  [asTasks, written("notes.txt", "no table"), /notes\.txt is no table: name a Parquet/],
+  [asTasks, written("broken.parquet", "PAR1 no more"), /broken\.parquet/],
+  [asTasks, written("broken.jsonl", '{"question": 1\n'), /broken\.jsonl/],
+])("%s of %s is refused with the reason", async (query, path, reason) => {
+  await expect(load({ path, query })).rejects.toThrow(reason);
+});
