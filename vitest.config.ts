@@ -8,23 +8,10 @@ const include = ["tests/**/*.test.ts", "templates/*/tests/*.test.ts"];
  * second to start and to load what it tests.
  */
 const computing = [
-  ...["activities", "databases", "definitions", "embedding", "endpoint", "engines", "errors", "evaluations"],
+  ...["databases", "definitions", "embedding", "endpoint", "engines", "errors", "evaluations"],
   ...["fetch", "files", "formats", "learning", "ledger", "models", "onnx", "pipeline", "plugins", "promises"],
-  ...[
-    "random",
-    "report",
-    "roles",
-    "rollout",
-    "runs",
-    "sampling",
-    "serving",
-    "statistics",
-    "store",
-    "text",
-    "tokens",
-    "tools",
-  ],
-  ...["trajectory", "validation", "verl", "versions", "workflows"],
+  ...["random", "report", "roles", "rollout", "runs", "sampling", "serving", "statistics", "store", "tasks"],
+  ...["text", "tokens", "tools", "trajectory", "validation", "verl", "versions", "workflows"],
 ].map((folder) => `tests/unit/${folder}/**/*.test.ts`);
 
 /** What takes longest begins first: else one of them would be under way when all others are done. */

@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import { placeRun, type RunPlace } from "../library/place-run.ts";
-import { loadPlan } from "../pipeline/load-plan.ts";
+import { checkPipeline } from "../pipeline/load-plan.ts";
 import { workerLayouts } from "../runs/create-run.ts";
 import { collect } from "./option-values.ts";
 import { train } from "./train.ts";
@@ -37,7 +37,9 @@ export function registerRun(program: Command): void {
     .option("--plugins <folder>", "look for plugins here too (repeatable)", collect, [])
     .option("--json", "end with one line of JSON on standard output", false)
     .action(async (pipeline: string, options: Options) => {
-      const plan = await loadPlan(pipeline, { overrides: options.set, pluginFolders: options.plugins });
+      const loading = { overrides: options.set, pluginFolders: options.plugins };
+      const { plan, notes } = await checkPipeline(pipeline, loading);
+      for (const note of notes) process.stderr.write(`${note}\n`);
       await train({ ...(await placeRun(plan, options)), temporal: options.temporal, json: options.json });
     });
 }

@@ -16,11 +16,11 @@ export function registerValidate(program: Command): void {
     .option("--json", "print the plan as one line of JSON", false)
     .action(async (pipeline: string, options: { set: string[]; plugins: string[]; json: boolean }) => {
       const loading = { overrides: options.set, pluginFolders: options.plugins };
-      const { plan, preflight } = await checkPipeline(pipeline, loading);
+      const { plan, preflight, notes } = await checkPipeline(pipeline, loading);
       const plugins = usedPlugins(plan).map(({ name }) => name);
       const summary = `${pipeline} is valid: ${counted(plan.steps, "step")}; plugins ${plugins.join(", ")}`;
-      const text = [summary, capabilityLine(plan), preflightText(preflight, plan)].join("\n");
-      const line = { ...plan, preflight: preflight.counted };
+      const text = [summary, capabilityLine(plan), ...notes, preflightText(preflight, plan)].join("\n");
+      const line = { ...plan, preflight: preflight.counted, notes };
       process.stdout.write(`${options.json ? JSON.stringify(line) : text}\n`);
     });
 }

@@ -100,6 +100,8 @@ export interface Policy {
 export interface PolicyFraming extends Pick<Policy, "framePrompt" | "frameDemonstration"> {
   /** Tokens that a trajectory may have, its prompt included. */
   contextLength: number;
+  /** Where its chat template, turn by turn, writes other tokens than as a whole, in words; empty if nowhere. */
+  templateDifferences?(): string[];
   /** The action format in which its chat template writes calls; absent if it writes none, or in no format that is known. */
   format?: FormatName;
 }

@@ -5,6 +5,7 @@ import type { JsonObject } from "../contracts/json.ts";
 import type { PolicyFraming, PolicyTraits } from "../contracts/policy.ts";
 import { createFraming } from "../tokens/framing.ts";
 import { templateFormat } from "../tokens/template-format.ts";
+import { templateReport } from "../tokens/template-report.ts";
 import { loadTokenizer } from "../tokens/tokenizer.ts";
 import { importModel } from "./import-model.ts";
 import { knownModelNames } from "./known-models.ts";
@@ -39,6 +40,10 @@ export const modelPolicy = {
     return {
       ...createFraming(text.tokenizer),
       contextLength: text.contextLength,
+      templateDifferences: () => {
+        const { usable, exact, rows, reasons } = templateReport(text.tokenizer);
+        return usable && exact && rows === 1 ? [] : reasons;
+      },
       ...(format === undefined ? {} : { format }),
     };
   },

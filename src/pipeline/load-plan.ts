@@ -13,12 +13,13 @@ import { expandNames } from "./expand-names.ts";
 import { loadParts } from "./load-parts.ts";
 import { applyOverrides } from "./overrides.ts";
 import { policyProblems } from "./policy-problems.ts";
-import { type Preflight, preflight } from "./preflight.ts";
+import { type Preflight, preflight, type RunData } from "./preflight.ts";
 import { readPipeline } from "./read-pipeline.ts";
 import { refusedTaskProblems } from "./refused-tasks.ts";
 import { formatProblems, withFormat } from "./resolve-format.ts";
 import { resolvePlugins } from "./resolve-plugins.ts";
 import { resolveTraining } from "./resolve-training.ts";
+import { checkTemplate } from "./template-check.ts";
 
 /** What may be said beside the pipeline file. */
 export interface LoadOptions {
@@ -26,6 +27,16 @@ export interface LoadOptions {
   readonly overrides?: readonly string[];
   /** Folders of plugins to look in beside the usual ones. */
   readonly pluginFolders?: readonly string[];
+}
+
+/** A pipeline that may run. */
+export interface CheckedPipeline {
+  plan: Plan;
+  preflight: Preflight;
+  /** Its rows. */
+  data: RunData;
+  /** What a person should know of it. */
+  notes: string[];
 }
 
 /** The plan of the pipeline in `file`; throws what `checkPipeline` does. */
@@ -39,10 +50,7 @@ export async function loadPlan(file: string, options: LoadOptions = {}): Promise
  * PIPELINE_NOT_FOUND, OVERRIDE_INVALID, PATH_UNUSABLE, or WRONG_CONFIGURATION, whose `problems` are all that is wrong,
  * each with its place.
  */
-export async function checkPipeline(
-  file: string,
-  options: LoadOptions = {},
-): Promise<{ plan: Plan; preflight: Preflight }> {
+export async function checkPipeline(file: string, options: LoadOptions = {}): Promise<CheckedPipeline> {
   const path = resolve(file);
   const folder = dirname(path);
   for (const plugins of options.pluginFolders ?? []) checkFolder(plugins);
@@ -65,12 +73,14 @@ export async function checkPipeline(
   const found = preflight(plan, data, framing);
   const { demonstrations = [] } = data;
   const unfit = await formatProblems(plan, { demonstrations, framing }, document);
+  const template = checkTemplate(plan, framing, document);
   const refused = [
     ...unfit,
+    ...template.problems,
     ...(await policyProblems(plan, document)),
     ...found.problems,
     ...(await refusedTaskProblems(plan.tools, data)),
   ];
   if (refused.length > 0) throw refusal(document.file, refused);
-  return { plan, preflight: found };
+  return { plan, preflight: found, data, notes: template.notes };
 }

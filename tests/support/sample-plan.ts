@@ -51,6 +51,7 @@ export function samplePlan({ steps, batchSize, tasks, warmStart, evaluationEvery
     rollout: {
       ...{ batchSize, groupSize: 1, temperature: 1, maxActionTokens: 48, concurrency: batchSize },
       ...{ staleness: 0, maxInfrastructureFailures: 0.5 },
+      templateCheck: "warn",
       observations: { characters: 8000, cut: "end" },
     },
     evaluation: { every: evaluationEvery, tasks },

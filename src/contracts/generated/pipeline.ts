@@ -175,6 +175,10 @@ export interface Pipeline {
      * The run stops when infrastructure fails more than this share of a step's trajectories, for example 0.5. 1: only when it fails all.
      */
     maxInfrastructureFailures: number;
+    /**
+     * Whether trajectories with tools, put together turn by turn, have the tokens of the chat template's own rendering of their whole conversation: off doesn't look, warn tells where they differ, strict refuses the pipeline.
+     */
+    templateCheck: "off" | "warn" | "strict";
     observations: Observations;
     /**
      * What ends a trajectory before its loop does. It is scored as it is, as a failure of the policy. No limits if left out.

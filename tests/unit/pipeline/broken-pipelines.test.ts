@@ -39,7 +39,7 @@ describe("a broken pipeline is refused", () => {
   it("a key in another case style", async () => {
     expect(await withPipeline("batchSize: 8", "batch_size: 8")).toMatchInlineSnapshot(`
       "pipeline.yaml: refused, 1 problem:
-      pipeline.yaml:21:3: unknown key “batch_size” in rollout. Did you mean “batchSize”? Known keys: batchSize, groupSize, temperature, maxActionTokens, format, expression, concurrency, toolRecordings, staleness, minGroup, maxInfrastructureFailures, observations, limits, dynamicSampling.
+      pipeline.yaml:21:3: unknown key “batch_size” in rollout. Did you mean “batchSize”? Known keys: batchSize, groupSize, temperature, maxActionTokens, format, expression, concurrency, toolRecordings, staleness, minGroup, maxInfrastructureFailures, templateCheck, observations, limits, dynamicSampling.
       Correct it and run again."
     `);
   });
@@ -336,7 +336,7 @@ describe("a broken pipeline is refused", () => {
   it("an override of an unknown key", async () => {
     expect(await refused({}, ["rollout.batchsize=8"])).toMatchInlineSnapshot(`
       "pipeline.yaml: refused, 1 problem:
-      override rollout.batchsize=8: unknown key “batchsize” in rollout. Did you mean “batchSize”? Known keys: batchSize, groupSize, temperature, maxActionTokens, format, expression, concurrency, toolRecordings, staleness, minGroup, maxInfrastructureFailures, observations, limits, dynamicSampling.
+      override rollout.batchsize=8: unknown key “batchsize” in rollout. Did you mean “batchSize”? Known keys: batchSize, groupSize, temperature, maxActionTokens, format, expression, concurrency, toolRecordings, staleness, minGroup, maxInfrastructureFailures, templateCheck, observations, limits, dynamicSampling.
       Correct it and run again."
     `);
   });

@@ -15,6 +15,7 @@ describe("loadPlan", () => {
     expect(plan.rollout).toEqual({
       batchSize: 8,
       groupSize: 2,
+      templateCheck: "warn",
       temperature: 1,
       maxActionTokens: 256,
       format: "hermes",

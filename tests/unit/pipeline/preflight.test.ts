@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { initializePolicy } from "../../../activities/initialize-policy.ts";
@@ -280,5 +280,29 @@ test("an action format that the policy can't constrain, or that demonstrations a
   ]);
   expect(await refusals("rollout.format=qwen3-codr")).toEqual([
     expect.stringMatching(/rollout\.format .*qwen3-codr.*Did you mean “qwen3-coder”/),
+  ]);
+});
+
+test("a chat template that writes earlier turns anew is told, or refused where it must not", async () => {
+  const config = readFileSync(join(root, "pipelines/calculator/tokenizer/tokenizer_config.json"), "utf8");
+  const template = String(JSON.parse(config).chat_template);
+  const rewriting = join(folder, "rewriting.jinja");
+  const answer = "(message.content or '')";
+  expect(template).toContain(answer);
+  writeFileSync(
+    rewriting,
+    template.replace(answer, `${answer} + ('' if loop.index0 > loop.length - 4 else '~')`),
+  );
+  const other = `policy.config.chatTemplate=${rewriting}`;
+  const notes = async (...overrides: string[]) => (await checkPipeline(small, { overrides })).notes;
+  expect(await notes("rollout.templateCheck=strict"), "its own template writes nothing anew").toEqual([]);
+  expect(await notes(other)).toEqual([
+    "chat template: it writes earlier messages differently later on; a trajectory keeps them as they were",
+  ]);
+  expect(await notes(other, "rollout.templateCheck=off")).toEqual([]);
+  expect(await refusals(other, "rollout.templateCheck=strict")).toEqual([
+    expect.stringMatching(
+      /rollout\.templateCheck is strict, but turn by turn .*: it writes earlier messages differently/,
+    ),
   ]);
 });

@@ -1,0 +1,60 @@
+import type { Preflight } from "../../pipeline/preflight.ts";
+import type { TaskSummary } from "../../tasks/describe-tasks.ts";
+import { counted, grouped } from "../../text/format.ts";
+
+/** What was found in the tasks of a pipeline. */
+export interface Inspection {
+  training: TaskSummary;
+  validation: TaskSummary;
+  /** Held-out rows whose prompt is also trained on. */
+  shared: string[];
+  /** Tokens of the longest rows, as the policy frames them. */
+  tokens: NonNullable<Preflight["counted"]>["rows"];
+}
+
+/** So many rows, sources and columns are named. */
+const named = 5;
+
+/** Characters of a ground truth that are shown. */
+const shown = 40;
+
+/** An inspection, for a person. */
+export function inspectionText({ training, validation, shared, tokens }: Inspection): string {
+  const longest = (name: string) => tokens.find((one) => one.name === name)?.longest;
+  const same =
+    shared.length === 0
+      ? "no held-out prompt is trained on"
+      : `${counted(shared.length, "held-out prompt")} also trained on, and so not held out: ${list(shared)}`;
+  return [
+    ...setLines("training", training, longest("dataset.train")),
+    ...setLines("held-out", validation, longest("dataset.validation")),
+    same,
+  ].join("\n");
+}
+
+function setLines(name: string, summary: TaskSummary, longest: number | undefined): string[] {
+  const { rows, sources, characters, groundTruths, columns, repeated } = summary;
+  const { least, median, most } = characters;
+  const tokens = longest === undefined ? "" : `; up to ${counted(longest, "token")} with template and tools`;
+  const answers = groundTruths.commonest.map(([text, count]) => `${quoted(text)} × ${grouped(count)}`);
+  const pairs = (all: readonly [string, number][]) =>
+    list(all.map(([of, count]) => `${of} ${grouped(count)}`));
+  return [
+    `${name}: ${counted(rows, "task")}`,
+    `  sources   ${pairs(sources)}`,
+    `  prompts   ${grouped(least)} to ${counted(most, "character")}, median ${grouped(median)}${tokens}`,
+    `  answers   ${grouped(groundTruths.different)} different; the commonest ${answers.join(", ")}`,
+    ...(columns.length === 0 ? [] : [`  columns   ${pairs(columns)}`]),
+    `  repeated  ${repeated.length === 0 ? "none" : `${counted(repeated.length, "row")} with a prompt that an earlier one has: ${list(repeated)}`}`,
+  ];
+}
+
+function list(all: readonly string[]): string {
+  const more = all.length - named;
+  return `${all.slice(0, named).join(", ")}${more > 0 ? ` and ${grouped(more)} more` : ""}`;
+}
+
+function quoted(text: string): string {
+  const short = text.length > shown ? `${text.slice(0, shown)}…` : text;
+  return JSON.stringify(short);
+}

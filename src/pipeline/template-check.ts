@@ -1,0 +1,27 @@
+import type { Plan } from "../contracts/plan.ts";
+import type { PolicyFraming } from "../contracts/policy.ts";
+import { EverturnError } from "../errors/everturn-error.ts";
+import type { Problem } from "../validation/problem.ts";
+import { placeOf, type SourceDocument } from "../validation/source-document.ts";
+
+/**
+ * Where trajectories with tools would have other tokens than the chat template's own rendering of their whole conversation, as
+ * `rollout.templateCheck` asks for: `warn` gives notes, `strict` a problem, `off` neither.
+ */
+export function checkTemplate(
+  { tools, rollout }: Plan,
+  framing: PolicyFraming | undefined,
+  document: SourceDocument,
+): { notes: string[]; problems: Problem[] } {
+  const differences =
+    rollout.templateCheck === "off" || tools.length === 0 ? [] : (framing?.templateDifferences?.() ?? []);
+  if (rollout.templateCheck !== "strict" || differences.length === 0)
+    return { notes: differences.map((reason) => `chat template: ${reason}`), problems: [] };
+  const place = placeOf(document, "/rollout/templateCheck", "value");
+  const params = {
+    ...{ at: place.text, where: "rollout.templateCheck" },
+    reason: `is strict, but turn by turn the chat template writes other tokens than as a whole: ${differences.join("; ")}`,
+    hint: "Name another chat template (policy.config.chatTemplate), or set it to warn: what was sampled is trained on as it was.",
+  };
+  return { notes: [], problems: [{ place, error: new EverturnError("WRONG_COMBINATION", params) }] };
+}

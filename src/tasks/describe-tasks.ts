@@ -1,0 +1,68 @@
+import type { Task } from "../contracts/generated/task.ts";
+import { rowPlace } from "../validation/json-lines.ts";
+
+/** What there is in a set of tasks. */
+export interface TaskSummary {
+  rows: number;
+  /** Rows of each data source, the most first. */
+  sources: [source: string, rows: number][];
+  /** Of the texts of a prompt, in characters. */
+  characters: { least: number; median: number; most: number };
+  /** Different ground truths, and the commonest with their rows. */
+  groundTruths: { different: number; commonest: [text: string, rows: number][] };
+  /** Columns beside those that every task has, and how many rows have each. */
+  columns: [name: string, rows: number][];
+  /** Rows whose prompt an earlier row has, as `file:line` where it is known, else by number from 1. */
+  repeated: string[];
+}
+
+/** So many of the commonest ground truths are told. */
+const told = 3;
+
+const always = new Set(["data_source", "prompt", "reward_model"]);
+
+/** Describes tasks for a person. */
+export function describeTasks(tasks: readonly Task[]): TaskSummary {
+  const lengths = tasks.map(({ prompt }) => prompt.reduce((sum, { content }) => sum + content.length, 0));
+  const sorted = lengths.toSorted((one, other) => one - other);
+  const truths = counts(tasks.map((task) => task.reward_model.ground_truth));
+  const seen = new Set<string>();
+  const repeated = tasks.flatMap((task, index) => {
+    const prompt = promptOf(task);
+    if (seen.has(prompt)) return [placeText(task, index)];
+    seen.add(prompt);
+    return [];
+  });
+  return {
+    rows: tasks.length,
+    sources: counts(tasks.map((task) => task.data_source)),
+    characters: {
+      least: sorted[0] ?? 0,
+      median: sorted[Math.floor((sorted.length - 1) / 2)] ?? 0,
+      most: sorted.at(-1) ?? 0,
+    },
+    groundTruths: { different: truths.length, commonest: truths.slice(0, told) },
+    columns: counts(tasks.flatMap((task) => Object.keys(task).filter((name) => !always.has(name)))),
+    repeated,
+  };
+}
+
+/** The rows of `held` whose prompt is also one of `trained`: what is measured on them is not held out. */
+export function sharedTasks(trained: readonly Task[], held: readonly Task[]): string[] {
+  const prompts = new Set(trained.map(promptOf));
+  return held.flatMap((task, index) => (prompts.has(promptOf(task)) ? [placeText(task, index)] : []));
+}
+
+const promptOf = ({ prompt }: Task): string =>
+  JSON.stringify(prompt.map(({ role, content }) => [role, content]));
+
+function placeText(task: Task, index: number): string {
+  const place = rowPlace(task);
+  return place === undefined ? `row ${index + 1}` : `${place.file}:${place.line}`;
+}
+
+function counts(values: readonly string[]): [string, number][] {
+  const found = new Map<string, number>();
+  for (const value of values) found.set(value, (found.get(value) ?? 0) + 1);
+  return [...found].sort(([, one], [, other]) => other - one);
+}
