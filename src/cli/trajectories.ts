@@ -5,7 +5,8 @@ import {
   listTrajectories,
   type TrajectoryFilter,
 } from "../library/list-trajectories.ts";
-import { openRun } from "../runs/open-runs.ts";
+import { queryTrajectories } from "../library/query-trajectories.ts";
+import { type OpenRun, openRun } from "../runs/open-runs.ts";
 import { runReference } from "../runs/run-reference.ts";
 import { count, decimal } from "./option-values.ts";
 import { visible } from "./spans.ts";
@@ -13,6 +14,8 @@ import { tableLines } from "./table.ts";
 import { writeOut, writtenJson } from "./written-json.ts";
 
 interface Options extends TrajectoryFilter {
+  where?: string;
+  sort?: string;
   runs: string;
   limit: number;
   skip: number;
@@ -31,6 +34,8 @@ export function registerTrajectories(program: Command): void {
     .option("--min-reward <number>", "with at least this reward", decimal)
     .option("--max-reward <number>", "with at most this reward", decimal)
     .option("--tool <name>", "that called this tool")
+    .option("--where <condition>", "that match this, in SQL: reward < 0 and tool = 'python'")
+    .option("--sort <columns>", "in this order, such as: reward desc, tokens")
     .option("--limit <number>", "show at most so many; 0 shows all", count, 50)
     .option("--skip <number>", "leave out the first so many that match", count, 0)
     .option("--runs <folder>", "where runs are kept", "runs")
@@ -39,11 +44,13 @@ export function registerTrajectories(program: Command): void {
 }
 
 async function trajectories(named: string, options: Options): Promise<void> {
-  const { runs, run } = runReference(named, options.runs);
+  const { runs, run: id } = runReference(named, options.runs);
+  const run = await openRun(runs, id);
+  if (options.where !== undefined || options.sort !== undefined) return queried(run, options);
   const rows: ListedTrajectory[] = [];
   const written = options.json ? writtenJson("trajectories") : undefined;
   let [total, shown] = [0, 0];
-  for await (const row of listTrajectories(await openRun(runs, run), options)) {
+  for await (const row of listTrajectories(run, options)) {
     total++;
     if (total <= options.skip || (options.limit > 0 && shown === options.limit)) continue;
     shown++;
@@ -52,6 +59,15 @@ async function trajectories(named: string, options: Options): Promise<void> {
   }
   if (written === undefined) await writeOut(listing(rows, total, options.skip));
   else await written.end({ total });
+}
+
+/** What a condition finds: in DuckDB, where it is also put in order. */
+async function queried(run: OpenRun, options: Options): Promise<void> {
+  const { rows, total } = await queryTrajectories(run, options, options);
+  if (!options.json) return writeOut(listing(rows, total, options.skip));
+  const written = writtenJson("trajectories");
+  await written.add(rows);
+  await written.end({ total });
 }
 
 function listing(rows: ListedTrajectory[], total: number, skip: number): string {

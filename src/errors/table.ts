@@ -578,6 +578,16 @@ export const errorTable = {
     retryable: false,
     help: "Keep the run on the code it began with, or put the change behind `patched` of @temporalio/workflow.",
   },
+  QUERY_INVALID: {
+    message: "The {what} “{text}” can't be used: {reason}.",
+    retryable: false,
+    help: 'Write what stands behind WHERE or ORDER BY, such as --where "reward < 0 and tool = \'python\'" or --sort "reward desc". The columns: {columns}.',
+  },
+  QUERY_DRIVER_MISSING: {
+    message: "Conditions on trajectories need the package {missing}, which is not installed.",
+    retryable: false,
+    help: "`npm install {missing}` in your project; --min-reward, --tool and the like do without.",
+  },
   TRAJECTORY_NOT_FOUND: {
     message: "There is no trajectory {trajectory}.",
     retryable: false,

@@ -10,6 +10,11 @@ import type { Row } from "./row.ts";
 /** The one file of the tree. */
 const name = "trajectories.parquet";
 
+/** Where the rows of the tree in a folder are. */
+export function rowsFile(folder: string): string {
+  return join(folder, name);
+}
+
 /** Rows that are held before they are written, and read at once: so many, or so many tokens and characters. */
 const mostRows = 1000;
 const mostContent = 2 ** 21;
@@ -28,7 +33,7 @@ export interface RowWriter {
 /** Writes the file in a folder: Parquet, compressed by Zstandard. What is held at once does not grow with the rows. */
 export function writeRows(folder: string): RowWriter {
   const writer = new ParquetWriter({
-    writer: fileWriter(join(folder, name)),
+    writer: fileWriter(rowsFile(folder)),
     schema: parquetSchema(),
     codec: "ZSTD",
     compressors: { ZSTD: (bytes) => zstdCompressSync(bytes) },
@@ -76,7 +81,7 @@ function columnData(rows: readonly Row[]): ColumnSource[] {
 export async function openRows(
   folder: string,
 ): Promise<{ parts: number; read(part: number): Promise<Row[]> }> {
-  const file = await asyncBufferFromFile(join(folder, name));
+  const file = await asyncBufferFromFile(rowsFile(folder));
   const metadata = await parquetMetadataAsync(file);
   const sizes = metadata.row_groups.map(({ num_rows }) => Number(num_rows));
   return {

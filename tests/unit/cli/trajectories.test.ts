@@ -60,6 +60,58 @@ test("the limit cuts the list, not the total", async () => {
   expect([trajectories.length, total]).toEqual([2, 56]);
 });
 
+test("a condition in SQL and an order find the same as the filters do", async () => {
+  for (const [where, ...filter] of [
+    ["reward >= 0.5", "--min-reward", "0.5"],
+    ["tool = 'calculator'", "--tool", "calculator"],
+    ["list_has(tools, 'calculator')", "--tool", "calculator"],
+    ["outcome = 'left-out' and failure is not null", "--outcome", "left-out"],
+    ["stage = 'step-0001' -- the first", "--stage", "step-0001"],
+  ]) {
+    const asked = await json("--limit", "0", "--where", where ?? "");
+    const filtered = await json("--limit", "0", ...filter);
+    expect(asked.total, where).toBe(filtered.total);
+    expect(asked.trajectories.map(({ id }) => id)).toEqual(filtered.trajectories.map(({ id }) => id).sort());
+    expect(asked.trajectories).toEqual(expect.arrayContaining(filtered.trajectories));
+  }
+  const both = await json(
+    "--stage",
+    "step-0001",
+    "--where",
+    "reward > (select avg(reward) from trajectories)",
+  );
+  expect(both.trajectories.every(({ reward }) => reward === 1)).toBe(true);
+  const { trajectories } = await json("--sort", "reward desc, tokens", "--limit", "0");
+  const order = (row: Record<string, unknown>) => 1e6 * -Number(row.reward) + Number(row.tokens);
+  expect(trajectories.map(order)).toEqual(trajectories.map(order).sort((one, other) => one - other));
+});
+
+test.each([
+  ["turns > 1 and\nrewrd < 0", 'Candidate bindings: "reward"'],
+  ["turns > 1 and\nrewrd < 0", "at line 2, column 1."],
+  ["reward <", "at its end."],
+  ["true; drop table trajectories", 'syntax error at or near ";", at line 1, column 5.'],
+  ["1 = 1) union all select (1", "goes on after the condition"],
+  ["true) limit (1", "goes on after the condition"],
+  ["true) group by all having (true", "goes on after the condition"],
+  ["exists (select * from read_csv('/etc/passwd'))", "disabled by configuration"],
+  ["exists (select * from '/etc/passwd')", "does not exist"],
+  ["exists (select * from glob('/*'))", "disabled by configuration"],
+  ["getenv('HOME') is null", "getenv"],
+  ["'x", "unterminated"],
+  ["", "syntax error"],
+])("refuses the condition %s", async (condition, reason) => {
+  const asked = list("--where", condition);
+  await expect(asked).rejects.toThrow(`The condition “${condition}” can't be used`);
+  await expect(asked).rejects.toThrow(reason);
+  await expect(asked).rejects.toMatchObject({ code: "QUERY_INVALID" });
+});
+
+test("refuses an order that is none", async () => {
+  for (const sort of ["won", "reward down", "reward; drop", "toString", ""])
+    await expect(list("--sort", sort)).rejects.toMatchObject({ code: "QUERY_INVALID" });
+});
+
 test("says when nothing matches, and refuses what is no number, no outcome, no run", async () => {
   expect(await list("--stage", "step-0099")).toBe("No finished trajectory matches.\n");
   await expect(list("--min-reward", "high")).rejects.toThrow("It is not a number.");

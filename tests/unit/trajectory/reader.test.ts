@@ -1,6 +1,8 @@
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { type QueryColumnName, queryColumns } from "../../../src/query/columns.ts";
+import { openTrajectoryTable } from "../../../src/query/open-query.ts";
 import { keyOf } from "../../../src/store/key.ts";
 import {
   recordedStepKey,
@@ -54,6 +56,14 @@ async function* members(store: Store, names: readonly TrajectoryName[]): AsyncGe
   }
 }
 
+/** What conditions see of a store's trajectories. */
+async function allOf(store: Store): Promise<unknown[]> {
+  const table = await openTrajectoryTable({ store });
+  const { rows } = await table.ask({ limit: 0, skip: 0 }, Object.keys(queryColumns) as QueryColumnName[]);
+  table.close();
+  return rows;
+}
+
 test("all records of any trajectory are read to be put into its step's file", async () => {
   const store = openStore(openBackend({ root: mkdtempSync(join(folder, "store-")) }), () => {});
   for (let seed = 0; seed < 120; seed++) {
@@ -84,12 +94,16 @@ describe.each(["folder", "objects"])("a reader over %s", (kind) => {
       for (const [path, value] of asked) expect(await reader.read({ path }), path).toStrictEqual(value);
     };
     await expectAll(early);
+    const table = await allOf(store);
+    expect(table.length).toBeGreaterThan(0);
 
     await foldStep(store, 1, () => members(store, first.names));
     await expectAll();
+    expect(await allOf(store)).toEqual(table);
     for (const name of first.names) expect(await removeRecords(store, [name])).toBeGreaterThan(0);
     await expectAll();
     await expectAll(early); // it had looked before the step was folded
+    expect(await allOf(store)).toEqual(table);
 
     const reader = readerOf(store);
     expect(await reader.list()).toEqual([...first.names, ...second.names]);

@@ -1,0 +1,55 @@
+/** A column that a condition may name. */
+interface QueryColumn {
+  /** As DuckDB writes it. */
+  type: string;
+  description: string;
+  /** How it is read of the rows of a trajectory in a step's file. */
+  folded: string;
+}
+
+const tools = `list_sort(list_distinct(flatten(list(list_transform(coalesce(calls, []), lambda call: call.tool)))))`;
+
+/** The columns of trajectories, in order, as conditions name them and docs/trajectories.md lists them. */
+export const queryColumns = {
+  trajectory: column("VARCHAR", "its id: run/stage/task/sample", "trajectory"),
+  stage: column("VARCHAR", "what it was made for: step-0003, evaluation-v0010", "any_value(stage)"),
+  step: column("INTEGER", "the number of that step", "any_value(step)"),
+  task: column("VARCHAR", "the task's id; those of one stage and task are a group", "any_value(task)"),
+  sample: column("INTEGER", "its number among the trajectories of the task", "any_value(sample)"),
+  version: column("INTEGER", "the policy's version of its last turn", "any_value(policy_versions[-1])"),
+  outcome: column("VARCHAR", "answered, turn-limit, left-out …", "any_value(outcome)"),
+  reward: column("DOUBLE", "all that it earned", "any_value(reward)"),
+  success: column("BOOLEAN", "whether the reward counts it as solved", "any_value(success)"),
+  metrics: column(
+    "MAP(VARCHAR, DOUBLE)",
+    "the parts of the reward, and what rewards and tools measured: metrics['format']",
+    `from_json(any_value(metrics), '"MAP(VARCHAR, DOUBLE)"')`,
+  ),
+  turns: column("INTEGER", "how many turns count", "any_value(turns)"),
+  tool_calls: column(
+    "INTEGER",
+    "how many tool calls were answered",
+    "coalesce(sum(len(list_filter(calls, lambda call: call.observation IS NOT NULL))), 0)",
+  ),
+  tool: column("VARCHAR", "the tools that it called, joined by “, ”", `array_to_string(${tools}, ', ')`),
+  tools: column("VARCHAR[]", "the same as a list: list_has(tools, 'python')", tools),
+  tokens: column(
+    "INTEGER",
+    "of prompt, actions and observations",
+    "any_value(prompt_tokens) + any_value(action_tokens) + any_value(observation_tokens)",
+  ),
+  prompt_tokens: column("INTEGER", "of the prompt", "any_value(prompt_tokens)"),
+  action_tokens: column("INTEGER", "that the policy sampled", "any_value(action_tokens)"),
+  observation_tokens: column("INTEGER", "of observations", "any_value(observation_tokens)"),
+  answer: column("VARCHAR", "the last action's text, if it called no tool", "any_value(answer)"),
+  failure: column("VARCHAR", "why it was left out", "any_value(failure)"),
+  started: column("TIMESTAMP", "when it began, UTC", "any_value(started_at)"),
+  seconds: column("DOUBLE", "how long it took", "any_value(trajectory_seconds)"),
+} as const satisfies Record<string, QueryColumn>;
+
+/** The name of a column. */
+export type QueryColumnName = keyof typeof queryColumns;
+
+function column(type: string, description: string, folded: string): QueryColumn {
+  return { type, description, folded };
+}
