@@ -38,7 +38,7 @@ const mostTime = 30_000;
 const lockedDown = `SET autoload_known_extensions = false; SET allow_community_extensions = false;
 SET temp_directory = ''; SET enable_external_access = false; SET lock_configuration = true`;
 
-/** Reads the finished trajectories of a run into DuckDB. Throws DATABASE_DRIVER_MISSING. */
+/** Reads the finished trajectories of a run into DuckDB. Throws QUERY_DRIVER_MISSING. */
 export async function openTrajectoryTable(run: Pick<OpenRun, "store">): Promise<TrajectoryTable> {
   const { DuckDBInstance } = await duckdb();
   const instance = await DuckDBInstance.create(":memory:", { threads: "2" });
