@@ -9,6 +9,7 @@ import type { Problem } from "../validation/problem.ts";
 import { placeOf, type SourceDocument } from "../validation/source-document.ts";
 import { partName } from "./part-name.ts";
 import { rewardPlaces } from "./slots.ts";
+import { wrongCombination } from "./wrong-combination.ts";
 
 type Plugins = ReadonlyMap<Pointer, ResolvedPlugin>;
 
@@ -67,8 +68,7 @@ function largestBatchProblems(document: SourceDocument): Problem[] {
   const place = placeOf(document, pointer, "value");
   const reason = `is ${value}, but a step is told of its trajectories at once, and Temporal takes no more than ${largestStep}`;
   const hint = `Set it to ${largestStep} or less.`;
-  const params = { at: place.text, where: pathText(pointer), reason, hint };
-  return [{ place, error: new EverturnError("WRONG_COMBINATION", params) }];
+  return [wrongCombination(place, pointer, reason, hint)];
 }
 
 function smallestGroupProblems(document: SourceDocument): Problem[] {
@@ -79,8 +79,7 @@ function smallestGroupProblems(document: SourceDocument): Problem[] {
   const place = placeOf(document, pointer, "value");
   const reason = `is ${value}, but rollout.groupSize is ${groupSize}: every group would be replaced`;
   const hint = `Set it to ${groupSize} or less.`;
-  const params = { at: place.text, where: pathText(pointer), reason, hint };
-  return [{ place, error: new EverturnError("WRONG_COMBINATION", params) }];
+  return [wrongCombination(place, pointer, reason, hint)];
 }
 
 /**
@@ -99,8 +98,7 @@ function stalenessProblems(document: SourceDocument): Problem[] {
   const reason = `is ${staleness}, but then ${staleness + 1} batches of ${batchSize} trajectories, ${admitted}, may be under way: more than ${mostAdmitted}`;
   const most = Math.floor(mostAdmitted / batchSize) - 1;
   const hint = most > 0 ? `Set it to ${most} or less.` : "Lower rollout.batchSize, or set it to 0.";
-  const params = { at: place.text, where: pathText(pointer), reason, hint };
-  return [{ place, error: new EverturnError("WRONG_COMBINATION", params) }];
+  return [wrongCombination(place, pointer, reason, hint)];
 }
 
 function isCount(value: unknown): value is number {
@@ -178,11 +176,7 @@ function rewardNameProblems(document: SourceDocument, plugins: Plugins): Problem
     if (other === undefined) return [];
     const place = placeOf(document, child(pointer, given === undefined ? "plugin" : "name"), "value");
     const reason = `is called “${name}” in metrics, as ${other} is`;
-    const params = {
-      ...{ at: place.text, where: pathText(pointer), reason },
-      hint: "Give it a `name` of its own.",
-    };
-    return [{ place, error: new EverturnError("WRONG_COMBINATION", params) }];
+    return [wrongCombination(place, pointer, reason, "Give it a `name` of its own.")];
   });
 }
 
@@ -198,8 +192,7 @@ function groupRewardProblems(document: SourceDocument, plugins: Plugins): Proble
   return groups.flatMap((pointer) => {
     const place = placeOf(document, child(pointer, "plugin"), "value");
     const problem = (reason: string, hint: string): Problem => {
-      const params = { at: place.text, where: pathText(pointer), reason, hint };
-      return { place, error: new EverturnError("WRONG_COMBINATION", params) };
+      return wrongCombination(place, pointer, reason, hint);
     };
     if (groups.length === places.length)
       return [
@@ -227,8 +220,7 @@ function approvalProblems(document: SourceDocument, plugins: Plugins): Problem[]
       if (valueAt(document.value, pointer) === undefined) return [];
       const place = placeOf(document, pointer, "key");
       const reason = "is there, but the tool's calls need no approval";
-      const params = { at: place.text, where: pathText(pointer), reason, hint: "Add `approval: required`." };
-      return [{ place, error: new EverturnError("WRONG_COMBINATION", params) }];
+      return [wrongCombination(place, pointer, reason, "Add `approval: required`.")];
     });
   });
 }

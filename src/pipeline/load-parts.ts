@@ -17,7 +17,7 @@ import {
 } from "../plugins/registry.ts";
 import { isOfGroups } from "../plugins/task-rewards.ts";
 import type { Place } from "../validation/place.ts";
-import { child, type Pointer, pathText } from "../validation/pointer.ts";
+import { child, type Pointer } from "../validation/pointer.ts";
 import { type Problem, refusal } from "../validation/problem.ts";
 import { placeOf, type SourceDocument } from "../validation/source-document.ts";
 import type { DemonstratedChat } from "./demonstrated-chat.ts";
@@ -25,6 +25,7 @@ import { readDemonstrations } from "./demonstrations.ts";
 import { policyFraming, type RunData } from "./preflight.ts";
 import { resolvedTraining, surroundingsOf, type UnresolvedPlan } from "./resolve-training.ts";
 import { rewardPlaces } from "./slots.ts";
+import { wrongCombination } from "./wrong-combination.ts";
 
 /** What loading a plan's parts gave: its rows, and how its policy frames them; or what can't be loaded. */
 export interface LoadedParts {
@@ -127,8 +128,7 @@ function refuse(found: readonly ConfigurationProblem[], document: SourceDocument
   const problems = found.map(({ key, reason, help }): Problem => {
     const pointer = child(config, key);
     const place = placeOf(document, pointer, "value");
-    const params = { at: place.text, where: pathText(pointer), reason, hint: help };
-    return { place, error: new EverturnError("WRONG_COMBINATION", params) };
+    return wrongCombination(place, pointer, reason, help);
   });
   if (problems.length > 0) throw refusal(document.file, problems);
 }

@@ -1,11 +1,11 @@
 import type { FunctionUse } from "../contracts/generated/pipeline.ts";
 import type { OfferedFunction } from "../contracts/plan.ts";
-import { EverturnError } from "../errors/everturn-error.ts";
 import { schemaProblems } from "../plugins/schema-problems.ts";
 import { suggestion } from "../validation/nearest.ts";
-import { child, type Pointer, pathText } from "../validation/pointer.ts";
+import { child, type Pointer } from "../validation/pointer.ts";
 import type { Problem } from "../validation/problem.ts";
 import { placeOf, type SourceDocument } from "../validation/source-document.ts";
+import { wrongCombination } from "./wrong-combination.ts";
 
 /** What a pipeline says of a tool's functions: which it offers, and what of them is otherwise. */
 export interface Offer {
@@ -57,6 +57,5 @@ function unknownFunction(
   const place = placeOf(document, pointer, "value");
   const reason = `names “${name}”, a function that the tool does not have`;
   const hint = suggestion(name, names, "Its functions");
-  const params = { at: place.text, where: pathText(pointer), reason, hint };
-  return { place, error: new EverturnError("WRONG_COMBINATION", params) };
+  return wrongCombination(place, pointer, reason, hint);
 }

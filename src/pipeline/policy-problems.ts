@@ -1,9 +1,9 @@
 import type { Plan } from "../contracts/plan.ts";
-import { EverturnError } from "../errors/everturn-error.ts";
 import { loadPolicy } from "../plugins/registry.ts";
-import { type Pointer, pathText } from "../validation/pointer.ts";
+import type { Pointer } from "../validation/pointer.ts";
 import type { Problem } from "../validation/problem.ts";
 import { placeOf, type SourceDocument } from "../validation/source-document.ts";
+import { wrongCombination } from "./wrong-combination.ts";
 
 /** What a plan asks of its policy that the policy can't do: to be trained, or to draw at the rollout's temperature. */
 export async function policyProblems(
@@ -14,8 +14,7 @@ export async function policyProblems(
   const { untrainable, temperatures } = traits ?? {};
   const problem = (at: Pointer, reason: string, hint: string): Problem => {
     const place = placeOf(document, at, "value");
-    const params = { at: place.text, where: pathText(at), reason, hint };
-    return { place, error: new EverturnError("WRONG_COMBINATION", params) };
+    return wrongCombination(place, at, reason, hint);
   };
   if (untrainable !== undefined) {
     const reason = (what: string) => `${what}, but ${policy.name} can't be trained: ${untrainable}`;

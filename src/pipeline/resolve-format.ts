@@ -1,12 +1,12 @@
 import type { Plan } from "../contracts/plan.ts";
 import type { PolicyFraming } from "../contracts/policy.ts";
-import { EverturnError } from "../errors/everturn-error.ts";
 import { expressionProblem } from "../formats/expression.ts";
 import { loadPolicy } from "../plugins/registry.ts";
-import { type Pointer, pathText } from "../validation/pointer.ts";
+import type { Pointer } from "../validation/pointer.ts";
 import type { Problem } from "../validation/problem.ts";
 import { placeOf, type SourceDocument } from "../validation/source-document.ts";
 import type { DemonstratedChat } from "./demonstrated-chat.ts";
+import { wrongCombination } from "./wrong-combination.ts";
 
 const pointer = "/rollout/format";
 
@@ -32,8 +32,7 @@ export async function formatProblems(
   const { format, expression } = rollout;
   const problem = (reason: string, hint: string, at: Pointer = pointer): Problem => {
     const place = placeOf(document, at, "value");
-    const params = { at: place.text, where: pathText(at), reason, hint };
-    return { place, error: new EverturnError("WRONG_COMBINATION", params) };
+    return wrongCombination(place, at, reason, hint);
   };
   const problems: Problem[] = [];
   if (expression !== undefined) {

@@ -1,8 +1,8 @@
 import type { Plan } from "../contracts/plan.ts";
 import type { PolicyFraming } from "../contracts/policy.ts";
-import { EverturnError } from "../errors/everturn-error.ts";
 import type { Problem } from "../validation/problem.ts";
 import { placeOf, type SourceDocument } from "../validation/source-document.ts";
+import { wrongCombination } from "./wrong-combination.ts";
 
 /**
  * Where trajectories with tools would have other tokens than the chat template's own rendering of their whole conversation, as
@@ -17,11 +17,12 @@ export function checkTemplate(
     rollout.templateCheck === "off" || tools.length === 0 ? [] : (framing?.templateDifferences?.() ?? []);
   if (rollout.templateCheck !== "strict" || differences.length === 0)
     return { notes: differences.map((reason) => `chat template: ${reason}`), problems: [] };
-  const place = placeOf(document, "/rollout/templateCheck", "value");
-  const params = {
-    ...{ at: place.text, where: "rollout.templateCheck" },
-    reason: `is strict, but turn by turn the chat template writes other tokens than as a whole: ${differences.join("; ")}`,
-    hint: "Name another chat template (policy.config.chatTemplate), or set it to warn: what was sampled is trained on as it was.",
+  const pointer = "/rollout/templateCheck";
+  const reason = `is strict, but turn by turn the chat template writes other tokens than as a whole: ${differences.join("; ")}`;
+  const hint =
+    "Name another chat template (policy.config.chatTemplate), or set it to warn: what was sampled is trained on as it was.";
+  return {
+    notes: [],
+    problems: [wrongCombination(placeOf(document, pointer, "value"), pointer, reason, hint)],
   };
-  return { notes: [], problems: [{ place, error: new EverturnError("WRONG_COMBINATION", params) }] };
 }

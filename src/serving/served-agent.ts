@@ -82,7 +82,7 @@ export function servedAgent(
           ...said,
           text: said.text || results.map(({ text }) => text).join("\n"),
           calls: [],
-          finishReason: isCut ? "length" : said.finishReason === "length" ? "length" : "stop",
+          finishReason: isCut || said.finishReason === "length" ? "length" : "stop",
           usage: { ...said.usage, completion },
         };
         keep(session, { parent: continues, messages: asked, answer, inner, trajectory });
