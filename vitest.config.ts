@@ -19,7 +19,20 @@ const longest = [
   ...["packaging/packages", "integration/chaos", "integration/outage", "integration/interruption"],
   ...["integration/kill", "integration/bad-machine", "integration/stuck-loop", "unit/devices/gpu-benchmark"],
   ...["integration/run", "integration/shapes", "integration/busy-holder", "integration/standstill"],
-  ...["integration/smollm2-greedy", "unit/docs/snippets"],
+  ...[
+    "integration/smollm2-greedy",
+    "unit/docs/snippets",
+    "unit/plugins/tool-browser",
+    "unit/models/gguf/vocabularies",
+  ],
+  ...[
+    "unit/store/conformance",
+    "unit/temporal/kept-bundle",
+    "unit/cli/plugin-package",
+    "unit/plugins/tool-code",
+  ],
+  ...["unit/plugins/reward-tests-pass", "unit/plugins/reward-code-tests", "unit/plugins/tool-workspace"],
+  ...["unit/devices/webgpu-training", "unit/conformance/other-kinds", "unit/engines/engines"],
 ].map((name) => `/tests/${name}.test.ts`);
 
 class LongestFirst extends BaseSequencer {
@@ -43,7 +56,7 @@ export default defineConfig({
     // On busy cores the same test takes ten times as long: 180 s were too little for some at a load of 22.
     testTimeout: 600_000,
     hookTimeout: 600_000,
-    // For two cores, since what starts servers and kills them waits much of its time: three left a fifth of them idle, four keep them busy.
-    maxWorkers: 4,
+    // For two cores, since what starts servers and kills them waits much of its time: four left a seventh of them idle.
+    maxWorkers: 5,
   },
 });
