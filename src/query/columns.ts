@@ -1,13 +1,11 @@
 /** A column that a condition may name. */
-interface QueryColumn {
+export interface QueryColumn {
   /** As DuckDB writes it. */
   type: string;
   description: string;
-  /** How it is read of the rows of a trajectory in a step's file. */
-  folded: string;
+  /** How it is read of the rows of a trajectory in a step's file; absent: of the record beside it, as `called` tells. */
+  folded?: string;
 }
-
-const tools = `list_sort(list_distinct(flatten(list(list_transform(coalesce(calls, []), lambda call: call.tool)))))`;
 
 /** The columns of trajectories, in order, as conditions name them and docs/trajectories.md lists them. */
 export const queryColumns = {
@@ -26,13 +24,9 @@ export const queryColumns = {
     `from_json(any_value(metrics), '"MAP(VARCHAR, DOUBLE)"')`,
   ),
   turns: column("INTEGER", "how many turns count", "any_value(turns)"),
-  tool_calls: column(
-    "INTEGER",
-    "how many tool calls were answered",
-    "coalesce(sum(len(list_filter(calls, lambda call: call.observation IS NOT NULL))), 0)",
-  ),
-  tool: column("VARCHAR", "the tools that it called, joined by “, ”", `array_to_string(${tools}, ', ')`),
-  tools: column("VARCHAR[]", "the same as a list: list_has(tools, 'python')", tools),
+  tool_calls: column("INTEGER", "how many tool calls were answered"),
+  tool: column("VARCHAR", "the tools that it called, joined by “, ”"),
+  tools: column("VARCHAR[]", "the same as a list: list_has(tools, 'python')"),
   tokens: column(
     "INTEGER",
     "of prompt, actions and observations",
@@ -50,6 +44,6 @@ export const queryColumns = {
 /** The name of a column. */
 export type QueryColumnName = keyof typeof queryColumns;
 
-function column(type: string, description: string, folded: string): QueryColumn {
-  return { type, description, folded };
+function column(type: string, description: string, folded?: string): QueryColumn {
+  return folded === undefined ? { type, description } : { type, description, folded };
 }

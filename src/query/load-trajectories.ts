@@ -1,4 +1,5 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
+import type { FoldedStep } from "../contracts/folded-step.ts";
 import { ahead } from "../promises/ahead.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import { objectsAtOnce } from "../store/at-once.ts";
@@ -8,13 +9,14 @@ import { rowsFile } from "../trajectory/folded/parquet-file.ts";
 import { listedTrajectories } from "../trajectory/listed-trajectories.ts";
 import { trajectoryReader } from "../trajectory/reader.ts";
 import { readTrajectoryRecord } from "../trajectory/trajectory-files.ts";
-import { queryColumns } from "./columns.ts";
+import { type QueryColumn, queryColumns } from "./columns.ts";
 import { rowOf } from "./row-of.ts";
 
-const columns = Object.entries(queryColumns);
+const columns = Object.entries<QueryColumn>(queryColumns);
 
-/** Rows that are put in at once. */
+/** Rows that are put in at once, and files that one query reads: each query alone takes some milliseconds. */
 const together = 500;
+const filesTogether = 100;
 
 /** Puts the finished trajectories of a run into the table `trajectories`, of steps' files and of single records. */
 export async function loadTrajectories(
@@ -31,19 +33,66 @@ export async function loadTrajectories(
 }
 
 async function loadFolded(connection: DuckDBConnection, { store }: Pick<OpenRun, "store">): Promise<void> {
-  const values = columns.map(([name, { folded }]) => `${folded} AS ${name}`).join(", ");
   const newest = await lengthOfRow(store, recordedStepKey);
-  for (let step = 1; step <= newest; step++) {
-    const key = foldedKey(step);
-    const tree = await store.readTree(key);
-    if (tree === undefined) continue;
-    await store.inFolder(key, tree, "", async (folder) => {
-      const file = rowsFile(folder).replaceAll("'", "''");
-      await connection.run(
-        `INSERT INTO trajectories SELECT ${values} FROM read_parquet('${file}') GROUP BY trajectory ORDER BY trajectory`,
-      );
-    });
+  for (let first = 1; first <= newest; first += filesTogether) {
+    const count = Math.min(filesTogether, newest - first + 1);
+    const keys = Array.from({ length: count }, (_, index) => foldedKey(first + index));
+    await inFolders(store, keys, [], (found) => loadFiles(connection, found));
   }
+}
+
+/** A step's file, and what its record tells of the trajectories in it. */
+interface FoldedFile {
+  folder: string;
+  trajectories: FoldedStep["trajectories"];
+}
+
+/** Works where the trees of these keys are, of those that are whole. */
+async function inFolders(
+  store: Pick<OpenRun["store"], "readTree" | "inFolder">,
+  [key, ...others]: readonly ReturnType<typeof foldedKey>[],
+  found: readonly FoldedFile[],
+  work: (found: readonly FoldedFile[]) => Promise<void>,
+): Promise<void> {
+  if (key === undefined) return work(found);
+  const tree = await store.readTree(key);
+  const next = (files: readonly FoldedFile[]) => inFolders(store, others, files, work);
+  const { trajectories = [] } = tree?.value ?? {};
+  const done =
+    tree !== undefined &&
+    (await store.inFolder(key, tree, "", (folder) => next([...found, { folder, trajectories }])));
+  if (!done) await next(found);
+}
+
+/**
+ * Which tools a trajectory called is taken from its file's record: in the file it stands among all that was said, which takes
+ * longer to read than all other columns together.
+ */
+async function loadFiles(connection: DuckDBConnection, files: readonly FoldedFile[]): Promise<void> {
+  if (files.length === 0) return;
+  await connection.run(
+    "CREATE TABLE called (stage VARCHAR, task VARCHAR, sample INTEGER, tool_calls INTEGER, names VARCHAR)",
+  );
+  const called = await connection.createAppender("called");
+  for (const { stage, task, sample, toolCalls, tools } of files.flatMap(({ trajectories }) => trajectories)) {
+    called.appendVarchar(stage);
+    called.appendVarchar(task.toWellFormed());
+    called.appendInteger(sample);
+    called.appendInteger(toolCalls);
+    called.appendVarchar(JSON.stringify(tools.toSorted(), wellFormed));
+    called.endRow();
+  }
+  called.closeSync();
+  const list = files.map(({ folder }) => `'${rowsFile(folder).replaceAll("'", "''")}'`).join(", ");
+  const folded = columns.flatMap(([name, { folded }]) =>
+    folded === undefined ? [] : `${folded} AS ${name}`,
+  );
+  const tools = `from_json(names, '["VARCHAR"]')`;
+  await connection.run(`INSERT INTO trajectories BY NAME
+    SELECT folded.*, tool_calls, ${tools} AS tools, array_to_string(${tools}, ', ') AS tool
+    FROM (SELECT ${folded.join(", ")} FROM read_parquet([${list}]) GROUP BY trajectory) AS folded
+    JOIN called USING (stage, task, sample);
+    DROP TABLE called`);
 }
 
 async function loadSingle(connection: DuckDBConnection, run: Pick<OpenRun, "store">): Promise<void> {

@@ -24,7 +24,8 @@ import {
   turnKey,
 } from "../../src/store/keys.ts";
 import { openFolderStore, openRunStoreAt } from "../../src/store/open-run-store.ts";
-import { stepIndices, taskId } from "../../src/tasks/run-tasks.ts";
+import { taskId } from "../../src/tasks/run-tasks.ts";
+import { stepIndices } from "../../src/tasks/step-indices.ts";
 import { segmentRef } from "../../src/trajectory/segments.ts";
 import { samplePlan } from "./sample-plan.ts";
 import { writeVersion } from "./versions.ts";
@@ -73,7 +74,8 @@ export async function makeRun(runs: string, options: MadeRunOptions): Promise<Op
 async function makeStep(run: OpenRun, step: number, options: MadeRunOptions): Promise<void> {
   const { store, plan } = run;
   const stage = stepStage(step);
-  const tasks = stepIndices(plan, rows, step).map(taskId);
+  const all = Array.from({ length: rows }, () => ({ data_source: "made" }));
+  const tasks = stepIndices(plan, all, step).map(taskId);
   const names = tasks.map((task, index) => {
     const sample = tasks.slice(0, index).filter((one) => one === task).length;
     return { stage, task, sample };

@@ -1,6 +1,7 @@
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import type { TrajectoryRecord } from "../../../src/contracts/generated/trajectory.ts";
 import { type QueryColumnName, queryColumns } from "../../../src/query/columns.ts";
 import { openTrajectoryTable } from "../../../src/query/open-query.ts";
 import { keyOf } from "../../../src/store/key.ts";
@@ -17,7 +18,7 @@ import { foldStep, type Member } from "../../../src/trajectory/folded/fold-step.
 import { readRecords } from "../../../src/trajectory/folded/read-records.ts";
 import { recordsByKey } from "../../../src/trajectory/folded/records-by-key.ts";
 import { removeRecords } from "../../../src/trajectory/folded/remove-records.ts";
-import { endingOf } from "../../../src/trajectory/folded/trajectory-records.ts";
+import { endingOf, type TrajectoryRecords } from "../../../src/trajectory/folded/trajectory-records.ts";
 import { trajectoryReader } from "../../../src/trajectory/reader.ts";
 import { anyTrajectory } from "../../support/any-trajectory.ts";
 import { startObjects } from "../../support/object-store.ts";
@@ -35,7 +36,7 @@ async function write(store: Store, step: number, count: number) {
   }));
   const asked = new Map<string, unknown>();
   for (const name of names) {
-    const records = anyTrajectory(step * 100 + name.sample, { turns: 4, tokens: 12 });
+    const records = named(anyTrajectory(step * 100 + name.sample, { turns: 4, tokens: 12 }), name);
     for (const [path, value] of recordsByKey(name, records)) {
       await store.record({ path }, value);
       asked.set(path, value);
@@ -44,6 +45,22 @@ async function write(store: Store, step: number, count: number) {
   }
   await store.record(recordedStepKey(step), { step } as never);
   return { names, asked };
+}
+
+/** The records of a trajectory as those of another name. */
+function named({ record, leftOut, ...rest }: TrajectoryRecords, { stage, task, sample }: TrajectoryName) {
+  const renamed = (one: TrajectoryRecord) => ({
+    ...one,
+    id: `run/${stage}/${task}/${sample}`,
+    stage,
+    taskId: task,
+    sample,
+  });
+  return {
+    ...rest,
+    leftOut: leftOut.map(renamed),
+    ...(record === undefined ? {} : { record: renamed(record) }),
+  };
 }
 
 const readerOf = (store: Store) => trajectoryReader({ store });

@@ -1,0 +1,69 @@
+// How long a large run takes to open for conditions, to filter and to sort: a store of finished trajectories, a step's in one file.
+// node benchmarks/trajectories.ts [--trajectories 100000] [--steps 500] [--rounds 5] [--store FOLDER] [--json]
+import { mkdtemp, rm } from "node:fs/promises";
+import { loadavg, tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { openTrajectoryTable } from "../src/query/open-query.ts";
+import { recordedStepKey } from "../src/store/keys.ts";
+import { openRunStore } from "../src/store/open-run-store.ts";
+import { median } from "./shapes.ts";
+import { writeRun } from "./trajectories/write-run.ts";
+
+const { values } = parseArgs({
+  options: {
+    trajectories: { type: "string", default: "100000" },
+    steps: { type: "string", default: "500" },
+    rounds: { type: "string", default: "5" },
+    store: { type: "string" },
+    json: { type: "boolean", default: false },
+  },
+});
+const steps = Number(values.steps);
+const folder = values.store ?? (await mkdtemp(join(tmpdir(), "everturn-trajectories-")));
+const store = openRunStore(folder);
+if (!(await store.has(recordedStepKey(steps))))
+  await writeRun(store, steps, Number(values.trajectories) / steps);
+
+/** What a person asks of a run, and within how many ms it should be there. */
+const asked = {
+  filter: { where: "reward < 0 and tool = 'python'" },
+  sort: { sort: "reward desc, turns" },
+  both: { where: "list_has(tools, 'calculator') and metrics['format'] = 1", sort: "seconds desc" },
+};
+const times: Record<"open" | keyof typeof asked, number[]> = { open: [], filter: [], sort: [], both: [] };
+const milliseconds = async <Result>(action: () => Promise<Result>): Promise<[number, Result]> => {
+  const start = performance.now();
+  const result = await action();
+  return [performance.now() - start, result];
+};
+for (let round = 0; round < Number(values.rounds); round++) {
+  const [opened, table] = await milliseconds(() => openTrajectoryTable({ store }));
+  times.open.push(opened);
+  for (const name of ["filter", "sort", "both"] as const) {
+    const query = { ...asked[name], limit: 100, skip: 0 };
+    const [taken, { total }] = await milliseconds(() => table.ask(query, ["trajectory", "reward", "tool"]));
+    times[name].push(taken);
+    if (round === 0 && !values.json) console.log(`${name}: ${total} of ${values.trajectories}`);
+  }
+  table.close();
+}
+if (values.store === undefined) await rm(folder, { recursive: true });
+const measured = Object.fromEntries(
+  Object.entries(times).map(([name, taken]) => [
+    name,
+    { least: Math.round(Math.min(...taken)), median: Math.round(median(taken)) },
+  ]),
+);
+const load = loadavg()[0];
+if (values.json)
+  console.log(JSON.stringify({ trajectories: Number(values.trajectories), steps, measured, load }));
+else {
+  for (const [name, { least, median }] of Object.entries(measured)) {
+    const limit = name === "open" ? 2000 : 300;
+    console.log(
+      `${name.padEnd(7)} ${least} ms at least, ${median} the median: ${(median / limit).toFixed(2)} of ${limit} ms`,
+    );
+  }
+  console.log(`load ${load?.toFixed(1)}`);
+}
