@@ -12,8 +12,11 @@ type GreedyCase = { prompt: number[]; tokens: number[]; logprobs: number[] };
 const path = new URL("../fixtures/smollm2/greedy.json", import.meta.url);
 const cases: GreedyCase[] = JSON.parse(await readFile(path, "utf8"));
 const endOfTurn = 2;
+/** Of the 50: all of them take half a minute of both cores. */
+const prompts = Number(process.env.EVERTURN_PROMPTS ?? 20);
+const asked = cases.slice(0, prompts);
 
-test("SmolLM2, imported from its GGUF, gives transformers' greedy continuations of 50 prompts", async () => {
+test("SmolLM2, imported from its GGUF, gives transformers' greedy continuations of its prompts", async () => {
   const folder = await cachedFolder(join(cacheFolder(), "models", "smollm2-135m-instruct"), (made) =>
     importModel("smollm2-135m-instruct", made),
   );
@@ -21,7 +24,7 @@ test("SmolLM2, imported from its GGUF, gives transformers' greedy continuations 
   const sampler = createSampler({ config, slots: 16, stopTokens: [endOfTurn], threads: 2, decode: () => "" });
   await sampler.load(0, folder);
   const samples = await Promise.all(
-    cases.map(({ prompt }, index) =>
+    asked.map(({ prompt }, index) =>
       sampler.generate({
         tokens: prompt,
         version: 0,
@@ -31,9 +34,10 @@ test("SmolLM2, imported from its GGUF, gives transformers' greedy continuations 
     ),
   );
   await sampler.close();
-  expect(samples.map(({ tokens }) => tokens)).toEqual(cases.map(({ tokens }) => tokens));
+  expect(samples).toHaveLength(prompts);
+  expect(samples.map(({ tokens }) => tokens)).toEqual(asked.map(({ tokens }) => tokens));
   const gaps = samples.flatMap(({ logprobs }, index) =>
-    logprobs.map((logprob, at) => Math.abs(logprob - cases[index]!.logprobs[at]!)),
+    logprobs.map((logprob, at) => Math.abs(logprob - asked[index]!.logprobs[at]!)),
   );
   expect(Math.max(...gaps)).toBeLessThan(1e-4);
 });

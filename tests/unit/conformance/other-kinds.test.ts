@@ -18,7 +18,6 @@ async function broken(plugin: string, promise: PromiseName): Promise<string | un
 }
 
 test.concurrent.for<[string, PluginCheckOptions, number]>([
-  ["reward-exact-match", {}, 10],
   [
     "reward-format",
     {
@@ -30,7 +29,6 @@ test.concurrent.for<[string, PluginCheckOptions, number]>([
     },
     10,
   ],
-  ["reward-tool-use", { cases: [{ answer: "42", reward: 0, success: false, turnRewards: [0] }] }, 10],
   ["dataset-jsonl", { config: { path: join(calculator, "chain-sum-small.val.jsonl") } }, 4],
   ["loop-tool-agent", { cases: [{ actions: ["It is 42."], outcome: "answered" }] }, 6],
   [
