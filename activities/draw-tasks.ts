@@ -1,6 +1,7 @@
 import type { RunActivities } from "../src/contracts/activities.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
-import { type RunTasks, stepIndices, taskId, tasksIn } from "../src/tasks/run-tasks.ts";
+import { type RunTasks, taskId, tasksIn } from "../src/tasks/run-tasks.ts";
+import { stepIndices } from "../src/tasks/step-indices.ts";
 
 /**
  * The ids of a step's tasks, of those that replace some of them, or of an evaluation (in file order). `load-task` gives
@@ -16,7 +17,6 @@ export function drawTasks(
       const all = await tasksIn(tasks, plan, evaluation.source);
       return all.slice(0, evaluation.limit).map((_, row) => taskId(row));
     }
-    const { length } = await tasks.training(plan);
-    return stepIndices(plan, length, step, replacement).map(taskId);
+    return stepIndices(plan, await tasks.training(plan), step, replacement).map(taskId);
   };
 }

@@ -97,6 +97,12 @@ export interface HostSettings {
   patience: number;
 }
 
+/** The tasks of a run. */
+export interface ResolvedDataset extends Pick<Pipeline["dataset"], "mix"> {
+  train: ResolvedPlugin;
+  validation: ResolvedPlugin;
+}
+
 /** A trainer may bring a loss of the user's. */
 export interface ResolvedTrainer extends ResolvedPlugin {
   loss?: ResolvedPlugin;
@@ -114,7 +120,7 @@ export interface Plan {
   seed: number;
   steps: number;
   policy: ResolvedPlugin;
-  dataset: { train: ResolvedPlugin; validation: ResolvedPlugin };
+  dataset: ResolvedDataset;
   tools: ResolvedTool[];
   /** Hosts of tools and rewards that the pipeline says something of. */
   hosts: Record<string, HostSettings>;

@@ -4,6 +4,7 @@ import { messageOf } from "../errors/message-of.ts";
 import { loadDataset } from "../plugins/registry.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import { lastRecordedStep } from "../runs/recorded-steps.ts";
+import type { DrawnFrom } from "../tasks/step-indices.ts";
 import { type TrajectoryReader, trajectoryReader } from "../trajectory/reader.ts";
 import { byStage, type Stage, withOthers } from "../trajectory/stages.ts";
 import { checkFiles, unreadable } from "./check-files.ts";
@@ -52,12 +53,12 @@ export async function readLedger(
   const reader = trajectoryReader(run);
   const { findings, replaced, unfolded } = await checkFiles(run);
   const facts = await readRunFacts(run);
-  const { length, unchecked } = await trainingTasks(run);
+  const { tasks, unchecked } = await trainingTasks(run);
   const stages: StageSummary[] = [];
   const known = stage === undefined ? await knownStages(run, reader, facts) : [stage];
   const single = byStage(singleTrajectories(run, reader, { stage, unfolded }));
   for await (const one of withOthers(single, known)) {
-    const read = await readStage(run, reader, facts, length, one);
+    const read = await readStage(run, reader, facts, tasks, one);
     findings.push(...read.findings);
     replaced.push(...read.replaced);
     if (read.entries.length === 0) continue;
@@ -85,7 +86,7 @@ async function readStage(
   run: OpenRun,
   reader: TrajectoryReader,
   { metrics, uses, evaluations }: RunFacts,
-  length: number | undefined,
+  tasks: DrawnFrom | undefined,
   single: Stage<SingleTrajectory>,
 ) {
   const { plan, id } = run;
@@ -101,7 +102,7 @@ async function readStage(
   findings.push(
     ...checkTrajectories(id, facts, entries, { recorded, steps, staleness: largestStaleness(plan) }),
     ...(evaluation === undefined ? [] : checkEvaluation(id, evaluation, facts)),
-    ...(length === undefined ? [] : checkDataCursor(plan, facts.reservations, { length, decided: recorded })),
+    ...(tasks === undefined ? [] : checkDataCursor(plan, facts.reservations, { tasks, decided: recorded })),
     ...(await checkObservations(run.store, facts)),
     ...single.items.flatMap((one) => one.findings),
     ...unlisted,
@@ -113,11 +114,12 @@ async function newestRecorded({ store }: OpenRun): Promise<number | undefined> {
   return (await lastRecordedStep(store))?.policyVersion;
 }
 
-/** How many tasks the data cursor draws from; undefined, and told, if that can't be read. */
-async function trainingTasks({ plan }: OpenRun): Promise<{ length?: number; unchecked: string[] }> {
+/** What the data cursor draws from; undefined, and told, if that can't be read. */
+async function trainingTasks({ plan }: OpenRun): Promise<{ tasks?: DrawnFrom; unchecked: string[] }> {
   const { train } = plan.dataset;
   try {
-    return { length: (await (await loadDataset(train)).load(train.config)).length, unchecked: [] };
+    const tasks = await (await loadDataset(train)).load(train.config);
+    return { tasks: tasks.map(({ data_source }) => ({ data_source })), unchecked: [] };
   } catch (error) {
     return { unchecked: [`the data cursor: the training set can't be read: ${messageOf(error)}`] };
   }

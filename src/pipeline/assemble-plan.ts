@@ -23,7 +23,11 @@ export function assemblePlan(
     seed,
     steps,
     policy: at("/policy"),
-    dataset: { train: at("/dataset/train"), validation: at("/dataset/validation") },
+    dataset: {
+      train: at("/dataset/train"),
+      validation: at("/dataset/validation"),
+      ...(pipeline.dataset.mix === undefined ? {} : { mix: pipeline.dataset.mix }),
+    },
     tools: pipeline.tools.map((use, index) => resolvedTool(at(child("/tools", index)), use)),
     hosts: Object.fromEntries(Object.entries(hosts).map(([host, limits]) => [host, hostSettings(limits)])),
     loop: resolvedLoop(at("/loop")),

@@ -11,6 +11,7 @@ import { crossChecks } from "./cross-checks.ts";
 import { deepFreeze } from "./deep-freeze.ts";
 import { expandNames } from "./expand-names.ts";
 import { loadParts } from "./load-parts.ts";
+import { mixProblems } from "./mix-problems.ts";
 import { applyOverrides } from "./overrides.ts";
 import { policyProblems } from "./policy-problems.ts";
 import { type Preflight, preflight, type RunData } from "./preflight.ts";
@@ -78,6 +79,7 @@ export async function checkPipeline(file: string, options: LoadOptions = {}): Pr
     ...unfit,
     ...template.problems,
     ...(await policyProblems(plan, document)),
+    ...mixProblems(plan, data.train ?? [], document),
     ...found.problems,
     ...(await refusedTaskProblems(plan.tools, data)),
   ];

@@ -15,7 +15,11 @@ export function planDocument(plan: Plan): SourceDocument {
   const value = structuredClone({
     ...{ name, seed, steps },
     policy: pluginUse(plan.policy),
-    dataset: { train: pluginUse(plan.dataset.train), validation: pluginUse(plan.dataset.validation) },
+    dataset: {
+      ...plan.dataset,
+      train: pluginUse(plan.dataset.train),
+      validation: pluginUse(plan.dataset.validation),
+    },
     tools: plan.tools.map(toolUse),
     hosts: Object.fromEntries(Object.entries(plan.hosts).map(([host, limits]) => [host, hostUse(limits)])),
     loop: pluginUse(plan.loop),

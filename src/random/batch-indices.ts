@@ -16,17 +16,22 @@ export function batchIndices({ number, ...draws }: Draws & { number: number }): 
   return batchesOfIndices({ ...draws, from: number, to: number + 1 }).flat();
 }
 
-/** Batches `from` to `to`, the latter left out; to order an epoch takes a while, so each is ordered once. */
+/** Batches `from` to `to`, the latter left out. */
 export function batchesOfIndices(options: Draws & { from: number; to: number }): number[][] {
-  const { length, size, from, to, seed, purpose } = options;
-  const orders = new Map<number, number[]>();
-  const indexOf = (drawn: number) => {
-    const epoch = Math.floor(drawn / length);
-    const order = orders.get(epoch) ?? permutation(length, seed, `${purpose}/${epoch}`);
-    orders.set(epoch, order);
-    return order[drawn % length]!;
-  };
+  const { size, from, to } = options;
+  const indexOf = endlessOrder(options);
   return Array.from({ length: to - from }, (_, batch) =>
     Array.from({ length: size }, (_, position) => indexOf((from + batch) * size + position)),
   );
+}
+
+/** Which of `length` items each draw (from 0) is. To order an epoch takes a while, so each is ordered once. */
+export function endlessOrder({ length, seed, purpose }: Omit<Draws, "size">): (draw: number) => number {
+  const orders = new Map<number, number[]>();
+  return (draw) => {
+    const epoch = Math.floor(draw / length);
+    const order = orders.get(epoch) ?? permutation(length, seed, `${purpose}/${epoch}`);
+    orders.set(epoch, order);
+    return order[draw % length]!;
+  };
 }

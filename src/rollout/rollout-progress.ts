@@ -6,7 +6,8 @@ import { readStepReservations } from "../ledger/reservations.ts";
 import { readTrainedStep } from "../ledger/trained-steps.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import { turnKey } from "../store/keys.ts";
-import { type RunTasks, stepIndices, taskId } from "../tasks/run-tasks.ts";
+import { type RunTasks, taskId } from "../tasks/run-tasks.ts";
+import { stepIndices } from "../tasks/step-indices.ts";
 import { type Journal, runJournal } from "../trajectory/run-journal.ts";
 
 /**
@@ -92,9 +93,9 @@ function reservedGroups(reservations: Reservation[]): Map<number, NumberedGroup>
 /** The groups of a step as they are drawn, whenever they are admitted. */
 async function drawnGroups({ plan }: OpenRun, tasks: RunTasks, step: number): Promise<NumberedGroup[]> {
   const { batchSize, groupSize } = plan.rollout;
-  const { length } = await tasks.training(plan);
+  const training = await tasks.training(plan);
   const first = ((step - 1) * batchSize) / groupSize + 1;
-  const places = groupPlaces(step, stepIndices(plan, length, step).map(taskId), groupSize);
+  const places = groupPlaces(step, stepIndices(plan, training, step).map(taskId), groupSize);
   return places.map((place, index) => ({ ...place, number: first + index }));
 }
 

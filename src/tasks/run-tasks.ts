@@ -5,7 +5,6 @@ import type { TaskSet, TaskSource } from "../contracts/trajectory.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { loadDataset } from "../plugins/registry.ts";
 import { sharedPromises } from "../promises/shared-promises.ts";
-import { batchIndices } from "../random/batch-indices.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import { trajectoryReader } from "../trajectory/reader.ts";
 import { readTrajectoryRecord } from "../trajectory/trajectory-files.ts";
@@ -59,21 +58,6 @@ export async function taskAt(
   const place = typeof source === "object" ? source.file : `the ${source} set`;
   if (task === undefined) throw new EverturnError("TASK_NOT_FOUND", { task: id, place });
   return task;
-}
-
-/**
- * Which of `length` training tasks a step has: shuffled by the seed, no task twice in an epoch; the tasks that replace
- * some of them are from a shuffle of their own.
- */
-export function stepIndices(
-  { rollout, seed }: Plan,
-  length: number,
-  step: number,
-  replacement?: { round: number; count: number },
-): number[] {
-  const size = rollout.batchSize / rollout.groupSize;
-  const purpose = replacement === undefined ? "tasks" : `tasks of round ${replacement.round}`;
-  return batchIndices({ length, size, number: step - 1, seed, purpose }).slice(0, replacement?.count);
 }
 
 /** The id of the task in a data set's row (from 0): `task-00012`. */

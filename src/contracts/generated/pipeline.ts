@@ -48,6 +48,15 @@ export interface Pipeline {
   dataset: {
     train: PluginUse;
     validation: PluginUse;
+    /**
+     * How many of each step's groups are of each data source (data_source of the tasks), as weights: { gsm8k: 3, math: 1 } makes three of four from gsm8k. Each source is shuffled by itself; every one is named, and 0 leaves one out. If left out, all tasks are shuffled together.
+     */
+    mix?: {
+      /**
+       * The weight of this data source.
+       */
+      [k: string]: number;
+    };
   };
   /**
    * The tools that the policy may call, each a plugin of kind tool. None by default.

@@ -1,23 +1,24 @@
 import type { Finding, Reservation } from "../../contracts/ledger.ts";
 import type { Plan } from "../../contracts/plan.ts";
 import { stepOf } from "../../contracts/stages.ts";
-import { stepIndices, taskId } from "../../tasks/run-tasks.ts";
+import { taskId } from "../../tasks/run-tasks.ts";
+import { type DrawnFrom, stepIndices } from "../../tasks/step-indices.ts";
 
 /**
  * Whether each step was given the tasks that the data cursor gives it, and each of its rounds the replacements: they
- * are functions of the seed alone, drawn here again from the `length` tasks of the training set. Steps up to `decided`
+ * are functions of the seed alone, drawn here again from the training set. Steps up to `decided`
  * must have them all.
  */
 export function checkDataCursor(
   plan: Plan,
   reservations: readonly Reservation[],
-  { length, decided }: { length: number; decided: number },
+  { tasks, decided }: { tasks: DrawnFrom; decided: number },
 ): Finding[] {
   return [...tasksByRound(reservations)].flatMap(([key, reserved]) => {
     const [step = 0, round = 1] = key.split("/").map(Number);
     const count = plan.rollout.batchSize / plan.rollout.groupSize;
     const replacement = round === 1 ? undefined : { round, count };
-    const expected = stepIndices(plan, length, step, replacement).map(taskId);
+    const expected = stepIndices(plan, tasks, step, replacement).map(taskId);
     const strange = without(reserved, expected);
     const missing = round === 1 && step <= decided ? without(expected, reserved) : [];
     const report = (problem: string): Finding => ({ check: "data-cursor", subject: `step ${step}`, problem });

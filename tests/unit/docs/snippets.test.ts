@@ -164,6 +164,12 @@ function wholePipeline(): object {
 
 /** Data that a pipeline of a page names. */
 function dataOf(page: string, path: string, ending: string): string | Buffer {
+  if (path === "./mixed.jsonl") {
+    const row: object = JSON.parse(rowOf(page, "prompt"));
+    return ["openai/gsm8k", "math"]
+      .map((data_source) => `${JSON.stringify({ ...row, data_source })}\n`)
+      .join("");
+  }
   if (ending === "jsonl") return rowOf(page, /demonstration/.test(path) ? "messages" : "prompt");
   const sums = Array.from({ length: 100 }, (_, at) => `${at} + 1?,${at + 1}\n`);
   if (ending === "csv") return `question,answer\n${sums.join("")}`;

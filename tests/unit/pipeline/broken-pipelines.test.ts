@@ -10,6 +10,26 @@ describe("a broken pipeline is refused", () => {
     `);
   });
 
+  it("a mix that names a data source wrongly, says nothing of another, and leaves all out", async () => {
+    const mixed = "limit: 1 } }\n  mix: { tset: 0 }\ntools:";
+    expect(await withPipeline("limit: 1 } }\ntools:", mixed)).toMatchInlineSnapshot(`
+      "pipeline.yaml: refused, 3 problems:
+      pipeline.yaml:10:8: dataset.mix says nothing of “test”. Give each a weight: 0 leaves its tasks out.
+      pipeline.yaml:10:8: dataset.mix leaves all tasks out. Give at least one data source a weight above 0.
+      pipeline.yaml:10:16: dataset.mix.tset is the share of a data source that no training task has. Their data sources are: test.
+      Correct it and run again."
+    `);
+  });
+
+  it("a mix with a weight below 0", async () => {
+    const mixed = "limit: 1 } }\n  mix: { test: -1 }\ntools:";
+    expect(await withPipeline("limit: 1 } }\ntools:", mixed)).toMatchInlineSnapshot(`
+      "pipeline.yaml: refused, 1 problem:
+      pipeline.yaml:10:16: dataset.mix.test is -1, but must be at least 0. Correct the value.
+      Correct it and run again."
+    `);
+  });
+
   it("a limit of a host that no tool has", async () => {
     expect(
       await withPipeline("steps: 2", "steps: 2\nhosts: { sandbox: { concurrency: 2 } }"),
