@@ -1,6 +1,5 @@
 import type { Task } from "../contracts/generated/task.ts";
 import type { Plan } from "../contracts/plan.ts";
-import { rowsBySource } from "../tasks/step-indices.ts";
 import { suggestion } from "../validation/nearest.ts";
 import { child } from "../validation/pointer.ts";
 import type { Problem } from "../validation/problem.ts";
@@ -14,7 +13,7 @@ export function mixProblems(
   document: SourceDocument,
 ): Problem[] {
   if (mix === undefined) return [];
-  const sources = [...rowsBySource(tasks).keys()];
+  const sources = [...new Set(tasks.map(({ data_source: source }) => source))];
   const strange = Object.keys(mix).filter((name) => !sources.includes(name));
   const missing = sources.filter((source) => !Object.hasOwn(mix, source));
   const problem = (pointer: string, reason: string, hint: string) =>

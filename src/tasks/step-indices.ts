@@ -45,7 +45,7 @@ function mixedIndices(
 }
 
 /** The rows of each data source, in their order. */
-export function rowsBySource(tasks: DrawnFrom): Map<string, number[]> {
+function rowsBySource(tasks: DrawnFrom): Map<string, number[]> {
   const rows = new Map<string, number[]>();
   for (const [row, { data_source: source }] of tasks.entries()) {
     const known = rows.get(source);
