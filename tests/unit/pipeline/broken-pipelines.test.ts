@@ -25,7 +25,7 @@ describe("a broken pipeline is refused", () => {
     const mixed = "limit: 1 } }\n  mix: { test: -1 }\ntools:";
     expect(await withPipeline("limit: 1 } }\ntools:", mixed)).toMatchInlineSnapshot(`
       "pipeline.yaml: refused, 1 problem:
-      pipeline.yaml:10:16: dataset.mix.test is -1, but must be at least 0. Correct the value.
+      pipeline.yaml:10:16: dataset.mix.test is -1, but must be at least 0. The weight of this data source.
       Correct it and run again."
     `);
   });
