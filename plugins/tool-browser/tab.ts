@@ -31,6 +31,8 @@ export class Tab {
   readonly #limits: TabLimits;
   /** Those that a page waits for. */
   readonly #requests = new Map<Page, Set<Request>>();
+  /** Of pages that open: they are told of when their first answer is there. */
+  readonly #opening = new Set<Request>();
   #page: Page;
   #parts: string[] = [];
   #refs = new Map<number, string>();
@@ -48,6 +50,11 @@ export class Tab {
     this.#gate = gate;
     this.#limits = limits;
     context.on("page", (opened) => this.#welcome(opened));
+    context.on("request", (request) => {
+      if (!this.#isOfKnownPage(request)) this.#opening.add(request);
+    });
+    context.on("requestfinished", (request) => this.#opening.delete(request));
+    context.on("requestfailed", (request) => this.#opening.delete(request));
     this.#watch(page);
   }
 
@@ -78,7 +85,8 @@ export class Tab {
     const until = performance.now() + longest;
     await sleep(quiet / 2);
     for (let since = performance.now(); performance.now() < until; await sleep(quiet / 5)) {
-      if ((this.#requests.get(this.#page)?.size ?? 0) > 0) since = performance.now();
+      const waiting = (this.#requests.get(this.#page)?.size ?? 0) + this.#opening.size;
+      if (waiting > 0) since = performance.now();
       if (performance.now() - since >= quiet) return;
     }
   }
@@ -189,6 +197,14 @@ export class Tab {
     this.#watch(opened);
     this.#show(opened);
     this.#note("(a new page opened)");
+  }
+
+  #isOfKnownPage(request: Request): boolean {
+    try {
+      return this.#requests.has(request.frame().page());
+    } catch {
+      return false; // Playwright has no frame for a page that it has not told of
+    }
   }
 
   #watch(page: Page): void {
