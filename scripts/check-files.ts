@@ -51,6 +51,8 @@ const others: Record<string, string> = {
   "src/tasks/task-file.ts": "a file that a person wrote",
   "src/trajectory/find-trajectory.ts": "which folders are runs",
   "src/cli/live-trajectory.ts": "which folders are runs",
+  "src/ui/pages/runs-page.ts": "which folders are runs",
+  "src/ui/routes.ts": "the script that pages load",
   "src/runs/run-reference.ts": "which folders are runs",
   "src/library/follow.ts": "hosts.jsonl",
   "src/cli/plugin/new.ts": "the package of a plugin",

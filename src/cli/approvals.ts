@@ -1,9 +1,7 @@
-import type { Client } from "@temporalio/client";
 import type { Command } from "commander";
-import { isEverturnError } from "../errors/everturn-error.ts";
+import { waitingCalls } from "../library/waiting-calls.ts";
 import { runReference } from "../runs/run-reference.ts";
 import { withLiveRun } from "../supervision/run-client.ts";
-import { askTranscript, liveTrajectories } from "../temporal/live-trajectories.ts";
 import { visible } from "./spans.ts";
 import { tableLines } from "./table.ts";
 
@@ -18,24 +16,10 @@ export function registerApprovals(program: Command): void {
     .action(approvals);
 }
 
-/** Of one that has ended meanwhile, none; one that no worker answers for is named on standard error. */
-async function waitingCalls(client: Client, trajectory: string) {
-  try {
-    const { waiting } = await askTranscript(client, trajectory);
-    return waiting.map((call) => ({ trajectory, ...call }));
-  } catch (error) {
-    if (!isEverturnError(error)) throw error;
-    if (error.code !== "TRAJECTORY_NOT_LIVE") process.stderr.write(`${error.code}: ${error.message}\n`);
-    return [];
-  }
-}
-
 async function approvals(named: string, options: { runs: string; json: boolean }): Promise<void> {
   const { runs, run } = runReference(named, options.runs);
-  const calls = await withLiveRun({ runs, run }, async (client) => {
-    const ids = await liveTrajectories(client, run, true);
-    return (await Promise.all(ids.map((id) => waitingCalls(client, id)))).flat();
-  });
+  const tell = (text: string) => void process.stderr.write(`${text}\n`);
+  const calls = await withLiveRun({ runs, run }, (client) => waitingCalls(client, run, tell));
   if (options.json) {
     process.stdout.write(`${JSON.stringify({ calls })}\n`);
     return;

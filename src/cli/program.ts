@@ -22,6 +22,7 @@ const commands: Record<string, () => Promise<(program: Command) => void>> = {
   fork: async () => (await import("./fork.ts")).registerFork,
   replay: async () => (await import("./replay.ts")).registerReplay,
   report: async () => (await import("./report.ts")).registerReport,
+  ui: async () => (await import("./ui.ts")).registerUi,
   versions: async () => (await import("./versions.ts")).registerVersions,
   prune: async () => (await import("./prune.ts")).registerPrune,
   import: async () => (await import("./import.ts")).registerImport,

@@ -1,8 +1,8 @@
-import type { Approval } from "../contracts/approval.ts";
 import type { Frame, Media, TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import type { ToolCallRecord } from "../contracts/trajectory.ts";
 import type { TokenRow } from "../report/token-rows.ts";
 import type { TrajectoryDetail, TurnDetail } from "../report/trajectory-detail.ts";
+import { approvalText } from "../text/approval.ts";
 import { counted, duration, number } from "../text/format.ts";
 import { type Paint, visible } from "./spans.ts";
 import { tableLines } from "./table.ts";
@@ -75,19 +75,11 @@ export function saidLines({ said = [] }: Pick<TurnDetail, "said">, paint: Paint)
   return said.flatMap(({ role, content }) => [paint("cyan", `said as ${role}`), indented(content)]);
 }
 
-const approvals: Record<Approval["decision"], string> = {
-  approved: "approved by a person",
-  edited: "edited by a person",
-  answered: "answered by a person",
-  denied: "denied by a person",
-  "timed-out": "not decided in time",
-};
-
 /** A tool call with what came back. */
 export function callLines(call: ToolCallRecord, paint: Paint): string[] {
   const written = typeof call.arguments === "object" ? JSON.stringify(call.arguments) : call.arguments;
   const validity = call.valid ? paint("dim", "valid") : paint("red", "not valid");
-  const approval = call.approval === undefined ? "" : `, ${approvals[call.approval]}`;
+  const approval = call.approval === undefined ? "" : `, ${approvalText[call.approval]}`;
   const attempts =
     call.attempts > 1
       ? paint("yellow", counted(call.attempts, "attempt"))

@@ -525,6 +525,11 @@ export const errorTable = {
     retryable: false,
     help: "Ask for the same to go on with it, or take another name.",
   },
+  STEP_NOT_FOUND: {
+    message: "The run {run} has no step {step}.",
+    retryable: false,
+    help: "Its page lists its steps; one is there when its trajectories have been trained on.",
+  },
   EVALUATION_NOT_FOUND: {
     message: "The run {run} has no evaluation {evaluation}. {known}",
     retryable: false,

@@ -30,7 +30,7 @@ export async function queryTrajectories(
 }
 
 /** A filter's conditions in SQL. */
-function conditions({ stage, task, outcome, minReward, maxReward, tool }: TrajectoryFilter): string[] {
+export function conditions({ stage, task, outcome, minReward, maxReward, tool }: TrajectoryFilter): string[] {
   return [
     stage === undefined ? undefined : `stage = ${literal(stage)}`,
     task === undefined ? undefined : `task = ${literal(task)}`,

@@ -22,7 +22,7 @@ export interface TrajectoryQuery {
 }
 
 /** A run's finished trajectories as they were when it was opened, to be asked again and again. */
-interface TrajectoryTable {
+export interface TrajectoryTable {
   /** Values of these columns, and how many match in all. Throws QUERY_INVALID. */
   ask(
     query: TrajectoryQuery,

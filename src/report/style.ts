@@ -1,11 +1,11 @@
 /** The report's style sheet: light and dark after the reader's system, no fonts or images from elsewhere. */
 export const style = `
-:root { color-scheme: light dark; --page: #f6f6f3; --card: #fdfdfc; --ink: #14140f; --soft: #55544f; --muted: #85837b;
+:root { color-scheme: light dark; --page: #f6f6f3; --card: #fdfdfc; --ink: #14140f; --soft: #55544f; --muted: #6a6861;
   --grid: #e6e5de; --edge: #dedcd4; --axis: #bdbbb2; --zone: #efeef8; --tint: #f1f0eb;
-  --blue: #2a78d6; --orange: #e0602a; --aqua: #1a9f74; --violet: #5747b5; --good: #0a7a3d; --bad: #b3362b; --goodbg: #e2f3e8; --badbg: #fae6e3; }
-@media (prefers-color-scheme: dark) { :root { --page: #10100f; --card: #1a1a19; --ink: #f5f4ef; --soft: #c3c2b7; --muted: #928f86;
+  --link: #1c5cab; --blue: #2a78d6; --orange: #e0602a; --aqua: #1a9f74; --violet: #5747b5; --good: #0a7a3d; --bad: #b3362b; --goodbg: #e2f3e8; --badbg: #fae6e3; }
+@media (prefers-color-scheme: dark) { :root { --page: #10100f; --card: #1a1a19; --ink: #f5f4ef; --soft: #c3c2b7; --muted: #a19e95;
   --grid: #2b2b29; --edge: #333230; --axis: #4a4946; --zone: #22212e; --tint: #242422;
-  --blue: #5598e8; --orange: #e27a4a; --aqua: #2bb587; --violet: #9a8fec; --good: #5fce8d; --bad: #f08a7d; --goodbg: #14301f; --badbg: #3a1c18; } }
+  --link: #8bb8f2; --blue: #5598e8; --orange: #e27a4a; --aqua: #2bb587; --violet: #9a8fec; --good: #5fce8d; --bad: #f08a7d; --goodbg: #14301f; --badbg: #3a1c18; } }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--page); color: var(--ink); font: 15px/1.5 system-ui, -apple-system, "Segoe UI", sans-serif; }
 main { max-width: 1240px; margin: 0 auto; padding: 40px 24px 64px; }
@@ -19,7 +19,7 @@ p { margin: 0; }
 .lead { margin: -6px 0 14px; }
 .empty { color: var(--muted); }
 details { margin-top: 14px; }
-summary { cursor: pointer; color: var(--blue); width: fit-content; }
+summary { cursor: pointer; color: var(--link); width: fit-content; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 6px 20px; margin: 12px 0 0; font-size: 14px; }
 dt { color: var(--muted); }
 dd { margin: 0; overflow-wrap: anywhere; }

@@ -14,7 +14,7 @@ import { heldElsewhere, readSession, type Session } from "./session-file.ts";
 /** A run that this process works on. */
 export interface HeldRun {
   /** Notes where the run's server is, for other commands. Throws RUN_TAKEN_OVER. */
-  tell(about: Pick<Session, "address" | "cluster" | "server">): Promise<void>;
+  tell(about: Pick<Session, "address" | "ui" | "cluster" | "server">): Promise<void>;
   /** Rejects with RUN_TAKEN_OVER when another process works on the run; never resolves. */
   taken: Promise<never>;
   /** Gives the run back. */

@@ -11,6 +11,8 @@ export interface Session {
   host: string;
   /** Of the run's server, once it is up. */
   address?: string;
+  /** The URL of its web UI, once it is up. */
+  ui?: string;
   /** The id that the run's own server has, by which it is told from another run's at the same address. */
   cluster?: string;
   /** The process of the run's own dev server. */

@@ -33,8 +33,8 @@ export async function superviseServer(options: {
     const before = server;
     const onSpawn = (server: ProcessIdentity) => held.tell({ server });
     server = await startOwnServer(folder, temporal, { before, stopping: giveUp, onSpawn });
-    const { address, cluster } = server;
-    await held.tell({ address, cluster });
+    const { address, ui, cluster } = server;
+    await held.tell({ address, ui, cluster });
     return server;
   }
 

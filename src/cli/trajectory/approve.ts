@@ -1,9 +1,7 @@
 import type { Client } from "@temporalio/client";
 import type { Command } from "commander";
 import type { JsonObject } from "../../contracts/json.ts";
-import { EverturnError } from "../../errors/everturn-error.ts";
-import { toolDefinitions } from "../../pipeline/tool-definitions.ts";
-import { argumentsValidator } from "../../plugins/validate-arguments.ts";
+import { checkArguments } from "../../library/check-arguments.ts";
 import { openRun } from "../../runs/open-runs.ts";
 import type { RunReference } from "../../runs/run-reference.ts";
 import { askTranscript } from "../../temporal/live-trajectories.ts";
@@ -32,7 +30,7 @@ function approve(trajectory: string, options: Options): Promise<void> {
   return order(trajectory, options, "approve", said, (client, id, run) => checked(client, id, run, options));
 }
 
-/** The model would read what is wrong with a person's arguments as its own mistake. Throws ORDER_REFUSED. */
+/** Throws ORDER_REFUSED. */
 async function checked(
   client: Client,
   id: string,
@@ -42,11 +40,6 @@ async function checked(
   const given = options.arguments;
   if (given === undefined) return;
   const { waiting } = await askTranscript(client, id);
-  const call = waiting.find((one) => one.call === options.call) ?? waiting[0];
   const { plan } = await openRun(runs, run);
-  const tool = toolDefinitions(plan).find(({ name }) => name === call?.tool);
-  const problem = tool === undefined ? undefined : argumentsValidator(tool.parameters)(given);
-  if (problem === undefined) return;
-  const reason = `${tool?.name} does not take these arguments: ${problem.replace(/\.$/, "")}`;
-  throw new EverturnError("ORDER_REFUSED", { order: "approve", trajectory: id, reason });
+  checkArguments(plan, id, waiting, { ...options, arguments: given });
 }

@@ -6,7 +6,14 @@ import { type Html, html } from "../html.ts";
 import type { ReportData } from "../read-run.ts";
 
 /** The pipeline's name, the run, and the plan in short. */
-export function header({ run, plan, createdAt, steps }: ReportData): Html {
+export function header(data: ReportData): Html {
+  return html`<header><p class="eyebrow">Everturn report</p><h1>${data.plan.name}</h1>
+${planInShort(data)}</header>
+`;
+}
+
+/** The run, and its plan in short. */
+export function planInShort({ run, plan, createdAt, steps }: ReportData): Html {
   const { rollout, evaluation, warmStart } = plan;
   const seconds = steps.reduce((total, record) => total + record.seconds.total, 0);
   const when = createdAt === undefined ? [] : [`started ${createdAt.slice(0, 16).replace("T", " ")} UTC`];
@@ -49,10 +56,8 @@ export function header({ run, plan, createdAt, steps }: ReportData): Html {
     ],
   ];
   const list = rows.map(([name, text]) => html`<dt>${name}</dt><dd>${text}</dd>`);
-  return html`<header><p class="eyebrow">Everturn report</p><h1>${plan.name}</h1>
-<p class="facts">${facts.join(" · ")}</p>
-<details><summary>The plan in short</summary><dl>${list}</dl></details></header>
-`;
+  return html`<p class="facts">${facts.join(" · ")}</p>
+<details><summary>The plan in short</summary><dl>${list}</dl></details>`;
 }
 
 function rewardText(reward: ResolvedReward): string {

@@ -15,6 +15,6 @@ export function leftOutTable(steps: readonly StepRecord[]): Html {
     .sort(([, a], [, b]) => b - a)
     .map(([reason, count]) => html`<tr><td>${reason}</td><td>${grouped(count)}</td></tr>`);
   const head = html`<tr><th scope="col">reason</th><th scope="col">trajectories</th></tr>`;
-  return html`<h2>Why trajectories were left out</h2><div class="card scroll"><table><thead>${head}</thead><tbody>${rows}</tbody></table></div>
+  return html`<h2>Why trajectories were left out</h2><div class="card scroll" tabindex="0" role="region" aria-label="Reasons"><table><thead>${head}</thead><tbody>${rows}</tbody></table></div>
 `;
 }

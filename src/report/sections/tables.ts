@@ -63,7 +63,7 @@ function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): Html
   const body = rows.map(
     (row) => html`<tr>${filled.map(([, cell]) => html`<td>${cell(row) ?? "–"}</td>`)}</tr>`,
   );
-  return html`<div class="card scroll"><table><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table></div>
+  return html`<div class="card scroll" tabindex="0" role="region" aria-label="Numbers"><table><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table></div>
 `;
 }
 

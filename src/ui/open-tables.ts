@@ -1,0 +1,68 @@
+import { openTrajectoryTable, type TrajectoryTable } from "../query/open-query.ts";
+import type { OpenRun } from "../runs/open-runs.ts";
+
+/** A table, and how many ask it now. */
+interface Opened {
+  table: Promise<TrajectoryTable>;
+  at: number;
+  using: number;
+  isRetired: boolean;
+}
+
+/** Tables of runs' trajectories that are kept open; each has all of a run's trajectories in memory. */
+export interface Tables {
+  /** Does `work` with the table of a run, opened anew if it is older than `age` ms. Throws QUERY_DRIVER_MISSING. */
+  use<Result>(run: OpenRun, age: number, work: (table: TrajectoryTable) => Promise<Result>): Promise<Result>;
+  close(): Promise<void>;
+}
+
+/** Keeps the tables of the `most` runs that were asked last. */
+export function openTables(most = 2): Tables {
+  const tables = new Map<string, Opened>();
+
+  async function closeUnused(opened: Opened): Promise<void> {
+    if (opened.isRetired && opened.using === 0) (await opened.table).close();
+  }
+
+  async function retire(run: string): Promise<void> {
+    const opened = tables.get(run);
+    if (opened === undefined) return;
+    tables.delete(run);
+    opened.isRetired = true;
+    await closeUnused(opened).catch(() => {}); // whoever asked for it was told
+  }
+
+  async function tableOf(run: OpenRun, age: number): Promise<Opened> {
+    const known = tables.get(run.id);
+    if (known !== undefined && performance.now() - known.at <= age) {
+      tables.delete(run.id);
+      tables.set(run.id, known);
+      return known;
+    }
+    const table = openTrajectoryTable(run);
+    const opened = { table, at: performance.now(), using: 0, isRetired: false };
+    void retire(run.id);
+    tables.set(run.id, opened);
+    for (const [oldest] of [...tables].slice(0, -most)) void retire(oldest);
+    table.catch(() => {
+      if (tables.get(run.id) === opened) tables.delete(run.id);
+    });
+    return opened;
+  }
+
+  return {
+    use: async (run, age, work) => {
+      const opened = await tableOf(run, age);
+      opened.using++;
+      try {
+        return await work(await opened.table);
+      } finally {
+        opened.using--;
+        await closeUnused(opened).catch(() => {}); // it never opened: `work` was told
+      }
+    },
+    close: async () => {
+      await Promise.all([...tables.keys()].map(retire));
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import { html } from "../../report/html.ts";
+import { linePlot } from "../../report/svg/line-plot.ts";
+import { counted, number } from "../../text/format.ts";
+import { document } from "../layout.ts";
+import { runPath, trajectoryPath } from "../paths.ts";
+import { link, table } from "../table.ts";
+import { type ShownRun, tableAge, type UiContext } from "../ui-context.ts";
+
+const columns = ["trajectory", "step", "version", "outcome", "reward", "success", "turns", "answer"] as const;
+
+/** So many trajectories of a task are shown. */
+const most = 500;
+
+/** One task over the whole of training: how its trajectories went, from the first version to the last. Throws QUERY_DRIVER_MISSING. */
+export async function taskPage(context: UiContext, run: ShownRun, task: string): Promise<string> {
+  const only = [`task = '${task.replaceAll("'", "''")}'`];
+  const { rows, total } = await context.tables.use(run, tableAge(run), (opened) =>
+    opened.ask({ only, sort: "version, step", limit: most, skip: 0 }, columns),
+  );
+  const byVersion = new Map<number, number[]>();
+  for (const [, , version, , reward] of rows) {
+    const rewards = byVersion.get(Number(version ?? 0)) ?? [];
+    byVersion.set(Number(version ?? 0), [...rewards, Number(reward)]);
+  }
+  const means = [...byVersion].map(
+    ([version, rewards]) => [version, rewards.reduce((sum, one) => sum + one, 0) / rewards.length] as const,
+  );
+  const last = Math.max(1, ...byVersion.keys());
+  const cells = rows.map(([id, , version, outcome, reward, success, turns, answer]) => [
+    link(trajectoryPath(String(id)), String(id).slice(run.id.length + 1)),
+    String(version ?? "–"),
+    String(outcome),
+    number(Number(reward)),
+    success === true ? "yes" : "no",
+    String(turns),
+    String(answer ?? "").slice(0, 80),
+  ]);
+  const plot =
+    means.length === 0
+      ? []
+      : [
+          html`<h2>Over training</h2>`,
+          linePlot({
+            title: "Mean reward by the version that it was tried with",
+            ...{ series: [{ name: "reward", colour: "blue", dots: true, values: means }], format: number },
+            ...{ from: 0, steps: last, wide: true },
+          }),
+        ];
+  const content = html`<h1>${task}</h1><p class="facts">${`${counted(total, "trajectory", "trajectories")}${total > most ? `, the first ${most} shown` : ""}`}</p>${plot}
+<h2>Its trajectories</h2>${table("Trajectories of the task", ["trajectory", "version", "outcome", "reward", "solved", "turns", "answer"], cells)}`;
+  return document({ title: `${task} in ${run.id}`, above: [[runPath(run.id), run.id]], content });
+}
