@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import { outcomes } from "../contracts/outcomes.ts";
+import { type ExportForm, exportForms, exportLines } from "../library/export-trajectories.ts";
 import {
   type ListedTrajectory,
   listTrajectories,
@@ -17,7 +18,8 @@ interface Options extends TrajectoryFilter {
   where?: string;
   sort?: string;
   runs: string;
-  limit: number;
+  limit?: number;
+  as?: ExportForm;
   skip: number;
   json: boolean;
 }
@@ -36,16 +38,27 @@ export function registerTrajectories(program: Command): void {
     .option("--tool <name>", "that called this tool")
     .option("--where <condition>", "that match this, in SQL: reward < 0 and tool = 'python'")
     .option("--sort <columns>", "in this order, such as: reward desc, tokens")
-    .option("--limit <number>", "show at most so many; 0 shows all", count, 50)
+    .addOption(
+      new Option("--as <form>", "print a line of JSON for each, for other programs")
+        .choices(exportForms)
+        .conflicts("json"),
+    )
+    .option("--limit <number>", "at most so many; 0 is all, which --as takes by default; else 50", count)
     .option("--skip <number>", "leave out the first so many that match", count, 0)
     .option("--runs <folder>", "where runs are kept", "runs")
     .option("--json", "print one line of JSON", false)
     .action(trajectories);
 }
 
-async function trajectories(named: string, options: Options): Promise<void> {
-  const { runs, run: id } = runReference(named, options.runs);
+async function trajectories(named: string, given: Options): Promise<void> {
+  const { runs, run: id } = runReference(named, given.runs);
   const run = await openRun(runs, id);
+  const options = { ...given, limit: given.limit ?? (given.as === undefined ? 50 : 0) };
+  if (given.as !== undefined) {
+    for await (const line of exportLines(run, given.as, matching(run, options)))
+      await writeOut(`${JSON.stringify(line)}\n`);
+    return;
+  }
   if (options.where !== undefined || options.sort !== undefined) return queried(run, options);
   const rows: ListedTrajectory[] = [];
   const written = options.json ? writtenJson("trajectories") : undefined;
@@ -61,8 +74,26 @@ async function trajectories(named: string, options: Options): Promise<void> {
   else await written.end({ total });
 }
 
+/** Options with a limit; 0 is none. */
+type Limited = Options & { limit: number };
+
+/** What the options ask for, one after the other. */
+async function* matching(run: OpenRun, options: Limited): AsyncGenerator<ListedTrajectory> {
+  if (options.where !== undefined || options.sort !== undefined) {
+    yield* (await queryTrajectories(run, options, options)).rows;
+    return;
+  }
+  let passed = 0;
+  for await (const row of listTrajectories(run, options)) {
+    passed++;
+    if (passed <= options.skip) continue;
+    if (options.limit > 0 && passed > options.skip + options.limit) return;
+    yield row;
+  }
+}
+
 /** What a condition finds: in DuckDB, where it is also put in order. */
-async function queried(run: OpenRun, options: Options): Promise<void> {
+async function queried(run: OpenRun, options: Limited): Promise<void> {
   const { rows, total } = await queryTrajectories(run, options, options);
   if (!options.json) return writeOut(listing(rows, total, options.skip));
   const written = writtenJson("trajectories");

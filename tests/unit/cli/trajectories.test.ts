@@ -1,5 +1,10 @@
 import { expect, test } from "vitest";
 import { registerTrajectories } from "../../../src/cli/trajectories.ts";
+import { readChatRequest } from "../../../src/endpoint/read-chat.ts";
+import { openRun } from "../../../src/runs/open-runs.ts";
+import { trajectoryKey } from "../../../src/store/keys.ts";
+import { trajectoryReader } from "../../../src/trajectory/reader.ts";
+import { readTrajectoryRecord } from "../../../src/trajectory/trajectory-files.ts";
 import { writeSampleRun } from "../../support/sample-run.ts";
 import { runCommand } from "./run-command.ts";
 
@@ -53,6 +58,78 @@ test("filters by outcome, reward, tool and task", async () => {
   expect(callers.trajectories.every((row) => Number(row.toolCalls) > 0)).toBe(true);
   expect((await json("--tool", "telescope")).total).toBe(0);
   expect((await json("--task", "task-00002")).total).toBe(4);
+});
+
+const lines = async (...parameters: string[]) => {
+  const text = await list(...parameters);
+  return text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line): Record<string, unknown> => JSON.parse(line));
+};
+
+test("records for other programs are all that match, by filters or by a condition", async () => {
+  const records = await lines("--as", "records", "--stage", "step-0001");
+  expect(records.map(({ id }) => id)).toEqual(
+    (await json("--stage", "step-0001", "--limit", "0")).trajectories.map(({ id }) => id),
+  );
+  expect(await lines("--as", "records", "--where", "stage = 'step-0001'")).toEqual(records);
+  expect(await lines("--as", "records", "--stage", "step-0001", "--skip", "2", "--limit", "3")).toEqual(
+    records.slice(2, 5),
+  );
+  expect(await list("--as", "records", "--min-reward", "99")).toBe("");
+});
+
+test("as messages of OpenAI's form, which the endpoint reads again", async () => {
+  const [first] = await lines("--as", "messages", "--stage", "step-0001", "--tool", "calculator");
+  expect(first).toMatchSnapshot();
+  expect(() => readChatRequest({ model: "m", ...first })).not.toThrow();
+  const all = await lines("--as", "messages");
+  expect(all).toHaveLength(55); // one was left out
+});
+
+test("as preferences: the best and the worst of a group that differs", async () => {
+  const other = await writeSampleRun();
+  const run = await openRun(other.runs, other.id);
+  const place = { stage: "step-0001", task: "task-01009" };
+  const first = await readTrajectoryRecord(trajectoryReader(run), { ...place, sample: 0 });
+  for (const [sample, reward] of [
+    [1, 0.5],
+    [2, -1],
+  ] as const) {
+    const turns = [{ action: `Answer: ${sample}`, toolCalls: [] }];
+    const id = `${run.id}/step-0001/task-01009/${sample}`;
+    await run.store.record(trajectoryKey({ ...place, sample }), {
+      ...first!,
+      id,
+      sample,
+      reward,
+      turns,
+      head: null,
+    });
+  }
+  const text = await runCommand(
+    registerTrajectories,
+    ...["trajectories", other.id, "--runs", other.runs, "--as", "preferences"],
+  );
+  const [pair, ...others] = text.trim().split("\n");
+  expect(others).toEqual([]);
+  expect(JSON.parse(pair ?? "")).toMatchObject({
+    prompt: first!.task.prompt,
+    chosen: [
+      { role: "assistant", tool_calls: [{ id: "call_1_0" }] },
+      { role: "tool" },
+      { role: "assistant" },
+    ],
+    rejected: [{ role: "assistant", content: "Answer: 2" }],
+    tools: [{ function: { name: "calculator" } }],
+  });
+});
+
+test("as verl's rollout data", async () => {
+  const [first] = await lines("--as", "verl", "--stage", "step-0001", "--min-reward", "1");
+  expect(first).toMatchObject({ score: 1, step: 1, gts: expect.any(String) });
+  expect(first).toMatchObject({ input: expect.any(String), output: expect.stringContaining("Answer") });
 });
 
 test("the limit cuts the list, not the total", async () => {
