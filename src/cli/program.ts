@@ -12,6 +12,7 @@ const commands: Record<string, () => Promise<(program: Command) => void>> = {
   compare: async () => (await import("./compare.ts")).registerCompare,
   schema: async () => (await import("./schema.ts")).registerSchema,
   validate: async () => (await import("./validate.ts")).registerValidate,
+  explain: async () => (await import("./explain.ts")).registerExplain,
   data: async () => (await import("./data.ts")).registerData,
   trajectories: async () => (await import("./trajectories.ts")).registerTrajectories,
   show: async () => (await import("./show.ts")).registerShow,

@@ -55,6 +55,16 @@ export const errorTable = {
     retryable: false,
     help: "Remove the `---` or move what follows it to a file of its own.",
   },
+  VARIABLE_UNSET: {
+    message: "{at}: the variable {name} of the environment is not set.",
+    retryable: false,
+    help: "Set it, or give it a default: docs/pipelines.md says how.",
+  },
+  EXTENDS_INVALID: {
+    message: "{at}: “extends” can't be followed: {reason}.",
+    retryable: false,
+    help: "Name a pipeline that lies beside this one, such as base.yaml.",
+  },
   OVERRIDE_INVALID: {
     message: "The override “{override}” {reason}.",
     retryable: false,

@@ -26,7 +26,7 @@ const useOf: Record<Kind, "PluginUse" | "TrainerUse" | "ToolUse" | "RewardUse"> 
  * and their names are proposed, for editors. Other plugins may be named; their configuration is not looked at.
  */
 export function composedSchema(plugins: readonly NamedPlugin[]): JsonObject {
-  const { $id: _, properties, definitions: shared, ...schema } = pipelineSchema;
+  const { $id: _, properties, definitions: shared, required, ...schema } = pipelineSchema;
   const slot = (kind: Kind, node: JsonObject): JsonObject => ({
     ...node,
     $ref: `#/definitions/${kind}UseOrName`,
@@ -68,12 +68,17 @@ export function composedSchema(plugins: readonly NamedPlugin[]): JsonObject {
   const { train, validation } = properties.dataset.properties;
   return {
     ...schema,
+    if: { required: ["extends"] }, // what it lacks may be in the other
+    else: { required },
     properties: {
       ...properties,
       policy: slot("policy", properties.policy),
       dataset: {
         ...properties.dataset,
-        properties: { train: slot("dataset", train), validation: slot("dataset", validation) },
+        properties: {
+          ...properties.dataset.properties,
+          ...{ train: slot("dataset", train), validation: slot("dataset", validation) },
+        },
       },
       tools: { ...properties.tools, items: { $ref: "#/definitions/toolUseOrName" } },
       loop: slot("loop", properties.loop),

@@ -15,7 +15,7 @@ import { mixProblems } from "./mix-problems.ts";
 import { applyOverrides } from "./overrides.ts";
 import { policyProblems } from "./policy-problems.ts";
 import { type Preflight, preflight, type RunData } from "./preflight.ts";
-import { readPipeline } from "./read-pipeline.ts";
+import { readExtended } from "./read-extended.ts";
 import { refusedTaskProblems } from "./refused-tasks.ts";
 import { formatProblems, withFormat } from "./resolve-format.ts";
 import { resolvePlugins } from "./resolve-plugins.ts";
@@ -55,7 +55,7 @@ export async function checkPipeline(file: string, options: LoadOptions = {}): Pr
   const path = resolve(file);
   const folder = dirname(path);
   for (const plugins of options.pluginFolders ?? []) checkFolder(plugins);
-  const written = expandNames(readPipeline(path)); // so that an override may say more of a plugin that is only named
+  const written = readExtended(path); // its names are expanded, so that an override may say more of a plugin that is only named
   const document = expandNames(applyOverrides(written, options.overrides ?? []));
   const pipeline = document.value;
 

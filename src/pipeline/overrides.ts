@@ -10,7 +10,7 @@ import type { SourceDocument } from "../validation/source-document.ts";
  */
 export function applyOverrides(document: SourceDocument, overrides: readonly string[]): SourceDocument {
   const value: unknown = structuredClone(document.value);
-  const elsewhere = new Map<Pointer, Place>();
+  const elsewhere = new Map<Pointer, Place>(document.elsewhere);
   const offsets = new Map(document.offsets);
   for (const override of overrides) {
     const [, path = "", text = ""] = /^([^=\s]+)=(.*)$/s.exec(override) ?? [];
@@ -21,6 +21,7 @@ export function applyOverrides(document: SourceDocument, overrides: readonly str
     set(value, keys, documents[0]?.value ?? null, override);
     const place = { file: document.file, line: 0, column: 0, text: `override ${override}` };
     const at = keys.reduce(child, "");
+    for (const old of elsewhere.keys()) if (old.startsWith(`${at}/`)) elsewhere.delete(old);
     elsewhere.set(at, place);
     for (const old of offsets.keys()) if (old === at || old.startsWith(`${at}/`)) offsets.delete(old);
   }

@@ -30,6 +30,10 @@ export type RewardList = RewardUse[];
  */
 export interface Pipeline {
   /**
+   * A pipeline beside this one, which this one goes over: mappings are merged, all else is replaced, null takes away.
+   */
+  extends?: string;
+  /**
    * Names the pipeline's runs: lower-case letters, digits and dashes.
    */
   name: string;

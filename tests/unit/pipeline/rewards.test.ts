@@ -84,7 +84,7 @@ test("editors are told of a list, too, with the options of its plugins", () => {
   const schema = composedSchema([
     { reference: "reward-x", manifest: { ...manifest, capabilities, entry: "./x.ts", config } },
   ]);
-  const validate = createAjv().compile({ ...schema, required: [] });
+  const validate = createAjv().compile({ ...schema, else: {} });
   expect(validate({ reward: ["reward-x", { plugin: "reward-x", weight: 0, config: { deep: true } }] })).toBe(
     true,
   );
