@@ -2,7 +2,7 @@ import { dirname, resolve } from "node:path";
 import type { ResolvedReward } from "../contracts/plan.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { loadRewards, rewardDocument } from "../pipeline/load-rewards.ts";
-import { readPipeline } from "../pipeline/read-pipeline.ts";
+import { readExtended } from "../pipeline/read-extended.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 
 /** What says by what a run is scored again. */
@@ -28,5 +28,5 @@ export async function wantedRewards(
   if (reward !== undefined) return loadRewards(rewardDocument(reward), process.cwd(), plugins);
   if (pipeline === undefined) return plan.rewards;
   const file = resolve(pipeline);
-  return loadRewards(readPipeline(file), dirname(file), plugins);
+  return loadRewards(readExtended(file), dirname(file), plugins);
 }

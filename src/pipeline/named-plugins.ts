@@ -2,8 +2,7 @@ import { dirname, resolve } from "node:path";
 import { discoverPlugins } from "../plugins/discover.ts";
 import { checkManifest } from "../plugins/manifest.ts";
 import type { NamedPlugin } from "./composed-schema.ts";
-import { expandNames } from "./expand-names.ts";
-import { readPipeline } from "./read-pipeline.ts";
+import { readExtended } from "./read-extended.ts";
 import { resolvePlugins } from "./resolve-plugins.ts";
 import { slotsOf } from "./slots.ts";
 
@@ -23,7 +22,7 @@ export async function namedPlugins(options: {
     return manifest === undefined ? [] : [{ reference: manifest.name, manifest }];
   });
   if (pipeline === undefined) return found;
-  const document = expandNames(readPipeline(resolve(pipeline)));
+  const document = readExtended(resolve(pipeline));
   const { plugins } = await resolvePlugins(document, folder, pluginFolders);
   const references = new Map(slotsOf(document.value).map(({ pointer, reference }) => [pointer, reference]));
   const used = [...plugins].map(([pointer, { name, manifest }]) => ({

@@ -20,16 +20,22 @@ export interface ParsedYaml {
   readonly problems: readonly Problem[];
 }
 
+/** Characters, and values with those that aliases stand for, that a text may have. js-yaml itself allows a hundred levels. */
+const most = { characters: 4 * 2 ** 20, values: 200_000 };
+
 /** Parses YAML 1.2 (core schema) and keeps the position of each key and value. `file` is for messages. */
 export function parseYaml(source: string, file: string): ParsedYaml {
   try {
+    if (source.length > most.characters)
+      YAMLException.throwAt(source, 0, `it has more than ${most.characters} characters`, file);
     const events = parseEvents(source, { filename: file });
     const walk = walkEvents(events, source, file);
     const values = constructFromEvents(events, { source, json: true });
+    const room = { values: most.values };
     const documents = values.map((value, index) => ({
       file,
       source,
-      value: unshared(value),
+      value: unshared(value, room),
       offsets: walk.documents[index] ?? new Map(),
     }));
     return { documents, problems: walk.problems };
@@ -106,11 +112,12 @@ function scalarStart(event: ScalarEvent): number {
   return event.valueStart - (quoted ? 1 : 0);
 }
 
-/** Copies a value so that nodes shared by aliases are apart. */
-function unshared(value: unknown): unknown {
+/** Copies a value so that nodes shared by aliases are apart; `room` is how many there may be. */
+function unshared(value: unknown, room: { values: number }): unknown {
+  if (room.values-- <= 0) throw new YAMLException(`its aliases stand for more than ${most.values} values`);
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map(unshared);
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, unshared(item)]));
+  if (Array.isArray(value)) return value.map((item) => unshared(item, room));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, unshared(item, room)]));
 }
 
 /** js-yaml's reasons that say little to somebody who doesn't know its parser, and what helps. */
@@ -138,6 +145,7 @@ const explanations: [RegExp, { reason?: string; hint: string }][] = [
     },
   ],
   [/^an alias stands inside/, { hint: "Write the value out." }],
+  [/^nesting exceeded/, { reason: "it is more than 100 levels deep", hint: "Write it flatter." }],
   [/^unidentified alias/, { hint: "Put the text in quotes if no alias was meant." }],
   [/^unknown .*tag/, { hint: "Remove the tag; a pipeline needs none." }],
 ];
