@@ -2,11 +2,20 @@ import { distance } from "fastest-levenshtein";
 
 /** The candidate that was most likely meant by `word`: spelled alike, or in another case style; undefined if none. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
-  const scored = candidates.map((candidate) => ({ candidate, score: distance(bare(word), bare(candidate)) }));
+  const scored = candidates.map((candidate) => ({ candidate, score: mistakes(bare(word), bare(candidate)) }));
   const best = scored.sort((a, b) => a.score - b.score)[0];
   return best !== undefined && best.score <= Math.max(1, Math.floor(word.length / 3))
     ? best.candidate
     : undefined;
+}
+
+/** Typing errors between two words: neighbours that changed places are one, and not two as in Levenshtein's distance. */
+function mistakes(word: string, other: string): number {
+  const swapped = Array.from(
+    { length: Math.max(0, word.length - 1) },
+    (_, at) => word.slice(0, at) + word.charAt(at + 1) + word.charAt(at) + word.slice(at + 2),
+  );
+  return swapped.includes(other) ? 1 : distance(word, other);
 }
 
 function bare(word: string): string {
