@@ -4,17 +4,22 @@ import type { OpenRun } from "../runs/open-runs.ts";
 /** A table, and how many ask it now. */
 interface Opened {
   table: Promise<TrajectoryTable>;
+  /** When it was asked for, and how long it took, ms. */
   at: number;
+  took: number;
   using: number;
   isRetired: boolean;
 }
 
 /** Tables of runs' trajectories that are kept open; each has all of a run's trajectories in memory. */
 export interface Tables {
-  /** Does `work` with the table of a run, opened anew if it is older than `age` ms. Throws QUERY_DRIVER_MISSING. */
-  use<Result>(run: OpenRun, age: number, work: (table: TrajectoryTable) => Promise<Result>): Promise<Result>;
+  /** Does `work` with the table of a run, opened anew if it is too old. Throws QUERY_DRIVER_MISSING. */
+  use<Result>(run: OpenRun, work: (table: TrajectoryTable) => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 }
+
+/** A table is as old as this at most, ms, or as so many times what it took to open: a large one is not opened for each look. */
+const oldest = { age: 10_000, times: 60 };
 
 /** Keeps the tables of the `most` runs that were asked last. */
 export function openTables(most = 2): Tables {
@@ -32,27 +37,35 @@ export function openTables(most = 2): Tables {
     await closeUnused(opened).catch(() => {}); // whoever asked for it was told
   }
 
-  async function tableOf(run: OpenRun, age: number): Promise<Opened> {
+  function tableOf(run: OpenRun): Opened {
     const known = tables.get(run.id);
-    if (known !== undefined && performance.now() - known.at <= age) {
+    if (
+      known !== undefined &&
+      performance.now() - known.at <= Math.max(oldest.age, oldest.times * known.took)
+    ) {
       tables.delete(run.id);
       tables.set(run.id, known);
       return known;
     }
     const table = openTrajectoryTable(run);
-    const opened = { table, at: performance.now(), using: 0, isRetired: false };
+    const opened: Opened = { table, at: performance.now(), took: 0, using: 0, isRetired: false };
     void retire(run.id);
     tables.set(run.id, opened);
-    for (const [oldest] of [...tables].slice(0, -most)) void retire(oldest);
-    table.catch(() => {
-      if (tables.get(run.id) === opened) tables.delete(run.id);
-    });
+    for (const [unused] of [...tables].slice(0, -most)) void retire(unused);
+    table.then(
+      () => {
+        opened.took = performance.now() - opened.at;
+      },
+      () => {
+        if (tables.get(run.id) === opened) tables.delete(run.id);
+      },
+    );
     return opened;
   }
 
   return {
-    use: async (run, age, work) => {
-      const opened = await tableOf(run, age);
+    use: async (run, work) => {
+      const opened = tableOf(run);
       opened.using++;
       try {
         return await work(await opened.table);

@@ -32,11 +32,6 @@ export async function shownRun({ runs }: UiContext, name: string): Promise<Shown
   return { ...run, file, isLive: session !== undefined, ...(temporalUi === undefined ? {} : { temporalUi }) };
 }
 
-/** How old a table of a run may be, ms: one that goes on has new trajectories. */
-export function tableAge({ isLive, file }: ShownRun): number {
-  return isLive || file.address !== undefined ? 10_000 : 300_000;
-}
-
 /** The page of a workflow in the Temporal UI; undefined if that is not up. */
 export function temporalPage({ temporalUi, file }: ShownRun, workflow: string): string | undefined {
   if (temporalUi === undefined) return undefined;

@@ -4,7 +4,7 @@ import { counted, number } from "../../text/format.ts";
 import { document } from "../layout.ts";
 import { runPath, trajectoryPath } from "../paths.ts";
 import { link, table } from "../table.ts";
-import { type ShownRun, tableAge, type UiContext } from "../ui-context.ts";
+import type { ShownRun, UiContext } from "../ui-context.ts";
 
 const columns = ["trajectory", "step", "version", "outcome", "reward", "success", "turns", "answer"] as const;
 
@@ -14,7 +14,7 @@ const most = 500;
 /** One task over the whole of training: how its trajectories went, from the first version to the last. Throws QUERY_DRIVER_MISSING. */
 export async function taskPage(context: UiContext, run: ShownRun, task: string): Promise<string> {
   const only = [`task = '${task.replaceAll("'", "''")}'`];
-  const { rows, total } = await context.tables.use(run, tableAge(run), (opened) =>
+  const { rows, total } = await context.tables.use(run, (opened) =>
     opened.ask({ only, sort: "version, step", limit: most, skip: 0 }, columns),
   );
   const byVersion = new Map<number, number[]>();

@@ -10,7 +10,7 @@ import { document, runHeading } from "../layout.ts";
 import { runPath, trajectoryPath, withQuery } from "../paths.ts";
 import { link, table } from "../table.ts";
 import { type AskedList, rowsOfPage, tableQuery } from "../trajectory-query.ts";
-import { type ShownRun, tableAge, type UiContext } from "../ui-context.ts";
+import type { ShownRun, UiContext } from "../ui-context.ts";
 
 /** The columns of the list: what they are called, and how a value is written. */
 const columns: Partial<
@@ -55,9 +55,7 @@ ${textField("sort", "order", { value: asked.sort, hint: "reward desc, turns" })}
 
 async function found(context: UiContext, run: ShownRun, asked: AskedList): Promise<Html> {
   try {
-    const { rows, total } = await context.tables.use(run, tableAge(run), (opened) =>
-      opened.ask(tableQuery(asked), names),
-    );
+    const { rows, total } = await context.tables.use(run, (opened) => opened.ask(tableQuery(asked), names));
     return list(run, asked, rows, total);
   } catch (error) {
     if (!isEverturnError(error)) throw error;

@@ -122,7 +122,7 @@ function summary({ detail: { record, turns, tokens } }: ShownTrajectory): Html {
 }
 
 function again(id: string, turns: number): Html {
-  const kept = textField("turn", `turns that are kept, 0 to ${turns}`, {
+  const kept = textField("turn", `turns that are kept, 0 to ${Math.max(0, turns - 1)}`, {
     value: String(Math.max(0, turns - 1)),
     type: "number",
     required: true,

@@ -48,7 +48,7 @@ test("of a tool of several functions each call says which", async () => {
   ]);
   await expect(tried(board, "{}")).rejects.toThrow("board has several functions: pin, read.");
   await expect(tried(board, "pni {}")).rejects.toThrow(
-    "board has no function pni. Its functions: pin, read.",
+    "board has no function pni. Did you mean “pin”? Its functions: pin, read.",
   );
 });
 

@@ -16,7 +16,7 @@ describe("a broken pipeline is refused", () => {
       "pipeline.yaml: refused, 3 problems:
       pipeline.yaml:10:8: dataset.mix says nothing of “test”. Give each a weight: 0 leaves its tasks out.
       pipeline.yaml:10:8: dataset.mix leaves all tasks out. Give at least one data source a weight above 0.
-      pipeline.yaml:10:16: dataset.mix.tset is the share of a data source that no training task has. Their data sources are: test.
+      pipeline.yaml:10:16: dataset.mix.tset is the share of a data source that no training task has. Did you mean “test”? Their data sources are: test.
       Correct it and run again."
     `);
   });

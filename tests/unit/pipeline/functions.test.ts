@@ -106,7 +106,7 @@ describe("a tool of several functions", () => {
 
   it("is refused where names clash, or there is no such function", async () => {
     expect(await refused(`[{ plugin: ${board}, functions: [pin, raed] }]`)).toContain(
-      "tools[0].functions[1].function names “raed”, a function that the tool does not have. Its functions: pin, read.",
+      "tools[0].functions[1].function names “raed”, a function that the tool does not have. Did you mean “read”? Its functions: pin, read.",
     );
     expect(await refused(`[{ plugin: ${board} }, { plugin: ${board}, name: other }]`)).toMatch(
       /offers the tool “pin”, a name that tools\[0\] .*has already.*offers the tool “read”/s,

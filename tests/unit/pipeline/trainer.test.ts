@@ -125,7 +125,7 @@ describe("a trainer's settings that don't go together", () => {
   it("an algorithm that doesn't exist", async () => {
     expect(await refused(withTrainer("algorithm: gpro"))).toMatchInlineSnapshot(`
       "pipeline.yaml: refused, 1 problem:
-      pipeline.yaml:18:42: trainer.config.algorithm is “gpro”, but must be one of ppo, grpo, dr-grpo, dapo, rloo, reinforce++, reinforce++-baseline, gspo. Which algorithm's numbers stand where nothing else is said. docs/algorithms.md has them.
+      pipeline.yaml:18:42: trainer.config.algorithm is “gpro”, but must be one of ppo, grpo, dr-grpo, dapo, rloo, reinforce++, reinforce++-baseline, gspo. Did you mean “grpo”?
       Correct it and run again."
     `);
   });
