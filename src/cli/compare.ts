@@ -1,6 +1,7 @@
 import type { Command } from "commander";
-import type { ComparedEvaluation, EvaluationComparison } from "../evaluations/compare.ts";
+import type { EvaluationComparison } from "../evaluations/compare.ts";
 import { compare } from "../library/compare.ts";
+import { describedEvaluation } from "../library/described-evaluation.ts";
 import { differenceText, estimateText, probabilityText } from "../text/estimate.ts";
 import { counted } from "../text/format.ts";
 import { namedGroups } from "./numbers-text.ts";
@@ -39,8 +40,8 @@ async function compareTwo(first: string, second: string, { runs, limit, json }: 
 function comparisonLines(comparison: EvaluationComparison, limit: number): string[] {
   const { first, second, tasks, gained, lost } = comparison;
   return [
-    `first   ${describedText(first)}`,
-    `second  ${describedText(second)}`,
+    `first   ${visible(describedEvaluation(first))}`,
+    `second  ${visible(describedEvaluation(second))}`,
     `compared on ${counted(tasks, "task")} that both have`,
     "",
     ...measuresTable(comparison),
@@ -48,12 +49,6 @@ function comparisonLines(comparison: EvaluationComparison, limit: number): strin
     tasksLine("newly solved", gained, limit),
     tasksLine("lost", lost, limit),
   ];
-}
-
-function describedText({ id, policyVersion, tasks, samples, temperature = 0 }: ComparedEvaluation): string {
-  const drawn =
-    temperature === 0 ? "greedy" : `${counted(samples, "sample")} each at temperature ${temperature}`;
-  return `${visible(id)}: policy version ${policyVersion}, ${counted(tasks, "task")}, ${drawn}`;
 }
 
 function measuresTable({ bySource, byTag, ...all }: EvaluationComparison): string[] {

@@ -2,6 +2,7 @@ import type { Frame, Media, TrajectoryRecord } from "../contracts/generated/traj
 import type { ToolCallRecord } from "../contracts/trajectory.ts";
 import type { TokenRow } from "../report/token-rows.ts";
 import type { TrajectoryDetail, TurnDetail } from "../report/trajectory-detail.ts";
+import { turnFacts } from "../report/turn-facts.ts";
 import { approvalText } from "../text/approval.ts";
 import { counted, duration, number } from "../text/format.ts";
 import { type Paint, visible } from "./spans.ts";
@@ -52,17 +53,8 @@ function turnText(
   record: TrajectoryRecord | undefined,
   paint: Paint,
 ): string {
-  const { generated } = turn;
-  const version = record?.policyVersions[index] ?? generated?.policyVersion;
-  const facts = [
-    ...(version === undefined ? [] : [`policy version ${version}`]),
-    ...(generated === undefined
-      ? []
-      : [counted(generated.tokens.action, "token"), duration(generated.seconds)]),
-    ...(generated?.finishReason === "length" ? ["cut at the token limit"] : []),
-  ];
   return [
-    `${paint("bold", `turn ${index + 1}`)}  ${paint("dim", facts.join(" · "))}`,
+    `${paint("bold", `turn ${index + 1}`)}  ${paint("dim", turnFacts(turn, record?.policyVersions[index]))}`,
     ...saidLines(turn, paint),
     paint("green", "action"),
     indented(turn.action),

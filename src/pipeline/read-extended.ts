@@ -1,4 +1,5 @@
 import { dirname, join } from "node:path";
+import { isObject, type JsonObject } from "../contracts/json.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import type { Place } from "../validation/place.ts";
 import { type Pointer, valueAt } from "../validation/pointer.ts";
@@ -36,10 +37,9 @@ export function readExtended(path: string, below: readonly string[] = []): Sourc
 /** A pipeline over its base; what comes of the base keeps its place there. */
 function put(document: SourceDocument, base: SourceDocument): SourceDocument {
   const merged = merge(base.value, document.value);
-  const value =
-    typeof merged === "object" && merged !== null
-      ? Object.fromEntries(Object.entries(merged).filter(([key]) => key !== "extends"))
-      : merged;
+  const value = isObject(merged)
+    ? Object.fromEntries(Object.entries(merged).filter(([key]) => key !== "extends"))
+    : merged;
   const elsewhere = new Map<Pointer, Place>();
   for (const pointer of new Set([...base.offsets.keys(), ...(base.elsewhere?.keys() ?? [])])) {
     const isOwn = document.offsets.has(pointer) || valueAt(value, pointer) !== valueAt(base.value, pointer);
@@ -50,9 +50,9 @@ function put(document: SourceDocument, base: SourceDocument): SourceDocument {
 }
 
 function merge(base: unknown, over: unknown): unknown {
-  if (!isMapping(over)) return over;
-  const under = isMapping(base) && !namesAnother(base, over) ? base : {};
-  const merged = new Map(Object.entries(under));
+  if (!isObject(over)) return over;
+  const under = isObject(base) && !namesAnother(base, over) ? base : {};
+  const merged = new Map<string, unknown>(Object.entries(under));
   for (const [key, value] of Object.entries(over)) {
     if (value === null) merged.delete(key);
     else merged.set(key, merge(merged.get(key), value));
@@ -60,13 +60,6 @@ function merge(base: unknown, over: unknown): unknown {
   return Object.fromEntries(merged);
 }
 
-function namesAnother(
-  base: Readonly<Record<string, unknown>>,
-  over: Readonly<Record<string, unknown>>,
-): boolean {
+function namesAnother(base: JsonObject, over: JsonObject): boolean {
   return over.plugin !== undefined && over.plugin !== base.plugin;
-}
-
-function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

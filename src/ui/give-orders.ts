@@ -1,4 +1,4 @@
-import type { JsonObject } from "../contracts/json.ts";
+import { isObject, type JsonObject } from "../contracts/json.ts";
 import type { OrderName } from "../contracts/orders.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { checkArguments } from "../library/check-arguments.ts";
@@ -51,8 +51,8 @@ function isOrder(name: string): name is OrderName {
 
 function jsonObject(text: string): JsonObject | undefined {
   try {
-    const value: JsonObject | unknown[] | null = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }

@@ -1,6 +1,7 @@
 import type { StepRecord } from "../../contracts/generated/step-record.ts";
 import { grouped } from "../../text/format.ts";
 import { type Html, html, nothing } from "../html.ts";
+import { table } from "../table.ts";
 
 /** Why trajectories were left out, all steps together, the commonest reason first; nothing if none was. */
 export function leftOutTable(steps: readonly StepRecord[]): Html {
@@ -11,10 +12,6 @@ export function leftOutTable(steps: readonly StepRecord[]): Html {
     }
   }
   if (counts.size === 0) return nothing;
-  const rows = [...counts]
-    .sort(([, a], [, b]) => b - a)
-    .map(([reason, count]) => html`<tr><td>${reason}</td><td>${grouped(count)}</td></tr>`);
-  const head = html`<tr><th scope="col">reason</th><th scope="col">trajectories</th></tr>`;
-  return html`<h2>Why trajectories were left out</h2><div class="card scroll" tabindex="0" role="region" aria-label="Reasons"><table><thead>${head}</thead><tbody>${rows}</tbody></table></div>
-`;
+  const rows = [...counts].sort(([, a], [, b]) => b - a).map(([reason, count]) => [reason, grouped(count)]);
+  return html`<h2>Why trajectories were left out</h2>${table("Reasons", ["reason", "trajectories"], rows)}`;
 }

@@ -2,6 +2,7 @@ import type { StepRecord } from "../../contracts/generated/step-record.ts";
 import type { EvaluationRecord } from "../../contracts/run.ts";
 import { duration, grouped, number, percent } from "../../text/format.ts";
 import { type Html, html, nothing } from "../html.ts";
+import { table } from "../table.ts";
 
 const lastSteps = 12;
 
@@ -48,23 +49,20 @@ function staleness({ staleness: most, stalenessMean = most }: StepRecord): strin
 /** The last steps in numbers. */
 export function stepTable(steps: readonly StepRecord[]): Html {
   if (steps.length === 0) return nothing;
-  return html`<h2>The last steps</h2>${table(stepColumns, steps.slice(-lastSteps))}`;
+  return html`<h2>The last steps</h2>${numbersTable(stepColumns, steps.slice(-lastSteps))}`;
 }
 
 /** Every evaluation in numbers: the run's own, then those made by \`everturn evaluate\`. */
 export function evaluationTable(evaluations: readonly EvaluationRecord[]): Html {
   if (evaluations.length === 0) return nothing;
-  return html`<h2>Evaluations</h2>${table(evaluationColumns, evaluations)}`;
+  return html`<h2>Evaluations</h2>${numbersTable(evaluationColumns, evaluations)}`;
 }
 
-function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): Html {
+function numbersTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): Html {
   const filled = columns.filter(([, cell]) => rows.some((row) => cell(row) !== undefined));
-  const head = filled.map(([title]) => html`<th scope="col">${title}</th>`);
-  const body = rows.map(
-    (row) => html`<tr>${filled.map(([, cell]) => html`<td>${cell(row) ?? "–"}</td>`)}</tr>`,
-  );
-  return html`<div class="card scroll" tabindex="0" role="region" aria-label="Numbers"><table><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table></div>
-`;
+  const titles = filled.map(([title]) => title);
+  const cells = rows.map((row) => filled.map(([, cell]) => cell(row) ?? "–"));
+  return table("Numbers", titles, cells);
 }
 
 function optional(value: number | undefined, written = number): string | undefined {

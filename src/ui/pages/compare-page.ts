@@ -1,11 +1,13 @@
 import type { ComparedMeasures, EvaluationComparison } from "../../evaluations/compare.ts";
 import { compare } from "../../library/compare.ts";
+import { describedEvaluation } from "../../library/described-evaluation.ts";
 import { html } from "../../report/html.ts";
+import { table } from "../../report/table.ts";
 import { differenceText, estimateText, probabilityText } from "../../text/estimate.ts";
 import { counted } from "../../text/format.ts";
 import { document } from "../layout.ts";
 import { runPath } from "../paths.ts";
-import { link, table } from "../table.ts";
+import { link } from "../table.ts";
 import type { UiContext } from "../ui-context.ts";
 
 /** Tasks of each kind that are named. */
@@ -29,17 +31,10 @@ export async function comparePage({ runs }: UiContext, first: string, second: st
   );
   const titles = ["of", "measure", "tasks", "first", "second", "difference", "p"];
   const content = html`<h1>Two evaluations</h1>${notices.map((text) => html`<p class="problem">${text}</p>`)}
-<dl><dt>first</dt><dd>${described(compared, "first")}</dd><dt>second</dt><dd>${described(compared, "second")}</dd></dl>
+<dl><dt>first</dt><dd>${describedEvaluation(compared.first)}</dd><dt>second</dt><dd>${describedEvaluation(compared.second)}</dd></dl>
 <p class="facts">${`On ${counted(compared.tasks, "task")} that both have; 95 % intervals; p of a paired test.`}</p>
 ${table("Measures", titles, rows)}<h2>Newly solved: ${gained.length}</h2>${tasks(compared, gained)}<h2>Lost: ${lost.length}</h2>${tasks(compared, lost)}`;
   return document({ title: `${compared.first.id} and ${compared.second.id}`, content });
-}
-
-function described(compared: EvaluationComparison, which: "first" | "second"): string {
-  const { id, policyVersion, tasks, samples, temperature = 0 } = compared[which];
-  const drawn =
-    temperature === 0 ? "greedy" : `${counted(samples, "sample")} each at temperature ${temperature}`;
-  return `${id}: policy version ${policyVersion}, ${counted(tasks, "task")}, ${drawn}`;
 }
 
 function tasks({ second }: EvaluationComparison, ids: readonly string[]) {

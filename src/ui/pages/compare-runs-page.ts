@@ -2,10 +2,11 @@ import type { StepRecord } from "../../contracts/generated/step-record.ts";
 import { html } from "../../report/html.ts";
 import { type ReportData, readReportData } from "../../report/read-run.ts";
 import { linePlot, type Series } from "../../report/svg/line-plot.ts";
+import { table } from "../../report/table.ts";
 import { number, percent, shortPercent } from "../../text/format.ts";
 import { document } from "../layout.ts";
 import { runPath, withQuery } from "../paths.ts";
-import { link, table } from "../table.ts";
+import { link } from "../table.ts";
 import type { ShownRun } from "../ui-context.ts";
 
 type Read = (record: StepRecord) => number | undefined;

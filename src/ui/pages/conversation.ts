@@ -3,8 +3,9 @@ import type { Message } from "../../contracts/message.ts";
 import type { ToolCallRecord } from "../../contracts/trajectory.ts";
 import { type Html, html } from "../../report/html.ts";
 import type { TrajectoryDetail, TurnDetail } from "../../report/trajectory-detail.ts";
+import { turnFacts } from "../../report/turn-facts.ts";
 import { approvalText } from "../../text/approval.ts";
-import { counted, duration } from "../../text/format.ts";
+import { counted } from "../../text/format.ts";
 import { runPath, withQuery } from "../paths.ts";
 
 /** What was said in a trajectory: the prompt, and each turn's action, calls and observations. */
@@ -26,25 +27,14 @@ export function conversation(
   return html`<div class="talk">${said}${whole}${turns.flatMap((turn, index) => turnOf(run, turn, index, record?.policyVersions[index]))}</div>`;
 }
 
-function turnOf(
-  run: string,
-  { action, toolCalls, said = [], generated }: TurnDetail,
-  index: number,
-  version = generated?.policyVersion,
-): Html[] {
-  const facts = [
-    ...(version === undefined ? [] : [`policy version ${version}`]),
-    ...(generated === undefined
-      ? []
-      : [counted(generated.tokens.action, "token"), duration(generated.seconds)]),
-    ...(generated?.finishReason === "length" ? ["cut at the token limit"] : []),
-  ];
+function turnOf(run: string, turn: TurnDetail, index: number, version?: number): Html[] {
+  const { action, toolCalls, said = [] } = turn;
   return [
     ...said.map(
       ({ role, content }) =>
         html`<section class="said person"><h3>${`a person, as ${role}`}</h3><pre>${content}</pre></section>`,
     ),
-    html`<section class="said action" id="turn-${index + 1}"><h3>${`turn ${index + 1}`}<span>${facts.join(" · ")}</span></h3><pre>${action || "(nothing)"}</pre></section>`,
+    html`<section class="said action" id="turn-${index + 1}"><h3>${`turn ${index + 1}`}<span>${turnFacts(turn, version)}</span></h3><pre>${action || "(nothing)"}</pre></section>`,
     ...toolCalls.map((call) => callOf(run, call)),
   ];
 }

@@ -1,5 +1,6 @@
 import type { EvaluationRecord } from "../../contracts/run.ts";
 import { html } from "../../report/html.ts";
+import { table } from "../../report/table.ts";
 import { otherEvaluations, ownEvaluations } from "../../runs/evaluations.ts";
 import { lastRecordedStep } from "../../runs/recorded-steps.ts";
 import { estimateText } from "../../text/estimate.ts";
@@ -8,7 +9,7 @@ import { firstVersion } from "../../versions/first-version.ts";
 import { textField } from "../form.ts";
 import { document, runHeading } from "../layout.ts";
 import { runPath, withQuery } from "../paths.ts";
-import { link, table } from "../table.ts";
+import { link } from "../table.ts";
 import type { ShownRun } from "../ui-context.ts";
 
 /** A run's evaluations, its own and those that were made of it, and a form that compares two. */

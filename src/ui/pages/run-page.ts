@@ -6,12 +6,13 @@ import { headline } from "../../report/sections/headline.ts";
 import { leftOutTable } from "../../report/sections/left-out.ts";
 import { plots } from "../../report/sections/plots.ts";
 import { stepTable } from "../../report/sections/tables.ts";
+import { table } from "../../report/table.ts";
 import { number, percent } from "../../text/format.ts";
 import { document, runHeading } from "../layout.ts";
 import { livePart } from "../live-part.ts";
 import { runPath } from "../paths.ts";
 import { stateOf } from "../run-line.ts";
-import { link, table } from "../table.ts";
+import { link } from "../table.ts";
 import { type ShownRun, temporalPage } from "../ui-context.ts";
 
 /** Steps that the table names, the newest first; the plots show all. */

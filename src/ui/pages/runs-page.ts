@@ -1,12 +1,12 @@
 import { messageOf } from "../../errors/message-of.ts";
 import { foldersIn } from "../../files/names-in.ts";
 import { type Html, html } from "../../report/html.ts";
+import { table } from "../../report/table.ts";
 import { isRun } from "../../runs/run-file.ts";
 import { choice } from "../form.ts";
 import { document } from "../layout.ts";
 import { livePart } from "../live-part.ts";
 import { readRunLine, runCells, runTitles } from "../run-line.ts";
-import { table } from "../table.ts";
 import { shownRun, type UiContext } from "../ui-context.ts";
 
 /** All runs of the folder, the newest first. */

@@ -1,24 +1,25 @@
+import { conditions } from "../../library/query-trajectories.ts";
 import { html } from "../../report/html.ts";
 import { linePlot } from "../../report/svg/line-plot.ts";
+import { table } from "../../report/table.ts";
 import { counted, number } from "../../text/format.ts";
 import { document } from "../layout.ts";
 import { runPath, trajectoryPath } from "../paths.ts";
-import { link, table } from "../table.ts";
+import { link } from "../table.ts";
 import type { ShownRun, UiContext } from "../ui-context.ts";
 
-const columns = ["trajectory", "step", "version", "outcome", "reward", "success", "turns", "answer"] as const;
+const columns = ["trajectory", "version", "outcome", "reward", "success", "turns", "answer"] as const;
 
 /** So many trajectories of a task are shown. */
 const most = 500;
 
 /** One task over the whole of training: how its trajectories went, from the first version to the last. Throws QUERY_DRIVER_MISSING. */
 export async function taskPage(context: UiContext, run: ShownRun, task: string): Promise<string> {
-  const only = [`task = '${task.replaceAll("'", "''")}'`];
   const { rows, total } = await context.tables.use(run, (opened) =>
-    opened.ask({ only, sort: "version, step", limit: most, skip: 0 }, columns),
+    opened.ask({ only: conditions({ task }), sort: "version, step", limit: most, skip: 0 }, columns),
   );
   const byVersion = new Map<number, number[]>();
-  for (const [, , version, , reward] of rows) {
+  for (const [, version, , reward] of rows) {
     const rewards = byVersion.get(Number(version ?? 0)) ?? [];
     byVersion.set(Number(version ?? 0), [...rewards, Number(reward)]);
   }
@@ -26,7 +27,7 @@ export async function taskPage(context: UiContext, run: ShownRun, task: string):
     ([version, rewards]) => [version, rewards.reduce((sum, one) => sum + one, 0) / rewards.length] as const,
   );
   const last = Math.max(1, ...byVersion.keys());
-  const cells = rows.map(([id, , version, outcome, reward, success, turns, answer]) => [
+  const cells = rows.map(([id, version, outcome, reward, success, turns, answer]) => [
     link(trajectoryPath(String(id)), String(id).slice(run.id.length + 1)),
     String(version ?? "–"),
     String(outcome),

@@ -4,11 +4,12 @@ import { isEverturnError } from "../../errors/everturn-error.ts";
 import { toolDefinitions } from "../../pipeline/tool-definitions.ts";
 import { type QueryColumnName, queryColumns } from "../../query/columns.ts";
 import { type Html, html } from "../../report/html.ts";
+import { table } from "../../report/table.ts";
 import { duration, grouped, number } from "../../text/format.ts";
 import { choice, textField } from "../form.ts";
 import { document, runHeading } from "../layout.ts";
 import { runPath, trajectoryPath, withQuery } from "../paths.ts";
-import { link, table } from "../table.ts";
+import { link } from "../table.ts";
 import { type AskedList, rowsOfPage, tableQuery } from "../trajectory-query.ts";
 import type { ShownRun, UiContext } from "../ui-context.ts";
 
