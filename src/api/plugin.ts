@@ -7,6 +7,7 @@ export type {
   DefinedReward,
   DefinedTool,
   DefinedToolset,
+  DefinedTracker,
   ObjectSchema,
   StandardSchema,
 } from "../contracts/definitions.ts";
@@ -29,8 +30,15 @@ export type {
   ToolPlugin,
   ToolResponse,
 } from "../contracts/tool.ts";
+export type {
+  TrackedEnding,
+  TrackedEntry,
+  TrackedRun,
+  TrackerPlugin,
+  TrackerSession,
+} from "../contracts/tracker.ts";
 export type { Outcome, ToolCallRecord, TurnRecord } from "../contracts/trajectory.ts";
-export { defineDataset, defineReward, defineTool, wrapTool } from "../definitions/define.ts";
+export { defineDataset, defineReward, defineTool, defineTracker, wrapTool } from "../definitions/define.ts";
 export { type Agent, type AgentContext, defineAgent } from "../definitions/define-agent.ts";
 export { defineToolset } from "../definitions/define-toolset.ts";
 export { killProcess, processHandle } from "../processes/process-handle.ts";

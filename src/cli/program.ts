@@ -15,6 +15,7 @@ const commands: Record<string, () => Promise<(program: Command) => void>> = {
   explain: async () => (await import("./explain.ts")).registerExplain,
   data: async () => (await import("./data.ts")).registerData,
   trajectories: async () => (await import("./trajectories.ts")).registerTrajectories,
+  track: async () => (await import("./track.ts")).registerTrack,
   show: async () => (await import("./show.ts")).registerShow,
   rescore: async () => (await import("./rescore.ts")).registerRescore,
   trajectory: async () => (await import("./trajectory.ts")).registerTrajectory,

@@ -10,6 +10,7 @@ import type { PluginCheck } from "./promise.ts";
 import { rewardChecks } from "./reward-checks.ts";
 import { toolChecks } from "./tool-checks.ts";
 import { toolSubject } from "./tool-subject.ts";
+import { trackerChecks } from "./tracker-checks.ts";
 
 /**
  * The promises of a plugin, each to be checked by itself: `for (const { name, run } of await pluginChecks("./tools/length.ts"))
@@ -45,6 +46,8 @@ export async function pluginChecks(
         return policyChecks(resolved);
       case "trainer":
         return trainerChecks(resolved);
+      case "tracker":
+        return trackerChecks(resolved);
     }
   }
 }

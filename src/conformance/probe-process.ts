@@ -17,6 +17,7 @@ const probes: Partial<Record<PluginManifest["kind"], () => Promise<{ probe: Prob
   loss: () => import("./probes/loss.ts"),
   policy: () => import("./probes/policy.ts"),
   trainer: () => import("./probes/trainer.ts"),
+  tracker: () => import("./probes/tracker.ts"),
 };
 
 // Before a plugin takes the globals away that are none of a workflow's.

@@ -6,6 +6,7 @@ import type { AgentLoop, LoopContext } from "./loop.ts";
 import type { PolicyPlugin } from "./policy.ts";
 import type { Score, ScoreRequest, Unscored } from "./reward.ts";
 import type { ToolCreation, ToolExecution, ToolResponse } from "./tool.ts";
+import type { TrackerPlugin } from "./tracker.ts";
 import type { TrainerPlugin } from "./trainer.ts";
 
 /** A library's schema that can be told as JSON Schema: of zod 4, arktype, valibot by `toStandardJsonSchema`. */
@@ -125,6 +126,12 @@ export interface DefinedDataset<ConfigSchema, Config> extends Defined<ConfigSche
   name?: string;
   /** Reads every task, in a stable order. */
   load(config: Config): Promise<Task[]> | Task[];
+}
+
+/** A tracker in one file. */
+export interface DefinedTracker<ConfigSchema, Config> extends Defined<ConfigSchema>, TrackerPlugin<Config> {
+  /** Default: the file's. */
+  name?: string;
 }
 
 /** An agent loop in one file. */

@@ -135,6 +135,8 @@ export interface Plan {
   evaluation: Required<NonNullable<Pipeline["evaluation"]>>;
   checkpoints: Required<NonNullable<Pipeline["checkpoints"]>>;
   retention: Required<NonNullable<Pipeline["retention"]>>;
+  /** What is told of steps and evaluations as they end. Absent if nothing is. */
+  trackers?: ResolvedPlugin[];
   /** How it was changed since the run began, in order. Absent if it never was. */
   changes?: PlanChange[];
 }

@@ -7,10 +7,12 @@ import type {
   DefinedDataset,
   DefinedReward,
   DefinedTool,
+  DefinedTracker,
   ObjectSchema,
 } from "../contracts/definitions.ts";
 import type { RewardPlugin } from "../contracts/reward.ts";
 import type { ToolPlugin } from "../contracts/tool.ts";
+import type { TrackerPlugin } from "../contracts/tracker.ts";
 import { foreignTool } from "../plugins/foreign/foreign-tool.ts";
 import { issuesText, speaksStandard } from "../plugins/standard-schema.ts";
 import { marked } from "./mark.ts";
@@ -73,4 +75,12 @@ export function defineDataset<const Config extends ObjectSchema | undefined = un
 ): DatasetPlugin;
 export function defineDataset(definition: DatasetPlugin): DatasetPlugin {
   return marked("dataset", { ...definition });
+}
+
+/** A tracker in one file: its default export, `trackers: [./trackers/chat.ts]`. */
+export function defineTracker<const Config extends ObjectSchema | undefined = undefined>(
+  definition: DefinedTracker<Config, ConfigOf<Config>>,
+): TrackerPlugin;
+export function defineTracker(definition: TrackerPlugin): TrackerPlugin {
+  return marked("tracker", { ...definition });
 }

@@ -18,6 +18,7 @@ const helpers: Record<Kind, string> = {
   loss: "defineLoss",
   policy: "definePolicy",
   trainer: "defineTrainer",
+  tracker: "defineTracker",
 };
 
 /** What the export of a loaded module defines, as data, or why it is no definition of this kind. */

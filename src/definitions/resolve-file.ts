@@ -70,6 +70,7 @@ const functionsOf: Record<PluginManifest["kind"], readonly string[]> = {
   loss: ["loss"],
   policy: ["initialize", "open", "check", "framing", "traits"],
   trainer: ["open", "check", "resolve"],
+  tracker: ["open"],
 };
 
 function checked(definition: Definition, file: string, text: string, name: string) {

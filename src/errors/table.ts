@@ -480,6 +480,16 @@ export const errorTable = {
 
   // Runs
   RUN_NOT_FOUND: { message: "There is no run {run} in {folder}.", retryable: false, help: "{hint}" },
+  RUN_WITHOUT_TRACKERS: {
+    message: "The pipeline of {run} names no trackers.",
+    retryable: false,
+    help: "Say them in the pipeline of the next run: `trackers: [tracker-tensorboard]` (docs/trackers.md).",
+  },
+  TRACKER_FAILED: {
+    message: "The trackers of {run} were not told of {untold} of its results.",
+    retryable: true,
+    help: "The lines above say why; `everturn track {run}` tries it again.",
+  },
   RUN_OF_EARLIER_RELEASE: {
     message: "The run {run} was begun by Everturn 0.3 or earlier, which kept runs in another form.",
     retryable: false,

@@ -1,6 +1,8 @@
 import type { PlanChange } from "../contracts/plan.ts";
 import type { TrainingResult } from "../contracts/run.ts";
+import type { TrackedEnding } from "../contracts/tracker.ts";
 import { changedSources } from "../definitions/digest.ts";
+import { isEverturnError } from "../errors/everturn-error.ts";
 import { writeReport } from "../report/write-report.ts";
 import { type OpenRun, openRun } from "../runs/open-runs.ts";
 import type { RunReference } from "../runs/run-reference.ts";
@@ -8,6 +10,7 @@ import { changeRun } from "../supervision/change-run.ts";
 import type { RunSession } from "../supervision/session.ts";
 import { finishTraining, startTraining } from "../supervision/training-handle.ts";
 import { withSession } from "../supervision/with-session.ts";
+import { runTrackers } from "../tracking/run-trackers.ts";
 import { displayPath } from "../validation/place.ts";
 import { type RunEvent, serverEvent, type Told, telling } from "./events.ts";
 import { follow } from "./follow.ts";
@@ -41,9 +44,36 @@ export function trainRun({ runs, run }: RunReference, options: TrainRun): Promis
       note(`run ${run}: starting Temporal and the workers`);
     };
     return withSession({ runs, run, temporal, upgrade, held, note, signal, isGuest }, (session) =>
-      trainIn(session, current, tell),
+      tracked(current, tell, (telling) => trainIn(session, current, telling)),
     );
   });
+}
+
+/** Does `train` with a `tell` that tells the run's trackers, too. */
+async function tracked(
+  run: OpenRun,
+  tell: (event: RunEvent) => void,
+  train: (tell: (event: RunEvent) => void) => Promise<TrainingResult>,
+): Promise<TrainingResult> {
+  if (run.plan.trackers === undefined) return train(tell);
+  const note = (text: string) => tell({ type: "note", text });
+  const trackers = await runTrackers(run, note);
+  let ending: TrackedEnding = "failed";
+  try {
+    const result = await train((event) => {
+      tell(event);
+      if (event.type === "step") trackers.tellStep(event.record);
+      if (event.type === "evaluation") trackers.tellEvaluation(event.record);
+    });
+    ending = "completed";
+    return result;
+  } catch (error) {
+    if (isEverturnError(error) && error.code === "INTERRUPTED") ending = "interrupted";
+    throw error;
+  } finally {
+    const untold = await trackers.close(ending);
+    if (untold > 0) note(`trackers were not told of ${untold} of its results: npx everturn track ${run.id}`);
+  }
 }
 
 async function trainIn(

@@ -41,6 +41,9 @@ export function assemblePlan(
     evaluation,
     checkpoints,
     retention,
+    ...(pipeline.trackers.length === 0
+      ? {}
+      : { trackers: pipeline.trackers.map((_, index) => at(child("/trackers", index))) }),
   });
 }
 

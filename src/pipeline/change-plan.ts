@@ -43,6 +43,7 @@ const reasons: readonly [beginning: string, reason: string][] = [
   ["reward", "the rewards so far are its"],
   ["trainer", "the optimizer's state is of these settings"],
   ["warmStart", "the versions so far began with it"],
+  ["trackers", "they have been told of what came before"],
   ["rollout", "the trajectories of a step, some of which may be under way, are sampled alike"],
 ];
 
@@ -101,7 +102,7 @@ function reasonAgainst(key: string, from: JsonValue | undefined, to: JsonValue |
 
 /** The plugins of a plan by their pointers in `pipeline`, the plan in the words of one. */
 function pluginsOf(plan: Plan, pipeline: unknown): Map<Pointer, ResolvedPlugin> {
-  const { policy, dataset, tools, loop, rewards, trainer } = plan;
+  const { policy, dataset, tools, loop, rewards, trainer, trackers = [] } = plan;
   const places = rewardPlaces(pipeline);
   const uses: [Pointer, ResolvedPlugin][] = [
     ["/policy", policy],
@@ -112,6 +113,7 @@ function pluginsOf(plan: Plan, pipeline: unknown): Map<Pointer, ResolvedPlugin> 
     ["/trainer", trainer],
     ...(trainer.loss === undefined ? [] : [["/trainer/loss", trainer.loss] as [Pointer, ResolvedPlugin]]),
     ...tools.map((tool, index): [Pointer, ResolvedPlugin] => [child("/tools", index), tool]),
+    ...trackers.map((tracker, index): [Pointer, ResolvedPlugin] => [child("/trackers", index), tracker]),
   ];
   return new Map(uses);
 }

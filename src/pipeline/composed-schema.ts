@@ -19,6 +19,7 @@ const useOf: Record<Kind, "PluginUse" | "TrainerUse" | "ToolUse" | "RewardUse"> 
   tool: "ToolUse",
   reward: "RewardUse",
   trainer: "TrainerUse",
+  tracker: "PluginUse",
 };
 
 /**
@@ -83,6 +84,7 @@ export function composedSchema(plugins: readonly NamedPlugin[]): JsonObject {
       tools: { ...properties.tools, items: { $ref: "#/definitions/toolUseOrName" } },
       loop: slot("loop", properties.loop),
       trainer: slot("trainer", properties.trainer),
+      trackers: { ...properties.trackers, items: { $ref: "#/definitions/trackerUseOrName" } },
     },
     definitions,
   };

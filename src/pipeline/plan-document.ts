@@ -10,7 +10,7 @@ import type { SourceDocument } from "../validation/source-document.ts";
 
 /** A plan in the words of a pipeline again, with all that was in force written out; times in milliseconds. */
 export function planDocument(plan: Plan): SourceDocument {
-  const { name, seed, steps, warmStart, rollout, evaluation, checkpoints, retention } = plan;
+  const { name, seed, steps, warmStart, rollout, evaluation, checkpoints, retention, trackers } = plan;
   const { loss } = plan.trainer;
   const value = structuredClone({
     ...{ name, seed, steps },
@@ -27,6 +27,7 @@ export function planDocument(plan: Plan): SourceDocument {
     trainer: { ...pluginUse(plan.trainer), ...(loss === undefined ? {} : { loss: pluginUse(loss) }) },
     ...(warmStart === undefined ? {} : { warmStart }),
     ...{ rollout, evaluation, checkpoints, retention },
+    ...(trackers === undefined ? {} : { trackers: trackers.map(pluginUse) }),
   });
   return { file: "plan", source: "", value, offsets: new Map() };
 }

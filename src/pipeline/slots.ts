@@ -34,6 +34,7 @@ export function placesOf(pipeline: unknown): readonly [Pointer, Slot["kind"]][] 
     ...places,
     ...each(rewardPlaces(pipeline), "reward"),
     ...each(itemsOf(valueAt(pipeline, "/tools"), "/tools"), "tool"),
+    ...each(itemsOf(valueAt(pipeline, "/trackers"), "/trackers"), "tracker"),
   ];
 }
 

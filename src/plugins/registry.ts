@@ -6,6 +6,7 @@ import type { ResolvedLoop, ResolvedPlugin } from "../contracts/plan.ts";
 import type { PolicyPlugin } from "../contracts/policy.ts";
 import type { GroupRewardPlugin, RewardPlugin } from "../contracts/reward.ts";
 import type { ToolPlugin } from "../contracts/tool.ts";
+import type { TrackerPlugin } from "../contracts/tracker.ts";
 import type { TrainerPlugin } from "../contracts/trainer.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
@@ -25,6 +26,7 @@ const required: Record<Kind, readonly string[]> = {
   trainer: ["open"],
   loss: [],
   loop: [],
+  tracker: ["open"],
 };
 
 /** The functions that a plugin with this manifest must have. */
@@ -76,6 +78,11 @@ export async function loadPolicy(plugin: ResolvedPlugin): Promise<PolicyPlugin> 
 /** Imports a trainer plugin. */
 export async function loadTrainer(plugin: ResolvedPlugin): Promise<TrainerPlugin> {
   return load(plugin, (value): value is TrainerPlugin => hasAll(value, required.trainer));
+}
+
+/** Imports a tracker plugin. */
+export async function loadTracker(plugin: ResolvedPlugin): Promise<TrackerPlugin> {
+  return load(plugin, (value): value is TrackerPlugin => hasAll(value, required.tracker));
 }
 
 /** Imports a loss plugin. */

@@ -146,6 +146,11 @@ export function foldedKey(step: number): TreeKey<FoldedStep> {
   return treeKeyOf("steps", step, "folded");
 }
 
+/** What a tracker of a run has been told, by its place in the plan: names of steps and evaluations. */
+export function trackedRow(tracker: number): Row<{ name: string }> {
+  return (number) => keyOf("trackers", tracker, number);
+}
+
 /** That the single records of a step's trajectories were removed, which are in its file; how many there were. */
 export function freedRecordsKey(step: number): Key<{ records: number }> {
   return keyOf("steps", step, "freed-records");

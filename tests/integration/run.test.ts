@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,7 +23,10 @@ let result: TrainingResult & { seconds: number };
 beforeAll(async () => {
   const binary = await findServerBinary();
   server = await startDevServer({ binary, database: join(runs, "server.db"), log: join(runs, "server.log") });
-  const ended = await everturn("run", pipeline, "--runs", runs, "--address", server.address, "--json");
+  const tracked = ["--set", "trackers=[tracker-tensorboard]"];
+  const ended = await everturn(
+    ...["run", pipeline, "--runs", runs, "--address", server.address, "--json", ...tracked],
+  );
   expect(ended.code, ended.stderr).toBe(0);
   result = lastLine(ended.stdout);
 });
@@ -54,6 +57,14 @@ test("a run that joins a server leaves its folder with plan, metrics, checkpoint
   for (const file of ["model.safetensors", "config.json", "tokenizer.json", "tokenizer_config.json"]) {
     expect(existsSync(join(newest.stdout.trim(), file)), file).toBe(true);
   }
+  const events = readdirSync(join(folder.root, "tensorboard"));
+  expect(events).toEqual([expect.stringMatching(/^events\.out\.tfevents\.\d{10}\./)]);
+  const written = readFileSync(join(folder.root, "tensorboard", events[0] ?? ""), "latin1");
+  for (const [tag, times] of [
+    ["train/rewardMean", 3],
+    ["evaluation/accuracy", 4],
+  ] as const)
+    expect(written.split(tag)).toHaveLength(1 + times);
   const names = ["evaluation-v0000", "evaluation-v0001", "evaluation-v0003", "evaluation-v0004"];
   const evaluations = names.map((name) =>
     storedRecord<EvaluationRecord>(join(folder.root, "evaluations", `${name}.json`)),

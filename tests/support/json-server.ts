@@ -1,10 +1,11 @@
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders } from "node:http";
-import { json } from "node:stream/consumers";
+import { text } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
 
 /** What a server was asked, and what it says to that. */
 export interface Asked {
+  method: string;
   path: string;
   headers: IncomingHttpHeaders;
   body: ReturnType<typeof JSON.parse>;
@@ -16,7 +17,9 @@ export async function jsonServer(
 ): Promise<{ url: string; asked: Asked[] }> {
   const asked: Asked[] = [];
   const server = createServer(async (request, response) => {
-    const one = { path: request.url ?? "", headers: request.headers, body: await json(request) };
+    const { url = "", method = "", headers } = request;
+    const sent = await text(request);
+    const one = { method, path: url, headers, body: sent === "" ? undefined : JSON.parse(sent) };
     asked.push(one);
     const { status = 200, value } = answer(one);
     response.writeHead(status, { "content-type": "application/json" });

@@ -245,6 +245,10 @@ export interface Pipeline {
     every: number;
   };
   /**
+   * What is told of each step and evaluation as it ends, each a plugin of kind tracker. None by default.
+   */
+  trackers: PluginUse[];
+  /**
    * What stays of trajectories beside the Parquet file of their step.
    */
   retention: {

@@ -25,7 +25,7 @@ export interface PluginManifest {
   /**
    * Which place of a pipeline the plugin fills.
    */
-  kind: "tool" | "reward" | "loop" | "policy" | "trainer" | "loss" | "dataset";
+  kind: "tool" | "reward" | "loop" | "policy" | "trainer" | "loss" | "dataset" | "tracker";
   /**
    * The plugin's version, for example 0.1.0.
    */

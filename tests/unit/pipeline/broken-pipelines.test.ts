@@ -5,7 +5,7 @@ describe("a broken pipeline is refused", () => {
   it("an unknown key at the top", async () => {
     expect(await withPipeline("steps: 2", "steps: 2\nstep: 3")).toMatchInlineSnapshot(`
       "pipeline.yaml: refused, 1 problem:
-      pipeline.yaml:4:1: unknown key “step” in the pipeline. Did you mean “steps”? Known keys: extends, name, seed, steps, policy, dataset, tools, hosts, loop, reward, trainer, warmStart, rollout, evaluation, checkpoints, retention.
+      pipeline.yaml:4:1: unknown key “step” in the pipeline. Did you mean “steps”?
       Correct it and run again."
     `);
   });
@@ -51,7 +51,7 @@ describe("a broken pipeline is refused", () => {
   it("a misspelled required key, once", async () => {
     expect(await withPipeline("policy:\n", "pollicy:\n")).toMatchInlineSnapshot(`
       "pipeline.yaml: refused, 1 problem:
-      pipeline.yaml:4:1: unknown key “pollicy” in the pipeline. Did you mean “policy”? Known keys: extends, name, seed, steps, policy, dataset, tools, hosts, loop, reward, trainer, warmStart, rollout, evaluation, checkpoints, retention.
+      pipeline.yaml:4:1: unknown key “pollicy” in the pipeline. Did you mean “policy”?
       Correct it and run again."
     `);
   });
@@ -339,7 +339,7 @@ describe("a broken pipeline is refused", () => {
   it("several problems at once, in the order of the file", async () => {
     expect(await withPipeline("seed: 7\nsteps: 2", "sed: 7\nsteps: -1")).toMatchInlineSnapshot(`
       "pipeline.yaml: refused, 2 problems:
-      pipeline.yaml:2:1: unknown key “sed” in the pipeline. Did you mean “seed”? Known keys: extends, name, seed, steps, policy, dataset, tools, hosts, loop, reward, trainer, warmStart, rollout, evaluation, checkpoints, retention.
+      pipeline.yaml:2:1: unknown key “sed” in the pipeline. Did you mean “seed”?
       pipeline.yaml:3:8: steps is -1, but must be at least 0. How many policy-gradient steps to take, for example 40. 0 stops after the warm start.
       Correct it and run again."
     `);

@@ -139,7 +139,7 @@ describe("a broken plugin is refused", () => {
   it("a manifest of an unknown kind", async () => {
     expect(await withManifest('"kind": "tool"', '"kind": "tools"')).toMatchInlineSnapshot(`
       "pipeline.yaml: refused, 1 problem:
-      plugins/tool-test/everturn.plugin.json:3:11: kind is “tools”, but must be one of tool, reward, loop, policy, trainer, loss, dataset. Did you mean “tool”?
+      plugins/tool-test/everturn.plugin.json:3:11: kind is “tools”, but must be one of tool, reward, loop, policy, trainer, loss, dataset, tracker. Did you mean “tool”?
       Correct it and run again."
     `);
   });

@@ -1,0 +1,45 @@
+/** A tracking server's REST API, version 2.0. */
+export interface Mlflow {
+  /** Throws Error with what the server says. */
+  post(path: string, body: object, signal: AbortSignal): Promise<Record<string, unknown>>;
+  find(path: string, signal: AbortSignal): Promise<Record<string, unknown> | undefined>;
+}
+
+export function mlflowAt(url: string, token: string | undefined): Mlflow {
+  const base = `${url.replace(/\/+$/, "")}/api/2.0/mlflow/`;
+  const headers = {
+    "content-type": "application/json",
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+  };
+  async function ask(
+    path: string,
+    init: RequestInit,
+  ): Promise<{ status: number; body: Record<string, unknown> }> {
+    const response = await fetch(base + path, { ...init, headers });
+    const text = await response.text();
+    const body = parsed(text);
+    if (response.ok || body.error_code === "RESOURCE_DOES_NOT_EXIST")
+      return { status: response.status, body };
+    const said = typeof body.message === "string" ? body.message : text.slice(0, 200);
+    throw new Error(`${base}${path.split("?")[0]} answered ${response.status}: ${said}`);
+  }
+  return {
+    async post(path, body, signal) {
+      const answer = await ask(path, { method: "POST", body: JSON.stringify(body), signal });
+      if (answer.status < 300) return answer.body;
+      throw new Error(`${base}${path} answered ${answer.status}: ${answer.body.message}`);
+    },
+    async find(path, signal) {
+      const answer = await ask(path, { signal });
+      return answer.status < 300 ? answer.body : undefined;
+    },
+  };
+}
+
+function parsed(text: string): Record<string, unknown> {
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return {}; // a proxy's page, which the error above shows
+  }
+}

@@ -1,0 +1,54 @@
+/** The mutation by which W&B's own client begins a run and goes on with it. */
+export const upsertRun = `mutation UpsertBucket($name: String, $project: String, $entity: String, $displayName: String, $config: JSONString, $tags: [String!]) {
+  upsertBucket(input: { name: $name, modelName: $project, entityName: $entity, displayName: $displayName, config: $config, tags: $tags }) {
+    bucket { id name project { name entity { name } } historyLineCount }
+    inserted
+  }
+}`;
+
+/** What a server of W&B answers of a run. */
+export interface Bucket {
+  name: string;
+  project: { name: string; entity: { name: string } };
+}
+
+/** A server that speaks W&B's protocol: GraphQL for what a run is, a stream of lines for what it measures. */
+export function wandbAt(url: string, key: string) {
+  const base = url.replace(/\/+$/, "");
+  const authorization = `Basic ${Buffer.from(`api:${key}`).toString("base64")}`;
+
+  async function post(path: string, body: object, signal: AbortSignal): Promise<unknown> {
+    const headers = { authorization, "content-type": "application/json" };
+    const response = await fetch(base + path, {
+      method: "POST",
+      headers,
+      body: JSON.stringify(body),
+      signal,
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${base}${path} answered ${response.status}: ${text.slice(0, 200)}`);
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw new Error(`${base}${path} answered no JSON: ${text.slice(0, 200)}`);
+    }
+  }
+
+  return {
+    async upsert(variables: object, signal: AbortSignal): Promise<Bucket> {
+      const query = { query: upsertRun, variables, operationName: "UpsertBucket" };
+      const answer = Object(await post("/graphql", query, signal));
+      const bucket = answer.data?.upsertBucket?.bucket;
+      if (bucket !== undefined && bucket !== null) return bucket;
+      const [error] = Array.isArray(answer.errors) ? answer.errors : [];
+      throw new Error(
+        `${base}/graphql made no run: ${error?.message ?? JSON.stringify(answer).slice(0, 200)}`,
+      );
+    },
+    /** Lines of the run's history and summary, and whether it has ended. */
+    async stream({ name, project }: Bucket, body: object, signal: AbortSignal): Promise<void> {
+      const place = [project.entity.name, project.name, name].map(encodeURIComponent).join("/");
+      await post(`/files/${place}/file_stream`, body, signal);
+    },
+  };
+}
