@@ -47,7 +47,8 @@ function prepare(key: string, value: unknown): unknown {
 function eitherOf(node: object): unknown {
   const [form, one, other] = ["if", "then", "else"].map((key) => Reflect.get(node, key));
   if (!isReference(other)) return {};
-  return form?.type === "array" && isReference(one) ? { anyOf: [one, other] } : other;
+  const isEither = form?.type === "array" || form?.required !== undefined;
+  return isEither && isReference(one) ? { anyOf: [one, other] } : other;
 }
 
 function isReference(node: unknown): node is { $ref: string } {

@@ -8,6 +8,7 @@ const commands: Record<string, () => Promise<(program: Command) => void>> = {
   init: async () => (await import("./init.ts")).registerInit,
   run: async () => (await import("./run.ts")).registerRun,
   resume: async () => (await import("./resume.ts")).registerResume,
+  study: async () => (await import("./study.ts")).registerStudy,
   evaluate: async () => (await import("./evaluate.ts")).registerEvaluate,
   compare: async () => (await import("./compare.ts")).registerCompare,
   schema: async () => (await import("./schema.ts")).registerSchema,

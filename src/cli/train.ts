@@ -8,7 +8,7 @@ import { capabilityLine } from "./capabilities.ts";
 import { interruptible } from "./interruptible.ts";
 import { createView } from "./live-view.ts";
 
-/** Drives a run to its end, shows its progress, prints the summary. */
+/** Drives a run to its end, or until it is interrupted; shows its progress, prints the summary. */
 export async function train(options: {
   runs: string;
   run: string;
@@ -18,7 +18,7 @@ export async function train(options: {
   set?: readonly string[];
   json: boolean;
   isResumed?: boolean;
-}): Promise<void> {
+}): Promise<"ended" | "interrupted"> {
   const { runs, run, json, isResumed = false, ...how } = options;
   const { root, report } = runFolder(runs, run);
   const started = Date.now();
@@ -41,11 +41,12 @@ export async function train(options: {
     );
     if (result === "interrupted") {
       if (json) process.stdout.write(`${JSON.stringify({ run, interrupted: true })}\n`);
-      return;
+      return "interrupted";
     }
     const seconds = (Date.now() - started) / 1000;
     view.end({ ...result, seconds, isResumed, folder: root, report });
     if (json) process.stdout.write(`${JSON.stringify(jsonLine(result, seconds))}\n`);
+    return "ended";
   } finally {
     view.close();
   }

@@ -480,6 +480,21 @@ export const errorTable = {
 
   // Runs
   RUN_NOT_FOUND: { message: "There is no run {run} in {folder}.", retryable: false, help: "{hint}" },
+  STUDY_JOB_UNKNOWN: {
+    message: "{at}: the job {job}: {reason}.",
+    retryable: false,
+    help: "{hint}",
+  },
+  STUDY_RUN_DIFFERS: {
+    message: "The run {run} was made by a study or a pipeline that said something else.",
+    retryable: false,
+    help: "Give the study, or the job, another name; or move that run away to do it again.",
+  },
+  STUDY_COMMAND_FAILED: {
+    message: "The job {job}: `{command}` {reason}.",
+    retryable: false,
+    help: "Correct the program; the study goes on from this job.",
+  },
   RUN_WITHOUT_TRACKERS: {
     message: "The pipeline of {run} names no trackers.",
     retryable: false,

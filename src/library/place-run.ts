@@ -13,6 +13,8 @@ export interface RunPlace {
   address?: string | undefined;
   /** Namespace on the joined server. */
   namespace?: string | undefined;
+  /** Its id; default: the pipeline's name and the time. */
+  run?: string | undefined;
   /** One process for rollouts and one for the trainer, or one for each role; default: `separate` on a joined server. */
   workers?: (typeof workerLayouts)[number] | undefined;
 }
@@ -21,7 +23,15 @@ export interface RunPlace {
 export async function placeRun(plan: Plan, place: RunPlace): Promise<RunReference> {
   const { EVERTURN_STORE: store } = process.env;
   const runs = resolve(place.runs ?? "runs");
-  const run = await createRunFolder(plan, runs, joinedServer(place), telemetryIsOn(), place.workers, store);
+  const run = await createRunFolder(
+    plan,
+    runs,
+    joinedServer(place),
+    telemetryIsOn(),
+    place.workers,
+    store,
+    place.run,
+  );
   return { runs, run };
 }
 

@@ -5,7 +5,7 @@ import { child, type Pointer } from "../validation/pointer.ts";
 import type { SourceDocument } from "../validation/source-document.ts";
 
 /**
- * A document with `path.to.key=value` overrides applied, values being YAML (tools.0.timeout=5s). Messages about an
+ * A document with `path.to.key=value` overrides applied, values being YAML (tools.0.timeout=5s); null takes a key away. Messages about an
  * overridden value name the override as its place. Throws OVERRIDE_INVALID.
  */
 export function applyOverrides(document: SourceDocument, overrides: readonly string[]): SourceDocument {
@@ -35,8 +35,13 @@ function set(root: unknown, keys: readonly string[], value: unknown, override: s
       throw invalid(override, `goes through “${keys[index - 1]}”, which holds no keys`);
     if (Array.isArray(node) && !(Number(key) < node.length))
       throw invalid(override, `names item ${key} of a list of ${node.length}`);
-    if (index === keys.length - 1) Reflect.set(node, key, value);
-    else if (Reflect.get(node, key) === undefined) Reflect.set(node, key, {});
+    if (index === keys.length - 1 && value === null && !Array.isArray(node))
+      Reflect.deleteProperty(node, key);
+    else if (index === keys.length - 1) Reflect.set(node, key, value);
+    else if (Reflect.get(node, key) === undefined) {
+      if (value === null) return; // nothing there to take away
+      Reflect.set(node, key, {});
+    }
     node = Reflect.get(node, key);
   }
 }

@@ -17,7 +17,8 @@ export const workerLayouts = ["shared", "separate"] as const;
  * Makes the folder of a new run, with its plan frozen in it; returns the run's id, `<pipeline>-<date>-<time>`.
  * `workers`: one process for all roles but the trainer, or one for each role; by default shared with a server of its
  * own and separate on a joined one, where workers may come from other machines. `store`: the URL of its store, if that is
- * not its folder. Throws STORE_UNUSABLE.
+ * not its folder. `id`: the run's id, where it is given; what a killed command has made of such a run is taken up. Throws
+ * STORE_UNUSABLE.
  */
 export async function createRun(
   plan: Plan,
@@ -26,8 +27,9 @@ export async function createRun(
   telemetry: boolean,
   workers: (typeof workerLayouts)[number] = server === undefined ? "shared" : "separate",
   store?: string,
+  id?: string,
 ): Promise<string> {
-  const run = await newRun(plan.name, runs);
+  const run = id === undefined ? await newRun(plan.name, runs) : namedRun(id, runs);
   const file: RunFile = {
     run,
     createdAt: new Date().toISOString(),
@@ -59,6 +61,13 @@ async function newRun(name: string, runs: string): Promise<string> {
       if (!isSystemError(error, "EEXIST")) throw storageError(error, runFolder(runs, run).root);
     }
   }
+}
+
+/** Makes the folder of a run whose id is given, unless it is there. */
+function namedRun(run: string, runs: string): string {
+  makeRuns(runs);
+  makeFolder(runFolder(runs, run).root);
+  return run;
 }
 
 /** Throws DISK_FULL, STORE_NOT_WRITABLE, and PATH_UNUSABLE where no folder of runs can be made, such as at a link that leads nowhere. */

@@ -5,13 +5,13 @@ import { nearest } from "./nearest.ts";
 import { displayPath } from "./place.ts";
 
 /** What `"x-path"` may ask for. */
-type PathKind = "file" | "folder" | "path" | "path or name" | "new folder";
+type PathKind = "file" | "folder" | "path" | "path or name" | "new";
 
 /**
  * An ajv that reports every error, fills defaults, and refuses schemas with unknown keywords. It takes a schema's form
  * for granted, which is slow to check: `schemaProblems` does so for schemas that others wrote.
  * With `baseFolder`, `"x-path": "file" | "folder" | "path"` makes a path absolute and checks that it exists, and
- * `"path or name"` does so where the text begins with ./, ../ or /; a "new folder" need not exist. Without, the keyword is an
+ * `"path or name"` does so where the text begins with ./, ../ or /; a "new" need not exist. Without, the keyword is an
  * annotation.
  */
 export function createAjv(baseFolder?: string): Ajv {
@@ -26,7 +26,7 @@ export function createAjv(baseFolder?: string): Ajv {
     strictTuples: false,
     strictRequired: false,
   });
-  const schema = { enum: ["file", "folder", "path", "path or name", "new folder"] };
+  const schema = { enum: ["file", "folder", "path", "path or name", "new"] };
   if (baseFolder === undefined) return ajv.addKeyword({ keyword: "x-path", metaSchema: schema });
   const validate = pathValidator(baseFolder);
   return ajv.addKeyword({ keyword: "x-path", type: "string", modifying: true, metaSchema: schema, validate });
@@ -37,13 +37,13 @@ function pathValidator(baseFolder: string): SchemaValidateFunction {
     if (kind === "path or name" && !/^\.{0,2}\//.test(path)) return true;
     const absolute = resolve(baseFolder, path);
     const found = statSync(absolute, { throwIfNoEntry: false });
-    if (found === undefined && kind === "new folder") {
+    if (found === undefined && kind === "new") {
       if (context !== undefined) context.parentData[context.parentDataProperty] = absolute;
       return true;
     }
     if (
       found !== undefined &&
-      (kind === "file" ? found.isFile() : !/folder/.test(kind) || found.isDirectory())
+      (kind === "file" ? found.isFile() : kind !== "folder" || found.isDirectory())
     ) {
       if (context !== undefined) context.parentData[context.parentDataProperty] = absolute;
       return true;

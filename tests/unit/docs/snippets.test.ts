@@ -17,6 +17,7 @@ import packageJson from "../../../package.json" with { type: "json" };
 import { readDemonstrations } from "../../../src/pipeline/demonstrations.ts";
 import { loadPlan } from "../../../src/pipeline/load-plan.ts";
 import { checkManifestDocument } from "../../../src/plugins/manifest.ts";
+import { readStudy } from "../../../src/studies/read-study.ts";
 import { parseTasks } from "../../../src/tasks/parse-tasks.ts";
 import { parseJson } from "../../../src/validation/parse-json.ts";
 import { pages, pageText, type Snippet, snippetsOf } from "../../support/doc-snippets.ts";
@@ -132,6 +133,14 @@ test.each(of("yaml").map((snippet) => [nameOf(snippet), snippet] as const))(
   async (_, snippet) => {
     const folder = folderOf(snippet.page);
     const written = Object(load(snippet.text));
+    if ("jobs" in written) {
+      const study = `${fileOf(snippet)}.study.yaml`;
+      writeFileSync(study, snippet.text);
+      const pipeline = join(folder, "pipeline.yaml");
+      if (!existsSync(pipeline)) writeFileSync(pipeline, JSON.stringify(wholePipeline()));
+      expect(Object.keys(readStudy(study).jobs)).toEqual(Object.keys(written.jobs));
+      return;
+    }
     const pipeline = "policy" in written ? written : { ...wholePipeline(), ...written };
     for (const [, path = "", ending = ""] of JSON.stringify(pipeline).matchAll(
       /"(\.\/[^"]+\.(jsonl|parquet|csv))"/g,
