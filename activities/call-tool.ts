@@ -5,6 +5,7 @@ import type { RecordedCall } from "../src/contracts/recorded-call.ts";
 import { EverturnError } from "../src/errors/everturn-error.ts";
 import type { ToolWorker } from "../src/roles/tool-worker.ts";
 import { callKey, failureKey } from "../src/store/keys.ts";
+import { describeToolCall } from "../src/telemetry/gen-ai.ts";
 import type { Report } from "../src/temporal/durable.ts";
 import { type Timed, timed } from "../src/temporal/timed.ts";
 import type { CheckedResponse } from "../src/threads/checked-response.ts";
@@ -64,6 +65,7 @@ export function callTool(worker: ToolWorker, tool: string, called = tool) {
       // Another worker was first: what it did is what counts, and an instance here has not done it, or in its own way.
       if (isNew && made !== recorded) await worker.instances.forget(place, opened);
       const { observation, valid, reward, attempts, seconds, invalid, done } = recorded;
+      describeToolCall({ conversation: place.id, tool: called, call: `${turn}/${call}`, isValid: valid });
       const result = {
         ...{ observation, valid, reward, attempts, seconds },
         ...(invalid === undefined ? {} : { invalid }),

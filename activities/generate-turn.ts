@@ -12,6 +12,7 @@ import type { PolicyWorker } from "../src/roles/policy-worker.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
 import { turnKey } from "../src/store/keys.ts";
 import { type RunTasks, taskAt } from "../src/tasks/run-tasks.ts";
+import { describeGeneration } from "../src/telemetry/gen-ai.ts";
 import { instruments } from "../src/telemetry/instruments.ts";
 import { timed } from "../src/temporal/timed.ts";
 import { actionSegment } from "../src/trajectory/action-segment.ts";
@@ -84,6 +85,15 @@ export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
       const added = framed.tokens.length;
       counted.add(added, { origin });
       counted.add(action.tokens.length, { origin: "action" });
+      describeGeneration({
+        conversation: place.id,
+        model: plan.policy.name,
+        version: policyVersion,
+        input: tokens.length,
+        output: action.tokens.length,
+        finishReason: generation.finishReason,
+        temperature: sampling.temperature,
+      });
       return {
         callsBefore: input.callsBefore,
         appended,

@@ -5,6 +5,8 @@ import type { Housekeeping } from "../src/retention/housekeeping.ts";
 import { writeMetrics } from "../src/runs/metrics-view.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
 import { recordedStepKey } from "../src/store/keys.ts";
+import { instruments } from "../src/telemetry/instruments.ts";
+import { stepValues } from "../src/tracking/tracked-values.ts";
 import { recordedOnce } from "../src/trajectory/journal.ts";
 import { meanMetrics } from "../src/trajectory/metrics.ts";
 import { readTrajectories } from "../src/trajectory/trajectory-files.ts";
@@ -18,6 +20,7 @@ export function recordStep(
   openRun: (run: string) => Promise<OpenRun>,
   { add }: Pick<Housekeeping, "add">,
 ): RunActivities["record-step"] {
+  const gauges = instruments().measured;
   return async ({ run, record, finished }) => {
     const opened = await openRun(run);
     const { folder, plan, store } = opened;
@@ -26,6 +29,7 @@ export function recordStep(
       flush: true,
     });
     await writeMetrics({ folder, store }, step);
+    for (const [name, value] of Object.entries(stepValues(first))) gauges.record(value, { name, run });
     await freeVersions({ plan, store }, { last: step, from: first.policyVersion - 4 });
     add(opened, step);
   };

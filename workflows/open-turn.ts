@@ -231,6 +231,7 @@ export function openTurn(
         apply({ type: "observed", messages: [{ role: "tool", name: tool, content }] });
       }
     },
+    say: (content) => apply({ type: "told", message: { role: "user", content } }),
   };
 
   /** Has the agent told its action, whose calls it makes itself: what came of them comes with a later request. */

@@ -52,6 +52,8 @@ export interface LoopContext {
   reject(call: string, reason: string): Observation;
   /** Appends observations: the next action follows them. */
   append(observations: Observation[]): void;
+  /** Has the user say something more: the next action follows it. */
+  say(text: string): void;
 }
 
 /**

@@ -9,6 +9,20 @@ export function instruments() {
       unit: "s",
       description: "Duration of an activity's attempt: a generated turn, a tool call, a train step.",
     }),
+    /** By activity type: from when it could have begun to when it did. */
+    waitSeconds: meter.createHistogram("everturn.activity.wait", {
+      unit: "s",
+      description: "How long an activity's attempt waited in its queue for a worker with a free slot.",
+    }),
+    /** By activity type. */
+    running: meter.createUpDownCounter("everturn.activity.running", {
+      unit: "{activity}",
+      description: "Activities under way: the slots that are taken.",
+    }),
+    /** By name, as trackers call it: train/rewardMean. */
+    measured: meter.createGauge("everturn.run.measured", {
+      description: "What the newest step of a run measured, by name.",
+    }),
     tokens: meter.createCounter("everturn.tokens", {
       unit: "{token}",
       description: "Tokens by origin: prompt, action, observation.",

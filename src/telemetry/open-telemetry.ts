@@ -3,6 +3,7 @@ import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
 import { metrics, NodeSDK, resources, tracing } from "@opentelemetry/sdk-node";
 import { OpenTelemetryPlugin } from "@temporalio/interceptors-opentelemetry-v2";
 import { messageOf } from "../errors/message-of.ts";
+import { measureProcess } from "./process-metrics.ts";
 
 /** OpenTelemetry at work in a process. */
 export interface Telemetry {
@@ -32,6 +33,7 @@ export function openTelemetry(service: string, exported: { traces: boolean; metr
     instrumentations: [],
   });
   sdk.start();
+  if (exported.metrics) measureProcess();
   return { plugins, stop: () => stopped(sdk) };
 }
 

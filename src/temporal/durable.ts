@@ -16,10 +16,14 @@ export type Report = (waiting: string | undefined) => void;
 export function durable<Input, Result>(
   work: (input: Input, signal: AbortSignal, report: Report) => Promise<Result>,
 ): (input: Input) => Promise<Result> {
-  const { activitySeconds } = instruments();
+  const { activitySeconds, waitSeconds, running } = instruments();
   return async (input) => {
     const context = Context.current();
     const started = performance.now();
+    const activity = context.info.activityType;
+    const waited = Date.now() - context.info.currentAttemptScheduledTimestampMs;
+    waitSeconds.record(Math.max(0, waited) / 1000, { activity });
+    running.add(1, { activity });
     let outcome = "completed";
     let reported: string | undefined;
     const timer = setInterval(() => context.heartbeat(reported), heartbeatInterval);
@@ -34,8 +38,8 @@ export function durable<Input, Result>(
       throw isEverturnError(error) ? failureOf(error) : error;
     } finally {
       clearInterval(timer);
-      const attributes = { activity: context.info.activityType, outcome };
-      activitySeconds.record((performance.now() - started) / 1000, attributes);
+      running.add(-1, { activity });
+      activitySeconds.record((performance.now() - started) / 1000, { activity, outcome });
     }
   };
 }

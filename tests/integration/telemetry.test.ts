@@ -65,6 +65,33 @@ test("the run is one trace, of which no process loses the end", () => {
   expect(services).toEqual(new Set(["cli", ...processes].map((name) => `everturn-${name}`)));
 });
 
+test("turns and calls are told as OpenTelemetry's conventions for generative AI have it", () => {
+  const named = (name: string) => collector.spans.filter((span) => span.name === `RunActivity:${name}`);
+  const [turn] = named("generate-turn");
+  expect(turn?.attributes).toMatchObject({
+    ...{
+      "gen_ai.operation.name": "chat",
+      "gen_ai.provider.name": "everturn",
+      "gen_ai.request.model": "policy-onnx",
+    },
+    ...{
+      "gen_ai.conversation.id": expect.stringContaining(`${traced}/`),
+      "gen_ai.response.model": "policy-onnx@0",
+    },
+    ...{ "gen_ai.usage.input_tokens": expect.any(Number), "gen_ai.usage.output_tokens": expect.any(Number) },
+    "gen_ai.response.finish_reasons": [expect.stringMatching(/^(stop|length)$/)],
+  });
+  const [call] = named("calculator");
+  expect(call?.attributes).toMatchObject({
+    ...{
+      "gen_ai.operation.name": "execute_tool",
+      "gen_ai.tool.name": "calculator",
+      "gen_ai.tool.call.id": "1/0",
+    },
+    "everturn.tool.call.valid": expect.any(Boolean),
+  });
+});
+
 test("metrics tell how long activities took, how many tokens there were, and what trajectories earned", () => {
   const named = (metric: string) => collector.points.filter((point) => point.metric === metric);
   const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
@@ -80,6 +107,23 @@ test("metrics tell how long activities took, how many tokens there were, and wha
   expect(tokens.prompt).toBeGreaterThan(tokens.observation ?? 0);
   expect(tokens.action).toBeGreaterThan(14 * 2);
   expect(sum(named("everturn.trajectory.reward").map(({ value }) => value))).toBe(8 + 3 * 2);
+  const waits = named("everturn.activity.wait").filter(
+    ({ attributes }) => attributes.activity === "train-step",
+  );
+  expect(waits.map(({ value }) => value)).toEqual([1]);
+  const last = new Map(
+    named("everturn.activity.running").map((point) => [
+      `${point.service} ${point.attributes.activity}`,
+      point.value,
+    ]),
+  );
+  expect(new Set(last.values())).toEqual(new Set([0]));
+  const measured = named("everturn.run.measured").filter(
+    ({ attributes }) => attributes.name === "train/trajectories",
+  );
+  expect(measured.map(({ value, attributes }) => [value, attributes.run])).toEqual([[8, traced]]);
+  const cpu = named("process.cpu.utilization").map(({ service }) => service);
+  expect(new Set(cpu)).toEqual(new Set(["cli", ...processes].map((name) => `everturn-${name}`)));
   expect(collector.unexpected).toEqual([]);
 });
 

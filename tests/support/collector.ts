@@ -17,6 +17,7 @@ export interface CollectedSpan {
   trace: string;
   id: string;
   parent: string;
+  attributes: Record<string, unknown>;
 }
 
 /** A point of a metric: what was counted, or how many values a histogram holds. */
@@ -40,9 +41,16 @@ export interface Collector {
   close(): Promise<void>;
 }
 
+interface AnyValue {
+  stringValue?: string;
+  boolValue?: boolean;
+  intValue?: string;
+  doubleValue?: number;
+  arrayValue?: { values: AnyValue[] };
+}
 interface Attribute {
   key: string;
-  value: { stringValue: string };
+  value: AnyValue;
 }
 interface Resource {
   attributes: Attribute[];
@@ -52,6 +60,7 @@ interface SpanMessage {
   traceId: string;
   spanId: string;
   parentSpanId: string;
+  attributes: Attribute[];
 }
 interface Point {
   asDouble?: number;
@@ -61,6 +70,7 @@ interface Point {
 interface MetricMessage {
   name: string;
   unit: string;
+  gauge?: { dataPoints: Point[] };
   sum?: { dataPoints: Point[] };
   histogram?: { dataPoints: Point[] };
 }
@@ -107,12 +117,13 @@ function decoded(type: protobuf.Type, body: Uint8Array): ExportMessage {
 function spansOf({ resourceSpans = [] }: ExportMessage): CollectedSpan[] {
   return resourceSpans.flatMap(({ resource, scopeSpans }) =>
     scopeSpans.flatMap((scope) =>
-      scope.spans.map(({ name, traceId, spanId, parentSpanId }) => ({
+      scope.spans.map(({ name, traceId, spanId, parentSpanId, attributes }) => ({
         service: attributesOf(resource.attributes)["service.name"] ?? "",
         name,
         trace: traceId,
         id: spanId,
         parent: parentSpanId,
+        attributes: Object.fromEntries(attributes.map(({ key, value }) => [key, plainValue(value)])),
       })),
     ),
   );
@@ -124,8 +135,8 @@ function pointsOf({ resourceMetrics = [] }: ExportMessage): CollectedPoint[] {
     return scopeMetrics
       .flatMap(({ metrics }) => metrics)
       .flatMap(
-        ({ name, unit, sum, histogram }) =>
-          (sum ?? histogram)?.dataPoints.map((point) => ({
+        ({ name, unit, gauge, sum, histogram }) =>
+          (gauge ?? sum ?? histogram)?.dataPoints.map((point) => ({
             metric: name,
             unit,
             service,
@@ -141,5 +152,10 @@ function isSameSeries(a: CollectedPoint, b: CollectedPoint): boolean {
 }
 
 function attributesOf(attributes: Attribute[]): Record<string, string> {
-  return Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue]));
+  return Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue ?? ""]));
+}
+
+function plainValue({ arrayValue, intValue, ...value }: AnyValue): unknown {
+  if (arrayValue !== undefined) return arrayValue.values.map(plainValue);
+  return intValue === undefined ? Object.values(value)[0] : Number(intValue);
 }

@@ -92,6 +92,9 @@ function contextOf(
       decisions.push({ reject: call, reason });
       return observed("", reason, false);
     },
+    say: (text) => {
+      decisions.push({ say: text });
+    },
     append: (observations) => {
       decisions.push({ append: observations.map((one) => ({ ...one })) });
     },

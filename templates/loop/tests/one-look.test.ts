@@ -33,6 +33,7 @@ function contextOf(text: string, turn: number): { context: LoopContext; appended
     callTool: ({ name }) => Promise.resolve({ tool: name, text: "10", valid: true }),
     reject: (_, reason) => ({ tool: "", text: reason, valid: false }),
     append: (observations) => void appended.push(...observations),
+    say: () => {},
   };
   return { context, appended };
 }

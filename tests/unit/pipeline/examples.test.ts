@@ -4,7 +4,7 @@ import { checkPipeline } from "../../../src/pipeline/load-plan.ts";
 
 const pipelines = join(import.meta.dirname, "..", "..", "..", "pipelines");
 
-test.each(["calculator", "code", "sql", "search", "zoom", "repair"])(
+test.each(["calculator", "code", "feedback", "market", "repair", "search", "sql", "web", "zoom"])(
   "the example %s is valid as it stands",
   async (name) => {
     const { plan } = await checkPipeline(join(pipelines, `${name}.yaml`));

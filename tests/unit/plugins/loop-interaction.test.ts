@@ -1,0 +1,77 @@
+import { parseAction, pluginChecks } from "everturn/testing";
+import type { LoopContext } from "everturn/workflow";
+import { expect, test } from "vitest";
+import { isRight } from "../../../plugins/loop-interaction/is-right.ts";
+import interaction from "../../../plugins/loop-interaction/workflow.ts";
+
+test.each([
+  ["So she has 18 in all.\n#### 18", "18", true],
+  ["#### 17\nNo, #### 18", "18", true],
+  ["#### $1,234.", "1234", true],
+  ["It is 18.0", "18", true],
+  ["<answer>18</answer> of 20", "18", true],
+  ["\\boxed{-3}", "-3", true],
+  ["18 or 19", "18", false],
+  ["I don't know", "18", false],
+  ["<answer> Paris </answer>", "Paris", true],
+  ["#### ", "18", false],
+])("%j against %s: %s", (text, truth, expected) => {
+  expect(isRight(text, truth)).toBe(expected);
+});
+
+/** Plays actions to the end; how it ended, and what was said. */
+async function play(
+  actions: string[],
+  config: { attempts?: number; maxTurns?: number; feedback?: string } = {},
+) {
+  const said: string[] = [];
+  const state = {};
+  for (const [index, text] of actions.entries()) {
+    const context: LoopContext = {
+      ...{ turn: index + 1, tools: [], state, config: { feedback: "Try again.", ...config } },
+      task: async () => ({
+        ...{
+          data_source: "a",
+          prompt: [{ role: "user", content: "?" }],
+          reward_model: { ground_truth: "18" },
+        },
+        extra_info: { interaction_kwargs: { hints: ["Look again."] } },
+      }),
+      nextRequest: () => Promise.reject(new Error("no agent")),
+      generate: async () => ({ text, finishReason: "stop" }),
+      parse: (action) => parseAction(action.text),
+      callTool: async ({ name }) => ({ tool: name, text: "10", valid: true }),
+      reject: (_, reason) => ({ tool: "", text: reason, valid: false }),
+      append: (observations) => void said.push(...observations.map((one) => `observed ${one.text}`)),
+      say: (words) => void said.push(words),
+    };
+    const outcome = await interaction(context);
+    if (outcome !== "continue") return { outcome, said, turns: index + 1 };
+  }
+  return { outcome: "continue", said, turns: actions.length };
+}
+
+test("a right answer ends it, a wrong one is told its hint, then the feedback; the last attempt stands", async () => {
+  expect(await play(["#### 18", "never"])).toEqual({ outcome: "answered", said: [], turns: 1 });
+  expect(await play(["#### 1", "#### 18"], { attempts: 3 })).toEqual({
+    ...{ outcome: "answered", said: ["Look again."], turns: 2 },
+  });
+  expect(await play(["#### 1", "#### 2", "#### 3"], { attempts: 3 })).toEqual({
+    ...{ outcome: "answered", said: ["Look again.", "Try again."], turns: 3 },
+  });
+  expect(await play(["#### 1", "#### 2"])).toMatchObject({ outcome: "answered", turns: 2 });
+});
+
+test("tools may be called before each answer, as many turns as there are", async () => {
+  const call = '<tool_call>{"name": "calculator", "arguments": {}}</tool_call>';
+  expect(await play([call, "#### 1", call, "#### 18"])).toEqual({
+    ...{ outcome: "answered", said: ["observed 10", "Look again.", "observed 10"], turns: 4 },
+  });
+  expect(await play([call, call], { maxTurns: 2 })).toMatchObject({ outcome: "turn-limit" });
+  expect(await play(["#### 1"], { maxTurns: 1 })).toMatchObject({ outcome: "answered", said: [] });
+});
+
+test("it keeps what loops promise", async () => {
+  const cases = [{ actions: ["#### 1", "#### 2"], outcome: "answered" as const }];
+  for (const { run } of await pluginChecks("loop-interaction", { cases })) await run();
+});
