@@ -59,6 +59,7 @@ const others: Record<string, string> = {
   "src/cli/plugin/sources.ts": "only in the text of such a package",
   "src/cli/study/do-job.ts": "targets of exports, and files that programs made",
   "src/cli/study/job-plans.ts": "files that programs made",
+  "src/cli/harness-files.ts": "the folder that results are written into",
   "src/cli/template.ts": "a model's folder or a template that a person names",
   "src/cli/trajectory-bytes.ts": "the folder that images are written into",
   "src/cli/used-target.ts": "the folder that a model is exported to",

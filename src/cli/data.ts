@@ -1,7 +1,12 @@
 import type { Command } from "commander";
 import { registerInspect } from "./data/inspect.ts";
+import { registerTasks } from "./data/tasks.ts";
 
-/** `everturn data …`: the rows of a pipeline. */
+/** `everturn data …`: the rows of a pipeline, and tasks of benchmarks. */
 export function registerData(program: Command): void {
-  registerInspect(program.command("data").description("look at the tasks of a pipeline"));
+  const data = program
+    .command("data")
+    .description("look at the tasks of a pipeline, or make some of a benchmark");
+  registerInspect(data);
+  registerTasks(data);
 }

@@ -10,6 +10,7 @@ const commands: Record<string, () => Promise<(program: Command) => void>> = {
   resume: async () => (await import("./resume.ts")).registerResume,
   study: async () => (await import("./study.ts")).registerStudy,
   evaluate: async () => (await import("./evaluate.ts")).registerEvaluate,
+  results: async () => (await import("./results.ts")).registerResults,
   compare: async () => (await import("./compare.ts")).registerCompare,
   schema: async () => (await import("./schema.ts")).registerSchema,
   validate: async () => (await import("./validate.ts")).registerValidate,

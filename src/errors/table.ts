@@ -480,6 +480,16 @@ export const errorTable = {
 
   // Runs
   RUN_NOT_FOUND: { message: "There is no run {run} in {folder}.", retryable: false, help: "{hint}" },
+  BENCHMARK_FILE_INVALID: {
+    message: "{file} gives no tasks of {benchmark}: {reason}.",
+    retryable: false,
+    help: "Give the file as it was published: {columns}.",
+  },
+  BENCHMARK_ROWS_INVALID: {
+    message: "{places}: no task of {benchmark}: something that it wants is missing there.",
+    retryable: false,
+    help: "Wanted is {columns}. With --skip-bad these rows are left out.",
+  },
   STUDY_JOB_UNKNOWN: {
     message: "{at}: the job {job}: {reason}.",
     retryable: false,

@@ -41,7 +41,8 @@ async function measured(
   return { id: `${run.id}/${record.name}`, record, outcomes: await readOutcomes(run, record) };
 }
 
-async function findEvaluation(run: OpenRun, wanted: string | undefined): Promise<EvaluationRecord> {
+/** An evaluation of a run by its name; without one, the newest that the run made itself. Throws EVALUATION_NOT_FOUND. */
+export async function findEvaluation(run: OpenRun, wanted: string | undefined): Promise<EvaluationRecord> {
   const last = await lastRecordedStep(run.store);
   const own = await ownEvaluations(run, last?.policyVersion ?? firstVersion(run.plan));
   const all = [...own, ...(await otherEvaluations(run, own))];

@@ -1,0 +1,15 @@
+import type { Benchmark } from "./benchmark.ts";
+import { humaneval, mbpp } from "./code.ts";
+import { aime, gsm8k, math } from "./math.ts";
+import { searchQa, textToSql } from "./questions.ts";
+
+/** The benchmarks whose published files become tasks, by name. */
+export const benchmarks: Readonly<Record<string, Benchmark>> = {
+  gsm8k,
+  math,
+  aime,
+  humaneval,
+  mbpp,
+  "search-qa": searchQa,
+  "text-to-sql": textToSql,
+};
