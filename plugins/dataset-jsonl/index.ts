@@ -1,11 +1,13 @@
 import { type DatasetPlugin, parseTasks, readText } from "everturn/plugin";
 
-/** Tasks of a JSON Lines file (config: `path`, `limit`). Bad rows are refused with file, line and column. */
+/** Tasks of a JSON Lines file (config: `path`, `limit`, `badRows`). Bad rows are refused with file, line and column, or left out. */
 const jsonLines: DatasetPlugin = {
-  async load(config) {
-    const path = String(config.path);
-    const tasks = parseTasks(readText(path), path);
-    return typeof config.limit === "number" ? tasks.slice(0, config.limit) : tasks;
+  async load({ path, limit, badRows }) {
+    const tasks = parseTasks(readText(String(path)), String(path), {
+      badRows: badRows === "skip" ? badRows : "refuse",
+    });
+    if (typeof limit === "number") tasks.splice(limit);
+    return tasks;
   },
 };
 

@@ -42,6 +42,6 @@ export { defineDataset, defineReward, defineTool, defineTracker, wrapTool } from
 export { type Agent, type AgentContext, defineAgent } from "../definitions/define-agent.ts";
 export { defineToolset } from "../definitions/define-toolset.ts";
 export { killProcess, processHandle } from "../processes/process-handle.ts";
-export { parseTasks } from "../tasks/parse-tasks.ts";
+export { type ParseTasksOptions, parseTasks } from "../tasks/parse-tasks.ts";
 export { type ToolKwargs, toolKwargs } from "../tasks/tool-kwargs.ts";
 export { readText } from "../validation/read-text.ts";

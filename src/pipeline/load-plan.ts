@@ -10,6 +10,7 @@ import { assemblePlan } from "./assemble-plan.ts";
 import { crossChecks } from "./cross-checks.ts";
 import { deepFreeze } from "./deep-freeze.ts";
 import { expandNames } from "./expand-names.ts";
+import { leftOutNotes } from "./left-out-notes.ts";
 import { loadParts } from "./load-parts.ts";
 import { mixProblems } from "./mix-problems.ts";
 import { applyOverrides } from "./overrides.ts";
@@ -84,5 +85,5 @@ export async function checkPipeline(file: string, options: LoadOptions = {}): Pr
     ...(await refusedTaskProblems(plan.tools, data)),
   ];
   if (refused.length > 0) throw refusal(document.file, refused);
-  return { plan, preflight: found, data, notes: template.notes };
+  return { plan, preflight: found, data, notes: [...template.notes, ...leftOutNotes(data)] };
 }

@@ -5,10 +5,16 @@ import { parseJsonLines } from "../validation/json-lines.ts";
 
 const validate = createAjv().compile<Task>(taskSchema);
 
+/** How rows are read. */
+export interface ParseTasksOptions {
+  /** What becomes of rows that are no tasks; default: they are refused. Those that are skipped are told of when the pipeline is checked. */
+  badRows?: "refuse" | "skip" | undefined;
+}
+
 /**
  * The tasks of a JSON Lines text, one a line in verl's form (schemas/task.schema.json). `path` is for messages.
- * Throws WRONG_CONFIGURATION with line and column of each bad row.
+ * Throws WRONG_CONFIGURATION with line and column of each bad row; with `badRows: "skip"` only if there is no good one.
  */
-export function parseTasks(text: string, path: string): Task[] {
-  return parseJsonLines(text, path, validate);
+export function parseTasks(text: string, path: string, { badRows }: ParseTasksOptions = {}): Task[] {
+  return parseJsonLines(text, path, validate, { skips: badRows === "skip" });
 }

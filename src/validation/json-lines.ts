@@ -17,6 +17,13 @@ export function standsAs<Made extends object>(row: object, made: Made): Made {
   return Object.defineProperty(made, marker, { value: rowPlace(row) });
 }
 
+const leftOut = Symbol.for("everturn.leftOut");
+
+/** What was wrong with the rows that `parseJsonLines` left out, by its `skips`: each with its place; none for other lists. */
+export function leftOutRows(rows: readonly object[]): { count: number; problems: readonly string[] } {
+  return Reflect.get(rows, leftOut) ?? { count: 0, problems: [] };
+}
+
 /** So many things that are wrong are told of a file. */
 const enough = 20;
 
@@ -31,17 +38,19 @@ interface Fault {
 /**
  * The rows of a JSON Lines text, blank lines skipped; each knows its line (`rowPlace`). `path` is for messages.
  * Throws WRONG_CONFIGURATION with file, line and column of each thing wrong; of the same thing in many rows once, with
- * their number.
+ * their number. With `skips` rows that are wrong are left out instead, as long as one is not (`leftOutRows`).
  */
 export function parseJsonLines<Row extends object>(
   text: string,
   path: string,
   validate: ValidateFunction<Row>,
+  { skips = false }: { skips?: boolean } = {},
 ): Row[] {
   const file = displayPath(path);
   const rows: Row[] = [];
   const unreadable: Problem[] = [];
   const faults = new Map<string, Fault>();
+  let bad = 0;
   for (const [index, line] of text
     .replace(/^\uFEFF/, "")
     .split("\n")
@@ -49,10 +58,12 @@ export function parseJsonLines<Row extends object>(
     if (line.trim() === "") continue;
     const row = parsed(line);
     if (row === undefined) {
+      bad++;
       if (unreadable.length < enough) unreadable.push(...positioned(line, index, file).problems);
     } else if (validate(row)) {
       rows.push(Object.defineProperty(row, marker, { value: { file, line: index + 1 } }));
     } else {
+      bad++;
       for (const finding of findingsOf(validate.errors ?? [], { base: "", whole: "the row" })) {
         const key = keyOf(finding);
         const known = faults.get(key);
@@ -65,8 +76,10 @@ export function parseJsonLines<Row extends object>(
     ...unreadable,
     ...[...faults.values()].slice(0, enough).flatMap((fault) => problemsOf(fault, file)),
   ];
-  if (problems.length > 0) throw refusal(file, problems);
-  return rows;
+  if (problems.length === 0) return rows;
+  if (!skips || rows.length === 0) throw refusal(file, problems);
+  const told = problems.map(({ error }) => error.message);
+  return Object.defineProperty(rows, leftOut, { value: { count: bad, problems: [...new Set(told)] } });
 }
 
 function parsed(line: string): unknown {

@@ -120,10 +120,45 @@ test.each<[string, string, RegExp]>([
   ["DELETE FROM rows", sums, /syntax error/],
   ["SELECT * FROM nothing", sums, /nothing does not exist/],
   ["SELECT * FROM read_csv('/etc/passwd')", sums, /disabled by configuration/],
-  ["SELECT * FROM rows", sums, /sums\.csv:1:1 and in 1 more row: the row lacks “data_source”/],
+  [
+    "SELECT * FROM rows",
+    sums,
+    /sums\.csv are no tasks\. Its columns: question, answer\. Say which make them, columns:/,
+  ],
+  ["SELECT [] AS prompt FROM rows", sums, /sums\.csv:1:1 and in 1 more row: the row lacks “data_source”/],
   [asTasks, written("notes.txt", "no table"), /notes\.txt is no table: name a Parquet/],
   [asTasks, written("broken.parquet", "PAR1 no more"), /broken\.parquet/],
   [asTasks, written("broken.jsonl", '{"question": 1\n'), /broken\.jsonl/],
 ])("%s of %s is refused with the reason", async (query, path, reason) => {
   await expect(load({ path, query })).rejects.toThrow(reason);
+});
+
+test("columns make tasks; the others are kept, and a column that is not there is named", async () => {
+  const file = written(
+    "levels.csv",
+    "question,answer,level,who\n1+1?,2,easy,You add.\n2+2?,,hard,You add.\n",
+  );
+  const columns = { prompt: "question", groundTruth: "answer" };
+  const [first] = await load({ path: file, columns, limit: 1 });
+  expect(first).toEqual({
+    data_source: "levels",
+    prompt: [{ role: "user", content: "1+1?" }],
+    reward_model: { ground_truth: "2" },
+    extra_info: { level: "easy", who: "You add." },
+  });
+  const all = { ...columns, dataSource: "level", system: "who" };
+  expect((await load({ path: file, columns: all, limit: 1 }))[0]).toMatchObject({
+    data_source: "easy",
+    prompt: [
+      { role: "system", content: "You add." },
+      { role: "user", content: "1+1?" },
+    ],
+  });
+  await expect(load({ path: file, columns: { prompt: "q", groundTruth: "answer" } })).rejects.toThrow(
+    "levels.csv has no column q. Its columns: question, answer, level, who.",
+  );
+  await expect(load({ path: file, columns })).rejects.toThrow(
+    /levels\.csv:2:\d+: reward_model lacks “ground_truth”/,
+  );
+  expect(await load({ path: file, columns, badRows: "skip" })).toHaveLength(1);
 });

@@ -1,0 +1,43 @@
+import { basename, extname } from "node:path";
+import type { JsonObject, JsonValue } from "everturn/plugin";
+
+/** Which columns make tasks. */
+interface Columns {
+  prompt: string;
+  groundTruth: string;
+  dataSource?: string;
+  system?: string;
+}
+
+/** A row as a task, by its columns. The other columns are kept in `extra_info`. Throws Error where a row has no such column. */
+export function taskOfColumns(row: JsonObject, columns: Columns, path: string): JsonObject {
+  const { prompt, groundTruth, dataSource, system } = columns;
+  for (const name of [prompt, groundTruth, dataSource, system])
+    if (name !== undefined && !(name in row)) throw new Error(`${path} has no column ${name}. ${known(row)}`);
+  const said = (role: string, name: string) => ({ role, content: textOf(row[name]) });
+  const used = [prompt, groundTruth, dataSource, system];
+  const others = Object.entries(row).filter(([name]) => !used.includes(name));
+  return {
+    data_source: dataSource === undefined ? basename(path, extname(path)) : textOf(row[dataSource]),
+    prompt: [...(system === undefined ? [] : [said("system", system)]), said("user", prompt)],
+    reward_model: { ground_truth: textOf(row[groundTruth]) },
+    ...(others.length === 0 ? {} : { extra_info: Object.fromEntries(others) }),
+  };
+}
+
+/** What to do about a table whose rows are no tasks. */
+export function withoutPrompt(path: string, [row = {}]: readonly JsonObject[]): Error {
+  return new Error(
+    `the rows of ${path} are no tasks. ${known(row)} Say which make them, columns: { prompt: …, groundTruth: … }, or write a query.`,
+  );
+}
+
+function known(row: JsonObject): string {
+  return `Its columns: ${Object.keys(row).join(", ")}.`;
+}
+
+/** A missing value stays null, which is no text and told as such. */
+function textOf(value: JsonValue | undefined): JsonValue {
+  if (value === undefined || value === null || typeof value === "string") return value ?? null;
+  return JSON.stringify(value);
+}
