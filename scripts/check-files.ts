@@ -55,6 +55,7 @@ const others: Record<string, string> = {
   "src/ui/routes.ts": "the script that pages load",
   "src/runs/run-reference.ts": "which folders are runs",
   "src/library/follow.ts": "hosts.jsonl",
+  "src/library/probe-pipeline.ts": "the folder of a run that goes away again",
   "src/cli/plugin/new.ts": "the package of a plugin",
   "src/cli/plugin/sources.ts": "only in the text of such a package",
   "src/cli/study/do-job.ts": "targets of exports, and files that programs made",

@@ -6,6 +6,7 @@ export type { EvaluationRecord, TrainingResult } from "../contracts/run.ts";
 export { EverturnError } from "../errors/everturn-error.ts";
 export type { ErrorCode } from "../errors/table.ts";
 export type { EvaluationComparison } from "../evaluations/compare.ts";
+export type { RunComparison } from "../library/compare.ts";
 export { compare } from "../library/compare.ts";
 export type { RunEvent } from "../library/events.ts";
 export type { ListedTrajectory, TrajectoryFilter } from "../library/list-trajectories.ts";

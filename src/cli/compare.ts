@@ -1,6 +1,5 @@
 import type { Command } from "commander";
-import type { EvaluationComparison } from "../evaluations/compare.ts";
-import { compare } from "../library/compare.ts";
+import { compare, type RunComparison } from "../library/compare.ts";
 import { describedEvaluation } from "../library/described-evaluation.ts";
 import { differenceText, estimateText, probabilityText } from "../text/estimate.ts";
 import { counted } from "../text/format.ts";
@@ -16,32 +15,75 @@ interface Options {
   json: boolean;
 }
 
-/** `everturn compare <first> <second>`: two evaluations on the same tasks, side by side; no server is needed. */
+/** `everturn compare <first> <second> …`: evaluations on the same tasks, side by side; no server is needed. */
 export function registerCompare(program: Command): void {
   program
     .command("compare")
     .description(
-      "compare two evaluations on the same tasks: with intervals, a paired test, what was newly solved",
+      "compare evaluations on the same tasks: with intervals, a paired test, what was newly solved",
     )
     .argument("<first>", "RUN/EVALUATION, or a run: its newest held-out evaluation")
     .argument("<second>", "the same")
+    .argument("[others...]", "more of them, each against the first")
     .option("--limit <number>", "name at most so many tasks of each kind; 0 names all", count, 20)
     .option("--runs <folder>", "where runs are kept", "runs")
-    .option("--json", "print one line of JSON, with all tasks that changed", false)
-    .action(compareTwo);
+    .option("--json", "print one line of JSON, with all tasks that changed; of several a list", false)
+    .action(compareAll);
 }
 
-async function compareTwo(first: string, second: string, { runs, limit, json }: Options): Promise<void> {
+async function compareAll(
+  first: string,
+  second: string,
+  others: readonly string[],
+  { runs, limit, json }: Options,
+): Promise<void> {
   const onNotice = (text: string) => void process.stderr.write(`${text}\n`);
   const comparison = await compare(first, second, { runs, onNotice });
-  await writeOut(`${json ? JSON.stringify(comparison) : comparisonLines(comparison, limit).join("\n")}\n`);
+  if (others.length === 0) {
+    const text = json ? JSON.stringify(comparison) : comparisonLines(comparison, limit).join("\n");
+    return writeOut(`${text}\n`);
+  }
+  const all = [comparison];
+  for (const other of others) all.push(await compare(first, other, { runs, onNotice }));
+  await writeOut(`${json ? JSON.stringify(all) : severalLines(comparison, all).join("\n")}\n`);
 }
 
-function comparisonLines(comparison: EvaluationComparison, limit: number): string[] {
-  const { first, second, tasks, gained, lost } = comparison;
+/** Several evaluations, each against the first. */
+function severalLines({ first, measures }: RunComparison, all: readonly RunComparison[]): string[] {
+  const names = Object.keys(measures);
+  const right = (title: string) => ({ title, align: "right" as const });
+  const columns = [
+    { title: "" },
+    ...["tasks", ...names, "difference", "p", "newly solved", "lost"].map(right),
+  ];
+  const rows = all.map(({ second, tasks, measures: own, gained, lost }) => {
+    const difference = own.accuracy?.difference;
+    return [
+      visible(second.id),
+      String(tasks),
+      ...names.map((name) => (own[name] === undefined ? "–" : estimateText(name, own[name].second))),
+      difference === undefined ? "–" : differenceText("accuracy", difference),
+      difference === undefined ? "–" : probabilityText(difference.p),
+      String(gained.length),
+      String(lost.length),
+    ];
+  });
+  const own = names.map((name) =>
+    measures[name] === undefined ? "–" : estimateText(name, measures[name].first),
+  );
+  return [
+    ...tableLines(columns, [[visible(first.id), String(first.tasks), ...own], ...rows]),
+    "",
+    "difference, p, newly solved and lost: of the accuracy, each against the first, over the tasks that both have",
+  ];
+}
+
+function comparisonLines(comparison: RunComparison, limit: number): string[] {
+  const { first, second, tasks, gained, lost, settings } = comparison;
   return [
     `first   ${visible(describedEvaluation(first))}`,
     `second  ${visible(describedEvaluation(second))}`,
+    ...(settings.length === 0 ? [] : [`settings that differ: ${settingsText(settings, limit)}`]),
     `compared on ${counted(tasks, "task")} that both have`,
     "",
     ...measuresTable(comparison),
@@ -51,7 +93,16 @@ function comparisonLines(comparison: EvaluationComparison, limit: number): strin
   ];
 }
 
-function measuresTable({ bySource, byTag, ...all }: EvaluationComparison): string[] {
+function settingsText(settings: RunComparison["settings"], limit: number): string {
+  const told = limit === 0 ? settings : settings.slice(0, limit);
+  const text = (value: unknown) => (value === undefined ? "off" : JSON.stringify(value));
+  const lines = told.map(({ key, first, second }) => `${key} ${text(first)} → ${text(second)}`);
+  const more =
+    settings.length > told.length ? [`… and ${settings.length - told.length} more; --limit 0 names all`] : [];
+  return visible([...lines, ...more].join(", "));
+}
+
+function measuresTable({ bySource, byTag, ...all }: RunComparison): string[] {
   const right = (title: string) => ({ title, align: "right" as const });
   const columns = [
     { title: "" },

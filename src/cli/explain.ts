@@ -1,25 +1,66 @@
 import type { Command } from "commander";
+import { type Probe, probePipeline } from "../library/probe-pipeline.ts";
 import { derivedNumbers } from "../pipeline/derived-numbers.ts";
 import { checkPipeline } from "../pipeline/load-plan.ts";
 import { explanation, suppliedParts } from "./explanation.ts";
+import { interruptible } from "./interruptible.ts";
 import { collect } from "./option-values.ts";
 import { preflightText } from "./preflight-text.ts";
+import { probeText } from "./probe-text.ts";
 
-/** `everturn explain <pipeline>`: what a run of it will do, in numbers; nothing is started. */
+interface Options {
+  set: string[];
+  plugins: string[];
+  probe: boolean;
+  temporal?: string;
+  json: boolean;
+}
+
+/** `everturn explain <pipeline>`: what a run of it will do, in numbers; nothing is started, unless a probe is asked for. */
 export function registerExplain(program: Command): void {
   program
     .command("explain")
     .description("say what a run of a pipeline will do, in order and in numbers; nothing is started")
     .argument("<pipeline>", "YAML file")
+    .option(
+      "--probe",
+      "run it for one step, and say from that how long all of it takes, and how much memory",
+      false,
+    )
     .option("--set <key=value>", "override a value of the pipeline (repeatable)", collect, [])
     .option("--plugins <folder>", "look for plugins here too (repeatable)", collect, [])
+    .option("--temporal <path>", "Temporal CLI to start the dev server of a probe with")
     .option("--json", "print one line of JSON", false)
-    .action(async (pipeline: string, options: { set: string[]; plugins: string[]; json: boolean }) => {
-      const loading = { overrides: options.set, pluginFolders: options.plugins };
-      const { plan, preflight, notes } = await checkPipeline(pipeline, loading);
-      const numbers = derivedNumbers(plan, preflight);
-      const line = { ...numbers, parts: suppliedParts(plan), preflight: preflight.counted, notes };
-      const text = [explanation(plan, numbers), ...notes, "", "Prompt", preflightText(preflight, plan)];
-      process.stdout.write(`${options.json ? JSON.stringify(line) : text.join("\n")}\n`);
-    });
+    .action(explain);
+}
+
+async function explain(pipeline: string, { set, plugins, probe, temporal, json }: Options): Promise<void> {
+  const loading = { overrides: set, pluginFolders: plugins };
+  const { plan, preflight, notes } = await checkPipeline(pipeline, loading);
+  const numbers = derivedNumbers(plan, preflight);
+  let measured: Probe | undefined;
+  if (probe && plan.steps > 0) {
+    process.stderr.write("a probe of one step is under way\n");
+    const probed = await interruptible((signal) =>
+      probePipeline(pipeline, loading, numbers, { temporal, signal }),
+    );
+    if (probed === "interrupted") return;
+    measured = probed;
+  }
+  const line = {
+    ...numbers,
+    parts: suppliedParts(plan),
+    preflight: preflight.counted,
+    notes,
+    ...(measured === undefined ? {} : { probe: measured }),
+  };
+  const text = [
+    explanation(plan, numbers),
+    ...(measured === undefined ? [] : ["", "Measured by a probe", ...probeText(measured)]),
+    ...notes,
+    "",
+    "Prompt",
+    preflightText(preflight, plan),
+  ];
+  process.stdout.write(`${json ? JSON.stringify(line) : text.join("\n")}\n`);
 }

@@ -65,6 +65,11 @@ export const errorTable = {
     retryable: false,
     help: "Name a pipeline that lies beside this one, such as base.yaml.",
   },
+  BLOCK_INVALID: {
+    message: "{at}: “use” can't be followed: {reason}.",
+    retryable: false,
+    help: "{hint}",
+  },
   OVERRIDE_INVALID: {
     message: "The override “{override}” {reason}.",
     retryable: false,

@@ -1,3 +1,5 @@
+import type { JsonValue } from "../contracts/json.ts";
+import type { Plan } from "../contracts/plan.ts";
 import type { EvaluationRecord } from "../contracts/run.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import {
@@ -6,6 +8,8 @@ import {
   type MeasuredEvaluation,
 } from "../evaluations/compare.ts";
 import { readOutcomes } from "../evaluations/outcomes.ts";
+import { planDocument } from "../pipeline/plan-document.ts";
+import { differences } from "../pipeline/setting-differences.ts";
 import { evaluationReference } from "../runs/evaluation-reference.ts";
 import { otherEvaluations, ownEvaluations } from "../runs/evaluations.ts";
 import { type OpenRun, openRun } from "../runs/open-runs.ts";
@@ -25,20 +29,36 @@ interface Options {
  * Compares two evaluations, each named as `RUN/EVALUATION`, or as a run, of which it is the newest that the run made itself.
  * Throws RUN_NOT_FOUND, EVALUATION_NOT_FOUND, EVALUATIONS_INCOMPARABLE.
  */
-export function compare(first: string, second: string, options: Options = {}): Promise<EvaluationComparison> {
-  return known(async () =>
-    compareEvaluations(await measured(first, options), await measured(second, options)),
-  );
+export function compare(first: string, second: string, options: Options = {}): Promise<RunComparison> {
+  return known(async () => {
+    const [one, other] = [await measured(first, options), await measured(second, options)];
+    const settings = differences(planDocument(one.plan).value, planDocument(other.plan).value);
+    return {
+      ...compareEvaluations(one, other),
+      settings: settings.map(({ key, from, to }) => ({ key, first: from, second: to })),
+    };
+  });
+}
+
+/** Two evaluations side by side, with what their runs were told differently. */
+export interface RunComparison extends EvaluationComparison {
+  /** By dotted keys, as pipelines call them; a value that is absent is off. */
+  settings: { key: string; first?: JsonValue | undefined; second?: JsonValue | undefined }[];
 }
 
 async function measured(
   named: string,
   { runs = "runs", onNotice = () => {} }: Options,
-): Promise<MeasuredEvaluation> {
+): Promise<MeasuredEvaluation & { plan: Plan }> {
   const reference = evaluationReference(named, runs);
   const run = await openRun(reference.runs, reference.run, ({ notice }) => onNotice(notice));
   const record = await findEvaluation(run, reference.evaluation);
-  return { id: `${run.id}/${record.name}`, record, outcomes: await readOutcomes(run, record) };
+  return {
+    id: `${run.id}/${record.name}`,
+    record,
+    outcomes: await readOutcomes(run, record),
+    plan: run.plan,
+  };
 }
 
 /** An evaluation of a run by its name; without one, the newest that the run made itself. Throws EVALUATION_NOT_FOUND. */

@@ -10,10 +10,10 @@ import { type Problem, refusal } from "../validation/problem.ts";
 import { placeOf } from "../validation/source-document.ts";
 import { assemblePlan } from "./assemble-plan.ts";
 import { crossChecks } from "./cross-checks.ts";
-import { parseDuration } from "./duration.ts";
 import { expandNames } from "./expand-names.ts";
 import { applyOverrides } from "./overrides.ts";
 import { planDocument } from "./plan-document.ts";
+import { differences } from "./setting-differences.ts";
 import { rewardPlaces } from "./slots.ts";
 
 type Changed = PlanChange["changed"];
@@ -69,7 +69,7 @@ export function changePlan(
   ];
   if (!isPipeline || invalid.length > 0) throw refusal(document.file, invalid);
 
-  const changed = differences(before.value, pipeline, "");
+  const changed = differences(before.value, pipeline);
   const refused = changed.flatMap(({ key, from, to }): Problem[] => {
     const reason = reasonAgainst(key, from, to, begun);
     if (reason === undefined) return [];
@@ -116,28 +116,4 @@ function pluginsOf(plan: Plan, pipeline: unknown): Map<Pointer, ResolvedPlugin> 
     ...trackers.map((tracker, index): [Pointer, ResolvedPlugin] => [child("/trackers", index), tracker]),
   ];
   return new Map(uses);
-}
-
-/** The values that two JSON values have differently, by their dotted keys. */
-function differences(from: unknown, to: unknown, path: string): Changed {
-  if (isMapping(from) && isMapping(to)) {
-    const keys = [...new Set([...Object.keys(from), ...Object.keys(to)])];
-    return keys.flatMap((key) => differences(from[key], to[key], path === "" ? key : `${path}.${key}`));
-  }
-  if (textOf(from) === textOf(to)) return [];
-  return [{ key: path, from: jsonOf(from), to: jsonOf(to) }];
-}
-
-/** 10s and 10000ms are the same. */
-function textOf(value: unknown): string | undefined {
-  const duration = typeof value === "string" ? parseDuration(value) : Number.NaN;
-  return Number.isNaN(duration) ? JSON.stringify(value) : `${duration} ms`;
-}
-
-function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
-}
-
-function jsonOf(value: unknown): JsonValue | undefined {
-  return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
 }

@@ -47,10 +47,14 @@ export function composedSchema(plugins: readonly NamedPlugin[]): JsonObject {
         then: { properties: { config } },
       };
     });
+    const { required: wanted = [], ...useOnly } = use;
     definitions[`${kind}Use`] = {
-      ...use,
+      ...useOnly,
+      if: { required: ["use"] }, // what it lacks is in the block
+      else: { required: wanted },
       properties: {
         ...uses,
+        use: blockName,
         plugin: reference,
         ...(base === "TrainerUse" ? { loss: slot("loss", shared.TrainerUse.properties.loss) } : {}),
       },
@@ -72,7 +76,7 @@ export function composedSchema(plugins: readonly NamedPlugin[]): JsonObject {
     if: { required: ["extends"] }, // what it lacks may be in the other
     else: { required },
     properties: {
-      ...properties,
+      ...Object.fromEntries(Object.entries(properties).map(([key, node]) => [key, withBlock(node)])),
       policy: slot("policy", properties.policy),
       dataset: {
         ...properties.dataset,
@@ -88,6 +92,16 @@ export function composedSchema(plugins: readonly NamedPlugin[]): JsonObject {
     },
     definitions,
   };
+}
+
+/** In an editor, before blocks are filled in. */
+const blockName = { title: "Block", description: "The block that this one begins with.", type: "string" };
+
+/** Settings that may begin with a block. */
+function withBlock(node: JsonObject): JsonObject {
+  const { properties, additionalProperties } = node;
+  if (!isObject(properties) || additionalProperties !== false) return node;
+  return { ...node, properties: { ...properties, use: blockName } };
 }
 
 /** Any text, of which `names` are proposed. */

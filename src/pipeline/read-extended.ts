@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { isObject, type JsonObject } from "../contracts/json.ts";
+import { isObject } from "../contracts/json.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import type { Place } from "../validation/place.ts";
 import { type Pointer, valueAt } from "../validation/pointer.ts";
@@ -7,16 +7,22 @@ import { refusal } from "../validation/problem.ts";
 import { placeOf, type SourceDocument } from "../validation/source-document.ts";
 import { valueText } from "../validation/wording.ts";
 import { expandNames } from "./expand-names.ts";
+import { fillBlocks } from "./fill-blocks.ts";
 import { fillVariables } from "./fill-variables.ts";
+import { merged } from "./merged.ts";
 import { readPipeline } from "./read-pipeline.ts";
 
 /**
- * Reads a pipeline with the variables of the environment filled in, plugins' names expanded, and put over the one that it
+ * Reads a pipeline with the variables of the environment and its blocks filled in, plugins' names expanded, and put over the one that it
  * `extends`, if it does: a file in the same folder, so that both mean the same paths. It goes over that one as a merge patch does
  * (RFC 7396): mappings are merged, all else is replaced, null takes away; a mapping that names another plugin is
  * replaced. Throws what `readPipeline` and `fillVariables` do, and WRONG_CONFIGURATION.
  */
-export function readExtended(path: string, below: readonly string[] = []): SourceDocument {
+export function readExtended(path: string): SourceDocument {
+  return expandNames(fillBlocks(readChain(path, [])));
+}
+
+function readChain(path: string, below: readonly string[]): SourceDocument {
   const document = expandNames(fillVariables(readPipeline(path)));
   const named = valueAt(document.value, "/extends");
   if (named === undefined) return document;
@@ -31,15 +37,15 @@ export function readExtended(path: string, below: readonly string[] = []): Sourc
   if (/[/\\]/.test(named)) throw refused(`“${named}” is not in the folder of this pipeline`);
   const base = join(dirname(path), named);
   if ([...below, path].includes(base)) throw refused(`“${named}” comes back to itself`);
-  return put(document, readExtended(base, [...below, path]));
+  return put(document, readChain(base, [...below, path]));
 }
 
 /** A pipeline over its base; what comes of the base keeps its place there. */
 function put(document: SourceDocument, base: SourceDocument): SourceDocument {
-  const merged = merge(base.value, document.value);
-  const value = isObject(merged)
-    ? Object.fromEntries(Object.entries(merged).filter(([key]) => key !== "extends"))
-    : merged;
+  const all = merged(base.value, document.value);
+  const value = isObject(all)
+    ? Object.fromEntries(Object.entries(all).filter(([key]) => key !== "extends"))
+    : all;
   const elsewhere = new Map<Pointer, Place>();
   for (const pointer of new Set([...base.offsets.keys(), ...(base.elsewhere?.keys() ?? [])])) {
     const isOwn = document.offsets.has(pointer) || valueAt(value, pointer) !== valueAt(base.value, pointer);
@@ -47,19 +53,4 @@ function put(document: SourceDocument, base: SourceDocument): SourceDocument {
       elsewhere.set(pointer, placeOf(base, pointer, "key"));
   }
   return { ...document, value, elsewhere };
-}
-
-function merge(base: unknown, over: unknown): unknown {
-  if (!isObject(over)) return over;
-  const under = isObject(base) && !namesAnother(base, over) ? base : {};
-  const merged = new Map<string, unknown>(Object.entries(under));
-  for (const [key, value] of Object.entries(over)) {
-    if (value === null) merged.delete(key);
-    else merged.set(key, merge(merged.get(key), value));
-  }
-  return Object.fromEntries(merged);
-}
-
-function namesAnother(base: JsonObject, over: JsonObject): boolean {
-  return over.plugin !== undefined && over.plugin !== base.plugin;
 }

@@ -34,6 +34,10 @@ export interface Pipeline {
    */
   extends?: string;
   /**
+   * Mappings by name, of which others begin: where a mapping says use: NAME, it is this block with its own keys over it.
+   */
+  use?: JsonObject;
+  /**
    * Names the pipeline's runs: lower-case letters, digits and dashes.
    */
   name: string;

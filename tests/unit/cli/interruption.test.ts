@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 
 const module = join(import.meta.dirname, "..", "..", "..", "src", "cli", "interruption.ts");
 
@@ -41,6 +41,7 @@ test.each([
 ] as const)("%s ends a command as Ctrl-C does", async (signal, code) => {
   const { child, said } = await hesitating();
   child.kill(signal);
-  await sleep(300);
+  await vi.waitUntil(() => said().length > 1, { timeout: 60_000, interval: 20 });
+  await sleep(100);
   expect(said()).toEqual(["up", `ending ${code}`]);
 });

@@ -3,8 +3,8 @@ import { compare } from "everturn";
 import { expect, test } from "vitest";
 import { registerCompare } from "../../../src/cli/compare.ts";
 import type { TrajectoryRecord } from "../../../src/contracts/generated/trajectory.ts";
-import type { EvaluationComparison } from "../../../src/evaluations/compare.ts";
-import { evaluationKey, trajectoryKey } from "../../../src/store/keys.ts";
+import type { RunComparison } from "../../../src/library/compare.ts";
+import { evaluationKey, planRow, trajectoryKey } from "../../../src/store/keys.ts";
 import { writeSampleRun } from "../../support/sample-run.ts";
 import { changeRecord } from "../../support/stored-record.ts";
 import { runCommand } from "../cli/run-command.ts";
@@ -16,7 +16,7 @@ const tell = (...parameters: string[]) =>
 
 test("compares two evaluations of a run task by task", async () => {
   const json = await tell(`${id}/evaluation-v0001`, `${id}/v0005`, "--json");
-  const comparison = JSON.parse(json) as EvaluationComparison;
+  const comparison = JSON.parse(json) as RunComparison;
   expect(comparison).toMatchObject({
     first: { id: `${id}/evaluation-v0001`, policyVersion: 1, samples: 1, tasks: 6 },
     second: { id: `${id}/evaluation-v0005`, policyVersion: 5 },
@@ -39,6 +39,43 @@ test("writes a table, and names so many tasks as are asked for", async () => {
   expect(text).toMatch(/^all +accuracy +6 +16\.7 % \(3\.0–56\.4\) +\d.* \+\d.* [01]\.\d{3}$/m);
   expect(text).toMatch(/^newly solved: \d {2}task-0000\d … and \d more; --limit 0 names all$/m);
   expect(text).toMatch(/^lost: 0$/m);
+});
+
+test("of several, each is told against the first", async () => {
+  const [first, second, third] = [`${id}/v0001`, `${id}/v0003`, id];
+  const lines = (await tell(first, second, third)).split("\n");
+  expect(lines[0]).toMatch(/^ +tasks +accuracy +reward +difference +p +newly solved +lost$/);
+  expect(lines.slice(1, 4).map((line) => line.split(/ +/)[0])).toEqual(
+    ["0001", "0003", "0005"].map((version) => `${id}/evaluation-v${version}`),
+  );
+  const all: RunComparison[] = JSON.parse(await tell(first, second, third, "--json"));
+  expect(all.map((one) => one.second.id)).toEqual(
+    ["0003", "0005"].map((version) => `${id}/evaluation-v${version}`),
+  );
+  expect(all[1]).toEqual(await compare(first, third, { runs }));
+});
+
+test("of two runs, the settings that differ are named", async () => {
+  const other = await writeSampleRun({
+    warmStart: true,
+    steps: 4,
+    batchSize: 8,
+    tasks: 6,
+    evaluationEvery: 2,
+  });
+  const { store: otherStore, plan } = other;
+  await otherStore.record(planRow(2), { ...plan, seed: 9, rollout: { ...plan.rollout, temperature: 0.5 } });
+  const { settings } = await compare(
+    `${folder.root}/evaluation-v0001`,
+    `${other.folder.root}/evaluation-v0001`,
+  );
+  expect(settings).toEqual([
+    { key: "seed", first: plan.seed, second: 9 },
+    { key: "rollout.temperature", first: plan.rollout.temperature, second: 0.5 },
+  ]);
+  const text = await tell(`${folder.root}/evaluation-v0001`, `${other.folder.root}/evaluation-v0001`);
+  expect(text).toMatch(/^settings that differ: seed \d+ → 9, rollout\.temperature 1 → 0\.5$/m);
+  expect(await tell(`${id}/v0001`, id)).not.toContain("settings that differ");
 });
 
 test("says what is missing", async () => {

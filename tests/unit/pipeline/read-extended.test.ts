@@ -61,6 +61,63 @@ warmStart: null
   expect(placeOf(document, "/seed", "key").text).toMatch(/base\.yaml:2:1$/);
 });
 
+test("blocks: own keys over them, others used, those of a base; values keep their places", () => {
+  const base = `use:
+  sum: { plugin: tool-calculator, timeout: 2s, retry: { maximumAttempts: 3 } }
+tools: [{ use: sum }]
+`;
+  const over = `extends: base.yaml
+use:
+  slow: { use: sum, timeout: 9s }
+  small: { batchSize: 8 }
+tools:
+  - { use: slow, retry: { maximumInterval: 1s } }
+  - tool-b
+rollout: { use: small, batchSize: 4 }
+trainer: { plugin: trainer-onnx, config: { use: mine } }
+`;
+  const path = written(["over.yaml", over], ["base.yaml", base]);
+  const document = readExtended(path);
+  expect(document.value).toEqual({
+    tools: [
+      { plugin: "tool-calculator", timeout: "9s", retry: { maximumAttempts: 3, maximumInterval: "1s" } },
+      { plugin: "tool-b" },
+    ],
+    rollout: { batchSize: 4 },
+    trainer: { plugin: "trainer-onnx", config: { use: "mine" } },
+  });
+  expect(placeOf(document, "/tools/0/plugin", "value").text).toMatch(/base\.yaml:2:10$/);
+  expect(placeOf(document, "/tools/0/timeout", "value").text).toMatch(/over\.yaml:3:2\d$/);
+  expect(placeOf(document, "/rollout/batchSize", "value").text).toMatch(/over\.yaml:8:\d+$/);
+  expect(readExtended(join(path, "..", "base.yaml")).value).toMatchObject({ tools: [{ timeout: "2s" }] });
+});
+
+test.each([
+  [
+    "tools: [{ use: sum }]",
+    /1:16: “use” can't be followed: there is no block “sum”\. The pipeline has no blocks/,
+  ],
+  ["use: { sum: {} }\ntools: [{ use: smu }]", /2:16: .*no block “smu”\. Did you mean “sum”\?/],
+  ["use: { a: { use: b }, b: { use: a } }\nrollout: { use: a }", /“a” comes back to itself/],
+  ["use: { a: {} }\nrollout: { use: [a] }", /2:17: .*it is a list/],
+  ["use: [a]\nname: x", /it is a list/],
+])("a block that can't be followed is told with its place: %s", (text, expected) => {
+  expect(message(written(["pipeline.yaml", text]))).toMatch(expected);
+});
+
+test("a bomb of blocks is refused", () => {
+  const names = "abcdefghijklmnopqrst".split("");
+  const blocks = names.map((name, index) => {
+    const next = names[index + 1];
+    return next === undefined
+      ? `  ${name}: { x: 1 }`
+      : `  ${name}: { x: { use: ${next} }, y: { use: ${next} } }`;
+  });
+  expect(message(written(["pipeline.yaml", `use:\n${blocks.join("\n")}\nrollout: { use: a }`]))).toContain(
+    "its blocks stand for more than 200000 values",
+  );
+});
+
 test("a base may extend another one", () => {
   const path = written(
     ["c.yaml", "extends: b.yaml\nsteps: 3\n"],
