@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { registerInspect } from "./data/inspect.ts";
+import { registerRated } from "./data/rated.ts";
 import { registerTasks } from "./data/tasks.ts";
 
 /** `everturn data …`: the rows of a pipeline, and tasks of benchmarks. */
@@ -9,4 +10,5 @@ export function registerData(program: Command): void {
     .description("look at the tasks of a pipeline, or make some of a benchmark");
   registerInspect(data);
   registerTasks(data);
+  registerRated(data);
 }

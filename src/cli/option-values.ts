@@ -21,6 +21,13 @@ export function temperature(value: string): number {
   return parsed;
 }
 
+/** An option's value as a share: 0 to 1. */
+export function share(value: string): number {
+  const parsed = decimal(value);
+  if (parsed < 0 || parsed > 1) throw new InvalidArgumentError("It must be from 0 to 1.");
+  return parsed;
+}
+
 /** An option's value as a whole number, 0 or more. */
 export function count(value: string): number {
   if (!/^\d{1,15}$/.test(value)) throw new InvalidArgumentError("It is not a whole number.");
