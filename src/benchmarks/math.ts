@@ -1,3 +1,4 @@
+import { lastBoxed } from "../text/last-boxed.ts";
 import { type Benchmark, kept, textOf } from "./benchmark.ts";
 
 /** The prompt that verl's preprocessing gives GSM8K. */
@@ -58,18 +59,4 @@ export const aime: Benchmark = {
 
 function levelOf(level: string | undefined): string | undefined {
   return level === undefined ? undefined : level.startsWith("Level") ? level : `Level ${level}`;
-}
-
-/** What stands in the last \boxed{} of a text, with the braces in it. */
-export function lastBoxed(text: string): string | undefined {
-  const begin = text.lastIndexOf("\\boxed{");
-  if (begin < 0) return undefined;
-  const from = begin + "\\boxed{".length;
-  let depth = 1;
-  for (let at = from; at < text.length; at++) {
-    if (text[at] === "{") depth++;
-    if (text[at] === "}") depth--;
-    if (depth === 0) return text.slice(from, at);
-  }
-  return undefined;
 }

@@ -1,22 +1,14 @@
-import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { versionFolder } from "../library/find-version.ts";
-import { exportModel } from "../models/export-model.ts";
-import type { FloatType } from "../models/float-types.ts";
 import { openRun } from "../runs/open-runs.ts";
 import { isRun } from "../runs/run-file.ts";
 import { runReference } from "../runs/run-reference.ts";
 import { displayPath } from "../validation/place.ts";
-import { refuseUsedTarget, writeNewFolder } from "./used-target.ts";
-
-const dtypes = new Map<string, FloatType>([
-  ["float32", "F32"],
-  ["float16", "F16"],
-  ["bfloat16", "BF16"],
-]);
+import { refuseUsedTarget } from "./used-target.ts";
+import { dtypes, writeExport } from "./written-export.ts";
 
 interface Options {
-  dtype: string;
+  dtype: keyof typeof dtypes;
   merge: boolean;
   policyVersion?: string;
   runs: string;
@@ -31,7 +23,7 @@ export function registerExport(program: Command): void {
     .argument("<policy>", "the run that made it, by id or path, or any folder of a policy")
     .argument("<target>", "a folder, or a file that ends in .gguf; nothing is overwritten")
     .addOption(
-      new Option("--dtype <type>", "type of the weights").choices([...dtypes.keys()]).default("float32"),
+      new Option("--dtype <type>", "type of the weights").choices(Object.keys(dtypes)).default("float32"),
     )
     .option("--merge", "put a LoRA adapter into its base model's weights", false)
     .option("--policy-version <number>", "of a run; default: the newest")
@@ -44,10 +36,8 @@ async function exportPolicy(named: string, target: string, options: Options): Pr
   await refuseUsedTarget(target);
   const { dtype, merge } = options;
   const { policy, base } = await policyOf(named, options);
-  const wanted = { merge, ...(base && { base }), dtype: dtypes.get(dtype) ?? "F32" };
-  const path = resolve(target);
-  if (target.endsWith(".gguf")) await exportModel(policy, path, wanted);
-  else await writeNewFolder(path, (temporary) => exportModel(policy, temporary, wanted));
+  const wanted = { merge, ...(base && { base }), dtype: dtypes[dtype] };
+  await writeExport(policy, target, wanted);
   process.stdout.write(`${policy} is in ${target}\n`);
 }
 

@@ -1,9 +1,7 @@
 import type { Command } from "commander";
 import { harnessResults } from "../evaluations/harness-results.ts";
-import { findEvaluation } from "../library/compare.ts";
+import { openEvaluation } from "../library/compare.ts";
 import { evaluationNumbers } from "../library/evaluation-numbers.ts";
-import { evaluationReference } from "../runs/evaluation-reference.ts";
-import { openRun } from "../runs/open-runs.ts";
 import { counted } from "../text/format.ts";
 import { writeHarnessFiles } from "./harness-files.ts";
 import { numbersLines } from "./numbers-text.ts";
@@ -31,9 +29,7 @@ export function registerResults(program: Command): void {
 }
 
 async function results(named: string, { runs, lmEval, json }: Options): Promise<void> {
-  const reference = evaluationReference(named, runs);
-  const run = await openRun(reference.runs, reference.run);
-  const record = await findEvaluation(run, reference.evaluation);
+  const { run, record } = await openEvaluation(named, runs);
   const { numbers, outcomes } = await evaluationNumbers(run, record);
   if (lmEval !== undefined) {
     const files = await writeHarnessFiles(lmEval, harnessResults(run.id, record, outcomes));

@@ -10,6 +10,7 @@ import {
 import { readOutcomes } from "../evaluations/outcomes.ts";
 import { planDocument } from "../pipeline/plan-document.ts";
 import { differences } from "../pipeline/setting-differences.ts";
+import type { Notice } from "../processes/notice.ts";
 import { evaluationReference } from "../runs/evaluation-reference.ts";
 import { otherEvaluations, ownEvaluations } from "../runs/evaluations.ts";
 import { type OpenRun, openRun } from "../runs/open-runs.ts";
@@ -50,9 +51,7 @@ async function measured(
   named: string,
   { runs = "runs", onNotice = () => {} }: Options,
 ): Promise<MeasuredEvaluation & { plan: Plan }> {
-  const reference = evaluationReference(named, runs);
-  const run = await openRun(reference.runs, reference.run, ({ notice }) => onNotice(notice));
-  const record = await findEvaluation(run, reference.evaluation);
+  const { run, record } = await openEvaluation(named, runs, onNotice);
   return {
     id: `${run.id}/${record.name}`,
     record,
@@ -61,8 +60,22 @@ async function measured(
   };
 }
 
-/** An evaluation of a run by its name; without one, the newest that the run made itself. Throws EVALUATION_NOT_FOUND. */
-export async function findEvaluation(run: OpenRun, wanted: string | undefined): Promise<EvaluationRecord> {
+/**
+ * The evaluation that a person names, `RUN/EVALUATION`, or a run: the newest that it made itself. What can't be read of the run is told, by default
+ * on standard error. Throws RUN_NOT_FOUND, EVALUATION_NOT_FOUND.
+ */
+export async function openEvaluation(
+  named: string,
+  runs: string,
+  onNotice?: (text: string) => void,
+): Promise<{ run: OpenRun; record: EvaluationRecord }> {
+  const reference = evaluationReference(named, runs);
+  const tell = onNotice === undefined ? undefined : ({ notice }: Notice) => onNotice(notice);
+  const run = await openRun(reference.runs, reference.run, tell);
+  return { run, record: await findEvaluation(run, reference.evaluation) };
+}
+
+async function findEvaluation(run: OpenRun, wanted: string | undefined): Promise<EvaluationRecord> {
   const last = await lastRecordedStep(run.store);
   const own = await ownEvaluations(run, last?.policyVersion ?? firstVersion(run.plan));
   const all = [...own, ...(await otherEvaluations(run, own))];

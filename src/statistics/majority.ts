@@ -1,3 +1,4 @@
+import { lastBoxed } from "../text/last-boxed.ts";
 import { mean } from "./estimate.ts";
 
 /** What a sample answered, if it answered, and whether it solved its task. */
@@ -33,17 +34,4 @@ export function votedAnswer(text: string): string {
 
 function last(text: string, pattern: RegExp): string | undefined {
   return [...text.matchAll(pattern)].at(-1)?.[1];
-}
-
-function lastBoxed(text: string): string | undefined {
-  const start = text.lastIndexOf("\\boxed{");
-  if (start < 0) return undefined;
-  const from = start + "\\boxed{".length;
-  let depth = 1;
-  for (let at = from; at < text.length; at++) {
-    if (text[at] === "{") depth++;
-    if (text[at] === "}") depth--;
-    if (depth === 0) return text.slice(from, at);
-  }
-  return undefined;
 }

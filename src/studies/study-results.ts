@@ -46,17 +46,26 @@ export interface JobResult {
  */
 export async function studyResults(study: CheckedStudy, runs: string): Promise<JobResult[]> {
   const results: JobResult[] = [];
-  for (const [job, what] of Object.entries(study.jobs)) {
-    if (isTrainJob(what)) {
-      results.push(result(job, what, await rowsOf(study, runs, job, what, ownEnds)));
-    } else if ("evaluate" in what) {
-      const trained = study.jobs[what.evaluate];
-      if (!isTrainJob(trained)) continue;
-      const asked = (run: OpenRun) => namedEvaluations(run, job, what);
-      results.push(result(job, trained, await rowsOf(study, runs, what.evaluate, trained, asked)));
-    }
+  for (const job of Object.keys(study.jobs)) {
+    const found = await jobResult(study, runs, job);
+    if (found !== undefined) results.push(found);
   }
   return results;
+}
+
+/** What one job of a study has measured so far, as `studyResults` tells it; undefined of one that neither trains nor evaluates. */
+export async function jobResult(
+  study: CheckedStudy,
+  runs: string,
+  job: string,
+): Promise<JobResult | undefined> {
+  const what = study.jobs[job];
+  if (isTrainJob(what)) return result(job, what, await rowsOf(study, runs, job, what, ownEnds));
+  if (what === undefined || !("evaluate" in what)) return undefined;
+  const trained = study.jobs[what.evaluate];
+  if (!isTrainJob(trained)) return undefined;
+  const asked = (run: OpenRun) => namedEvaluations(run, job, what);
+  return result(job, trained, await rowsOf(study, runs, what.evaluate, trained, asked));
 }
 
 function result(job: string, { matrix = {} }: TrainJob, rows: StudyRow[]): JobResult {

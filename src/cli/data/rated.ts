@@ -2,9 +2,7 @@ import type { Command } from "commander";
 import { EverturnError } from "../../errors/everturn-error.ts";
 import { readOutcomes } from "../../evaluations/outcomes.ts";
 import { ratedTasks } from "../../evaluations/rated-tasks.ts";
-import { findEvaluation } from "../../library/compare.ts";
-import { evaluationReference } from "../../runs/evaluation-reference.ts";
-import { openRun } from "../../runs/open-runs.ts";
+import { openEvaluation } from "../../library/compare.ts";
 import { percent } from "../../text/format.ts";
 import { share } from "../option-values.ts";
 import { writeOut } from "../written-json.ts";
@@ -30,9 +28,7 @@ export function registerRated(parent: Command): void {
 }
 
 async function rated(named: string, { min, max, runs }: Options): Promise<void> {
-  const reference = evaluationReference(named, runs);
-  const run = await openRun(reference.runs, reference.run);
-  const record = await findEvaluation(run, reference.evaluation);
+  const { run, record } = await openEvaluation(named, runs);
   const all = ratedTasks(await readOutcomes(run, record));
   const kept = all.filter(({ rate }) => rate >= min && rate <= max);
   if (kept.length === 0) {

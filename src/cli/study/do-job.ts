@@ -5,7 +5,6 @@ import { EverturnError } from "../../errors/everturn-error.ts";
 import { evaluateRun } from "../../library/evaluate-run.ts";
 import { versionFolder } from "../../library/find-version.ts";
 import { placeRun } from "../../library/place-run.ts";
-import { exportModel } from "../../models/export-model.ts";
 import type { FloatType } from "../../models/float-types.ts";
 import { planDocument } from "../../pipeline/plan-document.ts";
 import { openRun } from "../../runs/open-runs.ts";
@@ -14,11 +13,11 @@ import { isRun } from "../../runs/run-file.ts";
 import { planRow } from "../../store/keys.ts";
 import { runId, runsOf } from "../../studies/job-runs.ts";
 import { type CheckedStudy, isTrainJob } from "../../studies/read-study.ts";
-import { evaluationNames, studyResults } from "../../studies/study-results.ts";
+import { evaluationNames, jobResult } from "../../studies/study-results.ts";
 import { displayPath } from "../../validation/place.ts";
 import { interruptible } from "../interruptible.ts";
 import { train } from "../train.ts";
-import { writeNewFolder } from "../used-target.ts";
+import { dtypes, writeExport } from "../written-export.ts";
 import { type JobPlace, planOf, policyFolder } from "./job-plans.ts";
 import { runCommand } from "./run-command.ts";
 
@@ -70,12 +69,19 @@ async function trainAll(
 async function writeBeginning(study: CheckedStudy, from: string, runs: string): Promise<void> {
   const folder = policyFolder(runs, study.name, from);
   if (existsSync(folder)) return;
-  const opened = await openRun(runs, runId(study.name, from, {}, 1));
+  await exportNewest(runs, runId(study.name, from, {}, 1), folder, { dtype: "F32", merge: true });
+}
+
+/** Exports the newest policy of a run, an adapter with version 0 as its base. */
+async function exportNewest(
+  runs: string,
+  run: string,
+  target: string,
+  options: { dtype: FloatType; merge: boolean },
+): Promise<void> {
+  const opened = await openRun(runs, run);
   const policy = await versionFolder(opened, "newest");
-  const base = await versionFolder(opened, 0);
-  await writeNewFolder(folder, (temporary) =>
-    exportModel(policy, temporary, { dtype: "F32", merge: true, base }),
-  );
+  await writeExport(policy, target, { ...options, base: await versionFolder(opened, 0) });
 }
 
 /** Throws STUDY_RUN_DIFFERS where a run of this name was made of something else. */
@@ -117,8 +123,6 @@ async function evaluateAll(
   return "done";
 }
 
-const types: Record<ExportJob["dtype"], FloatType> = { float32: "F32", float16: "F16", bfloat16: "BF16" };
-
 async function exportBest(
   study: CheckedStudy,
   { export: from, to, dtype, merge }: ExportJob,
@@ -130,20 +134,14 @@ async function exportBest(
     return "done";
   }
   const run = await bestRun(study, from, runs);
-  const opened = await openRun(runs, run);
-  const policy = await versionFolder(opened, "newest");
-  const base = await versionFolder(opened, 0);
-  const options = { dtype: types[dtype], merge, base };
-  if (to.endsWith(".gguf")) await exportModel(policy, to, options);
-  else await writeNewFolder(to, (temporary) => exportModel(policy, temporary, options));
+  await exportNewest(runs, run, to, { dtype: dtypes[dtype], merge });
   tell(`the policy of ${run} is in ${displayPath(to)}`);
   return "done";
 }
 
 /** Of the runs of a job, the one that ends with the best held-out accuracy; the first of equals. */
 async function bestRun(study: CheckedStudy, job: string, runs: string): Promise<string> {
-  const results = await studyResults(study, runs);
-  const rows = results.find((result) => result.job === job)?.rows ?? [];
+  const rows = (await jobResult(study, runs, job))?.rows ?? [];
   const last = [...new Map(rows.map((row) => [row.run, row])).values()]; // the last evaluation of each
   const accuracy = ({ measures }: (typeof last)[number]) => measures.accuracy?.value ?? 0;
   const [best] = last.toSorted((one, other) => accuracy(other) - accuracy(one));
