@@ -49,6 +49,7 @@ const others: Record<string, string> = {
   "src/report/write-report.ts": "report.html, for people",
   "src/learning/failed-batch.ts": "a batch that failed, for people",
   "src/tasks/task-file.ts": "a file that a person wrote",
+  "src/benchmarks/benchmark-tasks.ts": "files of benchmarks that a person names",
   "src/trajectory/find-trajectory.ts": "which folders are runs",
   "src/cli/live-trajectory.ts": "which folders are runs",
   "src/ui/pages/runs-page.ts": "which folders are runs",

@@ -146,6 +146,9 @@ export function trials(folder: string, url: string, tools: string): Record<strin
       config: { tags: ["answer"] },
       cases: both("<answer>42</answer>", "42", "42"),
     },
+    "reward-function-calls": {
+      cases: both("[f(a=42)]", "[f(a=41)]", '[{"f": {"a": [42]}}]'),
+    },
     "reward-group-rank": { config: { by: "exact-match" } },
     "reward-http": { config: { url }, cases: both("42", "41", "42") },
     "reward-llm-judge": {

@@ -13,6 +13,7 @@ export type {
 } from "../contracts/definitions.ts";
 export type { Task } from "../contracts/generated/task.ts";
 export type { JsonObject, JsonValue } from "../contracts/json.ts";
+export type { ParsedAction, ParsedCall } from "../contracts/parsed-action.ts";
 export type {
   GroupMember,
   GroupRewardPlugin,
@@ -41,6 +42,8 @@ export type { Outcome, ToolCallRecord, TurnRecord } from "../contracts/trajector
 export { defineDataset, defineReward, defineTool, defineTracker, wrapTool } from "../definitions/define.ts";
 export { type Agent, type AgentContext, defineAgent } from "../definitions/define-agent.ts";
 export { defineToolset } from "../definitions/define-toolset.ts";
+export type { ParseOptions } from "../formats/action-format.ts";
+export { parseAction } from "../formats/parse-action.ts";
 export { killProcess, processHandle } from "../processes/process-handle.ts";
 export { type ParseTasksOptions, parseTasks } from "../tasks/parse-tasks.ts";
 export { type ToolKwargs, toolKwargs } from "../tasks/tool-kwargs.ts";

@@ -1,8 +1,9 @@
-import { dirname } from "node:path";
+import { existsSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import type { Task } from "../contracts/generated/task.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { displayPath } from "../validation/place.ts";
-import type { Benchmark } from "./benchmark.ts";
+import type { Benchmark, BenchmarkRow } from "./benchmark.ts";
 import { readBenchmarkRows } from "./read-benchmark-rows.ts";
 
 /** The tasks of a benchmark's file, and the places of the rows that make none. */
@@ -22,10 +23,11 @@ export async function benchmarkTasks(
 ): Promise<BenchmarkTasks> {
   const file = displayPath(path);
   const rows = await readBenchmarkRows(path);
+  const answers = await answersBeside(benchmark, path);
   const tasks: Task[] = [];
   const bad: string[] = [];
   for (const { row, place } of rows) {
-    const task = row === undefined ? undefined : benchmark.task(row);
+    const task = row === undefined ? undefined : benchmark.task({ ...answers.get(row.id), ...row });
     if (task === undefined) bad.push(`${file}:${place}`);
     else tasks.push(task);
   }
@@ -40,4 +42,15 @@ export async function benchmarkTasks(
     reason,
     columns: benchmark.description,
   });
+}
+
+/** What a file beside this one says of its rows, by their ids. */
+async function answersBeside(
+  { answers }: Benchmark,
+  path: string,
+): Promise<ReadonlyMap<unknown, BenchmarkRow>> {
+  const beside = answers === undefined ? undefined : join(dirname(path), answers, basename(path));
+  if (beside === undefined || !existsSync(beside)) return new Map();
+  const rows = await readBenchmarkRows(beside);
+  return new Map(rows.flatMap(({ row }) => (row === undefined ? [] : [[row.id, row]])));
 }

@@ -10,6 +10,8 @@ export interface Benchmark {
   description: string;
   /** The rewards that read its ground truths. */
   reward: string;
+  /** The folder beside a file in which a file of the same name holds what is added to its rows, by their `id`. */
+  answers?: string;
   /** The task of a row; undefined if it lacks what is wanted. */
   task(row: BenchmarkRow): Task | undefined;
 }

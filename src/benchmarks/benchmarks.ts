@@ -1,5 +1,6 @@
 import type { Benchmark } from "./benchmark.ts";
 import { humaneval, mbpp } from "./code.ts";
+import { bfcl } from "./function-calls.ts";
 import { aime, gsm8k, math } from "./math.ts";
 import { searchQa, textToSql } from "./questions.ts";
 
@@ -10,6 +11,7 @@ export const benchmarks: Readonly<Record<string, Benchmark>> = {
   aime,
   humaneval,
   mbpp,
+  bfcl,
   "search-qa": searchQa,
   "text-to-sql": textToSql,
 };

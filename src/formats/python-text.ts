@@ -141,7 +141,7 @@ function pythonReader(text: string, from: number) {
 
   function numberOf(written: string): number {
     const sign = written.startsWith("-") ? -1 : 1;
-    const found = sign * Number(written.replaceAll("_", "").replace(/^[+-]/, ""));
+    const found = sign * Number(written.replaceAll("_", "").replace(/^[+-]/, "")) + 0; // JSON has no -0
     return Number.isFinite(found) ? found : fail("a number is too large");
   }
 

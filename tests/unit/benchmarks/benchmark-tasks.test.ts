@@ -78,6 +78,19 @@ const published: Record<string, [row: object, truth: unknown][]> = {
       { test_list: ["assert g() == 1"], test_setup_code: "import math" },
     ],
   ],
+  bfcl: [
+    [
+      {
+        ...{ id: "simple_python_0", question: [[{ role: "user", content: "The area?" }]] },
+        ...{
+          function: [{ name: "area", description: "Area.", parameters: { type: "dict", properties: {} } }],
+        },
+        ground_truth: [{ area: { base: [10] } }],
+      },
+      [{ area: { base: [10] } }],
+    ],
+    [{ id: "irrelevance_0", question: [[{ role: "user", content: "The area?" }]], function: [] }, []],
+  ],
   "search-qa": [
     [{ id: "test_0", question: "who wrote it", golden_answers: ["A. Smith", "Smith"] }, "A. Smith"],
     [

@@ -1,0 +1,38 @@
+import type { JsonObject, JsonValue, Task } from "everturn/plugin";
+import type { AcceptedCall } from "./matched-calls.ts";
+import { isObject } from "./values.ts";
+
+/** What is right for a task: these calls; none of them, if the list is empty; or any call at all. */
+export interface Accepted {
+  calls: AcceptedCall[] | "any";
+  functions: JsonObject[];
+}
+
+/** Reads `reward_model`: the calls in `ground_truth`, as JSON; the functions' descriptions, if it has any, in `functions`. A text says what is wrong. */
+export function acceptedCalls({ reward_model: { ground_truth, functions = [] } }: Task): Accepted | string {
+  if (!Array.isArray(functions) || !functions.every(isObject))
+    return "reward_model.functions of the task is no list of functions";
+  if (ground_truth === "any") return { calls: "any", functions };
+  const list = parsed(ground_truth);
+  if (!Array.isArray(list)) return 'reward_model.ground_truth of the task is no list of calls and not "any"';
+  const calls = list.map(callOf);
+  return calls.every((call) => call !== undefined)
+    ? { calls, functions }
+    : 'a call in reward_model.ground_truth of the task is not {"NAME": {"ARGUMENT": [VALUES]}}';
+}
+
+function callOf(one: unknown): AcceptedCall | undefined {
+  const [[name, values] = [], ...others] = isObject(one) ? Object.entries(one) : [];
+  if (name === undefined || !isObject(values) || others.length > 0) return undefined;
+  const entries = Object.entries(values);
+  if (!entries.every((entry): entry is [string, JsonValue[]] => Array.isArray(entry[1]))) return undefined;
+  return { name, values: new Map(entries) };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // told by who asks
+  }
+}

@@ -1,0 +1,36 @@
+import { parseAction, type RewardPlugin } from "everturn/plugin";
+import { acceptedCalls } from "./accepted-calls.ts";
+import { type Call, matchedCalls } from "./matched-calls.ts";
+
+/** Whether the calls that an answer writes are those that are accepted, as the Berkeley Function Calling Leaderboard decides it. */
+const functionCalls: RewardPlugin = {
+  score({ answer, task, config }) {
+    const accepted = acceptedCalls(task);
+    if (typeof accepted === "string") return { missing: accepted };
+    const calls = writtenCalls(answer, config.format === "hermes");
+    const matched = matchedCalls(
+      calls ?? [],
+      accepted.calls === "any" ? [] : accepted.calls,
+      accepted.functions,
+    );
+    const metrics = { calls: calls?.length ?? 0, matched, readable: calls === undefined ? 0 : 1 };
+    if (accepted.calls === "any" || accepted.calls.length === 0) {
+      const success = (accepted.calls === "any") === metrics.calls > 0;
+      return { reward: success ? 1 : 0, success, metrics };
+    }
+    const share = matched / Math.max(metrics.calls, accepted.calls.length);
+    return { reward: config.credit === "share" ? share : Number(share === 1), success: share === 1, metrics };
+  },
+};
+
+export default functionCalls;
+
+/** The calls of an answer; undefined if one can't be read, or if Python's calls do not stand alone. */
+function writtenCalls(answer: string, isHermes: boolean): Call[] | undefined {
+  const text = answer.replace(/^[`\n ]+|[`\n ]+$/g, "");
+  const list = `${text.startsWith("[") ? "" : "["}${text}${text.endsWith("]") ? "" : "]"}`;
+  const read = isHermes ? parseAction(answer) : parseAction(list, { format: "pythonic" });
+  const isAlone = isHermes || read.answer.trim() === "";
+  const calls = read.calls.flatMap((call) => (call.problem === undefined ? [call] : []));
+  return isAlone && calls.length === read.calls.length ? calls : undefined;
+}

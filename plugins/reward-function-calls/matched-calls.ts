@@ -1,0 +1,47 @@
+import type { JsonObject, JsonValue } from "everturn/plugin";
+import { isAccepted, isObject } from "./values.ts";
+
+/** A call that a model wrote. */
+export interface Call {
+  name: string;
+  arguments: JsonObject;
+}
+
+/** A call that is accepted: for each argument the values that are right, "" among them if it may be left out. */
+export interface AcceptedCall {
+  name: string;
+  values: ReadonlyMap<string, readonly JsonValue[]>;
+}
+
+/** How many of the accepted calls were made, in any order, each by another call: the first that fits is taken. */
+export function matchedCalls(
+  calls: readonly Call[],
+  accepted: readonly AcceptedCall[],
+  functions: readonly JsonObject[],
+): number {
+  const left = new Set(calls);
+  for (const one of accepted) {
+    const described = functions.find(({ name }) => name === one.name);
+    const match = [...left].find((call) => isRight(call, one, described));
+    if (match !== undefined) left.delete(match);
+  }
+  return calls.length - left.size;
+}
+
+function isRight(call: Call, { name, values }: AcceptedCall, described: JsonObject | undefined): boolean {
+  if (call.name !== name) return false;
+  const parameters = isObject(described?.parameters) ? described.parameters : {};
+  const properties = isObject(parameters.properties) ? parameters.properties : undefined;
+  const required = Array.isArray(parameters.required) ? parameters.required : [];
+  const given = Object.entries(call.arguments);
+  return (
+    required.every((key) => Object.hasOwn(call.arguments, String(key))) &&
+    given.every(([key, value]) => {
+      const accepted = values.get(key);
+      const property = properties?.[key];
+      if (accepted === undefined || (properties !== undefined && !isObject(property))) return false;
+      return isAccepted(value, accepted, isObject(property) ? property : {});
+    }) &&
+    [...values].every(([key, accepted]) => Object.hasOwn(call.arguments, key) || accepted.includes(""))
+  );
+}
