@@ -7,6 +7,7 @@ import { runFolder } from "../runs/run-folder.ts";
 import { runReference } from "../runs/run-reference.ts";
 import { noServer, readSession, sessionAddress } from "../supervision/session-file.ts";
 import { startTelemetry } from "../telemetry/telemetry.ts";
+import { exportSdkLogs } from "../temporal/exported-logs.ts";
 import { runWorker } from "../temporal/worker.ts";
 import { workerEnding } from "./worker-ending.ts";
 
@@ -38,6 +39,7 @@ async function work(options: Options): Promise<void> {
   const address = options.address ?? (await addressOf(file, runs));
   const { cluster } = (await readSession(runFolder(runs, run))) ?? {};
   const telemetry = await startTelemetry(options.role, file.telemetry);
+  const logs = telemetry.exportsLogs ? [exportSdkLogs()] : [];
   try {
     await runWorker({
       role: options.role,
@@ -47,7 +49,7 @@ async function work(options: Options): Promise<void> {
       queues: prefixed(options.queuePrefix ?? "", file.queues),
       makeActivities: activitiesOf,
       deployment: options.queuePrefix === undefined ? run : undefined,
-      plugins: telemetry.plugins,
+      plugins: [...telemetry.plugins, ...logs],
       ended: ending.promise,
       onProgress: () => tell("progress"),
       onWaits: (waits) => tell({ waits }),

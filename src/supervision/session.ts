@@ -9,6 +9,7 @@ import { prefixed } from "../runs/queues.ts";
 import { readRunFile } from "../runs/run-file.ts";
 import { type RunFolder, runFolder } from "../runs/run-folder.ts";
 import { sweepRun, sweptLine } from "../runs/sweep.ts";
+import { tellLog } from "../telemetry/logs.ts";
 import { startTelemetry } from "../telemetry/telemetry.ts";
 import { connectClient, reasonOf, type ServerLocation } from "../temporal/client.ts";
 import { makeCurrent } from "../temporal/deployment.ts";
@@ -68,7 +69,9 @@ export async function openSession(options: {
   const folder = runFolder(runs, run);
   const logged = loggedNotes(folder.log("session"), options.note);
   const note = (text: string) => {
-    if (stopping?.aborted !== true) logged(text);
+    if (stopping?.aborted === true) return;
+    logged(text);
+    tellLog({ level: "WARN", message: text, attributes: { "everturn.run": run } });
   };
   const opened = await openRun(runs, run, ({ notice }) => note(notice));
   const { plan } = opened;

@@ -1,6 +1,7 @@
+import { OTLPLogExporter } from "@opentelemetry/exporter-logs-otlp-proto";
 import { OTLPMetricExporter } from "@opentelemetry/exporter-metrics-otlp-proto";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
-import { metrics, NodeSDK, resources, tracing } from "@opentelemetry/sdk-node";
+import { logs, metrics, NodeSDK, resources, tracing } from "@opentelemetry/sdk-node";
 import { OpenTelemetryPlugin } from "@temporalio/interceptors-opentelemetry-v2";
 import { messageOf } from "../errors/message-of.ts";
 import { measureProcess } from "./process-metrics.ts";
@@ -9,12 +10,17 @@ import { measureProcess } from "./process-metrics.ts";
 export interface Telemetry {
   /** Plugins that carry traces through Temporal's clients and workers. */
   plugins: OpenTelemetryPlugin[];
+  /** Whether lines of logs are exported. */
+  exportsLogs: boolean;
   /** Sends what is left and stops. */
   stop(): Promise<void>;
 }
 
 /** Starts OpenTelemetry in a process, as `everturn-SERVICE`; what is not exported is only carried through Temporal. */
-export function openTelemetry(service: string, exported: { traces: boolean; metrics: boolean }): Telemetry {
+export function openTelemetry(
+  service: string,
+  exported: { traces: boolean; metrics: boolean; logs: boolean },
+): Telemetry {
   const resource = resources
     .defaultResource()
     .merge(resources.resourceFromAttributes({ "service.name": `everturn-${service}` }));
@@ -22,19 +28,21 @@ export function openTelemetry(service: string, exported: { traces: boolean; metr
     ? new tracing.BatchSpanProcessor(new OTLPTraceExporter())
     : new tracing.NoopSpanProcessor();
   const plugins = [new OpenTelemetryPlugin({ resource, spanProcessor })];
-  if (!exported.traces && !exported.metrics) return { plugins, stop: async () => {} };
+  if (!Object.values(exported).includes(true)) return { plugins, exportsLogs: false, stop: async () => {} };
   const sdk = new NodeSDK({
     resource,
     spanProcessors: [spanProcessor],
     metricReaders: exported.metrics
       ? [new metrics.PeriodicExportingMetricReader({ exporter: new OTLPMetricExporter() })]
       : [],
-    logRecordProcessors: [],
+    logRecordProcessors: exported.logs
+      ? [new logs.BatchLogRecordProcessor({ exporter: new OTLPLogExporter() })]
+      : [],
     instrumentations: [],
   });
   sdk.start();
   if (exported.metrics) measureProcess();
-  return { plugins, stop: () => stopped(sdk) };
+  return { plugins, exportsLogs: exported.logs, stop: () => stopped(sdk) };
 }
 
 /** A collector that does not answer costs what it was to be sent, not the run. */

@@ -16,8 +16,8 @@ let collector: Collector;
 let traced: string;
 
 /** A run of one step; its id. */
-async function runSmall(env: Record<string, string>): Promise<string> {
-  const settings = ["steps=1", "evaluation.every=100", "evaluation.tasks=2", "rollout.batchSize=8"];
+async function runSmall(env: Record<string, string>, more: readonly string[] = []): Promise<string> {
+  const settings = ["steps=1", "evaluation.every=100", "evaluation.tasks=2", "rollout.batchSize=8", ...more];
   const overrides = settings.flatMap((setting) => ["--set", setting]);
   const command = startWith(env, "run", pipeline, "--runs", runs, "--json", ...overrides);
   const { code, stdout, stderr } = await command.end();
@@ -125,6 +125,19 @@ test("metrics tell how long activities took, how many tokens there were, and wha
   const cpu = named("process.cpu.utilization").map(({ service }) => service);
   expect(new Set(cpu)).toEqual(new Set(["cli", ...processes].map((name) => `everturn-${name}`)));
   expect(collector.unexpected).toEqual([]);
+});
+
+test("what the workers log arrives, a line of a failed activity with the span that failed", async () => {
+  const logged = collector.lines.map(({ service, message }) => `${service}: ${message}`);
+  for (const name of processes) expect(logged).toContain(`everturn-${name}: Worker state changed`);
+  const tool = join(import.meta.dirname, "..", "plugins", "tool-failing-once.ts");
+  const failing = [`tools=[{plugin: ${tool}, config: {file: ${join(runs, "failed-once")}}}]`];
+  await runSmall({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint }, failing);
+  const [line] = collector.lines.filter(({ message }) => message === "Activity failed");
+  expect(line).toMatchObject({ severity: "WARN", service: "everturn-orchestration" });
+  expect(JSON.stringify(line?.attributes)).toContain("the first call fails");
+  const span = collector.spans.find(({ id, trace }) => id === line?.span && trace === line?.trace);
+  expect(span?.name).toBe("RunActivity:calculator");
 });
 
 // One without telemetry does in long-trajectory.test.ts.

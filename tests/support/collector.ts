@@ -8,6 +8,7 @@ const { root } = protobuf.parse(readFileSync(new URL("./otlp.proto", import.meta
 const requests: Record<string, protobuf.Type> = {
   "/v1/traces": root.lookupType("otlp.TraceRequest"),
   "/v1/metrics": root.lookupType("otlp.MetricsRequest"),
+  "/v1/logs": root.lookupType("otlp.LogsRequest"),
 };
 
 /** A span as it arrived. */
@@ -17,6 +18,16 @@ export interface CollectedSpan {
   trace: string;
   id: string;
   parent: string;
+  attributes: Record<string, unknown>;
+}
+
+/** A line of a log as it arrived; `trace` and `span` are "" if it belongs to none. */
+export interface CollectedLine {
+  service: string;
+  severity: string;
+  message: unknown;
+  trace: string;
+  span: string;
   attributes: Record<string, unknown>;
 }
 
@@ -34,6 +45,7 @@ export interface Collector {
   /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
   endpoint: string;
   spans: CollectedSpan[];
+  lines: CollectedLine[];
   /** The newest point of each series: what is counted adds up from export to export. */
   points: CollectedPoint[];
   /** Requests to paths that nobody asked for. */
@@ -74,7 +86,15 @@ interface MetricMessage {
   sum?: { dataPoints: Point[] };
   histogram?: { dataPoints: Point[] };
 }
+interface LogMessage {
+  severityText: string;
+  body: AnyValue;
+  traceId: string;
+  spanId: string;
+  attributes: Attribute[];
+}
 interface ExportMessage {
+  resourceLogs?: { resource: Resource; scopeLogs: { logRecords: LogMessage[] }[] }[];
   resourceSpans?: { resource: Resource; scopeSpans: { spans: SpanMessage[] }[] }[];
   resourceMetrics?: { resource: Resource; scopeMetrics: { metrics: MetricMessage[] }[] }[];
 }
@@ -82,6 +102,7 @@ interface ExportMessage {
 /** Starts a collector. */
 export async function startCollector(): Promise<Collector> {
   const spans: CollectedSpan[] = [];
+  const lines: CollectedLine[] = [];
   const points: CollectedPoint[] = [];
   const unexpected: string[] = [];
   const server = createServer(async (request, response) => {
@@ -91,6 +112,7 @@ export async function startCollector(): Promise<Collector> {
     else {
       const message = decoded(type, body);
       spans.push(...spansOf(message));
+      lines.push(...linesOf(message));
       for (const point of pointsOf(message)) {
         const before = points.findIndex((known) => isSameSeries(known, point));
         if (before >= 0) points[before] = point;
@@ -107,7 +129,7 @@ export async function startCollector(): Promise<Collector> {
       server.close(() => closed());
       server.closeAllConnections();
     });
-  return { endpoint: `http://127.0.0.1:${port}`, spans, points, unexpected, close };
+  return { endpoint: `http://127.0.0.1:${port}`, spans, lines, points, unexpected, close };
 }
 
 function decoded(type: protobuf.Type, body: Uint8Array): ExportMessage {
@@ -123,10 +145,29 @@ function spansOf({ resourceSpans = [] }: ExportMessage): CollectedSpan[] {
         trace: traceId,
         id: spanId,
         parent: parentSpanId,
-        attributes: Object.fromEntries(attributes.map(({ key, value }) => [key, plainValue(value)])),
+        attributes: plainOf(attributes),
       })),
     ),
   );
+}
+
+function linesOf({ resourceLogs = [] }: ExportMessage): CollectedLine[] {
+  return resourceLogs.flatMap(({ resource, scopeLogs }) =>
+    scopeLogs.flatMap((scope) =>
+      scope.logRecords.map(({ severityText, body, traceId, spanId, attributes }) => ({
+        service: attributesOf(resource.attributes)["service.name"] ?? "",
+        severity: severityText,
+        message: plainValue(body),
+        trace: traceId,
+        span: spanId,
+        attributes: plainOf(attributes),
+      })),
+    ),
+  );
+}
+
+function plainOf(attributes: Attribute[]): Record<string, unknown> {
+  return Object.fromEntries(attributes.map(({ key, value }) => [key, plainValue(value)]));
 }
 
 function pointsOf({ resourceMetrics = [] }: ExportMessage): CollectedPoint[] {

@@ -1,0 +1,43 @@
+import { ROOT_CONTEXT, trace } from "@opentelemetry/api";
+import { type LogAttributes, logs, SeverityNumber } from "@opentelemetry/api-logs";
+
+/** A line of a log, as Temporal's SDK hands it to a logger. */
+export interface LogLine {
+  level: "TRACE" | "DEBUG" | "INFO" | "WARN" | "ERROR";
+  message: string;
+  attributes?: Readonly<Record<string, unknown>>;
+}
+
+/** Exports a line where logs are exported. `trace_id` and `span_id` among its attributes, as the SDK writes them, say to which span it belongs. */
+export function tellLog({ level, message, attributes = {} }: LogLine): void {
+  const { trace_id: traceId, span_id: spanId, trace_flags: flags, ...rest } = attributes;
+  const isTraced = typeof traceId === "string" && typeof spanId === "string";
+  const span = { traceId: String(traceId), spanId: String(spanId), traceFlags: Number(flags ?? 1) };
+  logs.getLogger("everturn").emit({
+    severityNumber: SeverityNumber[level],
+    severityText: level,
+    body: message,
+    attributes: plain(rest),
+    ...(isTraced && { context: trace.setSpanContext(ROOT_CONTEXT, span) }),
+  });
+}
+
+/** An error as OpenTelemetry's conventions have it; else texts, numbers and truth values, and what is none as JSON. */
+function plain(given: Readonly<Record<string, unknown>>): LogAttributes {
+  const { error, ...rest } = given;
+  const told = Object.entries(rest).map(([key, value]) => [key, plainValue(value)] as const);
+  const failure =
+    error instanceof Error
+      ? {
+          "exception.type": error.name,
+          "exception.message": error.message,
+          "exception.stacktrace": error.stack ?? "",
+        }
+      : {};
+  return { ...Object.fromEntries(told), ...failure };
+}
+
+function plainValue(value: unknown): string | number | boolean {
+  if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") return value;
+  return typeof value === "bigint" ? String(value) : (JSON.stringify(value) ?? String(value));
+}
