@@ -28,6 +28,8 @@ function optimizationOf(config: JsonObject) {
     decaySteps: number("decaySteps", 1),
     finalFraction: number("finalFraction"),
     epochs: number("epochs"),
+    ...(typeof config.klStop === "number" && { klStop: config.klStop }),
+    maskTruncated: config.maskTruncated === true,
     minibatchSize: number("minibatchSize"),
     gradientClip: number("gradientClip"),
     weightDecay: number("weightDecay"),

@@ -22,6 +22,8 @@ export interface TrainingTrajectory {
   turnRewards?: number[];
   /** Trajectories of one task share a group. */
   group: string;
+  /** A limit of turns, tokens or time ended it. Absent where none did. */
+  truncated?: boolean;
   /**
    * Lengths of its rows, which stand one after the other in `tokens` and the columns beside it: conversations that share
    * one reward, such as sub-agents'. Absent where it is one row.
@@ -56,6 +58,10 @@ export interface PolicyGradientMetrics {
   logprobGapMean?: number;
   /** From what was recorded to what was recomputed, nats a token (k3 estimator); absent if the trainer doesn't say. */
   samplerKl?: number;
+  /** With an early stop alone: the updates that were made. */
+  updates?: number;
+  /** With `maskTruncated` alone: trajectories that trained nothing as a limit cut them. */
+  masked?: number;
   /** With float16 alone: updates that were skipped as something in them overflowed, and the loss scale of the last one. */
   skippedUpdates?: number;
   lossScale?: number;

@@ -41,6 +41,10 @@ export interface StepMetrics {
   samplerKl: number;
   /** Action tokens trained on. */
   tokens: number;
+  /** With `klStop` alone: the updates that were made, skipped ones too. */
+  updates?: number;
+  /** With `maskTruncated` alone: trajectories that trained nothing as a limit cut them. */
+  masked?: number;
   /** In float16 alone: updates that were skipped as something in them overflowed, and the loss scale of the last one. */
   skippedUpdates?: number;
   lossScale?: number;
@@ -78,17 +82,18 @@ export async function policyGradientStep(
   const used = settings.leaveOutUniformGroups ? withVariance(acting, settings) : acting;
   const klCoefficient = state.klCoefficient ?? settings.klCoefficient;
   const scores = await scoresBefore(context, used);
-  const experience = gatherExperience(used, scores, settings, klCoefficient);
+  const experience = gatherExperience(used, scores, settings, klCoefficient).filter(
+    ({ sequence }) => settings.maskTruncated !== true || sequence.truncated !== true,
+  );
   const step = state.policyGradientSteps;
   const learningRate = learningRateAt(settings, step);
-  const updates: { members: readonly number[]; result: UpdateResult }[] = [];
-  for (let epoch = 0; epoch < settings.epochs; epoch++) {
-    const order = permutation(experience.length, seed, `minibatches/${step}/${epoch}`);
-    for (let start = 0; start < order.length; start += settings.minibatchSize) {
-      const members = order.slice(start, start + settings.minibatchSize);
-      const minibatch = members.map((index) => experience[index]!);
-      updates.push({ members, result: await update(context, minibatch, klCoefficient, learningRate) });
-    }
+  const updates: Update[] = [];
+  for (const members of minibatches(experience.length, settings, seed, step)) {
+    const minibatch = members.map((index) => experience[index]!);
+    const result = await update(context, minibatch, klCoefficient, learningRate);
+    updates.push({ trajectories: minibatch.map(({ sequence }) => sequence), result });
+    if (!result.skipped && (result.terms.approximateKl ?? 0) > (settings.klStop ?? Number.POSITIVE_INFINITY))
+      break;
   }
   const made = updates.filter(({ result }) => !result.skipped);
   const metrics = metricsOf(
@@ -107,9 +112,30 @@ export async function policyGradientStep(
     ...metrics,
     learningRate,
     ...gapOf(used, scores, made[0]),
+    ...(settings.klStop !== undefined && { updates: updates.length }),
+    ...(settings.maskTruncated === true && { masked: used.length - experience.length }),
     ...(lossScale !== undefined && { lossScale, skippedUpdates: updates.length - made.length }),
     tokens: experience.reduce((total, { actions }) => total + actions, 0),
   };
+}
+
+/** An update, and what it was made of. */
+interface Update {
+  trajectories: readonly ScoredTrajectory[];
+  result: UpdateResult;
+}
+
+/** Which trajectories each update of a step is made of, epoch by epoch. */
+function* minibatches(
+  count: number,
+  { epochs, minibatchSize }: TrainingSettings,
+  ...[seed, step]: [seed: number, step: number]
+): Generator<readonly number[]> {
+  for (let epoch = 0; epoch < epochs; epoch++) {
+    const order = permutation(count, seed, `minibatches/${step}/${epoch}`);
+    for (let start = 0; start < count; start += minibatchSize)
+      yield order.slice(start, start + minibatchSize);
+  }
 }
 
 function withVariance(
@@ -189,7 +215,7 @@ async function update(
 
 type Measured = Omit<
   StepMetrics,
-  "learningRate" | keyof LogprobGap | "tokens" | "skippedUpdates" | "lossScale"
+  "learningRate" | keyof LogprobGap | "tokens" | "updates" | "masked" | "skippedUpdates" | "lossScale"
 >;
 
 function metricsOf(
@@ -234,11 +260,11 @@ interface LogprobGap {
 function gapOf(
   trajectories: readonly ScoredTrajectory[],
   scores: readonly TrajectoryScores[],
-  first: { members: readonly number[]; result: UpdateResult } | undefined,
+  first: Update | undefined,
 ): LogprobGap {
   const scored = scores.flatMap(({ logProbabilities }) => logProbabilities ?? []);
   const complete = scored.length === trajectories.length;
-  const compared = complete ? trajectories : (first?.members ?? []).map((index) => trajectories[index]!);
+  const compared = complete ? trajectories : (first?.trajectories ?? []);
   const recomputed = complete ? joined(scored) : (first?.result.logProbabilities ?? new Float32Array());
   const recorded = joined(compared.map(recordedLogProbabilities));
   const gaps = recorded.map((value, at) => Math.abs(value - recomputed[at]!));

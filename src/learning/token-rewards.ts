@@ -12,6 +12,8 @@ export interface ScoredTrajectory extends TokenSequence {
   readonly turnRewards?: readonly number[];
   /** Trajectories of one task share a group; default: a group of its own. */
   readonly group?: string;
+  /** A limit of turns, tokens or time ended it; default false. */
+  readonly truncated?: boolean;
   /** Lengths of the rows that stand one after the other in its columns, each a sequence of its own; default: one row. */
   readonly rows?: readonly number[];
 }

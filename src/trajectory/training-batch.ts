@@ -1,6 +1,7 @@
 import type { BatchMember } from "../contracts/activities.ts";
 import type { LeftOutTrajectory } from "../contracts/ledger.ts";
 import type { TrainingTrajectory } from "../contracts/trainer.ts";
+import type { Outcome } from "../contracts/trajectory.ts";
 import { isEverturnError } from "../errors/everturn-error.ts";
 import { trajectoryKey } from "../store/keys.ts";
 import type { Store } from "../store/store.ts";
@@ -15,6 +16,8 @@ export interface TrainingBatch {
   /** Members that can't be read any more, and those of groups of which they left too few. */
   unreadable: LeftOutTrajectory[];
 }
+
+const limits: ReadonlySet<Outcome> = new Set(["turn-limit", "token-limit", "time-limit"]);
 
 /** A member that was read, or why it can't be. */
 type Read = { member: BatchMember } & ({ trajectory: TrainingTrajectory } | { reason: string });
@@ -55,8 +58,12 @@ async function read(store: Pick<Store, "read">, member: BatchMember, temperature
   const place = trajectoryOf(id);
   const record = await store.read(trajectoryKey(place));
   if (record === undefined) return { member, reason: "its record can't be read" };
-  const { turnRewards } = record;
-  const identity = { id, reward, group, ...(turnRewards === undefined ? {} : { turnRewards }) };
+  const { turnRewards, outcome } = record;
+  const identity = {
+    ...{ id, reward, group },
+    ...(turnRewards === undefined ? {} : { turnRewards }),
+    ...(limits.has(outcome) ? { truncated: true } : {}),
+  };
   try {
     const rows = await readRows(store, place, head);
     return { member, trajectory: trainingTrajectory(identity, rows, temperature) };

@@ -10,7 +10,7 @@ import type { TrajectoryRows } from "./segments.ts";
  * has no place in `turnRewards`.
  */
 export function trainingTrajectory(
-  identity: Pick<TrainingTrajectory, "id" | "group" | "reward" | "turnRewards">,
+  identity: Pick<TrainingTrajectory, "id" | "group" | "reward" | "turnRewards" | "truncated">,
   { rows, actions }: TrajectoryRows,
   temperature: number,
 ): TrainingTrajectory {

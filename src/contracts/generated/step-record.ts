@@ -103,6 +103,14 @@ export interface StepRecord {
    */
   valueLoss?: number;
   /**
+   * Updates of the step; fewer than its minibatches where klStop ended it. Absent without klStop.
+   */
+  updates?: number;
+  /**
+   * Trajectories that trained nothing as a limit cut them. Absent without maskTruncated.
+   */
+  masked?: number;
+  /**
    * Updates of the step that were skipped, since a number overflowed in float16. Absent with other precisions.
    */
   skippedUpdates?: number;

@@ -52,6 +52,42 @@ test("without a scoring pass the gap is that of the first update", async () => {
   expect(metrics.logprobGap).toBeCloseTo(scored.metrics.logprobGap, 5);
 });
 
+test("a step ends after the first update that goes too far from the policy that sampled", async () => {
+  const many = { epochs: 6, minibatchSize: 2, learningRate: 0.01, warmupSteps: 0 };
+  const whole = await step("dr-grpo", { ...many, klStop: 1e6 });
+  expect(whole.metrics.updates).toBe(6 * Math.ceil(trajectories.length / 2));
+  const first = await step("dr-grpo", { ...many, klStop: 1e-9 });
+  expect(first.metrics.updates).toBe(1);
+  const stopped = await step("dr-grpo", { ...many, klStop: 3 * first.metrics.approximateKl });
+  const made = stopped.metrics.updates ?? 0;
+  expect(made).toBeGreaterThan(1);
+  expect(made).toBeLessThan(whole.metrics.updates ?? 0);
+  expect(stopped.state.updates - fixture.state.updates).toBe(made);
+  expect((await step("dr-grpo", many)).metrics).not.toHaveProperty("updates");
+});
+
+test("trajectories that a limit cut train nothing if they are masked, but have a part in the baseline", async () => {
+  const [first, ...others] = trajectories;
+  const cut = [{ ...first!, truncated: true }, ...others];
+  const settings = { minibatchSize: trajectories.length };
+  const masked = await step("dr-grpo", { ...settings, maskTruncated: true }, cut);
+  expect(masked.metrics.masked).toBe(1);
+  const actions = others.flatMap(({ mask }) => mask.filter((marked) => marked === 1)).length;
+  expect(masked.metrics.tokens).toBe(actions);
+  // Of what was sampled, and of the baseline, nothing is missing: only what the reward of the masked one says.
+  const richer = [{ ...first!, truncated: true, reward: first!.reward + 3 }, ...others];
+  const moved = await step("dr-grpo", { ...settings, maskTruncated: true }, richer);
+  expect(moved.metrics.policyLoss).not.toBeCloseTo(masked.metrics.policyLoss, 5);
+  const without = await step("dr-grpo", settings, others);
+  expect(masked.metrics.policyLoss).not.toBeCloseTo(without.metrics.policyLoss, 5);
+  const unmasked = await step("dr-grpo", settings, cut);
+  expect(unmasked.metrics).toEqual((await step("dr-grpo", settings)).metrics);
+  const all = trajectories.map((one) => ({ ...one, truncated: true }));
+  const none = await step("dr-grpo", { ...settings, maskTruncated: true }, all);
+  expect(none.metrics).toMatchObject({ masked: trajectories.length, tokens: 0, gradientNorm: 0 });
+  expect(none.state).toEqual({ ...fixture.state, policyGradientSteps: 1 });
+});
+
 test("groups whose rewards are all equal are left out", async () => {
   const uniform = trajectories.map((one) => (one.group === "task 0" ? { ...one, reward: 1 } : one));
   const { metrics } = await step("dapo", {}, uniform);

@@ -40,6 +40,31 @@ test("a batch is read with what its turns earned", async () => {
   expect(trajectories[0]).toMatchObject({ tokens: [6], mask: [1], turnRewards: [0.5], group: "a" });
 });
 
+test("what a limit cut is told so to the trainer, and what ended otherwise is not", async () => {
+  const store = openRunStore(temporaryFolder());
+  const outcomes = ["turn-limit", "token-limit", "time-limit", "invalid-limit", "answered", "done"] as const;
+  const batch: BatchMember[] = [];
+  for (const outcome of outcomes) {
+    const trajectory = `run/step-0001/${outcome}/0`;
+    const place = trajectoryOf(trajectory);
+    const head = await writeTurn(store, place, 1, [
+      { previous: null, origin: "prompt", text: "?", tokens: [5] },
+      { previous: null, origin: "action", text: "a", tokens: [6], logprobs: [-1], policyVersion: 1 },
+    ]);
+    await writeScore(store, place, { head, outcome });
+    batch.push({ trajectory, head, reward: 1, group: place.task });
+  }
+  const { trajectories } = await readBatch(store, batch, { temperature: 1, minGroup: 1 });
+  expect(trajectories.map(({ truncated = false }) => truncated)).toEqual([
+    true,
+    true,
+    true,
+    false,
+    false,
+    false,
+  ]);
+});
+
 test("what can't be read is left out, and with it a group that has too few members then", async () => {
   const { kept, left, reasons } = await batchWithout(["a/1"]);
   expect({ kept, left }).toEqual({ kept: ["b/0", "b/1"], left: ["a/0", "a/1"] });
