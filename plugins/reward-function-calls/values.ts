@@ -13,11 +13,7 @@ const described: Readonly<Record<string, Kind>> = {
  * Whether an argument's value is one of those that are accepted: texts without regard to case, spaces and `,./-_*^`, objects entry by
  * entry. As `ast_checker` of the Berkeley Function Calling Leaderboard decides it, its one level of nested types included.
  */
-export function isAccepted(
-  value: JsonValue,
-  accepted: readonly JsonValue[],
-  parameter: JsonObject = {},
-): boolean {
+export function isAccepted(value: JsonValue, accepted: readonly JsonValue[], parameter: JsonObject): boolean {
   const known = kindOf(accepted.find((one) => one !== "") ?? null);
   const expected = described[String(parameter.type)] ?? known;
   const items = isObject(parameter.items) ? described[String(parameter.items.type)] : undefined;

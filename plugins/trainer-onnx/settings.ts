@@ -21,6 +21,7 @@ function presetOf(algorithm: unknown): Preset {
 
 function optimizationOf(config: JsonObject) {
   const number = (name: string, fallback = Number.NaN) => numberOf(config, name) ?? fallback;
+  const klStop = numberOf(config, "klStop");
   return {
     learningRate: number("learningRate"),
     warmupSteps: number("warmupSteps"),
@@ -28,7 +29,7 @@ function optimizationOf(config: JsonObject) {
     decaySteps: number("decaySteps", 1),
     finalFraction: number("finalFraction"),
     epochs: number("epochs"),
-    ...(typeof config.klStop === "number" && { klStop: config.klStop }),
+    ...(klStop !== undefined && { klStop }),
     maskTruncated: config.maskTruncated === true,
     minibatchSize: number("minibatchSize"),
     gradientClip: number("gradientClip"),

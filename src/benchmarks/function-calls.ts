@@ -1,3 +1,4 @@
+import type { PromptMessage } from "../contracts/generated/task.ts";
 import { isObject, type JsonObject } from "../contracts/json.ts";
 import { type Benchmark, textOf } from "./benchmark.ts";
 
@@ -13,8 +14,6 @@ At each turn, you should try your best to complete the tasks requested by the us
 Here is a list of functions in json format that you can invoke.
 `;
 
-type Message = { role: "system" | "user" | "assistant"; content: string };
-
 export const bfcl: Benchmark = {
   description:
     "Berkeley Function Calling Leaderboard, calls of one turn in Python (Patil et al., 2025): id, question, function; the accepted calls beside it, in possible_answer/",
@@ -29,7 +28,7 @@ export const bfcl: Benchmark = {
       return undefined;
     const [first, ...others] = messages;
     const system = `${instruction}${described(functions)}\n`;
-    const prompt: Message[] =
+    const prompt: PromptMessage[] =
       first?.role === "system"
         ? [{ role: "system", content: `${system}\n\n${first.content}` }, ...others]
         : [{ role: "system", content: system }, ...messages];
@@ -44,14 +43,14 @@ export const bfcl: Benchmark = {
 };
 
 /** Questions of one turn: what is said there. */
-function messagesOf(question: unknown): Message[] | undefined {
+function messagesOf(question: unknown): PromptMessage[] | undefined {
   const [turn, ...more] = Array.isArray(question) ? question : [];
   return Array.isArray(turn) && turn.length > 0 && more.length === 0 && turn.every(isMessage)
     ? turn.map(({ role, content }) => ({ role, content }))
     : undefined;
 }
 
-function isMessage(one: unknown): one is Message {
+function isMessage(one: unknown): one is PromptMessage {
   return (
     isObject(one) &&
     ["system", "user", "assistant"].includes(String(one.role)) &&

@@ -10,10 +10,26 @@ export interface BfclTask {
   accepted: Record<string, Record<string, JsonValue[]>>[];
 }
 
+/** A row as published, the prompt that BFCL's own code makes of some, and what its checker says of answers (scripts/make-bfcl-fixtures.py). */
+export interface BfclAnswers {
+  category: string;
+  row: JsonObject;
+  answer: JsonObject | null;
+  system?: string;
+  checked: [text: string, valid: boolean][];
+}
+
 export function bfclTasks(): BfclTask[] {
-  const file = join(import.meta.dirname, "..", "fixtures", "bfcl", "functions.jsonl.gz");
-  const lines = gunzipSync(readFileSync(file)).toString("utf8").trim().split("\n");
-  return lines.map((line): BfclTask => JSON.parse(line));
+  return linesOf("functions.jsonl.gz").map((line): BfclTask => JSON.parse(line));
+}
+
+export function bfclAnswers(): BfclAnswers[] {
+  return linesOf("answers.jsonl.gz").map((line): BfclAnswers => JSON.parse(line));
+}
+
+function linesOf(name: string): string[] {
+  const file = join(import.meta.dirname, "..", "fixtures", "bfcl", name);
+  return gunzipSync(readFileSync(file)).toString("utf8").trim().split("\n");
 }
 
 const types: Record<string, string> = { dict: "object", float: "number", tuple: "array" };

@@ -1,6 +1,5 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { gunzipSync } from "node:zlib";
 import type { JsonObject, Score, Task, Unscored } from "everturn/plugin";
 import { describe, expect, test } from "vitest";
 import functionCalls from "../../../plugins/reward-function-calls/index.ts";
@@ -8,23 +7,11 @@ import taskSchema from "../../../schemas/task.schema.json" with { type: "json" }
 import { benchmarkTasks } from "../../../src/benchmarks/benchmark-tasks.ts";
 import { bfcl } from "../../../src/benchmarks/function-calls.ts";
 import { createAjv } from "../../../src/validation/ajv.ts";
+import { bfclAnswers } from "../../support/bfcl.ts";
 import { everturn } from "../../support/command.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
-/** Rows as published, the prompt that BFCL's own code makes of some, and what its checker says of answers (scripts/make-bfcl-fixtures.py). */
-interface Checked {
-  category: string;
-  row: JsonObject;
-  answer: JsonObject | null;
-  system?: string;
-  checked: [text: string, valid: boolean][];
-}
-
-const file = join(import.meta.dirname, "..", "..", "fixtures", "bfcl", "answers.jsonl.gz");
-const checked = gunzipSync(readFileSync(file))
-  .toString()
-  .split("\n")
-  .map((line): Checked => JSON.parse(line));
+const checked = bfclAnswers();
 
 const scored = (task: Task, answer: string, config: JsonObject = {}) =>
   functionCalls.score({
