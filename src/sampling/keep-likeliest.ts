@@ -14,51 +14,94 @@ export function keepsAll({ topK, topP = 1, minP = 0 }: LikeliestOptions): boolea
 }
 
 /**
- * The tokens that top-k, then top-p, then min-p leave, the likeliest first, ties by id; weights are probabilities up
- * to a factor.
+ * The tokens that top-k, then top-p, then min-p leave, in no order; of equal weights the lower id goes first.
+ * Weights are probabilities up to a factor. To sort a vocabulary takes tens of milliseconds: here its weights are counted by
+ * their size, and only those near the limit are sorted.
  */
 export function keepLikeliest(
   weights: Float32Array,
   { topK = weights.length, topP = 1, minP = 0 }: LikeliestOptions,
 ): number[] {
-  const largest = weights.reduce((most, weight) => Math.max(most, weight), 0);
-  const total = sumOf(weights, weights.keys());
-  // Sorting a whole vocabulary is slow: nearly always the likeliest few are all that is needed.
-  for (const fraction of [1e-3, 1e-6, 0]) {
-    const candidates = sortedAbove(weights, fraction * largest);
-    const cut = candidates.slice(0, topK);
-    const limited = topK <= candidates.length;
-    const reached = topP < 1 ? sumOf(weights, cut) >= topP * total : minP >= fraction;
-    if (!limited && fraction > 0 && (topK < weights.length || !reached)) continue;
-    const likely = cut.filter((token) => weights[token]! >= minP * largest);
-    const mass = topP < 1 ? topP * (limited ? sumOf(weights, cut) : total) : Number.POSITIVE_INFINITY;
-    return cutAtMass(weights, cut, mass, likely.length);
-  }
-  return [];
+  const sizes = countSizes(weights);
+  const likeliest = (limits: Limits) => likeliestWithin(weights, sizes, limits);
+  const limits = { count: topK, mass: Number.POSITIVE_INFINITY, least: minP * sizes.largest };
+  if (topP >= 1) return likeliest(limits);
+  if (topK >= weights.length) return likeliest({ ...limits, mass: topP * sizes.total });
+  const first = likeliest({ ...limits, least: 0 });
+  return likeliest({ ...limits, mass: topP * first.reduce((sum, token) => sum + weights[token]!, 0) });
 }
 
-/** The first of `tokens` whose weights reach `mass`, at most `most`, at least one. */
-function cutAtMass(weights: Float32Array, tokens: number[], mass: number, most: number): number[] {
-  let reached = 0;
-  let count = 0;
-  for (const token of tokens) {
-    reached += weights[token]!;
-    count++;
-    if (reached >= mass) break;
-  }
-  return tokens.slice(0, Math.max(1, Math.min(count, most)));
+/** How many weights there are of each size, and their sum: sizes grow with weights, those of a size differ by less than an eighth. */
+interface Sizes {
+  counts: Uint32Array;
+  masses: Float64Array;
+  largest: number;
+  total: number;
 }
 
-function sortedAbove(weights: Float32Array, threshold: number): number[] {
-  const tokens: number[] = [];
+/** The size of a weight, by its bits: its sign, its exponent and three bits of its fraction. */
+const sizeOf = (bits: number) => bits >>> 20;
+
+/** Sizes of finite weights. */
+const sizeCount = 0x7f8;
+
+const bitsOf = ({ buffer, byteOffset, length }: Float32Array) => new Uint32Array(buffer, byteOffset, length);
+
+function countSizes(weights: Float32Array): Sizes {
+  const bits = bitsOf(weights);
+  const counts = new Uint32Array(sizeCount);
+  const masses = new Float64Array(sizeCount);
+  let [largest, total] = [0, 0];
   for (let token = 0; token < weights.length; token++) {
-    if (weights[token]! > 0 && weights[token]! >= threshold) tokens.push(token);
+    const weight = weights[token]!;
+    const size = sizeOf(bits[token]!);
+    counts[size]!++;
+    masses[size]! += weight;
+    total += weight;
+    if (weight > largest) largest = weight;
   }
-  return tokens.sort((a, b) => weights[b]! - weights[a]! || a - b);
+  return { counts, masses, largest, total };
 }
 
-function sumOf(weights: Float32Array, tokens: Iterable<number>): number {
-  let total = 0;
-  for (const token of tokens) total += weights[token]!;
-  return total;
+/** Where the likeliest tokens end: at so many, where their weights reach a mass, or before weights below the least. */
+interface Limits {
+  count: number;
+  mass: number;
+  least: number;
+}
+
+/** At least one token, and none of weight 0. */
+function likeliestWithin(weights: Float32Array, sizes: Sizes, { count, mass, least }: Limits): number[] {
+  const { counts, masses, largest } = sizes;
+  const bits = bitsOf(weights);
+  const leastSize = sizeOf(bitsOf(Float32Array.of(least))[0]!);
+  let size = sizeOf(bitsOf(Float32Array.of(largest))[0]!);
+  let [have, reached] = [0, 0];
+  while (size > leastSize && have + counts[size]! < count && reached + masses[size]! < mass) {
+    have += counts[size]!;
+    reached += masses[size]!;
+    size--;
+  }
+  const kept: number[] = [];
+  const last: number[] = [];
+  for (let token = 0; token < weights.length; token++) {
+    const own = sizeOf(bits[token]!);
+    if (own > size) kept.push(token);
+    else if (own === size && weights[token]! >= least && weights[token]! > 0) last.push(token);
+  }
+  // Without a function that compares, which costs most of the time of a sort.
+  const values = Float32Array.from(last, (token) => weights[token]!).sort();
+  let at = values.length;
+  const isEnough = () => have > 0 && (have >= count || reached >= mass);
+  while (at > 0 && !isEnough()) {
+    reached += values[--at]!;
+    have++;
+  }
+  const smallest = values[at] ?? Number.POSITIVE_INFINITY;
+  let equal = values.subarray(at).lastIndexOf(smallest) + 1;
+  for (const token of last) {
+    const weight = weights[token]!;
+    if (weight > smallest || (weight === smallest && equal-- > 0)) kept.push(token);
+  }
+  return kept;
 }

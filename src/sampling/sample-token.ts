@@ -2,6 +2,8 @@ import { EverturnError } from "../errors/everturn-error.ts";
 import type { Choice, NextTokenOutput } from "../models/cached-decoder.ts";
 import { indexOfLargest } from "../models/index-of-largest.ts";
 import { keepLikeliest, keepsAll, type LikeliestOptions } from "./keep-likeliest.ts";
+import { type Restrictions, restrictedLogits, restrictedWeights } from "./restrictions.ts";
+import { sumOf } from "./sum-of.ts";
 
 /** How one token is drawn. `temperature` 0 takes the likeliest. */
 export interface TokenSampling extends LikeliestOptions {
@@ -20,14 +22,6 @@ export interface NextToken {
   logits(): Float32Array;
 }
 
-/** What the context and a grammar do to the choice. */
-export interface Restrictions {
-  /** Tokens that the context holds. */
-  seen: Set<number>;
-  /** A bit for each token, 32 to a number, lowest first: 1 where the grammar allows it. */
-  allowed?: Int32Array;
-}
-
 /** A token, with log-probabilities in nats. */
 export interface DrawnToken {
   token: number;
@@ -41,7 +35,7 @@ export interface DrawnToken {
 
 /** What must be fetched of the model to draw so. */
 export function wantedOutputs(sampling: TokenSampling, restricted: boolean): NextTokenOutput[] {
-  if (restricted) return ["choice", "logits"];
+  if (restricted) return sampling.temperature === 0 ? ["choice", "logits"] : ["choice", "logits", "weights"];
   return sampling.temperature === 0 ? ["choice"] : ["choice", "weights"];
 }
 
@@ -57,23 +51,7 @@ export function sampleToken(
   restrictions?: Restrictions,
 ): DrawnToken {
   const { temperature } = sampling;
-  if (restrictions) {
-    const before = next.logits();
-    const logits = restricted(before, sampling.repetitionPenalty ?? 1, restrictions);
-    const best = indexOfLargest(logits);
-    const drawn =
-      temperature === 0
-        ? { token: best, samplingLogprob: 0 }
-        : draw(weigh(logits, logits[best]!, temperature), sampling, uniform());
-    const { token: likeliest, probability } = next.choice();
-    const behind = before[drawn.token]! - before[likeliest]!;
-    const logprob = behind + Math.log(probability);
-    if (temperature === 0 || temperature === 1)
-      return checked({ ...drawn, logprob, temperedLogprob: logprob });
-    // By logarithms: a token that a grammar forces may be so unlikely that its weight is 0.
-    const total = sumOf(weigh(before, before[likeliest]!, temperature));
-    return checked({ ...drawn, logprob, temperedLogprob: behind / temperature - Math.log(total) });
-  }
+  if (restrictions) return checked(drawRestricted(next, sampling, uniform, restrictions));
   const { token: likeliest, probability } = next.choice();
   if (temperature === 0) {
     const logprob = Math.log(probability);
@@ -90,10 +68,29 @@ export function sampleToken(
   return checked({ ...drawn, logprob, temperedLogprob });
 }
 
-function sumOf(weights: Float32Array): number {
-  let total = 0;
-  for (const weight of weights) total += weight;
-  return total;
+function drawRestricted(
+  next: NextToken,
+  sampling: TokenSampling,
+  uniform: () => number,
+  restrictions: Restrictions,
+): DrawnToken {
+  const { temperature, repetitionPenalty: penalty = 1 } = sampling;
+  const { token: likeliest, probability } = next.choice();
+  const logits = next.logits();
+  const behind = (token: number) => logits[token]! - logits[likeliest]!;
+  const all = { ...restrictions, penalty };
+  if (temperature === 0) {
+    const token = indexOfLargest(restrictedLogits(logits, all));
+    const logprob = behind(token) + Math.log(probability);
+    return { token, logprob, temperedLogprob: logprob, samplingLogprob: 0 };
+  }
+  const weights = next.weights();
+  const drawn = draw(restrictedWeights(logits, weights, temperature, all), sampling, uniform());
+  const logprob = behind(drawn.token) + Math.log(probability);
+  if (temperature === 1) return { ...drawn, logprob, temperedLogprob: logprob };
+  // By logarithms: a token that a grammar forces may be so unlikely that its weight is 0.
+  const temperedLogprob = behind(drawn.token) / temperature + Math.log(weights[likeliest]! / sumOf(weights));
+  return { ...drawn, logprob, temperedLogprob };
 }
 
 function draw(
@@ -117,27 +114,6 @@ function draw(
     if (reached > target) break;
   }
   return { token, samplingLogprob: Math.log(weights[token]! / total) };
-}
-
-/** Logits after the repetition penalty, −∞ where the grammar forbids a token. */
-function restricted(logits: Float32Array, penalty: number, { seen, allowed }: Restrictions): Float32Array {
-  const changed = logits.slice();
-  if (penalty !== 1) {
-    for (const token of seen) {
-      const logit = changed[token]!;
-      changed[token] = logit > 0 ? logit / penalty : logit * penalty;
-    }
-  }
-  if (allowed) {
-    for (let token = 0; token < changed.length; token++) {
-      if (((allowed[token >>> 5]! >>> (token & 31)) & 1) === 0) changed[token] = Number.NEGATIVE_INFINITY;
-    }
-  }
-  return changed;
-}
-
-function weigh(logits: Float32Array, largest: number, temperature: number): Float32Array {
-  return logits.map((logit) => Math.exp((logit - largest) / temperature));
 }
 
 function checked(drawn: DrawnToken): DrawnToken {

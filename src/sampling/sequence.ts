@@ -1,7 +1,8 @@
 import type { SamplingKey, SamplingParameters } from "../contracts/policy.ts";
 import type { NextTokenOutput } from "../models/cached-decoder.ts";
 import { createUniformStream } from "../random/uniform-stream.ts";
-import { type NextToken, type Restrictions, sampleToken, wantedOutputs } from "./sample-token.ts";
+import type { Restrictions } from "./restrictions.ts";
+import { type NextToken, sampleToken, wantedOutputs } from "./sample-token.ts";
 import { stopTexts } from "./stop-texts.ts";
 import type { TokenConstraint } from "./token-constraint.ts";
 
