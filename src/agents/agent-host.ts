@@ -10,6 +10,7 @@ import type { HostObserver } from "../threads/plugin-hosts.ts";
 import { createSlots, type Slots } from "../tools/slots.ts";
 import { runAgentProcess } from "./agent-process.ts";
 import { agentSettings } from "./agent-settings.ts";
+import { recordedCallPaths } from "./recorded-call-paths.ts";
 import type { TrajectorySession } from "./trajectory-session.ts";
 
 interface RunOptions {
@@ -43,17 +44,22 @@ export function agentHost(observer: HostObserver, log: (text: string) => void): 
   const endpoints = sharedPromises<Endpoint>();
   let slots: Slots | undefined;
 
+  function sessionOf(key: string): TrajectorySession {
+    const known = sessions.get(key);
+    if (known === undefined) throw ended();
+    return known;
+  }
+
   const endpoint = () =>
     endpoints.get("", () =>
       startEndpoint({
         models: ["policy"],
         log,
+        others: recordedCallPaths(sessionOf),
         authenticate: (key = "") => (sessions.has(key) ? key : undefined),
         answer: async (session, request, { key, occurrence }) => {
-          const known = sessions.get(session);
-          if (known === undefined) throw ended();
           try {
-            return await known.answer(request, `${key}/${occurrence}`);
+            return await sessionOf(session).answer(request, `${key}/${occurrence}`);
           } catch (error) {
             throw isEverturnError(error) && error.code === "SESSION_ENDED" ? ended() : error;
           }

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Task } from "../contracts/generated/task.ts";
 import type { Agent } from "../definitions/define-agent.ts";
+import { recorded } from "../definitions/recorded.ts";
 
 /** The process of an agent that a module defines: `agent-main MODULE EXPORT`. */
 const [module = "", name = "default"] = process.argv.slice(2);
@@ -15,7 +16,7 @@ const agent = loaded[name];
 if (!isAgent(agent)) throw new Error(`${module} exports no agent as ${name}: export defineAgent(…)`);
 const task: Task = JSON.parse(await input());
 const answer = await agent({
-  ...{ task, model: "policy", baseURL, apiKey, signal: ending.signal },
+  ...{ task, model: "policy", baseURL, apiKey, recorded, signal: ending.signal },
   fetch: (url, init = {}) => {
     const headers = new Headers(init.headers);
     if (!headers.has("authorization")) headers.set("authorization", `Bearer ${apiKey}`);

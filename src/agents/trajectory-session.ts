@@ -1,17 +1,22 @@
 import type { ToolDefinition } from "../contracts/message.ts";
 import type { Plan } from "../contracts/plan.ts";
-import type { SessionAnswer, SessionRequest } from "../contracts/session.ts";
+import type { AgentCallOutcome, SessionAnswer, SessionRequest } from "../contracts/session.ts";
 import type { TrajectoryPlace } from "../contracts/trajectory.ts";
 import { matchTurn } from "../endpoint/match-turn.ts";
 import type { ModelAnswer, ModelRequest } from "../endpoint/model-request.ts";
 import type { Journal } from "../trajectory/run-journal.ts";
 import { recordedTurns } from "../trajectory/segments.ts";
+import { type AgentCalls, openAgentCalls } from "./agent-calls.ts";
 import { knownTurn, type SessionTurn, sessionTurns } from "./session-turns.ts";
 
 /** An agent's conversation with the policy, whose turns are those of a trajectory. */
 export interface TrajectorySession {
   /** What a request is answered with: the record of the same request in an earlier process of the agent, or a new turn. */
   answer(request: ModelRequest, key: string): Promise<ModelAnswer>;
+  /** Begins a call of a function of the agent: what is recorded of it, or its id. */
+  begin: AgentCalls["begin"];
+  /** What came of one. */
+  end(id: string, outcome: AgentCallOutcome): Promise<AgentCallOutcome>;
 }
 
 /** Opens the session of a trajectory on what is recorded of it; `generate` asks its workflow for an action. */
@@ -23,13 +28,15 @@ export async function openTrajectorySession(
 ): Promise<TrajectorySession> {
   const make = sessionTurns(place.id, rollout);
   const recorded = new Map<number, SessionTurn>();
-  let number = 0;
+  let turns = 0;
   for await (const turn of recordedTurns(journal, place)) {
-    const found = knownTurn(++number, turn);
+    const number = ++turns;
+    const found = knownTurn(number, turn);
     if (found === undefined) continue;
     const parent = found.follows === null ? undefined : recorded.get(found.follows);
     recorded.set(number, make(found.known, parent));
   }
+  const calls = await openAgentCalls(place, journal, turns);
   const byKey = new Map([...recorded.values()].map((turn) => [turn.key, turn]));
   /** Those that this process of the agent has been told. */
   const given: SessionTurn[] = [];
@@ -50,13 +57,16 @@ export async function openTrajectorySession(
         ...(parent === undefined ? {} : { follows: { turn: parent.number, head: parent.head } }),
         messages: messages.map(({ itemIds: _, referredIds: __, ...message }) => message),
         callIds: callIdsOf(given, parent),
-        answered: answeredBy(messages, given, answered),
+        answered: answeredBy(messages, given, answered, calls),
       };
       const turn = make({ ...asked, ...(await generate(asked)) }, parent);
+      turns = Math.max(turns, turn.number);
       byKey.set(key, turn);
       given.push(turn);
       return turn.answer;
     },
+    begin: calls.begin,
+    end: (id, outcome) => calls.end(id, outcome, turns),
   };
 }
 
@@ -80,6 +90,7 @@ function answeredBy(
   messages: ModelRequest["messages"],
   given: readonly SessionTurn[],
   answered: Set<string>,
+  { madeFor }: AgentCalls,
 ): SessionRequest["answered"] {
   return messages.flatMap(({ callId, content }) => {
     if (callId === undefined || answered.has(callId)) return [];
@@ -88,10 +99,11 @@ function answeredBy(
       const made = answer.calls[call];
       if (made === undefined) continue;
       answered.add(callId);
+      const asked = { tool: made.name, arguments: JSON.parse(made.arguments) };
       return [
         {
-          ...{ turn: number, call, tool: made.name },
-          ...{ arguments: JSON.parse(made.arguments), observation: content, valid: true as const },
+          ...{ turn: number, call, ...asked, observation: content, valid: true as const },
+          ...madeFor({ id: callId, ...asked }),
         },
       ];
     }

@@ -1,3 +1,4 @@
+import type { JsonValue } from "./json.ts";
 import type { Message, ToolDefinition } from "./message.ts";
 import type { RefusedCall, SegmentRef, TaskSource, TrajectoryPlace } from "./trajectory.ts";
 
@@ -34,6 +35,29 @@ export interface SessionRequest {
 
 /** A call that the agent made itself, with what came of it. */
 export type AnsweredCall = Omit<RefusedCall, "approval">;
+
+/** A call of a function of an agent whose results are kept (src/definitions/recorded.ts). */
+export interface AgentCall {
+  name: string;
+  arguments: JsonValue;
+  /** The call of an action that it is made for, where the agent says so. */
+  callId?: string;
+}
+
+/** What came of one: what it gave, absent where that was undefined, or what it threw. */
+export type AgentCallOutcome = { result?: JsonValue } | { error: string };
+
+/** A call that has ended, as it is kept. */
+export interface AgentCallRecord extends AgentCall {
+  /** Names what is called with what. */
+  key: string;
+  /** Which of its process's calls of this key it is, from 1. */
+  occurrence: number;
+  outcome: AgentCallOutcome;
+  /** How many turns the trajectory had when it ended. */
+  turns: number;
+  seconds: number;
+}
 
 /** What a recorded turn says of the request that it answered. */
 export interface RecordedRequest extends Pick<SessionRequest, "key" | "messages"> {

@@ -61,6 +61,9 @@ export interface RefusedCall {
   approval?: Approval["decision"];
   /** An agent made the call itself, and this came of it. */
   valid?: true;
+  /** How often the agent tried it and how long it took, where it keeps what it makes. */
+  attempts?: number;
+  seconds?: number;
 }
 
 /** Retry policy of a tool's activity, in milliseconds. */

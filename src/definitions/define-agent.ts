@@ -1,4 +1,5 @@
 import type { Task } from "../contracts/generated/task.ts";
+import type { recorded } from "./recorded.ts";
 
 /** What an agent is given: its task, and how it reaches the policy. */
 export interface AgentContext {
@@ -11,6 +12,8 @@ export interface AgentContext {
   apiKey: string;
   /** `fetch` with that key. */
   fetch: typeof fetch;
+  /** Keeps what a function or a tool of the agent gives, as `recorded` of `everturn/agent` does. */
+  recorded: typeof recorded;
   /** Aborted when the trajectory has ended, or its worker ends. */
   signal: AbortSignal;
 }

@@ -31,6 +31,8 @@ export interface EndpointOptions {
   answer(session: string, request: ModelRequest, context: AnswerContext): Promise<ModelAnswer>;
   /** The session of an API key; undefined of one that has none. */
   authenticate(key: string | undefined): string | undefined;
+  /** Further paths to POST to, each with what answers it; absent: none. */
+  others?: Readonly<Record<string, (session: string, body: JsonObject) => Promise<object>>>;
   /** Names that `GET /models` lists. Requests may name any. */
   models: readonly string[];
   log: (text: string) => void;
@@ -71,6 +73,7 @@ export async function startEndpoint({
   authenticate,
   models,
   log,
+  others = {},
   host = "127.0.0.1",
   port = 0,
   limit = 1024,
@@ -96,6 +99,13 @@ export async function startEndpoint({
     checkOrigin(request, host);
     const path = pathOf(request);
     const read = readers[path];
+    const other = others[path];
+    if (other !== undefined) {
+      allow(request, ["POST"]);
+      const session = sessionOf(request);
+      sendJson(response, 200, await other(session, bodyOf(await readJson(request))));
+      return;
+    }
     if (read === undefined) {
       sendJson(response, 200, lookUp(path, request));
       return;

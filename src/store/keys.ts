@@ -9,6 +9,7 @@ import type { CallFailure, RecordedCall } from "../contracts/recorded-call.ts";
 import type { RecordedTurn } from "../contracts/recorded-turn.ts";
 import type { GroupScore, Score, Unscored } from "../contracts/reward.ts";
 import type { EvaluationPlan, EvaluationRecord, RunFile } from "../contracts/run.ts";
+import type { AgentCallRecord } from "../contracts/session.ts";
 import type { TrajectoryPlace } from "../contracts/trajectory.ts";
 import { type Key, keyOf, type Prefix, prefixOf, type TreeKey, treeKeyOf } from "./key.ts";
 import type { Row } from "./row.ts";
@@ -38,6 +39,11 @@ export function failureKey(
 ): Key<CallFailure> {
   const name = of === "score" ? of : `${of.turn}-${of.call}`;
   return keyOf("trajectories", stage, task, sample, "calls", name, `failure-${failure}`);
+}
+
+/** The calls of functions of a trajectory's agent that have ended, one after the other. */
+export function agentCallsRow({ stage, task, sample }: TrajectoryName): Row<AgentCallRecord> {
+  return (number) => keyOf("trajectories", stage, task, sample, "agent-calls", number);
 }
 
 /** What one of several rewards said of a trajectory, kept until the trajectory's own record has it. */

@@ -81,8 +81,8 @@ export async function recordRefused(
 ): Promise<void> {
   for (const { turn, call, ...answered } of refused) {
     await store.record(callKey(place, turn, call), {
-      ...answered,
-      ...{ valid: answered.valid ?? answered.approval !== undefined, reward: 0, attempts: 0, seconds: 0 },
+      ...{ reward: 0, attempts: 0, seconds: 0, ...answered },
+      valid: answered.valid ?? answered.approval !== undefined,
     });
   }
 }

@@ -1,4 +1,6 @@
+import { appendFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { idempotencyKey, recorded } from "../../src/api/agent.ts";
 import { defineAgent } from "../../src/api/plugin.ts";
 
 interface Said {
@@ -7,9 +9,24 @@ interface Said {
   tool_calls?: { id: string; function: { name: string; arguments: string } }[];
 }
 
+const { EFFECTS = "/dev/null", EVERTURN_TRAJECTORY: trajectory } = process.env;
+const effect = (line: string) => appendFileSync(EFFECTS, `${line}\n`);
+
+const double = recorded("double", async ({ number }: { number: number }) => {
+  effect(`made ${idempotencyKey()} ${trajectory} double ${number}`);
+  await sleep(100);
+  return number * 2;
+});
+
+const now = recorded("now", () => {
+  effect(`made ${idempotencyKey()} ${trajectory} now`);
+  return Date.now();
+});
+
 /**
  * Doubles numbers as long as the policy asks for it; after the second time two sub-agents, of whom nothing differs, are asked at
- * once. Each process of it that is not the last is killed, so it takes its time.
+ * once. Each process of it that is not the last is killed, so it takes its time. What its functions give is kept: each writes down that it
+ * was made, and the agent what it was told.
  */
 export default defineAgent(async ({ task, baseURL, fetch }) => {
   const ask = async (messages: object[], tools: object[] = []): Promise<Said> => {
@@ -25,16 +42,15 @@ export default defineAgent(async ({ task, baseURL, fetch }) => {
     messages.push(said);
     const [call] = said.tool_calls ?? [];
     if (call === undefined) return `${said.content}!`;
-    await sleep(100);
-    messages.push({
-      role: "tool",
-      tool_call_id: call.id,
-      content: String(JSON.parse(call.function.arguments).number * 2),
-    });
+    const { number } = JSON.parse(call.function.arguments);
+    messages.push({ role: "tool", tool_call_id: call.id, content: String(await double({ number })) });
+    effect(`told ${trajectory} double ${number}`);
     if (turn !== 2) continue;
+    const time = await now();
+    effect(`told ${trajectory} now`);
     const check = [
       { role: "system", content: "You check." },
-      { role: "user", content: "Is it so?" },
+      { role: "user", content: `Is it so at ${time}?` },
     ];
     const [one, other] = await Promise.all([ask(check), ask(check)]);
     messages.push({ role: "user", content: `The checks say ${[one.content, other.content].sort()}.` });

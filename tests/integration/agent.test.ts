@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
@@ -21,11 +21,12 @@ const conversation = [call(1), call(2), "yes", "no", call(3), "1"];
 
 test("an agent whose processes are killed, and whose worker is: the same trajectory, and no turn generated twice", async () => {
   const gates = join(folder);
+  const effects = join(folder, "effects");
   const gate = join(gates, "step-0001-turn-5");
   writeFileSync(gate, "");
   const pipeline = writeScriptedPipeline(folder, [conversation], {
     tools: [],
-    loop: { plugin: "loop-agent", config: { module, attempts: 50 } },
+    loop: { plugin: "loop-agent", config: { module, attempts: 50, environment: { EFFECTS: effects } } },
     rollout: { batchSize: 3, maxActionTokens: 200 },
   });
   const command = start("run", pipeline, "--runs", folder, "--json", "--set", `policy.config.gates=${gates}`);
@@ -67,7 +68,7 @@ test("an agent whose processes are killed, and whose worker is: the same traject
     expect(record).toMatchObject({ outcome: "answered", answer: "1!", policyVersions: [0, 0, 0, 0, 0, 0] });
     expect(record.turns.map(({ action }) => action)).toEqual(conversation);
     const doubled = (number: number) => ({
-      ...{ tool: "double", arguments: { number }, observation: String(number * 2), valid: true, attempts: 0 },
+      ...{ tool: "double", arguments: { number }, observation: String(number * 2), valid: true, attempts: 1 },
     });
     expect(record.turns.map(({ toolCalls }) => toolCalls)).toEqual([
       [doubled(1)],
@@ -86,6 +87,25 @@ test("an agent whose processes are killed, and whose worker is: the same traject
     ]);
     expect(rows[2]?.[4]?.text).toContain("The checks say no,yes.");
   }
+  const lines = readFileSync(effects, "utf8")
+    .trim()
+    .split("\n")
+    .filter((line) => line.includes("/step-0001/"));
+  const told = new Set<string>();
+  const keys = new Map<string, string>();
+  for (const line of lines) {
+    const [, key, made] = /^made (\S+) (.*)$/.exec(line) ?? [];
+    if (key === undefined || made === undefined) {
+      told.add(line.replace("told ", ""));
+      continue;
+    }
+    expect(told, "a call whose result was told is not made again").not.toContain(made);
+    expect(keys.get(key) ?? made, "one key for each call").toBe(made);
+    keys.set(key, made);
+  }
+  expect(told.size).toBe(3 * 4);
+  expect([...keys.values()].sort()).toEqual([...told].sort());
+  expect(lines.filter((line) => line.startsWith("made")).length).toBeLessThanOrEqual(3 * 4 + killed.size + 3);
   const { stdout: ledger } = await everturn("ledger", run, "--runs", folder);
   expect(ledger).toContain("The ledger holds.");
 });
