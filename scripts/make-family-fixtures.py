@@ -43,6 +43,52 @@ MODELS = {
     "qwen3": dict(model_type="qwen3", rope_parameters=LINEAR),
     # Without a padding token: PyTorch gives its embedding no gradient, and the sequences may hold it.
     "gemma": dict(model_type="gemma", rope_parameters=THETA, tie_word_embeddings=True, pad_token_id=None),
+    "smollm3": dict(
+        model_type="smollm3",
+        rope_parameters=THETA,
+        tie_word_embeddings=True,
+        num_hidden_layers=3,
+        no_rope_layer_interval=2,
+        use_sliding_window=True,
+        sliding_window=3,
+        pad_token_id=None,
+    ),
+    "phi3": dict(
+        model_type="phi3",
+        hidden_size=32,
+        head_dim=8,
+        max_position_embeddings=64,
+        original_max_position_embeddings=16,
+        tie_word_embeddings=True,
+        pad_token_id=None,
+        rope_parameters={
+            "rope_type": "longrope",
+            "rope_theta": 1000.0,
+            "partial_rotary_factor": 0.75,
+            "short_factor": [1.0, 1.1, 1.3],
+            "long_factor": [1.0, 2.0, 4.0],
+        },
+    ),
+    "gemma2": dict(
+        model_type="gemma2",
+        rope_parameters=THETA,
+        tie_word_embeddings=True,
+        pad_token_id=None,
+        sliding_window=3,
+        query_pre_attn_scalar=9,
+        attn_logit_softcapping=4.0,
+        final_logit_softcapping=6.0,
+    ),
+    "gemma3": dict(
+        model_type="gemma3_text",
+        rope_parameters={"full_attention": LINEAR, "sliding_attention": {"rope_type": "default", "rope_theta": 100.0}},
+        tie_word_embeddings=True,
+        pad_token_id=None,
+        num_hidden_layers=3,
+        sliding_window=3,
+        sliding_window_pattern=3,
+        query_pre_attn_scalar=9,
+    ),
 }
 
 
@@ -50,7 +96,7 @@ def random_model(seed, settings):
     torch.manual_seed(seed)
     config = AutoConfig.for_model(**(COMMON | settings))
     model = AutoModelForCausalLM.from_config(config, attn_implementation="eager")
-    is_gemma = settings["model_type"] == "gemma"  # its norms add 1 themselves
+    is_gemma = settings["model_type"].startswith("gemma")  # their norms add 1 themselves
     spread_weights(model, lambda name, _: "norm" in name and not is_gemma)
     return model
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Generation, GenerationRequest, Policy } from "../contracts/policy.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { adapterConfigFile } from "../models/adapter-folder.ts";
+import { contextLength } from "../models/model-config.ts";
 import { readModelConfig } from "../models/model-config-file.ts";
 import { beforeStopTexts } from "../sampling/stop-texts.ts";
 import { createFraming } from "../tokens/framing.ts";
@@ -35,7 +36,7 @@ export async function openEngine(folder: string, options: EngineOptions): Promis
   const { protocol, urls, key, patience = 600_000, healthEvery } = options;
   const tokenizer = await loadTokenizer(folder);
   const { stopTokens } = tokenizer;
-  const { max_position_embeddings: contextLength } = await readModelConfig(join(folder, "config.json"));
+  const longest = contextLength(await readModelConfig(join(folder, "config.json")));
   const replicas = urls.map((url) => openReplica({ url, protocol, key, healthEvery }));
   const fleet = openFleet(replicas, patience);
   const base = { folder, label: labelOf(folder) };
@@ -63,7 +64,7 @@ export async function openEngine(folder: string, options: EngineOptions): Promis
       const { temperature } = sampling;
       if (temperature !== 0 && temperature !== 1)
         throw new EverturnError("ENGINE_SAMPLING", { engine: protocol.name, temperature });
-      const maxTokens = Math.min(sampling.maxTokens, contextLength - tokens.length);
+      const maxTokens = Math.min(sampling.maxTokens, longest - tokens.length);
       if (maxTokens < 1)
         return { ...generation({ tokens: [], logprobs: [], finish: "length" }, 1), text: "" };
       const ends = [...stopTokens, ...(sampling.stopTokens ?? [])];

@@ -1,5 +1,5 @@
 import { EverturnError } from "../errors/everturn-error.ts";
-import type { ModelConfig } from "../models/model-config.ts";
+import { contextLength, type ModelConfig } from "../models/model-config.ts";
 import type { Tensor } from "../onnx/session.ts";
 
 /** Token ids, and a mask that is 1 where the policy wrote the token, 0 elsewhere. */
@@ -112,7 +112,7 @@ export function checkSequences(sequences: readonly TokenSequence[], config: Mode
 function problemOf({ tokens, mask }: TokenSequence, config: ModelConfig): string | undefined {
   if (tokens.length !== mask.length) return `has ${tokens.length} tokens, but a mask of ${mask.length}`;
   if (tokens.length === 0) return "is empty";
-  const positions = config.max_position_embeddings;
+  const positions = contextLength(config);
   if (tokens.length > positions) return `has ${tokens.length} tokens, more than the model's ${positions}`;
   const strange = tokens.find((token) => !Number.isInteger(token) || token < 0 || token >= config.vocab_size);
   if (strange !== undefined) return `holds the id ${strange}, outside the vocabulary of ${config.vocab_size}`;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { DecoderAdapter } from "../models/decoder-blocks.ts";
 import type { ModelConfig } from "../models/model-config.ts";
-import { modelWeightShapes } from "../models/model-weights.ts";
+import { fusedModule, modelWeightShapes } from "../models/model-weights.ts";
 import type { Tensor } from "../models/safetensors.ts";
 import type { FloatValue } from "../onnx/graph.ts";
 import { philox } from "../random/uniform-stream.ts";
@@ -10,16 +10,20 @@ import { philox } from "../random/uniform-stream.ts";
 export interface LoraSettings {
   rank: number;
   alpha: number;
-  /** Last parts of the names of the linear maps that are adapted, such as "q_proj". */
+  /**
+   * Last parts of the names of the linear maps that are adapted, such as "q_proj". Where a family has one map for several
+   * (Phi's qkv_proj), naming one of them adapts it.
+   */
   targets: readonly string[];
 }
 
 /** Shapes of an adapter's matrices by PEFT's names without their prefix; A is [rank, in], B is [out, rank]. */
 export function adapterShapes(config: ModelConfig, { rank, targets }: LoraSettings): Map<string, number[]> {
   const shapes = new Map<string, number[]>();
+  const adapted = new Set(targets.map((target) => fusedModule(config, target) ?? target));
   for (const [name, [output, input]] of modelWeightShapes(config)) {
     const module = moduleOf(name);
-    if (input === undefined || !targets.includes(module.split(".").at(-1)!)) continue;
+    if (input === undefined || !adapted.has(module.split(".").at(-1)!)) continue;
     shapes.set(`${module}.lora_A.weight`, [rank, input]);
     shapes.set(`${module}.lora_B.weight`, [output!, rank]);
   }

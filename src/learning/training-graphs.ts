@@ -58,9 +58,13 @@ function policyGraph({ config, lora, recompute }: TrainedModel, wants: Objective
   };
   const hidden = decoderForward(model, decoderInputs(graph), recompute);
   const targets = graph.input("targets", "int64", ["actions"]);
-  // Cheaper than dividing the logits, which are many more numbers.
-  const tempered = mul(hidden, graph.input("inverseTemperature", "float32", []));
-  const { logProbabilities, entropies } = tokenDistribution(languageModelHead(model, tempered), targets);
+  const inverse = graph.input("inverseTemperature", "float32", []);
+  // Dividing hidden states is cheaper, but a cap on the logits wants to see them as they are.
+  const logits =
+    config.final_logit_softcapping === null
+      ? languageModelHead(model, mul(hidden, inverse))
+      : mul(languageModelHead(model, hidden), inverse);
+  const { logProbabilities, entropies } = tokenDistribution(logits, targets);
   const [valueWeight, valueBias] = [...valueHead.values()];
   return {
     graph,

@@ -50,7 +50,10 @@ export async function writeAdapter(
   const problem = shapeProblem(tensors, config.rank);
   if (problem !== undefined) throw invalid(folder, problem);
   await mkdir(folder, { recursive: true });
-  await writeWhole(join(folder, adapterConfigFile), adapterConfigJson(config));
+  await writeWhole(
+    join(folder, adapterConfigFile),
+    adapterConfigJson({ ...config, targets: targetsOf(tensors) }),
+  );
   const named = new Map([...tensors].map(([name, tensor]) => [prefix + name, tensor]));
   await writeSafetensors(join(folder, adapterWeightsFile), named);
 }

@@ -1,5 +1,5 @@
 import { type Dimension, product } from "../onnx/dimensions.ts";
-import { add } from "../onnx/elementwise.ts";
+import { add, softCap } from "../onnx/elementwise.ts";
 import type { FloatValue, IntValue } from "../onnx/graph.ts";
 import { matMul } from "../onnx/linear-algebra.ts";
 import { softmax } from "../onnx/reductions.ts";
@@ -7,7 +7,7 @@ import { rotaryEmbedding } from "../onnx/rotary-embedding.ts";
 import { concat, reshape, transpose } from "../onnx/shaping.ts";
 import { type DecoderModel, norm, projections } from "./decoder-blocks.ts";
 import { families } from "./families.ts";
-import type { ModelConfig } from "./model-config.ts";
+import { type ModelConfig, scoreScale } from "./model-config.ts";
 
 /** Keys and values of one layer, [batch, kv heads, positions, head size]. */
 interface LayerKeyValues {
@@ -34,7 +34,8 @@ export function headInputs(
   const parent = `model.layers.${layer}.self_attn`;
   const byHead = (x: FloatValue, count: number) =>
     transpose(reshape(x, ["batch", "length", count, size]), [0, 2, 1, 3]);
-  const rotated = (x: FloatValue) => rotaryEmbedding(x, positions, model.tables);
+  const tables = model.tables(layer);
+  const rotated = (x: FloatValue) => (tables ? rotaryEmbedding(x, positions, tables, size) : x);
 
   const [q, k, v] = projections(model, normed, parent, modules);
   const prepared = (x: FloatValue, count: number, name: string) => {
@@ -57,15 +58,18 @@ export function attendToPast(
   { queries, keys, values }: HeadInputs,
   past: LayerKeyValues,
   mask: FloatValue,
-  { num_attention_heads: heads, num_key_value_heads: groups, head_dim: size }: ModelConfig,
+  config: ModelConfig,
 ): FloatValue {
+  const { num_attention_heads: heads, num_key_value_heads: groups, head_dim: size } = config;
+  const { attn_logit_softcapping: cap } = config;
   const { graph } = queries;
   const length = mask.shape[2]!;
   const rows = product([heads / groups, length]);
   const grouped = reshape(queries, ["batch", groups, rows, size]);
-  const scores = (to: FloatValue) => matMul(grouped, to, { transposeB: true, alpha: size ** -0.5 });
+  const scores = (to: FloatValue) => matMul(grouped, to, { transposeB: true, alpha: scoreScale(config) });
   const joined = concat([scores(past.keys), scores(keys)], -1, "total");
-  const apart = reshape(joined, ["batch", heads, length, "total"]);
+  const capped = cap === null ? joined : softCap(joined, cap);
+  const apart = reshape(capped, ["batch", heads, length, "total"]);
   const weights = reshape(softmax(add(apart, mask)), joined.shape);
   const weigh = (from: IntValue, to: IntValue, what: FloatValue, count: Dimension) => {
     const output = { dtype: "float32", shape: ["batch", groups, rows, count] } as const;

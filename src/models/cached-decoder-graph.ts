@@ -6,11 +6,11 @@ import { attendToPast, headInputs } from "./cached-attention.ts";
 import {
   type DecoderAdapter,
   type DecoderModel,
-  decoderLayer,
   embedTokens,
   finalNorm,
   languageModelHead,
 } from "./decoder-blocks.ts";
+import { decoderLayer } from "./decoder-layer.ts";
 import { type ModelConfig, windowOf } from "./model-config.ts";
 import { nextTokenOutputs } from "./next-token.ts";
 import { rotaryTables } from "./rotary-tables.ts";

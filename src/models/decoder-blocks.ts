@@ -1,21 +1,21 @@
 import { type Dimension, product } from "../onnx/dimensions.ts";
-import { add, mul } from "../onnx/elementwise.ts";
-import { geGlu, geGluTanh, swiGlu } from "../onnx/gated-units.ts";
+import { add, mul, softCap } from "../onnx/elementwise.ts";
 import { type FloatValue, graphError, type IntValue, type Value } from "../onnx/graph.ts";
 import { gather } from "../onnx/indexing.ts";
 import { gemm, linear } from "../onnx/linear-algebra.ts";
 import { fusedRmsNorm, rmsNorm } from "../onnx/rms-norm.ts";
-import { type RotaryTables, rotaryEmbedding } from "../onnx/rotary-embedding.ts";
+import { rotaryEmbedding } from "../onnx/rotary-embedding.ts";
 import { columns, reshape } from "../onnx/shaping.ts";
 import { families } from "./families.ts";
 import type { ModelConfig } from "./model-config.ts";
-import { modelWeightShapes } from "./model-weights.ts";
+import { fusedModule, outputSize } from "./model-weights.ts";
+import type { LayerRotations } from "./rotary-tables.ts";
 
 /** A decoder inside a graph: its weights by Hugging Face's names, and its tables of rotations. */
 export interface DecoderModel {
   config: ModelConfig;
   weights: ReadonlyMap<string, FloatValue>;
-  tables: RotaryTables;
+  tables: LayerRotations;
   adapter?: DecoderAdapter;
   /** For inference: the runtime's fused operators, which have no gradients. Default false. */
   inference?: boolean;
@@ -53,31 +53,6 @@ export function embedTokens(model: DecoderModel, tokens: IntValue | Value<"int32
   return families[model_type].gemmaScaling ? mul(embedded, Math.sqrt(hidden_size)) : embedded;
 }
 
-const gatedUnits = { silu: swiGlu, gelu: geGlu, gelu_pytorch_tanh: geGluTanh };
-
-/**
- * One decoder layer on rows [rows, hidden]. `attend` does the attention of normed rows, and returns rows
- * [rows, heads · head size]. With `kept`, only these rows go on after it.
- */
-export function decoderLayer(
-  model: DecoderModel,
-  layer: number,
-  hidden: FloatValue,
-  attend: (normed: FloatValue) => FloatValue,
-  kept?: IntValue,
-): FloatValue {
-  const select = (x: FloatValue) => (kept ? gather(x, kept) : x);
-  const name = (module: string) => `model.layers.${layer}.${module}`;
-  const project = (x: FloatValue, module: string) => projection(model, x, name(module));
-  const normed = norm(model, hidden, name("input_layernorm"));
-  const attended = select(attend(normed));
-  const mixed = add(select(hidden), project(attended, "self_attn.o_proj"));
-  const before = norm(model, mixed, name("post_attention_layernorm"));
-  const gated = gatedUnits[model.config.hidden_act];
-  const units = gated(project(before, "mlp.gate_proj"), project(before, "mlp.up_proj"));
-  return add(mixed, project(units, "mlp.down_proj"));
-}
-
 /** What attention works on, from normed rows [rows, hidden] at positions [rows]. */
 export function attentionInputs(
   model: DecoderModel,
@@ -90,7 +65,7 @@ export function attentionInputs(
   const [q, k, v] = projections(model, normed, parent, ["q_proj", "k_proj", "v_proj"]);
   const rotated = (projected: FloatValue, name: string) => {
     const ready = queryKeyNorm ? headNorm(model, projected, `${parent}.${name}`) : projected;
-    return rotate(model, ready, positions);
+    return rotate(model, layer, ready, positions);
   };
   return { queries: rotated(q!, "q_norm"), keys: rotated(k!, "k_norm"), values: v! };
 }
@@ -100,7 +75,7 @@ export function joinedName(modules: readonly string[]): string {
   return modules.join("+");
 }
 
-/** Linear maps of the same rows, with one product where the model has their weights joined. */
+/** Linear maps of the same rows, with one product where the model has their weights in one. */
 export function projections(
   model: DecoderModel,
   x: FloatValue,
@@ -110,29 +85,30 @@ export function projections(
   const names = modules.map((module) => `${parent}.${module}`);
   const all = joinedProjection(model, x, parent, modules);
   if (!all) return names.map((name) => projection(model, x, name));
-  const shapes = modelWeightShapes(model.config);
   let end = 0;
-  return names.map((name) => {
+  return modules.map((module, at) => {
     const start = end;
-    end += shapes.get(`${name}.weight`)![0]!;
-    return adapted(model, x, name, columns(all, start, end));
+    end += outputSize(model.config, module);
+    return adapted(model, x, names[at]!, columns(all, start, end));
   });
 }
 
-/** The outputs of joined linear maps beside each other, without what adapters add; undefined if they aren't joined. */
+/**
+ * The outputs of linear maps beside each other, where their weights are one: joined ones without what adapters add, those
+ * that the family has as one with it. Undefined where they aren't.
+ */
 export function joinedProjection(
   model: DecoderModel,
   x: FloatValue,
   parent: string,
   modules: readonly string[],
 ): FloatValue | undefined {
-  const name = `${parent}.${joinedName(modules)}`;
-  const weight = model.weights.get(`${name}.weight`);
-  return weight && linear(x, weight, model.weights.get(`${name}.bias`));
+  const name = `${parent}.${fusedModule(model.config, modules[0]!) ?? joinedName(modules)}`;
+  return model.weights.has(`${name}.weight`) ? projection(model, x, name) : undefined;
 }
 
 /** A linear map with its bias and its adapter, if it has them. */
-function projection(model: DecoderModel, x: FloatValue, module: string): FloatValue {
+export function projection(model: DecoderModel, x: FloatValue, module: string): FloatValue {
   const weight = weightOf(model, `${module}.weight`);
   return adapted(model, x, module, linear(x, weight, model.weights.get(`${module}.bias`)));
 }
@@ -148,10 +124,13 @@ function adapted(model: DecoderModel, x: FloatValue, module: string, output: Flo
 }
 
 /** Each row is a sequence of its own to the runtime's operator, which wants sequences no longer than its tables. */
-function rotate(model: DecoderModel, x: FloatValue, positions: IntValue): FloatValue {
+function rotate(model: DecoderModel, layer: number, x: FloatValue, positions: IntValue): FloatValue {
+  const tables = model.tables(layer);
+  if (!tables) return x;
   const [rows, width] = x.shape;
   const apart = reshape(x, [rows!, 1, width!]);
-  return reshape(rotaryEmbedding(apart, reshape(positions, [rows!, 1]), model.tables), x.shape);
+  const places = reshape(positions, [rows!, 1]);
+  return reshape(rotaryEmbedding(apart, places, tables, model.config.head_dim), x.shape);
 }
 
 /** Each head's part of the rows normalized by itself. */
@@ -178,5 +157,7 @@ export function finalNorm(model: DecoderModel, hidden: FloatValue): FloatValue {
 /** Logits [rows, vocabulary] of normed rows. */
 export function languageModelHead(model: DecoderModel, normed: FloatValue): FloatValue {
   const name = model.config.tie_word_embeddings ? "model.embed_tokens.weight" : "lm_head.weight";
-  return linear(normed, weightOf(model, name));
+  const logits = linear(normed, weightOf(model, name));
+  const { final_logit_softcapping: cap } = model.config;
+  return cap === null ? logits : softCap(logits, cap);
 }

@@ -8,11 +8,11 @@ import {
   type AttentionInputs,
   attentionInputs,
   type DecoderModel,
-  decoderLayer,
   embedTokens,
   finalNorm,
 } from "./decoder-blocks.ts";
-import { type ModelConfig, windowOf } from "./model-config.ts";
+import { decoderLayer } from "./decoder-layer.ts";
+import { type ModelConfig, scoreScale, windowOf } from "./model-config.ts";
 
 /** What a forward pass reads: whole sequences, one after the other without padding. */
 export interface DecoderInputs {
@@ -64,8 +64,9 @@ function attendInSequences(
   { queries, keys, values }: AttentionInputs,
   layout: PaddedLayout,
   bias: FloatValue,
-  { num_attention_heads: heads, num_key_value_heads: groups, head_dim: size }: ModelConfig,
+  config: ModelConfig,
 ): FloatValue {
+  const { num_attention_heads: heads, num_key_value_heads: groups, head_dim: size } = config;
   const [batch, length] = layout.index.shape;
   const byHead = (x: FloatValue, count: number) =>
     transpose(reshape(padRows(x, layout), [batch!, length!, count, size]), [0, 2, 1, 3]);
@@ -75,6 +76,7 @@ function attendInSequences(
     byHead(keys, groups),
     byHead(values, groups),
     bias,
+    { scale: scoreScale(config), cap: config.attn_logit_softcapping },
   );
   const merged = transpose(reshape(attended, [batch!, heads, length!, size]), [0, 2, 1, 3]);
   return unpadRows(reshape(merged, [product([batch!, length!]), heads * size]), layout);

@@ -1,5 +1,14 @@
 /** The model families, by config.json's model_type. */
-export type Family = "llama" | "mistral" | "qwen2" | "qwen3" | "gemma";
+export type Family =
+  | "llama"
+  | "mistral"
+  | "qwen2"
+  | "qwen3"
+  | "smollm3"
+  | "phi3"
+  | "gemma"
+  | "gemma2"
+  | "gemma3_text";
 
 /** How a family differs from the others. */
 export interface FamilyTraits {
@@ -7,57 +16,142 @@ export interface FamilyTraits {
   architecture: string;
   /** Which projections have biases: always those of queries, keys and values; as config.json says; or none. */
   biases: "queries-keys-values" | "configured" | "none";
+  /** Whether `mlp_bias` is read. */
+  feedForwardBiases: boolean;
   /** RMSNorm of each head's queries and keys, before their rotation. */
   queryKeyNorm: boolean;
   /** Norms multiply by 1 + weight, and embeddings by √hidden_size. */
   gemmaScaling: boolean;
-  /** What config.json means where it says nothing. */
+  /** Attention and feed-forward block have a norm after them too, before what they give is added. */
+  normsAfter: boolean;
+  /** One weight makes queries, keys and values (qkv_proj), and one both halves of the gated unit (gate_up_proj). */
+  fused: boolean;
+  /** `partial_rotary_factor` may be less than 1. */
+  partialRotation: boolean;
+  /** Some layers have no RoPE: every `no_rope_layer_interval`-th, or those with a 0 in `no_rope_layers`. */
+  unrotatedLayers: boolean;
+  /** Which key names the activation, and what config.json means where it says nothing. */
+  activationKey: "hidden_act" | "hidden_activation";
   activation: Activation;
-  /**
-   * Which layers see a sliding window only: none, all of them if config.json gives one, or, if it says use_sliding_window,
-   * those that it names.
-   */
-  sliding: "never" | "always" | "chosen";
+  sliding: SlidingTraits;
   tied: boolean;
   headSize?: number;
   epsilon: number;
   theta: number;
+  /** The base of RoPE in layers of sliding attention, where it is one of its own. */
+  localTheta?: number;
+  /** Scores are divided by the square root of `query_pre_attn_scalar`, which is this by default. */
+  queryScalar?: number;
+  /** The default of `attn_logit_softcapping`, where there is one. */
+  scoreCap?: number;
+  /** The default of `final_logit_softcapping`; null for none. */
+  logitCap?: number | null;
+}
+
+/** Which layers see a sliding window only. */
+export interface SlidingTraits {
+  /**
+   * Those that config.json's `layer_types` doesn't say it of: none, all, those from `max_window_layers` on, all but every
+   * `interval`-th, or those without RoPE.
+   */
+  layers: "none" | "all" | "later" | "but-every" | "unrotated";
+  interval?: number;
+  /** Whether `layer_types` is heeded. */
+  named: boolean;
+  /** Whether there is a window only if config.json says use_sliding_window. */
+  onlyIfUsed: boolean;
+  /** The window where config.json has none; null: no window. */
+  usual: number | null;
 }
 
 /** The gate's activation in the feed-forward block. */
 export type Activation = "silu" | "gelu" | "gelu_pytorch_tanh";
 
-const plain: Omit<FamilyTraits, "architecture" | "biases"> = {
+const chosen: SlidingTraits = { layers: "later", named: true, onlyIfUsed: true, usual: 4096 };
+
+const plain: Omit<FamilyTraits, "architecture"> = {
+  biases: "configured",
+  feedForwardBiases: false,
   queryKeyNorm: false,
   gemmaScaling: false,
+  normsAfter: false,
+  fused: false,
+  partialRotation: false,
+  unrotatedLayers: false,
+  activationKey: "hidden_act",
   activation: "silu",
-  sliding: "never",
+  sliding: { layers: "none", named: false, onlyIfUsed: false, usual: null },
   tied: false,
   epsilon: 1e-6,
   theta: 10_000,
 };
 
+const gemma: Omit<FamilyTraits, "architecture"> = {
+  ...plain,
+  gemmaScaling: true,
+  activation: "gelu_pytorch_tanh",
+  tied: true,
+  headSize: 256,
+};
+
+const laterGemma: Omit<FamilyTraits, "architecture"> = {
+  ...gemma,
+  normsAfter: true,
+  activationKey: "hidden_activation",
+  queryScalar: 256,
+};
+
 /** The traits of each family, as `transformers` defines them. */
 export const families: Readonly<Record<Family, FamilyTraits>> = {
-  llama: { ...plain, architecture: "LlamaForCausalLM", biases: "configured" },
-  mistral: { ...plain, architecture: "MistralForCausalLM", biases: "none", sliding: "always" },
-  qwen2: { ...plain, architecture: "Qwen2ForCausalLM", biases: "queries-keys-values", sliding: "chosen" },
+  llama: { ...plain, architecture: "LlamaForCausalLM", feedForwardBiases: true },
+  mistral: {
+    ...plain,
+    architecture: "MistralForCausalLM",
+    biases: "none",
+    sliding: { layers: "all", named: false, onlyIfUsed: false, usual: 4096 },
+  },
+  qwen2: { ...plain, architecture: "Qwen2ForCausalLM", biases: "queries-keys-values", sliding: chosen },
   qwen3: {
     ...plain,
     architecture: "Qwen3ForCausalLM",
-    biases: "configured",
-    sliding: "chosen",
+    sliding: chosen,
     queryKeyNorm: true,
     headSize: 128,
   },
-  gemma: {
+  smollm3: {
     ...plain,
-    architecture: "GemmaForCausalLM",
-    biases: "configured",
-    gemmaScaling: true,
-    activation: "gelu_pytorch_tanh",
+    architecture: "SmolLM3ForCausalLM",
+    feedForwardBiases: true,
+    unrotatedLayers: true,
+    sliding: { layers: "unrotated", named: true, onlyIfUsed: true, usual: null },
     tied: true,
-    headSize: 256,
+    theta: 2_000_000,
+  },
+  phi3: {
+    ...plain,
+    architecture: "Phi3ForCausalLM",
+    biases: "none",
+    fused: true,
+    partialRotation: true,
+    sliding: { layers: "all", named: false, onlyIfUsed: false, usual: null },
+    epsilon: 1e-5,
+  },
+  gemma: { ...gemma, architecture: "GemmaForCausalLM" },
+  gemma2: {
+    ...laterGemma,
+    architecture: "Gemma2ForCausalLM",
+    sliding: { layers: "but-every", interval: 2, named: true, onlyIfUsed: false, usual: 4096 },
+    scoreCap: 50,
+    logitCap: 30,
+  },
+  gemma3_text: {
+    ...laterGemma,
+    architecture: "Gemma3ForCausalLM",
+    queryKeyNorm: true,
+    sliding: { layers: "but-every", interval: 6, named: true, onlyIfUsed: false, usual: 4096 },
+    theta: 1_000_000,
+    localTheta: 10_000,
+    logitCap: null,
   },
 };
 

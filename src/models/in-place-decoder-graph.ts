@@ -6,7 +6,6 @@ import { reshape } from "../onnx/shaping.ts";
 import { type AdapterShape, decodingModel } from "./cached-decoder-graph.ts";
 import {
   type DecoderModel,
-  decoderLayer,
   embedTokens,
   finalNorm,
   joinedProjection,
@@ -14,8 +13,9 @@ import {
   norm,
   projections,
 } from "./decoder-blocks.ts";
+import { decoderLayer } from "./decoder-layer.ts";
 import { families } from "./families.ts";
-import { type ModelConfig, windowOf } from "./model-config.ts";
+import { type ModelConfig, rotatedSize, scoreScale, windowOf } from "./model-config.ts";
 import { boundNextTokenOutputs } from "./next-token.ts";
 import { rotaryTables } from "./rotary-tables.ts";
 import type { WeightSources } from "./weight-sources.ts";
@@ -33,8 +33,10 @@ export function inPlaceDecoderGraph(
 ): Graph {
   const graph = createGraph();
   const { num_attention_heads: heads, num_key_value_heads: groups, head_dim: size } = config;
-  const tables = rotaryTables(graph, config, scoreFactor(size));
-  const model = decodingModel(graph, config, weights, adapter, tables);
+  const { attn_logit_softcapping: cap } = config;
+  const isWhole = rotatedSize(config) === size;
+  const rotations = rotaryTables(graph, config, isWhole ? scoreFactor(scoreScale(config)) : 1);
+  const model = decodingModel(graph, config, weights, adapter, rotations);
   const tokens = graph.input("tokens", "int32", ["batch", "length"]);
   const last = graph.input("last", "int64", ["batch", 1]);
   const lastPositions = graph.input("lastPositions", "int32", ["batch"]);
@@ -49,7 +51,9 @@ export function inPlaceDecoderGraph(
       const values = graph.input(`values${layer}`, "float32", shape);
       const inputs = attentionRows(model, layer, normed);
       const window = windowOf(config, layer);
-      const options = { heads, groups, keys, values, lastPositions, total, tables, window };
+      const tables = rotations(layer);
+      const scale = tables && isWhole ? 1 : scoreScale(config);
+      const options = { heads, groups, keys, values, lastPositions, total, tables, scale, cap, window };
       const [attended, newKeys, newValues] = groupQueryAttention(inputs, options);
       graph.output(`newKeys${layer}`, newKeys);
       graph.output(`newValues${layer}`, newValues);

@@ -1,4 +1,5 @@
 import { joinedName } from "./decoder-blocks.ts";
+import { families } from "./families.ts";
 import type { ModelConfig } from "./model-config.ts";
 import type { Tensor } from "./safetensors.ts";
 
@@ -14,6 +15,7 @@ export function joinWeights(
   weights: ReadonlyMap<string, Tensor>,
 ): ReadonlyMap<string, Tensor> {
   const joined = new Map(weights);
+  if (families[config.model_type].fused) return joined;
   for (let layer = 0; layer < config.num_hidden_layers; layer++) {
     const prefix = `model.layers.${layer}.self_attn`;
     const take = (name: string) => {

@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { isObject } from "../contracts/json.ts";
 import { type Activation, type Family, families, isFamily } from "./families.ts";
 import { configError, type ModelConfig, modelConfig } from "./model-config.ts";
-import { parseLayerTypes, parseSlidingWindow } from "./parse-layer-types.ts";
-import { parseRotaryScaling } from "./parse-rotary-scaling.ts";
+import { parseLayerTypes, parseSlidingWindow, parseUnrotatedLayers } from "./parse-layer-types.ts";
+import { formatRotaryParameters, parseRotaryParameters } from "./rotary-parameters.ts";
 
 type Json = Record<string, unknown>;
 
@@ -18,13 +18,13 @@ export async function readModelConfig(path: string): Promise<ModelConfig> {
 /** Like `readModelConfig`, from the file's text; `path` appears in errors. */
 export function parseModelConfig(text: string, path: string): ModelConfig {
   const json = parseObject(text, path);
-  const problem = unsupported(json);
-  if (problem) throw configError(`${path}: ${problem}`);
   const family = json.model_type;
   if (!isFamily(family)) {
     const known = Object.keys(families).join(", ");
     throw configError(`${path}: model_type is ${JSON.stringify(family)}; known are ${known}`);
   }
+  const problem = unsupported(json, family);
+  if (problem) throw configError(`${path}: ${problem}`);
   const traits = families[family];
   const number = (name: string, fallback?: number): number => {
     const value = json[name] ?? fallback;
@@ -35,9 +35,13 @@ export function parseModelConfig(text: string, path: string): ModelConfig {
   const heads = number("num_attention_heads");
   const layers = number("num_hidden_layers");
   const positions = number("max_position_embeddings");
-  const rope = rotaryParameters(json);
-  const theta = typeof rope.rope_theta === "number" ? rope.rope_theta : number("rope_theta", traits.theta);
   const window = parseSlidingWindow(json, family);
+  const unrotated = parseUnrotatedLayers(json, { family, layers, path });
+  const cap = (name: string, usual?: number | null) => {
+    const value = json[name] === undefined ? usual : json[name];
+    return value === null || value === undefined ? null : number(name, Number(value));
+  };
+  const size = number("head_dim", traits.headSize ?? hidden / heads);
   return modelConfig({
     model_type: family,
     vocab_size: number("vocab_size"),
@@ -45,20 +49,23 @@ export function parseModelConfig(text: string, path: string): ModelConfig {
     num_hidden_layers: layers,
     num_attention_heads: heads,
     num_key_value_heads: number("num_key_value_heads", heads),
-    head_dim: number("head_dim", traits.headSize ?? hidden / heads),
+    head_dim: size,
     intermediate_size: number("intermediate_size"),
     max_position_embeddings: positions,
     rms_norm_eps: number("rms_norm_eps", traits.epsilon),
-    rope_theta: theta,
-    rope_scaling: parseRotaryScaling(rope, positions, path),
+    ...parseRotaryParameters(json, { family, positions, size, path }),
     initializer_range: number("initializer_range", 0.02),
     tie_word_embeddings:
       typeof json.tie_word_embeddings === "boolean" ? json.tie_word_embeddings : traits.tied,
     hidden_act: activationOf(json, family) ?? traits.activation,
     attention_bias: traits.biases === "configured" && json.attention_bias === true,
-    mlp_bias: family === "llama" && json.mlp_bias === true,
+    mlp_bias: traits.feedForwardBiases && json.mlp_bias === true,
     sliding_window: window,
-    layer_types: parseLayerTypes(json, { family, layers, window, path }),
+    layer_types: parseLayerTypes(json, { family, layers, window, unrotated, path }),
+    no_rope_layers: unrotated,
+    query_pre_attn_scalar: number("query_pre_attn_scalar", traits.queryScalar ?? size),
+    attn_logit_softcapping: cap("attn_logit_softcapping", traits.scoreCap),
+    final_logit_softcapping: cap("final_logit_softcapping", traits.logitCap),
   });
 }
 
@@ -80,15 +87,22 @@ export function oneOrList(ids: readonly number[]): number | readonly number[] {
  * transformers can't build the masks of a Llama for its static cache where they are.
  */
 export function formatModelConfig(config: ModelConfig, tokens: SpecialTokenIds): string {
-  const { rope_scaling, rope_theta, layer_types, ...fields } = config;
-  const { architecture, sliding } = families[config.model_type];
+  const { rope_scaling, rope_theta, local_rope, partial_rotary_factor, ...fields } = config;
+  const { layer_types, no_rope_layers, hidden_act, ...plain } = fields;
+  const { query_pre_attn_scalar, attn_logit_softcapping, final_logit_softcapping, ...common } = plain;
+  const { architecture, sliding, activationKey, ...traits } = families[config.model_type];
   const json = {
     architectures: [architecture],
     torch_dtype: "float32",
-    ...fields,
-    ...(sliding === "chosen" ? { layer_types } : {}),
+    ...common,
+    [activationKey]: hidden_act,
+    ...(sliding.named && { layer_types }),
+    ...(no_rope_layers && { no_rope_layers }),
+    ...(traits.queryScalar !== undefined && { query_pre_attn_scalar }),
+    ...(traits.scoreCap !== undefined && { attn_logit_softcapping }),
+    ...(traits.logitCap !== undefined && { final_logit_softcapping }),
     use_sliding_window: config.sliding_window !== null,
-    rope_parameters: { ...rope_scaling, rope_theta },
+    ...formatRotaryParameters(config),
     ...tokens,
   };
   return `${JSON.stringify(json, null, 2)}\n`;
@@ -105,45 +119,40 @@ const activations: ReadonlyMap<unknown, Activation> = new Map([
 
 /** Undefined where config.json says nothing. Gemma's first releases call the approximation "gelu". */
 function activationOf(json: Json, family: Family): Activation | undefined {
-  const name = namedActivation(json);
+  const name = namedActivation(json, family);
   return family === "gemma" && name === "gelu" ? "gelu_pytorch_tanh" : activations.get(name);
 }
 
-/** `hidden_activation` is Gemma's. */
-function namedActivation({ model_type, hidden_act, hidden_activation }: Json): unknown {
-  return hidden_act ?? (model_type === "gemma" ? hidden_activation : undefined) ?? undefined;
+/** Gemma's first releases name it by either key. */
+function namedActivation(json: Json, family: Family): unknown {
+  const { hidden_act, hidden_activation } = json;
+  if (family === "gemma") return hidden_act ?? hidden_activation ?? undefined;
+  return json[families[family].activationKey] ?? undefined;
 }
 
 /** Why a model can't be run, by the key that says so. */
-function unsupported(json: Json): string | undefined {
-  const activation = namedActivation(json);
+function unsupported(json: Json, family: Family): string | undefined {
+  const { partialRotation, queryScalar, scoreCap, logitCap } = families[family];
+  const activation = namedActivation(json, family);
   const isSet = (name: string) => (json[name] ?? undefined) !== undefined;
+  const drops = ["attention_dropout", "resid_pdrop", "embd_pdrop"].map((name): [string, boolean] => [
+    name,
+    Number(json[name] ?? 0) !== 0,
+  ]);
   const refused: Record<string, boolean> = {
     [json.hidden_act ? "hidden_act" : "hidden_activation"]:
       activation !== undefined && !activations.has(activation),
-    attention_dropout: Number(json.attention_dropout ?? 0) !== 0,
+    ...Object.fromEntries(drops),
     pretraining_tp: Number(json.pretraining_tp ?? 1) !== 1,
-    partial_rotary_factor: Number(json.partial_rotary_factor ?? 1) !== 1,
+    partial_rotary_factor: !partialRotation && Number(json.partial_rotary_factor ?? 1) !== 1,
     use_bidirectional_attention: json.use_bidirectional_attention === true,
     quantization_config: isSet("quantization_config"),
-    attn_logit_softcapping: isSet("attn_logit_softcapping"),
-    final_logit_softcapping: isSet("final_logit_softcapping"),
-    query_pre_attn_scalar: isSet("query_pre_attn_scalar"),
+    attn_logit_softcapping: scoreCap === undefined && isSet("attn_logit_softcapping"),
+    final_logit_softcapping: logitCap === undefined && isSet("final_logit_softcapping"),
+    query_pre_attn_scalar: queryScalar === undefined && isSet("query_pre_attn_scalar"),
   };
   const key = Object.keys(refused).find((name) => refused[name]);
   return key && `${key} ${JSON.stringify(json[key])} is not supported`;
-}
-
-/** `rope_scaling` is the older name, and goes first. */
-function rotaryParameters(json: Json): Json {
-  const { max_position_embeddings, original_max_position_embeddings: original } = json;
-  const [older, newer] = [objectAt(json, "rope_scaling"), objectAt(json, "rope_parameters")];
-  const rope = Object.keys(older).length > 0 ? older : newer;
-  return {
-    original_max_position_embeddings: max_position_embeddings,
-    ...rope,
-    ...(typeof original === "number" && { original_max_position_embeddings: original }),
-  };
 }
 
 function parseObject(text: string, path: string): Json {
@@ -154,9 +163,4 @@ function parseObject(text: string, path: string): Json {
     throw configError(`${path} is not JSON`, cause);
   }
   throw configError(`${path} is not a JSON object`);
-}
-
-function objectAt(json: Json, name: string): Json {
-  const value = json[name];
-  return isObject(value) ? value : {};
 }

@@ -31,6 +31,18 @@ export interface ModelConfig {
   sliding_window: number | null;
   /** One a layer. */
   layer_types: readonly LayerType[];
+  /** RoPE of layers of sliding attention; null: that of the others. */
+  local_rope: { rope_theta: number; rope_scaling: RotaryScaling } | null;
+  /** The part of a head that RoPE turns, from its beginning; the rest stays as it is. */
+  partial_rotary_factor: number;
+  /** For each layer 1 if it has RoPE, 0 if not; null: all have it. */
+  no_rope_layers: readonly (0 | 1)[] | null;
+  /** Scores are divided by its square root. */
+  query_pre_attn_scalar: number;
+  /** Scores s become cap · tanh(s / cap). */
+  attn_logit_softcapping: number | null;
+  /** Logits likewise. */
+  final_logit_softcapping: number | null;
 }
 
 type Sizes =
@@ -46,18 +58,19 @@ export type ModelShape = Pick<ModelConfig, Sizes>;
 
 /**
  * A checked configuration from its sizes. Defaults: a Llama, as many key-value heads as heads, head_dim =
- * hidden_size / heads (Qwen3 128, Gemma 256), epsilon 1e-6, rope_theta 10,000, no scaling, initializer_range 0.02,
- * untied embeddings (Gemma tied), no biases, full attention. Throws MODEL_CONFIG_INVALID.
+ * hidden_size / heads, epsilon, rope_theta, caps, and whether embeddings are tied as the family has them, no scaling,
+ * initializer_range 0.02, no biases, full attention, RoPE in every layer. Throws MODEL_CONFIG_INVALID.
  */
 export function modelConfig(shape: ModelShape & Partial<ModelConfig>): ModelConfig {
   const model_type = shape.model_type ?? "llama";
   const traits = families[model_type];
   const heads = shape.num_attention_heads;
   const full: LayerType = "full_attention";
+  const size = shape.head_dim ?? traits.headSize ?? shape.hidden_size / heads;
   const config: ModelConfig = {
     model_type,
     num_key_value_heads: heads,
-    head_dim: traits.headSize ?? shape.hidden_size / heads,
+    head_dim: size,
     rms_norm_eps: traits.epsilon,
     rope_theta: traits.theta,
     rope_scaling: { rope_type: "default" },
@@ -68,6 +81,15 @@ export function modelConfig(shape: ModelShape & Partial<ModelConfig>): ModelConf
     mlp_bias: false,
     sliding_window: null,
     layer_types: Array.from({ length: shape.num_hidden_layers }, () => full),
+    local_rope:
+      traits.localTheta === undefined
+        ? null
+        : { rope_theta: traits.localTheta, rope_scaling: { rope_type: "default" } },
+    partial_rotary_factor: 1,
+    no_rope_layers: null,
+    query_pre_attn_scalar: traits.queryScalar ?? size,
+    attn_logit_softcapping: traits.scoreCap ?? null,
+    final_logit_softcapping: traits.logitCap ?? null,
     ...shape,
   };
   checkConfig(config);
@@ -77,6 +99,23 @@ export function modelConfig(shape: ModelShape & Partial<ModelConfig>): ModelConf
 /** The window of a layer: undefined if it sees all earlier tokens. */
 export function windowOf({ layer_types, sliding_window }: ModelConfig, layer: number): number | undefined {
   return layer_types[layer] === "sliding_attention" ? (sliding_window ?? undefined) : undefined;
+}
+
+/** The most tokens that a sequence may have: with LongRoPE those that its factors for short ones are made for. */
+export function contextLength({ max_position_embeddings: most, rope_scaling }: ModelConfig): number {
+  return rope_scaling.rope_type === "longrope"
+    ? Math.min(most, rope_scaling.original_max_position_embeddings)
+    : most;
+}
+
+/** What products of queries and keys are multiplied with to be scores. */
+export function scoreScale({ query_pre_attn_scalar }: ModelConfig): number {
+  return query_pre_attn_scalar ** -0.5;
+}
+
+/** How many numbers of a head RoPE turns. */
+export function rotatedSize({ head_dim, partial_rotary_factor }: ModelConfig): number {
+  return Math.floor(head_dim * partial_rotary_factor);
 }
 
 /** The error of every configuration that is refused. */
@@ -95,6 +134,11 @@ function checkConfig(config: ModelConfig): void {
   if (!Number.isInteger(size) || size % 2 !== 0) {
     throw configError(
       `the head size (head_dim, or hidden_size / num_attention_heads = ${size}) must be an even number`,
+    );
+  }
+  if (rotatedSize(config) % 2 !== 0) {
+    throw configError(
+      `partial_rotary_factor ${config.partial_rotary_factor} of heads of ${size} must be an even number`,
     );
   }
   if (config.layer_types.length !== config.num_hidden_layers) {

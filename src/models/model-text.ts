@@ -7,6 +7,7 @@ import { configFromMetadata } from "./gguf/config-metadata.ts";
 import { readGgufHeader } from "./gguf/header.ts";
 import { writeTokenizerFiles } from "./gguf/tokenizer-files.ts";
 import { fetchedKnownModel } from "./known-models.ts";
+import { contextLength } from "./model-config.ts";
 import { readModelConfig } from "./model-config-file.ts";
 
 /** What of a model says how it reads text. */
@@ -27,7 +28,7 @@ export async function readModelText(source: string, template?: string): Promise<
   if (!statSync(path).isDirectory()) return readGgufText(path, template);
   const tokenizer = await loadTokenizer(path, template);
   const config = await readModelConfig(join(path, "config.json"));
-  return { tokenizer, contextLength: config.max_position_embeddings };
+  return { tokenizer, contextLength: contextLength(config) };
 }
 
 async function readGgufText(path: string, template: string | undefined): Promise<ModelText> {
@@ -35,8 +36,8 @@ async function readGgufText(path: string, template: string | undefined): Promise
   const folder = await mkdtemp(join(tmpdir(), "everturn-tokenizer-"));
   try {
     await writeTokenizerFiles(folder, path, header.metadata);
-    const { max_position_embeddings: contextLength } = configFromMetadata(path, header);
-    return { tokenizer: await loadTokenizer(folder, template), contextLength };
+    const config = configFromMetadata(path, header);
+    return { tokenizer: await loadTokenizer(folder, template), contextLength: contextLength(config) };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

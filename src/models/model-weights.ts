@@ -10,9 +10,9 @@ import type { Tensor } from "./safetensors.ts";
 /** Shapes of all weights by Hugging Face's names; matrices are [out, in]. */
 export function modelWeightShapes(config: ModelConfig): Map<string, number[]> {
   const { hidden_size: hidden, intermediate_size: inner, vocab_size: vocabulary, head_dim: size } = config;
-  const { biases, queryKeyNorm } = families[config.model_type];
-  const queries = config.num_attention_heads * size;
-  const keys = config.num_key_value_heads * size;
+  const { biases, queryKeyNorm, normsAfter, fused } = families[config.model_type];
+  const queries = outputSize(config, "q_proj");
+  const keys = outputSize(config, "k_proj");
   const inputBias = biases === "queries-keys-values" || config.attention_bias;
   const shapes = new Map<string, number[]>([["model.embed_tokens.weight", [vocabulary, hidden]]]);
   for (let layer = 0; layer < config.num_hidden_layers; layer++) {
@@ -22,22 +22,46 @@ export function modelWeightShapes(config: ModelConfig): Map<string, number[]> {
       if (bias) add(`${name}.bias`, [output]);
     };
     add("input_layernorm.weight", [hidden]);
-    addLinear("self_attn.q_proj", queries, hidden, inputBias);
-    addLinear("self_attn.k_proj", keys, hidden, inputBias);
-    addLinear("self_attn.v_proj", keys, hidden, inputBias);
+    if (fused) addLinear("self_attn.qkv_proj", queries + 2 * keys, hidden, false);
+    else {
+      addLinear("self_attn.q_proj", queries, hidden, inputBias);
+      addLinear("self_attn.k_proj", keys, hidden, inputBias);
+      addLinear("self_attn.v_proj", keys, hidden, inputBias);
+    }
     addLinear("self_attn.o_proj", hidden, queries, config.attention_bias);
     if (queryKeyNorm) {
       add("self_attn.q_norm.weight", [size]);
       add("self_attn.k_norm.weight", [size]);
     }
     add("post_attention_layernorm.weight", [hidden]);
-    addLinear("mlp.gate_proj", inner, hidden, config.mlp_bias);
-    addLinear("mlp.up_proj", inner, hidden, config.mlp_bias);
+    if (normsAfter) {
+      add("pre_feedforward_layernorm.weight", [hidden]);
+      add("post_feedforward_layernorm.weight", [hidden]);
+    }
+    if (fused) addLinear("mlp.gate_up_proj", 2 * inner, hidden, false);
+    else {
+      addLinear("mlp.gate_proj", inner, hidden, config.mlp_bias);
+      addLinear("mlp.up_proj", inner, hidden, config.mlp_bias);
+    }
     addLinear("mlp.down_proj", hidden, inner, config.mlp_bias);
   }
   shapes.set("model.norm.weight", [hidden]);
   if (!config.tie_word_embeddings) shapes.set("lm_head.weight", [vocabulary, hidden]);
   return shapes;
+}
+
+/** The module that a family has instead of several, by one of these; undefined where it has each. */
+export function fusedModule({ model_type }: ModelConfig, module: string): string | undefined {
+  if (!families[model_type].fused) return undefined;
+  if (/^[qkv]_proj$/.test(module)) return "qkv_proj";
+  return module === "gate_proj" || module === "up_proj" ? "gate_up_proj" : undefined;
+}
+
+/** How many numbers a projection into heads or gated units gives for a row. */
+export function outputSize(config: ModelConfig, module: string): number {
+  const { num_attention_heads: heads, num_key_value_heads: groups, head_dim: size } = config;
+  if (module === "q_proj") return heads * size;
+  return module === "k_proj" || module === "v_proj" ? groups * size : config.intermediate_size;
 }
 
 /**

@@ -1,37 +1,77 @@
 import { type Family, families } from "./families.ts";
 import { configError, type LayerType } from "./model-config.ts";
 
-/** What transformers takes where config.json has no sliding_window. */
-const usualWindow = 4096;
+type Json = Readonly<Record<string, unknown>>;
 
 /** The sliding window of a config.json, as transformers understands it for a family; null for none. */
-export function parseSlidingWindow(json: Readonly<Record<string, unknown>>, family: Family): number | null {
-  const { sliding } = families[family];
-  if (sliding === "never" || (sliding === "chosen" && json.use_sliding_window !== true)) return null;
-  const { sliding_window: window = usualWindow } = json;
+export function parseSlidingWindow(json: Json, family: Family): number | null {
+  const { layers, onlyIfUsed, usual } = families[family].sliding;
+  if (layers === "none" || (onlyIfUsed && json.use_sliding_window !== true)) return null;
+  const { sliding_window: window = usual } = json;
   return typeof window === "number" ? window : null;
+}
+
+/** For each layer 1 if it has RoPE, 0 if not, as transformers understands a family's config.json; null: all have it. */
+export function parseUnrotatedLayers(
+  json: Json,
+  { family, layers, path }: { family: Family; layers: number; path: string },
+): (0 | 1)[] | null {
+  if (!families[family].unrotatedLayers) return null;
+  const { no_rope_layers: given, no_rope_layer_interval: interval } = json;
+  if (!Array.isArray(given)) {
+    const step = Number(interval ?? 4);
+    return Array.from({ length: layers }, (_, layer) => ((layer + 1) % step === 0 ? 0 : 1));
+  }
+  if (given.length < layers)
+    throw configError(`${path}: no_rope_layers has ${given.length} entries for ${layers} layers`);
+  return given.slice(0, layers).map((value) => (value === 0 ? 0 : 1));
+}
+
+/** What decides which layers see the window alone. */
+export interface LayerTypeRules {
+  family: Family;
+  layers: number;
+  window: number | null;
+  unrotated: readonly (0 | 1)[] | null;
+  path: string;
 }
 
 /**
  * Which layers see the window alone. Throws MODEL_CONFIG_INVALID for kinds of layers that there aren't, and where a
  * family's layers are all alike for those that say otherwise: transformers would ignore them.
  */
-export function parseLayerTypes(
-  json: Readonly<Record<string, unknown>>,
-  { family, layers, window, path }: { family: Family; layers: number; window: number | null; path: string },
-): LayerType[] {
-  const { sliding } = families[family];
-  const first = sliding === "chosen" ? Number(json.max_window_layers ?? 28) : 0;
+export function parseLayerTypes(json: Json, rules: LayerTypeRules): LayerType[] {
+  const { family, layers, window, path } = rules;
+  const { named } = families[family].sliding;
   const usual = Array.from(
     { length: layers },
-    (_, layer): LayerType => (window !== null && layer >= first ? "sliding_attention" : "full_attention"),
+    (_, layer): LayerType =>
+      window !== null && usuallySlides(json, layer, rules) ? "sliding_attention" : "full_attention",
   );
   const given = json.layer_types;
   if (!Array.isArray(given)) return usual;
   return given.map((type: unknown, layer) => {
     const isKnown = type === "full_attention" || type === "sliding_attention";
-    if (isKnown && (sliding === "chosen" || type === usual[layer])) return type;
+    if (isKnown && (named || type === usual[layer])) return type;
     const place = `${path}: layer_types holds ${JSON.stringify(type)}`;
     throw configError(`${place}, which is not supported in a ${family} model of this sliding_window`);
   });
+}
+
+function usuallySlides(json: Json, layer: number, { family, unrotated }: LayerTypeRules): boolean {
+  const { layers, interval } = families[family].sliding;
+  switch (layers) {
+    case "none":
+      return false;
+    case "all":
+      return true;
+    case "later":
+      return layer >= Number(json.max_window_layers ?? 28);
+    case "unrotated":
+      return unrotated?.[layer] === 0;
+    case "but-every": {
+      const pattern = family === "gemma3_text" ? json.sliding_window_pattern : undefined;
+      return (layer + 1) % Number(pattern ?? interval) !== 0;
+    }
+  }
 }

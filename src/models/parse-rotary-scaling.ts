@@ -1,23 +1,26 @@
 import { configError } from "./model-config.ts";
 import type { RotaryScaling } from "./rotary-scaling.ts";
 
+/** What a scaling's defaults rest on: max_position_embeddings, and how many numbers of a head are rotated. */
+export interface RotatedHeads {
+  context: number;
+  size: number;
+  path: string;
+}
+
 /**
- * RoPE's scaling from `rope_parameters` (or the older `rope_scaling`) of a config.json. `context` is
- * max_position_embeddings. Throws MODEL_CONFIG_INVALID for kinds other than default, linear, llama3 and yarn.
+ * RoPE's scaling from `rope_parameters` (or the older `rope_scaling`) of a config.json. Throws MODEL_CONFIG_INVALID for
+ * kinds other than default, linear, llama3, yarn and longrope.
  */
 export function parseRotaryScaling(
   rope: Readonly<Record<string, unknown>>,
-  context: number,
-  path: string,
+  { context, size, path }: RotatedHeads,
 ): RotaryScaling {
   const number = (name: string, fallback?: number): number => {
     const value = rope[name] ?? fallback;
     if (typeof value === "number") return value;
     throw configError(`${path}: rope_parameters.${name} must be a number`);
   };
-  if (number("partial_rotary_factor", 1) !== 1) {
-    throw configError(`${path}: rope_parameters.partial_rotary_factor is not supported`);
-  }
   const nested = Object.keys(rope).find(
     (name) => typeof rope[name] === "object" && rope[name] !== null && !Array.isArray(rope[name]),
   );
@@ -54,6 +57,25 @@ export function parseRotaryScaling(
         all && some ? magnitude(some) / magnitude(all) : magnitude(1),
       ),
       truncate: rope.truncate !== false,
+    };
+  }
+  if (kind === "longrope") {
+    const factors = (name: string): number[] => {
+      const values: unknown = rope[name];
+      const isList = Array.isArray(values) && values.length === size / 2;
+      if (isList && values.every((value) => typeof value === "number")) return values;
+      throw configError(`${path}: rope_parameters.${name} must be a list of ${size / 2} numbers`);
+    };
+    const original = number("original_max_position_embeddings", context);
+    const factor = number("factor", context / original);
+    const usual = factor <= 1 ? 1 : Math.sqrt(1 + Math.log(factor) / Math.log(original));
+    return {
+      rope_type: kind,
+      factor,
+      original_max_position_embeddings: original,
+      attention_factor: number("attention_factor", usual),
+      short_factor: factors("short_factor"),
+      long_factor: factors("long_factor"),
     };
   }
   throw configError(`${path}: rope_parameters.rope_type ${JSON.stringify(kind)} is not supported`);

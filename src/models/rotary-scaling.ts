@@ -18,6 +18,17 @@ export type RotaryScaling =
       /** Factor of cosines and sines; by default 0.1 · ln(factor) + 1. */
       attention_factor: number;
       truncate: boolean;
+    }
+  | {
+      rope_type: "longrope";
+      factor: number;
+      original_max_position_embeddings: number;
+      /** Factor of cosines and sines; by default √(1 + ln(factor) / ln(original context)). */
+      attention_factor: number;
+      /** What each frequency is divided by in sequences of the original context. */
+      short_factor: readonly number[];
+      /** The same in longer ones, which there aren't here: the factors would change with a sequence's length. */
+      long_factor: readonly number[];
     };
 
 /** Angles a position turns each pair of a head by, [head size / 2], and a factor of all cosines and sines. */
@@ -28,7 +39,10 @@ export interface RotaryFrequencies {
 
 const { fround } = Math;
 
-/** RoPE's frequencies (arXiv 2104.09864) under a scaling; float32 at each step, as `transformers` computes them. */
+/**
+ * RoPE's frequencies (arXiv 2104.09864) of heads of which so many numbers are rotated, under a scaling; float32 at each
+ * step, as `transformers` computes them.
+ */
 export function rotaryFrequencies(
   headSize: number,
   theta: number,
@@ -49,6 +63,14 @@ export function rotaryFrequencies(
           const stretched = frequency / scaling.factor;
           const kept = 1 - yarnRamp(at, headSize, theta, scaling);
           return fround(stretched * fround(1 - kept)) + fround(frequency * kept);
+        }),
+        scale: scaling.attention_factor,
+      };
+    case "longrope":
+      return {
+        frequencies: plain.map((_, at) => {
+          const stretch = fround(scaling.short_factor[at]!);
+          return 1 / fround(stretch * fround(theta ** fround(at / half)));
         }),
         scale: scaling.attention_factor,
       };

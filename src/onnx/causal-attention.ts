@@ -1,6 +1,6 @@
 import { type Dimension, factorsOf, product } from "./dimensions.ts";
-import { add, mul, sub } from "./elementwise.ts";
-import type { GradientRule } from "./gradient-rule.ts";
+import { add, mul, sub, tanh } from "./elementwise.ts";
+import { floatAttribute, type GradientRule } from "./gradient-rule.ts";
 import { type FloatValue, type Graph, graphError } from "./graph.ts";
 import { matMul } from "./linear-algebra.ts";
 import { reduceSum, softmax } from "./reductions.ts";
@@ -16,45 +16,61 @@ export function causalBias(graph: Graph, length: Dimension, window?: number): Fl
   return window === undefined ? later : add(later, lowerTriangle(blocked, -window));
 }
 
+/** How products of queries and keys become scores. */
+export interface ScoreOptions {
+  /** Default 1 / √(head size). */
+  scale?: number;
+  /** Scores s become cap · tanh(s / cap). Default: they stay. */
+  cap?: number | null;
+}
+
 /**
  * Attention of queries [batch, kv heads, group · length, head size] to keys and values
  * [batch, kv heads, length, head size]: the query heads of a group lie one after the other, so keys and values
- * are never repeated. Scores are divided by √(head size).
+ * are never repeated.
  */
 export function causalAttention(
   queries: FloatValue,
   keys: FloatValue,
   values: FloatValue,
   bias: FloatValue,
+  { scale = Number(keys.shape.at(-1)) ** -0.5, cap = null }: ScoreOptions = {},
 ): FloatValue {
-  return queries.graph.composite("CausalAttention", [queries, keys, values, bias], () => {
-    const scores = matMul(queries, keys, { transposeB: true, alpha: scaleOf(keys) });
+  const build = () => {
+    const alpha = cap === null ? scale : scale / cap;
+    const products = matMul(queries, keys, { transposeB: true, alpha });
+    const turned = cap === null ? undefined : tanh(products);
+    const scores = turned && cap !== null ? mul(turned, cap) : products;
     const [batch, heads, rows, length] = scores.shape;
     const group = groupOf(queries, keys);
-    const grouped = add(reshape(scores, [batch, heads, group, length, length]), bias);
-    const weights = reshape(softmax(grouped), [batch, heads, rows, length]);
-    return { output: matMul(weights, values), saved: [weights] };
-  });
+    const grouped = add(reshape(scores, [batch!, heads!, group, length!, length!]), bias);
+    const weights = reshape(softmax(grouped), [batch!, heads!, rows!, length!]);
+    return { output: matMul(weights, values), saved: turned ? [weights, turned] : [weights] };
+  };
+  const attributes = { scale: { float: scale } };
+  return queries.graph.composite("CausalAttention", [queries, keys, values, bias], build, attributes);
 }
 
-/** dS = P ∘ (dP − rowsum(dO ∘ O)); the gradients of keys and values sum over their group by themselves. */
-export const causalAttentionRule: GradientRule = (
-  dOutput,
-  { floats: [queries, keys, values], output, saved: [weights] },
-) => {
-  const alpha = scaleOf(keys);
+/**
+ * dS = P ∘ (dP − rowsum(dO ∘ O)), under a cap times 1 − tanh²; the gradients of keys and values sum over their group
+ * by themselves.
+ */
+export const causalAttentionRule: GradientRule = (dOutput, step) => {
+  const {
+    floats: [queries, keys, values],
+    output,
+    saved: [weights, turned],
+  } = step;
+  const alpha = floatAttribute(step, "scale");
   const dWeights = matMul(dOutput, values, { transposeB: true });
-  const dScores = mul(weights, sub(dWeights, reduceSum(mul(dOutput, output), [-1], true)));
+  const dCapped = mul(weights, sub(dWeights, reduceSum(mul(dOutput, output), [-1], true)));
+  const dScores = turned ? mul(dCapped, sub(1, mul(turned, turned))) : dCapped;
   return [
     matMul(dScores, keys, { alpha }),
     matMul(dScores, queries, { transposeA: true, alpha }),
     matMul(weights, dOutput, { transposeA: true }),
   ];
 };
-
-function scaleOf(keys: FloatValue): number {
-  return 1 / Math.sqrt(Number(keys.shape.at(-1)));
-}
 
 function groupOf(queries: FloatValue, keys: FloatValue): number {
   const [rows, length] = [queries.shape[2], keys.shape[2]];

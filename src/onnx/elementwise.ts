@@ -59,6 +59,11 @@ export function clip(a: FloatValue, low: number, high: number): FloatValue {
   return a.graph.emit("Clip", [a, ...bounds], { dtype: "float32", shape: a.shape });
 }
 
+/** cap · tanh(a / cap): about a where it is small, never beyond ±cap. */
+export function softCap(a: FloatValue, cap: number): FloatValue {
+  return mul(tanh(mul(a, 1 / cap)), cap);
+}
+
 function compare<Type extends DataType>(op: string, a: Value<Type>, b: Value<Type>): BoolValue {
   return a.graph.emit(op, [a, b], { dtype: "bool", shape: broadcastShapes(a.shape, b.shape) });
 }

@@ -21,7 +21,7 @@ import {
   integersAttribute,
   unbroadcast,
 } from "./gradient-rule.ts";
-import { type BoolValue, type FloatValue, graphError, type TapeEntry } from "./graph.ts";
+import { type BoolValue, type FloatValue, graphError, type IntValue, type TapeEntry } from "./graph.ts";
 import { scatterAdd } from "./indexing.ts";
 import { gemm, matMul, type ProductOptions } from "./linear-algebra.ts";
 import { padRowsRule, unpadRowsRule } from "./padding.ts";
@@ -53,6 +53,7 @@ export const gradientRules: Readonly<Record<string, GradientRule>> = {
   Where: (dy, { floats: [a, b], bools: [condition] }) => chosen(dy, a, b, condition),
   Reshape: (dy, { floats: [a] }) => [reshape(dy, a.shape)],
   Expand: (dy, { floats: [a] }) => [unbroadcast(dy, a.shape)],
+  Slice: (dy, step) => [slicePadded(dy, step)],
   Transpose: (dy, step) => {
     const order = integersAttribute(step, "perm");
     return [
@@ -106,10 +107,24 @@ function zerosLike(a: FloatValue): FloatValue {
   );
 }
 
-function reducedAxes({ op, ints: [axes] }: TapeEntry): number[] {
-  const constant = axes.graph.initializers.find(({ value }) => value === axes);
-  if (!constant || "file" in constant.data) throw graphError(`the axes of ${op} are not constant`);
+/** What a step was told by constants, such as the axes it reduces. */
+function constantInts({ op }: TapeEntry, ints: IntValue): number[] {
+  const constant = ints.graph.initializers.find(({ value }) => value === ints);
+  if (!constant || "file" in constant.data) throw graphError(`${ints.name} of ${op} is not constant`);
   return Array.from(constant.data, Number);
+}
+
+function reducedAxes(step: TapeEntry): number[] {
+  return constantInts(step, step.ints[0]);
+}
+
+/** The gradient of a slice along one axis, with zeros where it was cut. */
+function slicePadded(dy: FloatValue, step: TapeEntry): FloatValue {
+  const [{ shape }] = step.floats;
+  const [from, to, cut] = step.ints.map((ints) => constantInts(step, ints)[0]!);
+  const before = shape.map((_, axis) => (axis === cut ? from! : 0));
+  const after = shape.map((size, axis) => (axis === cut ? Number(size) - to! : 0));
+  return dy.graph.emit("Pad", [dy, dy.graph.ints([...before, ...after])], { dtype: "float32", shape });
 }
 
 /** The gradient of a reduction, repeated along the axes that were reduced. */

@@ -102,7 +102,12 @@ export interface Graph {
     domain: string,
   ): FloatValue[];
   /** Runs `build`, hiding its nodes from differentiation, which sees one entry named `op` instead. */
-  composite(op: string, inputs: readonly Value[], build: () => CompositeResult): FloatValue;
+  composite(
+    op: string,
+    inputs: readonly Value[],
+    build: () => CompositeResult,
+    attributes?: Attributes,
+  ): FloatValue;
 }
 
 /** What a composite computed, and the intermediate values that its gradient rule wants again. */
@@ -279,11 +284,11 @@ export function createGraph(): Graph {
       const outputsOf = shapesOf.map((shape) => ({ dtype: "float32", shape }) as const);
       return appendNode(op, nodeInputs, outputsOf, attributes, domain).map(remember);
     },
-    composite(op, compositeInputs, build) {
+    composite(op, compositeInputs, build, attributes = {}) {
       hidden++;
       const { output, saved, rebuild } = build();
       hidden--;
-      record(op, compositeInputs, output, {}, saved, rebuild);
+      record(op, compositeInputs, output, attributes, saved, rebuild);
       return output;
     },
   };

@@ -13,18 +13,22 @@ export interface GroupQueryOptions {
   lastPositions: Value<"int32">;
   /** The most positions of a row [1]. With several new tokens and remembered ones, the batch must be of one row. */
   total: Value<"int32">;
-  /** Times `scoreFactor` of the head size. */
-  tables: RotaryTables;
+  /** What queries and keys are rotated with; default: they aren't. */
+  tables?: RotaryTables | undefined;
+  /** What products of queries and keys are multiplied with: 1 if the tables do it, see `scoreFactor`. */
+  scale: number;
+  /** Scores s become cap · tanh(s / cap); null: they stay. */
+  cap: number | null;
   /** Positions that a token sees, itself included; default all before it. */
   window?: number | undefined;
 }
 
 /**
- * What rotations of queries and of keys are multiplied with so that their products are scores, 1 / √(head size): the
- * runtime's product of a single row is faster where it need not scale.
+ * What rotations of queries and of keys are multiplied with so that their products are scaled scores: the runtime's
+ * product of a single row is faster where it need not scale.
  */
-export function scoreFactor(headSize: number): number {
-  return headSize ** -0.25;
+export function scoreFactor(scale: number): number {
+  return Math.sqrt(scale);
 }
 
 /**
@@ -37,7 +41,7 @@ export function groupQueryAttention(
   options: GroupQueryOptions,
 ): [attended: FloatValue, keys: FloatValue, values: FloatValue] {
   const { graph } = queries;
-  const { heads, groups, tables, window } = options;
+  const { heads, groups, tables, scale, cap, window } = options;
   const size = Number(options.keys.shape[3]);
   const inputs = [
     queries,
@@ -47,8 +51,8 @@ export function groupQueryAttention(
     options.values,
     options.lastPositions,
     options.total,
-    tables.cosines,
-    tables.sines,
+    tables?.cosines ?? graph.absent,
+    tables?.sines ?? graph.absent,
     graph.absent,
     graph.absent,
     // Sinks that draw nothing keep the runtime from its tiled kernel, which is slower for a token a row.
@@ -58,8 +62,9 @@ export function groupQueryAttention(
   const attributes = {
     num_heads: heads,
     kv_num_heads: groups,
-    do_rotary: 1,
-    scale: { float: 1 },
+    do_rotary: tables ? 1 : 0,
+    scale: { float: scale },
+    ...(cap !== null && { softcap: { float: cap } }),
     ...(window !== undefined && { local_window_size: window }),
   };
   const outputs = [attended, options.keys.shape, options.values.shape];

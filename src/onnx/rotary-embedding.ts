@@ -1,6 +1,6 @@
 import { negate } from "./elementwise.ts";
 import type { GradientRule } from "./gradient-rule.ts";
-import { type FloatValue, graphError, type IntValue } from "./graph.ts";
+import { type Attributes, type FloatValue, graphError, type IntValue } from "./graph.ts";
 import { runtimeDomain } from "./runtime-domain.ts";
 
 /** Cosines and sines by position, each [positions, head size / 2]. */
@@ -11,15 +11,36 @@ export interface RotaryTables {
 
 /**
  * Rotates x, [batch, length, heads · head size] or [batch, heads, length, head size], by its positions
- * [batch, length] (RoPE, arXiv 2104.09864), halves of a head paired as Hugging Face does.
+ * [batch, length] (RoPE, arXiv 2104.09864), halves of a head paired as Hugging Face does. With tables for less than a
+ * head, `headSize` is wanted; what of each head comes after stays as it is.
  */
-export function rotaryEmbedding(x: FloatValue, positions: IntValue, tables: RotaryTables): FloatValue {
+export function rotaryEmbedding(
+  x: FloatValue,
+  positions: IntValue,
+  tables: RotaryTables,
+  headSize?: number,
+): FloatValue {
   if (x.shape.length < 3) throw graphError("rotaryEmbedding wants [batch, length, heads · head size]");
+  const rotated = 2 * Number(tables.cosines.shape[1]);
+  const isWhole = headSize === undefined || headSize === rotated;
+  const heads = x.shape.length === 4 ? Number(x.shape[1]) : Number(x.shape[2]) / (headSize ?? rotated);
+  const attributes = isWhole ? {} : { num_heads: heads, rotary_embedding_dim: rotated };
+  return rotate(x, positions, tables, attributes);
+}
+
+function rotate(
+  x: FloatValue,
+  positions: IntValue,
+  tables: RotaryTables,
+  attributes: Attributes,
+): FloatValue {
   const inputs = [x, positions, tables.cosines, tables.sines];
-  return x.graph.emit("RotaryEmbedding", inputs, { dtype: "float32", shape: x.shape }, {}, runtimeDomain);
+  const output = { dtype: "float32", shape: x.shape } as const;
+  return x.graph.emit("RotaryEmbedding", inputs, output, attributes, runtimeDomain);
 }
 
 /** A rotation's transpose is the rotation back. */
-export const rotaryEmbeddingRule: GradientRule = (dy, { floats: [, cosines, sines], ints: [positions] }) => [
-  rotaryEmbedding(dy, positions, { cosines, sines: negate(sines) }),
-];
+export const rotaryEmbeddingRule: GradientRule = (
+  dy,
+  { floats: [, cosines, sines], ints: [positions], attributes },
+) => [rotate(dy, positions, { cosines, sines: negate(sines) }, attributes)];

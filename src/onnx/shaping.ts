@@ -44,7 +44,7 @@ export function concat<Type extends DataType>(
   return first.graph.emit("Concat", parts, { dtype: first.dtype, shape }, { axis: front });
 }
 
-/** What lies at `from` to `to` (excluded) along the last axis. No gradient rule. */
+/** What lies at `from` to `to` (excluded) along the last axis. */
 export function columns(a: FloatValue, from: number, to: number): FloatValue {
   const last = frontAxis(-1, a.shape.length);
   const inputs = [a, a.graph.ints([from]), a.graph.ints([to]), a.graph.ints([last])];

@@ -1,5 +1,5 @@
 import { EverturnError } from "../errors/everturn-error.ts";
-import type { ModelConfig } from "../models/model-config.ts";
+import { contextLength, type ModelConfig } from "../models/model-config.ts";
 import { modelWeightShapes } from "../models/model-weights.ts";
 import { elementCount } from "../onnx/element-count.ts";
 
@@ -39,7 +39,7 @@ export function planMemory(config: ModelConfig, slots: number, keyValueBytes: nu
     (total, shape) => total + elementCount(shape),
     0,
   );
-  const longest = slots * config.max_position_embeddings * bytesOfPosition(config);
+  const longest = slots * contextLength(config) * bytesOfPosition(config);
   return {
     weights: 2 * values * Float32Array.BYTES_PER_ELEMENT,
     keyValues: Math.ceil(Math.min(keyValueBytes, longest) * (1 + 1 / (2 * config.num_hidden_layers))),

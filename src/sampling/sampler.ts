@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
-import type { ModelConfig } from "../models/model-config.ts";
+import { contextLength, type ModelConfig } from "../models/model-config.ts";
 import type { Target } from "../onnx/target.ts";
 import { createUsage } from "../onnx/usage.ts";
 import { createDecoders, type DecoderLease } from "./decoders.ts";
@@ -189,7 +189,7 @@ export function createSampler(options: SamplerOptions): Sampler {
 
   const sample = async (request: SampleRequest): Promise<Sample> => {
     const { tokens, sampling, signal } = request;
-    const limit = Math.min(sampling.maxTokens, config.max_position_embeddings - tokens.length);
+    const limit = Math.min(sampling.maxTokens, contextLength(config) - tokens.length);
     checkTokens(tokens, config.vocab_size);
     signal?.throwIfAborted();
     if (limit < 1) return emptySample();

@@ -5,8 +5,8 @@ import { parseRotaryScaling } from "../parse-rotary-scaling.ts";
 import type { RotaryScaling } from "../rotary-scaling.ts";
 import type { GgufHeader } from "./header.ts";
 
-/** The architectures of GGUF that can be read; Mistral's models call themselves llama. */
-const architectures: readonly Family[] = ["llama", "qwen2", "qwen3", "gemma"];
+/** The architectures of GGUF that can be read and written; Mistral's models call themselves llama. */
+export const architectures: readonly Family[] = ["llama", "qwen2", "qwen3", "gemma"];
 
 /** The configuration of the model in a GGUF file of this header. Throws GGUF_UNSUPPORTED, naming the key. */
 export function configFromMetadata(path: string, { metadata, tensors }: GgufHeader): ModelConfig {
@@ -74,10 +74,13 @@ function scalingOf(
 ): RotaryScaling {
   const kind = metadata.get(`${family}.rope.scaling.type`) ?? "none";
   if (kind === "none") return { rope_type: "default" };
+  if (kind === "longrope") {
+    throw unsupportedGguf(path, `${family}.rope.scaling.type: rope_type "longrope" is not supported`);
+  }
   const original = number("rope.scaling.original_context_length", positions);
   const factor = decimal(number("rope.scaling.factor"));
   const json = { rope_type: kind, factor, original_max_position_embeddings: original };
-  return parseRotaryScaling(json, positions, path);
+  return parseRotaryScaling(json, { context: positions, size: 0, path });
 }
 
 /** The shortest decimal number with this value in float32, as a person wrote it: 1e-5, not 0.0000099999997. */

@@ -8,6 +8,7 @@ import type { ModelConfig } from "../model-config.ts";
 import { readModelConfig } from "../model-config-file.ts";
 import { checkModelWeights, modelWeightShapes } from "../model-weights.ts";
 import type { Tensor } from "../safetensors.ts";
+import { architectures } from "./config-metadata.ts";
 import { llama3Factors } from "./rotary-factors.ts";
 import { relayout } from "./tensor-layout.ts";
 import { ggufName } from "./tensor-names.ts";
@@ -40,6 +41,7 @@ export async function exportGguf(
 function modelMetadata(folder: string, config: ModelConfig, dtype: FloatType): Map<string, TypedValue> {
   const { model_type, rope_scaling: scaling } = config;
   const family = model_type === "mistral" ? "llama" : model_type;
+  if (!architectures.includes(family)) throw failed(folder, `a ${model_type} model can't be written as GGUF`);
   if (config.hidden_act !== families[model_type].activation) {
     throw failed(folder, `a ${model_type} model with hidden_act ${config.hidden_act} has no place in GGUF`);
   }

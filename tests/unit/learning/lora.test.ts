@@ -5,6 +5,7 @@ import { supervisedObjective } from "../../../src/learning/supervised-objective.
 import { freshTrainerState, parametersOf } from "../../../src/learning/trainer-state.ts";
 import { createTrainingEngine } from "../../../src/learning/training-engine.ts";
 import { gradientName, trainingModel } from "../../../src/learning/training-graphs.ts";
+import { modelConfig } from "../../../src/models/model-config.ts";
 import { createSession } from "../../../src/onnx/session.ts";
 import { relativeError, torchFixture, withPrefix } from "../torch-fixtures.ts";
 
@@ -112,4 +113,15 @@ test("only the named maps are adapted", () => {
     ["model.layers.1.mlp.gate_proj.lora_A.weight", [3, 16]],
     ["model.layers.1.mlp.gate_proj.lora_B.weight", [24, 3]],
   ]);
+});
+
+test("a map that does what several do elsewhere is adapted if one of them is named", () => {
+  const shapes = adapterShapes(modelConfig({ ...config, model_type: "phi3" }), {
+    ...{ rank: 2, alpha: 2 },
+    targets: ["v_proj", "up_proj", "o_proj"],
+  });
+  const modules = [...shapes.keys()].map((name) => name.split(".").slice(2, 5).join("."));
+  expect(new Set(modules.filter((name) => name.startsWith("0.")))).toEqual(
+    new Set(["0.self_attn.qkv_proj", "0.self_attn.o_proj", "0.mlp.gate_up_proj"]),
+  );
 });

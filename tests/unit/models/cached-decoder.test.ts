@@ -81,6 +81,17 @@ async function readInParts(config: ModelConfig, weights: Map<string, Tensor>, pa
   return found;
 }
 
+const partly: Partial<ModelConfig> = { model_type: "phi3", partial_rotary_factor: 0.5 };
+const alternating: Partial<ModelConfig> = {
+  sliding_window: 9,
+  layer_types: ["sliding_attention", "full_attention", "sliding_attention"],
+};
+const capped: Partial<ModelConfig> = {
+  ...{ model_type: "gemma2", query_pre_attn_scalar: 10 },
+  ...{ attn_logit_softcapping: 2, final_logit_softcapping: 3 },
+  ...alternating,
+};
+
 const variants: [string, Partial<ModelConfig>][] = [
   ["grouped keys and values, tied embeddings", { num_key_value_heads: 2, tie_word_embeddings: true }],
   ["a key and value head for each query head", { num_key_value_heads: 4 }],
@@ -95,6 +106,25 @@ const variants: [string, Partial<ModelConfig>][] = [
       head_dim: 16,
       sliding_window: 9,
       layer_types: ["sliding_attention", "full_attention", "sliding_attention"],
+    },
+  ],
+  [
+    "layers without RoPE, in place",
+    { model_type: "smollm3", num_key_value_heads: 2, head_dim: 16, no_rope_layers: [1, 0, 1] },
+  ],
+  ["a part of each head rotated", { ...partly, num_key_value_heads: 2, head_dim: 8 }],
+  ["a part of each head rotated, in place", { ...partly, num_key_value_heads: 2, head_dim: 32 }],
+  ["capped scores and logits", { ...capped, num_key_value_heads: 2, head_dim: 8 }],
+  ["capped scores and logits, in place", { ...capped, num_key_value_heads: 2, head_dim: 16 }],
+  [
+    "a base of their own for layers with a window, in place",
+    {
+      model_type: "gemma3_text",
+      num_key_value_heads: 2,
+      head_dim: 16,
+      query_pre_attn_scalar: 10,
+      local_rope: { rope_theta: 100, rope_scaling: { rope_type: "linear", factor: 2 } },
+      ...alternating,
     },
   ],
 ];

@@ -14,7 +14,10 @@ import { modelBytes } from "../../../src/onnx/model-bytes.ts";
 import { createSession } from "../../../src/onnx/session.ts";
 import { relativeError, torchFixture, withPrefix } from "../torch-fixtures.ts";
 
-const families = ["llama", "smollm2", "mistral", "qwen2", "qwen3", "gemma"];
+const families = [
+  ...["llama", "smollm2", "smollm3", "mistral", "qwen2", "qwen3", "phi3"],
+  ...["gemma", "gemma2", "gemma3"],
+];
 
 async function family(name: string) {
   const { config, json, tensors } = await torchFixture(name, "families");

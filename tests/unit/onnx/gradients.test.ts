@@ -29,7 +29,7 @@ import { padRows, unpadRows } from "../../../src/onnx/padding.ts";
 import { reduceMean, reduceSum } from "../../../src/onnx/reductions.ts";
 import { rmsNorm } from "../../../src/onnx/rms-norm.ts";
 import { rotaryEmbedding } from "../../../src/onnx/rotary-embedding.ts";
-import { expand, reshape, transpose, upperTriangle } from "../../../src/onnx/shaping.ts";
+import { columns, expand, reshape, transpose, upperTriangle } from "../../../src/onnx/shaping.ts";
 import { tokenDistribution } from "../../../src/onnx/token-distribution.ts";
 import { gradientError, type InputShapes, noise } from "./finite-differences.ts";
 
@@ -170,6 +170,27 @@ const cases: Case[] = [
         sines: graph.floats([0, 0, 0.8, 0.6, 0.96, 1], [3, 2]),
       }),
   ],
+  [
+    "RotaryEmbedding",
+    [[1, 3, 8]],
+    ([x], graph) =>
+      rotaryEmbedding(
+        x!,
+        graph.ints([0, 2, 1], [1, 3]),
+        { cosines: graph.floats([1, 0.6, -0.28], [3, 1]), sines: graph.floats([0, 0.8, 0.96], [3, 1]) },
+        4,
+      ),
+  ],
+  [
+    "CausalAttention",
+    [
+      [2, 1, 6, 2],
+      [2, 1, 3, 2],
+      [2, 1, 3, 2],
+    ],
+    ([q, k, v], graph) => causalAttention(q!, k!, v!, causalBias(graph, 3), { scale: 0.9, cap: 0.5 }),
+  ],
+  ["Slice", [[rows, 5]], ([x]) => add(columns(x!, 1, 3), columns(x!, 3, 5))],
   [
     "CausalAttention",
     [

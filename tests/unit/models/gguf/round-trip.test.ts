@@ -54,7 +54,7 @@ async function exported(
 
 test.each<[string, Partial<ModelConfig>]>([
   ["linear scaling", { rope_scaling: { rope_type: "linear", factor: 2.5 } }],
-  ["YaRN", { rope_scaling: parseRotaryScaling(yarn, 64, "") }],
+  ["YaRN", { rope_scaling: parseRotaryScaling(yarn, { context: 64, size: 8, path: "" }) }],
   ["Llama 3's scaling", { rope_scaling: llama3, head_dim: 32, rope_theta: 500_000 }],
   ["Mistral's window", { model_type: "mistral", sliding_window: 8, layer_types: all }],
   ["biases of Llama", { attention_bias: true, mlp_bias: true }],

@@ -1,0 +1,17 @@
+import { geGlu, geGluTanh, swiGlu } from "../onnx/gated-units.ts";
+import type { FloatValue } from "../onnx/graph.ts";
+import { type DecoderModel, projection, projections } from "./decoder-blocks.ts";
+
+const gatedUnits = { silu: swiGlu, gelu: geGlu, gelu_pytorch_tanh: geGluTanh };
+
+/** The feed-forward block of a layer on normed rows [rows, hidden]. */
+export function feedForward(model: DecoderModel, layer: number, normed: FloatValue): FloatValue {
+  return gatedBlock(model, `model.layers.${layer}.mlp`, normed);
+}
+
+/** A gated unit with its three linear maps, under a module's name (arXiv 2002.05202). */
+function gatedBlock(model: DecoderModel, parent: string, x: FloatValue): FloatValue {
+  const [gate, up] = projections(model, x, parent, ["gate_proj", "up_proj"]);
+  const units = gatedUnits[model.config.hidden_act](gate!, up!);
+  return projection(model, units, `${parent}.down_proj`);
+}
