@@ -1,5 +1,5 @@
 import { decoderForward } from "../models/decoder.ts";
-import { languageModelHead } from "../models/decoder-blocks.ts";
+import { headWeight, languageModelHead } from "../models/decoder-blocks.ts";
 import { decoderInputs } from "../models/decoder-inputs.ts";
 import type { ModelConfig } from "../models/model-config.ts";
 import { modelWeightShapes, weightInputs } from "../models/model-weights.ts";
@@ -12,6 +12,7 @@ import { modelBytes } from "../onnx/model-bytes.ts";
 import { reshape } from "../onnx/shaping.ts";
 import type { Target } from "../onnx/target.ts";
 import { tokenDistribution } from "../onnx/token-distribution.ts";
+import { vocabularyDistribution } from "../onnx/vocabulary-distribution.ts";
 import { adapterShapes, decoderAdapter, type LoraSettings } from "./lora.ts";
 import { type Objective, objectiveInputShapes, type PolicyOutputs } from "./objective.ts";
 
@@ -36,6 +37,12 @@ export function valueHeadShapes(config: ModelConfig): Map<string, number[]> {
   ]);
 }
 
+/**
+ * The largest vocabularies whose logits are made whole. In parts they are made twice where the head is trained, which
+ * costs a third of the head's products more. Capped ones (Gemma 2) are whole always.
+ */
+const [frozenWhole, trainedWhole] = [8192, 65_536];
+
 interface PolicyGraph {
   graph: Graph;
   reads: string[];
@@ -45,7 +52,10 @@ interface PolicyGraph {
 }
 
 /** What a TokenBatch feeds, the inverse temperature, and weights by their names, as inputs; values and entropies if they are wanted. */
-function policyGraph({ config, lora, recompute }: TrainedModel, wants: Objective["wants"]): PolicyGraph {
+function policyGraph(
+  { config, lora, recompute }: TrainedModel,
+  wants: Objective["wants"] & { gradients: boolean },
+): PolicyGraph {
   const graph = createGraph();
   const weights = weightInputs(graph, modelWeightShapes(config));
   const matrices = lora && weightInputs(graph, adapterShapes(config, lora));
@@ -59,12 +69,17 @@ function policyGraph({ config, lora, recompute }: TrainedModel, wants: Objective
   const hidden = decoderForward(model, decoderInputs(graph), recompute);
   const targets = graph.input("targets", "int64", ["actions"]);
   const inverse = graph.input("inverseTemperature", "float32", []);
+  const isCapped = config.final_logit_softcapping !== null;
+  const largestWhole = lora || !wants.gradients ? frozenWhole : trainedWhole;
   // Dividing hidden states is cheaper, but a cap on the logits wants to see them as they are.
-  const logits =
-    config.final_logit_softcapping === null
-      ? languageModelHead(model, mul(hidden, inverse))
-      : mul(languageModelHead(model, hidden), inverse);
-  const { logProbabilities, entropies } = tokenDistribution(logits, targets);
+  const distribution = () => {
+    if (isCapped) return tokenDistribution(mul(languageModelHead(model, hidden), inverse), targets);
+    const tempered = mul(hidden, inverse);
+    return config.vocab_size <= largestWhole
+      ? tokenDistribution(languageModelHead(model, tempered), targets)
+      : vocabularyDistribution(tempered, headWeight(model), targets, wants);
+  };
+  const { logProbabilities, entropies } = distribution();
   const [valueWeight, valueBias] = [...valueHead.values()];
   return {
     graph,
@@ -92,7 +107,7 @@ export function scoringModel(
   wants: { values: boolean },
   target: Target = {},
 ): PolicyModel {
-  const { graph, reads, outputs } = policyGraph(model, { ...wants, entropies: false });
+  const { graph, reads, outputs } = policyGraph(model, { ...wants, entropies: false, gradients: false });
   graph.output("logProbabilities", outputs.logProbabilities);
   if (outputs.values) graph.output("values", outputs.values);
   return { graph, bytes: modelBytes(graph, target), reads };
@@ -112,7 +127,7 @@ export interface TrainingModel extends PolicyModel {
  * way back, and gradients are divided by.
  */
 export function trainingModel(model: TrainedModel, objective: Objective, target: Target = {}): TrainingModel {
-  const { graph, reads, trained, outputs } = policyGraph(model, objective.wants);
+  const { graph, reads, trained, outputs } = policyGraph(model, { ...objective.wants, gradients: true });
   const inputs = new Map(
     Object.entries(objective.inputs).map(([name, kind]) => [
       name,

@@ -154,10 +154,14 @@ export function finalNorm(model: DecoderModel, hidden: FloatValue): FloatValue {
   return norm(model, hidden, "model.norm");
 }
 
+/** What makes logits of normed rows, [vocabulary, hidden]: a weight of its own, or that of the embeddings. */
+export function headWeight(model: DecoderModel): FloatValue {
+  return weightOf(model, model.config.tie_word_embeddings ? "model.embed_tokens.weight" : "lm_head.weight");
+}
+
 /** Logits [rows, vocabulary] of normed rows. */
 export function languageModelHead(model: DecoderModel, normed: FloatValue): FloatValue {
-  const name = model.config.tie_word_embeddings ? "model.embed_tokens.weight" : "lm_head.weight";
-  const logits = linear(normed, weightOf(model, name));
+  const logits = linear(normed, headWeight(model));
   const { final_logit_softcapping: cap } = model.config;
   return cap === null ? logits : softCap(logits, cap);
 }

@@ -29,6 +29,7 @@ import { rmsNormRule } from "./rms-norm.ts";
 import { rotaryEmbeddingRule } from "./rotary-embedding.ts";
 import { expand, reshape, transpose } from "./shaping.ts";
 import { entropyRule, targetLogProbabilityRule } from "./token-distribution.ts";
+import { vocabularyEntropyRule, vocabularyLogProbabilityRule } from "./vocabulary-distribution.ts";
 
 /** The gradient rule of each operator and composite, by name. */
 export const gradientRules: Readonly<Record<string, GradientRule>> = {
@@ -90,6 +91,8 @@ export const gradientRules: Readonly<Record<string, GradientRule>> = {
   UnpadRows: unpadRowsRule,
   TargetLogProbability: targetLogProbabilityRule,
   Entropy: entropyRule,
+  VocabularyLogProbability: vocabularyLogProbabilityRule,
+  VocabularyEntropy: vocabularyEntropyRule,
 };
 
 /** The gradients of an operator that takes from `a` where the condition holds, else from `b`. */

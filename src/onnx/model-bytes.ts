@@ -45,8 +45,10 @@ export function modelBytes(graph: Graph, target: Target = {}): Uint8Array {
     ],
     graph: {
       name: "everturn",
+      // The runtime goes back from the outputs, and visits last what stands first: so it runs nodes in the order in which
+      // they were written, where it would begin everything early otherwise, and hold it.
       node: [
-        ...nodes.map((node) => ({
+        ...nodes.toReversed().map((node) => ({
           name: node.outputs[0]?.name ?? node.op,
           op_type: node.op,
           domain: node.domain,

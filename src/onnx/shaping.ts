@@ -46,9 +46,17 @@ export function concat<Type extends DataType>(
 
 /** What lies at `from` to `to` (excluded) along the last axis. */
 export function columns(a: FloatValue, from: number, to: number): FloatValue {
-  const last = frontAxis(-1, a.shape.length);
-  const inputs = [a, a.graph.ints([from]), a.graph.ints([to]), a.graph.ints([last])];
-  const shape = a.shape.map((dimension, axis) => (axis === last ? to - from : dimension));
+  return slice(a, from, to, frontAxis(-1, a.shape.length));
+}
+
+/** What lies at `from` to `to` (excluded) along the first axis. No gradient rule. */
+export function rows(a: FloatValue, from: number, to: number): FloatValue {
+  return slice(a, from, to, 0);
+}
+
+function slice(a: FloatValue, from: number, to: number, axis: number): FloatValue {
+  const inputs = [a, a.graph.ints([from]), a.graph.ints([to]), a.graph.ints([axis])];
+  const shape = a.shape.map((dimension, at) => (at === axis ? to - from : dimension));
   return a.graph.emit("Slice", inputs, { dtype: "float32", shape });
 }
 

@@ -31,7 +31,10 @@ import { rmsNorm } from "../../../src/onnx/rms-norm.ts";
 import { rotaryEmbedding } from "../../../src/onnx/rotary-embedding.ts";
 import { columns, expand, reshape, transpose, upperTriangle } from "../../../src/onnx/shaping.ts";
 import { tokenDistribution } from "../../../src/onnx/token-distribution.ts";
+import { vocabularyDistribution } from "../../../src/onnx/vocabulary-distribution.ts";
 import { gradientError, type InputShapes, noise } from "./finite-differences.ts";
+
+const bothWanted = { gradients: true, entropies: true };
 
 type Case = [rule: string, shapes: InputShapes, build: (inputs: FloatValue[], graph: Graph) => FloatValue];
 
@@ -241,6 +244,24 @@ const cases: Case[] = [
   ],
   ["UnpadRows", [[4, 2]], ([x], graph) => unpadRows(x!, paddedLayout(graph))],
   ["Entropy", [[3, 4]], ([x], graph) => tokenDistribution(mul(x!, 2), graph.ints([1, 0, 3])).entropies],
+  [
+    "VocabularyLogProbability",
+    [
+      [3, 2],
+      [4, 2],
+    ],
+    ([x, head], graph) =>
+      vocabularyDistribution(mul(x!, 2), head!, graph.ints([1, 0, 3]), bothWanted).logProbabilities,
+  ],
+  [
+    "VocabularyEntropy",
+    [
+      [3, 2],
+      [4, 2],
+    ],
+    ([x, head], graph) =>
+      vocabularyDistribution(mul(x!, 2), head!, graph.ints([1, 0, 3]), bothWanted).entropies,
+  ],
 ];
 
 test.each(cases)("the rule of %s agrees with finite differences", async (rule, shapes, build) => {

@@ -1,0 +1,20 @@
+import { type FloatValue, graphError, type IntValue } from "./graph.ts";
+
+/**
+ * `x`, once the others are there: so that parts of a graph that don't depend on each other are not all begun before one
+ * has ended, which would hold what all of them make. Costs nothing: x under a shape of zeros, which stand for its own
+ * sizes, made from sizes of the others that are known only when the graph runs (the runtime folds constants). No
+ * gradient rule.
+ */
+export function after(x: FloatValue, ...others: FloatValue[]): FloatValue {
+  const { graph } = x;
+  const zeros = graph.ints(x.shape.map(() => 0));
+  const shape = others.reduce((product, other): IntValue => {
+    const axis = other.shape.findIndex((size) => typeof size === "string");
+    if (axis < 0) throw graphError(`nothing can wait for ${other.name}, whose sizes are all constant`);
+    const attributes = { start: axis, end: axis + 1 };
+    const size = graph.emit("Shape", [other], { dtype: "int64", shape: [1] }, attributes);
+    return graph.emit("Mul", [product, size], { dtype: "int64", shape: zeros.shape });
+  }, zeros);
+  return graph.emit("Reshape", [x, shape], { dtype: "float32", shape: x.shape });
+}

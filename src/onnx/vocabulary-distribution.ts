@@ -1,0 +1,172 @@
+import { after } from "./after.ts";
+import { add, div, exp, log, maximum, mul, negate, sub } from "./elementwise.ts";
+import type { GradientRule } from "./gradient-rule.ts";
+import type { FloatValue, IntValue } from "./graph.ts";
+import { gather, scatterAdd } from "./indexing.ts";
+import { gemm } from "./linear-algebra.ts";
+import { reduceMax, reduceSum } from "./reductions.ts";
+import { concat, expand, reshape, rows } from "./shaping.ts";
+import type { TokenDistribution } from "./token-distribution.ts";
+
+/** Tokens of the vocabulary whose logits there are at once. */
+export const partSize = 8192;
+
+/**
+ * The distributions that a head [vocabulary, size] gives hidden states [rows, size], seen at targets [rows], as
+ * `tokenDistribution` of their logits does, but a part of the vocabulary after the other: logits are never whole, forward or
+ * backward. Sums are carried from part to part as attention carries them over keys (arXiv 2205.14135), here with the head's rows
+ * as keys and values: so the gradient of `hidden` wants no logits again; only that of a head that is trained does.
+ */
+export function vocabularyDistribution(
+  hidden: FloatValue,
+  head: FloatValue,
+  targets: IntValue,
+  wants: VocabularyWants,
+): TokenDistribution {
+  const { graph } = hidden;
+  const rows = [hidden.shape[0]!];
+  let sums: VocabularySums | undefined;
+  const logProbabilities = graph.composite("VocabularyLogProbability", [hidden, head, targets], () => {
+    sums = vocabularySums(hidden, head, wants);
+    const logits = reduceSum(mul(hidden, gather(head, targets)), [-1], true);
+    return { output: reshape(sub(logits, sums.logSum), rows), saved: [sums.logSum, sums.head] };
+  });
+  const entropies = graph.composite("VocabularyEntropy", [hidden, head], () => {
+    const { logSum, logit, covariance } = sums ?? vocabularySums(hidden, head, wants);
+    return { output: reshape(sub(logSum, logit), rows), saved: [logSum, logit, covariance] };
+  });
+  return { logProbabilities, entropies };
+}
+
+/** What is used of a distribution: what isn't, is not carried from part to part, and must not be asked for. */
+export interface VocabularyWants {
+  gradients: boolean;
+  entropies: boolean;
+}
+
+/** Of each row, over the whole vocabulary with the row's probabilities. */
+interface VocabularySums {
+  /** log Σ e^logit, [rows, 1]. */
+  logSum: FloatValue;
+  /** The mean logit, [rows, 1]. */
+  logit: FloatValue;
+  /** The mean row of the head, [rows, size]. */
+  head: FloatValue;
+  /** Of logit and row of the head, [rows, size]. */
+  covariance: FloatValue;
+}
+
+function vocabularySums(hidden: FloatValue, head: FloatValue, wants: VocabularyWants): VocabularySums {
+  const [first, ...others] = partsOf(Number(head.shape[0]));
+  let sums = sumsOfPart(hidden, rows(head, ...first));
+  for (const part of others) {
+    const { weight, shift, head: ofHead, shiftHead } = sums;
+    const carried = [
+      weight,
+      ...(wants.entropies ? [shift] : []),
+      ...(wants.gradients ? [ofHead] : []),
+      ...(wants.gradients && wants.entropies ? [shiftHead] : []),
+    ];
+    sums = sumsOfPart(hidden, rows(after(head, ...carried), ...part), sums);
+  }
+  const mean = div(sums.head, sums.weight);
+  const shift = div(sums.shift, sums.weight);
+  return {
+    logSum: add(sums.largest, log(sums.weight)),
+    logit: add(sums.largest, shift),
+    head: mean,
+    covariance: sub(div(sums.shiftHead, sums.weight), mul(shift, mean)),
+  };
+}
+
+/** Of the parts so far, with weights e^shift, where a shift is a logit less the largest one. */
+interface PartSums {
+  /** The largest logit, [rows, 1]. */
+  largest: FloatValue;
+  /** Σ weight, [rows, 1]. */
+  weight: FloatValue;
+  /** Σ weight · shift, [rows, 1]. */
+  shift: FloatValue;
+  /** Σ weight · row of the head, [rows, size]. */
+  head: FloatValue;
+  /** Σ weight · shift · row of the head, [rows, size]. */
+  shiftHead: FloatValue;
+}
+
+function sumsOfPart(hidden: FloatValue, part: FloatValue, before?: PartSums): PartSums {
+  const logits = gemm(hidden, part, { transposeB: true });
+  const largest = before ? maximum(before.largest, reduceMax(logits)) : reduceMax(logits);
+  const shifts = sub(logits, largest);
+  const weights = exp(shifts);
+  const weighted = mul(weights, shifts);
+  const earlier = before && shifted(before, sub(before.largest, largest));
+  const plus = (sum: FloatValue, other: FloatValue | undefined) => (other ? add(other, sum) : sum);
+  return {
+    largest,
+    weight: plus(reduceSum(weights, [-1], true), earlier?.weight),
+    shift: plus(reduceSum(weighted, [-1], true), earlier?.shift),
+    head: gemm(weights, part, { plus: earlier?.head }),
+    shiftHead: gemm(weighted, part, { plus: earlier?.shiftHead }),
+  };
+}
+
+/** The sums, where the largest logit is another: `by` is the old one less the new one. */
+function shifted({ weight, shift, head, shiftHead }: PartSums, by: FloatValue) {
+  const factor = exp(by);
+  return {
+    weight: mul(weight, factor),
+    shift: mul(add(shift, mul(weight, by)), factor),
+    head: mul(head, factor),
+    shiftHead: mul(add(shiftHead, mul(head, by)), factor),
+  };
+}
+
+/** Where the parts of a vocabulary begin and end. */
+function partsOf(vocabulary: number): [Part, ...Part[]] {
+  const part = (from: number): Part => [from, Math.min(from + partSize, vocabulary)];
+  const others = Array.from({ length: Math.ceil(vocabulary / partSize) - 1 }, (_, index) =>
+    part((index + 1) * partSize),
+  );
+  return [part(0), ...others];
+}
+
+type Part = [from: number, to: number];
+
+/** dlogits = dy · (one-hot(target) − p). */
+export const vocabularyLogProbabilityRule: GradientRule = (
+  dy,
+  { floats: [hidden, head], ints: [targets], saved: [logSum, mean] },
+) => {
+  const gradient = reshape(dy, [hidden.shape[0]!, 1]);
+  const negative = negate(gradient);
+  const dHead = headGradient(hidden, head, (logits) => mul(exp(sub(logits, logSum)), negative));
+  const places = expand(reshape(targets, [hidden.shape[0]!, 1]), hidden.shape);
+  return [
+    mul(sub(gather(head, targets), mean), gradient),
+    scatterAdd(dHead, places, mul(hidden, gradient), 0),
+  ];
+};
+
+/** dlogits = −dy · p · (log p + H), where log p + H = logit − mean logit. */
+export const vocabularyEntropyRule: GradientRule = (
+  dy,
+  { floats: [hidden, head], saved: [logSum, logit, covariance] },
+) => {
+  const negative = negate(reshape(dy, [hidden.shape[0]!, 1]));
+  const dHead = headGradient(hidden, head, (logits) =>
+    mul(mul(exp(sub(logits, logSum)), sub(logits, logit)), negative),
+  );
+  return [mul(covariance, negative), dHead];
+};
+
+/** The gradient of a head, from that of the logits of each of its parts. */
+function headGradient(
+  hidden: FloatValue,
+  head: FloatValue,
+  dLogits: (logits: FloatValue) => FloatValue,
+): FloatValue {
+  const [first, ...others] = partsOf(Number(head.shape[0])).map((part) => rows(head, ...part));
+  const ofPart = (part: FloatValue) =>
+    gemm(dLogits(gemm(hidden, part, { transposeB: true })), hidden, { transposeA: true });
+  return concat([ofPart(first!), ...others.map(ofPart)], 0);
+}

@@ -1,0 +1,63 @@
+import { expect, test } from "vitest";
+import { batchFeeds, batchSequences } from "../../../src/learning/batch.ts";
+import { objectiveFeeds } from "../../../src/learning/objective.ts";
+import { supervisedObjective } from "../../../src/learning/supervised-objective.ts";
+import { freshTrainerState, parametersOf } from "../../../src/learning/trainer-state.ts";
+import { type TrainedModel, trainingModel } from "../../../src/learning/training-graphs.ts";
+import { modelConfig } from "../../../src/models/model-config.ts";
+import { randomModelWeights } from "../../../src/models/model-weights.ts";
+import { neededNodes } from "../../../src/onnx/needed-nodes.ts";
+import { peakBytes } from "../../../src/onnx/peak-memory.ts";
+import { profileRun } from "../../../src/onnx/profile-run.ts";
+
+const config = modelConfig({
+  ...{ vocab_size: 20_000, hidden_size: 32, num_hidden_layers: 8, intermediate_size: 96 },
+  ...{
+    num_attention_heads: 2,
+    num_key_value_heads: 1,
+    max_position_embeddings: 64,
+    tie_word_embeddings: true,
+  },
+});
+const lora = { rank: 2, alpha: 4, targets: ["q_proj", "o_proj", "up_proj", "down_proj"] };
+const sequences = Array.from({ length: 4 }, (_, at) => ({
+  tokens: Array.from({ length: 48 }, (_, place) => 100 * at + place),
+  mask: Array.from({ length: 48 }, (_, place) => (place > 42 ? 1 : 0)),
+}));
+const actions = 4 * 5;
+
+// Nodes could also be taken in orders that hold every layer's tensors, or the logits of every part, at once.
+test.each<[string, TrainedModel]>([
+  ["an adapter", { config, lora }],
+  ["an adapter, layers computed again", { config, lora, recompute: true }],
+  ["all weights, layers computed again", { config, recompute: true }],
+])("the runtime holds at once what the plan says: %s", async (_, trained) => {
+  const { graph, bytes, reads } = trainingModel(trained, supervisedObjective);
+  const parameters = parametersOf(freshTrainerState(trained, randomModelWeights(config, 1)));
+  const samples = sequences.map((sequence) => ({
+    sequences: [sequence],
+    columns: { weights: new Float32Array(5).fill(1 / actions) },
+  }));
+  const batch = batchSequences(sequences, config);
+  const runs = await profileRun(
+    bytes,
+    {
+      ...Object.fromEntries(reads.map((name) => [name, parameters.get(name)!])),
+      ...batchFeeds(batch),
+      ...objectiveFeeds(supervisedObjective, samples, {}),
+    },
+    "cpu",
+  );
+  const places = new Map(runs.map(({ name }, place) => [name, place]));
+  // What was fused with something is left where it was written: after what came before it.
+  let place = -1;
+  const nodes = neededNodes(graph)
+    .map((node) => {
+      place = places.get(node.outputs[0]!.name) ?? place;
+      return { node, place };
+    })
+    .sort((one, other) => one.place - other.place)
+    .map(({ node }) => node);
+  const sizes = { rows: batch.tokens.length, batch: 4, length: batch.length, actions, samples: 4 };
+  expect(peakBytes({ ...graph, nodes }, sizes) / peakBytes(graph, sizes)).toBeLessThan(1.15);
+});
