@@ -43,6 +43,24 @@ export function compileChatTemplate(
     );
 }
 
+/** Keeps what a template made of the chats that it was shown last: for chats that come again, turn after turn. */
+export function remembered(render: ChatTemplate): ChatTemplate {
+  const texts = new Map<string, string>();
+  return (...chat) => {
+    const key = JSON.stringify(chat);
+    const text = texts.get(key) ?? render(...chat);
+    texts.delete(key);
+    texts.set(key, text); // the newest last
+    for (const oldest of texts.keys()) {
+      if (texts.size <= mostRemembered) break;
+      texts.delete(oldest);
+    }
+    return text;
+  };
+}
+
+const mostRemembered = 64;
+
 function attempt<Result>(action: () => Result): Result {
   try {
     return action();

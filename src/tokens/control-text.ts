@@ -59,10 +59,16 @@ export function hideControl(
   };
 }
 
-/** Finds any of the tokens, the longest that begins at a place. */
+const expressions = new WeakMap<readonly string[], RegExp>();
+
+/** Finds any of the tokens, the longest that begins at a place. The same list has the same expression. */
 export function anyOf(tokens: readonly string[]): RegExp {
+  const known = expressions.get(tokens);
+  if (known !== undefined) return known;
   const longestFirst = tokens.filter((token) => token !== "").sort((a, b) => b.length - a.length);
-  return new RegExp(longestFirst.map(escaped).join("|") || "(?!)", "g");
+  const expression = new RegExp(longestFirst.map(escaped).join("|") || "(?!)", "g");
+  expressions.set(tokens, expression);
+  return expression;
 }
 
 function escaped(text: string): string {

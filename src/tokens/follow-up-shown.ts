@@ -1,6 +1,6 @@
 import { EverturnError } from "../errors/everturn-error.ts";
-import type { ChatTemplate, ShownMessage } from "./chat-template.ts";
-import { type ControlTokens, type FollowUp, followUp } from "./follow-up.ts";
+import type { ShownMessage } from "./chat-template.ts";
+import { type ControlTokens, type FollowUp, followUp, type ShownTemplate } from "./follow-up.ts";
 import { shownCalls, shownText, type WayOfCalling, waysOfCalling } from "./ways-of-calling.ts";
 
 /** What a template writes after an action when `messages` follow, and how it had to be shown what tools answered. */
@@ -12,25 +12,26 @@ export interface ShownFollowUp extends FollowUp {
  * What a chat template writes after an action when `messages` follow, in the first way of showing it calls in which it writes all of them. `earlier` calls were made before it. Undefined if it does in none; throws the template's own refusal where each way was refused.
  */
 export function shownFollowUp(
-  render: ChatTemplate,
+  template: ShownTemplate,
   control: ControlTokens,
   messages: readonly ShownMessage[],
   earlier = 0,
 ): ShownFollowUp | undefined {
   if (messages[0]?.role !== "tool")
     return firstFound(shownText(messages), ({ chat, next, tools }) =>
-      followUp(render, control, chat, next, tools),
+      followUp(template, control, chat, next, tools),
     );
-  const inWay = (shown: readonly ShownMessage[], calling: WayOfCalling) => {
+  const inWay = (shown: readonly ShownMessage[], calling: WayOfCalling, by: ShownTemplate) => {
     const { chat, next, tools } = shownCalls(shown, calling, earlier);
-    return followUp(render, control, chat, next, tools);
+    return followUp(by, control, chat, next, tools);
   };
+  const remembering = { render: template.again, again: template.again };
   /** Messages that are found in a text whatever else it says: a tool's answer may be empty, or a part of a header. */
   const marked = messages.map((message, at) => ({ ...message, content: `EVERTURN_MESSAGE_${at}` }));
   return firstFound(waysOfCalling, (calling) => {
-    const text = inWay(marked, calling)?.text;
+    const text = inWay(marked, calling, remembering)?.text;
     const isWhole = text !== undefined && inOrder(text, marked);
-    const found = isWhole ? inWay(messages, calling) : undefined;
+    const found = isWhole ? inWay(messages, calling, template) : undefined;
     return found && { ...found, calling };
   });
 }

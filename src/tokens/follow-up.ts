@@ -15,6 +15,12 @@ export interface FollowUp {
   rewritesEnd: boolean;
 }
 
+/** A chat template, and the same one as it remembers what it was shown before. */
+export interface ShownTemplate {
+  render: ChatTemplate;
+  again: ChatTemplate;
+}
+
 /** A vocabulary's tokens that are no text, and those of them that are known to end an action. */
 export interface ControlTokens {
   all: readonly string[];
@@ -26,16 +32,16 @@ export interface ControlTokens {
  * action ends with the first known end that the template writes after it whether messages follow or not, or else with
  * the first control token, the last of calls. Where it writes none such, with the one that it ends with when nothing
  * follows (harmony), or the one that the next message begins with (GLM). Undefined if there is none, or the action is
- * not written.
+ * not written. `again` renders what has no words of `next`, and so comes at every turn.
  */
 export function followUp(
-  render: ChatTemplate,
+  { render, again }: ShownTemplate,
   control: ControlTokens,
   chat: readonly ShownMessage[],
   next: readonly ShownMessage[],
   tools: readonly ToolDefinition[],
 ): FollowUp | undefined {
-  const alone = afterAction(render(chat, tools, false));
+  const alone = afterAction(again(chat, tools, false));
   const followed = afterAction(render([...chat, ...next], tools, true));
   if (alone === undefined || followed === undefined) return undefined;
   const common = alone.slice(0, commonLength(alone, followed));

@@ -1,7 +1,7 @@
 import type { Message, ToolDefinition } from "../contracts/message.ts";
 import type { MaskedTokens, TokenizedText } from "../contracts/policy.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
-import { compileChatTemplate, type ShownMessage } from "./chat-template.ts";
+import { compileChatTemplate, remembered, type ShownMessage } from "./chat-template.ts";
 import { hideControl, type Span } from "./control-text.ts";
 import { placeholder } from "./follow-up.ts";
 import { shownFollowUp } from "./follow-up-shown.ts";
@@ -27,6 +27,7 @@ export type Framing = {
  */
 export function createFraming(tokenizer: Tokenizer): Framing {
   const render = compileChatTemplate(tokenizer.chatTemplate, tokenizer.specialTokens);
+  const template = { render, again: remembered(render) };
   const hide = hideControl([...tokenizer.control.all, placeholder]); // what a tool says is no place to cut at
   const tokenize = (text: string, written: readonly Span[] = []): TokenizedText => ({
     text,
@@ -57,7 +58,7 @@ export function createFraming(tokenizer: Tokenizer): Framing {
   /** Whether the template numbers calls, so that what it writes of an answer depends on how many came before. */
   const countsCalls = () => {
     const [first, second] = [0, 1].map((earlier) =>
-      shownFollowUp(render, tokenizer.control, [answer], earlier),
+      shownFollowUp(template, tokenizer.control, [answer], earlier),
     );
     return first?.text !== second?.text;
   };
@@ -67,7 +68,7 @@ export function createFraming(tokenizer: Tokenizer): Framing {
     const answers = messages.filter(({ role }) => role === "tool").length;
     const earlier = answers === 0 ? 0 : Math.max(0, callsBefore - answers);
     if (earlier > 0) counts ??= countsCalls();
-    const found = shownFollowUp(render, tokenizer.control, hidden.messages, counts ? earlier : 0);
+    const found = shownFollowUp(template, tokenizer.control, hidden.messages, counts ? earlier : 0);
     if (found === undefined) throw endless();
     const { text, written } = hidden.shown(found.text);
     return continued(tokenize(found.end), text, written);

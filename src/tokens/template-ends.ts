@@ -12,7 +12,7 @@ export function templateEnds(
   const endBefore = (message: ShownMessage, ends: readonly string[]) => {
     try {
       const render = compileChatTemplate(template, specialTokens);
-      return shownFollowUp(render, { ...control, ends }, [message])?.end;
+      return shownFollowUp({ render, again: render }, { ...control, ends }, [message])?.end;
     } catch (error) {
       if (error instanceof EverturnError) return undefined; // framing says so when it is asked for turns
       throw error;

@@ -102,7 +102,7 @@ function callsShown(render: ChatTemplate, { control }: Tokenizer, calls: number)
     { length: calls },
     (_, at): ShownMessage => ({ role: "tool", name: "search", content: `found ${at}` }),
   );
-  return shownFollowUp(render, control, answers);
+  return shownFollowUp({ render, again: render }, control, answers);
 }
 
 function severalShown(render: ChatTemplate, tokenizer: Tokenizer): ShownFollowUp | undefined {
