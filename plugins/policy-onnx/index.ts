@@ -16,6 +16,7 @@ import {
   type ToolCallGrammar,
   type ToolDefinition,
   targetOf,
+  templateSettings,
 } from "everturn/engine";
 
 /**
@@ -39,7 +40,7 @@ const plugin: PolicyPlugin = {
 
   async open(folder, given) {
     const { slots, threads, keyValueMemory, sampling: usual } = given;
-    const tokenizer = await loadTokenizer(folder);
+    const tokenizer = await loadTokenizer(folder, undefined, templateSettings(given));
     const { stopTokens } = tokenizer;
     const config = await readModelConfig(join(folder, "config.json"));
     const sampler = createSampler({

@@ -58,7 +58,7 @@ export { importModel } from "../models/import-model.ts";
 export { knownModelNames } from "../models/known-models.ts";
 export type { ModelConfig } from "../models/model-config.ts";
 export { parseModelConfig, readModelConfig } from "../models/model-config-file.ts";
-export { modelPolicy } from "../models/model-policy.ts";
+export { modelPolicy, templateSettings } from "../models/model-policy.ts";
 export { type ModelText, readModelText } from "../models/model-text.ts";
 export { randomModelWeights } from "../models/model-weights.ts";
 export {
@@ -93,6 +93,7 @@ export { loadLoss } from "../plugins/registry.ts";
 export { createSampler, type Sampler, type SamplerOptions } from "../sampling/sampler.ts";
 export { beforeStopTexts } from "../sampling/stop-texts.ts";
 export { createToolCallGrammar, type ToolCallGrammar } from "../sampling/tool-call-grammar.ts";
+export type { TemplateSettings } from "../tokens/fixed-template.ts";
 export { createFraming, type Framing } from "../tokens/framing.ts";
 export { templateFormat } from "../tokens/template-format.ts";
 export { loadTokenizer, type Tokenizer } from "../tokens/tokenizer.ts";

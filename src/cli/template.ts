@@ -1,9 +1,13 @@
 import { statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
+import { isObject } from "../contracts/json.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { applyOverrides } from "../pipeline/overrides.ts";
+import { fixedTemplate, type TemplateSettings } from "../tokens/fixed-template.ts";
 import { bareTemplateReport, type TemplateReport, templateReport } from "../tokens/template-report.ts";
 import { loadTokenizer } from "../tokens/tokenizer.ts";
+import { collect } from "./option-values.ts";
 import { paintFor, visible } from "./spans.ts";
 
 /** `everturn template PATH`: what a model's chat template allows. */
@@ -12,20 +16,34 @@ export function registerTemplate(program: Command): void {
     .command("template")
     .description("what a model's chat template allows: whether its turns can be framed, token for token")
     .argument("<path>", "a folder of a model in Hugging Face's form, or a file with a template (.jinja)")
+    .option("--set <variable=value>", "what its template is told, in YAML; repeatable", collect, [])
+    .option("--date <day>", "the day that it writes where it asks for the time, such as 2026-11-24")
     .option("--json", "the report as JSON")
-    .action(async (path: string, options: { json?: true }) => {
-      const report = await reportOf(path);
+    .action(async (path: string, options: Options) => {
+      const report = await reportOf(path, settingsOf(options));
       process.stdout.write(options.json ? `${JSON.stringify(report)}\n` : written(report));
       if (!report.usable) process.exitCode = 1;
     });
 }
 
-async function reportOf(path: string): Promise<TemplateReport> {
+interface Options {
+  set: string[];
+  date?: string;
+  json?: true;
+}
+
+function settingsOf({ set, date }: Options): TemplateSettings {
+  const nothing = { file: "--set", source: "", value: {}, offsets: new Map(), elsewhere: new Map() };
+  const { value } = applyOverrides(nothing, set);
+  return { variables: isObject(value) ? value : {}, date };
+}
+
+async function reportOf(path: string, settings: TemplateSettings): Promise<TemplateReport> {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) throw new EverturnError("TEMPLATE_NOT_FOUND", { path });
   return found.isDirectory()
-    ? templateReport(await loadTokenizer(path))
-    : bareTemplateReport(await readFile(path, "utf8"));
+    ? templateReport(await loadTokenizer(path, undefined, settings))
+    : bareTemplateReport(fixedTemplate(await readFile(path, "utf8"), settings));
 }
 
 /** The report as people read it: what was found, and one conversation in the colours of its mask. */
@@ -36,6 +54,7 @@ function written({
   format,
   calling,
   ends,
+  variables,
   reasons,
   conversations,
 }: TemplateReport): string {
@@ -48,7 +67,8 @@ function written({
     `calls     ${calling.one ?? "none"}; several in a turn: ${calling.several ?? "none"}`,
     `ends      ${visible(ends.text)} an answer, ${visible(ends.calls)} a call`,
   ];
-  const lines = [...facts, ...reasons.map((reason) => `note      ${visible(reason)}`)];
+  const read = `variables ${variables.length === 0 ? "none" : variables.join(", ")}`;
+  const lines = [...facts, read, ...reasons.map((reason) => `note      ${visible(reason)}`)];
   const row = conversations[0]?.pieces[0] ?? [];
   const shown = row.map(({ text }, at) =>
     paint(at === 0 ? "dim" : at % 2 === 1 ? "green" : "cyan", visible(text)),

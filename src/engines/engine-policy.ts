@@ -1,6 +1,6 @@
 import type { JsonObject } from "../contracts/json.ts";
 import type { PolicyPlugin } from "../contracts/policy.ts";
-import { modelPolicy } from "../models/model-policy.ts";
+import { modelPolicy, templateSettings } from "../models/model-policy.ts";
 import type { EngineProtocol } from "./engine-protocol.ts";
 import { keyProblems } from "./key-problems.ts";
 import { openEngine } from "./open-engine.ts";
@@ -15,7 +15,8 @@ export function enginePolicy(protocol: EngineProtocol): PolicyPlugin {
       restrictions: [`urls are ${protocol.name}'s`],
       temperatures: [0, 1],
     }),
-    open: (folder, config) => openEngine(folder, { protocol, ...whereOf(config) }),
+    open: (folder, config) =>
+      openEngine(folder, { protocol, ...whereOf(config), template: templateSettings(config) }),
   };
 }
 

@@ -7,6 +7,7 @@ import { adapterConfigFile } from "../models/adapter-folder.ts";
 import { contextLength } from "../models/model-config.ts";
 import { readModelConfig } from "../models/model-config-file.ts";
 import { beforeStopTexts } from "../sampling/stop-texts.ts";
+import type { TemplateSettings } from "../tokens/fixed-template.ts";
 import { createFraming } from "../tokens/framing.ts";
 import { loadTokenizer } from "../tokens/tokenizer.ts";
 import type { EngineAnswer, EngineProtocol } from "./engine-protocol.ts";
@@ -25,6 +26,8 @@ export interface EngineOptions {
   patience?: number | undefined;
   /** Milliseconds between two looks at the health of a replica that is writing; default 10,000. */
   healthEvery?: number | undefined;
+  /** What its chat template is told beside messages and tools. */
+  template?: TemplateSettings | undefined;
 }
 
 /**
@@ -34,7 +37,7 @@ export interface EngineOptions {
  */
 export async function openEngine(folder: string, options: EngineOptions): Promise<Policy> {
   const { protocol, urls, key, patience = 600_000, healthEvery } = options;
-  const tokenizer = await loadTokenizer(folder);
+  const tokenizer = await loadTokenizer(folder, undefined, options.template);
   const { stopTokens } = tokenizer;
   const longest = contextLength(await readModelConfig(join(folder, "config.json")));
   const replicas = urls.map((url) => openReplica({ url, protocol, key, healthEvery }));

@@ -262,6 +262,16 @@ export const errorTable = {
     retryable: false,
     help: "Use a template whose text only grows with each message, and which ends an assistant's message with a token of its own, such as eos_token.",
   },
+  TEMPLATE_VARIABLE_UNKNOWN: {
+    message: "The chat template reads no variable “{variable}”. {hint}",
+    retryable: false,
+    help: "Correct policy.config.templateVariables; `npx everturn template` lists what a template reads.",
+  },
+  TEMPLATE_WITHOUT_DATE: {
+    message: "The chat template can't be told that it is {date}: it asks for no date, or it is no day.",
+    retryable: false,
+    help: "Take policy.config.templateDate away, or say the date to a variable of the template: policy.config.templateVariables.",
+  },
   STOP_TOKEN_UNKNOWN: {
     message: "policy.config.stopTokens names “{token}”, which is no token of the vocabulary.",
     retryable: false,

@@ -1,8 +1,9 @@
-import { copyFile } from "node:fs/promises";
+import { copyFile, writeFile } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import type { ConfigurationProblem } from "../contracts/configuration-problem.ts";
-import type { JsonObject } from "../contracts/json.ts";
+import { isObject, type JsonObject } from "../contracts/json.ts";
 import type { PolicyFraming, PolicyTraits } from "../contracts/policy.ts";
+import type { TemplateSettings } from "../tokens/fixed-template.ts";
 import { createFraming } from "../tokens/framing.ts";
 import { templateFormat } from "../tokens/template-format.ts";
 import { templateReport } from "../tokens/template-report.ts";
@@ -17,13 +18,14 @@ import { stopTokenIds, writeStopTokens } from "./stop-tokens.ts";
 
 /**
  * What policies of a model in Hugging Face's formats share, whoever samples from it: its configuration (model, chatTemplate,
- * stopTokens, tokenizer, architecture), version 0, and framing.
+ * templateVariables, templateDate, stopTokens, tokenizer, architecture), version 0, and framing.
  */
 export const modelPolicy = {
   async initialize(folder: string, config: JsonObject, seed: number): Promise<void> {
     const { model, chatTemplate, stopTokens } = config;
     await (model === undefined ? writeRandomModel(folder, config, seed) : importModel(String(model), folder));
     if (chatTemplate !== undefined) await copyFile(String(chatTemplate), join(folder, "chat_template.jinja"));
+    await writeFixedTemplate(folder, templateSettings(config));
     await writeStopTokens(folder, texts(stopTokens));
   },
 
@@ -80,16 +82,30 @@ function shapeProblems(architecture: JsonObject): ConfigurationProblem[] {
 /** A list of texts in a configuration that its schema holds; none if it is absent. */
 const texts = (list: unknown) => Object.values(list ?? []).map(String);
 
+/** What a configuration says to the model's chat template beside messages and tools. */
+export function templateSettings({ templateVariables, templateDate }: JsonObject): TemplateSettings {
+  return {
+    ...(isObject(templateVariables) ? { variables: templateVariables } : {}),
+    ...(templateDate === undefined ? {} : { date: String(templateDate) }),
+  };
+}
+
+/** A version's chat template has its settings in it: all that render it say the same. */
+async function writeFixedTemplate(folder: string, settings: TemplateSettings): Promise<void> {
+  if (Object.keys(settings).length === 0) return;
+  const { chatTemplate } = await loadTokenizer(folder, undefined, settings);
+  await writeFile(join(folder, "chat_template.jinja"), chatTemplate);
+}
+
 /** A version has its chat template beside its tokenizer. */
-async function modelText(
-  { model, tokenizer, chatTemplate, architecture }: JsonObject,
-  folder: string | undefined,
-): Promise<ModelText | undefined> {
-  if (folder !== undefined) return readModelText(folder);
+async function modelText(config: JsonObject, folder: string | undefined): Promise<ModelText | undefined> {
+  const { model, tokenizer, chatTemplate, architecture } = config;
+  const settings = templateSettings(config);
+  if (folder !== undefined) return readModelText(folder, undefined, settings);
   const template = chatTemplate === undefined ? undefined : String(chatTemplate);
-  if (model !== undefined) return readModelText(String(model), template);
+  if (model !== undefined) return readModelText(String(model), template, settings);
   const contextLength = Number(Object(architecture).max_position_embeddings);
-  return { tokenizer: await loadTokenizer(String(tokenizer), template), contextLength };
+  return { tokenizer: await loadTokenizer(String(tokenizer), template, settings), contextLength };
 }
 
 async function writeRandomModel(folder: string, config: JsonObject, seed: number): Promise<void> {

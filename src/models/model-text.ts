@@ -2,6 +2,7 @@ import { existsSync, statSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { TemplateSettings } from "../tokens/fixed-template.ts";
 import { loadTokenizer, type Tokenizer } from "../tokens/tokenizer.ts";
 import { configFromMetadata } from "./gguf/config-metadata.ts";
 import { readGgufHeader } from "./gguf/header.ts";
@@ -19,25 +20,34 @@ export interface ModelText {
 
 /**
  * Reads a model's tokenizer and configuration, and none of its weights. `source` is what `importModel` takes;
- * `template`, a file, goes before the tokenizer's own chat template. Undefined for what would have to be downloaded, or
+ * `template`, a file, goes before the tokenizer's own chat template, which is told `settings`. Undefined for what would have to be downloaded, or
  * isn't there. Throws what the formats throw.
  */
-export async function readModelText(source: string, template?: string): Promise<ModelText | undefined> {
+export async function readModelText(
+  source: string,
+  template?: string,
+  settings: TemplateSettings = {},
+): Promise<ModelText | undefined> {
   const path = existsSync(source) ? source : fetchedKnownModel(source);
   if (path === undefined) return undefined;
-  if (!statSync(path).isDirectory()) return readGgufText(path, template);
-  const tokenizer = await loadTokenizer(path, template);
+  if (!statSync(path).isDirectory()) return readGgufText(path, template, settings);
+  const tokenizer = await loadTokenizer(path, template, settings);
   const config = await readModelConfig(join(path, "config.json"));
   return { tokenizer, contextLength: contextLength(config) };
 }
 
-async function readGgufText(path: string, template: string | undefined): Promise<ModelText> {
+async function readGgufText(
+  path: string,
+  template: string | undefined,
+  settings: TemplateSettings,
+): Promise<ModelText> {
   const header = readGgufHeader(path);
   const folder = await mkdtemp(join(tmpdir(), "everturn-tokenizer-"));
   try {
     await writeTokenizerFiles(folder, path, header.metadata);
     const config = configFromMetadata(path, header);
-    return { tokenizer: await loadTokenizer(folder, template), contextLength: contextLength(config) };
+    const tokenizer = await loadTokenizer(folder, template, settings);
+    return { tokenizer, contextLength: contextLength(config) };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -29,7 +29,7 @@ export function compileChatTemplate(
   source: string,
   specialTokens: Readonly<Record<string, string>> = {},
 ): ChatTemplate {
-  const template = attempt(() => new Template(source));
+  const template = parsedTemplate(source);
   asPythonDoes(template);
   return (messages, tools, generate) =>
     attempt(() =>
@@ -41,6 +41,11 @@ export function compileChatTemplate(
         add_generation_prompt: generate,
       }),
     );
+}
+
+/** A Jinja template as a tree. Fails with CHAT_TEMPLATE_FAILED when it doesn't parse. */
+export function parsedTemplate(source: string): Template {
+  return attempt(() => new Template(source));
 }
 
 /** Keeps what a template made of the chats that it was shown last: for chats that come again, turn after turn. */

@@ -8,6 +8,7 @@ import { createFraming } from "./framing.ts";
 import { guessedControl } from "./guessed-control.ts";
 import { probeConversations, probeTools } from "./probe-conversations.ts";
 import { templateFormat } from "./template-format.ts";
+import { templateVariables } from "./template-variables.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 import type { WayOfCalling } from "./ways-of-calling.ts";
 
@@ -25,6 +26,8 @@ export interface TemplateReport {
   calling: { one?: WayOfCalling; several?: WayOfCalling };
   /** The token that ends an action, and one that calls tools. */
   ends: { text: string; calls: string };
+  /** The variables that it reads beside messages and tools, and that are not set: `templateVariables` of a policy sets them. */
+  variables: string[];
   /** Why it is not usable or not exact, and what is to be known of it. */
   reasons: string[];
   /** The conversations, in the pieces in which a trajectory has them: a prompt, then actions and observations in turn. */
@@ -34,7 +37,8 @@ export interface TemplateReport {
 /** Tries a tokenizer's chat template with conversations that call tools. Throws what is no fault of the template. */
 export function templateReport(tokenizer: Tokenizer): TemplateReport {
   const ends = { text: tokenizer.endOfTurn.text, calls: tokenizer.endOfCalls.text };
-  const refused = { usable: false, exact: false, rows: 0, calling: {}, ends, conversations: [] };
+  const variables = unlessRefused(() => templateVariables(tokenizer.chatTemplate)) ?? [];
+  const refused = { usable: false, exact: false, rows: 0, calling: {}, ends, variables, conversations: [] };
   try {
     const render = compileChatTemplate(tokenizer.chatTemplate, tokenizer.specialTokens);
     const [one, several] = [callsShown(render, tokenizer, 1), severalShown(render, tokenizer)];
@@ -53,7 +57,7 @@ export function templateReport(tokenizer: Tokenizer): TemplateReport {
     const differences = conversations.flatMap((conversation) => conversation.differences);
     const format = templateFormat(tokenizer);
     return {
-      ...{ usable: true, exact: differences.length === 0, rows, ends, conversations },
+      ...{ usable: true, exact: differences.length === 0, rows, ends, variables, conversations },
       ...(format && { format }),
       calling: {
         ...(one.calling && { one: one.calling }),

@@ -5,6 +5,7 @@ import { Tokenizer as HuggingFaceTokenizer } from "@huggingface/tokenizers";
 import { isObject } from "../contracts/json.ts";
 import { messageOf } from "../errors/message-of.ts";
 import type { Span } from "./control-text.ts";
+import { fixedTemplate, type TemplateSettings } from "./fixed-template.ts";
 import type { ControlTokens } from "./follow-up.ts";
 import { invalidTokenizer, readJsonFile } from "./json-file.ts";
 import { readNamedEnds } from "./named-ends.ts";
@@ -44,13 +45,18 @@ export type Tokenizer = {
  * Reads tokenizer.json and tokenizer_config.json of a Hugging Face folder, and what ends an action from config.json and
  * generation_config.json, if they are there. A chat template in chat_template.jinja goes before the one in
  * tokenizer_config.json, as in transformers, and the one in the file `template` before both. Fails with TOKENIZER_INVALID
- * when a file is missing or lacks the template or eos_token.
+ * when a file is missing or lacks the template or eos_token, and as `fixedTemplate` does for `settings`.
  */
-export async function loadTokenizer(folder: string, template?: string): Promise<Tokenizer> {
+export async function loadTokenizer(
+  folder: string,
+  template?: string,
+  settings: TemplateSettings = {},
+): Promise<Tokenizer> {
   const json = await readJsonFile(folder, "tokenizer.json");
   const config = await readJsonFile(folder, "tokenizer_config.json");
-  const chatTemplate =
+  const written =
     template === undefined ? await readTemplate(folder, config) : await readFile(template, "utf8");
+  const chatTemplate = fixedTemplate(written, settings);
   return openTokenizer({ folder, json, config, chatTemplate, named: await readNamedEnds(folder) });
 }
 

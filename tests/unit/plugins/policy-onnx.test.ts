@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import plugin from "../../../plugins/policy-onnx/index.ts";
@@ -45,6 +45,26 @@ test("a model of a folder becomes version 0, with the pipeline's chat template",
   await policy.close();
 });
 
+test("what the template is told is in version 0, and before it in how prompts are counted", async () => {
+  const template = join(folder, "told.jinja");
+  const own = '{{ strftime_now("%d %B") }}, {{ "short" if effort == 1 else "long" }}: ';
+  await writeFile(template, own + (await readFile(chatTemplate, "utf8")));
+  const settings = { templateVariables: { effort: 1 }, templateDate: "2026-11-24" };
+  const config = { tokenizer: tokenizerFolder, architecture, chatTemplate: template, ...settings };
+  const version = join(folder, "told");
+  await plugin.initialize(version, config, 1);
+  const counted = await plugin.framing?.(config);
+  const opened = await Promise.all([
+    plugin.open(version, { ...config, slots: 1, threads: 1 }),
+    plugin.open(version, { slots: 1, threads: 1 }),
+  ]);
+  const prompts = [counted, ...opened].map((one) => one?.framePrompt([{ role: "user", content: "?" }], []));
+  expect(prompts[0]?.text).toMatch(/^24 November, short: /);
+  expect(prompts[1]).toEqual(prompts[0]);
+  expect(prompts[2]).toEqual(prompts[0]);
+  for (const policy of opened) await policy.close();
+});
+
 test("the example of smollm2-math's template is in neither of its task files", async () => {
   for (const split of ["train", "val"]) {
     const tasks = await readFile(join(pipelines, `calculator/chain-sum-small.${split}.jsonl`), "utf8");
@@ -68,6 +88,10 @@ test.each([
     "policy.config.architecture.hidden_size=65",
     "policy.config.architecture makes no model. A model's configuration can't be used: the head size",
   ],
+  ["policy.config.templateVariables.enable_thinking=false", "reads no variable “enable_thinking”"],
+  ["policy.config.templateVariables={not a name: 1}", "policy.config.templateVariables"],
+  ["policy.config.templateDate=2026-11-24", "can't be told that it is 2026-11-24"],
+  ["policy.config.templateDate=today", "policy.config.templateDate"],
   ["policy.config.architecture.num_key_value_heads=3", "num_key_value_heads (3) doesn't divide 4 heads"],
 ])("refuses %s", async (override, message) => {
   const pipeline = join(pipelines, "calculator.yaml");
