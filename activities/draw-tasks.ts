@@ -1,4 +1,6 @@
 import type { RunActivities } from "../src/contracts/activities.ts";
+import type { Plan } from "../src/contracts/plan.ts";
+import type { TaskSet } from "../src/contracts/trajectory.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
 import { type RunTasks, taskId, tasksIn } from "../src/tasks/run-tasks.ts";
 import { stepIndices } from "../src/tasks/step-indices.ts";
@@ -14,9 +16,18 @@ export function drawTasks(
   return async ({ run, step, replacement, evaluation }) => {
     const { plan } = await openRun(run);
     if (evaluation !== undefined) {
-      const all = await tasksIn(tasks, plan, evaluation.source);
-      return all.slice(0, evaluation.limit).map((_, row) => taskId(row));
+      const { source, limit } = evaluation;
+      const leftOut = new Set(leftOutOf(plan, source));
+      const all = await tasksIn(tasks, plan, source);
+      const rows = [...all.keys()].filter((row) => !leftOut.has(row));
+      return rows.slice(0, limit).map(taskId);
     }
     return stepIndices(plan, await tasks.training(plan), step, replacement).map(taskId);
   };
+}
+
+/** The rows that a plan leaves out of a set; of a file of tasks, none. */
+function leftOutOf({ dataset }: Plan, source: TaskSet): readonly number[] {
+  if (typeof source === "object") return [];
+  return (source === "training" ? dataset.leftOut?.train : dataset.leftOut?.validation) ?? [];
 }

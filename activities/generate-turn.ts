@@ -15,6 +15,7 @@ import { type RunTasks, taskAt } from "../src/tasks/run-tasks.ts";
 import { describeGeneration } from "../src/telemetry/gen-ai.ts";
 import { instruments } from "../src/telemetry/instruments.ts";
 import { timed } from "../src/temporal/timed.ts";
+import { cutObservations } from "../src/tools/cut-observations.ts";
 import { actionSegment } from "../src/trajectory/action-segment.ts";
 import { recordedOnce } from "../src/trajectory/journal.ts";
 import { segmentRef } from "../src/trajectory/segments.ts";
@@ -42,9 +43,10 @@ export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
       const policyVersion = await versionFor(input, run);
       const policy = await worker.policy(place.run, policyVersion, input.policyFolder);
       const isFirst = input.head === null;
+      const read = cutObservations(plan, policy, messages);
       const framed = isFirst
-        ? policy.framePrompt(messages, asked?.tools ?? input.tools ?? [])
-        : policy.frameObservation(messages, input.callsSoFar ?? input.callsBefore);
+        ? policy.framePrompt(read.messages, asked?.tools ?? input.tools ?? [])
+        : policy.frameObservation(read.messages, input.callsSoFar ?? input.callsBefore);
       const before = await worker.contexts.get(store, place, input.head);
       const origin = isFirst ? "prompt" : "observation";
       const appended: Segment = {
@@ -105,6 +107,7 @@ export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
           action: action.tokens.length,
           observation: isFirst ? 0 : added,
         },
+        ...(read.cut === 0 ? {} : { cutObservations: read.cut }),
         seconds: (performance.now() - started) / 1000,
         workSeconds,
         ...(input.said === undefined ? {} : { said: input.said }),

@@ -70,6 +70,8 @@ export interface GenerateTurnResult {
   head: SegmentRef;
   policyVersion: number;
   tokens: TokenCounts;
+  /** How many observations before it were cut at their limit of tokens; none if absent. */
+  cutObservations?: number;
   seconds: number;
   /** Those in which the policy worked: without waits for room, weights or the disk. */
   workSeconds: number;

@@ -57,9 +57,12 @@ export interface CallSettings {
   host: string;
 }
 
-/** How much of an observation the policy reads: so many characters of it, and which part goes if there are more. */
+/** How much of an observation the policy reads, and which part goes if there is more. */
 export interface ObservationLimit {
-  characters: number;
+  /** Default: 8,000, or as many as `tokens` may have. */
+  characters?: number;
+  /** As the policy encodes its text. */
+  tokens?: number;
   cut: "end" | "start" | "middle";
 }
 
@@ -99,6 +102,8 @@ export interface HostSettings {
 
 /** The tasks of a run. */
 export interface ResolvedDataset extends Pick<Pipeline["dataset"], "mix"> {
+  /** Rows, from 0, whose prompts have more tokens than `rollout.prompts` gives them; none if absent. */
+  leftOut?: { train: readonly number[]; validation: readonly number[] };
   train: ResolvedPlugin;
   validation: ResolvedPlugin;
 }
@@ -130,7 +135,7 @@ export interface Plan {
   warmStart?: Required<NonNullable<Pipeline["warmStart"]>>;
   rollout: Filled<
     NonNullable<Pipeline["rollout"]>,
-    "dynamicSampling" | "toolRecordings" | "minGroup" | "limits" | "format" | "expression"
+    "dynamicSampling" | "toolRecordings" | "minGroup" | "limits" | "prompts" | "format" | "expression"
   >;
   evaluation: Required<NonNullable<Pipeline["evaluation"]>>;
   checkpoints: Required<NonNullable<Pipeline["checkpoints"]>>;

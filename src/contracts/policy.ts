@@ -15,6 +15,18 @@ export interface MaskedTokens {
   mask: number[];
 }
 
+/** How many tokens of a text stay, and which part goes if there are more. */
+export interface TokenLimit {
+  tokens: number;
+  cut: "end" | "start" | "middle";
+}
+
+/** A text, or what is left of it; and how many of its tokens were cut. */
+export interface CutText {
+  text: string;
+  cut: number;
+}
+
 /** How actions are drawn: the repetition penalty first, then temperature, top-k, top-p, min-p. */
 export interface SamplingParameters {
   /** 0 is greedy. */
@@ -88,6 +100,8 @@ export interface Policy {
   frameObservation(messages: Message[], callsBefore?: number): TokenizedText;
   /** A whole conversation, for supervised steps. */
   frameDemonstration(messages: Message[], tools: ToolDefinition[]): MaskedTokens;
+  /** A text within a limit of tokens, and a line in it that says how many were cut. Absent if its tokens are not known. */
+  cutText?(text: string, limit: TokenLimit): CutText;
   /** Whether `generate` has a version's weights now. Asking for it counts as use. */
   isLoaded(version: number): boolean;
   /** Makes a version's weights available to `generate`; a version that is loaded already costs nothing. */
@@ -97,7 +111,7 @@ export interface Policy {
 }
 
 /** How a policy turns messages into tokens: all that can be asked of it without its weights. */
-export interface PolicyFraming extends Pick<Policy, "framePrompt" | "frameDemonstration"> {
+export interface PolicyFraming extends Pick<Policy, "framePrompt" | "frameDemonstration" | "cutText"> {
   /** Tokens that a trajectory may have, its prompt included. */
   contextLength: number;
   /** Where its chat template, turn by turn, writes other tokens than as a whole, in words; empty if nowhere. */

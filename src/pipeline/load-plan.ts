@@ -13,6 +13,7 @@ import { expandNames } from "./expand-names.ts";
 import { leftOutNotes } from "./left-out-notes.ts";
 import { loadParts } from "./load-parts.ts";
 import { mixProblems } from "./mix-problems.ts";
+import { withoutOverlong } from "./overlong-prompts.ts";
 import { applyOverrides } from "./overrides.ts";
 import { policyProblems } from "./policy-problems.ts";
 import { type Preflight, preflight, type RunData } from "./preflight.ts";
@@ -69,9 +70,12 @@ export async function checkPipeline(file: string, options: LoadOptions = {}): Pr
   if (!isPipeline || problems.length > 0) throw refusal(document.file, problems);
 
   const assembled = assemblePlan(path, pipeline, resolved.plugins);
-  const { problems: unloadable, data, framing } = await loadParts(assembled, document);
+  const { problems: unloadable, data: read, framing } = await loadParts(assembled, document);
   if (unloadable.length > 0) throw refusal(document.file, unloadable);
-  const plan = deepFreeze(withFormat(await resolveTraining(assembled), framing));
+  const resolvedPlan = withFormat(await resolveTraining(assembled), framing);
+  const overlong = withoutOverlong(resolvedPlan, read, framing);
+  const plan = deepFreeze(overlong.plan);
+  const { data } = overlong;
   const found = preflight(plan, data, framing);
   const { demonstrations = [] } = data;
   const unfit = await formatProblems(plan, { demonstrations, framing }, document);
@@ -79,11 +83,16 @@ export async function checkPipeline(file: string, options: LoadOptions = {}): Pr
   const refused = [
     ...unfit,
     ...template.problems,
-    ...(await policyProblems(plan, document)),
+    ...(await policyProblems(plan, framing, document)),
     ...mixProblems(plan, data.train ?? [], document),
     ...found.problems,
     ...(await refusedTaskProblems(plan.tools, data)),
   ];
   if (refused.length > 0) throw refusal(document.file, refused);
-  return { plan, preflight: found, data, notes: [...template.notes, ...leftOutNotes(data)] };
+  return {
+    plan,
+    preflight: found,
+    data,
+    notes: [...template.notes, ...leftOutNotes(read), ...overlong.notes],
+  };
 }

@@ -1,7 +1,4 @@
-import pipelineSchema from "../../schemas/pipeline.schema.json" with { type: "json" };
 import type { ObservationLimit } from "../contracts/plan.ts";
 
-const { characters } = pipelineSchema.definitions.Observations.properties;
-
-/** How much of an observation is read where no pipeline says it: the schema's defaults. */
-export const plainObservations: ObservationLimit = { characters: characters.default, cut: "end" };
+/** How much of an observation is read where no pipeline says it. */
+export const plainObservations: ObservationLimit = { cut: "end" };

@@ -12,11 +12,12 @@ import type { SourceDocument } from "../validation/source-document.ts";
 export function planDocument(plan: Plan): SourceDocument {
   const { name, seed, steps, warmStart, rollout, evaluation, checkpoints, retention, trackers } = plan;
   const { loss } = plan.trainer;
+  const { leftOut: _, ...dataset } = plan.dataset;
   const value = structuredClone({
     ...{ name, seed, steps },
     policy: pluginUse(plan.policy),
     dataset: {
-      ...plan.dataset,
+      ...dataset,
       train: pluginUse(plan.dataset.train),
       validation: pluginUse(plan.dataset.validation),
     },

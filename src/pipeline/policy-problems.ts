@@ -1,13 +1,15 @@
 import type { Plan } from "../contracts/plan.ts";
+import type { PolicyFraming } from "../contracts/policy.ts";
 import { loadPolicy } from "../plugins/registry.ts";
 import type { Pointer } from "../validation/pointer.ts";
 import type { Problem } from "../validation/problem.ts";
 import { placeOf, type SourceDocument } from "../validation/source-document.ts";
 import { wrongCombination } from "./wrong-combination.ts";
 
-/** What a plan asks of its policy that the policy can't do: to be trained, or to draw at the rollout's temperature. */
+/** What a plan asks of its policy that the policy can't do: to be trained, to draw at the rollout's temperature, to count tokens. */
 export async function policyProblems(
-  { policy, rollout, steps, warmStart }: Plan,
+  { policy, rollout, tools, steps, warmStart }: Plan,
+  framing: PolicyFraming | undefined,
   document: SourceDocument,
 ): Promise<Problem[]> {
   const traits = (await loadPolicy(policy)).traits?.(structuredClone(policy.config));
@@ -16,6 +18,16 @@ export async function policyProblems(
     const place = placeOf(document, at, "value");
     return wrongCombination(place, at, reason, hint);
   };
+  if (framing !== undefined && framing.cutText === undefined) {
+    const limited = [
+      ...(rollout.observations.tokens === undefined ? [] : ["/rollout/observations/tokens"]),
+      ...tools.flatMap(({ observations }, at) =>
+        observations?.tokens === undefined ? [] : [`/tools/${at}/observations/tokens`],
+      ),
+    ];
+    const reason = `is there, but nobody says what ${policy.name}'s tokens are`;
+    if (limited.length > 0) return limited.map((at) => problem(at, reason, "Say characters in its place."));
+  }
   if (untrainable !== undefined) {
     const reason = (what: string) => `${what}, but ${policy.name} can't be trained: ${untrainable}`;
     const hint =

@@ -87,9 +87,12 @@ export function preflight(plan: Plan, data: RunData, framing: PolicyFraming | un
     return tokens.length;
   };
   const prompt = (messages: Message[]) => framing.framePrompt(messages, tools);
+  const most = plan.rollout.prompts?.tokens ?? Number.POSITIVE_INFINITY;
+  const need =
+    most < room ? `more than rollout.prompts.tokens (${most})` : `no room for an action in ${within}`;
   const checkTasks = (name: string, tasks: readonly Task[]) =>
     check(
-      { name, rows: "tasks", need: `no room for an action in ${within}`, room: room - 1 },
+      { name, rows: "tasks", need, room: Math.min(room - 1, most) },
       tasks,
       (task) => task.prompt,
       (messages) => prompt(messages).tokens.length,

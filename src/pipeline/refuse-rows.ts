@@ -3,6 +3,7 @@ import { loadDataset } from "../plugins/registry.ts";
 import { displayPath } from "../validation/place.ts";
 import { refusal } from "../validation/problem.ts";
 import { readDemonstrations } from "./demonstrations.ts";
+import { keptRows } from "./overlong-prompts.ts";
 import { policyFraming, preflight } from "./preflight.ts";
 
 /**
@@ -18,6 +19,10 @@ export async function refuseRows(plan: Plan, folder: string): Promise<void> {
     load(plan.dataset.validation),
     plan.warmStart === undefined ? [] : readDemonstrations(plan.warmStart.demonstrations),
   ]);
-  const { problems } = preflight(plan, { train, validation, demonstrations }, framing);
+  const { problems } = preflight(
+    plan,
+    keptRows({ train, validation, demonstrations }, plan.dataset.leftOut),
+    framing,
+  );
   if (problems.length > 0) throw refusal(displayPath(plan.pipelineFile), problems);
 }

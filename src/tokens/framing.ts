@@ -1,8 +1,9 @@
 import type { Message, ToolDefinition } from "../contracts/message.ts";
-import type { MaskedTokens, TokenizedText } from "../contracts/policy.ts";
+import type { CutText, MaskedTokens, TokenizedText, TokenLimit } from "../contracts/policy.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { compileChatTemplate, remembered, type ShownMessage } from "./chat-template.ts";
 import { hideControl, type Span } from "./control-text.ts";
+import { cutToTokens } from "./cut-to-tokens.ts";
 import { placeholder } from "./follow-up.ts";
 import { shownFollowUp } from "./follow-up-shown.ts";
 import type { Tokenizer } from "./tokenizer.ts";
@@ -12,6 +13,7 @@ export type Framing = {
   framePrompt(messages: Message[], tools: ToolDefinition[]): TokenizedText;
   frameObservation(messages: readonly ShownMessage[], callsBefore?: number): TokenizedText;
   frameDemonstration(messages: Message[], tools: ToolDefinition[]): MaskedTokens;
+  cutText(text: string, limit: TokenLimit): CutText;
 };
 
 /**
@@ -111,7 +113,8 @@ export function createFraming(tokenizer: Tokenizer): Framing {
     return { tokens, mask };
   };
 
-  return { framePrompt, frameObservation, frameDemonstration };
+  const cutText = (text: string, limit: TokenLimit) => cutToTokens(tokenizer, text, limit);
+  return { framePrompt, frameObservation, frameDemonstration, cutText };
 }
 
 const answer: ShownMessage = { role: "tool", name: "tool", content: "?" };

@@ -1,10 +1,21 @@
 import type { ObservationLimit } from "../contracts/plan.ts";
 
+/** Characters that stay where nothing else is said, and at most. */
+const characterLimits = { plain: 8000, ofToken: 16, most: 300_000 };
+
+/** What a tool's worker, who knows no tokens, cuts at: where there is a limit of tokens, far enough above it. */
+function charactersOf({ characters, tokens = 0 }: ObservationLimit): number {
+  const { plain, ofToken, most } = characterLimits;
+  return characters ?? Math.min(most, Math.max(plain, ofToken * tokens));
+}
+
 /**
- * A text within a limit: characters at its end, its start or in its middle are cut, never half of one, and a line says how
+ * A text within a limit of characters: at its end, its start or in its middle some are cut, never half of one, and a line says how
  * many where they were.
  */
-export function cutText(text: string, { characters, cut }: ObservationLimit): string {
+export function cutText(text: string, limit: ObservationLimit): string {
+  const characters = charactersOf(limit);
+  const { cut } = limit;
   if (text.length <= characters) return text;
   const before = cut === "start" ? 0 : cut === "end" ? characters : Math.ceil(characters / 2);
   const from = isInside(text, before) ? before - 1 : before;

@@ -3,7 +3,7 @@ import type { RecordedCall } from "../contracts/recorded-call.ts";
 import type { TokenCounts, TurnRecord } from "../contracts/trajectory.ts";
 import type { Store } from "../store/store.ts";
 import { type Metrics, meanMetrics } from "./metrics.ts";
-import { readTurns, recordRefused } from "./turn-journal.ts";
+import { readTurns, recordRefused, type TurnEntry } from "./turn-journal.ts";
 import { turnRecord } from "./turn-record.ts";
 
 /** The turns of a trajectory that has ended. */
@@ -16,7 +16,7 @@ export interface EndedTurns {
   /** What the tools of each turn added to the reward; undefined if nothing. */
   turnRewards: number[] | undefined;
   toolReward: number;
-  /** What the tools measured, as tool.metric: the mean of the calls that told it. */
+  /** What the tools measured, as tool.metric: the mean of the calls that told it; and what was cut. */
   metrics?: Metrics | undefined;
 }
 
@@ -49,7 +49,22 @@ export async function readEnded(
     policyVersions: entries.map(({ generated }) => generated.policyVersion),
     turnRewards: turnRewards.some((reward) => reward !== 0) ? turnRewards : undefined,
     toolReward: sum(turnRewards),
-    metrics: toolMetrics(recorded),
+    metrics: { ...toolMetrics(recorded), ...cutMetrics(entries) },
+  };
+}
+
+/** How many actions were cut at a limit of tokens, and how many observations at theirs; each absent where none was. */
+function cutMetrics(entries: readonly TurnEntry[]): Metrics {
+  const actions = entries.filter(({ generated }) => generated.finishReason === "length").length;
+  const observations = sum(
+    entries.map(({ calls }, turn) => {
+      const ofCharacters = calls.filter(({ whole }) => whole !== undefined).length;
+      return Math.max(ofCharacters, entries[turn + 1]?.generated.cutObservations ?? 0); // one may be cut at both
+    }),
+  );
+  return {
+    ...(actions === 0 ? {} : { cutActions: actions }),
+    ...(observations === 0 ? {} : { cutObservations: observations }),
   };
 }
 

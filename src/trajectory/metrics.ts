@@ -1,7 +1,10 @@
 /** Numbers by name. */
 export type Metrics = Record<string, number>;
 
-/** The mean of each metric over those that have it; undefined if there is none. */
+/** Counts of what was cut: where one is absent, it is 0. */
+const counts = ["cutActions", "cutObservations"];
+
+/** The mean of each metric over those that have it, of counts of what was cut over all; undefined if there is none. */
 export function meanMetrics(all: readonly (Metrics | undefined)[]): Metrics | undefined {
   const values = new Map<string, number[]>();
   for (const [name, value] of all.flatMap((metrics) => Object.entries(metrics ?? {}))) {
@@ -10,9 +13,10 @@ export function meanMetrics(all: readonly (Metrics | undefined)[]): Metrics | un
     values.set(name, known);
   }
   if (values.size === 0) return undefined;
-  return Object.fromEntries([...values].map(([name, numbers]) => [name, mean(numbers)]));
+  const of = (name: string, numbers: number[]) => (counts.includes(name) ? all.length : numbers.length);
+  return Object.fromEntries([...values].map(([name, numbers]) => [name, sum(numbers) / of(name, numbers)]));
 }
 
-function mean(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0) / values.length;
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }

@@ -196,6 +196,19 @@ export interface Pipeline {
      * Whether trajectories with tools, put together turn by turn, have the tokens of the chat template's own rendering of their whole conversation: off doesn't look, warn tells where they differ, strict refuses the pipeline.
      */
     templateCheck: "off" | "warn" | "strict";
+    /**
+     * How long the prompts of tasks may be. As long as there is room for an action if left out.
+     */
+    prompts?: {
+      /**
+       * How many tokens a prompt may have, as the policy reads it with its tools, for example 1024.
+       */
+      tokens: number;
+      /**
+       * What becomes of tasks with longer ones: leave-out trains and evaluates without them, and says how many; refuse refuses the pipeline. A prompt is never cut.
+       */
+      overlong: "leave-out" | "refuse";
+    };
     observations: Observations;
     /**
      * What ends a trajectory before its loop does. It is scored as it is, as a failure of the policy. No limits if left out.
@@ -355,6 +368,10 @@ export interface ObservationsUse {
    */
   characters?: number;
   /**
+   * How many tokens of an observation's text stay, as the policy reads it.
+   */
+  tokens?: number;
+  /**
    * Which part of a longer one goes: its end, its start, or its middle.
    */
   cut?: "end" | "start" | "middle";
@@ -438,9 +455,13 @@ export interface TrainerUse {
  */
 export interface Observations {
   /**
-   * How many characters of an observation's text stay. A line in it says how many were cut.
+   * How many characters of an observation's text stay. A line in it says how many were cut. Default: 8000; with tokens 16 for each of them, and 8000 at least.
    */
-  characters: number;
+  characters?: number;
+  /**
+   * How many tokens of an observation's text stay, as the policy reads it, for example 1024. A line in it says how many were cut, and is among them. No limit if left out.
+   */
+  tokens?: number;
   /**
    * Which part of a longer one goes: its end, its start, or its middle.
    */

@@ -46,7 +46,7 @@ export interface StepRecord {
     [k: string]: number;
   };
   /**
-   * What the rewards and the tools measured, by name, and each of several rewards: the mean of the finished trajectories that have it. Absent if nothing.
+   * What the rewards and the tools measured, by name, and each of several rewards: the mean of the finished trajectories that have it; and how many actions and observations were cut at their budgets (cutActions, cutObservations), the mean of all. Absent if nothing.
    */
   metrics?: {
     /**

@@ -41,6 +41,16 @@ test("an evaluation has the first tasks of the validation set, in order", async 
   expect(await draw({ run, step: 0, evaluation })).toHaveLength(6);
 });
 
+test("an evaluation has none of the tasks whose prompts are overlong", async () => {
+  const leftOut = { train: [], validation: [1, 2] };
+  const without = async () => {
+    const opened = await open(run);
+    return { ...opened, plan: { ...plan, dataset: { ...plan.dataset, leftOut } } };
+  };
+  const limited = { run, step: 0, evaluation: { ...evaluation, limit: 2 } };
+  expect(await drawTasks(without, runTasks())(limited)).toEqual(["task-00000", "task-00003"]);
+});
+
 test("a file of tasks is taken whole, whatever the pipeline says of its own", async () => {
   const taskFile = join(runs, "tasks.jsonl");
   const source = { file: taskFile };

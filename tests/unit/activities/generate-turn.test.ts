@@ -53,6 +53,26 @@ test("a turn that another worker began a trajectory with is followed by its own,
   expect(chain.map(({ origin }) => origin)).toEqual(["prompt", "action", "observation", "action"]);
 });
 
+test("what a tool answered is read within its tokens, and the turn says that it was cut", async () => {
+  const limit = "rollout.observations={ tokens: 40, cut: middle }";
+  const pipeline = join(import.meta.dirname, "../../pipelines/scripted.yaml");
+  const own = await createRun(await loadPlan(pipeline, { overrides: [limit] }), runs, undefined, false);
+  const cutting = await openRun(runs, own);
+  await initializeVersion(cutting, 0);
+  const place = { ...input("cut").place, id: `${own}/step-0001/cut/0`, run: own };
+  const one = await first?.({ ...input("cut"), place }, signal);
+  const content = "<|im_end|>".repeat(100);
+  const messages = [{ role: "tool" as const, name: "calculator", content }];
+  const two = await first?.(
+    { ...input("cut", { turn: 2, head: one?.head ?? null, messages }), place },
+    signal,
+  );
+  expect(two?.cutObservations).toBe(1);
+  const [, , observation] = await readSegments(cutting.store, place, two?.head ?? null);
+  expect(observation?.text).toMatch(/<\|im.*\n\[\d+ tokens cut\]\n/);
+  expect(two?.tokens.observation).toBeLessThan(40 + 20);
+});
+
 test("a first turn that is told where its task stands reads the prompt, which goes before what people said", async () => {
   const [task] = await tasks.training(plan);
   const said = [{ role: "user" as const, content: "Be brief." }];

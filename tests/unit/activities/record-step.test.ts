@@ -92,14 +92,18 @@ test("checkpoints and the newest versions stay, other old ones go, also those a 
 test("a step's line has the means of what the reward and the tools measured of its finished trajectories", async () => {
   const { store } = await open(run);
   const ids = [0, 1, 2].map((sample) => `${run}/step-0001/measured/${sample}`);
-  const measured = [{ metrics: { length: 1, "search.hits": 4 } }, { metrics: { length: 3 } }, {}];
+  const measured = [
+    { metrics: { length: 1, "search.hits": 4 } },
+    { metrics: { length: 3, cutActions: 3 } },
+    {},
+  ];
   for (const [index, id] of ids.entries()) {
     const record: Partial<TrajectoryRecord> = measured[index] ?? {};
     await store.record<Partial<TrajectoryRecord>>(trajectoryKey(trajectoryOf(id)), record);
   }
   await recordStep(open, keeping)({ run, record: { ...template, step: 50 }, finished: ids });
   const line = (await readLines<StepRecord>(folder.metrics)).find(({ step }) => step === 50);
-  expect(line?.metrics).toEqual({ length: 2, "search.hits": 4 });
+  expect(line?.metrics).toEqual({ length: 2, "search.hits": 4, cutActions: 1 });
 });
 
 test("two processes that both think a step is theirs leave it once, whole, and of one of them", async () => {

@@ -67,6 +67,30 @@ test("tasks that leave no room for an action are named with their tokens", async
   expect(limited).toMatch(/^fits\.jsonl:1: 2 of the 2 tasks .* no room .* in rollout\.limits\.tokens \(20\)/);
 });
 
+test("tasks with longer prompts than rollout.prompts are left out with their number, or refused, and never all of them", async () => {
+  const path = jsonLines("overlong.jsonl", [task(2), task(40), task(3), task(50)]);
+  const train = `dataset.train.config.path=${path}`;
+  const budget = "rollout.prompts={ tokens: 130 }";
+  const { plan, data, notes } = await checkPipeline(small, { overrides: [train, budget] });
+  expect(plan.dataset.leftOut).toEqual({ train: [1, 3], validation: [] });
+  expect(data.train).toHaveLength(2);
+  expect(notes.join()).toMatch(
+    /dataset\.train: 2 of 4 tasks left out, whose prompts have more than 130 tokens \(rollout\.prompts\), the longest \d+/,
+  );
+  const [refused, ...others] = await refusals(train, "rollout.prompts={ tokens: 130, overlong: refuse }");
+  expect(others).toEqual([]);
+  expect(refused).toMatch(
+    /^overlong\.jsonl:2: 2 of the 4 tasks of dataset\.train have more than rollout\.prompts\.tokens \(130\)/,
+  );
+  const [all] = await refusals(train, "rollout.prompts={ tokens: 1 }");
+  expect(all).toMatch(
+    /^overlong\.jsonl:1: 4 of the 4 tasks of dataset\.train have more than rollout\.prompts/,
+  );
+  expect(
+    (await loadPlan(small, { overrides: [train, "rollout.prompts={ tokens: 250 }"] })).dataset.leftOut,
+  ).toBeUndefined();
+});
+
 test("demonstrated actions that a rollout would cut are refused, with the tokens that they need", async () => {
   const given = demonstration("calculator", { expression: "1 + 1" });
   const path = jsonLines("cut.jsonl", [{ messages: [given.messages[0], given.messages[3]] }, given, given]);

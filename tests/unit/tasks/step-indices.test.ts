@@ -30,6 +30,19 @@ test("a step's tasks follow from the seed alone; those that replace some are oth
   expect(stepIndices(mixed, tasks, 4, { round: 2, count: 1 })).toHaveLength(1);
 });
 
+test("tasks that the plan leaves out are in no step, with a mix and without", () => {
+  const leftOut = { train: [0, 10, 17], validation: [] };
+  for (const { dataset } of [plain, mixed]) {
+    const drawn = Array.from({ length: 40 }, (_, step) =>
+      stepIndices({ ...plain, dataset: { ...dataset, leftOut } }, tasks, step + 1),
+    ).flat();
+    expect(drawn.filter((row) => leftOut.train.includes(row))).toEqual([]);
+    expect(new Set(drawn).has(11)).toBe(true);
+  }
+  const none = { ...plain, dataset: { ...plain.dataset, leftOut: { train: [], validation: [] } } };
+  expect(stepIndices(none, tasks, 3)).toEqual(stepIndices(plain, tasks, 3));
+});
+
 test("without a mix all tasks are in each epoch once", () => {
   const size = tasks.length;
   const epoch = Array.from({ length: size }, (_, step) => stepIndices(plain, tasks, step + 1))

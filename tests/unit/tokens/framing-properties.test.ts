@@ -58,6 +58,7 @@ function published(vocabulary: string, template: string): Promise<Tokenizer> {
   });
 }
 
+const ways = ["end", "start", "middle"] as const;
 const texts = (messages: readonly Message[]) => messages.map(({ content }) => content);
 /** Without what SentencePiece writes as a space. */
 const without = (text: string) => text.replaceAll(/[\s▁]/gu, "");
@@ -115,7 +116,13 @@ test.each(asked === undefined ? opened : [...opened, ...slow])(
           logprobs: tokens.map(() => -1),
         });
         if (turn === turns - 1) break;
-        const observed = observation(draws, said);
+        const limit = { tokens: 32 + draws.below(64), cut: ways[draws.below(3)] ?? "end" };
+        const observed = observation(draws, said).map((one) => {
+          if (draws.below(2) === 0) return one;
+          const { text, cut } = framing.cutText(one.content, limit);
+          if (cut > 0) expect(text).toContain(`[${cut} tokens cut]`);
+          return { ...one, content: text };
+        });
         const framed = framing.frameObservation(observed);
         expect(controlIn(framed.tokens), `${name} ${number} ${turn}`).toEqual(
           controlIn(framing.frameObservation(harmless(observed)).tokens),

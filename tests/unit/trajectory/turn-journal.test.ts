@@ -68,6 +68,23 @@ test("an answer of the last turn counts, though an earlier call of it was never 
   expect(turns.map(({ unanswered }) => unanswered)).toEqual([8, undefined, 1]);
 });
 
+test("what was cut is counted, an observation once that was cut at characters and at tokens", async () => {
+  const cutPlace = { ...place, sample: 7 };
+  for (const [turn, cut] of [
+    [1],
+    [2, { finishReason: "length" as const, cutObservations: 1, callsBefore: 1 }],
+  ] as const) {
+    const segments: [Segment, Segment] = [
+      { previous: null, origin: "prompt", text: "", tokens: [] },
+      { previous: null, origin: "action", text: "", tokens: [1], policyVersion: 0 },
+    ];
+    await writeTurn(store, cutPlace, turn, segments, cut);
+  }
+  await store.record(callKey(cutPlace, 1, 0), { ...call("cut", 0), whole: "0".repeat(64) });
+  const { metrics } = await readEnded(store, { ...ended, place: cutPlace, refused: [] });
+  expect(metrics).toEqual({ cutActions: 1, cutObservations: 1 });
+});
+
 test("an ended trajectory has its turns from the journal: calls, versions, rewards", async () => {
   const { turns, policyVersions, turnRewards, toolReward } = await readEnded(store, ended);
   expect(policyVersions).toEqual([4, 5]);

@@ -1,0 +1,30 @@
+import type { Message } from "../contracts/message.ts";
+import type { Plan } from "../contracts/plan.ts";
+import type { Policy } from "../contracts/policy.ts";
+import { toolFunctions } from "../plugins/tool-functions.ts";
+
+/** Messages as the policy reads them, and in how many of them something was cut. */
+export interface CutObservations {
+  messages: Message[];
+  cut: number;
+}
+
+/** What tools answered within the tokens that a plan gives an observation of theirs (`rollout.observations`, `observations` of a tool). */
+export function cutObservations(
+  { rollout, tools }: Pick<Plan, "rollout" | "tools">,
+  { cutText }: Pick<Policy, "cutText">,
+  messages: Message[],
+): CutObservations {
+  let number = 0;
+  const read = messages.map((message) => {
+    if (message.role !== "tool") return message;
+    const tool = tools.find((one) => toolFunctions(one).some(({ name }) => name === message.name));
+    const { tokens, cut } = { ...rollout.observations, ...tool?.observations };
+    if (tokens === undefined || cutText === undefined) return message;
+    const part = cutText(message.content, { tokens, cut });
+    if (part.cut === 0) return message;
+    number++;
+    return { ...message, content: part.text };
+  });
+  return { messages: read, cut: number };
+}
