@@ -89,13 +89,24 @@ MODELS = {
         sliding_window_pattern=3,
         query_pre_attn_scalar=9,
     ),
+    # The second layer is dense; some experts are chosen by no token of a sequence.
+    "qwen3_moe": dict(
+        model_type="qwen3_moe",
+        rope_parameters=THETA,
+        num_hidden_layers=3,
+        num_experts=6,
+        num_experts_per_tok=2,
+        moe_intermediate_size=10,
+        norm_topk_prob=True,
+        mlp_only_layers=[1],
+    ),
 }
 
 
 def random_model(seed, settings):
     torch.manual_seed(seed)
     config = AutoConfig.for_model(**(COMMON | settings))
-    model = AutoModelForCausalLM.from_config(config, attn_implementation="eager")
+    model = AutoModelForCausalLM.from_config(config, attn_implementation="eager", experts_implementation="eager")
     is_gemma = settings["model_type"].startswith("gemma")  # their norms add 1 themselves
     spread_weights(model, lambda name, _: "norm" in name and not is_gemma)
     return model
@@ -111,10 +122,24 @@ def random_sequences():
     return sequences
 
 
+def on_disk(tensors):
+    """transformers keeps a layer's experts in two tensors, and each by itself in files."""
+    apart = {}
+    for name, tensor in tensors.items():
+        if not name.endswith((".experts.gate_up_proj", ".experts.down_proj")):
+            apart[name] = tensor
+            continue
+        parent, module = name.rsplit(".", 1)
+        for expert, weight in enumerate(tensor):
+            parts = zip(("gate_proj", "up_proj"), weight.chunk(2)) if module == "gate_up_proj" else [(module, weight)]
+            apart |= {f"{parent}.{expert}.{part}.weight": value.clone() for part, value in parts}
+    return apart
+
+
 def write(seed, name, settings):
     model = random_model(seed, settings)
     sequences = random_sequences()
-    tensors = {key: value.detach().clone() for key, value in model.named_parameters()}
+    tensors = on_disk({key: value.detach().clone() for key, value in model.named_parameters()})
     losses = []
     for index, sequence in enumerate(sequences):
         tokens = torch.tensor(sequence["tokens"])
@@ -124,7 +149,8 @@ def write(seed, name, settings):
         losses.append(-torch.log_softmax(logits[at - 1], -1).gather(-1, tokens[at, None]))
     loss = torch.cat(losses).mean()
     loss.backward()
-    tensors |= {f"gradient.{key}": value.grad.clone() for key, value in model.named_parameters()}
+    gradients = on_disk({key: value.grad.clone() for key, value in model.named_parameters()})
+    tensors |= {f"gradient.{key}": value for key, value in gradients.items()}
     save_file(tensors, FOLDER / f"{name}.safetensors", {"format": "pt"})
     summary = {"config": model.config.to_dict(), "sequences": sequences, "loss": loss.item()}
     (FOLDER / f"{name}.json").write_text(json.dumps(summary, default=str) + "\n")

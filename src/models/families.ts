@@ -4,6 +4,7 @@ export type Family =
   | "mistral"
   | "qwen2"
   | "qwen3"
+  | "qwen3_moe"
   | "smollm3"
   | "phi3"
   | "gemma"
@@ -34,6 +35,8 @@ export interface FamilyTraits {
   activationKey: "hidden_act" | "hidden_activation";
   activation: Activation;
   sliding: SlidingTraits;
+  /** Feed-forward blocks may be mixtures of experts. */
+  experts: boolean;
   tied: boolean;
   headSize?: number;
   epsilon: number;
@@ -81,6 +84,7 @@ const plain: Omit<FamilyTraits, "architecture"> = {
   activationKey: "hidden_act",
   activation: "silu",
   sliding: { layers: "none", named: false, onlyIfUsed: false, usual: null },
+  experts: false,
   tied: false,
   epsilon: 1e-6,
   theta: 10_000,
@@ -117,6 +121,13 @@ export const families: Readonly<Record<Family, FamilyTraits>> = {
     sliding: chosen,
     queryKeyNorm: true,
     headSize: 128,
+  },
+  qwen3_moe: {
+    ...plain,
+    architecture: "Qwen3MoeForCausalLM",
+    sliding: { layers: "all", named: false, onlyIfUsed: true, usual: 4096 },
+    queryKeyNorm: true,
+    experts: true,
   },
   smollm3: {
     ...plain,

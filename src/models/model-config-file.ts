@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { isObject } from "../contracts/json.ts";
 import { type Activation, type Family, families, isFamily } from "./families.ts";
 import { configError, type ModelConfig, modelConfig } from "./model-config.ts";
+import { parseExperts } from "./parse-experts.ts";
 import { parseLayerTypes, parseSlidingWindow, parseUnrotatedLayers } from "./parse-layer-types.ts";
 import { formatRotaryParameters, parseRotaryParameters } from "./rotary-parameters.ts";
 
@@ -63,6 +64,7 @@ export function parseModelConfig(text: string, path: string): ModelConfig {
     sliding_window: window,
     layer_types: parseLayerTypes(json, { family, layers, window, unrotated, path }),
     no_rope_layers: unrotated,
+    experts: parseExperts(json, { family, layers, path }),
     query_pre_attn_scalar: number("query_pre_attn_scalar", traits.queryScalar ?? size),
     attn_logit_softcapping: cap("attn_logit_softcapping", traits.scoreCap),
     final_logit_softcapping: cap("final_logit_softcapping", traits.logitCap),
@@ -88,7 +90,7 @@ export function oneOrList(ids: readonly number[]): number | readonly number[] {
  */
 export function formatModelConfig(config: ModelConfig, tokens: SpecialTokenIds): string {
   const { rope_scaling, rope_theta, local_rope, partial_rotary_factor, ...fields } = config;
-  const { layer_types, no_rope_layers, hidden_act, ...plain } = fields;
+  const { layer_types, no_rope_layers, hidden_act, experts, ...plain } = fields;
   const { query_pre_attn_scalar, attn_logit_softcapping, final_logit_softcapping, ...common } = plain;
   const { architecture, sliding, activationKey, ...traits } = families[config.model_type];
   const json = {
@@ -98,6 +100,7 @@ export function formatModelConfig(config: ModelConfig, tokens: SpecialTokenIds):
     [activationKey]: hidden_act,
     ...(sliding.named && { layer_types }),
     ...(no_rope_layers && { no_rope_layers }),
+    ...(traits.experts && (experts ?? { num_experts: 0 })),
     ...(traits.queryScalar !== undefined && { query_pre_attn_scalar }),
     ...(traits.scoreCap !== undefined && { attn_logit_softcapping }),
     ...(traits.logitCap !== undefined && { final_logit_softcapping }),
@@ -143,7 +146,6 @@ function unsupported(json: Json, family: Family): string | undefined {
     [json.hidden_act ? "hidden_act" : "hidden_activation"]:
       activation !== undefined && !activations.has(activation),
     ...Object.fromEntries(drops),
-    pretraining_tp: Number(json.pretraining_tp ?? 1) !== 1,
     partial_rotary_factor: !partialRotation && Number(json.partial_rotary_factor ?? 1) !== 1,
     use_bidirectional_attention: json.use_bidirectional_attention === true,
     quantization_config: isSet("quantization_config"),

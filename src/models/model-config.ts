@@ -43,6 +43,21 @@ export interface ModelConfig {
   attn_logit_softcapping: number | null;
   /** Logits likewise. */
   final_logit_softcapping: number | null;
+  /** null: every feed-forward block is one gated unit. */
+  experts: Experts | null;
+}
+
+/** Mixtures of experts as feed-forward blocks. */
+export interface Experts {
+  num_experts: number;
+  /** How many of them a token goes through. */
+  num_experts_per_tok: number;
+  /** The size of an expert's gated unit; intermediate_size is that of layers without experts. */
+  moe_intermediate_size: number;
+  /** Whether the probabilities of those chosen are divided by their sum. */
+  norm_topk_prob: boolean;
+  /** Layers without experts. */
+  mlp_only_layers: readonly number[];
 }
 
 type Sizes =
@@ -90,6 +105,7 @@ export function modelConfig(shape: ModelShape & Partial<ModelConfig>): ModelConf
     query_pre_attn_scalar: traits.queryScalar ?? size,
     attn_logit_softcapping: traits.scoreCap ?? null,
     final_logit_softcapping: traits.logitCap ?? null,
+    experts: null,
     ...shape,
   };
   checkConfig(config);
@@ -99,6 +115,11 @@ export function modelConfig(shape: ModelShape & Partial<ModelConfig>): ModelConf
 /** The window of a layer: undefined if it sees all earlier tokens. */
 export function windowOf({ layer_types, sliding_window }: ModelConfig, layer: number): number | undefined {
   return layer_types[layer] === "sliding_attention" ? (sliding_window ?? undefined) : undefined;
+}
+
+/** The experts of a layer; undefined if its feed-forward block is one gated unit. */
+export function expertsOf({ experts }: ModelConfig, layer: number): Experts | undefined {
+  return experts === null || experts.mlp_only_layers.includes(layer) ? undefined : experts;
 }
 
 /** The most tokens that a sequence may have: with LongRoPE those that its factors for short ones are made for. */
@@ -140,6 +161,10 @@ function checkConfig(config: ModelConfig): void {
     throw configError(
       `partial_rotary_factor ${config.partial_rotary_factor} of heads of ${size} must be an even number`,
     );
+  }
+  const { num_experts: experts = 1, num_experts_per_tok: chosen = 1 } = config.experts ?? {};
+  if (!(chosen >= 1 && chosen <= experts)) {
+    throw configError(`num_experts_per_tok (${chosen}) must be 1 to num_experts (${experts})`);
   }
   if (config.layer_types.length !== config.num_hidden_layers) {
     throw configError(

@@ -4,7 +4,7 @@ import { elementCount } from "../onnx/element-count.ts";
 import type { FloatValue, Graph } from "../onnx/graph.ts";
 import { philox } from "../random/uniform-stream.ts";
 import { families } from "./families.ts";
-import type { ModelConfig } from "./model-config.ts";
+import { expertsOf, type ModelConfig } from "./model-config.ts";
 import type { Tensor } from "./safetensors.ts";
 
 /** Shapes of all weights by Hugging Face's names; matrices are [out, in]. */
@@ -37,6 +37,17 @@ export function modelWeightShapes(config: ModelConfig): Map<string, number[]> {
     if (normsAfter) {
       add("pre_feedforward_layernorm.weight", [hidden]);
       add("post_feedforward_layernorm.weight", [hidden]);
+    }
+    const experts = expertsOf(config, layer);
+    if (experts) {
+      addLinear("mlp.gate", experts.num_experts, hidden, false);
+      for (let expert = 0; expert < experts.num_experts; expert++) {
+        const name = `mlp.experts.${expert}`;
+        addLinear(`${name}.gate_proj`, experts.moe_intermediate_size, hidden, false);
+        addLinear(`${name}.up_proj`, experts.moe_intermediate_size, hidden, false);
+        addLinear(`${name}.down_proj`, hidden, experts.moe_intermediate_size, false);
+      }
+      continue;
     }
     if (fused) addLinear("mlp.gate_up_proj", 2 * inner, hidden, false);
     else {

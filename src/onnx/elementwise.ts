@@ -78,6 +78,16 @@ export function less<Type extends "float32" | "int64">(a: Value<Type>, b: Value<
   return compare("Less", a, b);
 }
 
+/** a = b, broadcasting. */
+export function equal(a: IntValue, b: IntValue): BoolValue {
+  return compare("Equal", a, b);
+}
+
+/** How many times a number goes into each of a, which aren't negative. */
+export function wholeQuotient(a: IntValue, divisor: number): IntValue {
+  return a.graph.emit("Div", [a, a.graph.ints([divisor], [])], { dtype: "int64", shape: a.shape });
+}
+
 /** 0 < a. */
 export function positive(a: FloatValue): BoolValue {
   return less(a.graph.floats([0]), a);

@@ -25,9 +25,11 @@ import { type BoolValue, type FloatValue, graphError, type IntValue, type TapeEn
 import { scatterAdd } from "./indexing.ts";
 import { gemm, matMul, type ProductOptions } from "./linear-algebra.ts";
 import { padRowsRule, unpadRowsRule } from "./padding.ts";
+import { reduceSum } from "./reductions.ts";
 import { rmsNormRule } from "./rms-norm.ts";
 import { rotaryEmbeddingRule } from "./rotary-embedding.ts";
-import { expand, reshape, transpose } from "./shaping.ts";
+import { addRowsRule, takeRowsRule } from "./row-subsets.ts";
+import { expand, reshape, transpose, zerosLike } from "./shaping.ts";
 import { entropyRule, targetLogProbabilityRule } from "./token-distribution.ts";
 import { vocabularyEntropyRule, vocabularyLogProbabilityRule } from "./vocabulary-distribution.ts";
 
@@ -50,6 +52,7 @@ export const gradientRules: Readonly<Record<string, GradientRule>> = {
   Tanh: (dy, { output }) => [mul(dy, sub(1, mul(output, output)))],
   Erf: (dy, { floats: [a] }) => [mul(mul(dy, 2 / Math.sqrt(Math.PI)), exp(negate(mul(a, a))))],
   Sigmoid: (dy, { output }) => [mul(dy, mul(output, sub(1, output)))],
+  Softmax: (dy, { output }) => [mul(output, sub(dy, reduceSum(mul(dy, output), [-1], true)))],
   Clip: (dy, { floats: [a, low, high] }) => [where(less(a, low), 0, where(less(high, a), 0, dy))],
   Where: (dy, { floats: [a, b], bools: [condition] }) => chosen(dy, a, b, condition),
   Reshape: (dy, { floats: [a] }) => [reshape(dy, a.shape)],
@@ -89,6 +92,8 @@ export const gradientRules: Readonly<Record<string, GradientRule>> = {
   SwiGlu: swiGluRule,
   PadRows: padRowsRule,
   UnpadRows: unpadRowsRule,
+  TakeRows: takeRowsRule,
+  AddRows: addRowsRule,
   TargetLogProbability: targetLogProbabilityRule,
   Entropy: entropyRule,
   VocabularyLogProbability: vocabularyLogProbabilityRule,
@@ -98,16 +103,6 @@ export const gradientRules: Readonly<Record<string, GradientRule>> = {
 /** The gradients of an operator that takes from `a` where the condition holds, else from `b`. */
 function chosen(dy: FloatValue, a: FloatValue, b: FloatValue, condition: BoolValue): FloatValue[] {
   return [unbroadcast(where(condition, dy, 0), a.shape), unbroadcast(where(condition, 0, dy), b.shape)];
-}
-
-function zerosLike(a: FloatValue): FloatValue {
-  return expand(
-    a.graph.floats(
-      [0],
-      a.shape.map(() => 1),
-    ),
-    a.shape,
-  );
 }
 
 /** What a step was told by constants, such as the axes it reduces. */

@@ -101,6 +101,17 @@ export interface Graph {
     attributes: Attributes,
     domain: string,
   ): FloatValue[];
+  /** Appends a node with two outputs that are wanted without gradients. */
+  emitPair<First extends DataType, Second extends DataType>(
+    op: string,
+    inputs: readonly Value[],
+    outputs: readonly [OutputOf<First>, OutputOf<Second>],
+    attributes?: Attributes,
+  ): [Value<First>, Value<Second>];
+  /** Says how large a dimension of this name is about: a part of another. Returns the name. */
+  share(name: string, of: Dimension, part: number): string;
+  /** What `share` was told. */
+  readonly shares: ReadonlyMap<string, Share>;
   /** Runs `build`, hiding its nodes from differentiation, which sees one entry named `op` instead. */
   composite(
     op: string,
@@ -108,6 +119,12 @@ export interface Graph {
     build: () => CompositeResult,
     attributes?: Attributes,
   ): FloatValue;
+}
+
+/** A size that is known only while the graph runs, as a part of another dimension. */
+export interface Share {
+  readonly of: Dimension;
+  readonly part: number;
 }
 
 /** What a composite computed, and the intermediate values that its gradient rule wants again. */
@@ -137,6 +154,7 @@ export function createGraph(): Graph {
   const constants = new Map<string, FloatValue | IntValue>();
   const shapes = new Map<string, IntValue>();
   const sizes = new Map<string, { value: Value; axis: number }>();
+  const shares = new Map<string, Share>();
   let count = 0;
   let hidden = 0;
 
@@ -283,6 +301,19 @@ export function createGraph(): Graph {
     emitSeveral(op, nodeInputs, shapesOf, attributes, domain) {
       const outputsOf = shapesOf.map((shape) => ({ dtype: "float32", shape }) as const);
       return appendNode(op, nodeInputs, outputsOf, attributes, domain).map(remember);
+    },
+    emitPair(op, nodeInputs, [first, second], attributes = {}) {
+      const named = [
+        { name: `${op}_${count++}`, ...first, graph },
+        { name: `${op}_${count++}`, ...second, graph },
+      ] as const;
+      nodes.push({ op, domain: "", inputs: nodeInputs, outputs: named, attributes });
+      return [remember(named[0]), remember(named[1])];
+    },
+    shares,
+    share(name, of, part) {
+      shares.set(name, { of, part });
+      return name;
     },
     composite(op, compositeInputs, build, attributes = {}) {
       hidden++;

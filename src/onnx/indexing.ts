@@ -24,6 +24,16 @@ export function gatherElements(a: FloatValue, indices: IntValue): FloatValue {
   return a.graph.emit("GatherElements", [a, indices], { dtype: "float32", shape: indices.shape }, { axis });
 }
 
+/** The places of the largest numbers along the last axis, largest first: [..., count]. */
+export function largest(a: FloatValue, count: number): IntValue {
+  const shape = [...a.shape.slice(0, -1), count];
+  const outputs = [
+    { dtype: "float32", shape },
+    { dtype: "int64", shape },
+  ] as const;
+  return a.graph.emitPair("TopK", [a, a.graph.ints([count])], outputs, { axis: -1 })[1];
+}
+
 /**
  * `a` with `updates` added at `indices` along an axis; repeated indices add up. (Not ScatterND, whose additions
  * race on the CPU.)

@@ -27,7 +27,8 @@ const inPlace = new Set([
  * dimensions: what nodes made and somebody still needs, outputs to the end. Nodes are taken in the order in
  * which they were written. What the runtime's allocator wastes is not in it.
  */
-export function peakBytes(graph: Graph, sizes: Readonly<Record<string, number>>): number {
+export function peakBytes(graph: Graph, named: Readonly<Record<string, number>>): number {
+  const sizes = withShares(graph, named);
   const nodes = neededNodes(graph);
   const lastUse = new Map<Value, number>();
   const storage = new Map<Value, Value>();
@@ -62,6 +63,14 @@ export function peakBytes(graph: Graph, sizes: Readonly<Record<string, number>>)
     }
   });
   return peak;
+}
+
+/** Sizes that only a run knows are taken as large as they are on average. */
+function withShares(graph: Graph, sizes: Readonly<Record<string, number>>): Record<string, number> {
+  const all = { ...sizes };
+  for (const [name, { of, part }] of graph.shares)
+    all[name] = Math.ceil(elementCount(sizedShape([of], sizes)) * part);
+  return all;
 }
 
 function bytesOf({ shape, dtype }: Value, sizes: Readonly<Record<string, number>>): number {

@@ -60,6 +60,15 @@ function slice(a: FloatValue, from: number, to: number, axis: number): FloatValu
   return a.graph.emit("Slice", inputs, { dtype: "float32", shape });
 }
 
+/** Zeros in the shape of a. */
+export function zerosLike(a: FloatValue): FloatValue {
+  const zero = a.graph.floats(
+    [0],
+    a.shape.map(() => 1),
+  );
+  return expand(zero, a.shape);
+}
+
 /** Repeats axes of size 1 up to a shape. */
 export function expand<Type extends DataType>(a: Value<Type>, shape: Shape): Value<Type> {
   return a.graph.emit("Expand", [a, a.graph.shapeTensor(shape)], { dtype: a.dtype, shape });

@@ -92,6 +92,11 @@ const capped: Partial<ModelConfig> = {
   ...alternating,
 };
 
+const experts = {
+  ...{ num_experts: 5, num_experts_per_tok: 2, moe_intermediate_size: 12 },
+  ...{ norm_topk_prob: false, mlp_only_layers: [0] },
+};
+
 const variants: [string, Partial<ModelConfig>][] = [
   ["grouped keys and values, tied embeddings", { num_key_value_heads: 2, tie_word_embeddings: true }],
   ["a key and value head for each query head", { num_key_value_heads: 4 }],
@@ -111,6 +116,11 @@ const variants: [string, Partial<ModelConfig>][] = [
   [
     "layers without RoPE, in place",
     { model_type: "smollm3", num_key_value_heads: 2, head_dim: 16, no_rope_layers: [1, 0, 1] },
+  ],
+  ["a mixture of experts", { model_type: "qwen3_moe", num_key_value_heads: 2, head_dim: 8, experts }],
+  [
+    "a mixture of experts, in place",
+    { model_type: "qwen3_moe", num_key_value_heads: 2, head_dim: 16, experts },
   ],
   ["a part of each head rotated", { ...partly, num_key_value_heads: 2, head_dim: 8 }],
   ["a part of each head rotated, in place", { ...partly, num_key_value_heads: 2, head_dim: 32 }],

@@ -15,7 +15,7 @@ import { createSession } from "../../../src/onnx/session.ts";
 import { relativeError, torchFixture, withPrefix } from "../torch-fixtures.ts";
 
 const families = [
-  ...["llama", "smollm2", "smollm3", "mistral", "qwen2", "qwen3", "phi3"],
+  ...["llama", "smollm2", "smollm3", "mistral", "qwen2", "qwen3", "qwen3_moe", "phi3"],
   ...["gemma", "gemma2", "gemma3"],
 ];
 

@@ -50,6 +50,16 @@ test.each<[string, Partial<ModelConfig>]>([
   ["a SmolLM3", { model_type: "smollm3", no_rope_layers: [1, 0], tie_word_embeddings: false }],
   ["a Phi", { model_type: "phi3", partial_rotary_factor: 0.5, rope_scaling: longRope }],
   [
+    "a Qwen3 with experts",
+    {
+      model_type: "qwen3_moe",
+      experts: {
+        ...{ num_experts: 4, num_experts_per_tok: 2, moe_intermediate_size: 8, norm_topk_prob: true },
+        mlp_only_layers: [1],
+      },
+    },
+  ],
+  [
     "a Gemma 2",
     { ...windows, model_type: "gemma2", attn_logit_softcapping: null, query_pre_attn_scalar: 24 },
   ],
@@ -121,6 +131,23 @@ test.each<[string, Record<string, unknown>, Partial<ModelConfig>]>([
     { rope_scaling: { ...rotary, rope_type: "llama3", original_max_position_embeddings: 32 } },
   ],
   [
+    "a Qwen3 with experts has them in each decoder_sparse_step-th layer",
+    {
+      model_type: "qwen3_moe",
+      num_hidden_layers: 3,
+      decoder_sparse_step: 2,
+      num_local_experts: 4,
+      num_experts_per_tok: 2,
+    },
+    {
+      experts: {
+        ...{ num_experts: 4, num_experts_per_tok: 2, moe_intermediate_size: 768, norm_topk_prob: false },
+        mlp_only_layers: [0, 2],
+      },
+    },
+  ],
+  ["or none", { model_type: "qwen3_moe", num_experts: 0 }, { experts: null }],
+  [
     "every fourth layer of a SmolLM3 has no RoPE",
     { model_type: "smollm3", num_hidden_layers: 5 },
     { no_rope_layers: [1, 1, 1, 0, 1], rope_theta: 2_000_000, sliding_window: null },
@@ -180,7 +207,7 @@ test.each([
   ["[]", "config.json is not a JSON object"],
   [
     '{"model_type": "gpt2"}',
-    'model_type is "gpt2"; known are llama, mistral, qwen2, qwen3, smollm3, phi3, gemma, gemma2, gemma3_text',
+    'model_type is "gpt2"; known are llama, mistral, qwen2, qwen3, qwen3_moe, smollm3, phi3, gemma, gemma2, gemma3_text',
   ],
   ['{"model_type": "llama", "hidden_act": "relu"}', 'hidden_act "relu" is not supported'],
   ['{"model_type": "llama", "quantization_config": {}}', "quantization_config {} is not supported"],
@@ -208,6 +235,10 @@ test.each([
   [
     '{"model_type": "gemma3_text", "attn_logit_softcapping": 50}',
     "attn_logit_softcapping 50 is not supported",
+  ],
+  [
+    JSON.stringify({ ...bare, model_type: "qwen3_moe", num_experts: 4 }),
+    "num_experts_per_tok (8) must be 1 to num_experts (4)",
   ],
   ['{"model_type": "llama", "partial_rotary_factor": 0.5}', "partial_rotary_factor 0.5 is not supported"],
   ['{"model_type": "phi3", "resid_pdrop": 0.1}', "resid_pdrop 0.1 is not supported"],

@@ -26,9 +26,10 @@ import { createGraph, type FloatValue, type Graph } from "../../../src/onnx/grap
 import { gather, gatherElements } from "../../../src/onnx/indexing.ts";
 import { gemm, matMul } from "../../../src/onnx/linear-algebra.ts";
 import { padRows, unpadRows } from "../../../src/onnx/padding.ts";
-import { reduceMean, reduceSum } from "../../../src/onnx/reductions.ts";
+import { reduceMean, reduceSum, softmax } from "../../../src/onnx/reductions.ts";
 import { rmsNorm } from "../../../src/onnx/rms-norm.ts";
 import { rotaryEmbedding } from "../../../src/onnx/rotary-embedding.ts";
+import { addRows, takeRows } from "../../../src/onnx/row-subsets.ts";
 import { columns, expand, reshape, transpose, upperTriangle } from "../../../src/onnx/shaping.ts";
 import { tokenDistribution } from "../../../src/onnx/token-distribution.ts";
 import { vocabularyDistribution } from "../../../src/onnx/vocabulary-distribution.ts";
@@ -192,6 +193,20 @@ const cases: Case[] = [
       [2, 1, 3, 2],
     ],
     ([q, k, v], graph) => causalAttention(q!, k!, v!, causalBias(graph, 3), { scale: 0.9, cap: 0.5 }),
+  ],
+  ["Softmax", [[3, 4]], ([x]) => mul(softmax(x!), softmax(mul(x!, 2)))],
+  [
+    "TakeRows",
+    [[4, 2]],
+    ([x], graph) => mul(takeRows(x!, graph.ints([3, 1])), takeRows(x!, graph.ints([0, 3]))),
+  ],
+  [
+    "AddRows",
+    [
+      [4, 2],
+      [2, 2],
+    ],
+    ([x, y], graph) => mul(addRows(x!, graph.ints([3, 1]), y!), x!),
   ],
   ["Slice", [[rows, 5]], ([x]) => add(columns(x!, 1, 3), columns(x!, 3, 5))],
   [

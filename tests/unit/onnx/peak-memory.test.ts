@@ -6,6 +6,7 @@ import { createGraph, type FloatValue } from "../../../src/onnx/graph.ts";
 import { linear } from "../../../src/onnx/linear-algebra.ts";
 import { peakBytes } from "../../../src/onnx/peak-memory.ts";
 import { reduceSum } from "../../../src/onnx/reductions.ts";
+import { rowsWhere, takeRows } from "../../../src/onnx/row-subsets.ts";
 
 test("what is held at once: a value until its last use, outputs to the end, results over operands where allowed", () => {
   const graph = createGraph();
@@ -36,4 +37,14 @@ test("checkpoints keep their inputs alone", () => {
     return peakBytes(graph, { rows: 1000 });
   };
   expect(peak(false)).toBeLessThan(peak(true) / 2);
+});
+
+test("a size that only a run knows is taken as the share that it was said to be", () => {
+  const graph = createGraph();
+  const x = graph.input("x", "float32", ["rows", 8]);
+  const chosen = graph.input("chosen", "bool", ["rows"]);
+  const some = takeRows(x, rowsWhere(chosen, graph.share("some", "2*rows", 0.25)));
+  graph.output("some", some);
+  // Numbers of 50 rows in int64, and their 8 floats each.
+  expect(peakBytes(graph, { rows: 100 })).toBe(50 * 8 + 50 * 8 * 4);
 });

@@ -1,0 +1,32 @@
+import type { GradientRule } from "./gradient-rule.ts";
+import { type BoolValue, type FloatValue, graphError, type IntValue } from "./graph.ts";
+import { gather } from "./indexing.ts";
+import { reshape, zerosLike } from "./shaping.ts";
+
+/** The numbers of the rows for which `chosen` [rows] holds, in order: [count], a dimension that gets this name. */
+export function rowsWhere(chosen: BoolValue, count: string): IntValue {
+  if (chosen.shape.length !== 1) throw graphError("rowsWhere wants one boolean a row");
+  return reshape(chosen.graph.emit("NonZero", [chosen], { dtype: "int64", shape: [1, count] }), [count]);
+}
+
+/** Rows of x [rows, width] by their numbers [count], none of which comes twice. */
+export function takeRows(x: FloatValue, numbers: IntValue): FloatValue {
+  return x.graph.composite("TakeRows", [x, numbers], () => ({ output: gather(x, numbers), saved: [] }));
+}
+
+/** `x` [rows, width] with updates [count, width] added to the rows of these numbers, none of which comes twice. */
+export function addRows(x: FloatValue, numbers: IntValue, updates: FloatValue): FloatValue {
+  const output = { dtype: "float32", shape: x.shape } as const;
+  const places = reshape(numbers, [numbers.shape[0]!, 1]);
+  return x.graph.composite("AddRows", [x, updates, numbers], () => ({
+    output: x.graph.emit("ScatterND", [x, places, updates], output, { reduction: "add" }),
+    saved: [],
+  }));
+}
+
+/** Added to the sum so far, as the rows of others are. */
+export const takeRowsRule: GradientRule = (dy, { floats: [x], ints: [numbers] }, [sum]) => [
+  { total: addRows(sum ?? zerosLike(x), numbers, dy) },
+];
+
+export const addRowsRule: GradientRule = (dy, { ints: [numbers] }) => [dy, takeRows(dy, numbers)];
