@@ -14,7 +14,8 @@ import { machineFolder } from "../processes/machine-folder.ts";
 import { untilAborted } from "../promises/abort-signals.ts";
 import { servedAgent } from "../serving/served-agent.ts";
 import { type PolicyInUse, servedPolicy } from "../serving/served-policy.ts";
-import { type ServedPlan, serveTools } from "../serving/served-tools.ts";
+import { type ServedPlan, type ServedTools, serveTools } from "../serving/served-tools.ts";
+import { cutObservation } from "../tools/cut-observations.ts";
 import { interruptible } from "./interruptible.ts";
 import { type NamedPolicy, namedPolicy } from "./named-policy.ts";
 import { count, decimal, jsonObject, positiveCount } from "./option-values.ts";
@@ -91,7 +92,14 @@ async function serve(named: string, options: Options): Promise<void> {
         const folder = machineFolder(join(process.cwd(), "serve"));
         const tools = await serveTools(toolPlan, { folder, limit: trajectories, idle, log });
         closers.unshift(() => tools.close());
-        served = servedAgent(served, tools, { ...kept, maxTurns: toolPlan.maxTurns });
+        const read = (name: string, text: string) =>
+          found.plan === undefined ? text : cutObservation(found.plan, policy, name, text);
+        const call: ServedTools["call"] = async (made) => {
+          const answer = await tools.call(made);
+          return { ...answer, text: read(made.function, answer.text) };
+        };
+        const { functions } = tools;
+        served = servedAgent(served, { functions, call }, { ...kept, maxTurns: toolPlan.maxTurns });
       }
       const endpoint = await startEndpoint({
         answer: served.answer,

@@ -9,6 +9,16 @@ export interface CutObservations {
   cut: number;
 }
 
+/** What one tool answered, as `cutObservations` has it. */
+export function cutObservation(
+  plan: Pick<Plan, "rollout" | "tools">,
+  policy: Pick<Policy, "cutText">,
+  name: string,
+  content: string,
+): string {
+  return cutObservations(plan, policy, [{ role: "tool", name, content }]).messages[0]?.content ?? content;
+}
+
 /** What tools answered within the tokens that a plan gives an observation of theirs (`rollout.observations`, `observations` of a tool). */
 export function cutObservations(
   { rollout, tools }: Pick<Plan, "rollout" | "tools">,

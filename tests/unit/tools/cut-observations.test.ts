@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Message } from "../../../src/contracts/message.ts";
 import type { TokenLimit } from "../../../src/contracts/policy.ts";
-import { cutObservations } from "../../../src/tools/cut-observations.ts";
+import { cutObservation, cutObservations } from "../../../src/tools/cut-observations.ts";
 import { cutText } from "../../../src/tools/cut-text.ts";
 import { samplePlan } from "../../support/sample-plan.ts";
 
@@ -28,6 +28,7 @@ test("what tools answered is cut at the tokens of the tool, else of the rollout;
   expect(all.cut).toBe(2);
   const one = cutObservations(limited({}, { tokens: 3 }), policy, said);
   expect(one.messages.map(({ content }) => content)).toEqual(["lon end", "longer", "the longest"]);
+  expect(cutObservation(limited({ tokens: 2 }, {}), policy, "other", "longer")).toBe("lo end");
   expect(cutObservations(limited({ tokens: 2 }, {}), {}, said)).toEqual({ messages: said, cut: 0 });
 });
 
