@@ -1,12 +1,15 @@
 import { framedMessages } from "../src/agents/framed-messages.ts";
 import type { GenerateTurnInput, GenerateTurnResult } from "../src/contracts/activities.ts";
 import type { Segment } from "../src/contracts/generated/segment.ts";
-import type { ToolDefinition } from "../src/contracts/message.ts";
+import type { Message, ToolDefinition } from "../src/contracts/message.ts";
 import type { Plan } from "../src/contracts/plan.ts";
 import type { Generation } from "../src/contracts/policy.ts";
 import type { RecordedRequest } from "../src/contracts/session.ts";
+import { EverturnError } from "../src/errors/everturn-error.ts";
+import { messageOf } from "../src/errors/message-of.ts";
 import { expressionReader } from "../src/formats/expression.ts";
 import { formatNamed } from "../src/formats/parse-action.ts";
+import { promptMessages, withImagesOf } from "../src/images/kept-images.ts";
 import { toolDefinitions } from "../src/pipeline/tool-definitions.ts";
 import type { PolicyWorker } from "../src/roles/policy-worker.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
@@ -18,8 +21,9 @@ import { timed } from "../src/temporal/timed.ts";
 import { cutObservations } from "../src/tools/cut-observations.ts";
 import { actionSegment } from "../src/trajectory/action-segment.ts";
 import { recordedOnce } from "../src/trajectory/journal.ts";
+import type { Journal } from "../src/trajectory/run-journal.ts";
 import { segmentRef } from "../src/trajectory/segments.ts";
-import { recordRefused, resultOf } from "../src/trajectory/turn-journal.ts";
+import { readCalls, recordRefused, resultOf } from "../src/trajectory/turn-journal.ts";
 import { newestVersion } from "../src/versions/newest-version.ts";
 
 /**
@@ -43,7 +47,9 @@ export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
       const policyVersion = await versionFor(input, run);
       const policy = await worker.policy(place.run, policyVersion, input.policyFolder);
       const isFirst = input.head === null;
-      const read = cutObservations(plan, policy, messages);
+      const shown =
+        policy.readsImages === true ? await withImages(input, messages, run, tasks, journal) : messages;
+      const read = cutObservations(plan, policy, shown);
       const framed = isFirst
         ? policy.framePrompt(read.messages, asked?.tools ?? input.tools ?? [])
         : policy.frameObservation(read.messages, input.callsSoFar ?? input.callsBefore);
@@ -68,6 +74,7 @@ export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
         sampling: { ...sampling, maxTokens, ...(stop.length === 0 ? {} : { stop }) },
         key,
         tools,
+        readImage: (sha256: string) => imageBytes(store, sha256),
       };
       const generate = (own: AbortSignal, begin: () => void) => {
         const superseded = new AbortController();
@@ -123,6 +130,36 @@ export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
       ...(read === undefined ? {} : { read }),
     };
   };
+}
+
+/** The messages with their images: those that the task's prompt shows, or those that tools answered with in the turn before. */
+async function withImages(
+  { place, turn, callsBefore, source, promptOf = source }: GenerateTurnInput,
+  messages: Message[],
+  run: OpenRun,
+  tasks: RunTasks,
+  journal: Journal,
+): Promise<Message[]> {
+  if (promptOf !== undefined) {
+    const task = await taskAt(run, tasks, promptOf, place.task);
+    const prompt = await promptMessages(task, run.plan.dataset.images, run.store.bytes).catch((error) => {
+      const params = { at: place.id, tasks: "its task", reason: messageOf(error) };
+      throw new EverturnError("IMAGE_UNUSABLE", params, { cause: error });
+    });
+    return [...prompt, ...messages.slice(task.prompt.length)];
+  }
+  if (turn === 1) return messages;
+  const calls = await readCalls(journal, place, turn - 1, callsBefore);
+  return withImagesOf(
+    messages,
+    calls.map(({ recorded }) => recorded),
+  );
+}
+
+async function imageBytes(store: OpenRun["store"], sha256: string): Promise<Uint8Array> {
+  const bytes = await store.readBytes(sha256);
+  if (bytes !== undefined) return bytes;
+  throw new EverturnError("RECORD_CORRUPT", { file: `bytes ${sha256}`, reason: "they are gone, or changed" });
 }
 
 /** What a turn is recorded with of the request that it answers: a row has the tools that it began with. */

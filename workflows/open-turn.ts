@@ -350,6 +350,7 @@ function generateTurnInput(
     callsSoFar: asked?.callsBefore ?? progress.toolCalls,
     ...{ sampling, seed },
     ...(first !== undefined && "source" in first ? { source: first.source } : {}),
+    ...(first !== undefined && "task" in first ? { promptOf: input.source } : {}),
     ...(tools === undefined ? {} : { tools }),
     ...(asked === undefined ? {} : { request: requestOf(asked) }),
     ...(newest ? { newest } : {}),

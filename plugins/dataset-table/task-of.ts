@@ -2,13 +2,36 @@ import type { JsonObject, JsonValue } from "everturn/plugin";
 
 /**
  * A row as tasks are written: what is null is absent, since Parquet gives every row the columns of all; a ground truth that is no text is
- * its JSON.
+ * its JSON; bytes of images are in base64.
  */
 export function taskOf(row: JsonObject): JsonObject {
-  const task = objectOf(present(row));
+  const task = withImages(objectOf(present(row)));
   const answer = objectOf(task.reward_model);
   if (answer.ground_truth === undefined || typeof answer.ground_truth === "string") return task;
   return { ...task, reward_model: { ...answer, ground_truth: JSON.stringify(answer.ground_truth) } };
+}
+
+/** Parquet's images, as Hugging Face writes them: `{ bytes, path }`. */
+function withImages(task: JsonObject): JsonObject {
+  const { images } = task;
+  if (!Array.isArray(images)) return task;
+  return {
+    ...task,
+    images: images.map((image) => (isBytes(image) ? { ...image, bytes: inBase64(image.bytes) } : image)),
+  };
+}
+
+function isBytes(image: JsonValue): image is { bytes: string } {
+  return typeof objectOf(image).bytes === "string";
+}
+
+/** Bytes as DuckDB writes them as text, `\\x89PNG`, in base64; what is in base64 already has no backslash. */
+function inBase64(bytes: string): string {
+  if (!bytes.includes("\\x")) return bytes;
+  const latin = bytes.replace(/\\x([0-9A-F]{2})/g, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  return Buffer.from(latin, "latin1").toString("base64");
 }
 
 function present(value: JsonValue): JsonValue {

@@ -1,7 +1,7 @@
+import { readImage } from "everturn/plugin";
 import { askAboutImage } from "./image-child.ts";
 import { Mistake } from "./mistake.ts";
 import type { Change, ImageLimits, MadeImage } from "./protocol.ts";
-import { readImage } from "./sources.ts";
 
 export interface GalleryLimits extends ImageLimits {
   /** Bytes of the file of an image. */

@@ -1,11 +1,17 @@
-import type { JsonObject, ToolExecution, ToolPlugin, ToolResponse } from "everturn/plugin";
+import {
+  type JsonObject,
+  type ToolExecution,
+  type ToolPlugin,
+  type ToolResponse,
+  videoFile,
+} from "everturn/plugin";
 import { planned } from "./changes.ts";
 import { videoFrames } from "./frames.ts";
 import { Gallery, type GalleryLimits } from "./gallery.ts";
 import { askAboutImage } from "./image-child.ts";
 import { Mistake } from "./mistake.ts";
 import type { MadeImage } from "./protocol.ts";
-import { mediaOf, videoFile } from "./sources.ts";
+import { mediaOf } from "./sources.ts";
 
 /** A trajectory's images, and its videos as the task's row names them. */
 interface Media {

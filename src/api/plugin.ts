@@ -44,6 +44,7 @@ export { type Agent, type AgentContext, defineAgent } from "../definitions/defin
 export { defineToolset } from "../definitions/define-toolset.ts";
 export type { ParseOptions } from "../formats/action-format.ts";
 export { parseAction } from "../formats/parse-action.ts";
+export { readImage, videoFile } from "../images/image-source.ts";
 export { killProcess, processHandle } from "../processes/process-handle.ts";
 export { type ParseTasksOptions, parseTasks } from "../tasks/parse-tasks.ts";
 export { type ToolKwargs, toolKwargs } from "../tasks/tool-kwargs.ts";

@@ -39,6 +39,8 @@ export interface GenerateTurnInput {
   messages: Message[];
   /** The prompt of the task that stands there goes before `messages`; only the first turn has it. */
   source?: TaskSource;
+  /** Where the task stands whose prompt `messages` begin with; of first turns without `source`. */
+  promptOf?: TaskSource;
   /** Tools named in the prompt; only the first turn has them. */
   tools?: ToolDefinition[];
   sampling: SamplingParameters;

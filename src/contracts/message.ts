@@ -16,6 +16,19 @@ export interface Message {
   name?: string;
   /** Of a tool's message: the id that the action gave the call. */
   tool_call_id?: string;
+  /** For policies that read images; others never see one. */
+  images?: MessageImage[];
+}
+
+/** An image of a message, by its content, which the run's store has. Sizes in pixels. */
+export interface MessageImage {
+  /** SHA-256, in hexadecimal. */
+  sha256: string;
+  mediaType: string;
+  width?: number;
+  height?: number;
+  /** Where it stands in the content, in characters; absent: after it. */
+  at?: number;
 }
 
 /** What a chat template and an agent loop know of a tool. `parameters` is a JSON Schema (draft-07). */

@@ -101,7 +101,7 @@ export interface HostSettings {
 }
 
 /** The tasks of a run. */
-export interface ResolvedDataset extends Pick<Pipeline["dataset"], "mix"> {
+export interface ResolvedDataset extends Pick<Pipeline["dataset"], "mix" | "images"> {
   /** Rows, from 0, whose prompts have more tokens than `rollout.prompts` gives them; none if absent. */
   leftOut?: { train: readonly number[]; validation: readonly number[] };
   train: ResolvedPlugin;

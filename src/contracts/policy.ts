@@ -63,6 +63,8 @@ export interface GenerationRequest {
   key: SamplingKey;
   /** The tools that may be called, for constrained tool calls. */
   tools?: ToolDefinition[];
+  /** The bytes of an image of a message, by its SHA-256. */
+  readImage?: (sha256: string) => Promise<Uint8Array>;
   /** Aborted, nobody waits for the action any more: `generate` rejects with its reason soon, and makes room for others. */
   signal?: AbortSignal;
   /** To be called once what the request waited for (room, memory) is there; if it throws, nothing is generated. */
@@ -102,6 +104,8 @@ export interface Policy {
   frameDemonstration(messages: Message[], tools: ToolDefinition[]): MaskedTokens;
   /** A text within a limit of tokens, and a line in it that says how many were cut. Absent if its tokens are not known. */
   cutText?(text: string, limit: TokenLimit): CutText;
+  /** It reads the images of messages; others are given none. */
+  readsImages?: boolean;
   /** Whether `generate` has a version's weights now. Asking for it counts as use. */
   isLoaded(version: number): boolean;
   /** Makes a version's weights available to `generate`; a version that is loaded already costs nothing. */
@@ -133,6 +137,8 @@ export interface PolicyTraits {
   temperatures?: readonly number[];
   /** Why it can't be trained; absent if it can. Such a policy is for evaluation. */
   untrainable?: string;
+  /** It reads the images of messages: tasks may show some. */
+  readsImages?: boolean;
   /** The one action format whose calls it constrains to what is valid; absent where it constrains none. */
   constrainedFormat?: FormatName;
 }

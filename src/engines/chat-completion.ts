@@ -3,6 +3,7 @@ import type { ToolDefinition } from "../contracts/message.ts";
 import type { SamplingParameters } from "../contracts/policy.ts";
 import { hermes } from "../formats/hermes.ts";
 import type { Conversation, TextCall, TextMessage } from "./conversation-tokens.ts";
+import { withParts } from "./image-parts.ts";
 
 /** What an endpoint wrote: the message, and the action's text as the format `hermes` reads it. */
 export interface Completion {
@@ -14,11 +15,22 @@ export interface Completion {
 /** The body of a request for what follows a conversation. Fields of `request` replace ours; null leaves one out. */
 export function chatRequest(
   { tools, messages }: Conversation,
-  { sampling, seed, request }: { sampling: SamplingParameters; seed: number; request: JsonObject },
+  {
+    sampling,
+    seed,
+    request,
+    images = new Map(),
+  }: {
+    sampling: SamplingParameters;
+    seed: number;
+    request: JsonObject;
+    /** What the images of messages are sent as, by their SHA-256. */
+    images?: ReadonlyMap<string, string>;
+  },
 ): JsonObject {
   const { temperature, topP, maxTokens, stop } = sampling;
   const own = {
-    messages: answered(messages),
+    messages: withParts(answered(messages), images),
     ...(tools.length > 0 && { tools: tools.map((tool) => ({ type: "function", function: tool })) }),
     ...{ temperature, seed, max_completion_tokens: maxTokens },
     ...(topP !== undefined && { top_p: topP }),
@@ -67,8 +79,9 @@ function answered(messages: readonly TextMessage[]): TextMessage[] {
     }
     if (message.role !== "tool") return message;
     const call = open.shift();
-    if (call === undefined) return { role: "user", content: message.content };
-    return { role: "tool", tool_call_id: call.id, content: message.content };
+    const { content, images } = message;
+    const said = { content, ...(images === undefined ? {} : { images }) };
+    return call === undefined ? { role: "user", ...said } : { role: "tool", tool_call_id: call.id, ...said };
   });
 }
 

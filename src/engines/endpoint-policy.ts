@@ -2,10 +2,15 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import type { JsonObject } from "../contracts/json.ts";
-import type { Generation, Policy, PolicyPlugin } from "../contracts/policy.ts";
+import type { Generation, GenerationRequest, Policy, PolicyPlugin } from "../contracts/policy.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { chatRequest, completionOf } from "./chat-completion.ts";
-import { answerTokens, conversationFraming, conversationOf } from "./conversation-tokens.ts";
+import {
+  answerTokens,
+  conversationFraming,
+  conversationOf,
+  type TextMessage,
+} from "./conversation-tokens.ts";
 import { askEngine, type EngineReply, NoReply } from "./engine-request.ts";
 import { keyProblems } from "./key-problems.ts";
 import { seedOf } from "./sampling-seed.ts";
@@ -29,6 +34,7 @@ export const endpointPolicy: PolicyPlugin = {
   check: keyProblems,
   traits: () => ({
     pretrained: true,
+    readsImages: true,
     restrictions: [],
     untrainable: "an endpoint says the text of an action, and not the tokens and their probabilities",
   }),
@@ -65,14 +71,16 @@ function openEndpoint(config: JsonObject): Policy {
 
   return {
     ...conversationFraming,
+    readsImages: true,
     isLoaded: () => true,
     load: async () => {},
-    async generate({ tokens, sampling, key, signal, onBegin }) {
+    async generate({ tokens, sampling, key, readImage, signal, onBegin }) {
       const either = AbortSignal.any([closing.signal, ...(signal === undefined ? [] : [signal])]);
       const conversation = conversationOf(tokens);
+      const images = await imageUrls(conversation.messages, readImage);
       onBegin?.();
       const { status, body } = await reply(
-        chatRequest(conversation, { sampling, seed: seedOf(key), request }),
+        chatRequest(conversation, { sampling, seed: seedOf(key), request, images }),
         either,
       );
       if (status !== 200 && isTooLong(body)) return action([], "", "length");
@@ -83,6 +91,20 @@ function openEndpoint(config: JsonObject): Policy {
     },
     close: async () => closing.abort(new EverturnError("POLICY_CLOSED", {})),
   };
+}
+
+/** The images of messages as `data:` URLs, by their SHA-256. */
+async function imageUrls(
+  messages: readonly TextMessage[],
+  read: GenerationRequest["readImage"],
+): Promise<ReadonlyMap<string, string>> {
+  const images = messages.flatMap(({ images = [] }) => images);
+  if (images.length === 0 || read === undefined) return new Map();
+  const urls = images.map(async ({ sha256, mediaType }): Promise<[string, string]> => {
+    const bytes = await read(sha256);
+    return [sha256, `data:${mediaType};base64,${Buffer.from(bytes).toString("base64")}`];
+  });
+  return new Map(await Promise.all(urls));
 }
 
 /** Why another request may be answered: what was said passes. Undefined if it does not. */

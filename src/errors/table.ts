@@ -876,6 +876,16 @@ export const errorTable = {
     retryable: false,
     help: "Mend these tasks, leave them out, or change the tool's configuration.",
   },
+  IMAGES_NOT_READ: {
+    message: "{at}: The prompt of {tasks} shows images, and the policy {policy} reads text alone.",
+    retryable: false,
+    help: "Name a policy that reads images, such as policy-openai, or take <image> out of the prompts: the images of a row stay for its tools.",
+  },
+  IMAGE_UNUSABLE: {
+    message: "{at}: The images of {tasks} can't be shown: {reason}.",
+    retryable: false,
+    help: "Mend the rows, or name the folder of their images by dataset.images.",
+  },
   REWARD_MISSING: {
     message: "The reward manager {reward} has no score: {reason}.",
     retryable: false,

@@ -3,6 +3,7 @@ import type { Plan } from "../contracts/plan.ts";
 import type { EvaluationInput, EvaluationPlan, EvaluationRecord } from "../contracts/run.ts";
 import type { RunSettings } from "../contracts/run-settings.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { imageProblems } from "../pipeline/image-problems.ts";
 import { policyFraming, preflight } from "../pipeline/preflight.ts";
 import { refusedTaskProblems } from "../pipeline/refused-tasks.ts";
 import { type OpenRun, openRun } from "../runs/open-runs.ts";
@@ -77,7 +78,11 @@ async function refuseTasks(
   const tools = withoutTools ? [] : plan.tools;
   const framing = await inPart(store, policyPart(plan, 0), (folder) => policyFraming(plan.policy, folder));
   const { problems } = preflight({ ...plan, tools }, { taskFile }, framing);
-  const refused = [...problems, ...(await refusedTaskProblems(tools, { taskFile }))];
+  const refused = [
+    ...problems,
+    ...(await refusedTaskProblems(tools, { taskFile })),
+    ...(await imageProblems(plan, { taskFile })),
+  ];
   if (refused.length > 0) throw refusal(displayPath(file), refused);
 }
 

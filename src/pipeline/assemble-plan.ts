@@ -27,6 +27,7 @@ export function assemblePlan(
       train: at("/dataset/train"),
       validation: at("/dataset/validation"),
       ...(pipeline.dataset.mix === undefined ? {} : { mix: pipeline.dataset.mix }),
+      ...(pipeline.dataset.images === undefined ? {} : { images: pipeline.dataset.images }),
     },
     tools: pipeline.tools.map((use, index) => resolvedTool(at(child("/tools", index)), use)),
     hosts: Object.fromEntries(Object.entries(hosts).map(([host, limits]) => [host, hostSettings(limits)])),

@@ -10,6 +10,7 @@ import { assemblePlan } from "./assemble-plan.ts";
 import { crossChecks } from "./cross-checks.ts";
 import { deepFreeze } from "./deep-freeze.ts";
 import { expandNames } from "./expand-names.ts";
+import { imageProblems } from "./image-problems.ts";
 import { leftOutNotes } from "./left-out-notes.ts";
 import { loadParts } from "./load-parts.ts";
 import { mixProblems } from "./mix-problems.ts";
@@ -87,6 +88,7 @@ export async function checkPipeline(file: string, options: LoadOptions = {}): Pr
     ...mixProblems(plan, data.train ?? [], document),
     ...found.problems,
     ...(await refusedTaskProblems(plan.tools, data)),
+    ...(await imageProblems(plan, data)),
   ];
   if (refused.length > 0) throw refusal(document.file, refused);
   return {

@@ -1,5 +1,6 @@
 import taskSchema from "../../schemas/task.schema.json" with { type: "json" };
 import type { Task } from "../contracts/generated/task.ts";
+import { withoutParts } from "../images/content-parts.ts";
 import { createAjv } from "../validation/ajv.ts";
 import { parseJsonLines } from "../validation/json-lines.ts";
 
@@ -12,9 +13,9 @@ export interface ParseTasksOptions {
 }
 
 /**
- * The tasks of a JSON Lines text, one a line in verl's form (schemas/task.schema.json). `path` is for messages.
+ * The tasks of a JSON Lines text, one a line in verl's form (schemas/task.schema.json); a prompt may have OpenAI's content parts. `path` is for messages.
  * Throws WRONG_CONFIGURATION with line and column of each bad row; with `badRows: "skip"` only if there is no good one.
  */
 export function parseTasks(text: string, path: string, { badRows }: ParseTasksOptions = {}): Task[] {
-  return parseJsonLines(text, path, validate, { skips: badRows === "skip" });
+  return parseJsonLines(text, path, validate, { skips: badRows === "skip", prepare: withoutParts });
 }

@@ -1,6 +1,6 @@
-import { imageSize } from "image-size";
 import type { Frame, Media } from "../contracts/generated/trajectory.ts";
 import type { EverturnError } from "../errors/everturn-error.ts";
+import { imageHeader } from "../images/image-header.ts";
 import { isNumber } from "./checked-answer.ts";
 
 /** An image, which has one frame, or a video. */
@@ -58,23 +58,11 @@ function checkedName({ name }: Record<string, unknown>, place: string, refuse: R
   throw refuse(`“${place}.name” must be a text in one line, of 100 characters at most and without brackets`);
 }
 
-/** Media types of images whose header says for sure what they are, by the names that `image-size` has for them. */
-const knownTypes: Record<string, string> = {
-  avif: "image/avif",
-  bmp: "image/bmp",
-  gif: "image/gif",
-  jpg: "image/jpeg",
-  png: "image/png",
-  svg: "image/svg+xml",
-  tiff: "image/tiff",
-  webp: "image/webp",
-};
-
 function frameOf(given: unknown, declared: string | undefined, place: string, refuse: Refuse): CheckedFrame {
   const data = bytesOf(given);
   if (data === undefined || data.length === 0)
     throw refuse(`“${place}” must be the bytes of an image, a Uint8Array or base64`);
-  const { mediaType = declared, ...size } = headerOf(data);
+  const { mediaType = declared, ...size } = imageHeader(data);
   if (mediaType === undefined)
     throw refuse(`“${place}” has no header that says what it is: give its mediaType, for example image/png`);
   return { data, mediaType, ...size };
@@ -96,17 +84,4 @@ function bytesOf(given: unknown): Uint8Array | undefined {
   if (given instanceof Uint8Array) return new Uint8Array(given);
   const isBase64 = typeof given === "string" && /^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(given);
   return isBase64 ? new Uint8Array(Buffer.from(given, "base64")) : undefined;
-}
-
-/** What an image's header says; nothing where it says nothing that can be relied on. */
-function headerOf(data: Uint8Array): Partial<Pick<Frame, "mediaType" | "width" | "height">> {
-  try {
-    const { type = "", width, height } = imageSize(data);
-    const mediaType = knownTypes[type];
-    if (mediaType === undefined) return {};
-    const isSize = [width, height].every((pixels) => Number.isInteger(pixels) && pixels > 0);
-    return { mediaType, ...(isSize ? { width, height } : {}) };
-  } catch {
-    return {}; // it is cut, or none of the kinds that are known
-  }
 }

@@ -38,13 +38,13 @@ interface Fault {
 /**
  * The rows of a JSON Lines text, blank lines skipped; each knows its line (`rowPlace`). `path` is for messages.
  * Throws WRONG_CONFIGURATION with file, line and column of each thing wrong; of the same thing in many rows once, with
- * their number. With `skips` rows that are wrong are left out instead, as long as one is not (`leftOutRows`).
+ * their number. Rows are checked as `prepare` makes them; default: as they are. With `skips` rows that are wrong are left out instead, as long as one is not (`leftOutRows`).
  */
 export function parseJsonLines<Row extends object>(
   text: string,
   path: string,
   validate: ValidateFunction<Row>,
-  { skips = false }: { skips?: boolean } = {},
+  { skips = false, prepare = (row) => row }: { skips?: boolean; prepare?: (row: unknown) => unknown } = {},
 ): Row[] {
   const file = displayPath(path);
   const rows: Row[] = [];
@@ -56,7 +56,7 @@ export function parseJsonLines<Row extends object>(
     .split("\n")
     .entries()) {
     if (line.trim() === "") continue;
-    const row = parsed(line);
+    const row = parsed(line, prepare);
     if (row === undefined) {
       bad++;
       if (unreadable.length < enough) unreadable.push(...positioned(line, index, file).problems);
@@ -82,9 +82,9 @@ export function parseJsonLines<Row extends object>(
   return Object.defineProperty(rows, leftOut, { value: { count: bad, problems: [...new Set(told)] } });
 }
 
-function parsed(line: string): unknown {
+function parsed(line: string, prepare: (row: unknown) => unknown): unknown {
   try {
-    return JSON.parse(line);
+    return prepare(JSON.parse(line));
   } catch {
     return undefined;
   }

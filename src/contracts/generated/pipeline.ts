@@ -57,6 +57,10 @@ export interface Pipeline {
     train: PluginUse;
     validation: PluginUse;
     /**
+     * The folder below which the images lie that prompts show by their paths, for policies that read images.
+     */
+    images?: string;
+    /**
      * How many of each step's groups are of each data source (data_source of the tasks), as weights: { gsm8k: 3, math: 1 } makes three of four from gsm8k. Each source is shuffled by itself; every one is named, and 0 leaves one out. If left out, all tasks are shuffled together.
      */
     mix?: {

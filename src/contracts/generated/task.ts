@@ -71,7 +71,7 @@ export interface PromptMessage {
    */
   role: "system" | "user" | "assistant";
   /**
-   * What is said.
+   * What is said. Where a row has images, <image> shows the next of them to a policy that reads images. Files may have OpenAI's content parts in its place.
    */
   content: string;
 }

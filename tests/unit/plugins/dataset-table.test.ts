@@ -1,5 +1,6 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DuckDBInstance } from "@duckdb/node-api";
 import { expect, test } from "vitest";
 import dataset from "../../../plugins/dataset-table/index.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
@@ -161,4 +162,17 @@ test("columns make tasks; the others are kept, and a column that is not there is
     /levels\.csv:2:\d+: reward_model lacks “ground_truth”/,
   );
   expect(await load({ path: file, columns, badRows: "skip" })).toHaveLength(1);
+});
+
+test("images in Parquet, as Hugging Face writes them, are in base64", async () => {
+  const picture = join(import.meta.dirname, "../../../pipelines/zoom/images/001.png");
+  const path = join(temporaryFolder(), "rows.parquet");
+  const connection = await (await DuckDBInstance.create(":memory:")).connect();
+  await connection.run(
+    `COPY (SELECT 'd' AS data_source, [{'role': 'user', 'content': '<image>?'}] AS prompt, {'ground_truth': '1'} AS reward_model,
+      [{'bytes': content, 'path': NULL::VARCHAR}] AS images FROM read_blob('${picture}')) TO '${path}' (FORMAT parquet)`,
+  );
+  connection.closeSync();
+  const [task] = await load({ path });
+  expect(task?.images).toEqual([{ bytes: readFileSync(picture).toString("base64") }]);
 });
