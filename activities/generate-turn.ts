@@ -9,7 +9,7 @@ import { EverturnError } from "../src/errors/everturn-error.ts";
 import { messageOf } from "../src/errors/message-of.ts";
 import { expressionReader } from "../src/formats/expression.ts";
 import { formatNamed } from "../src/formats/parse-action.ts";
-import { promptMessages, withImagesOf } from "../src/images/kept-images.ts";
+import { promptMessages, withImagesOf } from "../src/images/message-images.ts";
 import { toolDefinitions } from "../src/pipeline/tool-definitions.ts";
 import type { PolicyWorker } from "../src/roles/policy-worker.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
@@ -134,7 +134,7 @@ export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
 
 /** The messages with their images: those that the task's prompt shows, or those that tools answered with in the turn before. */
 async function withImages(
-  { place, turn, callsBefore, source, promptOf = source }: GenerateTurnInput,
+  { place, turn, callsBefore, request, source, promptOf = source }: GenerateTurnInput,
   messages: Message[],
   run: OpenRun,
   tasks: RunTasks,
@@ -148,7 +148,7 @@ async function withImages(
     });
     return [...prompt, ...messages.slice(task.prompt.length)];
   }
-  if (turn === 1) return messages;
+  if (turn === 1 || request !== undefined) return messages; // an agent's have their own
   const calls = await readCalls(journal, place, turn - 1, callsBefore);
   return withImagesOf(
     messages,

@@ -2,6 +2,7 @@ import { Context } from "@temporalio/activity";
 import { askTrajectory } from "../src/agents/ask-trajectory.ts";
 import { openTrajectorySession } from "../src/agents/trajectory-session.ts";
 import type { RunAgentInput, RunAgentResult } from "../src/contracts/session.ts";
+import { loadPolicy } from "../src/plugins/registry.ts";
 import type { ToolWorker } from "../src/roles/tool-worker.ts";
 import { type RunTasks, taskAt } from "../src/tasks/run-tasks.ts";
 import type { Report } from "../src/temporal/durable.ts";
@@ -18,10 +19,13 @@ export function runAgent(worker: ToolWorker, tasks: RunTasks) {
     report: Report,
   ): Promise<RunAgentResult> => {
     const run = await worker.openRun(place.run);
-    const { loop, rollout } = run.plan;
+    const { loop, policy, rollout } = run.plan;
     const task = await taskAt(run, tasks, source, place.task);
     const ask = askTrajectory(Context.current().client, place.id, signal);
-    const session = await openTrajectorySession(place, rollout, await worker.journal(place.run), ask);
+    const traits = (await loadPolicy(policy)).traits?.(structuredClone(policy.config));
+    const keep = traits?.readsImages === true ? run.store.bytes : undefined;
+    const journal = await worker.journal(place.run);
+    const session = await openTrajectorySession(place, rollout, journal, ask, keep);
     const answer = await worker.agents.run({ loop, place, task, session, signal, report });
     return answer === "" ? {} : { answer };
   };

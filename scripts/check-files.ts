@@ -48,6 +48,7 @@ const others: Record<string, string> = {
   "src/ledger/facts.ts": "metrics.jsonl, for people",
   "src/report/write-report.ts": "report.html, for people",
   "src/learning/failed-batch.ts": "a batch that failed, for people",
+  "src/images/image-source.ts": "images that a person's rows name",
   "src/tasks/task-file.ts": "a file that a person wrote",
   "src/benchmarks/benchmark-tasks.ts": "files of benchmarks that a person names",
   "src/trajectory/find-trajectory.ts": "which folders are runs",

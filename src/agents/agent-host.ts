@@ -56,6 +56,7 @@ export function agentHost(observer: HostObserver, log: (text: string) => void): 
         models: ["policy"],
         log,
         others: recordedCallPaths(sessionOf),
+        takesImages: true,
         authenticate: (key = "") => (sessions.has(key) ? key : undefined),
         answer: async (session, request, { key, occurrence }) => {
           try {

@@ -14,10 +14,11 @@ export function framedMessages({
     messages.flatMap(({ calls = [] }) => calls.map(({ id, name }) => [id, name] as const)),
   );
   return messages.map((message) => {
-    const { role, content, name, callId, calls = [] } = message;
+    const { role, content, name, callId, calls = [], images } = message;
     const tool = name ?? (callId === undefined ? undefined : names.get(callId));
     return {
       ...{ role, content },
+      ...(images === undefined ? {} : { images }),
       ...(tool === undefined ? {} : { name: tool }),
       ...(callId === undefined ? {} : { tool_call_id: callIds[callId] ?? callId }),
       ...(calls.length === 0 ? {} : { tool_calls: calls.map(callOf) }),

@@ -7,6 +7,7 @@ import type { ModelAnswer, ModelRequest } from "../endpoint/model-request.ts";
 import type { Journal } from "../trajectory/run-journal.ts";
 import { recordedTurns } from "../trajectory/segments.ts";
 import { type AgentCalls, openAgentCalls } from "./agent-calls.ts";
+import { type Keep, withKeptImages } from "./kept-images.ts";
 import { knownTurn, type SessionTurn, sessionTurns } from "./session-turns.ts";
 
 /** An agent's conversation with the policy, whose turns are those of a trajectory. */
@@ -19,12 +20,16 @@ export interface TrajectorySession {
   end(id: string, outcome: AgentCallOutcome): Promise<AgentCallOutcome>;
 }
 
-/** Opens the session of a trajectory on what is recorded of it; `generate` asks its workflow for an action. */
+/**
+ * Opens the session of a trajectory on what is recorded of it; `generate` asks its workflow for an action, `keep` keeps images: without it they are
+ * refused.
+ */
 export async function openTrajectorySession(
   place: TrajectoryPlace,
   rollout: Plan["rollout"],
   journal: Journal,
   generate: (request: SessionRequest) => Promise<SessionAnswer>,
+  keep?: Keep,
 ): Promise<TrajectorySession> {
   const make = sessionTurns(place.id, rollout);
   const recorded = new Map<number, SessionTurn>();
@@ -50,12 +55,13 @@ export async function openTrajectorySession(
         return known.answer;
       }
       const tools = request.tools.map(withProperties);
-      const { continues, messages } = matchTurn(given, { ...request, tools });
+      const sent = await withKeptImages(request.messages, keep);
+      const { continues, messages } = matchTurn(given, { ...request, messages: sent, tools });
       const parent = given.find((turn) => turn.number === continues);
       const asked: SessionRequest = {
         ...{ key, tools, callsBefore: parent?.calls ?? 0 },
         ...(parent === undefined ? {} : { follows: { turn: parent.number, head: parent.head } }),
-        messages: messages.map(({ itemIds: _, referredIds: __, ...message }) => message),
+        messages: messages.map(({ itemIds: _, referredIds: __, sentImages: ___, ...message }) => message),
         callIds: callIdsOf(given, parent),
         answered: answeredBy(messages, given, answered, calls),
       };

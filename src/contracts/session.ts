@@ -1,11 +1,13 @@
 import type { JsonValue } from "./json.ts";
-import type { Message, ToolDefinition } from "./message.ts";
+import type { Message, MessageImage, ToolDefinition } from "./message.ts";
 import type { RefusedCall, SegmentRef, TaskSource, TrajectoryPlace } from "./trajectory.ts";
 
 /** A message as an agent sends it, whichever protocol it came by. */
 export interface SessionMessage {
   role: Message["role"];
   content: string;
+  /** Where the policy reads images: those that it has. */
+  images?: MessageImage[] | undefined;
   name?: string | undefined;
   /** Of a tool's message: the call that it answers. */
   callId?: string | undefined;

@@ -11,6 +11,7 @@ import { listen } from "./listen.ts";
 import type { ModelAnswer, ModelRequest } from "./model-request.ts";
 import { openReply } from "./open-reply.ts";
 import { readChatRequest } from "./read-chat.ts";
+import { refuseImages } from "./read-content.ts";
 import { readJson } from "./read-json.ts";
 import { readResponsesRequest } from "./read-responses.ts";
 import { requestKey } from "./request-key.ts";
@@ -33,6 +34,8 @@ export interface EndpointOptions {
   authenticate(key: string | undefined): string | undefined;
   /** Further paths to POST to, each with what answers it; absent: none. */
   others?: Readonly<Record<string, (session: string, body: JsonObject) => Promise<object>>>;
+  /** `answer` looks at the images of messages; default: they are refused. */
+  takesImages?: boolean;
   /** Names that `GET /models` lists. Requests may name any. */
   models: readonly string[];
   log: (text: string) => void;
@@ -74,6 +77,7 @@ export async function startEndpoint({
   models,
   log,
   others = {},
+  takesImages = false,
   host = "127.0.0.1",
   port = 0,
   limit = 1024,
@@ -113,7 +117,9 @@ export async function startEndpoint({
     allow(request, ["POST"]);
     const session = sessionOf(request);
     const body = bodyOf(await readJson(request));
-    return reply(session, read(body), keyOf(path, body), response);
+    const asked = read(body);
+    if (!takesImages) refuseImages(asked.messages);
+    return reply(session, asked, keyOf(path, body), response);
   }
 
   function lookUp(path: string, request: IncomingMessage): object {

@@ -78,9 +78,15 @@ function isSame(one: EndpointMessage, other: EndpointMessage | undefined): boole
     other !== undefined &&
     one.role === other.role &&
     one.content === other.content &&
+    sameImages(one.images, other.images) &&
     one.callId === other.callId &&
     JSON.stringify(one.calls ?? []) === JSON.stringify(other.calls ?? [])
   );
+}
+
+function sameImages(one: EndpointMessage["images"] = [], other: EndpointMessage["images"] = []): boolean {
+  const named = (images: typeof one) => images.map(({ sha256, at }) => `${sha256} ${at}`).join();
+  return named(one) === named(other);
 }
 
 function isAnswer(message: EndpointMessage, answer: GivenTurn["answer"]): boolean {

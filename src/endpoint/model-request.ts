@@ -1,5 +1,5 @@
 import type { JsonObject } from "../contracts/json.ts";
-import type { Message, ToolDefinition } from "../contracts/message.ts";
+import type { Message, MessageImage, ToolDefinition } from "../contracts/message.ts";
 
 /** A call as OpenAI's protocols carry it: its arguments as JSON text, which a client may have written anew. */
 export interface EndpointCall {
@@ -9,11 +9,26 @@ export interface EndpointCall {
   arguments: string;
 }
 
+/** An image as a request has it. */
+export interface SentImage {
+  /** Where it stands in the body. */
+  field: string;
+  /** The type of its part. */
+  type: string;
+  url: string;
+  /** Where it stands in the message's content, in characters. */
+  at: number;
+}
+
 /** A message of a request, whichever protocol it came by. `developer` is system. */
 export interface EndpointMessage {
   role: Message["role"];
   /** Its texts, each part on lines of its own; "" where it is null. */
   content: string;
+  /** Its images, not looked at yet; refused where the model reads text alone. */
+  sentImages?: SentImage[] | undefined;
+  /** Its images, kept by their content. */
+  images?: MessageImage[] | undefined;
   /** Of a tool's message. */
   name?: string | undefined;
   /** Of a tool's message: the call that it answers. */

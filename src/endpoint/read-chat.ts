@@ -14,7 +14,7 @@ import {
   wordIn,
 } from "./fields.ts";
 import type { EndpointCall, EndpointMessage, ModelRequest } from "./model-request.ts";
-import { contentIn, optionalContent } from "./read-content.ts";
+import { contentIn, contentWithImages, optionalContent } from "./read-content.ts";
 import { responseFormatIn, toolChoiceIn, toolsIn } from "./read-tools.ts";
 
 /**
@@ -76,11 +76,11 @@ function messageIn(field: Field): EndpointMessage {
     case "developer":
       return { role: "system", content: contentIn(content) };
     case "user":
-      return { role, content: contentIn(content) };
+      return { role, ...contentWithImages(content) };
     case "tool":
       return {
         role,
-        content: contentIn(content),
+        ...contentWithImages(content),
         name: isAbsent(named) ? undefined : textIn(named),
         callId: nameIn(fieldOf(message, "tool_call_id", at)),
       };

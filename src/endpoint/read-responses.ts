@@ -15,7 +15,7 @@ import {
   wordIn,
 } from "./fields.ts";
 import type { EndpointMessage, ModelRequest } from "./model-request.ts";
-import { contentIn, optionalContent } from "./read-content.ts";
+import { contentIn, contentWithImages, optionalContent } from "./read-content.ts";
 import { responseFormatIn, toolChoiceIn, toolsIn } from "./read-tools.ts";
 
 /**
@@ -127,7 +127,10 @@ function itemIn(field: Field): EndpointMessage {
       return { role: "assistant", content: "", calls: [call], itemIds };
     }
     case "function_call_output":
-      return { role: "tool", content: optionalContent(of("output")), callId: nameIn(of("call_id")) };
+      return {
+        ...{ role: "tool", callId: nameIn(of("call_id")) },
+        ...(isAbsent(of("output")) ? { content: "" } : contentWithImages(of("output"))),
+      };
     case "item_reference": {
       const id = nameIn(ownId);
       return { role: "assistant", content: "", itemIds: [id], referredIds: [id] };
@@ -145,7 +148,8 @@ function messageIn(item: JsonObject, at: string, itemIds: string[] | undefined):
   const role = wordIn(fieldOf(item, "role", at), ["system", "developer", "user", "assistant"]);
   const content = fieldOf(item, "content", at);
   if (role === "assistant") return { role, content: optionalContent(content), itemIds };
-  return { role: role === "developer" ? "system" : role, content: contentIn(content) };
+  if (role === "user") return { role, ...contentWithImages(content) };
+  return { role: "system", content: contentIn(content) };
 }
 
 function reasoningOf(item: JsonObject, at: string): string {

@@ -1,7 +1,7 @@
 import type { Plan } from "../contracts/plan.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
-import { readShown } from "../images/kept-images.ts";
+import { readShown } from "../images/message-images.ts";
 import { shownPrompt } from "../images/shown-images.ts";
 import { loadPolicy } from "../plugins/registry.ts";
 import type { Problem } from "../validation/problem.ts";

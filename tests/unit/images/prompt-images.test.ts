@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import type { Task } from "../../../src/contracts/generated/task.ts";
 import type { Message } from "../../../src/contracts/message.ts";
 import type { RecordedCall } from "../../../src/contracts/recorded-call.ts";
-import { promptMessages, withImagesOf } from "../../../src/images/kept-images.ts";
+import { promptMessages, withImagesOf } from "../../../src/images/message-images.ts";
 import { parseTasks } from "../../../src/tasks/parse-tasks.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 

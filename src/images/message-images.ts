@@ -26,18 +26,21 @@ export function readShown({ images }: ShownPrompt, folder: string | undefined): 
   return Promise.all(
     images.map(async (given, index) => {
       try {
-        const data = await readImage(given, folder, most);
-        const { mediaType, ...size } = imageHeader(data);
-        if (mediaType === undefined || !sendable.includes(mediaType))
-          throw new Error(
-            `it is ${mediaType ?? "no image that is known"}, and must be PNG, JPEG, WebP or GIF`,
-          );
-        return { data, mediaType, ...size };
+        return await readableImage(given, folder);
       } catch (error) {
         throw new Error(`image ${index + 1} can't be used: ${messageOf(error)}`, { cause: error });
       }
     }),
   );
+}
+
+/** An image as a row or a request has it. Throws an error that says why it can't be used. */
+export async function readableImage(given: unknown, folder: string | undefined): Promise<ReadImage> {
+  const data = await readImage(given, folder, most);
+  const { mediaType, ...size } = imageHeader(data);
+  if (mediaType === undefined || !sendable.includes(mediaType))
+    throw new Error(`it is ${mediaType ?? "no image that is known"}, and must be PNG, JPEG, WebP or GIF`);
+  return { data, mediaType, ...size };
 }
 
 /** The messages of a task's prompt with the images that they show, which are kept by their content. Throws as `readShown` does. */
