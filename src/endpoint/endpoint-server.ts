@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { JsonObject } from "../contracts/json.ts";
 import { messageOf } from "../errors/message-of.ts";
@@ -83,6 +83,7 @@ export async function startEndpoint({
   limit = 1024,
   signs = { after: 240_000, every: 15_000 },
 }: EndpointOptions): Promise<Endpoint> {
+  const { createServer } = await import("node:http"); // for its `import` Node loads all of fetch: most processes never need it
   const sessions = new Map<string, AskedRequests>();
   const closing = new AbortController();
   const underWay = new Set<Promise<void>>();

@@ -7,8 +7,14 @@ import { expect, test } from "vitest";
 const run = promisify(execFile);
 const cli = join(import.meta.dirname, "..", "..", "..", "src", "cli");
 
-/** Packages that take long to load, of which each process loads those that its work needs. */
-const slow = ["@opentelemetry/sdk-node", "@temporalio/client", "@temporalio/worker", "onnxruntime-node"];
+/** Packages that take long to load, and Node's fetch, of which each process loads those that its work needs. */
+const slow = [
+  "@opentelemetry/sdk-node",
+  "@temporalio/client",
+  "@temporalio/worker",
+  "onnxruntime-node",
+  "undici",
+];
 
 /** Which of them a process has loaded after these commands' files, one after the other. */
 async function loadedAfter(...files: string[]): Promise<string[][]> {
@@ -19,8 +25,8 @@ async function loadedAfter(...files: string[]): Promise<string[][]> {
     const known = [];
     for (const url of ${JSON.stringify(urls)}) {
       await import(url);
-      const loaded = Object.keys(cache).join("\\n").replaceAll("\\\\", "/");
-      known.push(${JSON.stringify(slow)}.filter((name) => loaded.includes("/node_modules/" + name + "/")));
+      const loaded = [...Object.keys(cache), ...process.moduleLoadList].join("\\n").replaceAll("\\\\", "/");
+      known.push(${JSON.stringify(slow)}.filter((name) => RegExp("/(node_modules|deps)/" + name + "/").test(loaded)));
     }
     process.stdout.write(JSON.stringify(known));`;
   const { stdout } = await run(process.execPath, ["--input-type=module", "-e", script]);
