@@ -4,20 +4,18 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const include = ["tests/**/*.test.ts", "templates/*/tests/*.test.ts"];
 
 /**
- * Tests that compute, and leave their process as it was: their files follow each other in one, which spares each a quarter of a
- * second to start and to load what it tests.
+ * Tests that start a server or workers, or leave in their process what others would find: each file has one of its own. All others
+ * follow each other in a few, which spares each a second to start and to load what it tests.
  */
-const computing = [
-  ...["databases", "definitions", "embedding", "endpoint", "engines", "errors", "evaluations"],
-  ...["fetch", "files", "formats", "learning", "ledger", "models", "onnx", "pipeline", "plugins", "promises"],
-  ...["random", "report", "roles", "rollout", "runs", "sampling", "serving", "statistics", "store", "tasks"],
-  ...["text", "tokens", "tools", "trajectory", "validation", "verl", "versions", "workflows"],
-].map((folder) => `tests/unit/${folder}/**/*.test.ts`);
+const apart = ["integration", "packaging", "replay", "unit/devices", "unit/telemetry"].map(
+  (folder) => `tests/${folder}/**/*.test.ts`,
+);
 
 /** What takes longest begins first: else one of them would be under way when all others are done. */
 const longest = [
   ...["packaging/packages", "integration/chaos", "integration/outage", "integration/interruption"],
   ...["integration/kill", "integration/bad-machine", "integration/stuck-loop", "unit/devices/gpu-benchmark"],
+  ...["unit/devices/webgpu-training"],
   ...["integration/run", "integration/shapes", "integration/busy-holder", "integration/standstill"],
   ...[
     "integration/smollm2-greedy",
@@ -32,7 +30,7 @@ const longest = [
     "unit/plugins/tool-code",
   ],
   ...["unit/plugins/reward-tests-pass", "unit/plugins/reward-code-tests", "unit/plugins/tool-workspace"],
-  ...["unit/devices/webgpu-training", "unit/conformance/other-kinds", "unit/engines/engines"],
+  ...["unit/conformance/other-kinds", "unit/engines/engines"],
 ].map((name) => `/tests/${name}.test.ts`);
 
 class LongestFirst extends BaseSequencer {
@@ -49,8 +47,8 @@ export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },
     projects: [
-      { extends: true, test: { name: "apart", include, exclude: computing } },
-      { extends: true, test: { name: "together", include: computing, isolate: false } },
+      { extends: true, test: { name: "apart", include: apart } },
+      { extends: true, test: { name: "together", include, exclude: apart, isolate: false } },
     ],
     globalSetup: ["tests/support/own-folders.ts", "tests/support/usual-ports.ts"],
     // On busy cores the same test takes ten times as long: 180 s were too little for some at a load of 22.

@@ -1,11 +1,12 @@
-import { writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { ResolvedTool } from "../../src/contracts/plan.ts";
 import { type ToolThread, toolThread } from "../../src/tools/tool-thread.ts";
-import { temporaryFolder } from "./temporary-folder.ts";
 
-const folder = temporaryFolder();
+/** Of all test files of this process; it goes with the folder that all tests have. */
+const folder = mkdtempSync(join(tmpdir(), "everturn-plugins-"));
 let written = 0;
 
 /** Writes a module whose default export is `source`; returns its path. */

@@ -9,13 +9,15 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import packageJson from "../../../package.json" with { type: "json" };
 import { registerInit } from "../../../src/cli/init.ts";
 import { registerValidate } from "../../../src/cli/validate.ts";
 import { projectFiles, type Template } from "../../../src/templates/project-files.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { runCommand } from "./run-command.ts";
+
+afterEach(() => vi.unstubAllEnvs());
 
 const clone = join(import.meta.dirname, "..", "..", "..");
 const init = (...parameters: string[]) => runCommand(registerInit, "init", ...parameters);
@@ -50,13 +52,8 @@ test.each(["tool", "loop", "library"] as const)(
 );
 
 test("it names the commands of the package manager that runs it", async () => {
-  const userAgent = process.env.npm_config_user_agent;
-  try {
-    process.env.npm_config_user_agent = "pnpm/10.34.9 npm/? node/v24.21.0 linux x64";
-    expect(await init(join(temporaryFolder(), "shop"))).toContain("\n  pnpm install\n  pnpm start ");
-  } finally {
-    process.env.npm_config_user_agent = userAgent;
-  }
+  vi.stubEnv("npm_config_user_agent", "pnpm/10.34.9 npm/? node/v24.21.0 linux x64");
+  expect(await init(join(temporaryFolder(), "shop"))).toContain("\n  pnpm install\n  pnpm start ");
 });
 
 test("it never overwrites: it names all that is in the way, and writes nothing", async () => {

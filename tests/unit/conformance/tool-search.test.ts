@@ -1,12 +1,14 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pluginChecks } from "everturn/testing";
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
+
+afterEach(() => vi.unstubAllEnvs());
 
 test("tool-search keeps its promises", async () => {
   const folder = temporaryFolder();
-  process.env.XDG_CACHE_HOME = join(folder, "cache");
+  vi.stubEnv("XDG_CACHE_HOME", join(folder, "cache"));
   const corpus = join(folder, "passages.jsonl");
   writeFileSync(corpus, '{"contents": "Paris\\nThe capital of France."}\n');
   const checks = await pluginChecks("tool-search", {

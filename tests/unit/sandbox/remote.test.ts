@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openSandbox } from "everturn/sandbox";
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { jsonServer } from "../../support/json-server.ts";
 
 interface Request {
@@ -39,12 +39,14 @@ function fusion({ code, files, fetch_files }: Request) {
   };
 }
 
+afterEach(() => vi.unstubAllEnvs());
+
 const hasPython = existsSync("/usr/bin/python3");
 
 test.runIf(hasPython)(
   "Sandbox Fusion: a session's files go with each program; its faults are told",
   async () => {
-    process.env.FUSION_TOKEN = "of-the-key";
+    vi.stubEnv("FUSION_TOKEN", "of-the-key");
     const { url, asked } = await jsonServer(({ body }) => ({ value: fusion(body) }));
     const wish = { kind: "sandbox-fusion", url: `${url}/below`, key: "FUSION_TOKEN" };
     const sandbox = await openSandbox(wish, { modules: import.meta.url });
