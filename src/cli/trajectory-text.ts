@@ -55,11 +55,19 @@ function turnText(
 ): string {
   return [
     `${paint("bold", `turn ${index + 1}`)}  ${paint("dim", turnFacts(turn, record?.policyVersions[index]))}`,
+    ...cutLines(turn, paint),
     ...saidLines(turn, paint),
     paint("green", "action"),
     indented(turn.action),
     ...turn.toolCalls.flatMap((call) => callLines(call, paint)),
   ].join("\n");
+}
+
+/** That the policy read less than the turn before shows. */
+function cutLines({ generated }: TurnDetail, paint: Paint): string[] {
+  const { cutObservations: cut = 0 } = generated ?? {};
+  const text = `the policy read ${counted(cut, "observation")} of the turn before cut at its tokens (--tokens shows what)`;
+  return cut === 0 ? [] : [paint("dim", text)];
 }
 
 /** What people said before a turn's action. */

@@ -85,6 +85,7 @@ export function anyTrajectory(seed: number, most: { turns: number; tokens: numbe
         ...{ appended, action, finishReason: among(["stop", "length"] as const), head: segmentRef(action) },
         ...{ tokens: tokenCounts, seconds: Math.abs(number()) || 0 },
         workSeconds: Math.abs(maybe(number) ?? 0),
+        ...present({ cutObservations: maybe(() => 1 + below(3)) }),
         ...present({
           request: maybe(() => ({
             ...{ key: text(), follows: among([null, 1]), tools: [] },

@@ -77,6 +77,11 @@ export const segmentColumns = {
     type: "text",
     description: "JSON: the request of the trajectory's agent that the action answers",
   },
+  cut_observations: {
+    type: "integer",
+    description:
+      "of an observation: how many tools' answers in it were cut at their tokens; null if none was, and absent in older files",
+  },
   finish_reason: { type: "text", description: "of an action: stop, or length where it was cut" },
   turn_seconds: { type: "number", description: "how long the action took, with waits" },
   work_seconds: { type: "number", description: "of it, what the policy worked" },

@@ -23,6 +23,9 @@ const lists = Object.entries(columns).flatMap(([column, { type }]) =>
   type === "integers" || type === "numbers" || type === "calls" ? [column] : [],
 );
 
+/** Columns that a row lacks where they are null: lists, and what older files have not. */
+const mayLack = [...lists, "cut_observations"];
+
 /** A file of rows that is being written. */
 export interface RowWriter {
   /** Adds the rows of a trajectory, which stay together; where they are. */
@@ -96,7 +99,7 @@ export async function openRows(
 }
 
 function rowOf(read: ParquetRow): Row {
-  for (const column of lists) read[column] ??= null; // a list that is null is left out
+  for (const column of mayLack) read[column] ??= null;
   if (isRow(read)) return read;
   throw new Error("A step's file lacks columns.");
 }

@@ -42,6 +42,7 @@ function keptTurn(before: Row, row: Row, turns: readonly KeptTurn[]): KeptTurn {
     finishReason: oneOf(finishReasons, row.finish_reason),
     head: row.segment ?? "",
     tokens: counts,
+    ...present({ cutObservations: before.cut_observations }),
     seconds: row.turn_seconds ?? 0,
     workSeconds: row.work_seconds ?? 0,
     ...(before.said === null ? {} : { said: JSON.parse(before.said) }),

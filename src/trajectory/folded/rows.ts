@@ -79,6 +79,7 @@ const nothing: SegmentPart = {
   follows_turn: null,
   said: null,
   request: null,
+  cut_observations: null,
   finish_reason: null,
   turn_seconds: null,
   work_seconds: null,
@@ -104,6 +105,7 @@ function segmentParts(
       follows_turn: appended.previous === null ? null : (heads.get(appended.previous) ?? null),
       said: json(recorded.said),
       request: json(recorded.request),
+      cut_observations: integer(recorded.cutObservations),
     },
     {
       ...nothing,

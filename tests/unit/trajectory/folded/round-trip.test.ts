@@ -26,6 +26,16 @@ async function throughAFile(trajectories: readonly TrajectoryRecords[]): Promise
   return places.map(({ part, from, rows }) => rebuilt((read[part] ?? []).slice(from, from + rows)));
 }
 
+test("the columns alone say how many observations were cut", () => {
+  for (let seed = 0; seed < 20; seed++) {
+    const records = anyTrajectory(seed, { turns: 4, tokens: 4 });
+    const ending = endingOf(records);
+    const rows = ending === undefined ? [] : rowsOf(records, ending, { trainedStep: 3 });
+    const cut = ({ turns }: TrajectoryRecords) => turns.map(({ recorded }) => recorded.cutObservations);
+    expect(cut(rebuilt(rows.map((row) => ({ ...row, exact: null }))))).toEqual(cut(records));
+  }
+});
+
 test("any trajectory that a store holds comes back from a step's file as it was", async () => {
   const trajectories = Array.from({ length: 120 }, (_, seed) =>
     anyTrajectory(seed, { turns: 6, tokens: 40 }),
