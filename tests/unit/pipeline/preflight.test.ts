@@ -91,6 +91,24 @@ test("tasks with longer prompts than rollout.prompts are left out with their num
   ).toBeUndefined();
 });
 
+test("a budget in tokens is refused where nobody knows the policy's tokens", async () => {
+  const endpoint = "policy={ plugin: policy-openai, config: { url: http://127.0.0.1:1/v1, model: m } }";
+  const plain = [endpoint, "steps=0", "warmStart=null"];
+  expect(await refusals(...plain)).toEqual([]);
+  const [rollout, ofTool, ...others] = await refusals(
+    ...[
+      ...plain,
+      "rollout.observations.tokens=64",
+      "tools.0={ plugin: tool-calculator, observations: { tokens: 32 } }",
+    ],
+  );
+  expect(rollout).toContain(
+    "rollout.observations.tokens is there, but nobody says what policy-openai's tokens are",
+  );
+  expect(ofTool).toContain("tools[0].observations.tokens is there");
+  expect(others).toEqual([]);
+});
+
 test("demonstrated actions that a rollout would cut are refused, with the tokens that they need", async () => {
   const given = demonstration("calculator", { expression: "1 + 1" });
   const path = jsonLines("cut.jsonl", [{ messages: [given.messages[0], given.messages[3]] }, given, given]);
