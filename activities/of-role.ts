@@ -26,6 +26,7 @@ import { reserveGroups } from "./reserve-groups.ts";
 import { runAgent } from "./run-agent.ts";
 import { scoreGroup } from "./score-group.ts";
 import { scoreTrajectory } from "./score-trajectory.ts";
+import { trainExamples } from "./train-examples.ts";
 import { trainStep } from "./train-step.ts";
 import { warmStart } from "./warm-start.ts";
 
@@ -109,6 +110,10 @@ async function tools({ runs, run, queue }: RoleOptions, tasks: RunTasks): Promis
 
 function trainer(runs: string): RoleActivities {
   const worker = trainerWorker(openRuns(runs));
-  const activities = { "warm-start": durable(warmStart(worker)), "train-step": durable(trainStep(worker)) };
+  const activities = {
+    "warm-start": durable(warmStart(worker)),
+    "train-step": durable(trainStep(worker)),
+    "train-examples": durable(trainExamples(worker)),
+  };
   return { activities, concurrency: 1, close: worker.close };
 }

@@ -48,6 +48,7 @@ export function runSettings(plan: Plan): RunSettings {
     seed: plan.seed,
     steps: plan.steps,
     warmStartSteps: plan.warmStart?.steps ?? 0,
+    ...((plan.sft ?? plan.dpo) === undefined ? {} : { trainsOnExamples: true }),
     batchSize: rollout.batchSize,
     groupSize: rollout.groupSize,
     concurrency: rollout.concurrency,

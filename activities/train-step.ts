@@ -3,14 +3,12 @@ import type { TrainedStep, TrainStepResult } from "../src/contracts/ledger.ts";
 import { EverturnError } from "../src/errors/everturn-error.ts";
 import { leaveOutLate } from "../src/ledger/late-trajectories.ts";
 import { leftBehind } from "../src/ledger/left-behind.ts";
-import { saved, type TrainerStart, type TrainerWorker } from "../src/roles/trainer-worker.ts";
+import { saved, type TrainerWorker, trainerStart } from "../src/roles/trainer-worker.ts";
 import type { OpenRun } from "../src/runs/open-runs.ts";
 import { commitTree } from "../src/store/commit-tree.ts";
 import { recordedStepKey, trainedStepKey } from "../src/store/keys.ts";
 import { trajectoryReader } from "../src/trajectory/reader.ts";
 import { readBatch } from "../src/trajectory/training-batch.ts";
-import { firstVersion } from "../src/versions/first-version.ts";
-import { policyPart, trainerPart } from "../src/versions/version-parts.ts";
 
 /**
  * A policy-gradient step on a batch of finished trajectories: writes the next policy version, and with it what became
@@ -45,7 +43,7 @@ export function trainStep(worker: TrainerWorker) {
       run,
       from: `policy ${policyVersion}`,
       to: `policy ${next}`,
-      start: startAt(plan, policyVersion),
+      start: trainerStart(plan, policyVersion),
       work: async (trainer) => {
         const metrics = await trainer.policyGradientStep(acting, { temperature });
         const { value } = await commitTree(store, key, saved(trainer), () => ({
@@ -76,11 +74,4 @@ function resultOf(
 /** The temperature of the policy that is trained: greedy actions are seen at 1. */
 function trainedTemperature({ rollout }: OpenRun["plan"]): number {
   return rollout.temperature || 1;
-}
-
-/** The first step starts the optimizer and the value head anew; the reference is the policy it starts from. */
-function startAt(plan: OpenRun["plan"], version: number): TrainerStart {
-  const reference = firstVersion(plan);
-  const start = { policy: policyPart(plan, version), reference: policyPart(plan, reference) };
-  return version === reference ? start : { ...start, state: trainerPart(plan, version) };
 }

@@ -1,7 +1,7 @@
 import type { WarmStartInput, WarmStartResult } from "../src/contracts/activities.ts";
 import type { SupervisedSettings, Trainer } from "../src/contracts/trainer.ts";
+import type { FramedChats } from "../src/examples/framed-examples.ts";
 import { batchesOfIndices } from "../src/random/batch-indices.ts";
-import type { FramedDemonstrations } from "../src/roles/framed-demonstrations.ts";
 import { saved, type TrainerStart, type TrainerWorker } from "../src/roles/trainer-worker.ts";
 import { commitTree } from "../src/store/commit-tree.ts";
 import { initialKey, warmStartKey } from "../src/store/keys.ts";
@@ -47,7 +47,7 @@ export function warmStart(worker: TrainerWorker) {
 
 async function supervisedSteps(
   trainer: Trainer,
-  demonstrations: FramedDemonstrations,
+  demonstrations: FramedChats,
   settings: SupervisedSettings & { batchSize: number; from: number; to: number; seed: number },
 ): Promise<number[]> {
   const { from, to, batchSize: size, seed } = settings;

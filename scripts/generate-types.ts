@@ -12,6 +12,13 @@ const imports = new Map([
   ["JsonObject", "../json.ts"],
   ["JsonValue", "../json.ts"],
   ["Task", "./task.ts"],
+  ["DemonstrationMessage", "./demonstration.ts"],
+]);
+
+/** What references to other schemas stand for. */
+const others = new Map([
+  ["task.schema.json", "Task"],
+  ["demonstration.schema.json#/definitions/DemonstrationMessage", "DemonstrationMessage"],
 ]);
 
 /**
@@ -29,7 +36,8 @@ function prepare(key: string, value: unknown): unknown {
       description: _description,
       ...reference
     } = { title: "", description: "", ...value };
-    return value.$ref === "task.schema.json" ? { tsType: "Task" } : reference;
+    const type = others.get(String(value.$ref));
+    return type === undefined ? reference : { tsType: type };
   }
   const open = "additionalProperties" in value && value.additionalProperties === true;
   if (isInterface(value)) {
@@ -77,7 +85,9 @@ async function generate(file: string): Promise<string> {
     ignoreMinAndMaxItems: true,
     style: { printWidth: 110 },
   });
-  const used = [...imports].filter(([name]) => new RegExp(`[:|=] ${name}\\b`).test(types));
+  const used = [...imports].filter(
+    ([name]) => new RegExp(`[:|=] ${name}\\b`).test(types) && !new RegExp(`interface ${name}\\b`).test(types),
+  );
   const lines = used.map(([name, from]) => `import type { ${name} } from "${from}";\n`);
   const banner = `// Generated from schemas/${file} by scripts/generate-types.ts: change the schema instead.\n`;
   return `${banner}${lines.join("")}\n${types.trim()}\n`;

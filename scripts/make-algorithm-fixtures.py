@@ -204,10 +204,27 @@ def supervised(logits):
     return -(BATCH.logps(logits) * MASK).sum() / MASK.sum()
 
 
-def dpo(logits):
+def ahead(logits, mean=False):
     """Rows 0 and 1 are a pair, 2 and 3, …: the even ones are chosen."""
     away = ((BATCH.logps(logits) - BATCH.reference) * MASK).sum(-1)
-    return -F.logsigmoid(0.3 * (away[0::2] - away[1::2])).mean()
+    away = away / MASK.sum(-1) if mean else away
+    return away[0::2] - away[1::2]
+
+
+def dpo(label_smoothing=0.0):
+    """As TRL's DPOTrainer, loss_type="sigmoid"."""
+
+    def loss(logits):
+        margins = 0.3 * ahead(logits)
+        right, wrong = -F.logsigmoid(margins), -F.logsigmoid(-margins)
+        return (right * (1 - label_smoothing) + wrong * label_smoothing).mean()
+
+    return loss
+
+
+def ipo(logits):
+    """As TRL's DPOTrainer, loss_type="ipo": log-probabilities are means over tokens."""
+    return ((ahead(logits, mean=True) - 1 / (2 * 0.3)) ** 2).mean()
 
 
 def sapo(logits):
@@ -232,7 +249,9 @@ GRPO = dict(advantages="sequence")
 # Name: settings as TypeScript has them, loss.
 LOSSES = {
     "sft": (dict(kind="supervised"), supervised),
-    "dpo": (dict(kind="preference", beta=0.3), dpo),
+    "dpo": (dict(kind="preference", preference=dict(beta=0.3)), dpo()),
+    "dpo-smoothed": (dict(kind="preference", preference=dict(beta=0.3, labelSmoothing=0.1)), dpo(0.1)),
+    "ipo": (dict(kind="preference", preference=dict(beta=0.3, loss="ipo")), ipo),
     "grpo": (GRPO | dict(aggregation="sequence-mean", kl="k3", klCoefficient=0.04), trl_grpo(beta=0.04)),
     "dr-grpo": (GRPO | dict(aggregation="constant", lengthConstant=LENGTH), trl_grpo(loss_type="dr_grpo")),
     "dapo": (GRPO | dict(aggregation="token-mean", clipHigh=0.28), trl_grpo(loss_type="dapo", epsilon_high=0.28)),

@@ -1,4 +1,4 @@
-"""Makes pipelines/calculator/demonstrations.jsonl from the training split. Python's standard library is enough.
+"""Makes pipelines/calculator/demonstrations.jsonl, and calls.jsonl of those that call the tool, from the training split. Python's standard library is enough.
 
     python scripts/make-demonstrations.py
 
@@ -61,8 +61,9 @@ def main():
     rows = [demonstrate(task, rng) for task in itertools.islice(draw(tasks, rng), ROWS)]
     text = "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows)
     (PIPELINE / "demonstrations.jsonl").write_text(text)
-    calls = sum(len(row["messages"]) > 2 for row in rows)
-    print(f"{len(rows)} demonstrations, {calls} of them with a tool call, {len(text)} bytes")
+    calls = [line for line, row in zip(text.splitlines(keepends=True), rows) if len(row["messages"]) > 2]
+    (PIPELINE / "calls.jsonl").write_text("".join(calls))
+    print(f"{len(rows)} demonstrations, {len(calls)} of them with a tool call, {len(text)} bytes")
 
 
 if __name__ == "__main__":

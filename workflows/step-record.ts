@@ -1,5 +1,5 @@
 import type { StepRecord } from "../src/contracts/generated/step-record.ts";
-import type { TrainStepResult } from "../src/contracts/ledger.ts";
+import type { ExampleMetrics, TrainStepResult } from "../src/contracts/ledger.ts";
 import type { EndedGroup } from "../src/contracts/rollout.ts";
 import type { StepInput } from "../src/contracts/run.ts";
 import { batchOf, reasonToReplace } from "./ended-groups.ts";
@@ -59,6 +59,24 @@ export function stepRecord(
     seconds: {
       rollout: (rolledOut - start) / 1000,
       train: (trainedAt - rolledOut) / 1000,
+      publish: (published - trainedAt) / 1000,
+      total: (published - start) / 1000,
+    },
+  };
+}
+
+/** The same of a step on examples. `clock` holds the times (ms) at which training began, publishing began, and all was done. */
+export function exampleStepRecord(
+  step: number,
+  { policyVersion, metrics }: TrainStepResult<ExampleMetrics>,
+  [start = 0, trainedAt = 0, published = 0]: number[],
+): StepRecord {
+  return {
+    ...{ step, policyVersion, staleness: 0, trajectories: 0, trajectoriesSoFar: 0, leftOut: 0 },
+    ...metrics,
+    seconds: {
+      rollout: 0,
+      train: (trainedAt - start) / 1000,
       publish: (published - trainedAt) / 1000,
       total: (published - start) / 1000,
     },

@@ -6,10 +6,15 @@ import { failure } from "./failure.ts";
 import { reasonOfAll } from "./failure-share.ts";
 import { stageProgress } from "./progress.ts";
 import { schedule } from "./schedule.ts";
-import { mean, stepRecord } from "./step-record.ts";
+import { exampleStepRecord, mean, stepRecord } from "./step-record.ts";
 
-/** One policy-gradient step on groups that have ended: the update, the new version published, the step recorded. */
+/** One step: the update, the new version published, the step recorded. */
 export async function step(input: StepInput): Promise<StepResult> {
+  return input.settings.trainsOnExamples === true ? exampleStep(input) : policyGradientStep(input);
+}
+
+/** On groups that have ended. */
+async function policyGradientStep(input: StepInput): Promise<StepResult> {
   const { run, policyVersion, queues, groups } = input;
   const clock = [input.since, Date.now()];
   const results = groups.flatMap((group) => group.results);
@@ -48,4 +53,21 @@ export async function step(input: StepInput): Promise<StepResult> {
     rewardMean: mean(batchOf(read).map(({ result }) => result.reward)),
     turnSeconds: mean(finished.map((one) => one.generationSeconds / Math.max(1, one.turns))),
   };
+}
+
+/** On examples, which the trainer reads by itself. */
+async function exampleStep(input: StepInput): Promise<StepResult> {
+  const { run, step, policyVersion, queues } = input;
+  const clock = [Date.now()];
+  const progress: StageProgress = { phase: "train", done: 0, of: 1 };
+  setHandler(stageProgress, () => progress);
+  const trained = await schedule(queues, "train-examples", { run, step, policyVersion });
+  clock.push(Date.now());
+  progress.phase = "publish";
+  const published = { run, policyVersion: trained.policyVersion };
+  await schedule(queues, "publish-policy", published, { isQuick: input.quickTurns });
+  clock.push(Date.now());
+  const record = exampleStepRecord(step, trained, clock);
+  await schedule(queues, "record-step", { run, record, finished: [] }, { isQuick: true });
+  return { policyVersion: trained.policyVersion, trajectories: 0, leftOut: 0, rewardMean: 0 };
 }

@@ -46,10 +46,12 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
   const opened: OpenRunResult = await schedule(queues, "open-run", { run, knowsProgress });
   const { settings } = opened;
   const state: TrainingProgress = input.progress ?? opened.progress ?? beginning;
+  const onExamples = settings.trainsOnExamples === undefined ? {} : { trainsOnExamples: true as const };
   const progress: RunProgress = {
     phase: "open",
     step: state.nextStep - 1,
     steps: settings.steps,
+    ...onExamples,
     policyVersion: state.policyVersion,
     done: 0,
     of: 0,
@@ -147,7 +149,9 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
     delete progress.child;
     Object.assign(progress, { phase: "step", step, policyVersion });
     const { committed } = state;
-    const taken = committed === undefined ? await from.nextStep() : { groups: committed };
+    const drawsNothing = settings.trainsOnExamples === true;
+    const taken =
+      drawsNothing || committed !== undefined ? { groups: committed ?? [] } : await from.nextStep();
     delete state.committed;
     const trainedBefore = state.trajectories;
     progress.child = `${run}/${stage}`;
@@ -163,7 +167,7 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
       staticSummary: `step ${step} from policy version ${policyVersion}`,
     });
     state.policyVersion = result.policyVersion;
-    state.turnSeconds = result.turnSeconds;
+    if (result.turnSeconds !== undefined) state.turnSeconds = result.turnSeconds;
     state.trajectories += result.trajectories;
     state.nextStep = step + 1;
     from.trained();
@@ -186,7 +190,7 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
   if (isPlanNewer()) return goOn(rollout);
   await rollout.close();
   progress.phase = "done";
-  return trainingResult(run, state, settings.warmStartSteps > 0);
+  return { ...trainingResult(run, state, settings.warmStartSteps > 0), ...onExamples };
 }
 
 const beginning: TrainingProgress = { nextStep: 1, policyVersion: 0, evaluations: [], trajectories: 0 };

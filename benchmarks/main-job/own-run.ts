@@ -65,14 +65,15 @@ export async function openOwnRun(plan: Plan, runs: string): Promise<OwnRun> {
     const times = { rollout, train, publish, record: total - record.seconds.total };
     const before = policyVersion;
     policyVersion = result.policyVersion;
-    turnSeconds = rollout / record.turns; // no turn takes longer
+    const { actionLength = 0, turns = 1, rewardMean = 0 } = record;
+    turnSeconds = rollout / turns; // no turn takes longer
     return {
       ...times,
       ...{ number, policyVersion: before, total },
       rest: record.seconds.total - rollout - train - publish,
-      actionTokens: record.actionLength,
-      turns: record.turns,
-      reward: record.rewardMean,
+      actionTokens: actionLength,
+      turns,
+      reward: rewardMean,
     };
   }
 

@@ -49,6 +49,12 @@ const plugin: TrainerPlugin = {
     return {
       supervisedStep: (batch, { learningRate, steps }) =>
         trainer.supervisedStep(batch, supervisedRate(learningRate, steps, supervisedSteps++)),
+      async preferenceStep(pairs, { learningRate: peak, steps, ...settings }) {
+        const learningRate = supervisedRate(peak, steps, supervisedSteps++);
+        const { skipped: _, ...metrics } = await trainer.preferenceStep(pairs, learningRate, settings);
+        return { ...metrics, learningRate };
+      },
+      score: (sequences, by) => trainer.score(sequences, by),
       async policyGradientStep(trajectories, { temperature }) {
         const { tokens: _, ...metrics } = await trainer.policyGradientStep(trajectories, temperature);
         return metrics;
@@ -84,7 +90,7 @@ const plugin: TrainerPlugin = {
 
 export default plugin;
 
-/** The warm start's learning rate: rising over the first 8 % of its steps, then a cosine down to 5 %. */
+/** The learning rate of updates on examples: rising over the first 8 % of its steps, then a cosine down to 5 %. */
 function supervisedRate(learningRate: number, steps: number, step: number): number {
   const warmupSteps = Math.round(0.08 * steps);
   return learningRateAt(

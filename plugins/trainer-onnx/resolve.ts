@@ -31,6 +31,7 @@ export function resolveTraining(config: JsonObject, surroundings: TrainerSurroun
       ...(importanceCorrection === undefined && correction && { importanceCorrection: correction }),
     },
     warmStartLearningRate: supervised,
+    preferenceLearningRate: policyGradient,
     comparesTurns: comparesTurns(settings),
   };
 }

@@ -1,5 +1,6 @@
 import type { Plan, ResolvedPlugin } from "../contracts/plan.ts";
 import type { DerivedNumbers } from "../pipeline/derived-numbers.ts";
+import { batchText } from "../text/batch-text.ts";
 import { counted, grouped, number } from "../text/format.ts";
 import { displayPath } from "../validation/place.ts";
 import { tableLines } from "./table.ts";
@@ -34,10 +35,9 @@ function shortened(config: string): string {
 }
 
 /** What happens, in order. */
-function phases(
-  { evaluation, rollout, warmStart, policy, trainer }: Plan,
-  numbers: DerivedNumbers,
-): string[] {
+function phases(plan: Plan, numbers: DerivedNumbers): string[] {
+  const { evaluation, rollout, warmStart, policy, trainer } = plan;
+  const examples = plan.dpo ?? plan.sft;
   const { steps, tasksOfStep, groupSize, trajectoriesOfStep, evaluationTasks, actionTokens } = numbers;
   const evaluated = `held-out accuracy on ${counted(evaluationTasks, "task")}, greedily`;
   const group =
@@ -55,11 +55,13 @@ function phases(
           `warm start: ${counted(warmStart.steps, "supervised step")} of ${counted(warmStart.batchSize, "demonstration")}`,
           evaluated,
         ]),
-    [
-      `${counted(steps, "step")}, each: ${group} = ${counted(trajectoriesOfStep, "trajectory", "trajectories")}`,
-      `actions of at most ${counted(actionTokens, "token")} at temperature ${rollout.temperature}`,
-      `then one update by ${trainer.name}`,
-    ].join("; "),
+    examples !== undefined
+      ? `${counted(steps, "step")}, each: ${batchText(plan)} by ${trainer.name}`
+      : [
+          `${counted(steps, "step")}, each: ${group} = ${counted(trajectoriesOfStep, "trajectory", "trajectories")}`,
+          `actions of at most ${counted(actionTokens, "token")} at temperature ${rollout.temperature}`,
+          `then one update by ${trainer.name}`,
+        ].join("; "),
     `held-out accuracy again ${when}: ${counted(numbers.evaluations, "evaluation")} in all`,
   ];
 }
@@ -72,6 +74,7 @@ function numberRows(numbers: DerivedNumbers): string[][] {
   return [
     ...row("trajectories that are trained on", numbers.trajectories),
     ...row("trajectories of evaluations", evaluated),
+    ...row("examples that are trained on", numbers.examples),
     ...row("training tasks", trainingTasks, `, gone through ${number(passes)} times`),
     ...row("tokens of the longest prompt", longestPrompt),
     ...row("tokens of a trajectory, at most", tokensOfTrajectory),
@@ -95,7 +98,7 @@ export function suppliedParts(plan: Plan): SuppliedPart[] {
   const { policy, dataset, tools, loop, rewards, trainer } = plan;
   const parts: [part: string, plugin: ResolvedPlugin][] = [
     ["policy", policy],
-    ["training tasks", dataset.train],
+    ...(dataset.train === undefined ? [] : [["training tasks", dataset.train] as [string, ResolvedPlugin]]),
     ["held-out tasks", dataset.validation],
     ...tools.map((tool): [string, ResolvedPlugin] => ["tool", tool]),
     ["agent loop", loop],

@@ -27,7 +27,11 @@ export function linesView(stream: ViewStream): RunView {
     steps = progress.steps;
     writeEarly(steps);
     const isStep = progress.phase === "step";
-    const now = isStep ? "reinforcement learning" : text;
+    const now = isStep
+      ? progress.trainsOnExamples
+        ? "training on examples"
+        : "reinforcement learning"
+      : text;
     if (now !== phase && progress.phase !== "done") {
       const size = isStep
         ? `, ${counted(progress.steps, "step")}`

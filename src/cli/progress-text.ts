@@ -17,14 +17,28 @@ export function stepLine(record: StepRecord, steps: number | undefined): string 
   const leftOut = record.leftOut === 0 ? [] : [`left out ${record.leftOut}${leftOutReason(record)}`];
   return [
     `step ${record.step}${steps === undefined ? "" : `/${steps}`}`,
-    `reward ${record.rewardMean.toFixed(2)}`,
-    `success ${percent(record.successRate, 0)}`,
-    `tool calls ${percent(record.toolCallRate, 0)}`,
+    ...stepNumbers(record),
     ...(record.kl === undefined ? [] : [`kl ${record.kl.toFixed(3)}`]),
     ...(record.staleness === 0 ? [] : [`staleness ${record.staleness}`]),
     ...leftOut,
     duration(record.seconds.total),
   ].join("  ");
+}
+
+/** What a step's trajectories earned and did, or the losses of its examples. */
+export function stepNumbers(record: StepRecord): string[] {
+  const told = (name: string, value: number | undefined, written: (value: number) => string) =>
+    value === undefined ? [] : [`${name} ${written(value)}`];
+  const share = (value: number) => percent(value, 0);
+  return [
+    ...told("epoch", record.epoch, (value) => value.toFixed(2)),
+    ...told("loss", record.loss, (value) => value.toFixed(3)),
+    ...told("held out", record.heldOutLoss, (value) => value.toFixed(3)),
+    ...told("ahead", record.heldOutAccuracy ?? record.accuracy, share),
+    ...told("reward", record.rewardMean, (value) => value.toFixed(2)),
+    ...told("success", record.successRate, share),
+    ...told("tool calls", record.toolCallRate, share),
+  ];
 }
 
 /** The commonest reason for which a step's trajectories were left out, in brackets; "" if the record has none. */
@@ -52,7 +66,7 @@ export function summaryLines(summary: RunSummary): string[] {
     ...(summary.accuracyWarmStart === null
       ? []
       : [`${percent(summary.accuracyWarmStart)} after the warm start`]),
-    `${percent(summary.accuracyAfter)} after reinforcement learning`,
+    `${percent(summary.accuracyAfter)} after ${summary.trainsOnExamples ? "the steps" : "reinforcement learning"}`,
   ];
   const work = [
     counted(summary.steps, "step"),

@@ -4,7 +4,15 @@ import type { RunEvent } from "../library/events.ts";
 import type { Phase } from "../library/phase.ts";
 import { duration, percent } from "../text/format.ts";
 import { aboutText, type PhaseTime, phaseClock, remainingSeconds } from "./estimate.ts";
-import { leftOutReason, metric, progressBar, serverLine, sparkline, summaryLines } from "./progress-text.ts";
+import {
+  leftOutReason,
+  metric,
+  progressBar,
+  serverLine,
+  sparkline,
+  stepNumbers,
+  summaryLines,
+} from "./progress-text.ts";
 import type { RunView, ViewStream } from "./run-view.ts";
 import { line, paintFor, type Span } from "./spans.ts";
 
@@ -137,17 +145,10 @@ function screenLines(
     `  policy version ${progress.policyVersion}`,
   ]);
   if (last !== undefined) {
+    const curve = records.flatMap(({ rewardMean, loss }) => rewardMean ?? loss ?? []);
     lines.push([
-      "reward ",
-      [
-        "green",
-        sparkline(
-          records.map((record) => record.rewardMean),
-          barWidth,
-        ),
-      ],
-      ["bold", ` ${last.rewardMean.toFixed(2)}`],
-      `  success ${percent(last.successRate, 0)}  tool calls ${percent(last.toolCallRate, 0)}`,
+      ["green", sparkline(curve, barWidth)],
+      `  ${stepNumbers(last).join("  ")}`,
       [
         "dim",
         `  ${last.kl === undefined ? "" : `${metric("kl", last.kl)}  `}${duration(last.seconds.total)} a step`,

@@ -1,7 +1,7 @@
 import type { Approval } from "./approval.ts";
 import type { StepRecord } from "./generated/step-record.ts";
 import type { Task } from "./generated/task.ts";
-import type { LeftOutTrajectory, TrainStepResult } from "./ledger.ts";
+import type { ExampleMetrics, LeftOutTrajectory, TrainStepResult } from "./ledger.ts";
 import type { Message, SpokenMessage, ToolCall, ToolDefinition } from "./message.ts";
 import type { ReadAction } from "./parsed-action.ts";
 import type { SamplingParameters } from "./policy.ts";
@@ -300,6 +300,9 @@ export interface TrainStepInput {
   cursor?: GroupCursor;
 }
 
+/** A step on demonstrations or pairs, from `policyVersion` to the next one. */
+export type TrainExamplesInput = Pick<TrainStepInput, "run" | "step" | "policyVersion">;
+
 /** Makes a version the one that generates. */
 export interface PublishPolicyInput {
   run: string;
@@ -346,6 +349,7 @@ export interface ToolActivities {
 export interface TrainerActivities {
   "warm-start"(input: WarmStartInput): Promise<WarmStartResult>;
   "train-step"(input: TrainStepInput): Promise<TrainStepResult>;
+  "train-examples"(input: TrainExamplesInput): Promise<TrainStepResult<ExampleMetrics>>;
 }
 
 /** Activities of the queue `orchestration`: the run's files. */

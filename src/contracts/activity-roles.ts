@@ -16,6 +16,7 @@ export const activityRoles: Record<keyof Activities, keyof Queues> = {
   "run-agent": "tools",
   "warm-start": "trainer",
   "train-step": "trainer",
+  "train-examples": "trainer",
   "open-run": "orchestration",
   "end-shards": "orchestration",
   "read-ended": "orchestration",

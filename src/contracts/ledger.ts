@@ -1,6 +1,6 @@
 import type { GroupCursor } from "./rollout.ts";
 import type { PolicyGradientMetrics } from "./trainer.ts";
-import type { SegmentRef } from "./trajectory.ts";
+import type { SegmentRef, TokenCounts } from "./trajectory.ts";
 
 /** Trajectories admitted to a run, with their places, before they start. */
 export interface Reservation {
@@ -34,17 +34,43 @@ export interface LeftOutTrajectory {
   reason: string;
 }
 
+/** What a step on examples measured; what concerns pairs is absent of demonstrations, what is held out if nothing is. */
+export interface ExampleMetrics {
+  /** That its updates trained on. */
+  examples: number;
+  /** Passes over all of them by the end of the step. */
+  epoch: number;
+  /** Means over the updates. */
+  loss: number;
+  accuracy?: number;
+  margin?: number;
+  heldOutLoss?: number;
+  heldOutAccuracy?: number;
+  heldOutMargin?: number;
+  gradientNorm: number;
+  /** Of the last update. */
+  learningRate: number;
+  tokens: TokenCounts;
+}
+
+/** What the reference policy says of pairs: the sums of the log-probabilities of each pair's answers, nats. */
+export interface ReferenceScores {
+  chosen: number[];
+  rejected: number[];
+}
+
 /** The new version and its metrics. */
-export interface TrainStepResult {
+export interface TrainStepResult<Metrics = PolicyGradientMetrics> {
   policyVersion: number;
-  metrics: PolicyGradientMetrics;
+  metrics: Metrics;
   seconds: number;
   /** What it was given and could not read any more; absent if there is none. */
   unreadable?: LeftOutTrajectory[];
 }
 
 /** What became of each trajectory of a step, committed with the version that the step made. */
-export interface TrainedStep extends Omit<TrainStepResult, "unreadable"> {
+export interface TrainedStep<Metrics = PolicyGradientMetrics>
+  extends Omit<TrainStepResult<Metrics>, "unreadable"> {
   step: number;
   /** The version it trained from. */
   from: number;

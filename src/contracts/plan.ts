@@ -104,7 +104,8 @@ export interface HostSettings {
 export interface ResolvedDataset extends Pick<Pipeline["dataset"], "mix" | "images"> {
   /** Rows, from 0, whose prompts have more tokens than `rollout.prompts` gives them; none if absent. */
   leftOut?: { train: readonly number[]; validation: readonly number[] };
-  train: ResolvedPlugin;
+  /** Absent where steps train on examples. */
+  train?: ResolvedPlugin;
   validation: ResolvedPlugin;
 }
 
@@ -133,6 +134,9 @@ export interface Plan {
   rewards: ResolvedReward[];
   trainer: ResolvedTrainer;
   warmStart?: Required<NonNullable<Pipeline["warmStart"]>>;
+  /** In place of rollouts; at most one of the two. Their epochs have become steps. */
+  sft?: Required<Omit<NonNullable<Pipeline["sft"]>, "epochs">>;
+  dpo?: Required<Omit<NonNullable<Pipeline["dpo"]>, "epochs">>;
   rollout: Filled<
     NonNullable<Pipeline["rollout"]>,
     "dynamicSampling" | "toolRecordings" | "minGroup" | "limits" | "prompts" | "format" | "expression"

@@ -8,6 +8,8 @@ export interface RunSettings {
   seed: number;
   steps: number;
   warmStartSteps: number;
+  /** Steps train on demonstrations or pairs; nothing is rolled out for them. */
+  trainsOnExamples?: true;
   batchSize: number;
   groupSize: number;
   /** Trajectories at once. */

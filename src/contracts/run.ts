@@ -74,6 +74,8 @@ export interface TrainingInput {
 export interface TrainingResult {
   run: string;
   steps: number;
+  /** They trained on demonstrations or pairs. */
+  trainsOnExamples?: true;
   trajectories: number;
   policyVersion: number;
   /** Held-out accuracy of the policy as it was built, after the warm start (null without one), and at the end. */
@@ -87,6 +89,8 @@ export interface RunProgress {
   phase: "open" | "initialize" | "warm-start" | "evaluate" | "step" | "done";
   step: number;
   steps: number;
+  /** Steps train on demonstrations or pairs. */
+  trainsOnExamples?: true;
   policyVersion: number;
   /** Of the phase: supervised steps done, or trajectories finished. */
   done: number;
@@ -132,8 +136,8 @@ export interface StepResult {
   trajectories: number;
   leftOut: number;
   rewardMean: number;
-  /** Mean time of a turn's generation. */
-  turnSeconds: number;
+  /** Mean time of a turn's generation; absent if there was none. */
+  turnSeconds?: number;
 }
 
 /** Input of an evaluation workflow. */

@@ -67,11 +67,37 @@ export interface PolicyGradientMetrics {
   lossScale?: number;
 }
 
-/** The warm start's settings, from the pipeline. */
+/** Of the updates of a warm start, or of steps on examples, from the pipeline. */
 export interface SupervisedSettings {
+  /** The largest. */
   learningRate: number;
-  /** All supervised steps of the warm start, for its schedule. */
+  /** All of these updates, for their schedule. */
   steps: number;
+}
+
+/** What makes a loss of pairs, in TRL's names: `beta`, `loss_type`, `label_smoothing`. */
+export interface PreferenceSettings {
+  /** How strongly the policy is held to its reference. */
+  beta: number;
+  loss: "sigmoid" | "ipo";
+  /** The share of pairs that are taken to be the wrong way round, below ½; of the loss sigmoid. */
+  labelSmoothing: number;
+}
+
+/** Two answers to one prompt, of which the first is preferred. */
+export interface TrainingPair {
+  chosen: MaskedTokens;
+  rejected: MaskedTokens;
+  /** The sums of their log-probabilities under the reference, nats. */
+  reference: { chosen: number; rejected: number };
+}
+
+/** Metrics of an update on pairs, with the policy as it was before. */
+export interface PreferenceMetrics extends SupervisedMetrics {
+  /** Share of pairs whose chosen answer is ahead. */
+  accuracy: number;
+  /** The mean of beta times what the chosen answer is ahead by, nats. */
+  margin: number;
 }
 
 /** A trainer at work: owns weights, value head and optimizer state. */
@@ -81,6 +107,16 @@ export interface Trainer {
     trajectories: TrainingTrajectory[],
     settings: { temperature: number },
   ): Promise<PolicyGradientMetrics>;
+  /** One update on pairs. Absent if the trainer knows no preferences. */
+  preferenceStep?(
+    pairs: TrainingPair[],
+    settings: SupervisedSettings & PreferenceSettings,
+  ): Promise<PreferenceMetrics>;
+  /**
+   * The sum of the log-probabilities of each sequence's marked tokens, nats, by the policy as it is now or by the one that the steps began with.
+   * Absent if the trainer can't say: then it trains on no pairs, and nothing can be held out.
+   */
+  score?(sequences: MaskedTokens[], by: "policy" | "reference"): Promise<number[]>;
   /** Writes the policy (Hugging Face's formats) and the trainer's own state, each into its folder. */
   save(policyFolder: string, stateFolder: string): Promise<void>;
   close(): Promise<void>;
@@ -110,8 +146,10 @@ export interface TrainerSurroundings {
 export interface ResolvedTraining {
   /** The whole configuration; it is what the plan has. */
   config: JsonObject;
-  /** Of the warm start, where the pipeline gives none. */
+  /** Of the warm start and of supervised fine-tuning, where the pipeline gives none. */
   warmStartLearningRate: number;
+  /** The same of updates on pairs; 1e-6 if the trainer doesn't say. */
+  preferenceLearningRate?: number;
   /** Whether what turns earned is compared within a group, so that trajectories of one reward may still teach something. */
   comparesTurns?: boolean;
 }

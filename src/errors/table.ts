@@ -90,6 +90,7 @@ export const errorTable = {
     retryable: false,
     help: "Add rows to it, or leave out warmStart.",
   },
+  EXAMPLES_EMPTY: { message: "{at}: the file has no rows.", retryable: false, help: "Add rows to it." },
   ROWS_TOO_LONG: {
     message: "{at}: {rows} {need}: {list}.",
     retryable: false,
@@ -333,6 +334,11 @@ export const errorTable = {
     message: "The context to generate from {reason}.",
     retryable: false,
     help: "Take its tokens from the tokenizer of the policy that generates.",
+  },
+  TRAINER_LACKS: {
+    message: "The trainer {name} has no {method}, which the pipeline's sft or dpo needs.",
+    retryable: false,
+    help: "Name a trainer that has it, such as trainer-onnx; sft without heldOut needs no score.",
   },
   DEMONSTRATION_WITHOUT_ACTION: {
     message: "A demonstration of {messages} messages has none of the assistant's.",

@@ -1,7 +1,8 @@
+import type { PreferenceSettings } from "../contracts/trainer.ts";
 import { aggregationWeights } from "./aggregation.ts";
 import { checkSequences, type TokenSequence } from "./batch.ts";
 import { savingFailedBatch } from "./failed-batch.ts";
-import { actionCount } from "./objective.ts";
+import { actionCount, type Objective } from "./objective.ts";
 import { policyGradientStep, type StepMetrics } from "./policy-gradient-step.ts";
 import { policyObjective } from "./policy-objective.ts";
 import { preferenceObjective } from "./preference-objective.ts";
@@ -20,8 +21,6 @@ export interface TrainerOptions extends Omit<TrainingEngineOptions, keyof Update
   seed: number;
   /** Folder for the batches of steps that diverge; default: they are not saved. */
   failures?: string;
-  /** β of preference steps: how strongly the policy is held to its reference; default 0.1. */
-  preferenceBeta?: number;
 }
 
 /** What a supervised step measured. */
@@ -47,7 +46,13 @@ export interface PolicyTrainer {
   /** One step of the algorithm on finished trajectories, sampled at a temperature (default 1): what is trained is the policy at it. */
   policyGradientStep(trajectories: readonly ScoredTrajectory[], temperature?: number): Promise<StepMetrics>;
   /** One update by direct preference optimization; the reference is the trainer's. */
-  preferenceStep(pairs: readonly PreferencePair[], learningRate: number): Promise<PreferenceMetrics>;
+  preferenceStep(
+    pairs: readonly PreferencePair[],
+    learningRate: number,
+    settings?: Partial<PreferenceSettings>,
+  ): Promise<PreferenceMetrics>;
+  /** The sum of the log-probabilities of each sequence's marked tokens, at temperature 1, nats. */
+  score(sequences: readonly TokenSequence[], by: "policy" | "reference"): Promise<number[]>;
   /** All that is needed to go on from here; not a copy: the next update changes it. Settle it before you save it. */
   readonly state: TrainerState;
   /** Brings `state` up to date where a device keeps it. */
@@ -57,18 +62,18 @@ export interface PolicyTrainer {
 }
 
 /** Makes a trainer. Throws MODEL_WEIGHTS_MISMATCH or TRAINING_STATE_INVALID if the state doesn't fit. */
-export function createTrainer({
-  settings,
-  seed,
-  failures,
-  preferenceBeta = 0.1,
-  ...options
-}: TrainerOptions): PolicyTrainer {
+export function createTrainer({ settings, seed, failures, ...options }: TrainerOptions): PolicyTrainer {
   const { gradientClip, weightDecay, betas } = settings;
   const engine = createTrainingEngine({ ...options, gradientClip, weightDecay, ...(betas && { betas }) });
   const { state } = engine;
   const objective = policyObjective(objectiveSettings(settings));
-  const preferences = preferenceObjective(preferenceBeta);
+  const preferences = new Map<string, Objective>(); // a graph is compiled for each objective
+  const preferred = (by: Partial<PreferenceSettings>) => {
+    const key = JSON.stringify([by.beta, by.loss, by.labelSmoothing]);
+    const found = preferences.get(key) ?? preferenceObjective(by);
+    preferences.set(key, found);
+    return { objective: found, loss: by.loss };
+  };
   const saving = <T>(name: string, batch: unknown, work: () => Promise<T>): Promise<T> =>
     savingFailedBatch(failures, { name, batch, settings: { ...settings, seed } }, work);
 
@@ -95,10 +100,14 @@ export function createTrainer({
       const context = { engine, objective, settings, seed, temperature };
       return saving(name, trajectories, () => policyGradientStep(context, state, trajectories));
     },
-    preferenceStep: (pairs, learningRate) =>
+    preferenceStep: (pairs, learningRate, by = {}) =>
       saving(`preference-${state.updates + 1}`, pairs, () =>
-        preferenceStep(engine, preferences, pairs, learningRate),
+        preferenceStep(engine, preferred(by), pairs, learningRate),
       ),
+    async score(sequences, by) {
+      const scores = await engine.score(sequences, by);
+      return scores.map(({ logProbabilities }) => logProbabilities.reduce((sum, one) => sum + one, 0));
+    },
     settle: () => engine.settle(),
     close: () => engine.close(),
   };

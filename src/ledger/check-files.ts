@@ -17,9 +17,17 @@ export interface Unreadable {
 
 /** Where a run keeps what it keeps, but for its trajectories. */
 const places: Prefix[] = [
-  ...["plan", "warm-start", "steps", "ledger", "evaluations", "evaluation-plans", "forks", "bytes"].map(
-    (name) => prefixOf(name),
-  ),
+  ...[
+    "plan",
+    "warm-start",
+    "steps",
+    "ledger",
+    "evaluations",
+    "evaluation-plans",
+    "forks",
+    "bytes",
+    "reference-scores",
+  ].map((name) => prefixOf(name)),
   ...[runFileKey.path, initialKey.tree].map((prefix) => ({ prefix })),
 ];
 

@@ -117,6 +117,7 @@ async function newestRecorded({ store }: OpenRun): Promise<number | undefined> {
 /** What the data cursor draws from; undefined, and told, if that can't be read. */
 async function trainingTasks({ plan }: OpenRun): Promise<{ tasks?: DrawnFrom; unchecked: string[] }> {
   const { train } = plan.dataset;
+  if (train === undefined) return { unchecked: [] };
   try {
     const tasks = await (await loadDataset(train)).load(train.config);
     return { tasks: tasks.map(({ data_source }) => ({ data_source })), unchecked: [] };

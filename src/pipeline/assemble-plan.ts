@@ -16,7 +16,19 @@ export function assemblePlan(
   plugins: ReadonlyMap<Pointer, ResolvedPlugin>,
 ): UnresolvedPlan {
   const at = (pointer: Pointer) => pluginAt(plugins, pointer);
-  const { name, seed, steps, hosts, warmStart, rollout, evaluation, checkpoints, retention } = pipeline;
+  const {
+    name,
+    seed,
+    steps = 0,
+    hosts,
+    warmStart,
+    sft,
+    dpo,
+    rollout,
+    evaluation,
+    checkpoints,
+    retention,
+  } = pipeline;
   return structuredClone({
     pipelineFile,
     name,
@@ -24,7 +36,7 @@ export function assemblePlan(
     steps,
     policy: at("/policy"),
     dataset: {
-      train: at("/dataset/train"),
+      ...(pipeline.dataset.train === undefined ? {} : { train: at("/dataset/train") }),
       validation: at("/dataset/validation"),
       ...(pipeline.dataset.mix === undefined ? {} : { mix: pipeline.dataset.mix }),
       ...(pipeline.dataset.images === undefined ? {} : { images: pipeline.dataset.images }),
@@ -38,6 +50,8 @@ export function assemblePlan(
       ...(pipeline.trainer.loss === undefined ? {} : { loss: at("/trainer/loss") }),
     },
     ...(warmStart === undefined ? {} : { warmStart }),
+    ...(sft === undefined ? {} : { sft }),
+    ...(dpo === undefined ? {} : { dpo }),
     rollout,
     evaluation,
     checkpoints,

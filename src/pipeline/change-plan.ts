@@ -43,6 +43,8 @@ const reasons: readonly [beginning: string, reason: string][] = [
   ["reward", "the rewards so far are its"],
   ["trainer", "the optimizer's state is of these settings"],
   ["warmStart", "the versions so far began with it"],
+  ["sft", "the versions so far were trained by it"],
+  ["dpo", "the versions so far were trained by it"],
   ["trackers", "they have been told of what came before"],
   ["rollout", "the trajectories of a step, some of which may be under way, are sampled alike"],
 ];
@@ -106,7 +108,7 @@ function pluginsOf(plan: Plan, pipeline: unknown): Map<Pointer, ResolvedPlugin> 
   const places = rewardPlaces(pipeline);
   const uses: [Pointer, ResolvedPlugin][] = [
     ["/policy", policy],
-    ["/dataset/train", dataset.train],
+    ...(dataset.train === undefined ? [] : [["/dataset/train", dataset.train] as [Pointer, ResolvedPlugin]]),
     ["/dataset/validation", dataset.validation],
     ["/loop", loop],
     ...rewards.map((reward, index): [Pointer, ResolvedPlugin] => [places[index] ?? "", reward]),

@@ -7,6 +7,8 @@ import { valueText } from "../validation/wording.ts";
 /** A conversation to imitate, as chat templates read it. */
 export interface DemonstratedChat {
   messages: Message[];
+  /** So many at its beginning were given: they carry no loss. */
+  given?: number;
 }
 
 /**

@@ -11,6 +11,8 @@ export interface DerivedNumbers {
   /** Of the whole run, those that are trained on. */
   trajectories: number;
   trainingTasks?: number;
+  /** Demonstrations or pairs that all updates train on, each as often as it is; absent where trajectories are. */
+  examples?: number;
   /** How often the run goes through its training tasks. */
   passes?: number;
   /** Of each evaluation; and how many there are, those before the first step among them. */
@@ -27,22 +29,30 @@ export interface DerivedNumbers {
 
 /** Counts what a plan will do. */
 export function derivedNumbers(
-  { steps, rollout, evaluation, warmStart }: Plan,
+  { steps, rollout, evaluation, warmStart, sft, dpo }: Plan,
   { counted }: Pick<Preflight, "counted">,
 ): DerivedNumbers {
+  const examples = dpo ?? sft;
   const { batchSize, groupSize, maxActionTokens } = rollout;
   const tasksOfStep = batchSize / groupSize;
   const rowsOf = (name: string) => counted?.rows.find((row) => row.name === name);
   const train = rowsOf("dataset.train");
   const validation = rowsOf("dataset.validation")?.rows ?? evaluation.tasks;
   return {
-    ...{ steps, tasksOfStep, groupSize, trajectoriesOfStep: batchSize, trajectories: steps * batchSize },
+    ...{
+      steps,
+      tasksOfStep,
+      groupSize,
+      trajectoriesOfStep: batchSize,
+      trajectories: examples === undefined ? steps * batchSize : 0,
+    },
     ...(train === undefined
       ? {}
       : {
           ...{ trainingTasks: train.rows, passes: (steps * tasksOfStep) / train.rows },
           longestPrompt: train.longest,
         }),
+    ...(examples === undefined ? {} : { examples: steps * examples.updates * examples.batchSize }),
     evaluationTasks: Math.min(evaluation.tasks, validation),
     evaluations: (warmStart === undefined ? 1 : 2) + dueSteps(steps, evaluation.every),
     warmStartSteps: warmStart?.steps ?? 0,

@@ -22,6 +22,7 @@ import { type Problem, refusal } from "../validation/problem.ts";
 import { placeOf, type SourceDocument } from "../validation/source-document.ts";
 import type { DemonstratedChat } from "./demonstrated-chat.ts";
 import { readDemonstrations } from "./demonstrations.ts";
+import { type Examples, readExamples } from "./examples.ts";
 import { policyFraming, type RunData } from "./preflight.ts";
 import { resolvedTraining, surroundingsOf, type UnresolvedPlan } from "./resolve-training.ts";
 import { rewardPlaces } from "./slots.ts";
@@ -52,11 +53,12 @@ export async function loadParts(plan: UnresolvedPlan, document: SourceDocument):
   const tasks = (pointer: Pointer, dataset: ResolvedPlugin) =>
     at(child(pointer, "plugin"), loadTasks(dataset, placeOf(document, pointer, "value")));
   const { loss } = plan.trainer;
-  const [framing, train, validation, demonstrations] = await Promise.all([
+  const [framing, train, validation, demonstrations, examples] = await Promise.all([
     at("/policy/plugin", checkPolicy(plan, document)),
-    tasks("/dataset/train", plan.dataset.train),
+    plan.dataset.train && tasks("/dataset/train", plan.dataset.train),
     tasks("/dataset/validation", plan.dataset.validation),
     at("/warmStart/demonstrations", loadDemonstrations(plan, document)),
+    at(fileOfExamples(plan), loadExamples(plan, document)),
     ...(isInspected(plan.loop) ? [] : [at("/loop/plugin", loadLoop(plan.loop))]),
     ...rewardPlaces(document.value).map((pointer, index) => {
       const reward = plan.rewards[index];
@@ -70,7 +72,7 @@ export async function loadParts(plan: UnresolvedPlan, document: SourceDocument):
       isInspected(tool) ? undefined : at(child(child("/tools", index), "plugin"), loadTool(tool)),
     ),
   ]);
-  return { problems, data: { train, validation, demonstrations }, framing };
+  return { problems, data: { train, validation, demonstrations, examples }, framing };
 }
 
 /** Whether the plugin's module has been loaded in a thread apart, to learn what it defines. */
@@ -94,6 +96,25 @@ async function loadDemonstrations(
   if (rows.length > 0) return rows;
   const { text: at } = placeOf(document, "/warmStart/demonstrations", "value");
   throw new EverturnError("DEMONSTRATIONS_EMPTY", { at });
+}
+
+function fileOfExamples({ dpo }: UnresolvedPlan): Pointer {
+  return dpo === undefined ? "/sft/demonstrations" : "/dpo/preferences";
+}
+
+async function loadExamples(plan: UnresolvedPlan, document: SourceDocument): Promise<Examples> {
+  const { sft, dpo } = plan;
+  const examples = await readExamples(plan);
+  const settings = dpo ?? sft;
+  if (settings === undefined || examples.learned.length > settings.heldOut) return examples;
+  const { length } = examples.learned;
+  if (length === 0)
+    throw new EverturnError("EXAMPLES_EMPTY", { at: placeOf(document, fileOfExamples(plan), "value").text });
+  const pointer = dpo === undefined ? "/sft/heldOut" : "/dpo/heldOut";
+  const reason = `is ${settings.heldOut}, but the file has no more than ${length} rows: none would be trained on`;
+  throw refusal(document.file, [
+    wrongCombination(placeOf(document, pointer, "value"), pointer, reason, "Lower it, or add rows."),
+  ]);
 }
 
 async function checkPolicy(
@@ -137,6 +158,7 @@ function refuse(found: readonly ConfigurationProblem[], document: SourceDocument
 const saysWhere = new Set<ErrorCode>([
   "DATASET_EMPTY",
   "DEMONSTRATIONS_EMPTY",
+  "EXAMPLES_EMPTY",
   "PATH_UNUSABLE",
   "TEXT_ENCODING_WRONG",
 ]);

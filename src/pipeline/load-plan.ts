@@ -9,6 +9,7 @@ import { refusal } from "../validation/problem.ts";
 import { assemblePlan } from "./assemble-plan.ts";
 import { crossChecks } from "./cross-checks.ts";
 import { deepFreeze } from "./deep-freeze.ts";
+import { exampleProblems } from "./example-problems.ts";
 import { expandNames } from "./expand-names.ts";
 import { imageProblems } from "./image-problems.ts";
 import { leftOutNotes } from "./left-out-notes.ts";
@@ -22,7 +23,7 @@ import { readExtended } from "./read-extended.ts";
 import { refusedTaskProblems } from "./refused-tasks.ts";
 import { formatProblems, withFormat } from "./resolve-format.ts";
 import { resolvePlugins } from "./resolve-plugins.ts";
-import { resolveTraining } from "./resolve-training.ts";
+import { resolveTraining, type UnresolvedPlan } from "./resolve-training.ts";
 import { checkTemplate } from "./template-check.ts";
 
 /** What may be said beside the pipeline file. */
@@ -41,6 +42,13 @@ export interface CheckedPipeline {
   data: RunData;
   /** What a person should know of it. */
   notes: string[];
+}
+
+/** A plan whose epochs over so many examples have become whole steps. */
+function withSteps(plan: UnresolvedPlan, rows: number): UnresolvedPlan {
+  const { epochs, heldOut = 0, batchSize = 1, updates = 1 } = plan.dpo ?? plan.sft ?? {};
+  if (epochs === undefined) return plan;
+  return { ...plan, steps: Math.ceil((epochs * (rows - heldOut)) / (batchSize * updates)) };
 }
 
 /** The plan of the pipeline in `file`; throws what `checkPipeline` does. */
@@ -66,19 +74,21 @@ export async function checkPipeline(file: string, options: LoadOptions = {}): Pr
   const isPipeline = validate(pipeline);
   const own = problemsOf(validate.errors ?? [], document, { base: "", whole: "the pipeline" });
   const resolved = await resolvePlugins(document, folder, options.pluginFolders ?? []);
-  const crossed = crossChecks(document, resolved.plugins);
+  const crossed = [...exampleProblems(document), ...crossChecks(document, resolved.plugins)];
   const problems = [...own, ...resolved.problems, ...crossed];
   if (!isPipeline || problems.length > 0) throw refusal(document.file, problems);
 
   const assembled = assemblePlan(path, pipeline, resolved.plugins);
   const { problems: unloadable, data: read, framing } = await loadParts(assembled, document);
   if (unloadable.length > 0) throw refusal(document.file, unloadable);
-  const resolvedPlan = withFormat(await resolveTraining(assembled), framing);
+  const counted =
+    pipeline.steps !== undefined ? assembled : withSteps(assembled, read.examples?.learned.length ?? 0);
+  const resolvedPlan = withFormat(await resolveTraining(counted), framing);
   const overlong = withoutOverlong(resolvedPlan, read, framing);
   const plan = deepFreeze(overlong.plan);
   const { data } = overlong;
   const found = preflight(plan, data, framing);
-  const { demonstrations = [] } = data;
+  const demonstrations = [...(data.demonstrations ?? []), ...(data.examples?.learned ?? [])];
   const unfit = await formatProblems(plan, { demonstrations, framing }, document);
   const template = checkTemplate(plan, framing, document);
   const refused = [

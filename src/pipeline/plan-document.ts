@@ -10,7 +10,8 @@ import type { SourceDocument } from "../validation/source-document.ts";
 
 /** A plan in the words of a pipeline again, with all that was in force written out; times in milliseconds. */
 export function planDocument(plan: Plan): SourceDocument {
-  const { name, seed, steps, warmStart, rollout, evaluation, checkpoints, retention, trackers } = plan;
+  const { name, seed, steps, warmStart, sft, dpo, rollout, evaluation, checkpoints, retention, trackers } =
+    plan;
   const { loss } = plan.trainer;
   const { leftOut: _, ...dataset } = plan.dataset;
   const value = structuredClone({
@@ -18,7 +19,7 @@ export function planDocument(plan: Plan): SourceDocument {
     policy: pluginUse(plan.policy),
     dataset: {
       ...dataset,
-      train: pluginUse(plan.dataset.train),
+      ...(plan.dataset.train === undefined ? {} : { train: pluginUse(plan.dataset.train) }),
       validation: pluginUse(plan.dataset.validation),
     },
     tools: plan.tools.map(toolUse),
@@ -27,6 +28,8 @@ export function planDocument(plan: Plan): SourceDocument {
     reward: rewardUses(plan.rewards),
     trainer: { ...pluginUse(plan.trainer), ...(loss === undefined ? {} : { loss: pluginUse(loss) }) },
     ...(warmStart === undefined ? {} : { warmStart }),
+    ...(sft === undefined ? {} : { sft }),
+    ...(dpo === undefined ? {} : { dpo }),
     ...{ rollout, evaluation, checkpoints, retention },
     ...(trackers === undefined ? {} : { trackers: trackers.map(pluginUse) }),
   });

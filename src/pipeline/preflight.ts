@@ -9,6 +9,7 @@ import { countRows } from "./count-rows.ts";
 import { demonstratedActions } from "./demonstrated-actions.ts";
 import { demonstratedCallProblems } from "./demonstrated-calls.ts";
 import type { DemonstratedChat } from "./demonstrated-chat.ts";
+import { type Examples, frameChat } from "./examples.ts";
 import { placeOfRow, rowProblems } from "./row-problems.ts";
 import { toolDefinitions } from "./tool-definitions.ts";
 import { unscoredTaskProblems } from "./unscored-tasks.ts";
@@ -18,6 +19,7 @@ export interface RunData {
   train?: readonly Task[] | undefined;
   validation?: readonly Task[] | undefined;
   demonstrations?: readonly DemonstratedChat[] | undefined;
+  examples?: Examples | undefined;
   /** Of an evaluation on other tasks than the pipeline's. */
   taskFile?: readonly Task[];
 }
@@ -52,9 +54,10 @@ export async function policyFraming(
  */
 export function preflight(plan: Plan, data: RunData, framing: PolicyFraming | undefined): Preflight {
   const { train = [], validation = [], demonstrations = [], taskFile = [] } = data;
+  const { learned = [], rejected = [] } = data.examples ?? {};
   const tools = toolDefinitions(plan);
   const unframed = [
-    ...demonstratedCallProblems(demonstrations, tools),
+    ...demonstratedCallProblems([...demonstrations, ...learned], tools),
     ...unscoredTaskProblems(plan.rewards, { train, validation, taskFile }),
   ];
   if (framing === undefined) return { problems: unframed };
@@ -63,7 +66,7 @@ export function preflight(plan: Plan, data: RunData, framing: PolicyFraming | un
   const context = `the policy's context of ${contextLength} tokens`;
   const within = limit < contextLength ? `rollout.limits.tokens (${limit})` : context;
   const room = Math.min(contextLength, limit);
-  const added = templateBytes(framing, tools, train[0] ?? taskFile[0]);
+  const added = templateBytes(framing, tools, train[0] ?? taskFile[0] ?? validation[0]);
 
   function check<Row extends object>(
     part: { name: string; rows: string; need: string; room: number },
@@ -81,11 +84,18 @@ export function preflight(plan: Plan, data: RunData, framing: PolicyFraming | un
   }
 
   const actions = demonstratedActions(plan.rollout.maxActionTokens);
-  const demonstration = (row: DemonstratedChat) => {
-    const { tokens, mask } = framing.frameDemonstration(row.messages, tools);
-    if (tokens.length <= contextLength) actions.see(row, mask);
-    return tokens.length;
-  };
+  /** What is imitated must be what a rollout could write; an answer that is rejected may be anything. */
+  const checkChats = (name: string, rows: string, chats: readonly DemonstratedChat[], isImitated = true) =>
+    check(
+      { name, rows, need: `no room in ${context}`, room: contextLength },
+      chats,
+      (chat) => chat.messages,
+      (_, chat) => {
+        const { tokens, mask } = frameChat(framing, chat, tools);
+        if (isImitated && tokens.length <= contextLength) actions.see(chat, mask);
+        return tokens.length;
+      },
+    );
   const prompt = (messages: Message[]) => framing.framePrompt(messages, tools);
   const most = plan.rollout.prompts?.tokens ?? Number.POSITIVE_INFINITY;
   const need =
@@ -101,22 +111,18 @@ export function preflight(plan: Plan, data: RunData, framing: PolicyFraming | un
     checkTasks("dataset.train", train),
     checkTasks("dataset.validation", validation),
     checkTasks("the task file", taskFile),
-    check(
-      {
-        ...{ name: "warmStart.demonstrations", rows: "demonstrations" },
-        ...{ need: `no room in ${context}`, room: contextLength },
-      },
-      demonstrations,
-      (row) => row.messages,
-      (_, row) => demonstration(row),
-    ),
+    checkChats("warmStart.demonstrations", "demonstrations", demonstrations),
+    plan.dpo === undefined
+      ? checkChats("sft.demonstrations", "demonstrations", learned)
+      : checkChats("dpo.preferences", "chosen answers", learned),
+    checkChats("dpo.preferences, rejected", "rejected answers", rejected, false),
   ].filter(({ rows }) => rows > 0);
   const problems = [...unframed, ...checked.flatMap((part) => part.problems), ...actions.problems()];
   const rows = checked.map(({ problems: _, ...count }) => count);
-  const [first] = train;
+  const [first] = [...train.slice(0, 1), ...validation];
   if (first === undefined || problems.length > 0) return { problems, counted: { room, rows } };
   const { text, tokens } = prompt(first.prompt);
-  const at = placeOfRow(first, "dataset.train").text;
+  const at = placeOfRow(first, train.length > 0 ? "dataset.train" : "dataset.validation").text;
   return { problems, counted: { room, rows, prompt: { at, text, tokens: tokens.length } } };
 }
 

@@ -3,6 +3,7 @@ import { loadDataset } from "../plugins/registry.ts";
 import { displayPath } from "../validation/place.ts";
 import { refusal } from "../validation/problem.ts";
 import { readDemonstrations } from "./demonstrations.ts";
+import { readExamples } from "./examples.ts";
 import { keptRows } from "./overlong-prompts.ts";
 import { policyFraming, preflight } from "./preflight.ts";
 
@@ -14,14 +15,15 @@ export async function refuseRows(plan: Plan, folder: string): Promise<void> {
   const framing = await policyFraming(plan.policy, folder);
   if (framing === undefined) return;
   const load = async (use: ResolvedPlugin) => (await loadDataset(use)).load(structuredClone(use.config));
-  const [train, validation, demonstrations] = await Promise.all([
-    load(plan.dataset.train),
+  const [train, validation, demonstrations, examples] = await Promise.all([
+    plan.dataset.train === undefined ? [] : load(plan.dataset.train),
     load(plan.dataset.validation),
     plan.warmStart === undefined ? [] : readDemonstrations(plan.warmStart.demonstrations),
+    readExamples(plan),
   ]);
   const { problems } = preflight(
     plan,
-    keptRows({ train, validation, demonstrations }, plan.dataset.leftOut),
+    keptRows({ train, validation, demonstrations, examples }, plan.dataset.leftOut),
     framing,
   );
   if (problems.length > 0) throw refusal(displayPath(plan.pipelineFile), problems);

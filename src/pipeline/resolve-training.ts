@@ -6,26 +6,41 @@ import { loadPolicy, loadTrainer } from "../plugins/registry.ts";
 
 /** Of trainers that don't say. */
 const usualWarmStartRate = 1e-3;
+const usualPreferenceRate = 1e-6;
 
 /** A plan whose trainer has not yet said what it makes of what the pipeline leaves open. */
-export interface UnresolvedPlan extends Omit<Plan, "warmStart"> {
+export interface UnresolvedPlan extends Omit<Plan, "warmStart" | "sft" | "dpo"> {
   warmStart?: NonNullable<Pipeline["warmStart"]>;
+  sft?: NonNullable<Pipeline["sft"]>;
+  dpo?: NonNullable<Pipeline["dpo"]>;
 }
 
 /** A plan with what its trainer makes of what the pipeline leaves open. Its plugins can be loaded. */
-export async function resolveTraining({ warmStart, ...plan }: UnresolvedPlan): Promise<Plan> {
+export async function resolveTraining({ warmStart, sft, dpo, ...plan }: UnresolvedPlan): Promise<Plan> {
   const plugin = await loadTrainer(plan.trainer);
   const resolved = resolvedTraining(
     plugin,
     plan.trainer,
     surroundingsOf(plan, await loadPolicy(plan.policy)),
   );
-  const { config, warmStartLearningRate: learningRate, comparesTurns = false } = resolved;
+  const { config, warmStartLearningRate: supervised, comparesTurns = false } = resolved;
+  const { preferenceLearningRate: preferred = usualPreferenceRate } = resolved;
   return {
     ...plan,
     trainer: { ...plan.trainer, config, ...(comparesTurns && { comparesTurns }) },
-    ...(warmStart && { warmStart: { ...warmStart, learningRate: warmStart.learningRate ?? learningRate } }),
+    ...(warmStart && { warmStart: withRate(warmStart, supervised) }),
+    ...(sft && { sft: withRate(withoutEpochs(sft), supervised) }),
+    ...(dpo && { dpo: withRate(withoutEpochs(dpo), preferred) }),
   };
+}
+
+function withRate<Settings extends { learningRate?: number }>(settings: Settings, usual: number) {
+  return { ...settings, learningRate: settings.learningRate ?? usual };
+}
+
+/** They have become steps. */
+function withoutEpochs<Settings extends { epochs?: number }>({ epochs: _, ...settings }: Settings) {
+  return settings;
 }
 
 /** What a plan's trainer is told of the rest of it. */

@@ -13,7 +13,7 @@ export function planPlugins({
   const loss = trainer.loss === undefined ? [] : [trainer.loss];
   return [
     policy,
-    dataset.train,
+    ...(dataset.train === undefined ? [] : [dataset.train]),
     dataset.validation,
     ...tools,
     loop,

@@ -1,12 +1,19 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Trainer, TrainerFolders } from "../contracts/trainer.ts";
+import {
+  type FramedChats,
+  type FramedExamples,
+  framedChats,
+  framedExamples,
+} from "../examples/framed-examples.ts";
+import { readDemonstrations } from "../pipeline/demonstrations.ts";
 import { loadTrainer } from "../plugins/registry.ts";
 import { sharedPromises } from "../promises/shared-promises.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import { inPart, type KeptPart, keepPart, type TreePart } from "../store/tree-part.ts";
-import { policyPart } from "../versions/version-parts.ts";
-import { type FramedDemonstrations, framedDemonstrations } from "./framed-demonstrations.ts";
+import { firstVersion } from "../versions/first-version.ts";
+import { policyPart, trainerPart } from "../versions/version-parts.ts";
 
 /** Where a trainer starts from, beside version 0. Without `state` the optimizer and the value head start anew. */
 export interface TrainerStart {
@@ -14,6 +21,13 @@ export interface TrainerStart {
   state?: TreePart;
   /** The policy that the KL term refers to. */
   reference?: TreePart;
+}
+
+/** Where a step from `version` starts. The first one starts the optimizer and the value head anew; the reference is the policy it starts from. */
+export function trainerStart(plan: OpenRun["plan"], version: number): TrainerStart {
+  const reference = firstVersion(plan);
+  const start = { policy: policyPart(plan, version), reference: policyPart(plan, reference) };
+  return version === reference ? start : { ...start, state: trainerPart(plan, version) };
 }
 
 /** What the activities of the queue `trainer` share in a worker: open runs, their trainers, demonstrations. */
@@ -31,7 +45,9 @@ export interface TrainerWorker {
     work: (trainer: Trainer) => Promise<T>;
   }): Promise<T>;
   /** What the warm start of a run imitates. */
-  demonstrations(run: string): Promise<FramedDemonstrations>;
+  demonstrations(run: string): Promise<FramedChats>;
+  /** What its steps train on, where that is not trajectories. */
+  examples(run: string): Promise<FramedExamples>;
   close(): Promise<void>;
 }
 
@@ -54,7 +70,8 @@ export function saved(trainer: Trainer): (folder: string) => Promise<void> {
 
 /** A trainer worker of the runs that `openRun` opens. */
 export function trainerWorker(openRun: (run: string) => Promise<OpenRun>): TrainerWorker {
-  const demonstrations = sharedPromises<FramedDemonstrations>();
+  const demonstrations = sharedPromises<FramedChats>();
+  const examples = sharedPromises<FramedExamples>();
   const trainers = new Map<string, HeldTrainer>();
 
   async function drop(run: string): Promise<void> {
@@ -114,7 +131,16 @@ export function trainerWorker(openRun: (run: string) => Promise<OpenRun>): Train
         throw error;
       }
     },
-    demonstrations: (run) => demonstrations.get(run, async () => framedDemonstrations(await openRun(run))),
+    demonstrations: (run) =>
+      demonstrations.get(run, async () => {
+        const opened = await openRun(run);
+        const { warmStart } = opened.plan;
+        return framedChats(
+          opened,
+          warmStart === undefined ? [] : await readDemonstrations(warmStart.demonstrations),
+        );
+      }),
+    examples: (run) => examples.get(run, async () => framedExamples(await openRun(run))),
     close: async () => {
       for (const run of [...trainers.keys()]) await drop(run);
     },

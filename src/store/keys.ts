@@ -3,7 +3,13 @@ import type { FoldedStep } from "../contracts/folded-step.ts";
 import type { StepRecord } from "../contracts/generated/step-record.ts";
 import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import type { InstanceHolder } from "../contracts/instance-holder.ts";
-import type { LeftOutTrajectory, Reservation, TrainedStep } from "../contracts/ledger.ts";
+import type {
+  ExampleMetrics,
+  LeftOutTrajectory,
+  ReferenceScores,
+  Reservation,
+  TrainedStep,
+} from "../contracts/ledger.ts";
 import type { Plan } from "../contracts/plan.ts";
 import type { CallFailure, RecordedCall } from "../contracts/recorded-call.ts";
 import type { RecordedTurn } from "../contracts/recorded-turn.ts";
@@ -135,6 +141,16 @@ export function warmStartKey(steps: number): TreeKey<WarmStartResult> {
 /** The commit of a step: what it trained on, with the version that it made, parts `policy` and `trainer`. */
 export function trainedStepKey(step: number): TreeKey<TrainedStep> {
   return treeKeyOf("steps", step, "trained");
+}
+
+/** The same of a step on examples. */
+export function trainedExamplesKey(step: number): TreeKey<TrainedStep<ExampleMetrics>> {
+  return treeKeyOf("steps", step, "trained");
+}
+
+/** What the reference says of the so-many-th slice of a run's pairs, from 0: a pair of sums each, in nats. */
+export function referenceScoresKey(slice: number): Key<ReferenceScores> {
+  return keyOf("reference-scores", slice);
 }
 
 /** The workers that took the instance of a tool for a trajectory, one after the other. */

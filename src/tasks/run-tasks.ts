@@ -25,7 +25,7 @@ export function runTasks(): RunTasks {
     return loaded.get(key, async () => (await loadDataset(use)).load(use.config));
   }
   return {
-    training: ({ dataset }) => load(dataset.train),
+    training: async ({ dataset }) => (dataset.train === undefined ? [] : load(dataset.train)),
     validation: ({ dataset }) => load(dataset.validation),
   };
 }

@@ -34,7 +34,7 @@ export function runCells({ run, step, evaluation }: RunLine): (string | Html)[] 
     run.plan.name,
     stateOf(run, step),
     `${step?.step ?? 0} of ${run.plan.steps}`,
-    step === undefined ? "–" : number(step.rewardMean),
+    step?.rewardMean === undefined ? "–" : number(step.rewardMean),
     evaluation === undefined ? "–" : percent(evaluation.accuracy),
     run.file.createdAt.slice(0, 16).replace("T", " "),
   ];

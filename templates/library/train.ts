@@ -9,7 +9,7 @@ const result = await run.train({
     if (event.type === "note") console.log(event.text);
     if (event.type === "evaluation") console.log(`held-out tasks: ${percent(event.record.accuracy)} right`);
     if (event.type === "step") {
-      const { step, successRate, toolCallRate } = event.record;
+      const { step, successRate = 0, toolCallRate = 0 } = event.record;
       console.log(
         `step ${step}: ${percent(successRate)} right, ${percent(toolCallRate)} asked for the price`,
       );

@@ -46,15 +46,15 @@ export interface Pipeline {
    */
   seed: number;
   /**
-   * How many policy-gradient steps to take, for example 40. 0 stops after the warm start.
+   * How many steps to take, for example 40. 0 stops after the warm start. May be left out where sft or dpo says its epochs.
    */
-  steps: number;
+  steps?: number;
   policy: PluginUse;
   /**
    * The tasks to train on and the held-out tasks to evaluate on.
    */
   dataset: {
-    train: PluginUse;
+    train?: PluginUse;
     validation: PluginUse;
     /**
      * The folder below which the images lie that prompts show by their paths, for policies that read images.
@@ -103,6 +103,76 @@ export interface Pipeline {
      * Peak learning rate of the supervised steps, for example 1e-3. Default: the trainer's; of trainer-onnx 2e-5 where all weights of a pretrained model are trained, 2e-4 with LoRA, 1e-3 from random weights.
      */
     learningRate?: number;
+  };
+  /**
+   * Steps on demonstrations, in place of rollouts: the assistant's tokens carry the loss.
+   */
+  sft?: {
+    /**
+     * A JSON Lines file of demonstrations, each {"messages": […]}.
+     */
+    demonstrations: string;
+    /**
+     * Demonstrations in an update.
+     */
+    batchSize: number;
+    /**
+     * Updates in a step. After each step a version is there, with its line of metrics; a trainer that dies repeats a step at most.
+     */
+    updates: number;
+    /**
+     * Passes over the file, for example 3, rounded up to whole steps. Where the pipeline gives steps, these count.
+     */
+    epochs?: number;
+    /**
+     * So many rows of the file, drawn by the seed, are not trained on: their loss is measured after each step.
+     */
+    heldOut: number;
+    /**
+     * Peak learning rate: it rises over the first 8 % of the updates and falls to 5 % by the last one (cosine). Default: the trainer's; of trainer-onnx 2e-5 where all weights of a pretrained model are trained, 2e-4 with LoRA, 1e-3 from random weights.
+     */
+    learningRate?: number;
+  };
+  /**
+   * Steps on pairs of answers, in place of rollouts: the preferred one becomes likelier than the other, held to the policy that the steps begin with.
+   */
+  dpo?: {
+    /**
+     * A JSON Lines file of pairs, each {"prompt": […], "chosen": […], "rejected": […]}: messages, as TRL has them and `everturn trajectories RUN --as preferences` writes them.
+     */
+    preferences: string;
+    /**
+     * Pairs in an update.
+     */
+    batchSize: number;
+    /**
+     * Updates in a step. After each step a version is there, with its line of metrics; a trainer that dies repeats a step at most.
+     */
+    updates: number;
+    /**
+     * Passes over the file, for example 3, rounded up to whole steps. Where the pipeline gives steps, these count.
+     */
+    epochs?: number;
+    /**
+     * So many rows of the file, drawn by the seed, are not trained on: their loss is measured after each step.
+     */
+    heldOut: number;
+    /**
+     * Peak learning rate: it rises over the first 8 % of the updates and falls to 5 % by the last one (cosine). Default: the trainer's; of trainer-onnx 1e-6 where all weights of a pretrained model are trained, 1e-4 with LoRA or from random weights.
+     */
+    learningRate?: number;
+    /**
+     * How strongly the policy is held to the one that the steps begin with.
+     */
+    beta: number;
+    /**
+     * sigmoid is DPO's; ipo is that of identity preference optimization, over mean log-probabilities of tokens.
+     */
+    loss: "sigmoid" | "ipo";
+    /**
+     * The share of pairs that are taken to be the wrong way round (conservative DPO). With the loss sigmoid.
+     */
+    labelSmoothing: number;
   };
   /**
    * How each step's trajectories are sampled.

@@ -1,7 +1,7 @@
 // Generated from schemas/step-record.schema.json by scripts/generate-types.ts: change the schema instead.
 
 /**
- * A line of metrics.jsonl: one policy-gradient step.
+ * A line of metrics.jsonl: one step. What only rollouts have is absent where examples are trained on, and the other way round.
  */
 export interface StepRecord {
   /**
@@ -65,19 +65,19 @@ export interface StepRecord {
   /**
    * Over the trajectories that finished.
    */
-  rewardMean: number;
+  rewardMean?: number;
   /**
    * Share of solved trajectories.
    */
-  successRate: number;
+  successRate?: number;
   /**
    * Share of trajectories that called a tool.
    */
-  toolCallRate: number;
+  toolCallRate?: number;
   /**
    * Share of valid tool calls; 1 if there was none.
    */
-  validCallRate: number;
+  validCallRate?: number;
   /**
    * Mean over action tokens to the reference policy, in nats. Absent without a KL term.
    */
@@ -85,19 +85,19 @@ export interface StepRecord {
   /**
    * Mean over action tokens from the policy that sampled to the updated one, in nats.
    */
-  approximateKl: number;
+  approximateKl?: number;
   /**
    * Mean over action tokens, in nats; estimated by the surprisal of what was sampled if the loss has no entropy term.
    */
-  entropy: number;
+  entropy?: number;
   /**
    * Share of action tokens whose ratio was clipped.
    */
-  clipFraction: number;
+  clipFraction?: number;
   /**
    * Clipped surrogate loss.
    */
-  policyLoss: number;
+  policyLoss?: number;
   /**
    * Loss of the value head. Absent without one.
    */
@@ -110,6 +110,38 @@ export interface StepRecord {
    * Trajectories that trained nothing as a limit cut them. Absent without maskTruncated.
    */
   masked?: number;
+  /**
+   * Demonstrations or pairs that the step's updates trained on.
+   */
+  examples?: number;
+  /**
+   * Passes over the examples by the end of the step.
+   */
+  epoch?: number;
+  /**
+   * Of the step's updates, their mean: of demonstrations nats a token, of pairs that of dpo.loss.
+   */
+  loss?: number;
+  /**
+   * The same of the held-out examples, after the step.
+   */
+  heldOutLoss?: number;
+  /**
+   * Share of the step's pairs whose chosen answer was ahead, each before its update.
+   */
+  accuracy?: number;
+  /**
+   * The same of the held-out pairs, after the step.
+   */
+  heldOutAccuracy?: number;
+  /**
+   * By what the chosen answers of the step's pairs were ahead: the mean of beta times the difference of the log-ratios to the reference, nats.
+   */
+  margin?: number;
+  /**
+   * The same of the held-out pairs, after the step.
+   */
+  heldOutMargin?: number;
   /**
    * Updates of the step that were skipped, since a number overflowed in float16. Absent with other precisions.
    */
@@ -129,7 +161,7 @@ export interface StepRecord {
   /**
    * Largest difference between recorded and recomputed log-probabilities.
    */
-  logprobGap: number;
+  logprobGap?: number;
   /**
    * Mean difference between recorded and recomputed log-probabilities.
    */
@@ -158,11 +190,11 @@ export interface StepRecord {
   /**
    * Mean number of action tokens of a trajectory.
    */
-  actionLength: number;
+  actionLength?: number;
   /**
    * Mean number of turns of a trajectory.
    */
-  turns: number;
+  turns?: number;
   /**
    * Wall-clock time by phase.
    */

@@ -1,6 +1,8 @@
 import type { EvaluationRecord } from "../../contracts/run.ts";
 import { shareInterval } from "../../statistics/share-interval.ts";
+import { batchText } from "../../text/batch-text.ts";
 import { counted, percent } from "../../text/format.ts";
+import { trainingName } from "../../text/training-name.ts";
 import { firstVersion } from "../../versions/first-version.ts";
 import { type Html, html } from "../html.ts";
 import type { ReportData } from "../read-run.ts";
@@ -13,8 +15,8 @@ const area: Area = { width: 1160, height: 320, left: 58, right: 40, top: 34, bot
 const labelDistance = 60;
 
 /**
- * Held-out accuracy over the run: the policy as built at the left end, the warm start, then the steps of
- * reinforcement learning from the line that says so, with the success rate of the sampled batches behind.
+ * Held-out accuracy over the run: the policy as built at the left end, the warm start, then the steps
+ * from the line that says so, with the success rate of the sampled batches behind.
  */
 export function accuracyPlot({ plan, evaluations, steps }: ReportData): Html {
   const start = firstVersion(plan);
@@ -29,13 +31,15 @@ export function accuracyPlot({ plan, evaluations, steps }: ReportData): Html {
   const sampled: Series = {
     name: "success rate of the batches (sampled)",
     colour: "aqua",
-    values: steps.map((record) => [record.step, record.successRate]),
+    values: steps.flatMap(({ step, successRate }) =>
+      successRate === undefined ? [] : [[step, successRate] as const],
+    ),
   };
   const draw = (within: Area) => {
     const { x, y, axes } = frame(within, {
       xDomain: [-before, last],
       xTicks: [...new Set([0, ...stepTicks(0, last, columnsOf(within))])],
-      xLabel: "step of reinforcement learning",
+      xLabel: `step of ${trainingName(plan)}`,
       yTicks: [0, 0.25, 0.5, 0.75, 1],
       format: (value) => percent(value, 0),
     });
@@ -49,7 +53,7 @@ export function accuracyPlot({ plan, evaluations, steps }: ReportData): Html {
     const marks = points.map(({ record, at }) => point(record, x(at), y));
     return html`${axes}${zones(plan, x, within)}${lines}${strips}${marks}${labels(points, x, y, within)}`;
   };
-  const legend = [learned, ...(steps.length === 0 ? [] : [sampled]), ...(start === 0 ? [] : [warm])];
+  const legend = [learned, ...(sampled.values.length === 0 ? [] : [sampled]), ...(start === 0 ? [] : [warm])];
   const note = "Whiskers are 95 % intervals. None of the held-out tasks is trained on.";
   return figure({ title: "Accuracy over the run", note, legend, area, draw, wide: true });
 }
@@ -58,13 +62,14 @@ function fromStepOne(series: Series): Series {
   return { ...series, values: series.values.filter(([step]) => step >= 1) };
 }
 
-function zones({ steps, warmStart, rollout }: ReportData["plan"], x: Scale, within: Area): Html {
+function zones(plan: ReportData["plan"], x: Scale, within: Area): Html {
+  const { steps, warmStart } = plan;
   const start = x(0);
   const { left, top } = within;
   const base = within.height - within.bottom;
   const above = top - 14;
-  const batches = `${counted(steps, "step")} of ${rollout.batchSize} trajectories`;
-  const learning = ["reinforcement learning", ...(isNarrow(within) ? [] : [batches])].join(": ");
+  const batches = `${counted(steps, "step")} of ${batchText(plan)}`;
+  const learning = [trainingName(plan), ...(isNarrow(within) ? [] : [batches])].join(": ");
   const warmed = `warm start: ${counted(warmStart?.steps ?? 0, "step")}`;
   const warm =
     warmStart === undefined

@@ -15,6 +15,7 @@ ${planInShort(data)}</header>
 /** The run, and its plan in short. */
 export function planInShort({ run, plan, createdAt, steps }: ReportData): Html {
   const { rollout, evaluation, warmStart } = plan;
+  const trainsOnExamples = (plan.sft ?? plan.dpo) !== undefined;
   const seconds = steps.reduce((total, record) => total + record.seconds.total, 0);
   const when = createdAt === undefined ? [] : [`started ${createdAt.slice(0, 16).replace("T", " ")} UTC`];
   const done = `${steps.length} of ${counted(plan.steps, "step")}`;
@@ -31,7 +32,13 @@ export function planInShort({ run, plan, createdAt, steps }: ReportData): Html {
     ["agent loop", pluginText(plan.loop)],
     ["reward", plan.rewards.map(rewardText).join("; ")],
     ["trainer", pluginText(plan.trainer)],
-    ["tasks", `train: ${pluginText(plan.dataset.train)}; held out: ${pluginText(plan.dataset.validation)}`],
+    ["tasks", tasksText(plan)],
+    ...(plan.sft === undefined
+      ? []
+      : [["supervised fine-tuning", settingsText(plan.sft)] as [string, string]]),
+    ...(plan.dpo === undefined
+      ? []
+      : [["preference optimization", settingsText(plan.dpo)] as [string, string]]),
     [
       "warm start",
       warmStart === undefined
@@ -41,7 +48,9 @@ export function planInShort({ run, plan, createdAt, steps }: ReportData): Html {
     [
       "rollouts",
       [
-        `${rollout.batchSize} trajectories a step in groups of ${rollout.groupSize}`,
+        ...(trainsOnExamples
+          ? []
+          : [`${rollout.batchSize} trajectories a step in groups of ${rollout.groupSize}`]),
         `temperature ${rollout.temperature}`,
         `actions of at most ${counted(rollout.maxActionTokens, "token")}`,
       ].join(", "),
@@ -58,6 +67,16 @@ export function planInShort({ run, plan, createdAt, steps }: ReportData): Html {
   const list = rows.map(([name, text]) => html`<dt>${name}</dt><dd>${text}</dd>`);
   return html`<p class="facts">${facts.join(" · ")}</p>
 <details><summary>The plan in short</summary><dl>${list}</dl></details>`;
+}
+
+function tasksText({ dataset: { train, validation } }: ReportData["plan"]): string {
+  const trained = train === undefined ? [] : [`train: ${pluginText(train)}`];
+  return [...trained, `held out: ${pluginText(validation)}`].join("; ");
+}
+
+/** Settings of a plan, as those of plugins are told. */
+function settingsText(settings: object): string {
+  return configText({ ...settings });
 }
 
 function rewardText(reward: ResolvedReward): string {

@@ -7,28 +7,31 @@ import type { Colour } from "../svg/frame.ts";
 import { linePlot, type Series } from "../svg/line-plot.ts";
 import { rewardFact, rewardPlot } from "./reward.ts";
 
-type Read = (record: StepRecord) => number;
-type MaybeRead = (record: StepRecord) => number | undefined;
+type Read = (record: StepRecord) => number | undefined;
 
 /** Plots of the metrics over the steps; those that the trainer doesn't measure are left out. */
 export function plots(data: ReportData): Html {
   const { steps: records, plan } = data;
   const { steps } = plan;
   if (records.length === 0) {
-    return html`<h2>Training</h2><p class="empty">No step of reinforcement learning has finished yet.</p>`;
+    return html`<h2>Training</h2><p class="empty">No step has finished yet.</p>`;
   }
-  const over = (read: Read) => records.map((record) => [record.step, read(record)] as const);
-  const line = (name: string, colour: Colour, read: Read): Series => ({ name, colour, values: over(read) });
-  const single = (title: string, note: string, read: MaybeRead, format = number) => {
-    const values = records.flatMap((record) => {
+  const over = (read: Read) =>
+    records.flatMap((record) => {
       const value = read(record);
       return value === undefined ? [] : [[record.step, value] as const];
     });
-    const series: Series[] = [{ name: title, colour: "blue", values }];
-    return values.length === 0 ? [] : [linePlot({ title, note, steps, format, series })];
+  const line = (name: string, colour: Colour, read: Read): Series => ({ name, colour, values: over(read) });
+  const lines = (title: string, note: string, all: readonly Series[], format = number) => {
+    const series = all.filter(({ values }) => values.length > 0);
+    return series.length === 0 ? [] : [linePlot({ title, note, steps, format, series })];
   };
+  const single = (title: string, note: string, read: Read, format = number) =>
+    lines(title, note, [line(title, "blue", read)], format);
+  const both = (title: string, note: string, read: Read, heldOut: Read, format = number) =>
+    lines(title, note, [line("trained on", "blue", read), line("held out", "orange", heldOut)], format);
   const counts = (title: string, note: string, read: Read) =>
-    records.some((record) => read(record) > 0)
+    records.some((record) => (read(record) ?? 0) > 0)
       ? [barPlot({ title, note, steps, format: number, whole: true, parts: [line(title, "orange", read)] })]
       : [];
 
@@ -45,8 +48,36 @@ export function plots(data: ReportData): Html {
     line("other", "violet", otherSeconds),
   ];
   const cards = [
-    rewardPlot(data),
-    linePlot({ title: "Tool use", note: "Of each step's batch.", ...share, series: [toolCalls, validCalls] }),
+    ...both(
+      "Loss",
+      "Mean of each step's updates.",
+      ({ loss }) => loss,
+      (record) => record.heldOutLoss,
+    ),
+    ...both(
+      "Preferred answers ahead",
+      "Share of the pairs.",
+      ({ accuracy }) => accuracy,
+      (record) => record.heldOutAccuracy,
+      shortPercent,
+    ),
+    ...both(
+      "Margin",
+      "By what the preferred answers are ahead: beta times the difference of the log-ratios, nats.",
+      ({ margin }) => margin,
+      (record) => record.heldOutMargin,
+    ),
+    ...(records.every(({ rewardMean }) => rewardMean === undefined) ? [] : [rewardPlot(data)]),
+    ...(toolCalls.values.length === 0
+      ? []
+      : [
+          linePlot({
+            title: "Tool use",
+            note: "Of each step's batch.",
+            ...share,
+            series: [toolCalls, validCalls],
+          }),
+        ]),
     ...single(
       "KL",
       "To the policy that reinforcement learning started from, nats a token.",
@@ -94,14 +125,17 @@ function facts(records: readonly StepRecord[]): string {
   const leftOut = records.reduce((total, record) => total + record.leftOut, 0);
   const staleness = records.reduce((most, record) => Math.max(most, record.staleness), 0);
   const reward = rewardFact(records);
-  const gap = records.reduce((most, record) => Math.max(most, record.logprobGap), 0);
+  const gaps = records.flatMap(({ logprobGap }) => logprobGap ?? []);
+  const examples = records.reduce((total, record) => total + (record.examples ?? 0), 0);
+  if (examples > 0)
+    return `${counted(examples, "example")} trained on, ${number(records.at(-1)?.epoch ?? 0)} times each`;
   return [
     ...(reward === undefined ? [] : [reward]),
     `${counted(trained, "trajectory", "trajectories")} trained on, ${leftOut} left out (${percent(leftOut / (trained + leftOut || 1))})`,
     staleness === 0
       ? "staleness 0: every batch from the newest version"
       : `staleness at most ${counted(staleness, "version")}`,
-    `recorded and recomputed log-probabilities differ by at most ${number(gap)}`,
+    `recorded and recomputed log-probabilities differ by at most ${number(Math.max(0, ...gaps))}`,
   ].join(" · ");
 }
 

@@ -16,7 +16,8 @@ export function rewardPlot({ plan, steps, evaluations }: ReportData): Html {
   const heldOut = evaluations
     .filter(({ policyVersion }) => policyVersion >= firstVersion(plan))
     .flatMap(({ step, rewardMean }) => (rewardMean === undefined ? [] : [[step, rewardMean] as const]));
-  const series: Series[] = [...batchRewards(steps), ...successes(steps)];
+  const sampled = steps.flatMap(withReward);
+  const series: Series[] = [...batchRewards(sampled), ...successes(sampled)];
   if (heldOut.length > 0) {
     series.push({ name: "held-out tasks (greedy)", colour: "orange", dots: true, values: heldOut });
   }
@@ -33,7 +34,8 @@ export function rewardPlot({ plan, steps, evaluations }: ReportData): Html {
 }
 
 /** The mean reward where reinforcement learning began and where it is now; undefined for too few steps. */
-export function rewardFact(records: readonly StepRecord[]): string | undefined {
+export function rewardFact(steps: readonly StepRecord[]): string | undefined {
+  const records = steps.flatMap(withReward);
   if (records.length < 2 * smoothed) return undefined;
   const means = trailingMeans(
     records.map(({ rewardMean }) => rewardMean),
@@ -43,7 +45,19 @@ export function rewardFact(records: readonly StepRecord[]): string | undefined {
   return `mean reward ${number(first)} over the first ${smoothed} steps, ${number(last)} over the last ${smoothed}`;
 }
 
-function batchRewards(records: readonly StepRecord[]): Series[] {
+/** What a step's trajectories earned. */
+interface StepReward {
+  step: number;
+  rewardMean: number;
+  successRate: number;
+}
+
+/** Of a step without trajectories nothing. */
+function withReward({ step, rewardMean, successRate = 0 }: StepRecord): StepReward[] {
+  return rewardMean === undefined ? [] : [{ step, rewardMean, successRate }];
+}
+
+function batchRewards(records: readonly StepReward[]): Series[] {
   const rewards = records.map(({ rewardMean }) => rewardMean);
   const at = (values: readonly number[]) =>
     records.map(({ step }, index) => [step, values[index] ?? 0] as const);
@@ -56,7 +70,7 @@ function batchRewards(records: readonly StepRecord[]): Series[] {
 }
 
 /** The success rate where it isn't the reward itself. */
-function successes(records: readonly StepRecord[]): Series[] {
+function successes(records: readonly StepReward[]): Series[] {
   const isSame = records.every((record) => Math.abs(record.rewardMean - record.successRate) < 1e-9);
   const values = records.map(({ step, successRate }) => [step, successRate] as const);
   return isSame ? [] : [{ name: "success rate", colour: "aqua", dashed: true, values }];

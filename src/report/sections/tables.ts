@@ -12,17 +12,23 @@ type Column<Row> = readonly [title: string, cell: (row: Row) => string | undefin
 const stepColumns: Column<StepRecord>[] = [
   ["step", (row) => String(row.step)],
   ["version", (row) => String(row.policyVersion)],
-  ["reward", (row) => row.rewardMean.toFixed(3)],
-  ["success", (row) => percent(row.successRate)],
-  ["tool calls", (row) => percent(row.toolCallRate)],
-  ["valid", (row) => percent(row.validCallRate)],
+  ["epoch", (row) => optional(row.epoch)],
+  ["loss", (row) => optional(row.loss)],
+  ["held-out loss", (row) => optional(row.heldOutLoss)],
+  ["ahead", (row) => optional(row.accuracy, percent)],
+  ["held out ahead", (row) => optional(row.heldOutAccuracy, percent)],
+  ["margin", (row) => optional(row.margin)],
+  ["reward", (row) => optional(row.rewardMean, (reward) => reward.toFixed(3))],
+  ["success", (row) => optional(row.successRate, percent)],
+  ["tool calls", (row) => optional(row.toolCallRate, percent)],
+  ["valid", (row) => optional(row.validCallRate, percent)],
   ["KL", (row) => optional(row.kl)],
-  ["entropy", (row) => number(row.entropy)],
-  ["clipped", (row) => percent(row.clipFraction)],
+  ["entropy", (row) => optional(row.entropy)],
+  ["clipped", (row) => optional(row.clipFraction, percent)],
   ["value loss", (row) => optional(row.valueLoss)],
   ["gradient", (row) => number(row.gradientNorm)],
   ["learning rate", (row) => number(row.learningRate)],
-  ["log-prob. gap", (row) => number(row.logprobGap)],
+  ["log-prob. gap", (row) => optional(row.logprobGap)],
   ["action tokens", (row) => grouped(row.tokens.action)],
   ["staleness", (row) => staleness(row)],
   ["left out", (row) => String(row.leftOut)],
@@ -65,6 +71,9 @@ function numbersTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]
   return table("Numbers", titles, cells);
 }
 
-function optional(value: number | undefined, written = number): string | undefined {
+function optional(
+  value: number | undefined,
+  written: (value: number) => string = number,
+): string | undefined {
   return value === undefined ? undefined : written(value);
 }

@@ -14,6 +14,8 @@ type Read = (record: StepRecord) => number | undefined;
 const curves: [title: string, read: Read, format: (value: number) => string][] = [
   ["Reward: mean of a step's batch", ({ rewardMean }) => rewardMean, number],
   ["Success rate", ({ successRate }) => successRate, shortPercent],
+  ["Loss", ({ loss }) => loss, number],
+  ["Held-out loss", ({ heldOutLoss }) => heldOutLoss, number],
   ["KL", ({ kl }) => kl, number],
   ["Entropy", ({ entropy }) => entropy, number],
   ["Action tokens of a trajectory", ({ actionLength }) => actionLength, number],

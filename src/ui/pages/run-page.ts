@@ -33,14 +33,15 @@ export async function overviewPart(run: ShownRun): Promise<Html> {
   const rows = newest.map((step) => [
     link(runPath(run.id, "steps", String(step.step)), `step ${step.step}`),
     String(step.policyVersion),
-    number(step.rewardMean),
-    percent(step.successRate),
-    String(step.trajectories),
+    step.rewardMean === undefined ? "–" : number(step.rewardMean),
+    step.successRate === undefined ? "–" : percent(step.successRate),
+    step.loss === undefined ? "–" : number(step.loss),
+    String(step.examples ?? step.trajectories),
     String(step.leftOut),
   ]);
   const server = temporalPage(run, run.id);
   const temporal = server === undefined ? [] : [html` · <a href="${server}">in the Temporal UI</a>`];
   return html`<p class="facts">${run.plan.name} ${stateOf(run, steps.at(-1))}${temporal}</p>${planInShort(data)}${headline(data)}${accuracy}${plots(data)}
-<h2>Its steps</h2>${rows.length === 0 ? [html`<p class="empty">None yet.</p>`] : [table("Steps", ["step", "version", "reward", "success", "trajectories", "left out"], rows)]}
+<h2>Its steps</h2>${rows.length === 0 ? [html`<p class="empty">None yet.</p>`] : [table("Steps", ["step", "version", "reward", "success", "loss", "trained on", "left out"], rows)]}
 ${leftOutTable(steps)}${stepTable(steps)}`;
 }

@@ -16,6 +16,7 @@ import { beforeAll, expect, test } from "vitest";
 import packageJson from "../../../package.json" with { type: "json" };
 import { readDemonstrations } from "../../../src/pipeline/demonstrations.ts";
 import { loadPlan } from "../../../src/pipeline/load-plan.ts";
+import { readPreferences } from "../../../src/pipeline/preferences.ts";
 import { checkManifestDocument } from "../../../src/plugins/manifest.ts";
 import { readStudy } from "../../../src/studies/read-study.ts";
 import { parseTasks } from "../../../src/tasks/parse-tasks.ts";
@@ -34,8 +35,6 @@ const unchecked: Record<string, string> = {
   "docs/engines.md: steps: 0": "a part of a pipeline, with another policy than the test's",
   "docs/models.md: policy:": "names a model of the reader's",
   "docs/engines.md: policy:": "names a model and servers of the reader's",
-  "docs/algorithms.md: const framing = createFraming(await loadTokenizer(tokenizer)":
-    "an excerpt: the model and the pairs are the reader's",
   "docs/algorithms.md: const { batch, settings } = JSON.parse(await readFile(file, ":
     "an excerpt: the model and its version are the reader's",
   'docs/errors.md: {"error": {"code": "RUN_NOT_FOUND", "message": "There is no ': "shortened with …",
@@ -180,12 +179,15 @@ function wholePipeline(): object {
 /** Data that a pipeline of a page names. */
 function dataOf(page: string, path: string, ending: string): string | Buffer {
   if (path === "./mixed.jsonl") {
-    const row: object = JSON.parse(rowOf(page, "prompt"));
+    const row: object = JSON.parse(rowOf(page, "reward_model"));
     return ["openai/gsm8k", "math"]
       .map((data_source) => `${JSON.stringify({ ...row, data_source })}\n`)
       .join("");
   }
-  if (ending === "jsonl") return rowOf(page, /demonstration/.test(path) ? "messages" : "prompt");
+  if (/demonstration|pairs/.test(path)) {
+    return `${rowOf(page, /pairs/.test(path) ? "chosen" : "messages").trim()}\n`.repeat(200);
+  }
+  if (ending === "jsonl") return rowOf(page, "reward_model");
   const sums = Array.from({ length: 100 }, (_, at) => `${at} + 1?,${at + 1}\n`);
   if (ending === "csv") return `question,answer\n${sums.join("")}`;
   return readFileSync(join(root, "tests", "fixtures", "verl-parquet", "gsm8k.parquet"));
@@ -280,6 +282,7 @@ test("JSON is a task, a demonstration or a manifest, and right", async () => {
     const file = join(place, "row.jsonl");
     writeFileSync(file, text);
     if ("messages" in value) expect(await readDemonstrations(file), where).toHaveLength(1);
+    else if ("chosen" in value) expect(await readPreferences(file), where).toHaveLength(1);
     else if ("prompt" in value) expect(parseTasks(text, where)).toHaveLength(1);
     else if ("kind" in value) {
       const { document } = parseJson(text, where);

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import type { PreferenceSettings } from "../../../src/contracts/trainer.ts";
 import { type Aggregation, aggregationWeights } from "../../../src/learning/aggregation.ts";
 import type { ImportanceCorrection } from "../../../src/learning/importance-correction.ts";
 import { importanceWeights } from "../../../src/learning/importance-correction.ts";
@@ -25,7 +26,7 @@ import { relativeError } from "../torch-fixtures.ts";
 
 interface Case extends Partial<PolicyObjectiveSettingsOfCase> {
   kind?: "supervised" | "preference";
-  beta?: number;
+  preference?: Partial<PreferenceSettings>;
   aggregation?: Aggregation;
   lengthConstant?: number;
   advantages?: "sequence";
@@ -50,9 +51,9 @@ function bySequence(name: string, width = 1): Float32Array[] {
   });
 }
 
-function objectiveOf({ kind, beta, advantages: _, loss, ...settings }: Case): Objective {
+function objectiveOf({ kind, preference, advantages: _, loss, ...settings }: Case): Objective {
   if (kind === "supervised") return supervisedObjective;
-  if (kind === "preference") return preferenceObjective(beta!);
+  if (kind === "preference") return preferenceObjective(preference);
   const clips = { ratio: "token", clipLow: 0.2, clipHigh: 0.2, entropyCoefficient: 0 } as const;
   const custom = {
     loss: (tensors: Parameters<typeof softGate>[0]) => softGate(tensors, { positive: 1, negative: 1.05 }),
@@ -63,6 +64,7 @@ function objectiveOf({ kind, beta, advantages: _, loss, ...settings }: Case): Ob
 /** The sequences of the fixture as samples, with all that objectives read. */
 function samplesOf(settings: Case): TrainingSample[] {
   const { aggregation = "token-mean", lengthConstant, importanceCorrection = "none", kind } = settings;
+  const isMean = settings.preference?.loss === "ipo";
   const weights = aggregationWeights(counts, aggregation, lengthConstant);
   const shares = aggregationWeights(counts, "token-mean");
   const old = bySequence("oldLogProbabilities");
@@ -84,7 +86,7 @@ function samplesOf(settings: Case): TrainingSample[] {
         policyWeights: weights[index]!.map((weight, at) => weight * importance[at]!),
         shares: shares[index]!,
         sampleShares: new Float32Array(count).fill(1 / count),
-        signs: new Float32Array(count).fill(index % 2 === 0 ? 1 : -1),
+        signs: new Float32Array(count).fill((index % 2 === 0 ? 1 : -1) / (isMean ? count : 1)),
       },
     };
   });

@@ -32,7 +32,7 @@ test("from a file of pairs to steps by direct preference optimization", async ()
   });
   const weights = randomModelWeights(config, 1);
   const trainer = createTrainer({
-    ...{ config, seed: 1, preferenceBeta: 0.5 },
+    ...{ config, seed: 1 },
     state: copyTrainerState(freshTrainerState({ config }, weights)),
     reference: async () => weights,
     settings: {
@@ -42,7 +42,8 @@ test("from a file of pairs to steps by direct preference optimization", async ()
     },
   });
   const steps = [];
-  for (let epoch = 0; epoch < 15; epoch++) steps.push(await trainer.preferenceStep(pairs, 3e-3));
+  for (let epoch = 0; epoch < 15; epoch++)
+    steps.push(await trainer.preferenceStep(pairs, 3e-3, { beta: 0.5 }));
   await trainer.close();
   expect(steps[0]!.loss).toBeCloseTo(Math.LN2, 4);
   expect(steps.at(-1)).toMatchObject({ accuracy: 1 });

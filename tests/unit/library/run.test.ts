@@ -102,7 +102,9 @@ test("what a listener throws ends the work and is thrown; nothing is told after 
 
 test("the types say what there is", () => {
   expectTypeOf(run).toEqualTypeOf<Run>();
-  expectTypeOf<Extract<RunEvent, { type: "step" }>["record"]["rewardMean"]>().toEqualTypeOf<number>();
+  expectTypeOf<Extract<RunEvent, { type: "step" }>["record"]["rewardMean"]>().toEqualTypeOf<
+    number | undefined
+  >();
   expectTypeOf<RunEvent["type"]>().toEqualTypeOf<
     "note" | "server" | "progress" | "step" | "evaluation" | "waits"
   >();

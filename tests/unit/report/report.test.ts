@@ -141,7 +141,7 @@ test("copes with a run that has no steps yet", async () => {
   for (const step of [1, 2, 3, 4]) await run.store.remove(recordedStepKey(step));
   for (const name of ["evaluation-v0003", "evaluation-v0005"]) await run.store.remove(evaluationKey(name));
   const text = textOf(await reportOf(run));
-  expect(text).toContain("No step of reinforcement learning has finished yet.");
+  expect(text).toContain("No step has finished yet.");
   expect(text).toContain("after the warm start 16.7 %");
   expect(text).not.toContain("Trajectories before and after");
   await rm(join(run.folder.root, "evaluations"), { recursive: true });

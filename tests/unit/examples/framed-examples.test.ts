@@ -1,10 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { framedChats } from "../../../src/examples/framed-examples.ts";
 import { readDemonstrations } from "../../../src/pipeline/demonstrations.ts";
 import { loadPlan } from "../../../src/pipeline/load-plan.ts";
 import { toolDefinitions } from "../../../src/pipeline/tool-definitions.ts";
-import { framedDemonstrations } from "../../../src/roles/framed-demonstrations.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
 import { openRun } from "../../../src/runs/open-runs.ts";
 import { createFraming } from "../../../src/tokens/framing.ts";
@@ -36,7 +36,7 @@ test("demonstrations become tokens when they are asked for, as the policy frames
   const expected = (await readDemonstrations(demonstrations)).map(({ messages }, index) =>
     index === 1 ? undefined : framing.frameDemonstration(messages, toolDefinitions(plan)),
   );
-  const framed = await framedDemonstrations(run);
+  const framed = framedChats(run, await readDemonstrations(demonstrations));
   expect(framed.length).toBe(3);
   expect(await framed.at([2, 0, 2])).toEqual([expected[2], expected[0], expected[2]]);
   await expect(framed.at([0, 1])).rejects.toThrow("has none of the assistant's");

@@ -1,0 +1,44 @@
+import type { TrainExamplesInput } from "../src/contracts/activities.ts";
+import type { ExampleMetrics, TrainStepResult } from "../src/contracts/ledger.ts";
+import { exampleStep } from "../src/examples/example-step.ts";
+import { saved, type TrainerWorker, trainerStart } from "../src/roles/trainer-worker.ts";
+import { commitTree } from "../src/store/commit-tree.ts";
+import { trainedExamplesKey } from "../src/store/keys.ts";
+
+/**
+ * A step on demonstrations or pairs: its updates, what is held out measured after them, and the version they make, which its record
+ * commits. Done once a step, as `train-step` is. Throws ATTEMPT_SUPERSEDED, TRAINER_LACKS.
+ */
+export function trainExamples(worker: TrainerWorker) {
+  return async ({
+    run,
+    step,
+    policyVersion,
+  }: TrainExamplesInput): Promise<TrainStepResult<ExampleMetrics>> => {
+    const opened = await worker.openRun(run);
+    const { store, plan } = opened;
+    const key = trainedExamplesKey(step);
+    const recorded = await store.readTree(key);
+    if (recorded !== undefined) return resultOf(recorded.value);
+    const started = performance.now();
+    const next = policyVersion + 1;
+    return worker.train({
+      run,
+      from: `policy ${policyVersion}`,
+      to: `policy ${next}`,
+      start: trainerStart(plan, policyVersion),
+      work: async (trainer) => {
+        const metrics = await exampleStep(trainer, opened, await worker.examples(run), step);
+        const { value } = await commitTree(store, key, saved(trainer), () => ({
+          ...{ step, from: policyVersion, policyVersion: next, metrics, trajectories: [], leftOut: [] },
+          seconds: (performance.now() - started) / 1000,
+        }));
+        return resultOf(value);
+      },
+    });
+  };
+}
+
+function resultOf({ policyVersion, metrics, seconds }: TrainStepResult<ExampleMetrics>) {
+  return { policyVersion, metrics, seconds };
+}

@@ -1,0 +1,64 @@
+import type { MaskedTokens } from "../contracts/policy.ts";
+import type { DemonstratedChat } from "../pipeline/demonstrated-chat.ts";
+import { frameChat, readExamples } from "../pipeline/examples.ts";
+import { toolDefinitions } from "../pipeline/tool-definitions.ts";
+import { loadPolicy } from "../plugins/registry.ts";
+import type { OpenRun } from "../runs/open-runs.ts";
+import { inPart } from "../store/tree-part.ts";
+import { policyPart } from "../versions/version-parts.ts";
+import { type ExampleRows, exampleRows } from "./example-rows.ts";
+
+/** Chats as the policy of a run frames them. To frame thousands takes seconds: only those that are asked for become tokens, once. */
+export interface FramedChats {
+  readonly length: number;
+  /** Those at `indices`, in their order. */
+  at(indices: readonly number[]): Promise<MaskedTokens[]>;
+}
+
+/** The examples of a run. */
+export interface FramedExamples {
+  learned: FramedChats;
+  /** In the same order; empty of demonstrations. */
+  rejected: FramedChats;
+  /** The rows that are trained on, and those that are held out. */
+  rows: ExampleRows;
+}
+
+/** Reads the examples that the steps of a run train on. Throws WRONG_CONFIGURATION. */
+export async function framedExamples(run: OpenRun): Promise<FramedExamples> {
+  const { learned, rejected } = await readExamples(run.plan);
+  return {
+    learned: framedChats(run, learned),
+    rejected: framedChats(run, rejected),
+    rows: exampleRows(run.plan, learned.length),
+  };
+}
+
+/** Chats that become tokens when they are asked for. */
+export function framedChats({ plan, store }: OpenRun, chats: readonly DemonstratedChat[]): FramedChats {
+  const framed = new Map<number, MaskedTokens>();
+
+  async function frame(indices: readonly number[]): Promise<void> {
+    await inPart(store, policyPart(plan, 0), async (folder) => {
+      const policy = await (await loadPolicy(plan.policy)).open(folder, plan.policy.config);
+      const tools = toolDefinitions(plan);
+      try {
+        for (const index of indices) {
+          const chat = chats[index];
+          if (chat !== undefined) framed.set(index, frameChat(policy, chat, tools));
+        }
+      } finally {
+        await policy.close();
+      }
+    });
+  }
+
+  return {
+    length: chats.length,
+    at: async (indices) => {
+      const missing = [...new Set(indices)].filter((index) => !framed.has(index));
+      if (missing.length > 0) await frame(missing);
+      return indices.flatMap((index) => framed.get(index) ?? []);
+    },
+  };
+}

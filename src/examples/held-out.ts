@@ -1,0 +1,51 @@
+import type { ExampleMetrics } from "../contracts/ledger.ts";
+import type { MaskedTokens } from "../contracts/policy.ts";
+import type { Trainer } from "../contracts/trainer.ts";
+import { preferenceOf } from "../learning/preference-objective.ts";
+import type { OpenRun } from "../runs/open-runs.ts";
+import type { FramedExamples } from "./framed-examples.ts";
+import { pairsAt } from "./pairs.ts";
+import { trainerLacks } from "./trainer-lacks.ts";
+
+type HeldOutMetrics = Pick<ExampleMetrics, "heldOutLoss" | "heldOutAccuracy" | "heldOutMargin">;
+
+/** What a run's held-out examples say of the policy as it is now; nothing if none is held out. Throws TRAINER_LACKS. */
+export async function heldOutOf(
+  trainer: Trainer,
+  run: Pick<OpenRun, "plan" | "store">,
+  examples: FramedExamples,
+): Promise<HeldOutMetrics> {
+  const { heldOut: rows } = examples.rows;
+  const { dpo } = run.plan;
+  if (rows.length === 0) return {};
+  const score = async (sequences: MaskedTokens[]) => {
+    if (trainer.score === undefined) throw trainerLacks(run.plan, "score");
+    return trainer.score(sequences, "policy");
+  };
+  if (dpo === undefined) {
+    const sequences = await examples.learned.at(rows);
+    return { heldOutLoss: -sum(await score(sequences)) / sum(sequences.map(actions)) };
+  }
+  const pairs = await pairsAt(trainer, run, examples, rows);
+  const chosen = await score(pairs.map((pair) => pair.chosen));
+  const rejected = await score(pairs.map((pair) => pair.rejected));
+  const measured = pairs.map((pair, index) => {
+    const answer = (side: "chosen" | "rejected", policy = 0) => ({
+      ...{ policy, reference: pair.reference[side], tokens: actions(pair[side]) },
+    });
+    return preferenceOf(dpo, answer("chosen", chosen[index]), answer("rejected", rejected[index]));
+  });
+  return {
+    heldOutLoss: sum(measured.map(({ loss }) => loss)) / pairs.length,
+    heldOutAccuracy: sum(measured.map(({ accuracy }) => accuracy)) / pairs.length,
+    heldOutMargin: sum(measured.map(({ margin }) => margin)) / pairs.length,
+  };
+}
+
+function actions({ mask }: MaskedTokens): number {
+  return mask.filter((marked) => marked === 1).length;
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
