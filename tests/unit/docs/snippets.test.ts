@@ -148,8 +148,6 @@ test.each(of("yaml").map((snippet) => [nameOf(snippet), snippet] as const))(
       const file = join(folder, path);
       if (!existsSync(file)) writeFileSync(file, dataOf(snippet.page, path, ending));
     }
-    const { images } = Object(Object(pipeline).dataset);
-    if (typeof images === "string") mkdirSync(join(folder, images), { recursive: true });
     const file = `${fileOf(snippet)}.whole.yaml`;
     writeFileSync(file, "policy" in written ? snippet.text : JSON.stringify(pipeline));
     await expect(loadPlan(file)).resolves.toMatchObject({ steps: expect.any(Number) });
