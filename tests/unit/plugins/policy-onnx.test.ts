@@ -59,7 +59,7 @@ test("what the template is told is in version 0, and before it in how prompts ar
     plugin.open(version, { slots: 1, threads: 1 }),
   ]);
   const prompts = [counted, ...opened].map((one) => one?.framePrompt([{ role: "user", content: "?" }], []));
-  expect(prompts[0]?.text).toMatch(/^24 November, short: /);
+  expect(prompts[0]?.text).toMatch(/^24 November, short:/);
   expect(prompts[1]).toEqual(prompts[0]);
   expect(prompts[2]).toEqual(prompts[0]);
   for (const policy of opened) await policy.close();
