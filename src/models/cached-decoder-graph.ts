@@ -61,6 +61,8 @@ export function cachedDecoderGraph(
   return graph;
 }
 
+const dataTypes = { F32: "float32", F16: "float16", BF16: "bfloat16" } as const;
+
 /** A model to decode with: its weights as constants, an adapter's matrices as inputs of their names. */
 export function decodingModel(
   graph: Graph,
@@ -71,7 +73,7 @@ export function decodingModel(
 ): DecoderModel {
   const constant = (tensor: Tensor | StoredTensor): FloatValue =>
     "file" in tensor
-      ? graph.stored(tensor.file, tensor.offset, tensor.shape)
+      ? graph.stored(tensor.file, tensor.offset, tensor.shape, dataTypes[tensor.dtype])
       : graph.floats(tensor.data, tensor.shape);
   return {
     config,

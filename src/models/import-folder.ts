@@ -9,10 +9,11 @@ import { oneOrList, parseModelConfig, type SpecialTokenIds } from "./model-confi
 import { checkModelWeights, modelWeightShapes } from "./model-weights.ts";
 import { copyTokenizerFiles, writeConfigFiles } from "./policy-folder.ts";
 import type { Tensor } from "./safetensors.ts";
+import { storedType } from "./weight-sources.ts";
 
 /**
- * Writes the model in a folder of Hugging Face's files into another, as a policy: the weights as float32, config.json
- * as it was understood, the tokenizer's files as they are. Throws MODEL_CONFIG_INVALID, TOKENIZER_INVALID,
+ * Writes the model in a folder of Hugging Face's files into another, as a policy: the weights in the type that all of
+ * them are stored in (else as float32), config.json as it was understood, the tokenizer's files as they are. Throws MODEL_CONFIG_INVALID, TOKENIZER_INVALID,
  * CHECKPOINT_INVALID, SAFETENSORS_INVALID and MODEL_WEIGHTS_MISMATCH.
  */
 export async function importFolder(source: string, folder: string): Promise<void> {
@@ -29,7 +30,7 @@ export async function importFolder(source: string, folder: string): Promise<void
   const weights = modelWeights(config, await readWeights(source));
   await copyTokenizerFiles(source, folder);
   await writeConfigFiles(folder, config, tokens);
-  await writeWeights(folder, weights);
+  await writeWeights(folder, weights, { dtype: await storedType(source) });
 }
 
 /** The weights that the configuration asks for, in its order; others are refused where they would change something. */

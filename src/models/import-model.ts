@@ -6,7 +6,7 @@ import { importFolder } from "./import-folder.ts";
 import { fetchKnownModel, knownModelNames } from "./known-models.ts";
 
 /**
- * Writes a model into `folder` as a policy: Hugging Face's files, the weights as float32. `source` is a GGUF file, a
+ * Writes a model into `folder` as a policy: Hugging Face's files, the weights of a GGUF file as float32. `source` is a GGUF file, a
  * folder of Hugging Face's files, or a name such as smollm2-135m-instruct, which is downloaded once. Throws
  * MODEL_NOT_FOUND, PACKAGE_FETCH_FAILED, and what the formats throw.
  */

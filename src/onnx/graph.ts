@@ -5,6 +5,9 @@ import { elementCount } from "./element-count.ts";
 /** The element types in use; the half ones only between nodes, written by inHalfPrecision. */
 export type DataType = "float32" | "float16" | "bfloat16" | "int32" | "int64" | "bool";
 
+/** Those of them that are numbers with a fraction. */
+export type FloatDataType = Extract<DataType, "float32" | "float16" | "bfloat16">;
+
 /** A tensor inside a graph. `graph` is the graph that made it; operators find it there. */
 export interface Value<Type extends DataType = DataType> {
   readonly name: string;
@@ -52,7 +55,7 @@ export interface Initializer {
   readonly data: Float32Array | BigInt64Array | StoredFloats;
 }
 
-/** Float32 numbers in a file of the folder that the session reads weights from; the offset counts bytes. */
+/** Numbers in a file of the folder that the session reads weights from; the offset counts bytes. */
 export interface StoredFloats {
   readonly file: string;
   readonly offset: number;
@@ -77,8 +80,11 @@ export interface Graph {
   input<Type extends DataType>(name: string, dtype: Type, shape: Shape): Value<Type>;
   /** A float constant; equal scalars are one. */
   floats(data: readonly number[] | Float32Array, shape?: readonly number[]): FloatValue;
-  /** A float constant that stays in its file: it is mapped into memory, not copied through the model. */
-  stored(file: string, offset: number, shape: readonly number[]): FloatValue;
+  /**
+   * A float constant that stays in its file: it is mapped into memory, not copied through the model. Numbers of half
+   * precision are widened by the runtime as it prepares the model.
+   */
+  stored(file: string, offset: number, shape: readonly number[], dtype?: FloatDataType): FloatValue;
   /** A one-dimensional int64 constant (or a scalar with shape []); equal ones are one. */
   ints(data: readonly number[], shape?: readonly number[]): IntValue;
   /** A shape as an int64 tensor, sizes known only at run time included. */
@@ -264,11 +270,13 @@ export function createGraph(): Graph {
       constants.set(key, made);
       return made;
     },
-    stored(file, offset, shape) {
-      const value: FloatValue = { name: `constant_${count++}`, dtype: "float32", shape, graph };
-      const byteLength = 4 * elementCount(shape);
+    stored(file, offset, shape, dtype = "float32") {
+      const value = { name: `constant_${count++}`, dtype, shape, graph };
+      const byteLength = (dtype === "float32" ? 4 : 2) * elementCount(shape);
       initializers.push({ value, data: { file, offset, byteLength } });
-      return value;
+      if (isOf("float32")(value)) return value;
+      const attributes = { to: 1 };
+      return emitNode("Cast", [value], { dtype: "float32", shape }, attributes, "");
     },
     ints(data, shape = [data.length]) {
       const key = `int:${shape}:${data.join()}`;

@@ -1,3 +1,5 @@
+import { mkdtemp, open } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { batchFeeds, batchSequences } from "../../../src/learning/batch.ts";
 import type { CachedDecoder } from "../../../src/models/cached-decoder.ts";
@@ -5,15 +7,22 @@ import { createCachedDecoder } from "../../../src/models/create-cached-decoder.t
 import { decoderForward } from "../../../src/models/decoder.ts";
 import { languageModelHead } from "../../../src/models/decoder-blocks.ts";
 import { decoderInputs } from "../../../src/models/decoder-inputs.ts";
+import type { FloatType } from "../../../src/models/float-types.ts";
 import { type ModelConfig, modelConfig } from "../../../src/models/model-config.ts";
 import { modelWeightShapes, randomModelWeights, weightInputs } from "../../../src/models/model-weights.ts";
 import { rotaryTables } from "../../../src/models/rotary-tables.ts";
-import type { Tensor } from "../../../src/models/safetensors.ts";
+import { readSafetensors, type Tensor, writeSafetensors } from "../../../src/models/safetensors.ts";
+import { readSafetensorsHeader } from "../../../src/models/safetensors-header.ts";
+import type { WeightSources } from "../../../src/models/weight-sources.ts";
 import { createGraph } from "../../../src/onnx/graph.ts";
 import { modelBytes } from "../../../src/onnx/model-bytes.ts";
 import { logSoftmax } from "../../../src/onnx/reductions.ts";
 import { createSession } from "../../../src/onnx/session.ts";
 import { createKeyValueCache } from "../../../src/sampling/key-value-cache.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { relativeError } from "../torch-fixtures.ts";
+
+const work = temporaryFolder();
 
 const shape = {
   vocab_size: 50,
@@ -60,8 +69,8 @@ async function trainingLogProbabilities(config: ModelConfig, weights: Map<string
 }
 
 /** Reads all sequences in parts of `part` tokens with a cache; returns the logits after each part's last token. */
-async function readInParts(config: ModelConfig, weights: Map<string, Tensor>, part: number) {
-  const model = await createCachedDecoder(config, { tensors: weights }, { threads: 2 });
+async function readInParts(config: ModelConfig, sources: WeightSources, part: number) {
+  const model = await createCachedDecoder(config, sources, { threads: 2 });
   models.push(model);
   const { num_hidden_layers: layers, num_key_value_heads: heads, head_dim: headSize } = config;
   const cache = createKeyValueCache({ layers, heads, headSize, step: model.capacityStep });
@@ -144,12 +153,35 @@ test.each(variants)("reading with a cache agrees with the training forward: %s",
   const weights = randomModelWeights(config, 3);
   const expected = await trainingLogProbabilities(config, weights);
   for (const part of [1, 7, 64]) {
-    for (const { row, at, logits } of await readInParts(config, weights, part)) {
+    for (const { row, at, logits } of await readInParts(config, { tensors: weights }, part)) {
       const total = Math.log(logits.reduce((sum, logit) => sum + Math.exp(logit), 0));
       const gaps = [...expected(row, at)].map((logprob, token) => Math.abs(logits[token]! - total - logprob));
       expect(Math.max(...gaps)).toBeLessThan(1e-4);
     }
   }
+});
+
+test.each<[FloatType, number]>([
+  ["BF16", 8],
+  ["BF16", 16],
+  ["F16", 16],
+])("weights of %s that stay in their file give what they give widened: heads of %d", async (dtype, size) => {
+  const config = modelConfig({ ...shape, num_key_value_heads: 2, head_dim: size });
+  const folder = await mkdtemp(join(work, dtype));
+  const path = join(folder, "model.safetensors");
+  await writeSafetensors(path, randomModelWeights(config, 3), { dtype });
+  const file = await open(path);
+  const header = await readSafetensorsHeader(path, file);
+  await file.close();
+  const stored = [...header].map(([name, { shape, begin }]) => {
+    return [name, { dtype, shape, file: "model.safetensors", offset: begin }] as const;
+  });
+  const widened = await readInParts(config, { tensors: await readSafetensors(path) }, 7);
+  const mapped = await readInParts(config, { folder, tensors: new Map(stored) }, 7);
+  expect(mapped.length).toBe(widened.length);
+  mapped.forEach(({ logits }, at) => {
+    expect(relativeError(logits, widened[at]!.logits)).toBeLessThan(1e-5);
+  });
 });
 
 test("refuses weights that are not those of the configuration", async () => {

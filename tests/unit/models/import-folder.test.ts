@@ -5,6 +5,7 @@ import { readWeights, writeWeights } from "../../../src/models/checkpoint.ts";
 import { importModel } from "../../../src/models/import-model.ts";
 import { readModelConfig } from "../../../src/models/model-config-file.ts";
 import type { Tensor } from "../../../src/models/safetensors.ts";
+import { storedType } from "../../../src/models/weight-sources.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const fixture = join(import.meta.dirname, "../sampling/fixtures/policy");
@@ -29,11 +30,12 @@ async function replaceWeights(changed: Map<string, Tensor>, options = {}): Promi
   await writeWeights(source, changed, options);
 }
 
-test("a folder of Hugging Face's files becomes a policy with float32 weights", async () => {
+test("a folder of Hugging Face's files becomes a policy whose weights stay as narrow as they were", async () => {
   await replaceWeights(weights, { dtype: "BF16", shardBytes: 20_000 });
   await configure({ torch_dtype: "bfloat16", eos_token_id: [2, 0] });
   await importModel(source, target);
   expect(await readWeights(target)).toEqual(await readWeights(source));
+  expect(await storedType(target)).toBe("BF16");
   expect(await readModelConfig(join(target, "config.json"))).toEqual(
     await readModelConfig(join(source, "config.json")),
   );

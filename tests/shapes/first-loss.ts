@@ -1,0 +1,31 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { batchFeeds, batchSequences, type TokenSequence } from "../../src/learning/batch.ts";
+import { scoringModel } from "../../src/learning/training-graphs.ts";
+import { readWeights } from "../../src/models/checkpoint.ts";
+import { readModelConfig } from "../../src/models/model-config-file.ts";
+import { checkModelWeights } from "../../src/models/model-weights.ts";
+import { createSession } from "../../src/onnx/session.ts";
+
+// node tests/shapes/first-loss.ts FOLDER: the loss of the batch that first-loss.py left with a model of a published
+// size, beside transformers'. A run by hand, of minutes and gigabytes.
+const [folder = ""] = process.argv.slice(2);
+const config = await readModelConfig(join(folder, "config.json"));
+const weights = await readWeights(folder);
+checkModelWeights(config, weights);
+const theirs: { sequences: TokenSequence[]; loss: number; losses: number[] } = JSON.parse(
+  await readFile(join(folder, "loss.json"), "utf8"),
+);
+const { bytes, reads } = scoringModel({ config }, { values: false });
+const session = await createSession(bytes, { threads: 2 });
+const outputs = await session.run({
+  ...Object.fromEntries(reads.map((name) => [name, weights.get(name)!])),
+  ...batchFeeds(batchSequences(theirs.sequences, config)),
+});
+const losses = outputs.floats("logProbabilities").map((value) => -value);
+const loss = losses.reduce((sum, value) => sum + value, 0) / losses.length;
+const gap = theirs.losses.reduce((most, value, at) => Math.max(most, Math.abs(value - losses[at]!)), 0);
+process.stdout.write(
+  `${JSON.stringify({ model_type: config.model_type, loss, transformers: theirs.loss, largestGapOfAToken: gap })}\n`,
+);
+await session.close();
