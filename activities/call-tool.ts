@@ -93,6 +93,7 @@ export function callTool(worker: ToolWorker, tool: string, called = tool) {
         tool: called,
         arguments: input.arguments,
         ...(approval === undefined ? {} : { approval }),
+        ...(input.byLoop === undefined ? {} : { byLoop: input.byLoop }),
       };
       if (problem !== undefined) {
         return {

@@ -65,7 +65,7 @@ export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
         sampling.maxTokens,
         (input.tokenLimit ?? Number.POSITIVE_INFINITY) - tokens.length,
       );
-      const tools = asked?.tools ?? toolDefinitions(plan);
+      const tools = asked?.tools ?? offeredTools(plan, input.offered);
       const stop = [...(sampling.stop ?? []), ...stopTexts(plan.rollout, tools)];
       await lookAgain(); // the version may have been loaded meanwhile
       const request = {
@@ -118,12 +118,13 @@ export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
         seconds: (performance.now() - started) / 1000,
         workSeconds,
         ...(input.said === undefined ? {} : { said: input.said }),
+        ...(input.agent === undefined ? {} : { agent: input.agent }),
         ...(asked === undefined ? {} : { request: recordedRequest(asked) }),
       };
     });
     const result = resultOf(recorded);
     const { expression } = plan.rollout;
-    const read = expression && expressionReader(expression)(result.action, toolDefinitions(plan));
+    const read = expression && expressionReader(expression)(result.action, offeredTools(plan, input.offered));
     return {
       ...result,
       ...(named === undefined ? {} : { prompt: named }),
@@ -134,7 +135,7 @@ export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
 
 /** The messages with their images: those that the task's prompt shows, or those that tools answered with in the turn before. */
 async function withImages(
-  { place, turn, callsBefore, request, source, promptOf = source }: GenerateTurnInput,
+  { place, turn, callsBefore, answers, request, source, promptOf = source }: GenerateTurnInput,
   messages: Message[],
   run: OpenRun,
   tasks: RunTasks,
@@ -149,7 +150,8 @@ async function withImages(
     return [...prompt, ...messages.slice(task.prompt.length)];
   }
   if (turn === 1 || request !== undefined) return messages; // an agent's have their own
-  const calls = await readCalls(journal, place, turn - 1, callsBefore);
+  const { turn: answered, calls: begun } = answers ?? { turn: turn - 1, calls: callsBefore };
+  const calls = await readCalls(journal, place, answered, begun);
   return withImagesOf(
     messages,
     calls.map(({ recorded }) => recorded),
@@ -160,6 +162,12 @@ async function imageBytes(store: OpenRun["store"], sha256: string): Promise<Uint
   const bytes = await store.readBytes(sha256);
   if (bytes !== undefined) return bytes;
   throw new EverturnError("RECORD_CORRUPT", { file: `bytes ${sha256}`, reason: "they are gone, or changed" });
+}
+
+/** The functions of a plan that the policy may call in a turn. */
+function offeredTools(plan: Plan, offered: GenerateTurnInput["offered"]): ToolDefinition[] {
+  const tools = toolDefinitions(plan);
+  return offered === undefined ? tools : tools.filter(({ name }) => offered.includes(name));
 }
 
 /** What a turn is recorded with of the request that it answers: a row has the tools that it began with. */

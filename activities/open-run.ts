@@ -1,9 +1,10 @@
 import type { RunActivities } from "../src/contracts/activities.ts";
 import type { StepRecord } from "../src/contracts/generated/step-record.ts";
-import type { Plan } from "../src/contracts/plan.ts";
+import type { Plan, ResolvedLoop } from "../src/contracts/plan.ts";
 import type { TrainingProgress } from "../src/contracts/run.ts";
 import type { RunSettings } from "../src/contracts/run-settings.ts";
 import type {
+  LoopBinding,
   RetrySettings,
   RewardBinding,
   RewardBindings,
@@ -43,7 +44,7 @@ export function openRunActivity(
 
 /** What the workflows need of a plan. */
 export function runSettings(plan: Plan): RunSettings {
-  const { rollout, evaluation, loop } = plan;
+  const { rollout, evaluation, loop, loops } = plan;
   return {
     seed: plan.seed,
     steps: plan.steps,
@@ -60,12 +61,19 @@ export function runSettings(plan: Plan): RunSettings {
     limits: trajectoryLimits(rollout.limits),
     evaluationEvery: evaluation.every,
     evaluationTasks: evaluation.tasks,
-    loop: { plugin: loop.name, config: loop.config },
+    loop: loopBinding(loop),
+    ...(loops === undefined
+      ? {}
+      : { loops: Object.fromEntries(Object.entries(loops).map(([name, one]) => [name, loopBinding(one)])) }),
     ...(rollout.format === undefined ? {} : { format: rollout.format }),
     tools: plan.tools.flatMap((tool) => toolBinding(tool, rollout.toolRecordings)),
     ...(plan.changes === undefined ? {} : { planChanges: plan.changes.length }),
     reward: rewardBindings(plan.rewards),
   };
+}
+
+function loopBinding({ name, config, tools }: ResolvedLoop): LoopBinding {
+  return { plugin: name, config, ...(tools === undefined ? {} : { tools }) };
 }
 
 function rewardBindings(rewards: Plan["rewards"]): RewardBindings {
@@ -104,6 +112,7 @@ function toolBinding(tool: Plan["tools"][number], recordings: string | undefined
     ...(recordings === undefined ? {} : { recordings }),
     ...(approval === undefined ? {} : { approval }),
     ...(manifest.tool?.person === true ? { person: true } : {}),
+    ...(manifest.tool?.forLoops === true ? { forLoops: true } : {}),
   }));
 }
 

@@ -1,6 +1,7 @@
 import { Context } from "@temporalio/activity";
 import { askTrajectory } from "../src/agents/ask-trajectory.ts";
 import { openTrajectorySession } from "../src/agents/trajectory-session.ts";
+import { loopOfTask } from "../src/contracts/plan-loops.ts";
 import type { RunAgentInput, RunAgentResult } from "../src/contracts/session.ts";
 import { loadPolicy } from "../src/plugins/registry.ts";
 import type { ToolWorker } from "../src/roles/tool-worker.ts";
@@ -19,13 +20,14 @@ export function runAgent(worker: ToolWorker, tasks: RunTasks) {
     report: Report,
   ): Promise<RunAgentResult> => {
     const run = await worker.openRun(place.run);
-    const { loop, policy, rollout } = run.plan;
+    const { plan } = run;
     const task = await taskAt(run, tasks, source, place.task);
+    const loop = loopOfTask(plan, task) ?? plan.loop;
     const ask = askTrajectory(Context.current().client, place.id, signal);
-    const traits = (await loadPolicy(policy)).traits?.(structuredClone(policy.config));
+    const traits = (await loadPolicy(plan.policy)).traits?.(structuredClone(plan.policy.config));
     const keep = traits?.readsImages === true ? run.store.bytes : undefined;
     const journal = await worker.journal(place.run);
-    const session = await openTrajectorySession(place, rollout, journal, ask, keep);
+    const session = await openTrajectorySession(place, plan.rollout, journal, ask, keep);
     const answer = await worker.agents.run({ loop, place, task, session, signal, report });
     return answer === "" ? {} : { answer };
   };

@@ -16,6 +16,7 @@ import { callService } from "../src/tools/service.ts";
 import { readEnded } from "../src/trajectory/ended-trajectory.ts";
 import { finalAnswer } from "../src/trajectory/final-answer.ts";
 import { recordedOnce } from "../src/trajectory/journal.ts";
+import { scoredTurns } from "../src/trajectory/policy-calls.ts";
 import { trajectoryRecord } from "../src/trajectory/trajectory-record.ts";
 
 /**
@@ -61,7 +62,15 @@ export function scoreTrajectory(worker: ToolWorker, tasks: RunTasks) {
           const work = async () => {
             await lookAgain();
             await lookAtPart?.();
-            return reward.plugin.score({ task, turns, outcome, answer, config, signal, ...states });
+            return reward.plugin.score({
+              task,
+              turns: scoredTurns(turns),
+              outcome,
+              answer,
+              config,
+              signal,
+              ...states,
+            });
           };
           const options = { failures: { store, keyOf, part }, attempt, signal, onWait: report };
           return (await callService(reward, work, options)).answer;

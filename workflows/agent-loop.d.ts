@@ -1,8 +1,5 @@
-/** The run's agent loop, which the bundler puts here (src/temporal/bundle-workflows.ts). */
-declare module "@everturn/agent-loop" {
-  const loop: import("../src/contracts/loop.ts").AgentLoop;
-  export default loop;
+/** The run's agent loops by the names of their plugins, which the bundler puts here (src/temporal/bundle-workflows.ts). */
+declare module "@everturn/agent-loops" {
+  const loops: Record<string, import("../src/contracts/loop.ts").AgentLoop>;
+  export default loops;
 }
-
-/** The name of its plugin. */
-declare const AGENT_LOOP: string;

@@ -1,4 +1,4 @@
-import loop from "@everturn/agent-loop";
+import loops from "@everturn/agent-loops";
 import { trajectoryWorkflow } from "./trajectory.ts";
 
 export { evaluation } from "./evaluation.ts";
@@ -6,5 +6,5 @@ export { shard } from "./shard.ts";
 export { step } from "./step.ts";
 export { training } from "./training.ts";
 
-/** The trajectory workflow with the loop that this bundle was made for. */
-export const trajectory = trajectoryWorkflow({ [AGENT_LOOP]: loop });
+/** The trajectory workflow with the loops that this bundle was made for. */
+export const trajectory = trajectoryWorkflow(loops);

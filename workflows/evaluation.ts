@@ -69,7 +69,7 @@ function evaluated({ settings, plan }: EvaluationInput): RunSettings {
   return {
     ...settings,
     sampling: { temperature: plan.temperature ?? 0, maxTokens: settings.sampling.maxTokens },
-    tools: plan.withoutTools === true ? [] : settings.tools,
+    tools: plan.withoutTools === true ? settings.tools.filter(({ forLoops }) => forLoops) : settings.tools,
   };
 }
 

@@ -1,4 +1,3 @@
-import type { AgentLoop } from "../src/contracts/loop.ts";
 import type { Message } from "../src/contracts/message.ts";
 import type {
   Outcome,
@@ -7,6 +6,7 @@ import type {
   TurnRecord,
 } from "../src/contracts/trajectory.ts";
 import { type AgentSession, agentSession } from "./agent-session.ts";
+import type { ChosenLoop } from "./chosen-loop.ts";
 import { failure } from "./failure.ts";
 import { historyBound } from "./history-bound.ts";
 import { openTurn } from "./open-turn.ts";
@@ -34,7 +34,7 @@ export interface OpenTrajectory {
   /** The task as its user words it, cut at a bound; its id until it has been read. */
   prompt(): string;
   /** Takes the next turn. Says how the trajectory ended, by its loop or by a limit, or "continue". */
-  takeTurn(loop: AgentLoop): Promise<Outcome | "continue">;
+  takeTurn(loop: ChosenLoop): Promise<Outcome | "continue">;
   /** Whether its history has grown so long that it should continue as new. */
   isHistoryLong(): boolean;
   /** The newest action's text. */
@@ -79,13 +79,13 @@ export function openTrajectory(input: TrajectoryInput, show: (transcript: string
     return cut(messages.at(-1)?.content ?? place.task, 2_000);
   }
 
-  async function takeTurn(loop: AgentLoop): Promise<Outcome | "continue"> {
+  async function takeTurn(loop: ChosenLoop): Promise<Outcome | "continue"> {
     if (orders.isPaused()) await orders.gate();
     const bound = timeOfTurn(limits, state.progress.workedMs);
     const turn = openTurn(
       input,
       { now: () => state, apply },
-      { task, spans, orders, session, bound },
+      { loop, task, spans, orders, session, bound },
       (record) => {
         lastAction = record.action;
         current = record;
@@ -93,7 +93,7 @@ export function openTrajectory(input: TrajectoryInput, show: (transcript: string
       },
     );
     try {
-      const said = await turn.take(loop);
+      const said = await turn.take();
       const ended = said === "continue" && turn.isDone() ? "done" : said;
       if (ended !== "continue" && !goesOn(ended, turn.number)) return ended;
     } finally {
@@ -102,8 +102,7 @@ export function openTrajectory(input: TrajectoryInput, show: (transcript: string
     }
     const { progress } = state;
     if (progress.turns < turn.number) {
-      const { plugin } = input.loop;
-      throw failure("LOOP_TURN_INVALID", { loop: plugin, turn: turn.number, count: "no action" });
+      throw failure("LOOP_TURN_INVALID", { loop: loop.plugin, turn: turn.number, count: "no action" });
     }
     return reachedLimit(limits, progress, progress.workedMs) ?? "continue";
   }

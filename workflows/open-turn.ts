@@ -1,28 +1,35 @@
-import { CancellationScope } from "@temporalio/workflow";
-import type { GenerateTurnInput, GenerateTurnResult, GivenTask } from "../src/contracts/activities.ts";
+import { CancellationScope, sleep } from "@temporalio/workflow";
+import type { GenerateTurnResult } from "../src/contracts/activities.ts";
 import type { Approval } from "../src/contracts/approval.ts";
-import type { AgentLoop, LoopContext, Observation } from "../src/contracts/loop.ts";
-import type { SpokenMessage, ToolCall } from "../src/contracts/message.ts";
+import type {
+  Action,
+  AgentRequest,
+  LoopContext,
+  Observation,
+  SubAgentOptions,
+} from "../src/contracts/loop.ts";
+import type { Message, SpokenMessage, ToolCall, ToolDefinition } from "../src/contracts/message.ts";
 import type { ParsedCall, ReadAction } from "../src/contracts/parsed-action.ts";
-import type { SessionRequest } from "../src/contracts/session.ts";
 import type {
   Outcome,
   ToolBinding,
   ToolCallRecord,
   TrajectoryInput,
-  TrajectoryProgress,
   TurnRecord,
 } from "../src/contracts/trajectory.ts";
 import { identified } from "../src/formats/action-format.ts";
 import { parseAction } from "../src/formats/parse-action.ts";
 import type { AgentSession, WaitingRequest } from "./agent-session.ts";
 import { callSlots } from "./call-slots.ts";
+import type { ChosenLoop } from "./chosen-loop.ts";
+import { conversationOf, saidByOthers } from "./conversations.ts";
 import { failure } from "./failure.ts";
 import type { LiveOrders } from "./orders.ts";
 import { schedule } from "./schedule.ts";
 import { callToolActivity, checkQuestion, toolOf } from "./tool-activity.ts";
 import type { TrajectoryEvent, TrajectoryState } from "./trajectory-state.ts";
 import { isGeneratedHere, type TrajectoryTask } from "./trajectory-task.ts";
+import { generateTurnInput } from "./turn-request.ts";
 import type { TurnSpans } from "./turn-spans.ts";
 import { turnTime } from "./turn-time.ts";
 
@@ -36,7 +43,7 @@ export interface OpenTurn {
    * Has the agent loop take it: what the loop says, or "time-limit" when the turn has taken the time that it may. When
    * it fails, what it began and is under way is cancelled, and waited for.
    */
-  take(loop: AgentLoop): Promise<Outcome | "continue">;
+  take(): Promise<Outcome | "continue">;
   /** Whether a tool said that there is nothing more to do. */
   isDone(): boolean;
   /** Adds what came of it to the trajectory's state, and returns it. */
@@ -44,6 +51,7 @@ export interface OpenTurn {
 }
 
 interface TurnOptions {
+  loop: ChosenLoop;
   task: TrajectoryTask;
   spans: TurnSpans;
   orders: LiveOrders;
@@ -62,7 +70,7 @@ interface TurnState {
 export function openTurn(
   input: TrajectoryInput,
   { now, apply }: TurnState,
-  { task, spans, orders, session, bound }: TurnOptions,
+  { loop, task, spans, orders, session, bound }: TurnOptions,
   onChange: (record: TurnRecord) => void,
 ): OpenTurn {
   const { place, queues } = input;
@@ -70,7 +78,9 @@ export function openTurn(
   const record: TurnRecord = { action: "", toolCalls: [] };
   const slots = callSlots(record);
   const bindings = new Map(input.tools.map((tool) => [tool.definition.name, tool]));
-  const definitions = input.tools.map((tool) => tool.definition);
+  const offered = offeredBy(loop, input.tools);
+  /** What a fork has of another trajectory. */
+  const isCopied = turn <= (input.origin?.turns ?? 0);
   const underWay = new Set<Promise<unknown>>();
   let scope: CancellationScope | undefined;
   const time = turnTime(bound, () => scope?.cancel());
@@ -100,6 +110,10 @@ export function openTurn(
     return { call, answer };
   }
 
+  function misused(count: string): Error {
+    return failure("LOOP_TURN_INVALID", { loop: loop.plugin, turn, count });
+  }
+
   function refuse(tool: string, written: ToolCallRecord["arguments"], observation: string): Observation {
     const { call, answer } = reserve();
     apply({ type: "refused", call: { turn, call, tool, arguments: written, observation } });
@@ -107,132 +121,173 @@ export function openTurn(
   }
 
   const context: LoopContext = {
-    ...{ turn, tools: definitions, config: input.loop.config, state: now().progress.loopState },
+    ...{ turn, tools: offered, config: loop.config, state: now().progress.loopState },
     task: task.read,
     nextRequest: async () => {
       asked = await session.next();
       return asked?.request;
     },
-    generate: async (request) => {
-      const answering = request === undefined ? undefined : asked;
-      if (answering?.request !== request)
-        throw failure("LOOP_TURN_INVALID", {
-          loop: input.loop.plugin,
-          turn,
-          count: "an action for another turn's request",
-        });
-      for (const call of answering?.request.answered ?? [])
-        apply({ type: "refused", call: { ...call, valid: true } });
-      if (isAsked) {
-        throw failure("LOOP_TURN_INVALID", { loop: input.loop.plugin, turn, count: "a second action" });
-      }
-      isAsked = true;
-      const isFirstOwn = turn === (input.origin?.turns ?? 0) + 1;
-      const own = (isFirstOwn ? input.said : undefined) ?? [];
-      const said = [...own, ...now().orders.messages];
-      apply({ type: "said", own });
-      if (said.length > 0) record.said = said;
-      const options = { summary: `turn ${turn}`, isQuick: input.quickTurns };
-      spans.begin(turn);
-      const isPrompted = answering === undefined && now().progress.head === null;
-      const first = isPrompted ? await task.given(isGeneratedHere(input)) : undefined;
-      const result = await part(() =>
-        time.within("generate-turn", (timeLimit) => {
-          const request = generateTurnInput(input, now().progress, {
-            said,
-            first,
-            timeLimit,
-            asked: answering?.request,
-          });
-          return schedule(queues, "generate-turn", request, options);
-        }),
-      );
-      if (result.prompt !== undefined) task.onPrompt(result.prompt);
-      apply({ type: "generated", turn, result });
-      record.action = result.action;
-      read = result.read;
-      onChange(record);
-      if (answering !== undefined) answered(answering, result);
-      return { text: result.action, finishReason: result.finishReason };
-    },
+    generate: (request) => generated(request),
+    agent: (name, options) => ({
+      generate: () => generated(undefined, { name, ...options }),
+      append: (observations) => append(observations, name),
+      say: (content) => apply({ type: "observed", messages: [{ role: "user", content }], agent: name }),
+    }),
     parse: ({ text }) => {
       const { toolCalls: callsBefore } = now().progress;
       if (read !== undefined) return identified(read, callsBefore);
       const { format } = input;
       return parseAction(text, {
-        tools: definitions,
+        tools: offered,
         callsBefore,
         ...(format === undefined ? {} : { format }),
       });
     },
-    callTool: async (call) => {
+    callTool: (call) => {
       const binding = bindings.get(call.name);
-      if (binding === undefined) {
-        return refuse(call.name, call.arguments, unknownTool(call.name, [...bindings.keys()]));
-      }
-      const tool = toolOf(binding);
-      const slot = reserve();
-      const isAsked = needsPerson(binding);
-      if (isAsked && binding.person === true) {
-        const request = { place, turn, call: slot.call, arguments: call.arguments };
-        const onHolder = () => {};
-        const wrong = await part(() =>
-          checkQuestion(binding, request, { queues, holder: undefined, onHolder }),
-        );
-        if (wrong !== undefined) {
-          const { observation, valid, attempts } = wrong;
-          return slot.answer({ tool: call.name, arguments: call.arguments, observation, valid, attempts });
-        }
-      }
-      const approval = isAsked ? await part(() => askPerson(binding, call, slot.call)) : undefined;
-      if (approval !== undefined && "reason" in approval)
-        return slot.answer(denied(call, slot.call, approval));
-      const decided = approval === undefined ? {} : { approval: approval.decision };
-      const answer = approval?.decision === "answered" ? { answer: approval.answer } : {};
-      const made = { ...call, arguments: approval?.arguments ?? call.arguments };
-      apply({ type: "called", tool: call.name });
-      const { recordings } = binding;
-      const needsTask = binding.stateful || recordings !== undefined;
-      const request = {
-        ...{ place, turn, call: slot.call, arguments: made.arguments },
-        ...(needsTask ? { task: await task.read() } : {}),
-        ...(recordings === undefined ? {} : { recordings }),
-        ...decided,
-        ...answer,
-      };
-      const { observation, valid, attempts, invalid, done } = await part(() =>
-        inOrder(binding, () => {
-          const { toolsHolding, holders } = now().progress;
-          const continues = toolsHolding.includes(tool) ? { continues: true } : {};
-          const held = {
-            holder: holders?.[tool],
-            onHolder: (queue: string) => apply({ type: "held", tool, queue }),
-          };
-          return time.within(call.name, (limit) => {
-            const timeLimit = limit === undefined ? {} : { timeLimit: limit };
-            return callToolActivity(binding, { ...request, ...continues, ...timeLimit }, { queues, ...held });
-          });
-        }),
-      );
-      const isAnswered = valid || invalid !== undefined;
-      if (binding.stateful && isAnswered) apply({ type: "holds", tool });
-      return slot.answer({
-        ...{ tool: call.name, arguments: made.arguments, observation, valid, attempts },
-        ...(done === undefined ? {} : { done }),
-        ...decided,
-      });
+      const names = offered.map(({ name }) => name);
+      return binding === undefined || !names.includes(call.name)
+        ? Promise.resolve(refuse(call.name, call.arguments, unknownTool(call.name, names)))
+        : called(binding, call);
+    },
+    useTool: async (name, parameters) => {
+      const binding = bindings.get(name);
+      if (binding === undefined) throw failure("LOOP_TOOL_MISSING", { loop: loop.plugin, tool: name });
+      return called(binding, { name, arguments: parameters }, { byLoop: true });
+    },
+    sleep: async (milliseconds) => {
+      if (!isCopied) await part(() => sleep(milliseconds));
     },
     reject: (call, reason) => refuse("", call, reason),
-    append: (observations) => {
-      for (const { tool, text } of observations) {
-        const cut = text.length - room;
-        const content = cut <= 0 ? text : `${text.slice(0, room)}\n[${cut} characters cut]`;
-        room = Math.max(0, -cut);
-        apply({ type: "observed", messages: [{ role: "tool", name: tool, content }] });
-      }
-    },
+    append: (observations) => append(observations),
     say: (content) => apply({ type: "told", message: { role: "user", content } }),
   };
+
+  async function generated(
+    request: AgentRequest | undefined,
+    agent?: SubAgentOptions & { name: string },
+  ): Promise<Action> {
+    const answering = request === undefined ? undefined : asked;
+    if (answering?.request !== request) throw misused("an action for another turn's request");
+    for (const call of answering?.request.answered ?? [])
+      apply({ type: "refused", call: { ...call, valid: true } });
+    if (isAsked) throw misused("a second action");
+    isAsked = true;
+    const { head, pending } = conversationOf(now().progress, agent?.name);
+    const said = agent === undefined ? sayings() : toldTo(pending, head === null ? agent.prompt : []);
+    if (said.length > 0) record.said = said;
+    if (agent !== undefined) record.agent = agent.name;
+    const options = {
+      summary: [`turn ${turn}`, ...(agent === undefined ? [] : [agent.name])].join(": "),
+      isQuick: input.quickTurns,
+    };
+    spans.begin(turn);
+    const isPrompted = answering === undefined && agent === undefined && head === null;
+    const first = isPrompted ? await task.given(isGeneratedHere(input)) : undefined;
+    const result = await part(() =>
+      time.within("generate-turn", (timeLimit) => {
+        const wanted = agent?.tools;
+        const own = wanted === undefined ? offered : offeredBy({ tools: wanted }, input.tools);
+        const { request: asked } = answering ?? {};
+        const request = generateTurnInput(input, now().progress, {
+          said,
+          first,
+          timeLimit,
+          offered: own,
+          agent,
+          asked,
+        });
+        return schedule(queues, "generate-turn", request, options);
+      }),
+    );
+    if (result.prompt !== undefined) task.onPrompt(result.prompt);
+    apply({ type: "generated", turn, result, agent: agent?.name });
+    record.action = result.action;
+    read = result.read;
+    onChange(record);
+    if (answering !== undefined) answered(answering, result);
+    return { text: result.action, finishReason: result.finishReason };
+  }
+
+  /** What people said, before an action in the conversation with the task's user. */
+  function sayings(): SpokenMessage[] {
+    const { messages } = now().orders;
+    const isFirstOwn = turn === (input.origin?.turns ?? 0) + 1;
+    const own = saidByOthers((isFirstOwn ? input.said : undefined) ?? [], messages);
+    const said = [...own, ...messages];
+    apply({ type: "said", own });
+    return said;
+  }
+
+  function append(observations: readonly Observation[], agent?: string): void {
+    for (const { tool, text } of observations) {
+      const cut = text.length - room;
+      const content = cut <= 0 ? text : `${text.slice(0, room)}\n[${cut} characters cut]`;
+      room = Math.max(0, -cut);
+      apply({ type: "observed", messages: [{ role: "tool", name: tool, content }], agent });
+    }
+  }
+
+  /** Makes a call: the policy's, or the loop's own. */
+  async function called(
+    binding: ToolBinding,
+    call: ToolCall,
+    whose: { byLoop?: true } = {},
+  ): Promise<Observation> {
+    const tool = toolOf(binding);
+    const slot = reserve();
+    const isAsked = needsPerson(binding);
+    if (isAsked && binding.person === true) {
+      const request = { place, turn, call: slot.call, arguments: call.arguments, ...whose };
+      const onHolder = () => {};
+      const wrong = await part(() =>
+        checkQuestion(binding, request, { queues, holder: undefined, onHolder }),
+      );
+      if (wrong !== undefined) {
+        const { observation, valid, attempts } = wrong;
+        return slot.answer({
+          ...{ tool: call.name, arguments: call.arguments, observation, valid, attempts },
+          ...whose,
+        });
+      }
+    }
+    const approval = isAsked ? await part(() => askPerson(binding, call, slot.call)) : undefined;
+    if (approval !== undefined && "reason" in approval)
+      return slot.answer({ ...denied(call, slot.call, approval, whose), ...whose });
+    const decided = approval === undefined ? {} : { approval: approval.decision };
+    const answer = approval?.decision === "answered" ? { answer: approval.answer } : {};
+    const made = { ...call, arguments: approval?.arguments ?? call.arguments };
+    apply({ type: "called", tool: call.name });
+    const { recordings } = binding;
+    const needsTask = binding.stateful || recordings !== undefined;
+    const request = {
+      ...{ place, turn, call: slot.call, arguments: made.arguments },
+      ...(needsTask ? { task: await task.read() } : {}),
+      ...(recordings === undefined ? {} : { recordings }),
+      ...{ ...decided, ...answer, ...whose },
+    };
+    const { observation, valid, attempts, invalid, done } = await part(() =>
+      inOrder(binding, () => {
+        const { toolsHolding, holders } = now().progress;
+        const continues = toolsHolding.includes(tool) ? { continues: true } : {};
+        const held = {
+          holder: holders?.[tool],
+          onHolder: (queue: string) => apply({ type: "held", tool, queue }),
+        };
+        return time.within(call.name, (limit) => {
+          const timeLimit = limit === undefined ? {} : { timeLimit: limit };
+          return callToolActivity(binding, { ...request, ...continues, ...timeLimit }, { queues, ...held });
+        });
+      }),
+    );
+    const isAnswered = valid || invalid !== undefined;
+    if (binding.stateful && isAnswered) apply({ type: "holds", tool });
+    return slot.answer({
+      ...{ tool: call.name, arguments: made.arguments, observation, valid, attempts },
+      ...(done === undefined ? {} : { done }),
+      ...{ ...decided, ...whose },
+    });
+  }
 
   /** Has the agent told its action, whose calls it makes itself: what came of them comes with a later request. */
   function answered(
@@ -240,7 +295,7 @@ export function openTurn(
     { action, finishReason, head, tokens }: GenerateTurnResult,
   ): void {
     for (const call of context.parse({ text: action, finishReason }).calls) {
-      slots.take().fill({ ...called(call), attempts: 0 });
+      slots.take().fill({ ...told(call), attempts: 0 });
     }
     const { prompt, observation, action: own } = tokens;
     answer({ turn, head, action, finishReason, tokens: { prompt: prompt + observation, action: own } });
@@ -249,7 +304,7 @@ export function openTurn(
   /** What a fork has of another trajectory was decided there; what is recorded was answered before. */
   function needsPerson({ approval, person, recordings }: ToolBinding): boolean {
     const isRecorded = person === true && recordings !== undefined;
-    return approval !== undefined && !isRecorded && turn > (input.origin?.turns ?? 0);
+    return approval !== undefined && !isRecorded && !isCopied;
   }
 
   function askPerson({ approval, person }: ToolBinding, call: ToolCall, number: number): Promise<Approval> {
@@ -266,8 +321,9 @@ export function openTurn(
     { name, arguments: given }: ToolCall,
     call: number,
     { decision, reason }: Extract<Approval, { reason: string }>,
+    whose: { byLoop?: true },
   ): ToolCallRecord {
-    const refused = { tool: name, arguments: given, observation: reason, approval: decision };
+    const refused = { tool: name, arguments: given, observation: reason, approval: decision, ...whose };
     apply({ type: "refused", call: { turn, call, ...refused } });
     return { ...refused, valid: true, attempts: 0 };
   }
@@ -282,10 +338,10 @@ export function openTurn(
     return doing;
   }
 
-  async function take(loop: AgentLoop): Promise<Outcome | "continue"> {
+  async function take(): Promise<Outcome | "continue"> {
     scope = new CancellationScope();
     try {
-      const ended = await scope.run(() => loop(context));
+      const ended = await scope.run(() => loop.take(context));
       if (!time.isOver()) return ended;
     } catch (error) {
       if (underWay.size > 0) {
@@ -316,60 +372,28 @@ export function openTurn(
   };
 }
 
-interface TurnRequest {
-  said: SpokenMessage[];
-  /** The task, before the first action. */
-  first: GivenTask | undefined;
-  timeLimit: number | undefined;
-  /** The agent's request that it answers. */
-  asked: SessionRequest | undefined;
-}
-
 /** A call of an action that an agent is told, or what is wrong with it, which the agent sees as text. */
-function called(call: ParsedCall): Pick<ToolCallRecord, "tool" | "arguments" | "observation" | "valid"> {
+function told(call: ParsedCall): Pick<ToolCallRecord, "tool" | "arguments" | "observation" | "valid"> {
   if (call.problem !== undefined)
     return { tool: "", arguments: call.text, observation: call.problem, valid: false };
   return { tool: call.name, arguments: call.arguments, observation: "", valid: true };
 }
 
-function generateTurnInput(
-  input: TrajectoryInput,
-  progress: TrajectoryProgress,
-  { said, first, timeLimit, asked }: TurnRequest,
-): GenerateTurnInput {
-  const { place, policyVersion, sampling, seed, limits, newest } = input;
-  const { turns, pending, calls: callsBefore, refused } = progress;
-  const head = asked === undefined ? progress.head : (asked.follows?.head ?? null);
-  const prompt = first !== undefined && "task" in first ? first.task.prompt : [];
-  const messages = [...prompt, ...pending];
-  const tools = head === null && asked === undefined ? input.tools.map((tool) => tool.definition) : undefined;
-  const tokenLimit = limits.tokens;
-  const { policyFolder } = input.origin ?? {};
-  return {
-    ...{ place, turn: turns + 1, policyVersion, head, messages, callsBefore },
-    callsSoFar: asked?.callsBefore ?? progress.toolCalls,
-    ...{ sampling, seed },
-    ...(first !== undefined && "source" in first ? { source: first.source } : {}),
-    ...(first !== undefined && "task" in first ? { promptOf: input.source } : {}),
-    ...(tools === undefined ? {} : { tools }),
-    ...(asked === undefined ? {} : { request: requestOf(asked) }),
-    ...(newest ? { newest } : {}),
-    ...(tokenLimit === undefined ? {} : { tokenLimit }),
-    ...(timeLimit === undefined ? {} : { timeLimit }),
-    ...(refused.length === 0 ? {} : { refused }),
-    ...(said.length === 0 ? {} : { said }),
-    ...(policyFolder === undefined ? {} : { policyFolder }),
-  };
+/** What the policy may call. */
+function offeredBy(
+  { tools: named }: Pick<ChosenLoop, "tools">,
+  tools: readonly ToolBinding[],
+): ToolDefinition[] {
+  const those = tools.filter(
+    ({ definition, forLoops = false }) => named?.includes(definition.name) ?? !forLoops,
+  );
+  return those.map(({ definition }) => definition);
 }
 
-function requestOf({
-  key,
-  follows,
-  messages,
-  tools,
-  callIds,
-}: SessionRequest): NonNullable<GenerateTurnInput["request"]> {
-  return { key, follows: follows?.turn ?? null, messages, tools, callIds };
+/** What a sub-agent is told before its next action, observations aside. */
+function toldTo(pending: readonly Message[], prompt: readonly SpokenMessage[]): SpokenMessage[] {
+  const said = pending.flatMap(({ role, content }) => (role === "user" ? [{ role, content }] : []));
+  return [...prompt, ...said];
 }
 
 function unknownTool(name: string, available: string[]): string {

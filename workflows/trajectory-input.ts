@@ -7,7 +7,10 @@ import { trajectoryId } from "../src/contracts/trajectory-id.ts";
 interface Generation {
   run: string;
   policyVersion: number;
-  settings: Pick<RunSettings, "seed" | "sampling" | "loop" | "format" | "tools" | "reward" | "limits">;
+  settings: Pick<
+    RunSettings,
+    "seed" | "sampling" | "loop" | "loops" | "format" | "tools" | "reward" | "limits"
+  >;
   queues: Queues;
   /** Where their tasks stand. */
   source: TaskSource;
@@ -26,10 +29,11 @@ export function trajectoryInput(
   place: Omit<TrajectoryPlace, "id" | "run">,
   { run, policyVersion, settings, queues, source, quickTurns = false, newest = false }: Generation,
 ): TrajectoryInput {
-  const { seed, sampling, loop, format, tools, reward, limits } = settings;
+  const { seed, sampling, loop, loops, format, tools, reward, limits } = settings;
   return {
     place: { ...place, run, id: trajectoryId({ ...place, run }) },
     ...{ source, policyVersion, seed, sampling, loop, tools, reward, limits, queues, quickTurns, newest },
+    ...(loops === undefined ? {} : { loops }),
     ...(format === undefined ? {} : { format }),
   };
 }

@@ -9,6 +9,7 @@ import type {
   TrajectoryProgress,
   TurnRecord,
 } from "../src/contracts/trajectory.ts";
+import { afterAction, afterMessages, afterTurn } from "./conversations.ts";
 import { withTurn } from "./shown-turns.ts";
 import { invalidInARow } from "./stop-rules.ts";
 
@@ -52,13 +53,13 @@ export type TrajectoryEvent =
   | OrderEvent
   /** People's messages go before the next action: `own` those of a fork, and all that were told. */
   | { type: "said"; own: SpokenMessage[] }
-  | { type: "generated"; turn: number; result: GenerateTurnResult }
+  | { type: "generated"; turn: number; result: GenerateTurnResult; agent?: string | undefined }
   | { type: "refused"; call: RefusedCall }
   | { type: "called"; tool: string }
   | { type: "holds"; tool: string }
   /** The worker with this queue holds the tool's state. */
   | { type: "held"; tool: string; queue: string }
-  | { type: "observed"; messages: Message[] }
+  | { type: "observed"; messages: Message[]; agent?: string | undefined }
   | { type: "turn-ended"; turn: number; ended: EndedTurn };
 
 /** A turn that has ended, with an action or without. */
@@ -132,7 +133,7 @@ type ProgressEvent = Exclude<TrajectoryEvent, OrderEvent | { type: "said" }>;
 function progressAfter(progress: TrajectoryProgress, event: ProgressEvent): Partial<TrajectoryProgress> {
   switch (event.type) {
     case "generated":
-      return generated(progress, event.turn, event.result);
+      return generated(progress, event);
     case "refused":
       return { refused: [...progress.refused, event.call] };
     case "called":
@@ -142,19 +143,21 @@ function progressAfter(progress: TrajectoryProgress, event: ProgressEvent): Part
     case "held":
       return { holders: { ...progress.holders, [event.tool]: event.queue } };
     case "observed":
-      return { pending: [...progress.pending, ...event.messages] };
+      return afterMessages(progress, event.agent, event.messages);
     case "turn-ended":
       return turnEnded(progress, event.turn, event.ended);
   }
 }
 
 function generated(
-  { tokens, policyVersions, generationSeconds }: TrajectoryProgress,
-  turn: number,
-  { head, seconds, policyVersion, tokens: added }: GenerateTurnResult,
+  progress: TrajectoryProgress,
+  { turn, result, agent }: Extract<ProgressEvent, { type: "generated" }>,
 ): Partial<TrajectoryProgress> {
+  const { tokens, policyVersions, generationSeconds } = progress;
+  const { head, seconds, policyVersion, tokens: added } = result;
   return {
-    ...{ turns: turn, head, pending: [], refused: [] },
+    ...{ turns: turn, refused: [] },
+    ...afterAction(progress, agent, head),
     generationSeconds: generationSeconds + seconds,
     policyVersions: {
       oldest: Math.min(policyVersions?.oldest ?? policyVersion, policyVersion),
@@ -176,10 +179,11 @@ function turnEnded(
 ): Partial<TrajectoryProgress> {
   const worked = { workedMs: progress.workedMs + workedMs };
   if (progress.turns < turn) return worked;
-  const { toolCalls: calls } = record;
+  const calls = record.toolCalls.filter(({ byLoop = false }) => !byLoop);
+  const toolCalls = progress.toolCalls + calls.length;
   return {
-    ...{ ...worked, loopState, calls: begun },
-    toolCalls: progress.toolCalls + calls.length,
+    ...{ ...worked, loopState, calls: begun, toolCalls },
+    ...afterTurn(progress, record.agent, toolCalls, { turn, calls: begun }),
     validCalls: progress.validCalls + calls.filter((call) => call.valid).length,
     invalidInARow: invalidInARow(progress.invalidInARow, calls, invalidLimit),
     shown: withTurn(progress.shown, record),

@@ -13,7 +13,7 @@ import {
 import type { EndedTrajectory } from "../src/contracts/activities.ts";
 import type { AgentLoop } from "../src/contracts/loop.ts";
 import type { Outcome, TrajectoryInput, TrajectoryResult } from "../src/contracts/trajectory.ts";
-import { failure } from "./failure.ts";
+import { bundledLoop, type ChosenLoop, chosenLoop } from "./chosen-loop.ts";
 import { type OpenTrajectory, openTrajectory } from "./open-trajectory.ts";
 import { mistakeIn } from "./plugin-mistake.ts";
 import { isServedHere, schedule } from "./schedule.ts";
@@ -29,13 +29,15 @@ import { summary } from "./transcript.ts";
  */
 export function trajectoryWorkflow(loops: Record<string, AgentLoop>) {
   return async function trajectory(input: TrajectoryInput): Promise<TrajectoryResult> {
-    const loop = loops[input.loop.plugin];
-    if (loop === undefined) throw failure("LOOP_NOT_BUNDLED", { loop: input.loop.plugin });
+    for (const one of [input.loop, ...Object.values(input.loops ?? {})]) bundledLoop(loops, one);
     const open = openTrajectory(input, setCurrentDetails);
     let result: TrajectoryResult | undefined;
+    let loop: ChosenLoop | undefined;
     try {
       if (input.progress !== undefined || !isGeneratedHere(input)) await open.task.read(); // for people to see
-      const outcome = await open.orders.scope.run(() => takeTurns(open, loop));
+      const chosen = await chosenLoop(input, open.task, loops);
+      loop = chosen;
+      const outcome = await open.orders.scope.run(() => takeTurns(open, chosen));
       if (outcome === "continue") {
         await open.session.stop({ moved: true });
         await condition(allHandlersFinished);
@@ -45,7 +47,7 @@ export function trajectoryWorkflow(loops: Record<string, AgentLoop>) {
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       result = await CancellationScope.nonCancellable(() =>
-        leftOut(input, open, failureText(input, open, error)),
+        leftOut(input, open, failureText((loop ?? input.loop).plugin, open, error)),
       );
       const mistake = mistakeIn(error);
       if (mistake !== undefined) result.mistake = mistake;
@@ -61,7 +63,7 @@ export function trajectoryWorkflow(loops: Record<string, AgentLoop>) {
 }
 
 /** Takes turns until one ends the trajectory, or until its history has grown long: "continue". */
-async function takeTurns(open: OpenTrajectory, loop: AgentLoop): Promise<Outcome | "continue"> {
+async function takeTurns(open: OpenTrajectory, loop: ChosenLoop): Promise<Outcome | "continue"> {
   for (;;) {
     const outcome = await open.takeTurn(loop);
     if (outcome !== "continue") return outcome;
@@ -110,12 +112,12 @@ async function leftOut(
 }
 
 /** A plain error of the loop would retry the workflow task for ever: its code is frozen with the run. */
-function failureText(input: TrajectoryInput, { orders }: OpenTrajectory, error: Error): string {
+function failureText(loop: string, { orders }: OpenTrajectory, error: Error): string {
   const reason = orders.cancelled();
   if (isCancellation(error)) return reason === undefined ? "cancelled" : `cancelled: ${reason}`;
   if (error instanceof ActivityFailure)
     return `${error.activityType}: ${error.cause?.message ?? error.message}`;
-  return `${input.loop.plugin}: ${error.message}`;
+  return `${loop}: ${error.message}`;
 }
 
 /** The trajectory is finished by now: a tool that can't be released costs what it holds, not the trajectory. */

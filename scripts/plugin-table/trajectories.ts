@@ -38,6 +38,7 @@ export async function trajectoriesWith(
   const actions = calls.map((call) => `<tool_call>${JSON.stringify(call)}</tool_call>`);
   const pipeline = writeScriptedPipeline(folder, [[...actions, answer]], {
     dataset: { train: dataset, validation: dataset },
+    loop: { plugin: "loop-tool-agent", tools: functionsOf(calls), config: { maxTurns: 1000 } },
     tools: tools.map(([plugin, { config = {}, functions }]) => ({
       ...{ plugin, config },
       ...(functions && { functions }),
@@ -56,6 +57,11 @@ export async function trajectoriesWith(
   if (code !== 0)
     throw new Error(`the run of the trials failed:\n${stderr.slice(-4000)}\n${stdout.slice(-2000)}`);
   return counted(runs, lastLine<{ run: string }>(stdout).run);
+}
+
+/** What is called, also of tools that are for loops. */
+function functionsOf(calls: readonly Trial["call"][]): string[] {
+  return calls.flatMap((call) => (call === undefined ? [] : [call.name]));
 }
 
 /** In how many trajectories of a run's store each tool answered a valid call, and each reward told its score. */

@@ -117,6 +117,11 @@ export function trials(folder: string, url: string, tools: string): Record<strin
       cases: [{ arguments: { query: "capital" }, text: "Doc 1 (Title: Paris): The capital of France." }],
       call: { name: "search", arguments: { query: "capital" } },
     },
+    "tool-simulated-user": {
+      config: { url, model: "user" },
+      cases: [{ arguments: { said: "42" }, error: false }],
+      call: { name: "user", arguments: { said: "It is 42." } },
+    },
     "tool-sql": {
       config: { database: chinook, limits: { seconds: 25 } },
       cases: [{ arguments: { query: "SELECT count(*) AS n FROM Genre" } }],

@@ -3,8 +3,15 @@
 export type { DefinedLoop } from "../contracts/definitions.ts";
 export type { Task } from "../contracts/generated/task.ts";
 export type { JsonObject, JsonValue } from "../contracts/json.ts";
-export type { Action, AgentLoop, LoopContext, Observation } from "../contracts/loop.ts";
-export type { ToolCall, ToolDefinition } from "../contracts/message.ts";
+export type {
+  Action,
+  AgentLoop,
+  LoopContext,
+  Observation,
+  SubAgent,
+  SubAgentOptions,
+} from "../contracts/loop.ts";
+export type { SpokenMessage, ToolCall, ToolDefinition } from "../contracts/message.ts";
 export type { ParsedAction, ParsedCall } from "../contracts/parsed-action.ts";
 export type { Outcome } from "../contracts/trajectory.ts";
 export { defineLoop } from "../definitions/define-loop.ts";

@@ -95,13 +95,14 @@ export interface SuppliedPart {
 
 /** Which plugin supplies what. */
 export function suppliedParts(plan: Plan): SuppliedPart[] {
-  const { policy, dataset, tools, loop, rewards, trainer } = plan;
+  const { policy, dataset, tools, loop, loops = {}, rewards, trainer } = plan;
   const parts: [part: string, plugin: ResolvedPlugin][] = [
     ["policy", policy],
     ...(dataset.train === undefined ? [] : [["training tasks", dataset.train] as [string, ResolvedPlugin]]),
     ["held-out tasks", dataset.validation],
     ...tools.map((tool): [string, ResolvedPlugin] => ["tool", tool]),
     ["agent loop", loop],
+    ...Object.entries(loops).map(([name, one]): [string, ResolvedPlugin] => [`agent loop ${name}`, one]),
     ...rewards.map((reward): [string, ResolvedPlugin] => ["reward", reward]),
     ["trainer", trainer],
     ...(trainer.loss === undefined ? [] : [["loss", trainer.loss] as [string, ResolvedPlugin]]),

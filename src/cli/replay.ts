@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { planLoops } from "../contracts/plan-loops.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { openRun } from "../runs/open-runs.ts";
 import { trajectoryReference } from "../runs/run-reference.ts";
@@ -32,7 +33,7 @@ async function replay(
   );
   const events = histories.reduce((total, history) => total + (history.events?.length ?? 0), 0);
   const size = { events, histories: histories.length };
-  const result = await replayHistories(histories, id, plan.loop);
+  const result = await replayHistories(histories, id, planLoops(plan));
   const differs = result.deterministic
     ? undefined
     : new EverturnError("TRAJECTORY_NOT_DETERMINISTIC", { trajectory: id, reason: result.reason });

@@ -129,7 +129,13 @@ function toolsOf({ name, plan }: NamedPolicy): ServedPlan & { maxTurns: number }
       reason: `--tools is for a run with tools, and ${name} has none`,
     });
   const { tools, hosts, rollout, loop } = plan;
-  return { tools, hosts, observations: rollout.observations, maxTurns: Number(loop.config.maxTurns ?? 8) };
+  const offered = tools.filter(({ manifest }) => manifest.tool?.forLoops !== true);
+  return {
+    tools: offered,
+    hosts,
+    observations: rollout.observations,
+    maxTurns: Number(loop.config.maxTurns ?? 8),
+  };
 }
 
 /** How actions are read, and which texts end them: by an expression, or in a format. */

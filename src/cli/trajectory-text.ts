@@ -57,7 +57,7 @@ function turnText(
     `${paint("bold", `turn ${index + 1}`)}  ${paint("dim", turnFacts(turn, record?.policyVersions[index]))}`,
     ...cutLines(turn, paint),
     ...saidLines(turn, paint),
-    paint("green", "action"),
+    paint("green", turn.agent === undefined ? "action" : `action of the sub-agent ${turn.agent}`),
     indented(turn.action),
     ...turn.toolCalls.flatMap((call) => callLines(call, paint)),
   ].join("\n");
@@ -85,7 +85,7 @@ export function callLines(call: ToolCallRecord, paint: Paint): string[] {
       ? paint("yellow", counted(call.attempts, "attempt"))
       : counted(call.attempts, "attempt");
   return [
-    `${paint("magenta", "tool call")}  ${visible(`${call.tool} ${written}`).trim()}  ${validity}, ${attempts}${approval}`,
+    `${paint("magenta", "tool call")}  ${visible(`${call.tool} ${written}`).trim()}  ${validity}, ${attempts}${approval}${call.byLoop === true ? ", by the loop" : ""}`,
     paint("magenta", "observation"),
     indented(call.observation),
     ...mediaNames(call).map(({ name, called, frame }) =>

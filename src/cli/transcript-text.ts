@@ -23,11 +23,11 @@ export function transcriptText(answer: TrajectoryTranscript & { trajectory: stri
   return `${sections.join("\n\n")}\n`;
 }
 
-function turnText({ number, action, toolCalls, said = [] }: NumberedTurn, paint: Paint): string {
+function turnText({ number, agent, action, toolCalls, said = [] }: NumberedTurn, paint: Paint): string {
   return [
     paint("bold", `turn ${number}`),
     ...saidLines({ said }, paint),
-    paint("green", "action"),
+    paint("green", agent === undefined ? "action" : `action of the sub-agent ${agent}`),
     indented(action),
     ...toolCalls.flatMap((call) => callLines(call, paint)),
   ].join("\n");

@@ -26,7 +26,7 @@ export function loopChecks(plugin: ResolvedPlugin, options: PluginCheckOptions):
       "workflow code",
       "it can be bundled into a run's workflow code",
       async () => {
-        await workflowBundle({ name, workflow: entry }, false).catch((error: unknown) => {
+        await workflowBundle([{ name, workflow: entry }], false).catch((error: unknown) => {
           const { message, cause } = brokenBy("it can't be", error);
           const advice =
             "Import nothing of Node's: what needs it is a tool's work (files, processes, network).";

@@ -11,6 +11,7 @@ import type { EvaluationRecord, TrainingProgress } from "./run.ts";
 import type { RunSettings } from "./run-settings.ts";
 import type { RecordedRequest, RunAgentInput, RunAgentResult, SessionRequest } from "./session.ts";
 import type {
+  BegunCalls,
   Outcome,
   RefusedCall,
   RewardRange,
@@ -57,6 +58,12 @@ export interface GenerateTurnInput {
   callsSoFar?: number;
   /** The agent's request that it answers, whose messages go before `messages`. */
   request?: RecordedRequest & Pick<SessionRequest, "callIds" | "tools">;
+  /** The sub-agent whose turn it is. */
+  agent?: string;
+  /** The turn whose calls `messages` answer; absent: the turn before. */
+  answers?: BegunCalls;
+  /** What the policy may call, by name; all functions of the run's tools if absent. */
+  offered?: string[];
   /** Calls of the turn before that the journal does not hold yet. */
   refused?: RefusedCall[];
   /** Those of `messages` that people said, for the journal. */
@@ -79,6 +86,8 @@ export interface GenerateTurnResult {
   workSeconds: number;
   /** What people said before the action. */
   said?: SpokenMessage[];
+  /** The sub-agent whose turn it is. */
+  agent?: string;
   /** The task's, where the activity read it. */
   prompt?: Message[];
   /** What the run's expression finds in the action; absent where the action format has a name. */
@@ -114,6 +123,8 @@ export interface CallToolInput {
   approval?: Approval["decision"];
   /** What a person answered, where the call is a question. */
   answer?: string;
+  /** The agent loop makes the call for itself. */
+  byLoop?: true;
   /** Nobody has answered the question yet: it is to be asked if its arguments fit. */
   isUnasked?: true;
   /** The worker that holds the tool's state and did not take the call. */

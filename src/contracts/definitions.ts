@@ -62,6 +62,8 @@ type Configured<Told, Config> = Omit<Told, "config"> & { config: Config };
 
 /** What a tool's instances are, of one function or of several. */
 interface DefinedInstances<ConfigSchema, Config, State> extends Defined<ConfigSchema>, DefinedCalls {
+  /** Agent loops call it, and the policy is told of it only where a loop's `tools` name it. */
+  forLoops?: true;
   /** Each trajectory has an instance. Default: if there is a `create`. */
   stateful?: boolean;
   /** What becomes of an instance whose worker died. Default fail: the trajectory is left out. */

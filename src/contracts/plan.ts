@@ -43,6 +43,8 @@ export interface PluginSource {
 /** A loop plugin also brings a module that runs inside the trajectory workflow. */
 export interface ResolvedLoop extends ResolvedPlugin {
   workflow: string;
+  /** Functions that the policy may call in its tasks. Absent: all but those that are for loops. */
+  tools?: string[];
 }
 
 /** How a plugin is called: what is in force of manifest and pipeline, which goes first; times in milliseconds. */
@@ -130,7 +132,10 @@ export interface Plan {
   tools: ResolvedTool[];
   /** Hosts of tools and rewards that the pipeline says something of. */
   hosts: Record<string, HostSettings>;
+  /** Of tasks without an `agent_name`. */
   loop: ResolvedLoop;
+  /** By the `agent_name` of their tasks. */
+  loops?: Record<string, ResolvedLoop>;
   rewards: ResolvedReward[];
   trainer: ResolvedTrainer;
   warmStart?: Required<NonNullable<Pipeline["warmStart"]>>;

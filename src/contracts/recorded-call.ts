@@ -4,7 +4,7 @@ import type { ToolCallRecord } from "./trajectory.ts";
 /** A tool call as it is kept, also one that no tool was asked for. */
 export interface RecordedCall
   extends CallToolResult,
-    Pick<ToolCallRecord, "tool" | "arguments" | "approval" | "media" | "whole"> {
+    Pick<ToolCallRecord, "tool" | "arguments" | "approval" | "media" | "whole" | "byLoop"> {
   /** What the tool measured. */
   metrics?: Record<string, number>;
   /** Of the instance's state after the call, by content. */

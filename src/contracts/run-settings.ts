@@ -1,7 +1,6 @@
 import type { FormatName } from "./format-name.ts";
-import type { JsonObject } from "./json.ts";
 import type { SamplingParameters } from "./policy.ts";
-import type { RewardBindings, ToolBinding, TrajectoryLimits } from "./trajectory.ts";
+import type { LoopBinding, RewardBindings, ToolBinding, TrajectoryLimits } from "./trajectory.ts";
 
 /** What the workflows need of the plan. */
 export interface RunSettings {
@@ -26,7 +25,9 @@ export interface RunSettings {
   limits: TrajectoryLimits;
   evaluationEvery: number;
   evaluationTasks: number;
-  loop: { plugin: string; config: JsonObject };
+  loop: LoopBinding;
+  /** By the `agent_name` of their tasks; absent if there is one loop alone. */
+  loops?: Record<string, LoopBinding>;
   /** How actions are written; hermes if absent. */
   format?: FormatName;
   tools: ToolBinding[];

@@ -38,10 +38,14 @@ export interface ToolCallRecord {
   done?: boolean;
   /** What became of a call that waited for approval. */
   approval?: Approval["decision"];
+  /** The agent loop made the call, and not the policy. */
+  byLoop?: true;
 }
 
 /** A turn as a person reads it. */
 export interface TurnRecord {
+  /** The loop's sub-agent whose turn it is; absent in the conversation with the task's user. */
+  agent?: string;
   action: string;
   toolCalls: ToolCallRecord[];
   /** Calls that were begun and never answered, of which `toolCalls` says nothing; absent if there are none. */
@@ -64,6 +68,8 @@ export interface RefusedCall {
   /** How often the agent tried it and how long it took, where it keeps what it makes. */
   attempts?: number;
   seconds?: number;
+  /** The loop made it for itself. */
+  byLoop?: true;
 }
 
 /** Retry policy of a tool's activity, in milliseconds. */
@@ -92,6 +98,8 @@ export interface ToolBinding {
   pure: boolean;
   /** Each call waits until a person decides about it, `timeout` milliseconds at most. */
   approval?: { timeout?: number; whom?: string };
+  /** Agent loops call it: the policy is not told of it, unless its loop says so. */
+  forLoops?: true;
   /** Its calls are questions, which wait until a person answers. Then `approval` says for how long, and who. */
   person?: true;
 }
@@ -144,6 +152,24 @@ export interface CarriedOrders {
   messages: SpokenMessage[];
 }
 
+/** A turn, and how many calls it began. */
+export interface BegunCalls {
+  turn: number;
+  calls: number;
+}
+
+/** A conversation of a trajectory. */
+export interface Conversation {
+  /** Its newest action; null before the first. */
+  head: SegmentRef | null;
+  /** What its next action follows. */
+  pending: Message[];
+  /** How many calls the trajectory had had when its newest turn ended: what templates number answers by. */
+  calls: number;
+  /** Its newest turn; absent before the first, and where that is the trajectory's newest. */
+  newest?: BegunCalls;
+}
+
 /**
  * What has come of a trajectory: counts and references, of a size that does not grow with its turns. A trajectory
  * carries it when it continues as new; the turns themselves are in the run's folder.
@@ -168,6 +194,10 @@ export interface TrajectoryProgress {
   invalidInARow: number;
   /** How many calls the newest turn has begun. */
   calls: number;
+  /** Where the conversation with the task's user stands, once a sub-agent has had an action: `head` is the newest of all. */
+  main?: Pick<Conversation, "head" | "calls" | "newest">;
+  /** The conversations of the loop's sub-agents, by name. */
+  agents?: Record<string, Conversation>;
   /** Calls that the journal does not hold yet: the next activity writes them down. */
   refused: RefusedCall[];
   /** Functions that were called, and the tools among theirs that hold state. */
@@ -198,6 +228,14 @@ export type TaskSet = "training" | "validation" | { file: string };
 /** Where a trajectory's task stands: in a set, or in the record of another trajectory. */
 export type TaskSource = TaskSet | { trajectory: string };
 
+/** An agent loop as the trajectory workflow needs it. */
+export interface LoopBinding {
+  plugin: string;
+  config: JsonObject;
+  /** Functions that the policy may call. Absent: all but those that are for loops. */
+  tools?: string[];
+}
+
 /** What the trajectory workflow is started with. Its task is named by its place; it reads it itself. */
 export interface TrajectoryInput {
   place: TrajectoryPlace;
@@ -205,7 +243,9 @@ export interface TrajectoryInput {
   policyVersion: number;
   seed: number;
   sampling: SamplingParameters;
-  loop: { plugin: string; config: JsonObject };
+  loop: LoopBinding;
+  /** Loops that tasks name by `agent_name`; `loop` is that of the others. */
+  loops?: Record<string, LoopBinding>;
   /** How actions are written; hermes if absent. */
   format?: FormatName;
   tools: ToolBinding[];

@@ -978,6 +978,16 @@ export const errorTable = {
     retryable: true,
     help: "Start the worker with the run's own plan: `npx everturn worker --run RUN --role orchestration`.",
   },
+  LOOP_TOOL_MISSING: {
+    message: "The agent loop {loop} calls the tool {tool}, which the pipeline has not.",
+    retryable: false,
+    help: "Add it to `tools` of the pipeline, under the name that the loop calls; a tool that is only for loops is not told to the policy.",
+  },
+  AGENT_UNKNOWN: {
+    message: "{at}: There is no agent loop “{agent}”, which {tasks} by agent_name.{hint}",
+    retryable: false,
+    help: "Name it under `loops` of the pipeline, as in `loops:` with a line `tool_agent: loop-tool-agent`; tasks without agent_name have its `loop`.",
+  },
   LOOP_STUCK: {
     message: "The agent loop {loop} does not return.",
     retryable: false,

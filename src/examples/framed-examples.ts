@@ -1,7 +1,7 @@
 import type { MaskedTokens } from "../contracts/policy.ts";
 import type { DemonstratedChat } from "../pipeline/demonstrated-chat.ts";
 import { frameChat, readExamples } from "../pipeline/examples.ts";
-import { toolDefinitions } from "../pipeline/tool-definitions.ts";
+import { offeredTools } from "../pipeline/tool-definitions.ts";
 import { loadPolicy } from "../plugins/registry.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import { inPart } from "../store/tree-part.ts";
@@ -41,7 +41,7 @@ export function framedChats({ plan, store }: OpenRun, chats: readonly Demonstrat
   async function frame(indices: readonly number[]): Promise<void> {
     await inPart(store, policyPart(plan, 0), async (folder) => {
       const policy = await (await loadPolicy(plan.policy)).open(folder, plan.policy.config);
-      const tools = toolDefinitions(plan);
+      const tools = offeredTools(plan);
       try {
         for (const index of indices) {
           const chat = chats[index];

@@ -75,7 +75,7 @@ async function refuseTasks(
 ): Promise<void> {
   if (file === undefined) return;
   const taskFile = await readTaskFile(file);
-  const tools = withoutTools ? [] : plan.tools;
+  const tools = plan.tools.filter(({ manifest }) => !withoutTools || manifest.tool?.forLoops === true);
   const framing = await inPart(store, policyPart(plan, 0), (folder) => policyFraming(plan.policy, folder));
   const { problems } = preflight({ ...plan, tools }, { taskFile }, framing);
   const refused = [

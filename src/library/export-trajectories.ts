@@ -1,5 +1,6 @@
 import type { Message } from "../contracts/message.ts";
-import { toolDefinitions } from "../pipeline/tool-definitions.ts";
+import { loopOfTask } from "../contracts/plan-loops.ts";
+import { offeredTools } from "../pipeline/tool-definitions.ts";
 import { readTrajectory, type TrajectoryDetail } from "../report/trajectory-detail.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import { trajectoryReader } from "../trajectory/reader.ts";
@@ -41,7 +42,11 @@ export async function* exportLines(
     if (detail.record === undefined) continue; // its run was pruned meanwhile
     if (form === "records") yield detail.record;
     else if (form === "verl") yield verlLine(detail);
-    else yield { messages: [...promptOf(detail), ...messagesOf(run.plan, detail.turns)], ...toolsOf(run) };
+    else
+      yield {
+        messages: [...promptOf(detail), ...messagesOf(run.plan, detail.turns)],
+        ...toolsOf(run, detail),
+      };
   }
 }
 
@@ -59,7 +64,7 @@ async function pairs(trajectories: AsyncIterable<Listed>): Promise<[best: Listed
 
 function preference(run: OpenRun, best: TrajectoryDetail, worst: TrajectoryDetail): object {
   const [chosen, rejected] = [best, worst].map(({ turns }) => messagesOf(run.plan, turns));
-  return { prompt: promptOf(best), chosen, rejected, ...toolsOf(run) };
+  return { prompt: promptOf(best), chosen, rejected, ...toolsOf(run, best) };
 }
 
 function verlLine({ record, segments }: TrajectoryDetail): object {
@@ -75,7 +80,8 @@ function promptOf({ record }: TrajectoryDetail): readonly Message[] {
   return record?.task.prompt ?? [];
 }
 
-function toolsOf({ plan }: OpenRun): object {
-  const tools = toolDefinitions(plan).map((definition) => ({ type: "function", function: definition }));
+function toolsOf({ plan }: OpenRun, { record }: TrajectoryDetail): object {
+  const offered = offeredTools(plan, loopOfTask(plan, record?.task ?? {}));
+  const tools = offered.map((definition) => ({ type: "function", function: definition }));
   return tools.length === 0 ? {} : { tools };
 }

@@ -17,6 +17,7 @@ import { lastSnapshots } from "../tools/last-snapshots.ts";
 import { type OpenReward, openReward } from "../tools/open-reward.ts";
 import { scoreParts } from "../tools/score-parts.ts";
 import { toolMetrics } from "../trajectory/ended-trajectory.ts";
+import { scoredTurns } from "../trajectory/policy-calls.ts";
 import { type TrajectoryReader, trajectoryReader } from "../trajectory/reader.ts";
 import { readTurns } from "../trajectory/turn-journal.ts";
 import type { TrajectoryFilter } from "./list-trajectories.ts";
@@ -154,7 +155,7 @@ async function scoredNow(
         if (one === undefined) throw new Error(`There is no reward ${index}.`);
         const wantsStates = manifest.reward?.snapshots === true;
         const states = wantsStates ? { snapshots: await lastSnapshots(plan.tools, made, store) } : {};
-        const request = { task, turns, outcome, answer, config, signal, ...states };
+        const request = { task, turns: scoredTurns(turns), outcome, answer, config, signal, ...states };
         return asked(one, async () => one.plugin.score(request), signal, calls.retry);
       },
     });

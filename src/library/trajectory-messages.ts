@@ -6,6 +6,7 @@ import { expressionReader } from "../formats/expression.ts";
 import { parseAction } from "../formats/parse-action.ts";
 import { toolDefinitions } from "../pipeline/tool-definitions.ts";
 import type { TurnDetail } from "../report/trajectory-detail.ts";
+import { policyCalls } from "../trajectory/policy-calls.ts";
 
 /** A message as OpenAI's chat completions have it: a call's arguments are text. */
 export type OpenAiMessage =
@@ -18,14 +19,18 @@ export type OpenAiMessage =
     };
 
 /**
- * What was said after the prompt, in OpenAI's form. A call that could not be read stays in its action's text, and what came
+ * What was said after the prompt to the task's user, in OpenAI's form. A call that could not be read stays in its action's text, and what came
  * of it is a message of the user's: that form has no other place for it.
  */
 export function messagesOf(plan: Plan, turns: readonly TurnDetail[]): OpenAiMessage[] {
-  return turns.flatMap((turn, index) => [...(turn.said ?? []), ...messagesOfTurn(plan, turn, index + 1)]);
+  return turns.flatMap((turn, index) =>
+    turn.agent === undefined ? [...(turn.said ?? []), ...messagesOfTurn(plan, turn, index + 1)] : [],
+  );
 }
 
-function messagesOfTurn(plan: Plan, { action, toolCalls }: TurnDetail, number: number): OpenAiMessage[] {
+function messagesOfTurn(plan: Plan, turn: TurnDetail, number: number): OpenAiMessage[] {
+  const { action } = turn;
+  const toolCalls = policyCalls(turn);
   const { answer, reasoning } = read(plan, action);
   const thought = reasoning === "" ? {} : { reasoning_content: reasoning };
   const calls = toolCalls.map((call, index) => ({ call, id: `call_${number}_${index}` }));

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Pipeline, Rewards, RewardUse, ToolUse } from "../contracts/generated/pipeline.ts";
+import type { LoopUse, Pipeline, Rewards, RewardUse, ToolUse } from "../contracts/generated/pipeline.ts";
 import type { ResolvedLoop, ResolvedPlugin, ResolvedReward, ResolvedTool } from "../contracts/plan.ts";
 import { toolName } from "../plugins/tool-functions.ts";
 import { child, type Pointer } from "../validation/pointer.ts";
@@ -43,7 +43,8 @@ export function assemblePlan(
     },
     tools: pipeline.tools.map((use, index) => resolvedTool(at(child("/tools", index)), use)),
     hosts: Object.fromEntries(Object.entries(hosts).map(([host, limits]) => [host, hostSettings(limits)])),
-    loop: resolvedLoop(at("/loop")),
+    loop: resolvedLoop(at("/loop"), pipeline.loop),
+    ...(pipeline.loops === undefined ? {} : { loops: resolvedLoops(plugins, pipeline.loops) }),
     rewards: resolvedRewards(plugins, pipeline.reward),
     trainer: {
       ...at("/trainer"),
@@ -68,8 +69,21 @@ function pluginAt(plugins: ReadonlyMap<Pointer, ResolvedPlugin>, pointer: Pointe
   return plugin;
 }
 
-function resolvedLoop(plugin: ResolvedPlugin): ResolvedLoop {
-  return { ...plugin, workflow: join(plugin.folder, plugin.manifest.workflow ?? "") };
+function resolvedLoops(
+  plugins: ReadonlyMap<Pointer, ResolvedPlugin>,
+  loops: Record<string, LoopUse>,
+): Record<string, ResolvedLoop> {
+  return Object.fromEntries(
+    Object.entries(loops).map(([name, use]) => [
+      name,
+      resolvedLoop(pluginAt(plugins, child("/loops", name)), use),
+    ]),
+  );
+}
+
+function resolvedLoop(plugin: ResolvedPlugin, { tools }: LoopUse): ResolvedLoop {
+  const workflow = join(plugin.folder, plugin.manifest.workflow ?? "");
+  return { ...plugin, workflow, ...(tools === undefined ? {} : { tools }) };
 }
 
 /** The rewards of a valid pipeline. */

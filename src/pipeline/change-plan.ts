@@ -39,6 +39,7 @@ const reasons: readonly [beginning: string, reason: string][] = [
   ["policy", "the versions so far are of this policy"],
   ["dataset", "the data cursor counts in these tasks"],
   ["tools", "the trajectories so far had these tools"],
+  ["loops", "the trajectories so far were made with them"],
   ["loop", "the trajectories so far were made with it"],
   ["reward", "the rewards so far are its"],
   ["trainer", "the optimizer's state is of these settings"],
@@ -104,13 +105,14 @@ function reasonAgainst(key: string, from: JsonValue | undefined, to: JsonValue |
 
 /** The plugins of a plan by their pointers in `pipeline`, the plan in the words of one. */
 function pluginsOf(plan: Plan, pipeline: unknown): Map<Pointer, ResolvedPlugin> {
-  const { policy, dataset, tools, loop, rewards, trainer, trackers = [] } = plan;
+  const { policy, dataset, tools, loop, loops = {}, rewards, trainer, trackers = [] } = plan;
   const places = rewardPlaces(pipeline);
   const uses: [Pointer, ResolvedPlugin][] = [
     ["/policy", policy],
     ...(dataset.train === undefined ? [] : [["/dataset/train", dataset.train] as [Pointer, ResolvedPlugin]]),
     ["/dataset/validation", dataset.validation],
     ["/loop", loop],
+    ...Object.entries(loops).map(([name, one]): [Pointer, ResolvedPlugin] => [child("/loops", name), one]),
     ...rewards.map((reward, index): [Pointer, ResolvedPlugin] => [places[index] ?? "", reward]),
     ["/trainer", trainer],
     ...(trainer.loss === undefined ? [] : [["/trainer/loss", trainer.loss] as [Pointer, ResolvedPlugin]]),

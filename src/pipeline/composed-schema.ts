@@ -11,10 +11,10 @@ export interface NamedPlugin {
 type Kind = PluginManifest["kind"];
 
 /** The definition that each kind of plugin is used by, which the pipeline's schema shares between them. */
-const useOf: Record<Kind, "PluginUse" | "TrainerUse" | "ToolUse" | "RewardUse"> = {
+const useOf: Record<Kind, "PluginUse" | "LoopUse" | "TrainerUse" | "ToolUse" | "RewardUse"> = {
   policy: "PluginUse",
   dataset: "PluginUse",
-  loop: "PluginUse",
+  loop: "LoopUse",
   loss: "PluginUse",
   tool: "ToolUse",
   reward: "RewardUse",
@@ -87,6 +87,7 @@ export function composedSchema(plugins: readonly NamedPlugin[]): JsonObject {
       },
       tools: { ...properties.tools, items: { $ref: "#/definitions/toolUseOrName" } },
       loop: slot("loop", properties.loop),
+      loops: { ...properties.loops, additionalProperties: { $ref: "#/definitions/loopUseOrName" } },
       trainer: slot("trainer", properties.trainer),
       trackers: { ...properties.trackers, items: { $ref: "#/definitions/trackerUseOrName" } },
     },

@@ -7,6 +7,7 @@ import { toolFunctions, toolName } from "../plugins/tool-functions.ts";
 import { child, type Pointer, pathText, valueAt } from "../validation/pointer.ts";
 import type { Problem } from "../validation/problem.ts";
 import { placeOf, type SourceDocument } from "../validation/source-document.ts";
+import { loopProblems } from "./loop-problems.ts";
 import { partName } from "./part-name.ts";
 import { rewardPlaces } from "./slots.ts";
 import { wrongCombination } from "./wrong-combination.ts";
@@ -21,6 +22,7 @@ export function crossChecks(document: SourceDocument, plugins: Plugins): Problem
     ...smallestGroupProblems(document),
     ...stalenessProblems(document),
     ...toolNameProblems(document, plugins),
+    ...loopProblems(document, plugins),
     ...hostProblems(document, plugins),
     ...approvalProblems(document, plugins),
     ...rewardNameProblems(document, plugins),

@@ -1,6 +1,7 @@
 import type { ConfigurationProblem } from "../contracts/configuration-problem.ts";
 import type { Task } from "../contracts/generated/task.ts";
 import type { ResolvedPlugin } from "../contracts/plan.ts";
+import { planLoops } from "../contracts/plan-loops.ts";
 import type { PolicyFraming } from "../contracts/policy.ts";
 import { EverturnError, isEverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
@@ -25,7 +26,7 @@ import { readDemonstrations } from "./demonstrations.ts";
 import { type Examples, readExamples } from "./examples.ts";
 import { policyFraming, type RunData } from "./preflight.ts";
 import { resolvedTraining, surroundingsOf, type UnresolvedPlan } from "./resolve-training.ts";
-import { rewardPlaces } from "./slots.ts";
+import { loopPlaces, rewardPlaces } from "./slots.ts";
 import { wrongCombination } from "./wrong-combination.ts";
 
 /** What loading a plan's parts gave: its rows, and how its policy frames them; or what can't be loaded. */
@@ -59,7 +60,10 @@ export async function loadParts(plan: UnresolvedPlan, document: SourceDocument):
     tasks("/dataset/validation", plan.dataset.validation),
     at("/warmStart/demonstrations", loadDemonstrations(plan, document)),
     at(fileOfExamples(plan), loadExamples(plan, document)),
-    ...(isInspected(plan.loop) ? [] : [at("/loop/plugin", loadLoop(plan.loop))]),
+    ...planLoops(plan).map((loop, index) => {
+      const pointer = ["/loop" as const, ...loopPlaces(document.value)][index] ?? "/loop";
+      return isInspected(loop) ? undefined : at(child(pointer, "plugin"), loadLoop(loop));
+    }),
     ...rewardPlaces(document.value).map((pointer, index) => {
       const reward = plan.rewards[index];
       return reward === undefined || isInspected(reward)

@@ -24,6 +24,7 @@ import { refusedTaskProblems } from "./refused-tasks.ts";
 import { formatProblems, withFormat } from "./resolve-format.ts";
 import { resolvePlugins } from "./resolve-plugins.ts";
 import { resolveTraining, type UnresolvedPlan } from "./resolve-training.ts";
+import { taskLoopNotes } from "./task-loops.ts";
 import { checkTemplate } from "./template-check.ts";
 
 /** What may be said beside the pipeline file. */
@@ -105,6 +106,6 @@ export async function checkPipeline(file: string, options: LoadOptions = {}): Pr
     plan,
     preflight: found,
     data,
-    notes: [...template.notes, ...leftOutNotes(read), ...overlong.notes],
+    notes: [...template.notes, ...leftOutNotes(read), ...overlong.notes, ...taskLoopNotes(plan, data)],
   };
 }

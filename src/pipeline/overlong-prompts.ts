@@ -1,9 +1,10 @@
 import type { Task } from "../contracts/generated/task.ts";
+import type { ToolDefinition } from "../contracts/message.ts";
 import type { Plan } from "../contracts/plan.ts";
 import type { PolicyFraming } from "../contracts/policy.ts";
 import { isEverturnError } from "../errors/everturn-error.ts";
 import type { RunData } from "./preflight.ts";
-import { toolDefinitions } from "./tool-definitions.ts";
+import { toolsOfTasks } from "./tool-definitions.ts";
 
 /** A plan without the tasks that it leaves out, the rows that stay, and what a person should know of it. */
 export interface WithoutOverlong {
@@ -24,10 +25,10 @@ export function withoutOverlong(
   const { prompts } = plan.rollout;
   if (prompts === undefined || prompts.overlong === "refuse" || framing === undefined)
     return { plan, data, notes: [] };
-  const tools = toolDefinitions(plan);
+  const offeredTo = toolsOfTasks(plan);
   const notes: string[] = [];
   const leftOutOf = (name: string, tasks: readonly Task[] = []) => {
-    const lengths = tasks.map((task) => promptLength(framing, task, tools));
+    const lengths = tasks.map((task) => promptLength(framing, task, offeredTo(task)));
     const rows = [...lengths.keys()].filter((row) => (lengths[row] ?? 0) > prompts.tokens);
     if (rows.length === 0 || rows.length === tasks.length) return [];
     const longest = lengths.reduce((most, length) => Math.max(most, length), 0);
@@ -57,11 +58,7 @@ export function keptRows(data: RunData, leftOut: Plan["dataset"]["leftOut"]): Ru
 }
 
 /** 0 where the template refuses the task, which is said of it elsewhere. */
-function promptLength(
-  { framePrompt }: PolicyFraming,
-  { prompt }: Task,
-  tools: ReturnType<typeof toolDefinitions>,
-): number {
+function promptLength({ framePrompt }: PolicyFraming, { prompt }: Task, tools: ToolDefinition[]): number {
   try {
     return framePrompt(prompt, tools).tokens.length;
   } catch (error) {

@@ -2,6 +2,7 @@ import type {
   CallSettings,
   HostSettings,
   Plan,
+  ResolvedLoop,
   ResolvedPlugin,
   ResolvedReward,
   ResolvedTool,
@@ -24,7 +25,12 @@ export function planDocument(plan: Plan): SourceDocument {
     },
     tools: plan.tools.map(toolUse),
     hosts: Object.fromEntries(Object.entries(plan.hosts).map(([host, limits]) => [host, hostUse(limits)])),
-    loop: pluginUse(plan.loop),
+    loop: loopUse(plan.loop),
+    ...(plan.loops === undefined
+      ? {}
+      : {
+          loops: Object.fromEntries(Object.entries(plan.loops).map(([name, loop]) => [name, loopUse(loop)])),
+        }),
     reward: rewardUses(plan.rewards),
     trainer: { ...pluginUse(plan.trainer), ...(loss === undefined ? {} : { loss: pluginUse(loss) }) },
     ...(warmStart === undefined ? {} : { warmStart }),
@@ -38,6 +44,10 @@ export function planDocument(plan: Plan): SourceDocument {
 
 function pluginUse({ name, config }: ResolvedPlugin) {
   return { plugin: name, config };
+}
+
+function loopUse({ tools, ...plugin }: ResolvedLoop) {
+  return { ...pluginUse(plugin), ...(tools === undefined ? {} : { tools }) };
 }
 
 /** One alone, or a list: those of a list have names. */

@@ -11,7 +11,8 @@ import { demonstratedCallProblems } from "./demonstrated-calls.ts";
 import type { DemonstratedChat } from "./demonstrated-chat.ts";
 import { type Examples, frameChat } from "./examples.ts";
 import { placeOfRow, rowProblems } from "./row-problems.ts";
-import { toolDefinitions } from "./tool-definitions.ts";
+import { taskLoopProblems } from "./task-loops.ts";
+import { offeredTools, toolDefinitions, toolsOfTasks } from "./tool-definitions.ts";
 import { unscoredTaskProblems } from "./unscored-tasks.ts";
 
 /** The rows that a run reads; undefined where they are not looked at. */
@@ -55,9 +56,11 @@ export async function policyFraming(
 export function preflight(plan: Plan, data: RunData, framing: PolicyFraming | undefined): Preflight {
   const { train = [], validation = [], demonstrations = [], taskFile = [] } = data;
   const { learned = [], rejected = [] } = data.examples ?? {};
-  const tools = toolDefinitions(plan);
+  const tools = offeredTools(plan);
+  const offeredTo = toolsOfTasks(plan);
   const unframed = [
     ...demonstratedCallProblems([...demonstrations, ...learned], tools),
+    ...taskLoopProblems(plan, { train, validation, taskFile }),
     ...unscoredTaskProblems(plan.rewards, { train, validation, taskFile }),
   ];
   if (framing === undefined) return { problems: unframed };
@@ -66,7 +69,7 @@ export function preflight(plan: Plan, data: RunData, framing: PolicyFraming | un
   const context = `the policy's context of ${contextLength} tokens`;
   const within = limit < contextLength ? `rollout.limits.tokens (${limit})` : context;
   const room = Math.min(contextLength, limit);
-  const added = templateBytes(framing, tools, train[0] ?? taskFile[0] ?? validation[0]);
+  const added = templateBytes(framing, toolDefinitions(plan), train[0] ?? taskFile[0] ?? validation[0]);
 
   function check<Row extends object>(
     part: { name: string; rows: string; need: string; room: number },
@@ -96,7 +99,7 @@ export function preflight(plan: Plan, data: RunData, framing: PolicyFraming | un
         return tokens.length;
       },
     );
-  const prompt = (messages: Message[]) => framing.framePrompt(messages, tools);
+  const prompt = (task: Task) => framing.framePrompt(task.prompt, offeredTo(task));
   const most = plan.rollout.prompts?.tokens ?? Number.POSITIVE_INFINITY;
   const need =
     most < room ? `more than rollout.prompts.tokens (${most})` : `no room for an action in ${within}`;
@@ -105,7 +108,7 @@ export function preflight(plan: Plan, data: RunData, framing: PolicyFraming | un
       { name, rows: "tasks", need, room: Math.min(room - 1, most) },
       tasks,
       (task) => task.prompt,
-      (messages) => prompt(messages).tokens.length,
+      (_, task) => prompt(task).tokens.length,
     );
   const checked = [
     checkTasks("dataset.train", train),
@@ -121,7 +124,7 @@ export function preflight(plan: Plan, data: RunData, framing: PolicyFraming | un
   const rows = checked.map(({ problems: _, ...count }) => count);
   const [first] = [...train.slice(0, 1), ...validation];
   if (first === undefined || problems.length > 0) return { problems, counted: { room, rows } };
-  const { text, tokens } = prompt(first.prompt);
+  const { text, tokens } = prompt(first);
   const at = placeOfRow(first, train.length > 0 ? "dataset.train" : "dataset.validation").text;
   return { problems, counted: { room, rows, prompt: { at, text, tokens: tokens.length } } };
 }

@@ -32,10 +32,17 @@ export function placesOf(pipeline: unknown): readonly [Pointer, Slot["kind"]][] 
     pointers.map((pointer): [Pointer, Slot["kind"]] => [pointer, kind]);
   return [
     ...places,
+    ...each(loopPlaces(pipeline), "loop"),
     ...each(rewardPlaces(pipeline), "reward"),
     ...each(itemsOf(valueAt(pipeline, "/tools"), "/tools"), "tool"),
     ...each(itemsOf(valueAt(pipeline, "/trackers"), "/trackers"), "tracker"),
   ];
+}
+
+/** Where the loops of a pipeline stand that tasks name. */
+export function loopPlaces(pipeline: unknown): Pointer[] {
+  const loops = valueAt(pipeline, "/loops");
+  return isObject(loops) ? Object.keys(loops).map((name) => child("/loops", name)) : [];
 }
 
 /** Where the rewards of a pipeline stand: one, or each of a list. */

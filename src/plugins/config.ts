@@ -7,10 +7,11 @@ import type { Pointer } from "../validation/pointer.ts";
 import type { Problem } from "../validation/problem.ts";
 import type { SourceDocument } from "../validation/source-document.ts";
 
-const { ToolUse, RewardUse, TrainerUse } = pipelineSchema.definitions;
+const { LoopUse, ToolUse, RewardUse, TrainerUse } = pipelineSchema.definitions;
 
 /** What a pipeline may say of a plugin beside its configuration. */
 const besideConfig: Partial<Record<PluginManifest["kind"], readonly string[]>> = {
+  loop: Object.keys(LoopUse.properties),
   tool: Object.keys(ToolUse.properties),
   reward: Object.keys(RewardUse.properties),
   trainer: Object.keys(TrainerUse.properties),

@@ -1,4 +1,5 @@
 import type { Plan, ResolvedPlugin } from "../contracts/plan.ts";
+import { planLoops } from "../contracts/plan-loops.ts";
 
 /** The plugins of a plan in the order of the pipeline; one that is used twice stands there twice. */
 export function planPlugins({
@@ -6,6 +7,7 @@ export function planPlugins({
   dataset,
   tools,
   loop,
+  loops,
   rewards,
   trainer,
   trackers = [],
@@ -16,7 +18,7 @@ export function planPlugins({
     ...(dataset.train === undefined ? [] : [dataset.train]),
     dataset.validation,
     ...tools,
-    loop,
+    ...planLoops({ loop, loops }),
     ...rewards,
     trainer,
     ...loss,

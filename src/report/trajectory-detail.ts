@@ -12,11 +12,13 @@ import { callRecord } from "../trajectory/turn-record.ts";
 
 /** A turn to show. What only the turn's own file holds is absent if that file is. */
 export interface TurnDetail {
+  /** The sub-agent whose turn it is. */
+  agent?: string;
   action: string;
   toolCalls: ToolCallRecord[];
   /** What people said before the action. */
   said?: SpokenMessage[];
-  generated?: Omit<GenerateTurnResult, "action" | "said">;
+  generated?: Omit<GenerateTurnResult, "action" | "agent" | "said">;
 }
 
 /** A trajectory to show, finished or as far as it is. */
@@ -59,10 +61,10 @@ function turnUnderWay({ generated, calls }: TurnEntry): TurnDetail {
   return { action: generated.action, toolCalls: calls.map(callRecord), ...detailsOf(generated) };
 }
 
-function detailsOf(turn: GenerateTurnResult | undefined): Pick<TurnDetail, "generated" | "said"> {
+function detailsOf(turn: GenerateTurnResult | undefined): Pick<TurnDetail, "agent" | "generated" | "said"> {
   if (turn === undefined) return {};
-  const { action: _, said, ...generated } = turn;
-  return { generated, ...(said === undefined ? {} : { said }) };
+  const { action: _, agent, said, ...generated } = turn;
+  return { ...(agent === undefined ? {} : { agent }), generated, ...(said === undefined ? {} : { said }) };
 }
 
 function sumOf(a: TokenCounts, b: TokenCounts): TokenCounts {

@@ -4,6 +4,7 @@ import type { TrajectorySummary } from "../contracts/rollout.ts";
 import type { RewardRange } from "../contracts/trajectory.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import { type TrajectoryName, turnKey } from "../store/keys.ts";
+import { policyCalls } from "../trajectory/policy-calls.ts";
 import { readTrajectoryRecord } from "../trajectory/trajectory-files.ts";
 import { trajectoryOf } from "../trajectory/trajectory-of.ts";
 
@@ -33,7 +34,7 @@ export async function summaryOf(
 ): Promise<TrajectorySummary> {
   const { id, outcome, reward, success, head, tokens, turns, failure } = record;
   const versions = record.policyVersions.length > 0 ? record.policyVersions : [from];
-  const calls = turns.flatMap(({ toolCalls }) => toolCalls);
+  const calls = turns.flatMap(policyCalls);
   const generationSeconds = await secondsOf(run, trajectoryOf(id), turns.length);
   const comparesTurns = run.plan.trainer.comparesTurns === true && outcome !== "left-out";
   return {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "@temporalio/client";
+import { loopNames, planLoops } from "../contracts/plan-loops.ts";
 import type { Queues } from "../contracts/trajectory.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { anyOf } from "../promises/abort-signals.ts";
@@ -92,7 +93,7 @@ export async function openSession(options: {
   try {
     const { upgrade = false } = options;
     await options.held?.();
-    const bundling = prepareBuilds(folder, plan.loop, { telemetry: file.telemetry, upgrade });
+    const bundling = prepareBuilds(folder, planLoops(plan), { telemetry: file.telemetry, upgrade });
     bundling.catch(() => {}); // it may fail while the server starts, before it is awaited
     let finished = 0;
     const progress = () => finished;
@@ -152,7 +153,7 @@ export async function openSession(options: {
       onNotice: (notice) => {
         // Every worker would be.
         if (notice.code === "LOOP_MODULE_STUCK")
-          return stuck.reject(new EverturnError(notice.code, { loop: plan.loop.name }));
+          return stuck.reject(new EverturnError(notice.code, { loop: loopNames(plan) }));
         note(notice.notice);
         trouble.hear(notice);
       },

@@ -6,6 +6,8 @@ export interface TaskSummary {
   rows: number;
   /** Rows of each data source, the most first. */
   sources: [source: string, rows: number][];
+  /** Rows of each loop that they ask for by `agent_name`, the most first. */
+  agents: [name: string, rows: number][];
   /** Of the texts of a prompt, in characters. */
   characters: { least: number; median: number; most: number };
   /** Different ground truths, and the commonest with their rows. */
@@ -36,6 +38,7 @@ export function describeTasks(tasks: readonly Task[]): TaskSummary {
   return {
     rows: tasks.length,
     sources: counts(tasks.map((task) => task.data_source)),
+    agents: counts(tasks.flatMap(({ agent_name: agent }) => agent ?? [])),
     characters: {
       least: sorted[0] ?? 0,
       median: sorted[Math.floor((sorted.length - 1) / 2)] ?? 0,

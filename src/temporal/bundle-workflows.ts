@@ -30,14 +30,14 @@ export interface Inputs {
   searched: string[];
 }
 
+/** Where the workflow code of an agent loop lies, and the name of its plugin. */
+export type BundledLoop = Pick<ResolvedLoop, "name" | "workflow">;
+
 /**
- * Bundles Everturn's workflows with an agent loop. What comes out depends on the inputs that are named, and not on the
+ * Bundles Everturn's workflows with agent loops. What comes out depends on the inputs that are named, and not on the
  * current folder, on settings found in it, or on the environment. Throws WORKFLOWS_NOT_BUNDLED.
  */
-export async function bundleWorkflows(
-  loop: Pick<ResolvedLoop, "name" | "workflow">,
-  telemetry: boolean,
-): Promise<Bundle> {
+export async function bundleWorkflows(loops: readonly BundledLoop[], telemetry: boolean): Promise<Bundle> {
   let output = "";
   const inputs: Inputs = { found: [fileURLToPath(import.meta.url)], missed: [], searched: [] };
   const bundling = bundleWorkflowCode({
@@ -46,22 +46,19 @@ export async function bundleWorkflows(
       output += message;
     }),
     workflowInterceptorModules: telemetry ? [telemetryInterceptors()] : [],
-    webpackConfigHook: (config) => configured(config, loop, inputs),
+    webpackConfigHook: (config) => configured(config, loops, inputs),
   });
   const { code } = await bundling.catch((error) => {
     const reason = firstError(output) ?? String(error);
-    throw new EverturnError("WORKFLOWS_NOT_BUNDLED", { loop: loop.name, reason }, { cause: error });
+    const names = loops.map(({ name }) => name).join(", ");
+    throw new EverturnError("WORKFLOWS_NOT_BUNDLED", { loop: names, reason }, { cause: error });
   });
   inputs.found.push(...loadedPackages());
   return { code, inputs };
 }
 
-/** Temporal's configuration of webpack with the loop in its place; what webpack looks at is added to `inputs`. */
-function configured(
-  config: Configuration,
-  loop: Pick<ResolvedLoop, "name" | "workflow">,
-  inputs: Inputs,
-): Configuration {
+/** Temporal's configuration of webpack with the loops in their place; what webpack looks at is added to `inputs`. */
+function configured(config: Configuration, loops: readonly BundledLoop[], inputs: Inputs): Configuration {
   return {
     ...config,
     context: everturnFolder, // otherwise the current folder, whose package.json and browsers' list would be heeded
@@ -70,13 +67,13 @@ function configured(
     resolve: {
       ...config.resolve,
       modules: [...(config.resolve?.modules ?? []), ...everturnModules],
-      alias: { ...config.resolve?.alias, "@everturn/agent-loop$": loop.workflow },
     },
     module: { ...config.module, rules: (config.module?.rules ?? []).map(withoutSettingsFile) },
     plugins: [
       ...(config.plugins ?? []),
       (compiler) => {
-        new compiler.webpack.DefinePlugin({ AGENT_LOOP: JSON.stringify(loop.name) }).apply(compiler);
+        const { NormalModuleReplacementPlugin } = compiler.webpack;
+        new NormalModuleReplacementPlugin(/^@everturn\/agent-loops$/, moduleOf(loops)).apply(compiler);
         compiler.hooks.afterCompile.tap("everturn", (compilation) => {
           const { fileDependencies, missingDependencies, contextDependencies } = compilation;
           inputs.found.push(...[...fileDependencies].filter((path) => !path.endsWith(generatedEntry)));
@@ -86,6 +83,14 @@ function configured(
       },
     ],
   };
+}
+
+/** A module, as a URL, whose default export is all loops by name; its type is the one that lets it import modules of each kind. */
+function moduleOf(loops: readonly BundledLoop[]): string {
+  const imports = loops.map(({ workflow }, index) => `import loop${index} from ${JSON.stringify(workflow)};`);
+  const names = loops.map(({ name }, index) => `${JSON.stringify(name)}: loop${index}`);
+  const code = `${imports.join("\n")}\nexport default { ${names.join(", ")} };\n`;
+  return `data:application/node;base64,${Buffer.from(code).toString("base64")}`;
 }
 
 type Rule = NonNullable<NonNullable<Configuration["module"]>["rules"]>[number];

@@ -11,7 +11,7 @@ type Activation = Extract<WorkerThreadRequest["input"], { type: "activate-workfl
 
 /** What is done about an agent loop that does not return. */
 interface Options {
-  /** The loop's name. */
+  /** The loop's name; of several, all of them. */
   loop: string;
   /** Told that it is no trajectory that is stuck: LOOP_MODULE_STUCK where the loop's module is loaded, else LOOP_STUCK. */
   onLost: (error: EverturnError) => void;

@@ -2,7 +2,7 @@ import type { Client } from "@temporalio/client";
 import type { temporal } from "@temporalio/proto";
 import { DefaultLogger, Runtime, Worker } from "@temporalio/worker";
 import { DeterminismViolationError } from "@temporalio/workflow";
-import type { ResolvedLoop } from "../contracts/plan.ts";
+import type { BundledLoop } from "./bundle-workflows.ts";
 import { reasonOf } from "./client.ts";
 import { workflowBundle } from "./workflow-bundle.ts";
 
@@ -22,13 +22,13 @@ export async function historiesOf({ workflow }: Client, workflowId: string): Pro
   }
 }
 
-/** Runs today's workflow code, with the run's agent loop, over recorded histories. Nothing is called again. */
+/** Runs today's workflow code, with the run's agent loops, over recorded histories. Nothing is called again. */
 export async function replayHistories(
   histories: readonly History[],
   workflowId: string,
-  loop: Pick<ResolvedLoop, "name" | "workflow">,
+  loops: readonly BundledLoop[],
 ): Promise<Replay> {
-  const code = await workflowBundle(loop, false);
+  const code = await workflowBundle(loops, false);
   let replayed = 0;
   try {
     Runtime.install({ logger: new DefaultLogger("ERROR") });

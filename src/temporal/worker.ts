@@ -5,6 +5,7 @@ import {
   type WorkerOptions,
   type WorkerPlugin,
 } from "@temporalio/worker";
+import { loopNames } from "../contracts/plan-loops.ts";
 import type { Queues } from "../contracts/trajectory.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { endAnyway } from "../processes/end-anyway.ts";
@@ -79,7 +80,7 @@ export async function runWorker(options: {
     tellNotice({ code: error.code, notice: error.message });
     broken.abort(error);
   };
-  const loops = watchLoops({ loop: plan.loop.name, onLost });
+  const loops = watchLoops({ loop: loopNames(plan), onLost });
   const local = localAttempts(options.onWaits);
   const closing = new AbortController();
   try {

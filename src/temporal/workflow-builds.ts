@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import type { ResolvedLoop } from "../contracts/plan.ts";
 import { readRecord, writeWhole } from "../files/whole-files.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
+import type { BundledLoop } from "./bundle-workflows.ts";
 import { workflowBundle } from "./workflow-bundle.ts";
 
 /** The workflow code of a run: its builds (the SHA-256 of each bundle, 16 digits), the current one last. */
@@ -26,12 +26,12 @@ export function bundleOf(folder: RunFolder, build: string): string {
  */
 export async function prepareBuilds(
   folder: RunFolder,
-  loop: Pick<ResolvedLoop, "name" | "workflow">,
+  loops: readonly BundledLoop[],
   { telemetry, upgrade }: { telemetry: boolean; upgrade: boolean },
 ): Promise<string[]> {
   const builds = await readBuilds(folder);
   if (builds.length > 0 && !upgrade) return builds;
-  const build = await bundleToday(folder, loop, telemetry);
+  const build = await bundleToday(folder, loops, telemetry);
   const known: Builds = { builds: [...builds.filter((one) => one !== build), build] };
   await writeWhole(listOf(folder), `${JSON.stringify(known)}\n`);
   return known.builds;
@@ -43,10 +43,10 @@ function listOf(folder: RunFolder): string {
 
 async function bundleToday(
   folder: RunFolder,
-  loop: Pick<ResolvedLoop, "name" | "workflow">,
+  loops: readonly BundledLoop[],
   telemetry: boolean,
 ): Promise<string> {
-  const code = await workflowBundle(loop, telemetry);
+  const code = await workflowBundle(loops, telemetry);
   const build = createHash("sha256").update(code).digest("hex").slice(0, 16);
   await writeWhole(bundleOf(folder, build), code);
   return build;

@@ -5,6 +5,7 @@ import type { GroupMember, GroupScore, Unscored } from "../contracts/reward.ts";
 import { isEverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
 import { isOfGroups, taskRewards } from "../plugins/task-rewards.ts";
+import { scoredTurns } from "../trajectory/policy-calls.ts";
 import { addedScores } from "./added-scores.ts";
 import { lostScore, type NumberedReward } from "./score-parts.ts";
 
@@ -30,7 +31,7 @@ export function groupMember({
   success,
   metrics = {},
 }: TrajectoryRecord): GroupMember {
-  return { sample, turns, outcome, answer, reward, success, metrics };
+  return { sample, turns: scoredTurns(turns), outcome, answer, reward, success, metrics };
 }
 
 /** What the rewards of groups say that score the task, asked at once. Throws what asking throws, unless it says that there is no score. */

@@ -4,7 +4,7 @@ import { parseAction } from "../formats/parse-action.ts";
 import type { Store } from "../store/store.ts";
 
 /**
- * What rewards take for a trajectory's answer: the last action without its thoughts and calls, as the run's action format
+ * What rewards take for a trajectory's answer: the last action that no sub-agent wrote, without its thoughts and calls, as the run's action format
  * has them, or what the tool said that ended it, whole; "" if a limit did. Throws as `Store.readBytes` does.
  */
 export async function finalAnswer(
@@ -13,9 +13,9 @@ export async function finalAnswer(
   turns: readonly TurnRecord[],
   format: Plan["rollout"]["format"],
 ): Promise<string> {
-  const last = turns.at(-1);
+  const last = turns.findLast(({ agent }) => agent === undefined);
   if (outcome === "answered") return answerIn(last?.action ?? "", format);
-  const ending = outcome === "done" ? last?.toolCalls.findLast(({ done }) => done) : undefined;
+  const ending = outcome === "done" ? turns.at(-1)?.toolCalls.findLast(({ done }) => done) : undefined;
   const whole = ending?.whole === undefined ? undefined : await store.readBytes(ending.whole);
   return whole === undefined ? (ending?.observation ?? "") : Buffer.from(whole).toString();
 }

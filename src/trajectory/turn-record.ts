@@ -5,9 +5,10 @@ import type { TurnEntry } from "./turn-journal.ts";
 /** A turn of the journal as a trajectory's record tells it. */
 export function turnRecord({ generated, begun, calls }: TurnEntry): TurnRecord {
   const toolCalls = calls.map(callRecord);
-  const { action, said } = generated;
+  const { agent, action, said } = generated;
   const unanswered = begun - calls.length;
   return {
+    ...(agent === undefined ? {} : { agent }),
     ...{ action, toolCalls },
     ...(unanswered === 0 ? {} : { unanswered }),
     ...(said === undefined ? {} : { said }),
@@ -27,6 +28,7 @@ export function callRecord(call: RecordedCall): ToolCallRecord {
     media,
     whole,
     done,
+    byLoop,
   } = call;
   return {
     ...{ tool, arguments: given, observation, valid, attempts },
@@ -35,5 +37,6 @@ export function callRecord(call: RecordedCall): ToolCallRecord {
     ...(media === undefined ? {} : { media }),
     ...(whole === undefined ? {} : { whole }),
     ...(done === undefined ? {} : { done }),
+    ...(byLoop === undefined ? {} : { byLoop }),
   };
 }

@@ -9,7 +9,7 @@ const workflow = join(import.meta.dirname, "..", "..", "plugins", "loop-tool-age
 
 let code = "";
 beforeAll(async () => {
-  code = await workflowBundle({ name: "loop-tool-agent", workflow }, false);
+  code = await workflowBundle([{ name: "loop-tool-agent", workflow }], false);
 });
 
 const recorded = readdirSync(histories).flatMap((version) =>

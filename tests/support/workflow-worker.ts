@@ -24,7 +24,7 @@ export async function startWorkflows(options: {
   const paths = { database: join(folder, "server.db"), log: join(folder, "server.log") };
   const [server, code] = await Promise.all([
     startDevServer({ binary: await findServerBinary(), ...paths }),
-    workflowBundle(loop, false),
+    workflowBundle([loop], false),
   ]);
   const { address } = server;
   const connection = await Connection.connect({ address });

@@ -33,7 +33,7 @@ export function inspectionText({ training, validation, shared, tokens }: Inspect
 }
 
 function setLines(name: string, summary: TaskSummary, longest: number | undefined): string[] {
-  const { rows, sources, characters, groundTruths, columns, repeated } = summary;
+  const { rows, sources, agents, characters, groundTruths, columns, repeated } = summary;
   const { least, median, most } = characters;
   const tokens = longest === undefined ? "" : `; up to ${counted(longest, "token")} with template and tools`;
   const answers = groundTruths.commonest.map(([text, count]) => `${quoted(text)} × ${grouped(count)}`);
@@ -42,6 +42,7 @@ function setLines(name: string, summary: TaskSummary, longest: number | undefine
   return [
     `${name}: ${counted(rows, "task")}`,
     `  sources   ${pairs(sources)}`,
+    ...(agents.length === 0 ? [] : [`  loops     ${pairs(agents)}`]),
     `  prompts   ${grouped(least)} to ${counted(most, "character")}, median ${grouped(median)}${tokens}`,
     `  answers   ${grouped(groundTruths.different)} different; the commonest ${answers.join(", ")}`,
     ...(columns.length === 0 ? [] : [`  columns   ${pairs(columns)}`]),

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { isObject, type JsonObject, type JsonValue } from "../../contracts/json.ts";
-import type { LoopContext, Observation } from "../../contracts/loop.ts";
+import type { Action, LoopContext, Observation } from "../../contracts/loop.ts";
 import { outcomes } from "../../contracts/outcomes.ts";
 import type { ResolvedPlugin } from "../../contracts/plan.ts";
 import { parseAction } from "../../formats/parse-action.ts";
@@ -65,6 +65,16 @@ function contextOf(
   given: Pick<LoopContext, "state" | "config">,
 ): LoopContext {
   let isAsked = false;
+  async function generate(): Promise<Action> {
+    if (isAsked)
+      throw new Broken(
+        `turn ${turn} generates a second action`,
+        "Generate once a turn, and return “continue” for the next one.",
+      );
+    isAsked = true;
+    decisions.push({ generate: turn });
+    return { text, finishReason: "stop" };
+  }
   const observed = (tool: string, said: string, valid: boolean): Observation => ({ tool, text: said, valid });
   return {
     ...{ turn, ...given },
@@ -73,20 +83,27 @@ function contextOf(
     ],
     task: async () => taskOf({}),
     nextRequest: async () => ({ key: `request ${turn}` }),
-    generate: async () => {
-      if (isAsked)
-        throw new Broken(
-          `turn ${turn} generates a second action`,
-          "Generate once a turn, and return “continue” for the next one.",
-        );
-      isAsked = true;
-      decisions.push({ generate: turn });
-      return { text, finishReason: "stop" };
-    },
+    generate,
     parse: (action) => parseAction(action.text),
     callTool: async ({ name, arguments: given }) => {
       decisions.push({ call: name, arguments: given });
       return observed(name, `what ${name} answers in turn ${turn}`, name === "calculator");
+    },
+    useTool: async (name, parameters) => {
+      decisions.push({ use: name, arguments: parameters });
+      return observed(name, `what ${name} answers in turn ${turn}`, true);
+    },
+    sleep: async (milliseconds) => {
+      decisions.push({ sleep: milliseconds });
+    },
+    agent: (name, { prompt, tools }) => {
+      const told = prompt.map(({ role, content }) => ({ role, content }));
+      decisions.push({ agent: name, prompt: told, ...(tools && { tools }) });
+      return {
+        generate,
+        append: (all) => void decisions.push({ appendTo: name, texts: all.map((one) => one.text) }),
+        say: (text) => void decisions.push({ sayTo: name, text }),
+      };
     },
     reject: (call, reason) => {
       decisions.push({ reject: call, reason });

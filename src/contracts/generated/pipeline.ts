@@ -80,7 +80,13 @@ export interface Pipeline {
   hosts: {
     [k: string]: Host;
   };
-  loop: PluginUse;
+  loop: LoopUse;
+  /**
+   * Loops by name, for the tasks whose agent_name it is. None if left out.
+   */
+  loops?: {
+    [k: string]: LoopUse;
+  };
   reward: Rewards;
   trainer: TrainerUse;
   /**
@@ -475,6 +481,22 @@ export interface Host {
    * A number and ms, s, m or h, for example 500ms, 10s or 2m.
    */
   patience: string;
+}
+/**
+ * A loop plugin, its configuration, and the tools of its tasks.
+ */
+export interface LoopUse {
+  plugin: PluginReference;
+  /**
+   * The plugin's configuration, checked against the schema in its manifest.
+   */
+  config: JsonObject;
+  /**
+   * What of the run's tools the policy may call in its tasks, by the names of their functions; [] for none. All if left out, but those that are for loops.
+   *
+   * Items: A function of one of the pipeline's tools, as the policy calls it.
+   */
+  tools?: string[];
 }
 /**
  * A reward plugin, its configuration, and what overrides its manifest.

@@ -95,6 +95,10 @@ export interface ToolManifest {
    */
   person?: true;
   /**
+   * Agent loops call it, and the policy is told of it only where a loop's tools name it.
+   */
+  forLoops?: true;
+  /**
    * The tool holds state for a trajectory, which its release frees at the trajectory's end.
    */
   stateful: boolean;

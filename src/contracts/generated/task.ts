@@ -57,7 +57,7 @@ export interface Task {
     [k: string]: JsonValue | string | number | boolean | JsonObject | undefined;
   };
   /**
-   * The agent loop the row asks for.
+   * Which of the pipeline's loops takes its turns; the pipeline's own loop if left out.
    */
   agent_name?: string;
   [k: string]: unknown;

@@ -145,6 +145,10 @@ export interface TurnEntry {
    */
   action: string;
   /**
+   * The loop's sub-agent whose turn it is; the conversation with the task's user if left out.
+   */
+  agent?: string;
+  /**
    * What people said before the action; nothing if left out.
    *
    * Items: A message that a person added.
@@ -188,6 +192,10 @@ export interface ToolCallEntry {
    * Whether the call could be read, named a tool, fitted its parameters, and was an action that the tool allows.
    */
   valid: boolean;
+  /**
+   * The agent loop made the call, and not the policy.
+   */
+  byLoop?: true;
   /**
    * Why the tool said that the call is none that may be made; absent where it did not.
    */

@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import type { JsonObject, JsonValue } from "../../contracts/json.ts";
-import type { ResolvedPlugin, ResolvedReward } from "../../contracts/plan.ts";
+import type { Plan, ResolvedPlugin, ResolvedReward } from "../../contracts/plan.ts";
 import { counted, duration, number } from "../../text/format.ts";
 import { type Html, html } from "../html.ts";
 import type { ReportData } from "../read-run.ts";
@@ -29,7 +29,7 @@ export function planInShort({ run, plan, createdAt, steps }: ReportData): Html {
   const rows: [string, string][] = [
     ["policy", pluginText(plan.policy)],
     ["tools", plan.tools.map(pluginText).join("; ") || "none"],
-    ["agent loop", pluginText(plan.loop)],
+    ["agent loop", loopsText(plan)],
     ["reward", plan.rewards.map(rewardText).join("; ")],
     ["trainer", pluginText(plan.trainer)],
     ["tasks", tasksText(plan)],
@@ -77,6 +77,11 @@ function tasksText({ dataset: { train, validation } }: ReportData["plan"]): stri
 /** Settings of a plan, as those of plugins are told. */
 function settingsText(settings: object): string {
   return configText({ ...settings });
+}
+
+function loopsText({ loop, loops = {} }: Plan): string {
+  const others = Object.entries(loops).map(([name, one]) => `${name}: ${pluginText(one)}`);
+  return [pluginText(loop), ...others].join("; ");
 }
 
 function rewardText(reward: ResolvedReward): string {

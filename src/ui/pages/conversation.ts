@@ -28,23 +28,36 @@ export function conversation(
 }
 
 function turnOf(run: string, turn: TurnDetail, index: number, version?: number): Html[] {
-  const { action, toolCalls, said = [] } = turn;
+  const { agent, action, toolCalls, said = [] } = turn;
+  const whom = agent === undefined ? "" : ` to the sub-agent ${agent}`;
   return [
     ...said.map(
       ({ role, content }) =>
-        html`<section class="said person"><h3>${`a person, as ${role}`}</h3><pre>${content}</pre></section>`,
+        html`<section class="said person"><h3>${`a person, as ${role}${whom}`}</h3><pre>${content}</pre></section>`,
     ),
-    html`<section class="said action" id="turn-${index + 1}"><h3>${`turn ${index + 1}`}<span>${turnFacts(turn, version)}</span></h3><pre>${action || "(nothing)"}</pre></section>`,
+    html`<section class="said action" id="turn-${index + 1}"><h3>${`turn ${index + 1}${agent === undefined ? "" : ` of the sub-agent ${agent}`}`}<span>${turnFacts(turn, version)}</span></h3><pre>${action || "(nothing)"}</pre></section>`,
     ...toolCalls.map((call) => callOf(run, call)),
   ];
 }
 
 function callOf(run: string, call: ToolCallRecord): Html {
-  const { tool, arguments: given, observation, valid, attempts, approval, media = [], whole, done } = call;
+  const {
+    tool,
+    arguments: given,
+    observation,
+    valid,
+    attempts,
+    approval,
+    media = [],
+    whole,
+    done,
+    byLoop,
+  } = call;
   const facts = [
     valid ? "valid" : "not valid",
     counted(attempts, "attempt"),
     ...(approval === undefined ? [] : [approvalText[approval]]),
+    ...(byLoop === true ? ["by the loop"] : []),
     ...(done === true ? ["it said that it is done"] : []),
   ];
   const images = media.flatMap(({ name, type, frames }) =>

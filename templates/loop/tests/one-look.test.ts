@@ -31,6 +31,11 @@ function contextOf(text: string, turn: number): { context: LoopContext; appended
     generate: () => Promise.resolve({ text, finishReason: "stop" }),
     parse: (action) => parseAction(action.text),
     callTool: ({ name }) => Promise.resolve({ tool: name, text: "10", valid: true }),
+    useTool: () => Promise.reject(new Error("this loop has no tool of its own")),
+    sleep: () => Promise.resolve(),
+    agent: () => {
+      throw new Error("this loop has no sub-agent");
+    },
     reject: (_, reason) => ({ tool: "", text: reason, valid: false }),
     append: (observations) => void appended.push(...observations),
     say: () => {},

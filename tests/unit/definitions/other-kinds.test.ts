@@ -50,7 +50,7 @@ test("a loop in one file becomes workflow code", async () => {
     config: { type: "object" },
   });
   writeFileSync(plugin.entry, loop);
-  const { code } = await bundleWorkflows({ name: plugin.name, workflow: plugin.entry }, false);
+  const { code } = await bundleWorkflows([{ name: plugin.name, workflow: plugin.entry }], false);
   expect(code).toContain("ended by the loop in one file");
   expect(code).toContain("everturn.definition");
   await expect(resolved("loop", text(""))).rejects.toThrow(/loop\.ts:2:5: turn must be a function/);

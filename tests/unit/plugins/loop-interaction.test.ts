@@ -41,6 +41,11 @@ async function play(
       generate: async () => ({ text, finishReason: "stop" }),
       parse: (action) => parseAction(action.text),
       callTool: async ({ name }) => ({ tool: name, text: "10", valid: true }),
+      useTool: () => Promise.reject(new Error("this loop has no tool of its own")),
+      sleep: () => Promise.resolve(),
+      agent: () => {
+        throw new Error("this loop has no sub-agent");
+      },
       reject: (_, reason) => ({ tool: "", text: reason, valid: false }),
       append: (observations) => void said.push(...observations.map((one) => `observed ${one.text}`)),
       say: (words) => void said.push(words),

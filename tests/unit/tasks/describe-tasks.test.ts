@@ -26,6 +26,7 @@ test("tasks are told by source, length, answer and column; what is there twice, 
       ["sums", 3],
       ["words", 1],
     ],
+    agents: [],
     characters: { least: 6, median: 6, most: 24 },
     groundTruths: {
       different: 3,

@@ -64,7 +64,7 @@ beforeAll(async () => {
   for (const [name, text] of Object.entries(files)) write(name, text);
   link(join(own, "one"));
   await sleep(2200); // what is younger than its bundling might be newer than what was read: it isn't kept
-  made = await workflowBundle(loop, false);
+  made = await workflowBundle([loop], false);
   const names = readdirSync(workflows);
   expect(names).toHaveLength(1);
   kept = join(workflows, names[0] ?? "");
@@ -77,7 +77,7 @@ test("workflow code is bundled once, and taken from the user's cache after that"
   const [head = ""] = readFileSync(saved, "utf8").split("\n", 1);
   const digest = createHash("sha256").update("// kept").digest("hex");
   writeFileSync(kept, `${JSON.stringify({ ...JSON.parse(head), code: digest })}\n// kept`);
-  expect(await workflowBundle(loop, false)).toBe("// kept");
+  expect(await workflowBundle([loop], false)).toBe("// kept");
 });
 
 test("what it was made from is all that the bundler looked at, and the bundler", () => {
@@ -155,7 +155,7 @@ test.each(changes)("kept code is not used once %s", (_, change, back) => {
 test("code that was made from what has just changed is new, and not kept yet", async () => {
   writeFileSync(nearer, 'export const near = "near of another file";');
   try {
-    expect((await workflowBundle(loop, false)).includes("near of another file")).toBe(true);
+    expect((await workflowBundle([loop], false)).includes("near of another file")).toBe(true);
     expect(keptBundle(kept)).toBeUndefined();
   } finally {
     rmSync(nearer);
@@ -165,15 +165,17 @@ test("code that was made from what has just changed is new, and not kept yet", a
 
 test("a loop that imports by computed names is bundled each time", async () => {
   const workflow = join(own, "one", "searching.js");
-  expect((await workflowBundle({ name: "loop-searching", workflow }, false)).includes("linked 1")).toBe(true);
+  expect((await workflowBundle([{ name: "loop-searching", workflow }], false)).includes("linked 1")).toBe(
+    true,
+  );
   expect(readdirSync(workflows)).toHaveLength(1);
 });
 
 test("what is kept for another loop, or with telemetry, is another bundle", async () => {
-  const other = await workflowBundle({ ...loop, name: "loop-of-another-name" }, true);
+  const other = await workflowBundle([{ ...loop, name: "loop-of-another-name" }], true);
   expect(other === made).toBe(false);
   expect(other.includes("loop-of-another-name")).toBe(true);
-  expect(await workflowBundle(loop, false)).toBe(made);
+  expect(await workflowBundle([loop], false)).toBe(made);
 });
 
 test.each<[string, (text: string) => string]>([
@@ -202,7 +204,7 @@ test("processes that begin at once, in folders with settings of their own, make 
   const shared = join(folder, "shared");
   const module = pathToFileURL(join(root, "src", "temporal", "workflow-bundle.ts")).href;
   const script = `const { workflowBundle } = await import(${JSON.stringify(module)});
-    process.stdout.write(await workflowBundle(${JSON.stringify(loop)}, false));`;
+    process.stdout.write(await workflowBundle([${JSON.stringify(loop)}], false));`;
   const bundleElsewhere = async () => {
     const env = { ...process.env, XDG_CACHE_HOME: shared, NODE_ENV: "production" };
     const options = { cwd: elsewhere, env, maxBuffer: 2 ** 26 };

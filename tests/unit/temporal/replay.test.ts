@@ -12,13 +12,13 @@ const recorded = () =>
   JSON.parse(readFileSync(join(root, "tests", "replay", "histories", "0.4.0", "trajectory.json"), "utf8"));
 
 test("a recorded history replays, and one that today's code would not make is told apart", async () => {
-  expect(await replayHistories([recorded()], "run/stage/task/0", loop)).toEqual({ deterministic: true });
+  expect(await replayHistories([recorded()], "run/stage/task/0", [loop])).toEqual({ deterministic: true });
   const changed = recorded();
   for (const event of changed.events) {
     const scheduled = event.activityTaskScheduledEventAttributes;
     if (scheduled?.activityType.name === "generate-turn") scheduled.activityType.name = "another-activity";
   }
-  expect(await replayHistories([changed], "run/stage/task/0", loop)).toEqual({
+  expect(await replayHistories([changed], "run/stage/task/0", [loop])).toEqual({
     deterministic: false,
     reason: expect.stringMatching(/[Nn]ondeterminism|TMPRL1100/),
   });

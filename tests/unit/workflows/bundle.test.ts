@@ -13,7 +13,7 @@ function modulesOf(code: string): string[] {
 
 test("the workflow bundle holds workflows, contracts, errors and formats, and nothing that validates, reads or computes", async () => {
   const workflow = join(root, "plugins", "loop-tool-agent", "workflow.ts");
-  const code = await workflowBundle({ name: "loop-tool-agent", workflow }, false);
+  const code = await workflowBundle([{ name: "loop-tool-agent", workflow }], false);
   expect(code.length).toBeLessThan(3_000_000);
   const modules = modulesOf(code);
   const packages = modules.flatMap((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []);

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { GenerateTurnResult } from "../../../src/contracts/activities.ts";
 import type { ToolCallRecord } from "../../../src/contracts/trajectory.ts";
+import { conversationOf, saidByOthers } from "../../../workflows/conversations.ts";
 import {
   begun,
   carriedState,
@@ -87,4 +88,59 @@ test("what is carried over is the progress with what was ordered and not done ye
   const state = after({ type: "paused", reason: "lunch" }, { type: "told", message });
   expect(carriedState(state).orders).toEqual({ paused: { reason: "lunch" }, messages: [message] });
   expect(stateOf(carriedState(state)).orders).toEqual(state.orders);
+});
+
+test("a sub-agent's conversation stands by itself: its head, what waits in it, and the calls that templates number answers by", () => {
+  const seen = (content: string) => ({ role: "tool", name: "search", content }) as const;
+  const critic = (number: number, calls: ToolCallRecord[]): TrajectoryEvent[] => {
+    const own = { ...generated(4), head: `critic ${number}` };
+    const [, ...rest] = turn(number, calls);
+    const named = rest.map((event) =>
+      event.type === "turn-ended"
+        ? { ...event, ended: { ...event.ended, record: { ...event.ended.record, agent: "critic" } } }
+        : event,
+    );
+    return [{ type: "generated", turn: number, result: own, agent: "critic" }, ...named];
+  };
+  const events: TrajectoryEvent[] = [
+    ...turn(1, [call(true), call(true)]),
+    { type: "observed", messages: [seen("main")] },
+    ...critic(2, [call(true)]),
+    { type: "observed", messages: [seen("critic")], agent: "critic" },
+  ];
+  const { progress } = after(...events);
+  expect(progress.head).toBe("critic 2");
+  expect(conversationOf(progress, undefined)).toEqual({
+    head: "h".repeat(64),
+    pending: [seen("main")],
+    calls: 2,
+    newest: { turn: 1, calls: 2 },
+  });
+  expect(conversationOf(progress, "critic")).toEqual({
+    head: "critic 2",
+    pending: [seen("critic")],
+    calls: 3,
+    newest: { turn: 2, calls: 1 },
+  });
+  expect(conversationOf(progress, "constructor")).toEqual({ head: null, pending: [], calls: 0 });
+  const { progress: later } = after(...events, ...turn(3, [call(false)]));
+  expect(conversationOf(later, undefined)).toEqual({
+    head: "h".repeat(64),
+    pending: [],
+    calls: 4,
+    newest: { turn: 3, calls: 1 },
+  });
+  expect(conversationOf(later, "critic")).toEqual(conversationOf(progress, "critic"));
+});
+
+test("what a loop called for itself is none of the policy's calls", () => {
+  const { progress } = after(...turn(1, [{ ...call(false), byLoop: true }, call(true)]));
+  expect(progress).toMatchObject({ toolCalls: 1, validCalls: 1, invalidInARow: 0, calls: 2 });
+});
+
+test("what the loop said to a fork's original it says to the fork itself, once", () => {
+  const loop = { role: "user", content: "A critic says: no." } as const;
+  const person = { role: "user", content: "Hurry." } as const;
+  expect(saidByOthers([loop, person], [loop])).toEqual([person]);
+  expect(saidByOthers([person], [])).toEqual([person]);
 });

@@ -1,0 +1,31 @@
+import type { AgentLoop } from "../src/contracts/loop.ts";
+import type { LoopBinding, TrajectoryInput } from "../src/contracts/trajectory.ts";
+import { failure } from "./failure.ts";
+import type { TrajectoryTask } from "./trajectory-task.ts";
+
+/** The agent loop that takes a trajectory's turns. */
+export interface ChosenLoop extends LoopBinding {
+  take: AgentLoop;
+}
+
+/** The code of a loop. Throws LOOP_NOT_BUNDLED. */
+export function bundledLoop(loops: Record<string, AgentLoop>, { plugin }: LoopBinding): AgentLoop {
+  const loop = loops[plugin];
+  if (loop === undefined) throw failure("LOOP_NOT_BUNDLED", { loop: plugin });
+  return loop;
+}
+
+/** The loop of a trajectory: the one that its task names by `agent_name`, which is read where there are several. Throws AGENT_UNKNOWN. */
+export async function chosenLoop(
+  { loop, loops, place }: TrajectoryInput,
+  task: TrajectoryTask,
+  bundled: Record<string, AgentLoop>,
+): Promise<ChosenLoop> {
+  const name = loops === undefined ? undefined : (await task.read()).agent_name;
+  const named = name === undefined ? loop : loops?.[name];
+  if (named === undefined) {
+    const params = { at: place.id, agent: name ?? "", tasks: "its task asks for", hint: "" };
+    throw failure("AGENT_UNKNOWN", params);
+  }
+  return { ...named, take: bundledLoop(bundled, named) };
+}

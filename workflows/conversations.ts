@@ -1,0 +1,76 @@
+import type { Message, SpokenMessage } from "../src/contracts/message.ts";
+import type {
+  BegunCalls,
+  Conversation,
+  SegmentRef,
+  TrajectoryProgress,
+} from "../src/contracts/trajectory.ts";
+
+/** Where a conversation of a trajectory stands: that of a sub-agent, or the one with the task's user. */
+export function conversationOf(progress: TrajectoryProgress, agent: string | undefined): Conversation {
+  const { head, toolCalls, main = { head, calls: toolCalls }, agents = {}, pending } = progress;
+  if (agent === undefined) return { ...main, pending };
+  return own(agents, agent) ?? { head: null, pending: [], calls: 0 };
+}
+
+/** Of what was said to a fork's original, that which its loop does not say again itself, among `messages`. */
+export function saidByOthers(
+  original: readonly SpokenMessage[],
+  messages: readonly SpokenMessage[],
+): SpokenMessage[] {
+  return original.filter(
+    ({ role, content }) => !messages.some((one) => one.role === role && one.content === content),
+  );
+}
+
+/** What changes when a conversation has an action, after all that was pending in it. */
+export function afterAction(
+  progress: TrajectoryProgress,
+  agent: string | undefined,
+  head: SegmentRef,
+): Partial<TrajectoryProgress> {
+  const { main } = progress;
+  if (agent !== undefined) {
+    const { head: before, toolCalls: calls, turns, calls: begun } = progress;
+    return {
+      head,
+      main: main ?? { head: before, calls, newest: { turn: turns, calls: begun } },
+      ...withConversation(progress, agent, { head, pending: [] }),
+    };
+  }
+  return { head, pending: [], ...(main === undefined ? {} : { main: { ...main, head } }) };
+}
+
+/** The same when something is added to one. */
+export function afterMessages(
+  progress: TrajectoryProgress,
+  agent: string | undefined,
+  messages: readonly Message[],
+): Partial<TrajectoryProgress> {
+  const pending = [...conversationOf(progress, agent).pending, ...messages];
+  return agent === undefined ? { pending } : withConversation(progress, agent, { pending });
+}
+
+/** The same when a turn of one has ended, after which the trajectory has had so many calls. */
+export function afterTurn(
+  progress: TrajectoryProgress,
+  agent: string | undefined,
+  calls: number,
+  newest: BegunCalls,
+): Partial<TrajectoryProgress> {
+  const { main } = progress;
+  if (agent !== undefined) return withConversation(progress, agent, { calls, newest });
+  return main === undefined ? {} : { main: { ...main, calls, newest } };
+}
+
+function withConversation(
+  progress: TrajectoryProgress,
+  agent: string,
+  changed: Partial<Conversation>,
+): Pick<TrajectoryProgress, "agents"> {
+  return { agents: { ...progress.agents, [agent]: { ...conversationOf(progress, agent), ...changed } } };
+}
+
+function own<Value>(all: Record<string, Value>, name: string): Value | undefined {
+  return Object.hasOwn(all, name) ? all[name] : undefined;
+}
