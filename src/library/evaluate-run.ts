@@ -77,7 +77,8 @@ async function refuseTasks(
   const taskFile = await readTaskFile(file);
   const tools = plan.tools.filter(({ manifest }) => !withoutTools || manifest.tool?.forLoops === true);
   const framing = await inPart(store, policyPart(plan, 0), (folder) => policyFraming(plan.policy, folder));
-  const { problems } = preflight({ ...plan, tools }, { taskFile }, framing);
+  const { prompts: _, ...rollout } = plan.rollout; // who names tasks wants all of them
+  const { problems } = preflight({ ...plan, rollout, tools }, { taskFile }, framing);
   const refused = [
     ...problems,
     ...(await refusedTaskProblems(tools, { taskFile })),

@@ -6,7 +6,8 @@ import { expect, test } from "vitest";
 test("everturn/plugin has what tools, rewards and data sets need, and nothing of the engine", () => {
   const functions = [
     ...["defineAgent", "defineDataset", "defineReward", "defineTool", "defineToolset", "defineTracker"],
-    ...["killProcess", "parseAction", "parseTasks", "processHandle", "readText", "toolKwargs", "wrapTool"],
+    ...["killProcess", "parseAction", "parseTasks", "processHandle", "readImage", "readText"],
+    ...["toolKwargs", "videoFile", "wrapTool"],
   ];
   expect(Object.keys(plugin).sort()).toEqual(functions);
   expect(Object.keys(engine)).toEqual(
