@@ -1,8 +1,9 @@
 """Writes tests/fixtures/published/read.json: what transformers reads in the config.json of published models beside it.
 
 Of each: how many parameters it has, the SHA-256 of their names and shapes, which layers see a window or have no RoPE, and
-RoPE's frequencies. No weights are made. The files beside it hold what the models' pages on Hugging Face say (November 2026), written
-down by hand but for fields of their own code (auto_map); the counts of parameters are those published. Needs the packages of scripts/requirements-fixtures.txt.
+RoPE's frequencies. No weights are made. The files beside it are the models' config.json as their authors
+published them on Hugging Face, written down from memory and not downloaded: replace one by the published file where they differ.
+Needs the packages of scripts/requirements-fixtures.txt.
 Run from the repository's root: python scripts/make-published-fixtures.py
 """
 
