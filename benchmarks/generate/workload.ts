@@ -8,6 +8,8 @@ const lengths: Readonly<Record<ShapeName, readonly [prompt: number, fresh: numbe
   small: [128, 128],
   "smol-135m": [128, 32],
   "qwen-0.5b": [128, 32],
+  "llama-1b": [128, 32],
+  "qwen-1.5b": [128, 32],
 };
 
 /** How the lengths of prompts and continuations are spread. */

@@ -1,7 +1,7 @@
-"""PyTorch's side of benchmarks/train.ts: PPO updates on one ragged batch, padded on the right.
+"""PyTorch's side of benchmarks/train.ts and sizes.ts: PPO updates on one ragged batch, padded on the right.
 
 Reads a folder that benchmarks/train.ts wrote (config.json, model.safetensors, batch.json, and adapter.safetensors for
-LoRA) and prints one line of JSON: milliseconds of each update, resident memory at its peak and after the imports, loss
+LoRA) and prints one line of JSON: milliseconds and processor seconds of each update, resident memory at its peak and after the imports, loss
 and gradient norm of the first update. Needs the packages of benchmarks/requirements.txt.
 """
 
@@ -23,12 +23,15 @@ def arguments():
     parser.add_argument("--threads", type=int, required=True)
     parser.add_argument("--head", choices=["all", "loss"], default="all", help="rows that the head projects")
     parser.add_argument("--compile", action="store_true")
+    parser.add_argument("--warm", type=int, default=2, help="updates before those that are measured")
+    parser.add_argument("--dtype", choices=["float32", "bfloat16"], default="float32", help="of a model under an adapter")
+    parser.add_argument("--checkpointing", action="store_true")
     return parser.parse_args()
 
 
-def load_model(folder, lora):
+def load_model(folder, lora, dtype=torch.float32):
     config = AutoConfig.from_pretrained(folder)
-    model = AutoModelForCausalLM.from_config(config, attn_implementation="sdpa", dtype=torch.float32)
+    model = AutoModelForCausalLM.from_config(config, attn_implementation="sdpa", dtype=dtype)
     missing = model.load_state_dict(load_file(folder / "model.safetensors"), strict=False)
     assert not [name for name in missing.missing_keys if name != "lm_head.weight"] and not missing.unexpected_keys
     model.tie_weights()
@@ -72,7 +75,7 @@ def log_probabilities(model, batch, head):
         inner = model.get_base_model() if hasattr(model, "get_base_model") else model
         hidden = inner.model(input_ids=batch["tokens"], attention_mask=batch["attention"], use_cache=False)
         logits, targets = inner.lm_head(hidden.last_hidden_state[:, :-1][batch["mask"]]), targets[batch["mask"]]
-        return logits.gather(-1, targets[..., None])[..., 0] - torch.logsumexp(logits, -1)
+        return logits.gather(-1, targets[..., None])[..., 0].float() - torch.logsumexp(logits.float(), -1)
     logits = model(input_ids=batch["tokens"], attention_mask=batch["attention"], use_cache=False).logits[:, :-1]
     selected = logits.gather(-1, targets[..., None])[..., 0]
     return selected - torch.stack([torch.logsumexp(row, -1) for row in logits])
@@ -99,7 +102,10 @@ def main():
     if lora is not None:
         import peft  # noqa: F401
     imported = peak_bytes()
-    model = load_model(options.folder, lora)
+    model = load_model(options.folder, lora, getattr(torch, options.dtype))
+    if options.checkpointing:
+        model.enable_input_require_grads()
+        model.gradient_checkpointing_enable({"use_reentrant": False})
     batch = load_batch(options.folder / "batch.json")
     trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
     optimizer = torch.optim.AdamW(trained, lr=1e-5, weight_decay=0.01, fused=True)
@@ -113,14 +119,15 @@ def main():
         optimizer.zero_grad(set_to_none=True)
         return loss.item(), norm.item()
 
-    loss, norm = update()
-    update()
-    times = []
-    for _ in range(options.updates):
-        start = time.perf_counter()
-        update()
-        times.append(1000 * (time.perf_counter() - start))
-    answer = {"milliseconds": times, "peakBytes": peak_bytes(), "importedBytes": imported}
+    results, times, processor = [], [], []
+    for count in range(-options.warm, options.updates):
+        start, before = time.perf_counter(), time.process_time()
+        results.append(update())
+        if count >= 0:
+            times.append(1000 * (time.perf_counter() - start))
+            processor.append(time.process_time() - before)
+    loss, norm = results[0]
+    answer = {"milliseconds": times, "processorSeconds": processor, "peakBytes": peak_bytes(), "importedBytes": imported}
     print(json.dumps(answer | {"loss": loss, "gradientNorm": norm}))
 
 

@@ -1,5 +1,5 @@
 // Everturn's side of benchmarks/train.ts and gpu.ts: what peers/train.py does, on this engine.
-// Arguments: folder, updates, threads, device, precision.
+// Arguments: folder, updates, threads, device, precision, updates before those that are measured, whether layers are computed again.
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,8 +13,15 @@ import { targetOf } from "../../src/onnx/target.ts";
 import { type BenchmarkSequence, loraSettings } from "./workload.ts";
 
 const importedBytes = 1024 * process.resourceUsage().maxRSS;
-const [folder = ".", updates = "1", threads = "2", device = "cpu", precision = "float32"] =
-  process.argv.slice(2);
+const [
+  folder = ".",
+  updates = "1",
+  threads = "2",
+  device = "cpu",
+  precision = "float32",
+  warm = "2",
+  recompute,
+] = process.argv.slice(2);
 
 const config = await readModelConfig(join(folder, "config.json"));
 const weights = await readSafetensors(join(folder, "model.safetensors"));
@@ -28,6 +35,7 @@ const engine = createTrainingEngine({
   state: freshTrainerState(model, weights, 2),
   threads: Number(threads),
   ...targetOf({ device, precision }),
+  ...(recompute !== undefined && { recompute: true }),
   gradientClip: 1,
   weightDecay: 0.01,
 });
@@ -50,14 +58,18 @@ const samples = batch.map((sequence) => {
 });
 
 const update = () => engine.update({ objective, samples, scalars: {}, learningRate: 1e-5 });
-const { loss, gradientNorm } = await update();
-await update();
 const milliseconds: number[] = [];
-for (let count = 0; count < Number(updates); count++) {
-  const start = performance.now();
-  await update();
+const processorSeconds: number[] = [];
+const results: { loss: number; gradientNorm: number }[] = [];
+for (let count = -Number(warm); count < Number(updates); count++) {
+  const [start, before] = [performance.now(), process.cpuUsage()];
+  results.push(await update());
+  const used = process.cpuUsage(before);
+  if (count < 0) continue;
   milliseconds.push(performance.now() - start);
+  processorSeconds.push((used.user + used.system) / 1e6);
 }
+const { loss, gradientNorm } = results[0]!;
 const peakBytes = 1024 * process.resourceUsage().maxRSS;
 await engine.close();
-console.log(JSON.stringify({ milliseconds, peakBytes, importedBytes, loss, gradientNorm }));
+console.log(JSON.stringify({ milliseconds, processorSeconds, peakBytes, importedBytes, loss, gradientNorm }));

@@ -1,9 +1,11 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { freshAdapter, type LoraSettings } from "../../src/learning/lora.ts";
+import type { ModelConfig } from "../../src/models/model-config.ts";
 import { formatModelConfig } from "../../src/models/model-config-file.ts";
-import { randomModelWeights } from "../../src/models/model-weights.ts";
-import { writeSafetensors } from "../../src/models/safetensors.ts";
+import { modelWeightShapes, randomModelWeights } from "../../src/models/model-weights.ts";
+import { type Tensor, writeSafetensors } from "../../src/models/safetensors.ts";
+import { elementCount } from "../../src/onnx/element-count.ts";
 import { createUniformStream, type UniformStream } from "../../src/random/uniform-stream.ts";
 import { configs, type ShapeName } from "../shapes.ts";
 
@@ -21,6 +23,8 @@ const batches: Readonly<Record<ShapeName, readonly [count: number, length: numbe
   small: [8, 256],
   "smol-135m": [2, 256],
   "qwen-0.5b": [8, 512],
+  "llama-1b": [8, 512],
+  "qwen-1.5b": [8, 512],
 };
 
 /** The adapter that both sides train: all linear maps. */
@@ -31,15 +35,15 @@ export const loraSettings: LoraSettings = {
 };
 
 /**
- * A step's trajectories. Their lengths lie evenly between 30 and 100 % of the longest. Of each, 40 % are prompt, 15 %
+ * A step's trajectories. Their lengths lie evenly between 30 and 100 % of the longest, or are all that. Of each, 40 % are prompt, 15 %
  * action, 30 % observation, 15 % action: 30 % of the tokens carry loss.
  */
-export function benchmarkBatch(shape: ShapeName): BenchmarkSequence[] {
+export function benchmarkBatch(shape: ShapeName, even = false): BenchmarkSequence[] {
   const [count, longest] = batches[shape];
   const vocabulary = configs[shape].vocab_size;
   return Array.from({ length: count }, (_, index) => {
     const uniform = createUniformStream({ seed: 1, trajectory: `${shape}/${index}`, turn: 0 });
-    const length = index === 0 ? longest : Math.round(longest * (1 - (0.7 * (index + 0.5)) / count));
+    const length = even || index === 0 ? longest : Math.round(longest * (1 - (0.7 * (index + 0.5)) / count));
     return sequence(length, vocabulary, uniform);
   });
 }
@@ -60,17 +64,45 @@ function sequence(length: number, vocabulary: number, uniform: UniformStream): B
   };
 }
 
-/** Writes a random model, an adapter where one is trained, and the batch, for both sides to read. */
-export async function writeWorkload(folder: string, shape: ShapeName, lora: boolean): Promise<void> {
+/**
+ * Writes a random model, an adapter where one is trained, and the batch, for both sides to read. With `real`, a batch of
+ * even lengths, and weights that repeat a million numbers, as a billion of their own take minutes.
+ */
+export async function writeWorkload(
+  folder: string,
+  shape: ShapeName,
+  lora: boolean,
+  real = false,
+): Promise<void> {
   const config = configs[shape];
   await mkdir(folder, { recursive: true });
   const ids = { bos_token_id: 0, eos_token_id: 0, pad_token_id: 0 };
   await writeFile(join(folder, "config.json"), formatModelConfig(config, ids));
-  await writeSafetensors(join(folder, "model.safetensors"), randomModelWeights(config, 1));
-  await writeFile(join(folder, "batch.json"), JSON.stringify(benchmarkBatch(shape)));
+  const weights = real ? repeatedWeights(config) : randomModelWeights(config, 1);
+  await writeSafetensors(join(folder, "model.safetensors"), weights);
+  await writeFile(join(folder, "batch.json"), JSON.stringify(benchmarkBatch(shape, real)));
   if (!lora) return;
   const adapter = freshAdapter(config, loraSettings, 2);
   const named = [...adapter].map(([name, tensor]) => [`base_model.model.${name}`, tensor] as const);
   await writeFile(join(folder, "lora.json"), JSON.stringify(loraSettings));
   await writeSafetensors(join(folder, "adapter.safetensors"), new Map(named));
+}
+
+/** Normal numbers with a deviation of .02 (norms 1), of which each tensor takes its own part of a million. */
+function repeatedWeights(config: ModelConfig): Map<string, Tensor> {
+  const uniform = createUniformStream({ seed: 1, trajectory: "weights", turn: 0 });
+  const normal = (at: number) =>
+    0.02 * Math.sqrt(-2 * Math.log(1 - uniform(2 * at))) * Math.cos(2 * Math.PI * uniform(2 * at + 1));
+  const numbers = Float32Array.from({ length: 1_000_003 }, (_, at) => normal(at));
+  return new Map(
+    [...modelWeightShapes(config)].map(([name, shape]) => {
+      const data = new Float32Array(elementCount(shape));
+      if (name.includes("norm")) data.fill(1);
+      else {
+        for (let start = 0; start < data.length; start += numbers.length)
+          data.set(numbers.subarray(0, data.length - start), start);
+      }
+      return [name, { shape, data }];
+    }),
+  );
 }

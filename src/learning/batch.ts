@@ -14,7 +14,7 @@ export interface TokenSequence {
  */
 export interface TokenBatch {
   readonly batch: number;
-  /** Tokens of the longest sequence. */
+  /** Tokens of the longest sequence, or somewhat more. */
   readonly length: number;
   /** [rows]. */
   readonly tokens: BigInt64Array;
@@ -33,14 +33,18 @@ export interface TokenBatch {
 }
 
 /**
- * Joins sequences to one batch. Tokens after the last action token have no part in the loss and are left out.
+ * Joins sequences to one batch, padded to a multiple of `multiple`. Tokens after the last action token have no part in the loss and are left out.
  * Throws TRAINING_BATCH_INVALID for a sequence that is too long, whose mask doesn't fit or marks the first token
  * (nothing predicts it), for ids outside the vocabulary, and if no token carries loss.
  */
-export function batchSequences(sequences: readonly TokenSequence[], config: ModelConfig): TokenBatch {
+export function batchSequences(
+  sequences: readonly TokenSequence[],
+  config: ModelConfig,
+  multiple = 1,
+): TokenBatch {
   checkSequences(sequences, config);
   const ends = sequences.map(lossLength);
-  const length = Math.max(1, ...ends);
+  const length = multiple * Math.ceil(Math.max(1, ...ends) / multiple);
   const rows = ends.reduce((total, end) => total + end, 0);
   const result = {
     batch: sequences.length,

@@ -1,6 +1,7 @@
 import { EverturnError } from "../errors/everturn-error.ts";
 import type { Graph } from "../onnx/graph.ts";
 import { peakBytes } from "../onnx/peak-memory.ts";
+import { tileSize } from "../onnx/tiled-attention.ts";
 import type { TokenBatch } from "./batch.ts";
 
 /** What a run of a model is about to need. */
@@ -24,6 +25,8 @@ export function createMemoryCheck(available = () => process.availableMemory()): 
       rows: tokens,
       batch: batch.batch,
       length: batch.length,
+      tiles: batch.length / tileSize,
+      seen: batch.length,
       actions: batch.actions.length,
       samples,
     };

@@ -1,8 +1,9 @@
 import type { ModelConfig } from "../models/model-config.ts";
 import type { DeviceTensor, Session, Tensor } from "../onnx/session.ts";
+import { tileSize } from "../onnx/tiled-attention.ts";
 import { batchFeeds, batchSequences, type TokenSequence } from "./batch.ts";
 import { actionCount } from "./objective.ts";
-import { type RunLimits, tokenRuns } from "./token-runs.ts";
+import { type RunLimits, tokenRuns, wantsTiles } from "./token-runs.ts";
 
 /** What a model says of the action tokens of one sequence, in order. */
 export interface ActionScores {
@@ -15,9 +16,12 @@ export interface ActionScores {
 /** A scoring model at work. */
 export interface Scoring {
   config: ModelConfig;
-  session: Session;
+  /** The model's session, for attention in one piece or in tiles. */
+  session(tiled: boolean): Promise<Session>;
   /** What the model reads beside the batch. */
   parameters: Readonly<Record<string, Tensor | DeviceTensor>>;
+  /** Whether long sequences are attended in tiles. */
+  tiles: boolean;
   values: boolean;
   temperature: number;
   /** Of one run. */
@@ -26,15 +30,17 @@ export interface Scoring {
 
 /** Runs a scoring model over sequences that each have an action token. */
 export async function scoreActions(
-  { config, session, parameters, values, temperature, limits }: Scoring,
+  { config, session, parameters, tiles, values, temperature, limits }: Scoring,
   sequences: readonly TokenSequence[],
 ): Promise<ActionScores[]> {
   const scores: ActionScores[] = [];
   const samples = sequences.map((sequence) => [sequence]);
   for (const run of tokenRuns(samples, limits)) {
     const part = run.map((index) => sequences[index]!);
-    const batch = batchFeeds(batchSequences(part, config), temperature);
-    const outputs = await session.run({ ...parameters, ...batch });
+    const tiled = tiles && wantsTiles(part);
+    const batch = batchSequences(part, config, tiled ? tileSize : 1);
+    const { run: runModel } = await session(tiled);
+    const outputs = await runModel({ ...parameters, ...batchFeeds(batch, temperature) });
     let start = 0;
     for (const index of run) {
       const end = start + actionCount(sequences[index]!);

@@ -42,6 +42,14 @@ export function tokenRuns(
   return runs;
 }
 
+/** Tokens of the longest sequence that is attended in one piece. */
+const longestWhole = 1024;
+
+/** Whether the sequences of a run are so long that attention should go tile by tile. */
+export function wantsTiles(sequences: readonly TokenSequence[]): boolean {
+  return sequences.some((sequence) => lossLength(sequence) > longestWhole);
+}
+
 /** Pairs of tokens, one of them padding at least, where sequences are padded to a length. */
 function paddedPairs(lengths: readonly number[], length: number): number {
   return lengths.reduce((sum, own) => sum + length ** 2 - own ** 2, 0);

@@ -5,6 +5,7 @@ import { createLendingSession } from "../onnx/lending-session.ts";
 import { runtimeFunctions } from "../onnx/runtime-functions.ts";
 import { createSession, type DeviceTensor, type Session } from "../onnx/session.ts";
 import type { Precision, Target } from "../onnx/target.ts";
+import { tileSize } from "../onnx/tiled-attention.ts";
 import { createUsage } from "../onnx/usage.ts";
 import { createAdamW } from "./adamw.ts";
 import { batchFeeds, batchSequences, checkSequences } from "./batch.ts";
@@ -14,7 +15,7 @@ import { createMemoryCheck } from "./memory-check.ts";
 import { type Objective, objectiveFeeds } from "./objective.ts";
 import { scoreActions } from "./score-actions.ts";
 import { sumRuns } from "./summed-runs.ts";
-import { runLimits, tokenRuns } from "./token-runs.ts";
+import { runLimits, tokenRuns, wantsTiles } from "./token-runs.ts";
 import { trainOnCard } from "./trained-on-card.ts";
 import {
   checkReference,
@@ -111,54 +112,62 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
   };
   /** Where the parameters are, if not in the state. */
   const card = once(async () => (device === "webgpu" ? await trainOnCard(state, options) : undefined));
-  const policy = once(() => open(scoringModel(trained, { values: true }, target)));
-  const reference = once(async () => {
-    const weights = await referenceWeights(options);
-    const opened = await open(
-      scoringModel({ config, ...(lora && weights && { lora }) }, { values: false }, target),
-    );
-    const base: Parameters = (await card.get())?.parameters() ?? state.weights;
-    return { ...opened, weights: weights ?? base };
+  /** A loop's turns begin on the processor: cards take attention in one piece. */
+  const tiles = device === "cpu";
+  const policy = forms((tiled) => open(scoringModel({ ...trained, tiled }, { values: true }, target)));
+  const reference = once(() => referenceWeights(options));
+  const references = forms(async (tiled) => {
+    const model = { config, tiled, ...(lora && (await reference.get()) && { lora }) };
+    return open(scoringModel(model, { values: false }, target));
   });
-  const openTraining = (objective: Objective) => {
-    const model = trainingModel(trained, objective, target);
-    return open(model, device === "webgpu" ? model.trains.map(gradientName) : []);
-  };
-  const trainings = new Map<Objective, ReturnType<typeof openTraining>>();
+  const trainingForms = (objective: Objective) =>
+    forms((tiled) => {
+      const model = trainingModel({ ...trained, tiled }, objective, target);
+      return open(model, device === "webgpu" ? model.trains.map(gradientName) : []);
+    });
+  const trainings = new Map<Objective, ReturnType<typeof trainingForms>>();
   const work: TrainingEngine = {
     async score(sequences, weights, temperature = 1) {
       checkSequences(sequences, config);
-      if (weights === "policy") {
-        const { model, session } = await policy.get();
-        const parameters = select((await card.get())?.parameters() ?? parametersOf(state), model.reads);
-        const scoring = { config, session, values: true, temperature, limits, parameters };
-        return scoreActions(scoring, sequences);
-      }
-      const { model, session, weights: found } = await reference.get();
-      const parameters = select(new Map([...state.weights, ...found]), model.reads);
-      const scoring = { config, session, values: false, temperature, limits, parameters };
+      const isPolicy = weights === "policy";
+      const opened = isPolicy ? policy : references;
+      const onCard = (await card.get())?.parameters();
+      const found: Parameters = isPolicy
+        ? (onCard ?? parametersOf(state))
+        : new Map<string, Tensor | DeviceTensor>([
+            ...state.weights,
+            ...((await reference.get()) ?? onCard ?? []),
+          ]);
+      const { model } = await opened.get(tiles && wantsTiles(sequences));
+      const parameters = select(found, model.reads);
+      const session = async (tiled: boolean) => (await opened.get(tiled)).session;
+      const scoring = { config, session, tiles, values: isPolicy, temperature, limits, parameters };
       return scoreActions(scoring, sequences);
     },
     async update({ objective, samples, scalars, learningRate, temperature = 1 }) {
       const onCard = await card.get();
-      const opening = trainings.get(objective) ?? openTraining(objective);
-      trainings.set(objective, opening);
-      const { model, session } = await opening;
-      const parameters = select(onCard?.parameters() ?? parametersOf(state), model.reads);
+      const opened = trainings.get(objective) ?? trainingForms(objective);
+      trainings.set(objective, opened);
+      const found = onCard?.parameters() ?? parametersOf(state);
       const lossScale = state.lossScale?.scale;
       const scaling = lossScale !== undefined && {
         lossScale: { shape: [], data: Float32Array.of(lossScale) },
       };
-      const sum = sumRuns(onCard ? { ...model, trains: [] } : model, samples);
       const runs = tokenRuns(
         samples.map(({ sequences }) => sequences),
         limits,
-      );
+      ).map((run) => {
+        const part = run.map((index) => samples[index]!);
+        const sequences = part.flatMap((sample) => sample.sequences);
+        return { run, part, sequences, tiled: tiles && wantsTiles(sequences) };
+      });
+      const { model: first } = await opened.get(runs[0]?.tiled ?? false);
+      const parameters = select(found, first.reads);
+      const sum = sumRuns(onCard ? { ...first, trains: [] } : first, samples);
       try {
-        for (const [index, run] of runs.entries()) {
-          const part = run.map((index) => samples[index]!);
-          const sequences = part.flatMap((sample) => sample.sequences);
-          const batch = batchSequences(sequences, config);
+        for (const [index, { run, part, sequences, tiled }] of runs.entries()) {
+          const { model, session } = await opened.get(tiled);
+          const batch = batchSequences(sequences, config, tiled ? tileSize : 1);
           const moments = state.updates === 0 ? 2 * gradientBytes : 0;
           const besideBytes = moments + (index > 0 ? gradientBytes : 0);
           if (device === "cpu") checkMemory({ graph: model.graph, batch, samples: part.length, besideBytes });
@@ -183,8 +192,9 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
     // What could not be made has said so to whoever wanted it.
     const [onCard] = await Promise.allSettled([card.made()]);
     if (onCard.status === "fulfilled") await onCard.value?.close();
-    const opened = await Promise.allSettled([policy.made(), reference.made(), ...trainings.values()]);
-    for (const one of opened) if (one.status === "fulfilled") await one.value?.session.close();
+    const all = [policy, references, ...trainings.values()].flatMap((forms) => forms.made());
+    for (const one of await Promise.allSettled(all))
+      if (one.status === "fulfilled") await one.value.session.close();
   };
 
   return {
@@ -214,6 +224,19 @@ function byteLength(tensors: Iterable<Tensor>): number {
 
 function select(parameters: Parameters, names: readonly string[]): Record<string, Tensor | DeviceTensor> {
   return Object.fromEntries(names.map((name) => [name, parameters.get(name)!]));
+}
+
+/** A model's two forms, for attention in one piece or in tiles, each made when it is first wanted. */
+function forms<Model>(make: (tiled: boolean) => Promise<Model>) {
+  const made = new Map<boolean, Promise<Model>>();
+  return {
+    get(tiled: boolean): Promise<Model> {
+      const model = made.get(tiled) ?? make(tiled);
+      made.set(tiled, model);
+      return model;
+    },
+    made: () => [...made.values()],
+  };
 }
 
 /** Makes a thing when it is first wanted. */

@@ -11,6 +11,7 @@ import { linear } from "../onnx/linear-algebra.ts";
 import { modelBytes } from "../onnx/model-bytes.ts";
 import { reshape } from "../onnx/shaping.ts";
 import type { Target } from "../onnx/target.ts";
+import { tiledLength } from "../onnx/tiled-attention.ts";
 import { tokenDistribution } from "../onnx/token-distribution.ts";
 import { vocabularyDistribution } from "../onnx/vocabulary-distribution.ts";
 import { adapterShapes, decoderAdapter, type LoraSettings } from "./lora.ts";
@@ -22,6 +23,8 @@ export interface TrainedModel {
   lora?: LoraSettings;
   /** Whether gradients keep only each layer's input and compute the layer again: less memory, a quarter more time. */
   recompute?: boolean;
+  /** Whether attention goes tile by tile: sequences are then padded to whole tiles. */
+  tiled?: boolean;
 }
 
 /** The output that holds the gradient of a parameter. */
@@ -53,7 +56,7 @@ interface PolicyGraph {
 
 /** What a TokenBatch feeds, the inverse temperature, and weights by their names, as inputs; values and entropies if they are wanted. */
 function policyGraph(
-  { config, lora, recompute }: TrainedModel,
+  { config, lora, recompute, tiled }: TrainedModel,
   wants: Objective["wants"] & { gradients: boolean },
 ): PolicyGraph {
   const graph = createGraph();
@@ -66,7 +69,7 @@ function policyGraph(
     tables: rotaryTables(graph, config),
     ...(lora && matrices && { adapter: decoderAdapter(lora, matrices) }),
   };
-  const hidden = decoderForward(model, decoderInputs(graph), recompute);
+  const hidden = decoderForward(model, decoderInputs(graph, tiled ? tiledLength : undefined), recompute);
   const targets = graph.input("targets", "int64", ["actions"]);
   const inverse = graph.input("inverseTemperature", "float32", []);
   const isCapped = config.final_logit_softcapping !== null;

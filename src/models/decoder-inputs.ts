@@ -1,13 +1,14 @@
+import type { Dimension } from "../onnx/dimensions.ts";
 import type { Graph } from "../onnx/graph.ts";
 import type { DecoderInputs } from "./decoder.ts";
 
-/** The inputs of a forward pass over whole sequences, under the names that a TokenBatch feeds. */
-export function decoderInputs(graph: Graph): DecoderInputs {
+/** The inputs of a forward pass over whole sequences, padded to a length, under the names that a TokenBatch feeds. */
+export function decoderInputs(graph: Graph, length: Dimension = "length"): DecoderInputs {
   const tokens = graph.input("tokens", "int64", ["rows"]);
   const positions = graph.input("positions", "int64", ["rows"]);
-  const index = graph.input("index", "int64", ["batch", "length"]);
+  const index = graph.input("index", "int64", ["batch", length]);
   const places = graph.input("places", "int64", ["rows"]);
-  const present = graph.input("present", "float32", ["batch", "length"]);
+  const present = graph.input("present", "float32", ["batch", length]);
   const actions = graph.input("actions", "int64", ["actions"]);
   return { tokens, positions, layout: { index, places, present }, actions };
 }

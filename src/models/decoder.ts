@@ -4,6 +4,7 @@ import { product } from "../onnx/dimensions.ts";
 import type { FloatValue, IntValue } from "../onnx/graph.ts";
 import { type PaddedLayout, padRows, unpadRows } from "../onnx/padding.ts";
 import { reshape, transpose } from "../onnx/shaping.ts";
+import { tiledAttention, tiledLength } from "../onnx/tiled-attention.ts";
 import {
   type AttentionInputs,
   attentionInputs,
@@ -28,7 +29,8 @@ export interface DecoderInputs {
 
 /**
  * Final normed hidden states [actions, hidden] at the wanted rows alone. With `recompute`, a backward pass keeps
- * nothing of a layer but its input, and computes the layer again.
+ * nothing of a layer but its input, and computes the layer again. Where the layout's length is `tiledLength`, attention
+ * goes tile by tile.
  */
 export function decoderForward(
   model: DecoderModel,
@@ -37,15 +39,20 @@ export function decoderForward(
 ): FloatValue {
   const { config } = model;
   const last = config.num_hidden_layers - 1;
+  const [, length] = layout.index.shape;
   const biases = new Map<number | undefined, FloatValue>();
   let hidden = embedTokens(model, tokens);
   for (let layer = 0; layer <= last; layer++) {
     const window = windowOf(config, layer);
     const attend = (normed: FloatValue) => {
       const inputs = attentionInputs(model, layer, normed, positions);
-      const bias = biases.get(window) ?? causalBias(tokens.graph, layout.index.shape[1]!, window);
-      biases.set(window, bias);
-      return attendInSequences(inputs, layout, bias, config);
+      return attendInSequences(inputs, layout, config, (queries, keys, values) => {
+        const options = { scale: scoreScale(config), cap: config.attn_logit_softcapping };
+        if (length === tiledLength) return tiledAttention(queries, keys, values, window, options);
+        const bias = biases.get(window) ?? causalBias(tokens.graph, length!, window);
+        biases.set(window, bias);
+        return causalAttention(queries, keys, values, bias, options);
+      });
     };
     const input = hidden;
     const forward = () => decoderLayer(model, layer, input, attend, layer === last ? actions : undefined);
@@ -63,20 +70,18 @@ function layerParameters({ weights, adapter }: DecoderModel, layer: number): Flo
 function attendInSequences(
   { queries, keys, values }: AttentionInputs,
   layout: PaddedLayout,
-  bias: FloatValue,
   config: ModelConfig,
+  attention: (queries: FloatValue, keys: FloatValue, values: FloatValue) => FloatValue,
 ): FloatValue {
   const { num_attention_heads: heads, num_key_value_heads: groups, head_dim: size } = config;
   const [batch, length] = layout.index.shape;
   const byHead = (x: FloatValue, count: number) =>
     transpose(reshape(padRows(x, layout), [batch!, length!, count, size]), [0, 2, 1, 3]);
   const grouped = [batch!, groups, product([heads / groups, length!]), size];
-  const attended = causalAttention(
+  const attended = attention(
     reshape(byHead(queries, heads), grouped),
     byHead(keys, groups),
     byHead(values, groups),
-    bias,
-    { scale: scoreScale(config), cap: config.attn_logit_softcapping },
   );
   const merged = transpose(reshape(attended, [batch!, heads, length!, size]), [0, 2, 1, 3]);
   return unpadRows(reshape(merged, [product([batch!, length!]), heads * size]), layout);

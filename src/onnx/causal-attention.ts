@@ -72,7 +72,8 @@ export const causalAttentionRule: GradientRule = (dOutput, step) => {
   ];
 };
 
-function groupOf(queries: FloatValue, keys: FloatValue): number {
+/** How many heads of queries share a head of keys. */
+export function groupOf(queries: FloatValue, keys: FloatValue): number {
   const [rows, length] = [queries.shape[2], keys.shape[2]];
   const group = factorsOf([rows]).coefficient / factorsOf([length]).coefficient;
   if (Number.isInteger(group) && product([group, length]) === rows) return group;

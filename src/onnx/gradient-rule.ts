@@ -37,7 +37,8 @@ export function integerAttribute({ op, attributes }: TapeEntry, name: string): n
 /** An attribute of a step that lists integers. */
 export function integersAttribute({ op, attributes }: TapeEntry, name: string): readonly number[] {
   const value = attributes[name];
-  if (typeof value !== "object" || "float" in value) throw graphError(`${op} has no list ${name}`);
+  if (typeof value !== "object" || "float" in value || "body" in value)
+    throw graphError(`${op} has no list ${name}`);
   return value;
 }
 

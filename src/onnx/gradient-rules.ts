@@ -30,6 +30,7 @@ import { rmsNormRule } from "./rms-norm.ts";
 import { rotaryEmbeddingRule } from "./rotary-embedding.ts";
 import { addRowsRule, takeRowsRule } from "./row-subsets.ts";
 import { expand, reshape, transpose, zerosLike } from "./shaping.ts";
+import { tiledAttentionRule } from "./tiled-attention.ts";
 import { entropyRule, targetLogProbabilityRule } from "./token-distribution.ts";
 import { vocabularyEntropyRule, vocabularyLogProbabilityRule } from "./vocabulary-distribution.ts";
 
@@ -89,6 +90,7 @@ export const gradientRules: Readonly<Record<string, GradientRule>> = {
   RmsNorm: rmsNormRule,
   RotaryEmbedding: rotaryEmbeddingRule,
   CausalAttention: causalAttentionRule,
+  TiledAttention: tiledAttentionRule,
   SwiGlu: swiGluRule,
   PadRows: padRowsRule,
   UnpadRows: unpadRowsRule,

@@ -21,8 +21,13 @@ export type FloatValue = Value<"float32">;
 export type IntValue = Value<"int64">;
 export type BoolValue = Value<"bool">;
 
-/** What an ONNX attribute may hold here; numbers become INT, `{ float }` FLOAT. */
-export type Attribute = number | string | readonly number[] | { readonly float: number };
+/** What an ONNX attribute may hold here; numbers become INT, `{ float }` FLOAT, `{ body }` GRAPH. */
+export type Attribute =
+  | number
+  | string
+  | readonly number[]
+  | { readonly float: number }
+  | { readonly body: Graph };
 export type Attributes = Readonly<Record<string, Attribute>>;
 
 /** A node as ONNX has it. */
@@ -32,6 +37,11 @@ export interface GraphNode {
   readonly inputs: readonly Value[];
   readonly outputs: readonly Value[];
   readonly attributes: Attributes;
+}
+
+/** What a node reads: its inputs, and what its body takes from around it. */
+export function readsOf({ inputs, attributes: { body } }: GraphNode): readonly Value[] {
+  return typeof body === "object" && "body" in body ? [...inputs, ...body.body.captured] : inputs;
 }
 
 /**
@@ -74,6 +84,10 @@ export interface Graph {
   readonly initializers: readonly Initializer[];
   readonly inputs: readonly Value[];
   readonly outputs: ReadonlyMap<string, Value>;
+  /** In the body of a node: values of the graph around it that the body reads. */
+  readonly captured: readonly Value[];
+  /** In the body of a node: a value of the graph around it, to be used inside. */
+  capture<Type extends DataType>(value: Value<Type>): Value<Type>;
   /** Stands for an optional input of a node that is left out. */
   readonly absent: FloatValue;
   /** Declares an input to feed at each run; a name in its shape becomes a dimension of the graph. */
@@ -150,13 +164,14 @@ export function graphError(reason: string): EverturnError {
   return new EverturnError("ONNX_GRAPH_INVALID", { reason });
 }
 
-/** An empty graph. */
-export function createGraph(): Graph {
+/** An empty graph. With `prefix`, which all names inside begin with, the body of a node of another graph. */
+export function createGraph(prefix = ""): Graph {
   const nodes: GraphNode[] = [];
   const tape: TapeEntry[] = [];
   const initializers: Initializer[] = [];
   const inputs: Value[] = [];
   const outputs = new Map<string, Value>();
+  const captured: Value[] = [];
   const constants = new Map<string, FloatValue | IntValue>();
   const shapes = new Map<string, IntValue>();
   const sizes = new Map<string, { value: Value; axis: number }>();
@@ -182,7 +197,7 @@ export function createGraph(): Graph {
   ): Value<Type>[] {
     const foreign = nodeInputs.find((value) => value.graph !== graph);
     if (foreign) throw graphError(`${op}: ${foreign.name} belongs to another graph`);
-    const values = outputsOf.map((output) => ({ name: `${op}_${count++}`, ...output, graph }));
+    const values = outputsOf.map((output) => ({ name: `${prefix}${op}_${count++}`, ...output, graph }));
     nodes.push({ op, domain, inputs: nodeInputs, outputs: values, attributes });
     return values;
   }
@@ -205,7 +220,7 @@ export function createGraph(): Graph {
     if (data.length !== elementCount(shape)) {
       throw graphError(`a constant of shape [${shape.join(", ")}] was given ${data.length} numbers`);
     }
-    const value = { name: `constant_${count++}`, dtype, shape, graph };
+    const value = { name: `${prefix}constant_${count++}`, dtype, shape, graph };
     initializers.push({ value, data });
     return value;
   }
@@ -253,6 +268,11 @@ export function createGraph(): Graph {
     initializers,
     inputs,
     outputs,
+    captured,
+    capture(value) {
+      captured.push(value);
+      return remember({ ...value, graph });
+    },
     get absent(): FloatValue {
       return { name: "", dtype: "float32", shape: [], graph };
     },
@@ -271,7 +291,7 @@ export function createGraph(): Graph {
       return made;
     },
     stored(file, offset, shape, dtype = "float32") {
-      const value = { name: `constant_${count++}`, dtype, shape, graph };
+      const value = { name: `${prefix}constant_${count++}`, dtype, shape, graph };
       const byteLength = (dtype === "float32" ? 4 : 2) * elementCount(shape);
       initializers.push({ value, data: { file, offset, byteLength } });
       if (isOf("float32")(value)) return value;

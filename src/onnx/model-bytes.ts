@@ -32,10 +32,6 @@ const modelProto = schema.root.lookupType("onnx.ModelProto");
  */
 export function modelBytes(graph: Graph, target: Target = {}): Uint8Array {
   if (graph.outputs.size === 0) throw graphError("the graph has no outputs");
-  const outputs = [...graph.outputs].map(([name, value]) => ({ name, value }));
-  const nodes = nodesFor(target, neededNodes(graph));
-  const names = outputNames(graph, nodes);
-  const nameOf = ({ name }: Value) => names.get(name) ?? name;
   const message = modelProto.fromObject({
     ir_version: irVersion,
     producer_name: "everturn",
@@ -43,34 +39,42 @@ export function modelBytes(graph: Graph, target: Target = {}): Uint8Array {
       { domain: "", version: opset },
       { domain: runtimeDomain, version: 1 },
     ],
-    graph: {
-      name: "everturn",
-      // The runtime goes back from the outputs, and visits last what stands first: so it runs nodes in the order in which
-      // they were written, where it would begin everything early otherwise, and hold it.
-      node: [
-        ...nodes.toReversed().map((node) => ({
-          name: node.outputs[0]?.name ?? node.op,
-          op_type: node.op,
-          domain: node.domain,
-          input: node.inputs.map(nameOf),
-          output: node.outputs.map(nameOf),
-          attribute: Object.entries(node.attributes).map(([name, value]) => attributeProto(name, value)),
-        })),
-        ...outputs
-          .filter(({ name, value }) => nameOf(value) !== name)
-          .map(({ name, value }) => ({ name, op_type: "Identity", input: [nameOf(value)], output: [name] })),
-      ],
-      initializer: graph.initializers.map(({ value, data }) => ({
-        name: value.name,
-        data_type: elementTypes[value.dtype],
-        dims: value.shape.map(Number),
-        ...tensorData(data),
-      })),
-      input: graph.inputs.map((value) => valueInfo(value.name, value)),
-      output: outputs.map(({ name, value }) => valueInfo(name, value)),
-    },
+    // The runtime goes back from the outputs, and visits last what stands first: so it runs nodes in the order in which
+    // they were written, where it would begin everything early otherwise, and hold it. (Inside of loops it wants that order.)
+    graph: graphProto(graph, nodesFor(target, neededNodes(graph)).toReversed(), new Map()),
   });
   return modelProto.encode(message).finish();
+}
+
+/** A graph of these nodes; `outer` are names of values around it that it may read. */
+function graphProto(graph: Graph, nodes: readonly GraphNode[], outer: ReadonlyMap<string, string>): object {
+  const outputs = [...graph.outputs].map(([name, value]) => ({ name, value }));
+  const names = new Map([...outer, ...outputNames(graph, nodes)]);
+  const nameOf = ({ name }: Value) => names.get(name) ?? name;
+  return {
+    name: "everturn",
+    node: [
+      ...nodes.map((node) => ({
+        name: node.outputs[0]?.name ?? node.op,
+        op_type: node.op,
+        domain: node.domain,
+        input: node.inputs.map(nameOf),
+        output: node.outputs.map(nameOf),
+        attribute: Object.entries(node.attributes).map(([name, value]) => attributeProto(name, value, names)),
+      })),
+      ...outputs
+        .filter(({ name, value }) => nameOf(value) !== name)
+        .map(({ name, value }) => ({ name, op_type: "Identity", input: [nameOf(value)], output: [name] })),
+    ],
+    initializer: graph.initializers.map(({ value, data }) => ({
+      name: value.name,
+      data_type: elementTypes[value.dtype],
+      dims: value.shape.map(Number),
+      ...tensorData(data),
+    })),
+    input: graph.inputs.map((value) => valueInfo(value.name, value)),
+    output: outputs.map(({ name, value }) => valueInfo(name, value)),
+  };
 }
 
 /** Outputs that a node makes are named there, so that they need no copy; by the value's own name. */
@@ -112,9 +116,13 @@ function dimensions(shape: Shape) {
   return shape.map((size) => (typeof size === "number" ? { dim_value: size } : { dim_param: size }));
 }
 
-function attributeProto(name: string, value: Attribute) {
+function attributeProto(name: string, value: Attribute, names: ReadonlyMap<string, string>): object {
   if (typeof value === "number") return { name, type: "INT", i: value };
   if (typeof value === "string") return { name, type: "STRING", s: Buffer.from(value) };
   if ("float" in value) return { name, type: "FLOAT", f: value.float };
+  if ("body" in value) {
+    const { body } = value;
+    return { name, type: "GRAPH", g: graphProto(body, neededNodes(body), names) };
+  }
   return { name, type: "INTS", ints: value };
 }

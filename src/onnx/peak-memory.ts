@@ -1,6 +1,6 @@
 import { sizedShape } from "./dimensions.ts";
 import { elementCount } from "./element-count.ts";
-import type { Graph, Value } from "./graph.ts";
+import { type Graph, readsOf, type Value } from "./graph.ts";
 import { neededNodes } from "./needed-nodes.ts";
 
 const elementBytes = { float32: 4, float16: 2, bfloat16: 2, int32: 4, int64: 8, bool: 1 } as const;
@@ -36,7 +36,7 @@ export function peakBytes(graph: Graph, named: Readonly<Record<string, number>>)
   nodes.forEach((node, at) => {
     const [first] = node.inputs;
     if (first && views.has(node.op)) storage.set(node.outputs[0]!, stored(first));
-    for (const input of node.inputs) lastUse.set(stored(input), at);
+    for (const value of readsOf(node)) lastUse.set(stored(value), at);
   });
   for (const output of graph.outputs.values()) lastUse.set(stored(output), nodes.length);
 
@@ -44,7 +44,9 @@ export function peakBytes(graph: Graph, named: Readonly<Record<string, number>>)
   let held = 0;
   let peak = 0;
   nodes.forEach((node, at) => {
-    const dying = node.inputs.map(stored).filter((value) => lastUse.get(value) === at && live.has(value));
+    const dying = readsOf(node)
+      .map(stored)
+      .filter((value) => lastUse.get(value) === at && live.has(value));
     for (const output of node.outputs) {
       if (stored(output) !== output) continue;
       const bytes = bytesOf(output, sizes);
@@ -56,7 +58,9 @@ export function peakBytes(graph: Graph, named: Readonly<Record<string, number>>)
       live.set(output, bytes);
       held += bytes;
     }
-    peak = Math.max(peak, held);
+    const { body } = node.attributes;
+    const inside = typeof body === "object" && "body" in body ? peakBytes(body.body, sizes) : 0;
+    peak = Math.max(peak, held + inside);
     for (const value of dying) {
       held -= live.get(value) ?? 0;
       live.delete(value);

@@ -1,5 +1,5 @@
 import { type Dimension, factorsOf, frontAxis, product, type Shape, sameShape } from "./dimensions.ts";
-import { type DataType, type FloatValue, graphError, type Value } from "./graph.ts";
+import { type DataType, type FloatValue, graphError, type IntValue, type Value } from "./graph.ts";
 
 /** The same elements in another shape of equal size. */
 export function reshape<Type extends DataType>(a: Value<Type>, shape: Shape): Value<Type> {
@@ -75,16 +75,16 @@ export function expand<Type extends DataType>(a: Value<Type>, shape: Shape): Val
 }
 
 /** Keeps what lies `offset` or more above the diagonal of the last two axes; the rest becomes zero. No gradient rule. */
-export function upperTriangle(a: FloatValue, offset: number): FloatValue {
+export function upperTriangle(a: FloatValue, offset: number | IntValue): FloatValue {
   return triangle(a, offset, 1);
 }
 
 /** Keeps what lies at most `offset` above the diagonal of the last two axes; the rest becomes zero. No gradient rule. */
-export function lowerTriangle(a: FloatValue, offset: number): FloatValue {
+export function lowerTriangle(a: FloatValue, offset: number | IntValue): FloatValue {
   return triangle(a, offset, 0);
 }
 
-function triangle(a: FloatValue, offset: number, upper: 0 | 1): FloatValue {
-  const inputs = [a, a.graph.ints([offset], [])];
+function triangle(a: FloatValue, offset: number | IntValue, upper: 0 | 1): FloatValue {
+  const inputs = [a, typeof offset === "number" ? a.graph.ints([offset], []) : offset];
   return a.graph.emit("Trilu", inputs, { dtype: "float32", shape: a.shape }, { upper });
 }

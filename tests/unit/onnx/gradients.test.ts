@@ -285,7 +285,8 @@ test.each(cases)("the rule of %s agrees with finite differences", async (rule, s
 });
 
 test("every rule is among the cases", () => {
-  const tested = new Set(cases.map(([rule]) => rule));
+  // Tiles are too large for finite differences: tiled-attention.test.ts compares them with attention in one piece.
+  const tested = new Set(["TiledAttention", ...cases.map(([rule]) => rule)]);
   expect(Object.keys(gradientRules).filter((rule) => !tested.has(rule))).toEqual([]);
 });
 
