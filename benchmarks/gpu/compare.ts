@@ -72,7 +72,7 @@ function decodingStep() {
     Array.from({ length: layers }, (_, layer) =>
       Float32Array.from({ length: rows * heads * capacity * size }, (_, at) => Math.sin(at + layer + seed)),
     );
-  const graph = cachedDecoderGraph(config, weights);
+  const graph = cachedDecoderGraph(config, { tensors: weights });
   const feeds: Feeds = {
     ...decoderFeeds(
       config,

@@ -1,10 +1,13 @@
 import { join } from "node:path";
 import {
   algorithmProblems,
+  type ConfigurationProblem,
   createTrainer,
   freshTrainerState,
+  type JsonObject,
   learningRateAt,
   loadLoss,
+  type PolicyTraits,
   readModelConfig,
   type TrainerPlugin,
   type TrainerState,
@@ -23,7 +26,7 @@ const plugin: TrainerPlugin = {
       config: await readModelConfig(join(folders.initial, "config.json")),
       ...(config.lora !== undefined && { lora: loraSettings(config.lora) }),
     };
-    const { reference, ...policy } = await readPolicy(folders, model.lora);
+    const { reference, base, ...policy } = await readPolicy(folders, model.lora);
     const state =
       folders.state === undefined
         ? startingState(model, policy, seed)
@@ -35,6 +38,7 @@ const plugin: TrainerPlugin = {
     };
     const trainer = createTrainer({
       ...model,
+      ...(base && { base }),
       state,
       ...(reference && { reference }),
       settings,
@@ -77,6 +81,7 @@ const plugin: TrainerPlugin = {
       if (config[key] !== undefined) return problem;
       return { key: "algorithm", reason: `is ${config.algorithm}, whose ${key} ${reason}`, help };
     });
+    problems.push(...quantizationProblems(config, surroundings.policy));
     const needed = correctionReason(surroundings);
     if (needed !== undefined && settings.importanceCorrection === "none") {
       const help = "Remove it: it is then token-truncate. Or set it to that or to sequence-truncate.";
@@ -89,6 +94,20 @@ const plugin: TrainerPlugin = {
 };
 
 export default plugin;
+
+/** Frozen weights of few bits are trained under an adapter, by the CPU's operators. */
+function quantizationProblems(config: JsonObject, { quantization }: PolicyTraits): ConfigurationProblem[] {
+  if (quantization === undefined) return [];
+  if (config.lora === undefined) {
+    const help = "Add lora: {}, or remove policy.config.quantization.";
+    return [{ key: "lora", reason: `is missing, but policy.config.quantization is ${quantization}`, help }];
+  }
+  const { device, precision } = targetOf(config);
+  if (device === "cpu" && precision === "float32") return [];
+  const key = device === "cpu" ? "precision" : "device";
+  const help = `Remove it, or policy.config.quantization.`;
+  return [{ key, reason: `is ${config[key]}, but policy.config.quantization is ${quantization}`, help }];
+}
 
 /** The learning rate of updates on examples: rising over the first 8 % of its steps, then a cosine down to 5 %. */
 function supervisedRate(learningRate: number, steps: number, step: number): number {

@@ -2,8 +2,10 @@ import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
 import {
   adapterConfigFile,
+  type FrozenBase,
   type LoraSettings,
   readAdapter,
+  readFrozenWeights,
   readWeights,
   type Tensor,
   type TrainerFolders,
@@ -15,6 +17,8 @@ import {
 /** The policy that a trainer starts from. With LoRA the weights are version 0's. */
 interface StartingPolicy {
   weights: Map<string, Tensor>;
+  /** Those of version 0 that are quantized. */
+  base?: FrozenBase;
   /** Of a version that was trained with LoRA; else empty. */
   adapter: Map<string, Tensor>;
   /** Gives the reference's weights, or its adapter; none if it is version 0 itself without one. */
@@ -35,7 +39,7 @@ export async function readPolicy(
   }
   const adapterIn = async (folder: string) => (await readAdapter(folder)).tensors;
   return {
-    weights: await readWeights(initial),
+    ...(await readFrozenWeights(initial)),
     adapter: hasAdapter(policy) ? await adapterIn(policy) : new Map(),
     ...(reference !== undefined && hasAdapter(reference) && { reference: () => adapterIn(reference) }),
   };

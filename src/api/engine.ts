@@ -68,6 +68,7 @@ export {
 } from "../models/policy-folder.ts";
 export { readSafetensors, type Tensor, writeSafetensors } from "../models/safetensors.ts";
 export { stopTokenIds, writeStopTokens } from "../models/stop-tokens.ts";
+export { type FrozenBase, readFrozenWeights } from "../models/weight-sources.ts";
 export {
   add,
   clip,

@@ -135,6 +135,8 @@ export interface PolicyTraits {
   restrictions: string[];
   /** The temperatures that it can draw actions at; absent where any will do. */
   temperatures?: readonly number[];
+  /** The few bits that its weights are frozen in, so that only adapters over them can be trained; absent where they aren't. */
+  quantization?: "int8" | "int4";
   /** Why it can't be trained; absent if it can. Such a policy is for evaluation. */
   untrainable?: string;
   /** It reads the images of messages: tasks may show some. */

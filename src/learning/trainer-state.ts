@@ -9,7 +9,7 @@ import { type TrainedModel, valueHeadShapes } from "./training-graphs.ts";
 
 /** All that a trainer needs to go on exactly where it was. */
 export interface TrainerState {
-  /** By Hugging Face's names. With an adapter they stay as they are. */
+  /** By Hugging Face's names, but for quantized ones. With an adapter they stay as they are. */
   weights: Map<string, Tensor>;
   /** LoRA's matrices, by PEFT's names without their prefix; empty where all weights are trained. */
   adapter: Map<string, Tensor>;
@@ -73,8 +73,8 @@ export function momentsOf(state: TrainerState): Moments {
 }
 
 /** Throws MODEL_WEIGHTS_MISMATCH or TRAINING_STATE_INVALID unless the state belongs to the model. */
-export function checkTrainerState({ config, lora }: TrainedModel, state: TrainerState): void {
-  checkModelWeights(config, state.weights);
+export function checkTrainerState({ config, lora, base }: TrainedModel, state: TrainerState): void {
+  checkModelWeights(config, state.weights, base?.quantized);
   const adapter = lora ? adapterShapes(config, lora) : new Map<string, number[]>();
   for (const [name, shape] of adapter) checkShape(name, shape, state.adapter);
   const strange = [...state.adapter.keys()].find((name) => !adapter.has(name));

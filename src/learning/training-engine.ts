@@ -80,6 +80,7 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
   const {
     config,
     lora,
+    base,
     recompute = false,
     state,
     threads = 2,
@@ -87,7 +88,8 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
     device = "cpu",
   } = options;
   const target: Target = { device, precision: options.precision ?? "float32" };
-  const trained: TrainedModel = { config, recompute, ...(lora && { lora }) };
+  const frozen = base && { base };
+  const trained: TrainedModel = { config, recompute, ...(lora && { lora }), ...frozen };
   checkTrainerState(trained, state);
   if (target.precision === "float16") state.lossScale ??= firstLossScale;
   else delete state.lossScale;
@@ -101,9 +103,10 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
     keptOnDevice: readonly string[] = [],
   ): Promise<Opened<Model>> => {
     const runtime = device === "cpu" ? await runtimeFunctions() : undefined;
+    const settings = { threads, ...(base?.folder !== undefined && { weightsFolder: base.folder }) };
     const session = runtime
-      ? createLendingSession(runtime, model.graph, model.bytes, { threads, sharesMemory: true })
-      : await createSession(model.bytes, { threads, device, keptOnDevice });
+      ? createLendingSession(runtime, model.graph, model.bytes, { ...settings, sharesMemory: true })
+      : await createSession(model.bytes, { ...settings, device, keptOnDevice });
     const run: Session["run"] = async (feeds) => {
       usage.check(); // whoever closes the engine waits for a run, not for all that belong to an update
       return session.run(feeds);
@@ -117,7 +120,7 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
   const policy = forms((tiled) => open(scoringModel({ ...trained, tiled }, { values: true }, target)));
   const reference = once(() => referenceWeights(options));
   const references = forms(async (tiled) => {
-    const model = { config, tiled, ...(lora && (await reference.get()) && { lora }) };
+    const model = { config, tiled, ...frozen, ...(lora && (await reference.get()) && { lora }) };
     return open(scoringModel(model, { values: false }, target));
   });
   const trainingForms = (objective: Objective) =>

@@ -4,6 +4,7 @@ import { decoderInputs } from "../models/decoder-inputs.ts";
 import type { ModelConfig } from "../models/model-config.ts";
 import { modelWeightShapes, weightInputs } from "../models/model-weights.ts";
 import { rotaryTables } from "../models/rotary-tables.ts";
+import type { FrozenBase } from "../models/weight-sources.ts";
 import { div, mul } from "../onnx/elementwise.ts";
 import { gradients } from "../onnx/gradients.ts";
 import { createGraph, type FloatValue, type Graph } from "../onnx/graph.ts";
@@ -21,6 +22,8 @@ import { type Objective, objectiveInputShapes, type PolicyOutputs } from "./obje
 export interface TrainedModel {
   config: ModelConfig;
   lora?: LoraSettings;
+  /** Matrices that are kept in few bits, under an adapter. */
+  base?: FrozenBase;
   /** Whether gradients keep only each layer's input and compute the layer again: less memory, a quarter more time. */
   recompute?: boolean;
   /** Whether attention goes tile by tile: sequences are then padded to whole tiles. */
@@ -56,16 +59,18 @@ interface PolicyGraph {
 
 /** What a TokenBatch feeds, the inverse temperature, and weights by their names, as inputs; values and entropies if they are wanted. */
 function policyGraph(
-  { config, lora, recompute, tiled }: TrainedModel,
+  { config, lora, base, recompute, tiled }: TrainedModel,
   wants: Objective["wants"] & { gradients: boolean },
 ): PolicyGraph {
   const graph = createGraph();
-  const weights = weightInputs(graph, modelWeightShapes(config));
+  const isFed = ([name]: [string, unknown]) => !base?.quantized.has(name);
+  const weights = weightInputs(graph, new Map([...modelWeightShapes(config)].filter(isFed)));
   const matrices = lora && weightInputs(graph, adapterShapes(config, lora));
   const valueHead = weightInputs(graph, wants.values ? valueHeadShapes(config) : new Map());
   const model = {
     config,
     weights,
+    ...(base && { quantized: base.quantized }),
     tables: rotaryTables(graph, config),
     ...(lora && matrices && { adapter: decoderAdapter(lora, matrices) }),
   };

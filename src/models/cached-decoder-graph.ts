@@ -24,6 +24,9 @@ export interface AdapterShape {
   shapes: ReadonlyMap<string, readonly number[]>;
 }
 
+/** The weights that a decoding graph is made of. */
+export type DecodedWeights = Pick<WeightSources, "tensors" | "quantized">;
+
 /**
  * The decoding graph for keys and values that are fed and fetched, with the weights as its constants and an adapter's matrices as inputs of their names. Inputs:
  * tokens and positions [batch, length]; last [batch], the number in [batch · length] of each row's last token;
@@ -34,7 +37,7 @@ export interface AdapterShape {
  */
 export function cachedDecoderGraph(
   config: ModelConfig,
-  weights: WeightSources["tensors"],
+  weights: DecodedWeights,
   adapter?: AdapterShape,
 ): Graph {
   const graph = createGraph();
@@ -67,7 +70,7 @@ const dataTypes = { F32: "float32", F16: "float16", BF16: "bfloat16" } as const;
 export function decodingModel(
   graph: Graph,
   config: ModelConfig,
-  weights: WeightSources["tensors"],
+  { tensors, quantized }: DecodedWeights,
   adapter?: AdapterShape,
   tables = rotaryTables(graph, config),
 ): DecoderModel {
@@ -77,7 +80,8 @@ export function decodingModel(
       : graph.floats(tensor.data, tensor.shape);
   return {
     config,
-    weights: new Map([...weights].map(([name, tensor]) => [name, constant(tensor)])),
+    weights: new Map([...tensors].map(([name, tensor]) => [name, constant(tensor)])),
+    ...(quantized && { quantized }),
     tables,
     inference: true,
     ...(adapter && { adapter: adapterInputs(graph, adapter) }),

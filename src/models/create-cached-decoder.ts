@@ -18,7 +18,7 @@ export async function createCachedDecoder(
   sources: WeightSources,
   options: DecoderOptions,
 ): Promise<CachedDecoder> {
-  checkModelWeights(config, sources.tensors);
+  checkModelWeights(config, sources.tensors, sources.quantized);
   const { device = "cpu", precision = "float32" } = options.target ?? {};
   const prepared = { ...sources, tensors: joinedIfRead(config, sources) };
   // The operator that keeps keys and values in place has no heads of other sizes.
@@ -30,8 +30,11 @@ export async function createCachedDecoder(
 }
 
 /** Small models, whose weights were read, have those of the same input joined. */
-function joinedIfRead(config: ModelConfig, { folder, tensors }: WeightSources): WeightSources["tensors"] {
-  if (folder !== undefined) return tensors;
+function joinedIfRead(
+  config: ModelConfig,
+  { folder, tensors, quantized }: WeightSources,
+): WeightSources["tensors"] {
+  if (folder !== undefined || quantized?.size) return tensors;
   const read = new Map<string, Tensor>();
   for (const [name, tensor] of tensors) if ("data" in tensor) read.set(name, tensor);
   return joinWeights(config, read);

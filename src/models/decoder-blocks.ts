@@ -1,8 +1,11 @@
+import { gatherQuantized } from "../onnx/dequantize.ts";
 import { type Dimension, product } from "../onnx/dimensions.ts";
 import { add, mul, softCap } from "../onnx/elementwise.ts";
 import { type FloatValue, graphError, type IntValue, type Value } from "../onnx/graph.ts";
 import { gather } from "../onnx/indexing.ts";
 import { gemm, linear } from "../onnx/linear-algebra.ts";
+import type { QuantizedMatrix } from "../onnx/quantized-matrix.ts";
+import { frozenLinear, quantizedLinear } from "../onnx/quantized-product.ts";
 import { fusedRmsNorm, rmsNorm } from "../onnx/rms-norm.ts";
 import { rotaryEmbedding } from "../onnx/rotary-embedding.ts";
 import { columns, reshape } from "../onnx/shaping.ts";
@@ -15,6 +18,8 @@ import type { LayerRotations } from "./rotary-tables.ts";
 export interface DecoderModel {
   config: ModelConfig;
   weights: ReadonlyMap<string, FloatValue>;
+  /** Matrices that are frozen in few bits; they are not among the weights. */
+  quantized?: ReadonlyMap<string, QuantizedMatrix>;
   tables: LayerRotations;
   adapter?: DecoderAdapter;
   /** For inference: the runtime's fused operators, which have no gradients. Default false. */
@@ -49,7 +54,9 @@ export function weightOf(model: DecoderModel, name: string): FloatValue {
 /** Embeddings [rows, hidden] of tokens [rows]. */
 export function embedTokens(model: DecoderModel, tokens: IntValue | Value<"int32">): FloatValue {
   const { model_type, hidden_size } = model.config;
-  const embedded = gather(weightOf(model, "model.embed_tokens.weight"), tokens);
+  const name = "model.embed_tokens.weight";
+  const quantized = model.quantized?.get(name);
+  const embedded = quantized ? gatherQuantized(quantized, tokens) : gather(weightOf(model, name), tokens);
   return families[model_type].gemmaScaling ? mul(embedded, Math.sqrt(hidden_size)) : embedded;
 }
 
@@ -109,8 +116,15 @@ export function joinedProjection(
 
 /** A linear map with its bias and its adapter, if it has them. */
 export function projection(model: DecoderModel, x: FloatValue, module: string): FloatValue {
-  const weight = weightOf(model, `${module}.weight`);
-  return adapted(model, x, module, linear(x, weight, model.weights.get(`${module}.bias`)));
+  const bias = model.weights.get(`${module}.bias`);
+  return adapted(model, x, module, multiply(model, x, `${module}.weight`, bias));
+}
+
+/** The product of rows with a weight, by the way that its numbers are kept in. */
+function multiply(model: DecoderModel, x: FloatValue, name: string, bias?: FloatValue): FloatValue {
+  const quantized = model.quantized?.get(name);
+  if (!quantized) return linear(x, weightOf(model, name), bias);
+  return model.inference ? quantizedLinear(x, quantized, bias) : frozenLinear(x, quantized, bias);
 }
 
 /** The output of a linear map with what its adapter adds. */
@@ -155,13 +169,18 @@ export function finalNorm(model: DecoderModel, hidden: FloatValue): FloatValue {
 }
 
 /** What makes logits of normed rows, [vocabulary, hidden]: a weight of its own, or that of the embeddings. */
-export function headWeight(model: DecoderModel): FloatValue {
-  return weightOf(model, model.config.tie_word_embeddings ? "model.embed_tokens.weight" : "lm_head.weight");
+export function headWeight(model: DecoderModel): FloatValue | QuantizedMatrix {
+  const name = headName(model.config);
+  return model.quantized?.get(name) ?? weightOf(model, name);
+}
+
+function headName({ tie_word_embeddings: isTied }: ModelConfig): string {
+  return isTied ? "model.embed_tokens.weight" : "lm_head.weight";
 }
 
 /** Logits [rows, vocabulary] of normed rows. */
 export function languageModelHead(model: DecoderModel, normed: FloatValue): FloatValue {
-  const logits = linear(normed, headWeight(model));
+  const logits = multiply(model, normed, headName(model.config));
   const { final_logit_softcapping: cap } = model.config;
   return cap === null ? logits : softCap(logits, cap);
 }

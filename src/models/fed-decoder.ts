@@ -10,12 +10,12 @@ import type { WeightSources } from "./weight-sources.ts";
 /** A decoder for any device and precision: keys and values are fed at each run, and those of new tokens fetched. */
 export async function createFedDecoder(
   config: ModelConfig,
-  { folder, tensors }: WeightSources,
+  { folder, ...weights }: WeightSources,
   { threads, target = {}, adapter }: DecoderOptions,
 ): Promise<CachedDecoder> {
   const layers = Array.from({ length: config.num_hidden_layers }, (_, layer) => layer);
   const cacheNames = layers.flatMap((layer) => [`keys${layer}`, `values${layer}`]);
-  const graph = cachedDecoderGraph(config, tensors, adapter);
+  const graph = cachedDecoderGraph(config, weights, adapter);
   const session = await createSession(modelBytes(graph, target), {
     threads,
     device: target.device ?? "cpu",

@@ -3,20 +3,26 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { readNamedEnds } from "../tokens/named-ends.ts";
-import { readWeights, writeWeights } from "./checkpoint.ts";
+import { type ModelWeights, readModelWeights, writeWeights } from "./checkpoint.ts";
 import { configError, type ModelConfig } from "./model-config.ts";
 import { oneOrList, parseModelConfig, type SpecialTokenIds } from "./model-config-file.ts";
 import { checkModelWeights, modelWeightShapes } from "./model-weights.ts";
 import { copyTokenizerFiles, writeConfigFiles } from "./policy-folder.ts";
+import { type HeldMatrix, type Quantization, quantizeWeights } from "./quantize.ts";
+import { quantizedTensors } from "./quantized-tensors.ts";
 import type { Tensor } from "./safetensors.ts";
 import { storedType } from "./weight-sources.ts";
 
 /**
  * Writes the model in a folder of Hugging Face's files into another, as a policy: the weights in the type that all of
- * them are stored in (else as float32), config.json as it was understood, the tokenizer's files as they are. Throws MODEL_CONFIG_INVALID, TOKENIZER_INVALID,
+ * them are stored in (else as float32), or quantized, config.json as it was understood, the tokenizer's files as they are. Throws MODEL_CONFIG_INVALID, TOKENIZER_INVALID,
  * CHECKPOINT_INVALID, SAFETENSORS_INVALID and MODEL_WEIGHTS_MISMATCH.
  */
-export async function importFolder(source: string, folder: string): Promise<void> {
+export async function importFolder(
+  source: string,
+  folder: string,
+  quantization?: Quantization,
+): Promise<void> {
   const path = join(source, "config.json");
   const text = await readFile(path, "utf8").catch((cause: unknown) => {
     throw configError(`${path} can't be read`, cause);
@@ -27,23 +33,37 @@ export async function importFolder(source: string, folder: string): Promise<void
     if (existsSync(join(source, name))) continue;
     throw new EverturnError("TOKENIZER_INVALID", { folder: source, reason: `${name} is missing` });
   }
-  const weights = modelWeights(config, await readWeights(source));
+  const { tensors, quantized } = await modelWeights(config, await readModelWeights(source), quantization);
   await copyTokenizerFiles(source, folder);
   await writeConfigFiles(folder, config, tokens);
-  await writeWeights(folder, weights, { dtype: await storedType(source) });
+  const all = new Map([...tensors, ...quantizedTensors(quantized)]);
+  await writeWeights(folder, all, { dtype: quantized.size > 0 ? "F32" : await storedType(source) });
 }
 
-/** The weights that the configuration asks for, in its order; others are refused where they would change something. */
-function modelWeights(config: ModelConfig, weights: ReadonlyMap<string, Tensor>): Map<string, Tensor> {
-  checkModelWeights(config, weights);
+/**
+ * The weights that the configuration asks for, in its order; others are refused where they would change something. Matrices that
+ * are quantized already stay as they are.
+ */
+async function modelWeights(
+  config: ModelConfig,
+  { tensors, quantized }: ModelWeights,
+  quantization: Quantization | undefined,
+): Promise<ModelWeights> {
+  checkModelWeights(config, tensors, quantized);
   const shapes = modelWeightShapes(config);
   const isIdle = (name: string) => name === "lm_head.weight" || name.endsWith(".rotary_emb.inv_freq");
-  const surplus = [...weights.keys()].find((name) => !shapes.has(name) && !isIdle(name));
+  const surplus = [...tensors.keys(), ...quantized.keys()].find((name) => !shapes.has(name) && !isIdle(name));
   if (surplus !== undefined) {
     const reason = `there is a tensor ${surplus}, which a ${config.model_type} model of this configuration lacks`;
     throw new EverturnError("MODEL_WEIGHTS_MISMATCH", { reason });
   }
-  return new Map([...shapes.keys()].map((name) => [name, weights.get(name)!]));
+  const wanted = <Weight>(weights: ReadonlyMap<string, Weight>) =>
+    new Map([...shapes.keys()].flatMap((name) => (weights.has(name) ? [[name, weights.get(name)!]] : [])));
+  const plain: Map<string, Tensor> = wanted(tensors);
+  const own: Map<string, HeldMatrix> = wanted(quantized);
+  if (!quantization) return { tensors: plain, quantized: own };
+  const rounded = await quantizeWeights(plain, quantization);
+  return { tensors: rounded.tensors, quantized: new Map([...own, ...rounded.quantized]) };
 }
 
 function specialTokens(json: Record<string, unknown>, ends: number[], path: string): SpecialTokenIds {

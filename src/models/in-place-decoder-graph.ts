@@ -3,7 +3,7 @@ import { createGraph, type FloatValue, type Graph } from "../onnx/graph.ts";
 import { groupQueryAttention, scoreFactor } from "../onnx/group-query-attention.ts";
 import { gatherRow } from "../onnx/indexing.ts";
 import { reshape } from "../onnx/shaping.ts";
-import { type AdapterShape, decodingModel } from "./cached-decoder-graph.ts";
+import { type AdapterShape, type DecodedWeights, decodingModel } from "./cached-decoder-graph.ts";
 import {
   type DecoderModel,
   embedTokens,
@@ -18,7 +18,6 @@ import { families } from "./families.ts";
 import { type ModelConfig, rotatedSize, scoreScale, windowOf } from "./model-config.ts";
 import { boundNextTokenOutputs } from "./next-token.ts";
 import { rotaryTables } from "./rotary-tables.ts";
-import type { WeightSources } from "./weight-sources.ts";
 
 /**
  * The decoding graph for keys and values that stay in place. Inputs: tokens [batch, length]; last [batch, 1], the
@@ -28,7 +27,7 @@ import type { WeightSources } from "./weight-sources.ts";
  */
 export function inPlaceDecoderGraph(
   config: ModelConfig,
-  weights: WeightSources["tensors"],
+  weights: DecodedWeights,
   adapter?: AdapterShape,
 ): Graph {
   const graph = createGraph();

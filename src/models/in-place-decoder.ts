@@ -19,10 +19,10 @@ const longestSum = 128;
 export function createInPlaceDecoder(
   runtime: RuntimeFunctions,
   config: ModelConfig,
-  { folder, tensors }: WeightSources,
+  { folder, ...weights }: WeightSources,
   { threads, adapter }: DecoderOptions,
 ): CachedDecoder {
-  const session = createBoundSession(runtime, modelBytes(inPlaceDecoderGraph(config, tensors, adapter)), {
+  const session = createBoundSession(runtime, modelBytes(inPlaceDecoderGraph(config, weights, adapter)), {
     threads,
     ...(folder !== undefined && { weightsFolder: folder }),
   });

@@ -14,6 +14,7 @@ import { parseModelConfig } from "./model-config-file.ts";
 import { type ModelText, readModelText } from "./model-text.ts";
 import { randomModelWeights } from "./model-weights.ts";
 import { writePolicyFolder } from "./policy-folder.ts";
+import { quantizationOf } from "./quantize.ts";
 import { stopTokenIds, writeStopTokens } from "./stop-tokens.ts";
 
 /**
@@ -23,7 +24,9 @@ import { stopTokenIds, writeStopTokens } from "./stop-tokens.ts";
 export const modelPolicy = {
   async initialize(folder: string, config: JsonObject, seed: number): Promise<void> {
     const { model, chatTemplate, stopTokens } = config;
-    await (model === undefined ? writeRandomModel(folder, config, seed) : importModel(String(model), folder));
+    await (model === undefined
+      ? writeRandomModel(folder, config, seed)
+      : importModel(String(model), folder, quantizationOf(config.quantization)));
     if (chatTemplate !== undefined) await copyFile(String(chatTemplate), join(folder, "chat_template.jinja"));
     await writeFixedTemplate(folder, templateSettings(config));
     await writeStopTokens(folder, texts(stopTokens));
@@ -32,7 +35,14 @@ export const modelPolicy = {
   /** What is wrong with how a configuration says which model it is. */
   check: modelProblems,
 
-  traits: ({ model }: JsonObject): PolicyTraits => ({ pretrained: model !== undefined, restrictions: [] }),
+  traits: ({ model, quantization }: JsonObject): PolicyTraits => {
+    const quantized = quantizationOf(quantization);
+    return {
+      pretrained: model !== undefined,
+      restrictions: [],
+      ...(quantized && { quantization: quantized }),
+    };
+  },
 
   async framing(config: JsonObject, folder?: string): Promise<PolicyFraming | undefined> {
     const text = await modelText(config, folder);
@@ -52,7 +62,10 @@ export const modelPolicy = {
 };
 
 /** What is wrong with how a configuration says which model it is. */
-function modelProblems({ model, tokenizer, architecture }: JsonObject): ConfigurationProblem[] {
+function modelProblems(config: JsonObject): ConfigurationProblem[] {
+  const { model, tokenizer, architecture } = config;
+  const quantized = quantizationProblem(config);
+  if (quantized) return [quantized];
   if (model === undefined) {
     const missing = tokenizer === undefined ? "tokenizer" : "architecture";
     if (tokenizer !== undefined && architecture !== undefined) return shapeProblems(Object(architecture));
@@ -66,6 +79,20 @@ function modelProblems({ model, tokenizer, architecture }: JsonObject): Configur
   if (isAbsolute(String(model)) || knownModelNames.includes(String(model))) return [];
   const help = `Write ./${model} for a file or folder; known names: ${knownModelNames.join(", ")}.`;
   return [{ key: "model", reason: `is ${model}, which is no known model's name`, help }];
+}
+
+/** What is wrong with keeping the model's matrices in few bits. */
+function quantizationProblem(config: JsonObject): ConfigurationProblem | undefined {
+  const { quantization, model, device = "cpu", precision = "float32" } = config;
+  if (quantization === undefined) return undefined;
+  const key = "quantization";
+  if (model === undefined) {
+    const help = "Remove it, or name a model: random weights have all to learn, and are trained as a whole.";
+    return { key, reason: `is ${quantization}, but there is no model`, help };
+  }
+  if (device === "cpu" && precision === "float32") return undefined;
+  const help = "Remove it, or device and precision.";
+  return { key, reason: `is ${quantization}, which is for float32 on the CPU`, help };
 }
 
 /** What is wrong with the shape of a model with random weights: heads that don't divide, say. */

@@ -96,13 +96,14 @@ function constantOf(name: string, config: ModelConfig): number {
   return name.endsWith(".bias") || families[config.model_type].gemmaScaling ? 0 : 1;
 }
 
-/** Throws MODEL_WEIGHTS_MISMATCH unless the weights are those that the configuration asks for. */
+/** Throws MODEL_WEIGHTS_MISMATCH unless the weights, and those that are quantized, are what the configuration asks for. */
 export function checkModelWeights(
   config: ModelConfig,
   weights: ReadonlyMap<string, { readonly shape: readonly number[] }>,
+  quantized?: ReadonlyMap<string, { readonly shape: readonly number[] }>,
 ): void {
   for (const [name, shape] of modelWeightShapes(config)) {
-    const found = weights.get(name)?.shape;
+    const found = (weights.get(name) ?? quantized?.get(name))?.shape;
     if (found?.join() === shape.join()) continue;
     const reason = `${name} should be [${shape.join(", ")}], but is ${found ? `[${found.join(", ")}]` : "missing"}`;
     throw new EverturnError("MODEL_WEIGHTS_MISMATCH", { reason });

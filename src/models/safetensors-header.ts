@@ -5,9 +5,14 @@ import { elementCount } from "../onnx/element-count.ts";
 import { readFully } from "./file-bytes.ts";
 import { type FloatType, floatBytes, isFloatType } from "./float-types.ts";
 
+/** What a tensor of a file may be: floats, or the bytes of quantized matrices. */
+export type StoredType = FloatType | "U8";
+
+const typeBytes: Readonly<Record<StoredType, number>> = { ...floatBytes, U8: 1 };
+
 /** A tensor in a safetensors file: `begin` and `end` count bytes of the whole file. */
 export interface StoredTensor {
-  dtype: FloatType;
+  dtype: StoredType;
   shape: number[];
   begin: number;
   end: number;
@@ -15,8 +20,7 @@ export interface StoredTensor {
 
 /**
  * Reads and checks the header of a safetensors file. Throws SAFETENSORS_INVALID if the file is not one, is cut
- * short, or holds another type than F32, F16 and BF16,
- * but for tensors that are not wanted.
+ * short, or holds another type than F32, F16, BF16 and U8, but for tensors that are not wanted.
  */
 export async function readSafetensorsHeader(
   path: string,
@@ -45,14 +49,13 @@ export async function readSafetensorsHeader(
 
 /** The bytes before the tensors' own: the header's length, and the header padded to a multiple of eight. */
 export function safetensorsHeader(
-  tensors: readonly { name: string; shape: readonly number[] }[],
-  dtype: FloatType,
+  tensors: readonly { name: string; shape: readonly number[]; dtype: StoredType }[],
   metadata: Readonly<Record<string, string>>,
 ): Buffer {
   const header: Record<string, unknown> = { __metadata__: metadata };
   let offset = 0;
-  for (const { name, shape } of tensors) {
-    const end = offset + elementCount(shape) * floatBytes[dtype];
+  for (const { name, shape, dtype } of tensors) {
+    const end = offset + elementCount(shape) * typeBytes[dtype];
     header[name] = { dtype, shape, data_offsets: [offset, end] };
     offset = end;
   }
@@ -85,14 +88,14 @@ function checkEntry(path: string, name: string, value: unknown, start: number, s
   if (typeof dtype !== "string" || !isCounts(shape) || !isCounts(offsets) || offsets.length !== 2) {
     throw invalidSafetensors(path, `the entry of tensor ${name} lacks a dtype, a shape or its offsets`);
   }
-  if (!isFloatType(dtype)) {
-    const known = Object.keys(floatBytes).join(", ");
+  if (!isFloatType(dtype) && dtype !== "U8") {
+    const known = Object.keys(typeBytes).join(", ");
     throw invalidSafetensors(path, `tensor ${name} is ${dtype}; only ${known} can be read`);
   }
   const [first = 0, last = 0] = offsets;
   const [begin, end] = [start + first, start + last];
   if (end > size) throw invalidSafetensors(path, `tensor ${name} runs past the end of the file`);
-  if (end - begin !== elementCount(shape) * floatBytes[dtype]) {
+  if (end - begin !== elementCount(shape) * typeBytes[dtype]) {
     throw invalidSafetensors(
       path,
       `tensor ${name} of shape [${shape}] does not fill its ${end - begin} bytes`,

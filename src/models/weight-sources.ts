@@ -1,10 +1,11 @@
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import { elementCount } from "../onnx/element-count.ts";
-import { readWeights, weightFiles } from "./checkpoint.ts";
-import { type FloatType, floatBytes } from "./float-types.ts";
+import type { QuantizedMatrix } from "../onnx/quantized-matrix.ts";
+import { readPlainWeights, readWeights, weightFiles } from "./checkpoint.ts";
+import type { FloatType } from "./float-types.ts";
+import { isQuantizedPart, takeQuantized } from "./quantized-tensors.ts";
 import type { Tensor } from "./safetensors.ts";
-import { readSafetensorsHeader } from "./safetensors-header.ts";
+import { readSafetensorsHeader, type StoredType } from "./safetensors-header.ts";
 
 /** A tensor that stays in a file of its folder; the offset counts bytes. */
 export interface StoredTensor {
@@ -14,47 +15,86 @@ export interface StoredTensor {
   readonly offset: number;
 }
 
-/** Weights by name, in memory or in the files of a folder. */
+/** Weights by name, in memory or in the files of a folder; matrices that are quantized apart from the others. */
 export interface WeightSources {
   readonly folder?: string;
   readonly tensors: ReadonlyMap<string, Tensor | StoredTensor>;
+  readonly quantized?: ReadonlyMap<string, QuantizedMatrix>;
+}
+
+/** The quantized matrices of a model, which are never trained. */
+export interface FrozenBase {
+  /** Where those lie that are not in memory. */
+  readonly folder?: string;
+  readonly quantized: ReadonlyMap<string, QuantizedMatrix>;
 }
 
 /** What all tensors of a model's folder are stored as; F32 where they differ. Throws what `readWeights` throws. */
 export async function storedType(folder: string): Promise<FloatType> {
   const types = new Set((await storedTensors(folder)).map(([, { dtype }]) => dtype));
-  const [only = "F32"] = types;
-  return types.size === 1 ? only : "F32";
+  const [only] = types;
+  return types.size === 1 && only !== undefined && only !== "U8" ? only : "F32";
 }
 
 /** Models below this many bytes are read: so their weights can be joined, and the model is one piece. */
 const smallModel = 64 * 2 ** 20;
 
 /**
- * The weights of a model's folder, to make a session of: those of a large model stay in their files, where ONNX Runtime
- * maps them into memory. Throws what `readWeights` throws.
+ * The weights of a model's folder, to make a session of: those of a large or a quantized model stay in their files, where
+ * ONNX Runtime maps them into memory. Throws what `readWeights` throws.
  */
 export async function weightSources(folder: string): Promise<WeightSources> {
-  const stored = await storedTensors(folder);
-  const bytes = stored.reduce(
-    (total, [, { dtype, shape }]) => total + floatBytes[dtype] * elementCount(shape),
-    0,
-  );
-  return bytes < smallModel ? { tensors: await readWeights(folder) } : { folder, tensors: new Map(stored) };
+  const stored = new Map(await storedTensors(folder));
+  const bytes = sizeOf(stored.values());
+  const quantized = takeQuantized(stored);
+  const tensors = new Map<string, StoredTensor>();
+  for (const [name, { dtype, ...place }] of stored)
+    if (dtype !== "U8") tensors.set(name, { ...place, dtype });
+  if (quantized.size > 0) return { folder, tensors, quantized };
+  return bytes < smallModel ? { tensors: await readWeights(folder) } : { folder, tensors };
 }
 
-async function storedTensors(folder: string): Promise<[string, StoredTensor][]> {
-  const tensors: [string, StoredTensor][] = [];
+/** A tensor of a file, perhaps of a quantized matrix. */
+interface FileTensor extends Omit<StoredTensor, "dtype"> {
+  readonly dtype: StoredType;
+  readonly bytes: number;
+}
+
+async function storedTensors(folder: string): Promise<[string, FileTensor][]> {
+  const tensors: [string, FileTensor][] = [];
   for (const name of await weightFiles(folder)) {
     const path = join(folder, name);
     const file = await open(path);
     try {
-      for (const [tensor, { dtype, shape, begin }] of await readSafetensorsHeader(path, file)) {
-        tensors.push([tensor, { dtype, shape, file: name, offset: begin }]);
+      for (const [tensor, { dtype, shape, begin, end }] of await readSafetensorsHeader(path, file)) {
+        tensors.push([tensor, { dtype, shape, file: name, offset: begin, bytes: end - begin }]);
       }
     } finally {
       await file.close();
     }
   }
   return tensors;
+}
+
+function sizeOf(tensors: Iterable<FileTensor>): number {
+  return Array.from(tensors, ({ bytes }) => bytes).reduce((total, bytes) => total + bytes, 0);
+}
+
+/** Bytes of the weights in a folder whose matrices are quantized; undefined for others. */
+export async function quantizedBytes(folder: string): Promise<number | undefined> {
+  const stored = new Map(await storedTensors(folder));
+  return [...stored.keys()].some(isQuantizedPart) ? sizeOf(stored.values()) : undefined;
+}
+
+/**
+ * The weights of a model's folder, for an adapter to be trained over: in memory, but for quantized matrices, which stay in
+ * their files. Throws what `readWeights` throws.
+ */
+export async function readFrozenWeights(
+  folder: string,
+): Promise<{ weights: Map<string, Tensor>; base?: FrozenBase }> {
+  const { quantized, ...sources } = await weightSources(folder);
+  if (!quantized?.size) return { weights: await readWeights(folder) };
+  const base = { quantized, ...(sources.folder !== undefined && { folder: sources.folder }) };
+  return { weights: await readPlainWeights(folder), base };
 }

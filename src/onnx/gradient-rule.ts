@@ -3,19 +3,7 @@ import { type FloatValue, graphError, type TapeEntry } from "./graph.ts";
 import { reduceSum } from "./reductions.ts";
 import { reshape } from "./shaping.ts";
 
-/** The gradient of an input by one step; or, from a rule that adds it to the sum so far by itself, their `total`. */
-export type Cotangent = FloatValue | { readonly total: FloatValue } | undefined;
-
-/**
- * How a gradient passes one step backward: from that of the step's output to those of its float inputs, in
- * their order. Inputs that get none are undefined or left off the end. `sums` holds the gradients of the inputs
- * by the steps that came after.
- */
-export type GradientRule = (
-  dy: FloatValue,
-  step: TapeEntry,
-  sums: readonly (FloatValue | undefined)[],
-) => readonly Cotangent[];
+export type { Cotangent, GradientRule } from "./graph.ts";
 
 /** Sums a gradient over the axes along which an operand of `shape` was broadcast. */
 export function unbroadcast(gradient: FloatValue, shape: Shape): FloatValue {

@@ -44,8 +44,7 @@ function backpropagate(
   return sums;
 }
 
-function ruleOf({ op }: TapeEntry): GradientRule {
-  const rule = gradientRules[op];
+function ruleOf({ op, rule = gradientRules[op] }: TapeEntry): GradientRule {
   if (!rule) throw graphError(`${op} has no gradient rule`);
   return rule;
 }

@@ -1,9 +1,10 @@
 import { EverturnError } from "../errors/everturn-error.ts";
 import { type Dimension, factorsOf, type Shape } from "./dimensions.ts";
+import { elementBytes } from "./element-bytes.ts";
 import { elementCount } from "./element-count.ts";
 
 /** The element types in use; the half ones only between nodes, written by inHalfPrecision. */
-export type DataType = "float32" | "float16" | "bfloat16" | "int32" | "int64" | "bool";
+export type DataType = "float32" | "float16" | "bfloat16" | "int32" | "int64" | "bool" | "uint8" | "uint4";
 
 /** Those of them that are numbers with a fraction. */
 export type FloatDataType = Extract<DataType, "float32" | "float16" | "bfloat16">;
@@ -57,20 +58,25 @@ export interface TapeEntry {
   readonly attributes: Attributes;
   readonly saved: readonly FloatValue[];
   readonly rebuild?: (() => FloatValue) | undefined;
+  /** A rule of its own, in place of that of `op`. */
+  readonly rule?: GradientRule | undefined;
 }
 
 /** Constant data: inside the model, or in a file beside it. */
 export interface Initializer {
   readonly value: Value;
-  readonly data: Float32Array | BigInt64Array | StoredFloats;
+  readonly data: Float32Array | BigInt64Array | Uint8Array | StoredData;
 }
 
 /** Numbers in a file of the folder that the session reads weights from; the offset counts bytes. */
-export interface StoredFloats {
+export interface StoredData {
   readonly file: string;
   readonly offset: number;
   readonly byteLength: number;
 }
+
+/** Types of quantized numbers. */
+type BytesType = "uint8" | "uint4";
 
 interface OutputOf<Type extends DataType> {
   readonly dtype: Type;
@@ -99,6 +105,15 @@ export interface Graph {
    * precision are widened by the runtime as it prepares the model.
    */
   stored(file: string, offset: number, shape: readonly number[], dtype?: FloatDataType): FloatValue;
+  /** A constant of small integers; two of type uint4 share a byte, the first in its lower half. */
+  bytes<Type extends BytesType>(dtype: Type, data: Uint8Array, shape: readonly number[]): Value<Type>;
+  /** The same that stays in its file. */
+  storedBytes<Type extends BytesType>(
+    dtype: Type,
+    file: string,
+    offset: number,
+    shape: readonly number[],
+  ): Value<Type>;
   /** A one-dimensional int64 constant (or a scalar with shape []); equal ones are one. */
   ints(data: readonly number[], shape?: readonly number[]): IntValue;
   /** A shape as an int64 tensor, sizes known only at run time included. */
@@ -153,7 +168,23 @@ export interface CompositeResult {
   readonly saved: readonly FloatValue[];
   /** Computes the output once more; differentiation then goes through that, and nothing need be kept. */
   readonly rebuild?: () => FloatValue;
+  /** The gradient rule, where it isn't that of the composite's name. */
+  readonly rule?: GradientRule;
 }
+
+/** The gradient of an input by one step; or, from a rule that adds it to the sum so far by itself, their `total`. */
+export type Cotangent = FloatValue | { readonly total: FloatValue } | undefined;
+
+/**
+ * How a gradient passes one step backward: from that of the step's output to those of its float inputs, in
+ * their order. Inputs that get none are undefined or left off the end. `sums` holds the gradients of the inputs
+ * by the steps that came after.
+ */
+export type GradientRule = (
+  dy: FloatValue,
+  step: TapeEntry,
+  sums: readonly (FloatValue | undefined)[],
+) => readonly Cotangent[];
 
 function isOf<Type extends DataType>(dtype: Type) {
   return (value: Value): value is Value<Type> => value.dtype === dtype;
@@ -212,12 +243,12 @@ export function createGraph(prefix = ""): Graph {
     return appendNode(op, nodeInputs, [output], attributes, domain)[0]!;
   }
 
-  function constant<Type extends "float32" | "int64">(
+  function constant<Type extends BytesType | "float32" | "int64">(
     dtype: Type,
-    data: Float32Array | BigInt64Array,
+    data: Float32Array | BigInt64Array | Uint8Array,
     shape: readonly number[],
   ): Value<Type> {
-    if (data.length !== elementCount(shape)) {
+    if (data.length !== elementCount(shape) / (dtype === "uint4" ? 2 : 1)) {
       throw graphError(`a constant of shape [${shape.join(", ")}] was given ${data.length} numbers`);
     }
     const value = { name: `${prefix}constant_${count++}`, dtype, shape, graph };
@@ -252,14 +283,13 @@ export function createGraph(prefix = ""): Graph {
     entryInputs: readonly Value[],
     output: FloatValue,
     attributes: Attributes,
-    saved: readonly FloatValue[],
-    rebuild?: () => FloatValue,
+    { saved, rebuild, rule }: Omit<CompositeResult, "output">,
   ) {
     if (hidden > 0) return;
     const floats = entryInputs.filter(isOf("float32"));
     const ints = entryInputs.filter(isOf("int64"));
     const bools = entryInputs.filter(isOf("bool"));
-    tape.push({ op, floats, ints, bools, output, attributes, saved, rebuild });
+    tape.push({ op, floats, ints, bools, output, attributes, saved, rebuild, rule });
   }
 
   const graph: Graph = {
@@ -290,9 +320,18 @@ export function createGraph(prefix = ""): Graph {
       constants.set(key, made);
       return made;
     },
+    bytes: constant,
+    storedBytes(dtype, file, offset, shape) {
+      const value = { name: `${prefix}constant_${count++}`, dtype, shape, graph };
+      initializers.push({
+        value,
+        data: { file, offset, byteLength: elementCount(shape) * elementBytes[dtype] },
+      });
+      return value;
+    },
     stored(file, offset, shape, dtype = "float32") {
       const value = { name: `${prefix}constant_${count++}`, dtype, shape, graph };
-      const byteLength = (dtype === "float32" ? 4 : 2) * elementCount(shape);
+      const byteLength = elementBytes[dtype] * elementCount(shape);
       initializers.push({ value, data: { file, offset, byteLength } });
       if (isOf("float32")(value)) return value;
       const attributes = { to: 1 };
@@ -323,7 +362,7 @@ export function createGraph(prefix = ""): Graph {
     },
     emit(op, nodeInputs, output, attributes = {}, domain = "") {
       const value = remember(emitNode(op, nodeInputs, output, attributes, domain));
-      if (isOf("float32")(value)) record(op, nodeInputs, value, attributes, []);
+      if (isOf("float32")(value)) record(op, nodeInputs, value, attributes, { saved: [] });
       return value;
     },
     emitSeveral(op, nodeInputs, shapesOf, attributes, domain) {
@@ -345,10 +384,10 @@ export function createGraph(prefix = ""): Graph {
     },
     composite(op, compositeInputs, build, attributes = {}) {
       hidden++;
-      const { output, saved, rebuild } = build();
+      const result = build();
       hidden--;
-      record(op, compositeInputs, output, attributes, saved, rebuild);
-      return output;
+      record(op, compositeInputs, result.output, attributes, result);
+      return result.output;
     },
   };
   return graph;

@@ -1,9 +1,8 @@
 import { sizedShape } from "./dimensions.ts";
+import { elementBytes } from "./element-bytes.ts";
 import { elementCount } from "./element-count.ts";
 import { type Graph, readsOf, type Value } from "./graph.ts";
 import { neededNodes } from "./needed-nodes.ts";
-
-const elementBytes = { float32: 4, float16: 2, bfloat16: 2, int32: 4, int64: 8, bool: 1 } as const;
 
 /** Operators whose output is their first input's memory under another shape. */
 const views = new Set(["Reshape", "Unsqueeze", "Squeeze", "Identity"]);

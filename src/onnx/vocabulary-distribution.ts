@@ -1,9 +1,11 @@
 import { after } from "./after.ts";
+import { dequantize, gatherQuantized } from "./dequantize.ts";
 import { add, div, exp, log, maximum, mul, negate, sub } from "./elementwise.ts";
 import type { GradientRule } from "./gradient-rule.ts";
 import type { FloatValue, IntValue } from "./graph.ts";
 import { gather, scatterAdd } from "./indexing.ts";
 import { gemm } from "./linear-algebra.ts";
+import { matrixRows, type QuantizedMatrix } from "./quantized-matrix.ts";
 import { reduceMax, reduceSum } from "./reductions.ts";
 import { concat, expand, reshape, rows } from "./shaping.ts";
 import type { TokenDistribution } from "./token-distribution.ts";
@@ -19,21 +21,29 @@ export const partSize = 8192;
  */
 export function vocabularyDistribution(
   hidden: FloatValue,
-  head: FloatValue,
+  head: FloatValue | QuantizedMatrix,
   targets: IntValue,
   wants: VocabularyWants,
 ): TokenDistribution {
   const { graph } = hidden;
+  const isFrozen = "bits" in head;
+  const inputs = isFrozen ? [hidden] : [hidden, head];
   const rows = [hidden.shape[0]!];
   let sums: VocabularySums | undefined;
-  const logProbabilities = graph.composite("VocabularyLogProbability", [hidden, head, targets], () => {
+  const logProbabilities = graph.composite("VocabularyLogProbability", [...inputs, targets], () => {
     sums = vocabularySums(hidden, head, wants);
-    const logits = reduceSum(mul(hidden, gather(head, targets)), [-1], true);
-    return { output: reshape(sub(logits, sums.logSum), rows), saved: [sums.logSum, sums.head] };
+    const own = isFrozen ? gatherQuantized(head, targets) : gather(head, targets);
+    const logits = reduceSum(mul(hidden, own), [-1], true);
+    const rule: GradientRule = (dy) => [mul(sub(own, mean), reshape(dy, [...rows, 1]))];
+    const { logSum, head: mean } = sums;
+    const output = reshape(sub(logits, logSum), rows);
+    return { output, saved: [logSum, mean], ...(isFrozen && { rule }) };
   });
-  const entropies = graph.composite("VocabularyEntropy", [hidden, head], () => {
+  const entropies = graph.composite("VocabularyEntropy", inputs, () => {
     const { logSum, logit, covariance } = sums ?? vocabularySums(hidden, head, wants);
-    return { output: reshape(sub(logSum, logit), rows), saved: [logSum, logit, covariance] };
+    const rule: GradientRule = (dy) => [mul(covariance, negate(reshape(dy, [...rows, 1])))];
+    const output = reshape(sub(logSum, logit), rows);
+    return { output, saved: [logSum, logit, covariance], ...(isFrozen && { rule }) };
   });
   return { logProbabilities, entropies };
 }
@@ -56,9 +66,17 @@ interface VocabularySums {
   covariance: FloatValue;
 }
 
-function vocabularySums(hidden: FloatValue, head: FloatValue, wants: VocabularyWants): VocabularySums {
+function vocabularySums(
+  hidden: FloatValue,
+  head: FloatValue | QuantizedMatrix,
+  wants: VocabularyWants,
+): VocabularySums {
   const [first, ...others] = partsOf(Number(head.shape[0]));
-  let sums = sumsOfPart(hidden, rows(head, ...first));
+  const rowsAfter = (part: Part, carried: readonly FloatValue[]) =>
+    "bits" in head
+      ? dequantize(hidden.graph, matrixRows(head, ...part), hidden, ...carried)
+      : rows(carried.length > 0 ? after(head, ...carried) : head, ...part);
+  let sums = sumsOfPart(hidden, rowsAfter(first, []));
   for (const part of others) {
     const { weight, shift, head: ofHead, shiftHead } = sums;
     const carried = [
@@ -67,7 +85,7 @@ function vocabularySums(hidden: FloatValue, head: FloatValue, wants: VocabularyW
       ...(wants.gradients ? [ofHead] : []),
       ...(wants.gradients && wants.entropies ? [shiftHead] : []),
     ];
-    sums = sumsOfPart(hidden, rows(after(head, ...carried), ...part), sums);
+    sums = sumsOfPart(hidden, rowsAfter(part, carried), sums);
   }
   const mean = div(sums.head, sums.weight);
   const shift = div(sums.shift, sums.weight);

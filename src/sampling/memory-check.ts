@@ -30,18 +30,23 @@ export function bytesAlone(config: ModelConfig, step: number, prompt: number, ro
 }
 
 /**
- * The memory of one version of a model: its weights as they are read and as ONNX Runtime packs them, and the keys and
+ * The memory of one version of a model: its weights as they are read (float32, or of so many bytes) and as ONNX Runtime packs them, and the keys and
  * values of as many sequences as there are slots, at their longest, but at most what they may take, and a second array of
  * one layer while they grow.
  */
-export function planMemory(config: ModelConfig, slots: number, keyValueBytes: number): MemoryPlan {
+export function planMemory(
+  config: ModelConfig,
+  slots: number,
+  keyValueBytes: number,
+  weightBytes?: number,
+): MemoryPlan {
   const values = [...modelWeightShapes(config).values()].reduce(
     (total, shape) => total + elementCount(shape),
     0,
   );
   const longest = slots * contextLength(config) * bytesOfPosition(config);
   return {
-    weights: 2 * values * Float32Array.BYTES_PER_ELEMENT,
+    weights: 2 * (weightBytes ?? values * Float32Array.BYTES_PER_ELEMENT),
     keyValues: Math.ceil(Math.min(keyValueBytes, longest) * (1 + 1 / (2 * config.num_hidden_layers))),
   };
 }

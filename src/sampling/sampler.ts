@@ -2,6 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
 import { contextLength, type ModelConfig } from "../models/model-config.ts";
+import { quantizedBytes } from "../models/weight-sources.ts";
 import type { Target } from "../onnx/target.ts";
 import { createUsage } from "../onnx/usage.ts";
 import { createDecoders, type DecoderLease } from "./decoders.ts";
@@ -99,9 +100,9 @@ export function createSampler(options: SamplerOptions): Sampler {
 
   /** Lets versions go that nobody uses, the least recent first, until there is room for one more. */
   const makeRoom = async (folder: string) => {
-    const plan = planMemory(config, slots, keyValueBytes);
-    if (mostDecoders === 0) checkMemory(plan, available());
     const { isServed, base: adapted } = await decoders.lookUp(folder);
+    const plan = planMemory(config, slots, keyValueBytes, await quantizedBytes(adapted ?? folder));
+    if (mostDecoders === 0) checkMemory(plan, available());
     const fresh = isServed ? 0 : 1;
     /** What decoders held that were closed counts as there, since the runtime's allocator keeps some of it. */
     const needed = () => ({

@@ -75,7 +75,7 @@ export function dequantizeQ6K(blocks: Uint8Array, floats: Float32Array): void {
 }
 
 /** Scale and minimum of a group of Q4_K and Q5_K. */
-function groupOf(blocks: Uint8Array, at: number, group: number): { scale: number; least: number } {
+export function groupOf(blocks: Uint8Array, at: number, group: number): { scale: number; least: number } {
   const packed = at + 4;
   const first = blocks[packed + group]!;
   const second = blocks[packed + group + 4]!;

@@ -1,15 +1,18 @@
-import { writeWeights } from "../checkpoint.ts";
+import { open } from "node:fs/promises";
+import { type ModelWeights, writeWeights } from "../checkpoint.ts";
 import type { ModelConfig } from "../model-config.ts";
 import { checkModelWeights, modelWeightShapes } from "../model-weights.ts";
 import { writeConfigFiles } from "../policy-folder.ts";
-import type { Tensor } from "../safetensors.ts";
+import { bitsOf, type HeldMatrix, type Quantization, quantizeMatrix } from "../quantize.ts";
+import { quantizedTensors } from "../quantized-tensors.ts";
 import { configFromMetadata, unsupportedGguf } from "./config-metadata.ts";
-import { type GgufHeader, readGgufHeader } from "./header.ts";
+import { type GgufHeader, type GgufTensor, readGgufHeader } from "./header.ts";
+import { keepBlocks, keptBits } from "./keep-blocks.ts";
 import { scalingFromFactors } from "./rotary-factors.ts";
 import { specialIds } from "./special-ids.ts";
-import { relayout } from "./tensor-layout.ts";
+import { relayout, relayoutQuantized } from "./tensor-layout.ts";
 import { ggufName } from "./tensor-names.ts";
-import { readGgufTensors } from "./tensors.ts";
+import { numbersOf, readBlocks, readGgufTensors } from "./tensors.ts";
 import { writeTokenizerFiles } from "./tokenizer-files.ts";
 
 /** The tensor that Llama 3.1 and later keep their scaling of rotary frequencies in. */
@@ -17,17 +20,18 @@ const factorsName = "rope_freqs.weight";
 
 /**
  * Writes the model in a GGUF file into an empty folder as transformers loads it: config.json,
- * generation_config.json, the tokenizer's files, and the weights as float32, last. Throws GGUF_INVALID,
+ * generation_config.json, the tokenizer's files, and the weights, last: as float32, or quantized, with the file's own blocks where
+ * they are of so few bits. Throws GGUF_INVALID,
  * GGUF_UNSUPPORTED, MODEL_CONFIG_INVALID and MODEL_WEIGHTS_MISMATCH.
  */
-export async function importGguf(path: string, folder: string): Promise<void> {
+export async function importGguf(path: string, folder: string, quantization?: Quantization): Promise<void> {
   const header = readGgufHeader(path);
   const config = await withFactors(path, header, configFromMetadata(path, header));
   const tokens = specialIds(path, header);
-  const weights = await readModel(path, header, config);
+  const { tensors, quantized } = await readModel(path, header, config, quantization);
   await writeTokenizerFiles(folder, path, header.metadata);
   await writeConfigFiles(folder, config, tokens);
-  await writeWeights(folder, weights);
+  await writeWeights(folder, new Map([...tensors, ...quantizedTensors(quantized)]));
 }
 
 async function withFactors(path: string, { tensors }: GgufHeader, config: ModelConfig): Promise<ModelConfig> {
@@ -44,18 +48,43 @@ async function readModel(
   path: string,
   { tensors }: GgufHeader,
   config: ModelConfig,
-): Promise<Map<string, Tensor>> {
+  quantization: Quantization | undefined,
+): Promise<ModelWeights> {
   const names = new Map([...modelWeightShapes(config).keys()].map((name) => [ggufName(name), name]));
   const surplus = [...tensors.keys()].find((name) => !names.has(name) && name !== factorsName);
   if (surplus !== undefined) {
     throw unsupportedGguf(path, `a ${config.model_type} model has no tensor ${surplus}`);
   }
-  const wanted = [...tensors.values()].filter(({ name }) => names.has(name));
-  const weights = new Map<string, Tensor>();
-  for (const [stored, tensor] of await readGgufTensors(path, wanted)) {
-    const name = names.get(stored)!;
-    weights.set(name, relayout(config, name, tensor, "from-gguf"));
+  const weights: ModelWeights = { tensors: new Map(), quantized: new Map() };
+  const file = await open(path);
+  try {
+    for (const stored of tensors.values()) {
+      const name = names.get(stored.name);
+      if (name === undefined) continue;
+      const blocks = await readBlocks(path, file, stored);
+      const matrix = quantization && quantizedOf(config, name, blocks, stored, quantization);
+      if (matrix) weights.quantized.set(name, matrix);
+      else weights.tensors.set(name, relayout(config, name, numbersOf(blocks, stored), "from-gguf"));
+    }
+  } finally {
+    await file.close();
   }
-  checkModelWeights(config, weights);
+  checkModelWeights(config, weights.tensors, weights.quantized);
   return weights;
+}
+
+/** A matrix in as few bits as are wanted: the file's own, or rounded to them. */
+function quantizedOf(
+  config: ModelConfig,
+  name: string,
+  blocks: Uint8Array,
+  stored: GgufTensor,
+  quantization: Quantization,
+): HeldMatrix | undefined {
+  const bits = bitsOf(name, quantization);
+  const kept = stored.shape.length === 2 ? keptBits(stored.type) : undefined;
+  if (kept !== undefined && kept <= bits) {
+    return relayoutQuantized(config, name, keepBlocks(blocks, stored.type, stored.shape));
+  }
+  return quantizeMatrix(relayout(config, name, numbersOf(blocks, stored), "from-gguf"), bits);
 }

@@ -1,8 +1,26 @@
-import { open } from "node:fs/promises";
+import { type FileHandle, open } from "node:fs/promises";
 import { readFully } from "../file-bytes.ts";
 import type { Tensor } from "../safetensors.ts";
 import { invalidGguf } from "./cursor.ts";
 import type { GgufTensor } from "./header.ts";
+
+/** Reads the blocks of a tensor as they are. */
+export async function readBlocks(
+  path: string,
+  file: FileHandle,
+  { name, begin, end }: GgufTensor,
+): Promise<Uint8Array> {
+  const blocks = new Uint8Array(end - begin);
+  if (await readFully(file, blocks, begin)) return blocks;
+  throw invalidGguf(path, `it was cut while the tensor ${name} was read`);
+}
+
+/** The numbers of a tensor, from its blocks. */
+export function numbersOf(blocks: Uint8Array, { shape, type }: GgufTensor): Tensor {
+  const data = new Float32Array((blocks.length / type.bytes) * type.values);
+  type.dequantize(blocks, data);
+  return { shape, data };
+}
 
 /** Reads tensors of a GGUF file as float32, one after the other, by GGUF's names. Throws GGUF_INVALID. */
 export async function readGgufTensors(
@@ -12,14 +30,8 @@ export async function readGgufTensors(
   const file = await open(path);
   try {
     const read = new Map<string, Tensor>();
-    for (const { name, shape, type, begin, end } of tensors) {
-      const blocks = new Uint8Array(end - begin);
-      if (!(await readFully(file, blocks, begin))) {
-        throw invalidGguf(path, `it was cut while the tensor ${name} was read`);
-      }
-      const data = new Float32Array((blocks.length / type.bytes) * type.values);
-      type.dequantize(blocks, data);
-      read.set(name, { shape, data });
+    for (const tensor of tensors) {
+      read.set(tensor.name, numbersOf(await readBlocks(path, file, tensor), tensor));
     }
     return read;
   } finally {

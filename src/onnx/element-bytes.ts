@@ -1,0 +1,13 @@
+import type { DataType } from "./graph.ts";
+
+/** Bytes of one number of each type. */
+export const elementBytes = {
+  float32: 4,
+  float16: 2,
+  bfloat16: 2,
+  int32: 4,
+  int64: 8,
+  bool: 1,
+  uint8: 1,
+  uint4: 0.5,
+} as const satisfies Readonly<Record<DataType, number>>;

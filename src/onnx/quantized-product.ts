@@ -1,0 +1,121 @@
+import { dequantize, floatConstant, valueConstant } from "./dequantize.ts";
+import { type Dimension, product, type Shape } from "./dimensions.ts";
+import { add, mul } from "./elementwise.ts";
+import type { GradientRule } from "./gradient-rule.ts";
+import type { FloatValue, Value } from "./graph.ts";
+import { gemm, linear } from "./linear-algebra.ts";
+import type { QuantizedMatrix } from "./quantized-matrix.ts";
+import { reduceMean } from "./reductions.ts";
+import { runtimeDomain } from "./runtime-domain.ts";
+import { concat, reshape } from "./shaping.ts";
+
+/**
+ * x · weightᵀ (+ bias) for a frozen weight and rows x [rows, in]: the weight is floats while it is multiplied, forward and
+ * again backward, and nothing of it is kept in between. Fastest for many rows.
+ */
+export function frozenLinear(x: FloatValue, weight: QuantizedMatrix, bias?: FloatValue): FloatValue {
+  const rule: GradientRule = (dy) => [gemm(dy, dequantize(dy.graph, weight, dy))];
+  return x.graph.composite("FrozenLinear", [x], () => ({
+    output: linear(x, dequantize(x.graph, weight, x), bias),
+    saved: [],
+    rule,
+  }));
+}
+
+/**
+ * The same for inference, for x of any rank, by the runtime's product of floats with integers of 4 bits; those of 8 are taken as
+ * two of 4, once, when the session is made. A row's numbers are the same whatever the other rows are. No gradient rule.
+ */
+export function quantizedLinear(x: FloatValue, weight: QuantizedMatrix, bias?: FloatValue): FloatValue {
+  const { graph } = x;
+  const { shape, bits, block, minimums } = weight;
+  const [out = 0, input = 0] = shape;
+  const rows = reshape(x, [product(x.shape.slice(0, -1)), input]);
+  const blocks = input / block;
+  const values = valueConstant(graph, weight, "uint8", [out, blocks, (block * bits) / 8]);
+  const scales = floatConstant(graph, weight.scales, [out, blocks]);
+  const more = withOneMore(rows);
+  const times = (halves: Value<"uint8">, isCentred: boolean) => {
+    const zeros = graph.bytes("uint8", new Uint8Array(out * Math.ceil(blocks / 2)), [
+      out,
+      Math.ceil(blocks / 2),
+    ]);
+    const inputs = [more, halves, scales, ...(isCentred ? [] : [zeros])];
+    const attributes = { K: input, N: out, bits: 4, block_size: block, accuracy_level: 1 };
+    const output = { dtype: "float32", shape: [more.shape[0]!, out] } as const;
+    return graph.emit("MatMulNBits", inputs, output, attributes, runtimeDomain);
+  };
+  const isCentred = minimums === undefined;
+  const products =
+    bits === 4
+      ? times(values, isCentred)
+      : add(mul(times(pairs(upperHalves(values)), isCentred), 16), times(pairs(lowerHalves(values)), false));
+  const sum = more === rows ? products : allButLast(products, rows.shape[0]!);
+  // A factor other than 1: with 1, the runtime multiplies a single row by another kernel, with other last bits.
+  const means =
+    minimums &&
+    reshape(reduceMean(reshape(rows, [rows.shape[0]!, blocks, block]), [-1]), [rows.shape[0]!, blocks]);
+  const shifted = means
+    ? gemm(means, floatConstant(graph, minimums, [out, blocks]), {
+        transposeB: true,
+        alpha: block,
+        plus: sum,
+      })
+    : sum;
+  return reshape(bias ? add(shifted, bias) : shifted, [...x.shape.slice(0, -1), out]);
+}
+
+/** By rows, the same with one more: modules that read the same rows share them. */
+const extended = new WeakMap<FloatValue, FloatValue>();
+
+/** The rows and the first of them again: the runtime multiplies a single row by another kernel, with other last bits. */
+function withOneMore(rows: FloatValue): FloatValue {
+  const [count = 0] = rows.shape;
+  if (typeof count === "number" && count > 1) return rows;
+  const first = slice(rows, 0, 1, [1, rows.shape[1]!]);
+  const known =
+    extended.get(rows) ?? concat([rows, first], 0, `one-more-than-${String(count).replaceAll("*", "-")}`);
+  extended.set(rows, known);
+  return known;
+}
+
+function allButLast(rows: FloatValue, count: Dimension): FloatValue {
+  return slice(rows, 0, -1, [count, rows.shape[1]!]);
+}
+
+function slice(a: FloatValue, from: number, to: number, shape: Shape): FloatValue {
+  const { graph } = a;
+  return graph.emit("Slice", [a, graph.ints([from]), graph.ints([to]), graph.ints([0])], {
+    dtype: "float32",
+    shape,
+  });
+}
+
+function upperHalves(bytes: Value<"uint8">): Value<"uint8"> {
+  return shifted(bytes, 4, "RIGHT");
+}
+
+function lowerHalves(bytes: Value<"uint8">): Value<"uint8"> {
+  const { graph, shape } = bytes;
+  return graph.emit("BitwiseAnd", [bytes, graph.bytes("uint8", Uint8Array.of(15), [])], {
+    dtype: "uint8",
+    shape,
+  });
+}
+
+/** Numbers of 4 bits, a byte each, two to a byte, the first in its lower half. */
+function pairs(numbers: Value<"uint8">): Value<"uint8"> {
+  const { graph } = numbers;
+  const [out = 0, blocks = 0, block] = numbers.shape;
+  const shape = [out, blocks, Number(block) / 2];
+  const apart = reshape(numbers, [...shape, 2]);
+  const one = (place: number) =>
+    graph.emit("Gather", [apart, graph.ints([place], [])], { dtype: "uint8", shape }, { axis: 3 });
+  return graph.emit("BitwiseOr", [one(0), shifted(one(1), 4, "LEFT")], { dtype: "uint8", shape });
+}
+
+function shifted(bytes: Value<"uint8">, by: number, direction: "LEFT" | "RIGHT"): Value<"uint8"> {
+  const { graph, shape } = bytes;
+  const inputs = [bytes, graph.bytes("uint8", Uint8Array.of(by), [])];
+  return graph.emit("BitShift", inputs, { dtype: "uint8", shape }, { direction });
+}

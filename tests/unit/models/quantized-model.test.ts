@@ -1,0 +1,135 @@
+import { mkdir, mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { freshAdapter } from "../../../src/learning/lora.ts";
+import { supervisedObjective } from "../../../src/learning/supervised-objective.ts";
+import { freshTrainerState } from "../../../src/learning/trainer-state.ts";
+import { createTrainingEngine } from "../../../src/learning/training-engine.ts";
+import { readWeights, writeWeights } from "../../../src/models/checkpoint.ts";
+import { createCachedDecoder } from "../../../src/models/create-cached-decoder.ts";
+import { modelConfig } from "../../../src/models/model-config.ts";
+import { randomModelWeights } from "../../../src/models/model-weights.ts";
+import { quantizeWeights } from "../../../src/models/quantize.ts";
+import { quantizedTensors } from "../../../src/models/quantized-tensors.ts";
+import type { Tensor } from "../../../src/models/safetensors.ts";
+import { readFrozenWeights, weightSources } from "../../../src/models/weight-sources.ts";
+import { createKeyValueCache } from "../../../src/sampling/key-value-cache.ts";
+import { noise } from "../onnx/finite-differences.ts";
+
+const config = modelConfig({
+  vocab_size: 70,
+  hidden_size: 64,
+  num_hidden_layers: 3,
+  num_attention_heads: 4,
+  num_key_value_heads: 2,
+  // 80 columns are no whole blocks: that matrix stays as it is
+  intermediate_size: 80,
+  max_position_embeddings: 128,
+  tie_word_embeddings: true,
+  initializer_range: 0.2,
+});
+const lora = { rank: 4, alpha: 8, targets: ["q_proj", "down_proj", "up_proj"] };
+const sequences = [30, 9, 21].map((length, row) => ({
+  tokens: Array.from({ length }, (_, at) => (at * 13 + row * 29 + 7 * at * at) % 70),
+  mask: Array.from({ length }, (_, at) => (at === 0 ? 0 : 1)),
+}));
+/** An adapter that changes something. */
+const adapter = new Map(
+  [...freshAdapter(config, lora, 1)].map(([name, { shape, data }], at): [string, Tensor] => [
+    name,
+    { shape, data: noise(data.length, at).map((value) => value / 10) },
+  ]),
+);
+
+async function quantizedFolder(quantization: "int8" | "int4"): Promise<string> {
+  const folder = join(await mkdtemp(join(tmpdir(), "everturn-quantized-")), "policy");
+  await mkdir(folder);
+  const { tensors, quantized } = await quantizeWeights(randomModelWeights(config, 1), quantization);
+  await writeWeights(folder, new Map([...tensors, ...quantizedTensors(quantized)]), { shardBytes: 30_000 });
+  return folder;
+}
+
+async function openEngine({ weights, base }: Awaited<ReturnType<typeof readFrozenWeights>>) {
+  const model = { config, lora, ...(base && { base }) };
+  const state = { ...freshTrainerState(model, weights, 1), adapter: copyOf(adapter) };
+  return createTrainingEngine({ ...model, state, gradientClip: 1, weightDecay: 0, threads: 1 });
+}
+
+function copyOf(tensors: ReadonlyMap<string, Tensor>): Map<string, Tensor> {
+  return new Map([...tensors].map(([name, { shape, data }]) => [name, { shape, data: data.slice() }]));
+}
+
+test.each(["int8", "int4"] as const)(
+  "%s: what is trained is what is sampled from, and what the file says",
+  async (kind) => {
+    const folder = await quantizedFolder(kind);
+    const frozen = await readFrozenWeights(folder);
+    expect(frozen.base?.quantized.get("model.layers.0.mlp.up_proj.weight")?.bits).toBe(
+      kind === "int8" ? 8 : 4,
+    );
+    expect(frozen.base?.quantized.get("model.embed_tokens.weight")?.bits).toBe(8);
+    expect([...frozen.weights.keys()].filter((name) => name.endsWith("_proj.weight"))).toEqual(
+      [0, 1, 2].map((layer) => `model.layers.${layer}.mlp.down_proj.weight`),
+    );
+    const engine = await openEngine(frozen);
+    const widened = await openEngine({ weights: await readWeights(folder) });
+    const scores = await engine.score(sequences, "policy");
+    const expected = await widened.score(sequences, "policy");
+    scores.forEach(({ logProbabilities }, row) => {
+      expect(largestGap(logProbabilities, expected[row]!.logProbabilities)).toBeLessThan(1e-5);
+    });
+    const reference = await engine.score(sequences, "reference");
+    expect(largestGap(reference[0]!.logProbabilities, scores[0]!.logProbabilities)).toBeGreaterThan(1e-3);
+
+    const sampled = await sampledLogProbabilities(folder);
+    sampled.forEach((logProbabilities, row) => {
+      expect(largestGap(logProbabilities, scores[row]!.logProbabilities)).toBeLessThan(1e-4);
+    });
+
+    const samples = sequences.map((sequence) => ({
+      sequences: [sequence],
+      columns: { weights: new Float32Array(sequence.tokens.length - 1).fill(1 / 57) },
+    }));
+    const request = { objective: supervisedObjective, samples, scalars: {}, learningRate: 0.01 };
+    const losses = [];
+    for (let update = 0; update < 3; update++) {
+      const { loss, gradientNorm } = await engine.update(request);
+      const whole = await widened.update(request);
+      expect(loss).toBeCloseTo(whole.loss, 4);
+      expect(gradientNorm / whole.gradientNorm).toBeCloseTo(1, 4);
+      losses.push(loss);
+    }
+    expect(losses[2]).toBeLessThan(losses[0]!);
+    await engine.close();
+    await widened.close();
+  },
+);
+
+/** Of each sequence's tokens but the first, as the decoder gives them, all sequences together. */
+async function sampledLogProbabilities(folder: string): Promise<Float32Array[]> {
+  const shapes = new Map([...adapter].map(([name, { shape }]) => [name, shape]));
+  const options = { threads: 1, adapter: { scale: lora.alpha / lora.rank, shapes } };
+  const model = await createCachedDecoder(config, await weightSources(folder), options);
+  const cache = createKeyValueCache({ layers: 3, heads: 2, headSize: 16, step: model.capacityStep });
+  const found = sequences.map(({ tokens }) => new Float32Array(tokens.length - 1));
+  cache.arrange([0, 1, 2], 64);
+  for (let at = 0; at < 29; at++) {
+    const tokens = sequences.map(({ tokens }) => [tokens[at] ?? 0]);
+    const past = { ...cache.view(0, 3), capacity: cache.capacity(), lengths: [at, at, at] };
+    const { logits } = await model.run({ tokens, past, adapter });
+    found.forEach((logProbabilities, row) => {
+      if (at >= logProbabilities.length) return;
+      const own = logits.subarray(row * 70, (row + 1) * 70);
+      const sum = own.reduce((total, logit) => total + Math.exp(logit), 0);
+      logProbabilities[at] = own[sequences[row]!.tokens[at + 1]!]! - Math.log(sum);
+    });
+  }
+  await model.close();
+  return found;
+}
+
+function largestGap(a: Float32Array, b: Float32Array): number {
+  expect(a).toHaveLength(b.length);
+  return a.reduce((most, value, at) => Math.max(most, Math.abs(value - b[at]!)), 0);
+}
