@@ -1,6 +1,4 @@
-import type { DataType } from "./graph.ts";
-
-/** Bytes of one number of each type. */
+/** Bytes of one number of each element type. */
 export const elementBytes = {
   float32: 4,
   float16: 2,
@@ -10,4 +8,4 @@ export const elementBytes = {
   bool: 1,
   uint8: 1,
   uint4: 0.5,
-} as const satisfies Readonly<Record<DataType, number>>;
+} as const;
