@@ -71,7 +71,7 @@ export function bitsOf(name: string, quantization: Quantization): 4 | 8 {
   return quantization === "int8" || /^(model\.embed_tokens|lm_head)\./.test(name) ? 8 : 4;
 }
 
-/** Weights with their matrices quantized, one after the other, so that others have their turn; norms and biases stay as they are, and matrices that don't divide into blocks. */
+/** Weights with their matrices quantized, one after the other, so that others have their turn; norms, biases and routers of experts stay as they are, and matrices that don't divide into blocks. */
 export async function quantizeWeights(
   weights: ReadonlyMap<string, Tensor>,
   quantization: Quantization,
@@ -80,7 +80,8 @@ export async function quantizeWeights(
   const quantized = new Map<string, HeldMatrix>();
   for (const [name, tensor] of weights) {
     await setImmediate();
-    const matrix = quantizeMatrix(tensor, bitsOf(name, quantization));
+    const isRouter = name.endsWith(".mlp.gate.weight");
+    const matrix = isRouter ? undefined : quantizeMatrix(tensor, bitsOf(name, quantization));
     if (matrix) quantized.set(name, matrix);
     else tensors.set(name, tensor);
   }
