@@ -483,7 +483,7 @@ export interface Host {
   patience: string;
 }
 /**
- * A loop plugin, its configuration, and the tools of its tasks.
+ * A loop plugin, its configuration, and the tools of its tasks: { plugin: name, config: { … }, tools: [ … ] }.
  */
 export interface LoopUse {
   plugin: PluginReference;

@@ -59,7 +59,7 @@ describe("a broken pipeline is refused", () => {
   it("a key in another case style", async () => {
     expect(await withPipeline("batchSize: 8", "batch_size: 8")).toMatchInlineSnapshot(`
       "pipeline.yaml: refused, 1 problem:
-      pipeline.yaml:21:3: unknown key “batch_size” in rollout. Did you mean “batchSize”? Known keys: batchSize, groupSize, temperature, maxActionTokens, format, expression, concurrency, toolRecordings, staleness, minGroup, maxInfrastructureFailures, templateCheck, observations, limits, dynamicSampling.
+      pipeline.yaml:21:3: unknown key “batch_size” in rollout. Did you mean “batchSize”? Known keys: batchSize, groupSize, temperature, maxActionTokens, format, expression, concurrency, toolRecordings, staleness, minGroup, maxInfrastructureFailures, templateCheck, prompts, observations, limits, dynamicSampling.
       Correct it and run again."
     `);
   });
@@ -67,7 +67,7 @@ describe("a broken pipeline is refused", () => {
   it("a key one level too high", async () => {
     expect(await withPipeline("seed: 7", "seed: 7\nbatchSize: 8")).toMatchInlineSnapshot(`
       "pipeline.yaml: refused, 1 problem:
-      pipeline.yaml:3:1: unknown key “batchSize” in the pipeline. It belongs in “warmStart” or “rollout”.
+      pipeline.yaml:3:1: unknown key “batchSize” in the pipeline. It belongs in “warmStart” or “sft” or “dpo” or “rollout”.
       Correct it and run again."
     `);
   });
@@ -99,7 +99,7 @@ describe("a broken pipeline is refused", () => {
   it("a missing section", async () => {
     expect(await withPipeline("loop: { plugin: loop-test, config: {} }\n", "")).toMatchInlineSnapshot(`
       "pipeline.yaml: refused, 1 problem:
-      pipeline.yaml:1:1: the pipeline lacks “loop”. Add “loop”: How turns follow each other, as a plugin of kind loop.
+      pipeline.yaml:1:1: the pipeline lacks “loop”. Add “loop”: How turns follow each other, as a plugin of kind loop: of the tasks that ask for none of \`loops\`.
       Correct it and run again."
     `);
   });
@@ -125,7 +125,7 @@ describe("a broken pipeline is refused", () => {
   it("text where a number belongs", async () => {
     expect(await withPipeline("steps: 2", "steps: two")).toMatchInlineSnapshot(`
       "pipeline.yaml: refused, 1 problem:
-      pipeline.yaml:3:8: steps must be a whole number, but is “two”. How many policy-gradient steps to take, for example 40. 0 stops after the warm start.
+      pipeline.yaml:3:8: steps must be a whole number, but is “two”. How many steps to take, for example 40. 0 stops after the warm start. May be left out where sft or dpo says its epochs.
       Correct it and run again."
     `);
   });
@@ -164,7 +164,7 @@ describe("a broken pipeline is refused", () => {
       await withPipeline("loop: { plugin: loop-test, config: {} }", "loop: [loop-test]"),
     ).toMatchInlineSnapshot(`
       "pipeline.yaml: refused, 1 problem:
-      pipeline.yaml:14:7: loop must be a mapping of keys to values, but is a list. A plugin and its configuration: { plugin: name, config: { … } }.
+      pipeline.yaml:14:7: loop must be a mapping of keys to values, but is a list. A loop plugin, its configuration, and the tools of its tasks: { plugin: name, config: { … }, tools: [ … ] }.
       Correct it and run again."
     `);
   });
@@ -172,7 +172,7 @@ describe("a broken pipeline is refused", () => {
   it("an empty value", async () => {
     expect(await withPipeline("steps: 2", "steps:")).toMatchInlineSnapshot(`
       "pipeline.yaml: refused, 1 problem:
-      pipeline.yaml:3:1: steps must be a whole number, but is empty. How many policy-gradient steps to take, for example 40. 0 stops after the warm start.
+      pipeline.yaml:3:1: steps must be a whole number, but is empty. How many steps to take, for example 40. 0 stops after the warm start. May be left out where sft or dpo says its epochs.
       Correct it and run again."
     `);
   });
@@ -340,7 +340,7 @@ describe("a broken pipeline is refused", () => {
     expect(await withPipeline("seed: 7\nsteps: 2", "sed: 7\nsteps: -1")).toMatchInlineSnapshot(`
       "pipeline.yaml: refused, 2 problems:
       pipeline.yaml:2:1: unknown key “sed” in the pipeline. Did you mean “seed”?
-      pipeline.yaml:3:8: steps is -1, but must be at least 0. How many policy-gradient steps to take, for example 40. 0 stops after the warm start.
+      pipeline.yaml:3:8: steps is -1, but must be at least 0. How many steps to take, for example 40. 0 stops after the warm start. May be left out where sft or dpo says its epochs.
       Correct it and run again."
     `);
   });
@@ -356,7 +356,7 @@ describe("a broken pipeline is refused", () => {
   it("an override of an unknown key", async () => {
     expect(await refused({}, ["rollout.batchsize=8"])).toMatchInlineSnapshot(`
       "pipeline.yaml: refused, 1 problem:
-      override rollout.batchsize=8: unknown key “batchsize” in rollout. Did you mean “batchSize”? Known keys: batchSize, groupSize, temperature, maxActionTokens, format, expression, concurrency, toolRecordings, staleness, minGroup, maxInfrastructureFailures, templateCheck, observations, limits, dynamicSampling.
+      override rollout.batchsize=8: unknown key “batchsize” in rollout. Did you mean “batchSize”? Known keys: batchSize, groupSize, temperature, maxActionTokens, format, expression, concurrency, toolRecordings, staleness, minGroup, maxInfrastructureFailures, templateCheck, prompts, observations, limits, dynamicSampling.
       Correct it and run again."
     `);
   });

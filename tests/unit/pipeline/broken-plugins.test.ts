@@ -34,7 +34,7 @@ describe("a broken plugin is refused", () => {
   it("a name like no other", async () => {
     expect(await withPipeline("loop-test", "my-own")).toMatchInlineSnapshot(`
       "pipeline.yaml: refused, 1 problem:
-      pipeline.yaml:14:17: there is no plugin “my-own”. Plugins of kind loop: loop-agent, loop-interaction, loop-test, loop-tool-agent.
+      pipeline.yaml:14:17: there is no plugin “my-own”. Plugins of kind loop: loop-agent, loop-interaction, loop-simulated-user, loop-test, loop-tool-agent.
       Correct it and run again."
     `);
   });

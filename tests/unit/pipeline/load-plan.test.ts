@@ -22,7 +22,7 @@ describe("loadPlan", () => {
       concurrency: 64,
       staleness: 0,
       maxInfrastructureFailures: 0.5,
-      observations: { characters: 8000, cut: "end" },
+      observations: { cut: "end" },
     });
     expect(plan.evaluation).toEqual({ every: 20, tasks: 300 });
     expect(plan.trainer.config).toEqual({ learningRate: 1e-4, minibatchSize: 4 });
@@ -62,7 +62,7 @@ describe("loadPlan", () => {
     const { plan } = await planOf({}, said);
     expect(plan.tools[0]).toMatchObject({ rate: "10/s", observations: { cut: "middle" } });
     expect(plan.hosts.calculator).toMatchObject({ rate: "60/m" });
-    expect(plan.rollout.observations).toEqual({ characters: 8000, cut: "end" });
+    expect(plan.rollout.observations).toEqual({ cut: "end" });
     for (const wrong of ["10 per second", "0/s"])
       await expect(planOf({}, [`tools.0.rate=${wrong}`])).rejects.toThrow("isn't of the right form");
   });
