@@ -21,7 +21,7 @@ function presetOf(algorithm: unknown): Preset {
 
 function optimizationOf(config: JsonObject) {
   const number = (name: string, fallback = Number.NaN) => numberOf(config, name) ?? fallback;
-  const klStop = numberOf(config, "klStop");
+  const [klStop, valueLearningRate] = ["klStop", "valueLearningRate"].map((name) => numberOf(config, name));
   return {
     learningRate: number("learningRate"),
     warmupSteps: number("warmupSteps"),
@@ -30,6 +30,8 @@ function optimizationOf(config: JsonObject) {
     finalFraction: number("finalFraction"),
     epochs: number("epochs"),
     ...(klStop !== undefined && { klStop }),
+    ...(valueLearningRate !== undefined && { valueLearningRate }),
+    valueWarmupSteps: number("valueWarmupSteps", 0),
     maskTruncated: config.maskTruncated === true,
     minibatchSize: number("minibatchSize"),
     gradientClip: number("gradientClip"),

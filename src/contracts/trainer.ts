@@ -52,6 +52,8 @@ export interface PolicyGradientMetrics {
   valueLoss?: number;
   gradientNorm: number;
   learningRate: number;
+  /** Of the value head, where it has one of its own; absent without. */
+  valueLearningRate?: number;
   /** Largest difference between recorded and recomputed log-probabilities. */
   logprobGap: number;
   /** Mean difference between them; absent if the trainer doesn't say. */

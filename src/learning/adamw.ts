@@ -1,5 +1,6 @@
 import type { Tensor } from "../models/safetensors.ts";
 import { adamWModule } from "./adamw-module.ts";
+import { type LearningRates, rateOf } from "./learning-rates.ts";
 
 /** Running means of each parameter's gradient and of its square, by the parameter's name. */
 export interface Moments {
@@ -8,8 +9,7 @@ export interface Moments {
 }
 
 /** What one update needs to know. */
-export interface AdamWSettings {
-  learningRate: number;
+export interface AdamWSettings extends LearningRates {
   /** Decoupled; matrices only. Norms and biases don't decay. */
   weightDecay: number;
   /** How slowly the running means of gradients and of their squares change, as in Adam: default [0.9, 0.999]. */
@@ -53,14 +53,16 @@ export function createAdamW(): AdamW {
 
   return {
     update(parameters, gradients, moments, settings) {
-      const { learningRate, weightDecay, betas = [0.9, 0.999], gradientScale } = settings;
+      const { weightDecay, betas = [0.9, 0.999], gradientScale } = settings;
       const [firstDecay, secondDecay] = betas;
-      const stepSize = learningRate / (1 - firstDecay ** settings.update);
+      const firstScale = 1 / (1 - firstDecay ** settings.update);
       const secondScale = 1 / Math.sqrt(1 - secondDecay ** settings.update);
       for (const [name, gradient] of gradients) {
         const { data, shape } = parameters.get(name)!;
         const first = moments.first.get(name)!;
         const second = moments.second.get(name)!;
+        const learningRate = rateOf(name, settings);
+        const stepSize = learningRate * firstScale;
         const kept = shape.length > 1 ? 1 - learningRate * weightDecay : 1;
         for (const [start, end] of chunksOf(gradient)) {
           parameterChunk.set(data.subarray(start, end));

@@ -1,4 +1,5 @@
 import type { AlgorithmSettings } from "./algorithm.ts";
+import type { TrainingSettings } from "./training-settings.ts";
 
 /** A setting that doesn't go with another one. */
 export interface SettingProblem {
@@ -18,7 +19,10 @@ const credits: Readonly<Record<AlgorithmSettings["advantages"], readonly Algorit
 };
 
 /** What doesn't fit together in an algorithm's settings and the size of the groups that it is given. */
-export function algorithmProblems(settings: AlgorithmSettings, groupSize: number): SettingProblem[] {
+export function algorithmProblems(
+  settings: AlgorithmSettings & Pick<TrainingSettings, "valueLearningRate" | "valueWarmupSteps">,
+  groupSize: number,
+): SettingProblem[] {
   const { advantages, normalization, credit, ratio, aggregation } = settings;
   const needsGroups = advantages === "group-mean" || advantages === "leave-one-out";
   const checks: [boolean, SettingProblem][] = [
@@ -62,6 +66,14 @@ export function algorithmProblems(settings: AlgorithmSettings, groupSize: number
         help: "Use sequence-mean, or set ratio to token.",
       },
     ],
+    ...(["valueLearningRate", "valueWarmupSteps"] as const).map((key): [boolean, SettingProblem] => [
+      advantages !== "gae" && (settings[key] ?? 0) > 0,
+      {
+        key,
+        reason: `is ${settings[key]}, but advantages is ${advantages}, which has no value head`,
+        help: "Remove it, or set advantages to gae.",
+      },
+    ]),
     [
       settings.klTarget !== undefined && settings.klCoefficient === 0,
       {

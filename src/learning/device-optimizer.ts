@@ -3,6 +3,7 @@ import { add } from "../onnx/elementwise.ts";
 import { createGraph } from "../onnx/graph.ts";
 import { modelBytes } from "../onnx/model-bytes.ts";
 import { createSession, type DeviceTensor, type Session, type Tensor } from "../onnx/session.ts";
+import type { LearningRates } from "./learning-rates.ts";
 import { nextName, type OptimizerGraphSettings, optimizerModel } from "./optimizer-graph.ts";
 import { gradientName } from "./training-graphs.ts";
 
@@ -19,7 +20,7 @@ export interface DeviceOptimizer {
    * An AdamW update of the parameters that gradients were added for; returns the gradients' norm before clipping.
    * Nothing changes if that is not finite.
    */
-  update(rates: { learningRate: number; weightDecay: number; update: number }): Promise<number>;
+  update(rates: CardRates): Promise<number>;
   /** Copies of parameters and moments (`first/…`, `second/…`) for the processor. */
   read(): Promise<Map<string, Tensor>>;
   close(): Promise<void>;
@@ -115,14 +116,22 @@ function sumModel(shapes: ReadonlyMap<string, readonly number[]>): Uint8Array {
   return modelBytes(graph, { device });
 }
 
+/** Learning rates, the weight decay, and the number of the update, from 1. */
+interface CardRates extends LearningRates {
+  weightDecay: number;
+  update: number;
+}
+
 function rateTensors(
-  { learningRate, weightDecay, update }: { learningRate: number; weightDecay: number; update: number },
+  { learningRate, valueLearningRate = learningRate, weightDecay, update }: CardRates,
   { betas: [firstDecay, secondDecay] }: OptimizerGraphSettings,
 ): Record<string, Tensor> {
   const scalar = (value: number): Tensor => ({ shape: [], data: Float32Array.of(value) });
   return {
-    stepSize: scalar(learningRate / (1 - firstDecay ** update)),
+    learningRate: scalar(learningRate),
+    valueLearningRate: scalar(valueLearningRate),
+    firstScale: scalar(1 / (1 - firstDecay ** update)),
     secondScale: scalar(1 / Math.sqrt(1 - secondDecay ** update)),
-    decay: scalar(learningRate * weightDecay),
+    weightDecay: scalar(weightDecay),
   };
 }

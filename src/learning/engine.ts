@@ -1,16 +1,16 @@
 import type { TokenSequence } from "./batch.ts";
+import type { LearningRates } from "./learning-rates.ts";
 import type { Objective, TrainingSample } from "./objective.ts";
 import type { ActionScores } from "./score-actions.ts";
 import type { UpdateOutcome } from "./update.ts";
 
 /** One optimizer update. */
-export interface UpdateRequest {
+export interface UpdateRequest extends LearningRates {
   objective: Objective;
   /** All samples of the minibatch, whose losses and gradients add up. */
   samples: readonly TrainingSample[];
   /** The objective's scalar inputs. */
   scalars: Readonly<Record<string, number>>;
-  learningRate: number;
   /** Logits are divided by this before anything is made of them; default 1. */
   temperature?: number;
 }

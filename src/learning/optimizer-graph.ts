@@ -3,6 +3,7 @@ import { createGraph, type FloatValue } from "../onnx/graph.ts";
 import { modelBytes } from "../onnx/model-bytes.ts";
 import { reduceSum } from "../onnx/reductions.ts";
 import type { Target } from "../onnx/target.ts";
+import { valueHeadPrefix } from "./learning-rates.ts";
 import { gradientName } from "./training-graphs.ts";
 
 /** What does not change from one update to the next; as in UpdateSettings and AdamWSettings. */
@@ -13,12 +14,14 @@ export interface OptimizerGraphSettings {
 
 /** The inputs beside the tensors: numbers that the schedule and the count of updates give. */
 export interface UpdateRates {
-  /** The learning rate, corrected for the first moment's start at zero. */
-  stepSize: number;
+  learningRate: number;
+  valueLearningRate: number;
+  /** What the first moment is multiplied with, for its start at zero. */
+  firstScale: number;
   /** What the root of the second moment is multiplied with, for its start at zero. */
   secondScale: number;
-  /** Learning rate times weight decay; matrices decay by it. */
-  decay: number;
+  /** Matrices decay by it, times their learning rate. */
+  weightDecay: number;
 }
 
 const epsilon = 1e-8;
@@ -40,7 +43,12 @@ export function optimizerModel(
 ): Uint8Array {
   const graph = createGraph();
   const rate = (name: keyof UpdateRates) => graph.input(name, "float32", []);
-  const rates = { stepSize: rate("stepSize"), secondScale: rate("secondScale"), decay: rate("decay") };
+  const [firstScale, secondScale, weightDecay] = [
+    rate("firstScale"),
+    rate("secondScale"),
+    rate("weightDecay"),
+  ];
+  const [policyRate, valueRate] = [rate("learningRate"), rate("valueLearningRate")];
   const gradients = new Map(
     [...shapes].map(([name, shape]) => [name, graph.input(gradientName(name), "float32", shape)]),
   );
@@ -57,8 +65,10 @@ export function optimizerModel(
     const scaled = mul(gradient, scale);
     const first = blended(betas[0], graph.input(`first/${name}`, "float32", shape), scaled);
     const second = blended(betas[1], graph.input(`second/${name}`, "float32", shape), mul(scaled, scaled));
-    const change = div(mul(first, rates.stepSize), add(mul(sqrt(second), rates.secondScale), epsilon));
-    const kept = shape.length > 1 ? mul(parameter, sub(1, rates.decay)) : parameter;
+    const ownRate = name.startsWith(valueHeadPrefix) ? valueRate : policyRate;
+    const size = add(mul(sqrt(second), secondScale), epsilon);
+    const change = div(mul(first, mul(ownRate, firstScale)), size);
+    const kept = shape.length > 1 ? mul(parameter, sub(1, mul(ownRate, weightDecay))) : parameter;
     graph.output(nextName(name), sub(kept, change));
     graph.output(nextName(`first/${name}`), first);
     graph.output(nextName(`second/${name}`), second);

@@ -12,6 +12,7 @@ import {
 import { byGroup, hasRewardVariance, rewardsOfTurns } from "./group-advantages.ts";
 import { klEstimate } from "./kl.ts";
 import { nextKlCoefficient } from "./kl-controller.ts";
+import type { LearningRates } from "./learning-rates.ts";
 import { joined, type Objective, type TrainingSample } from "./objective.ts";
 import { learningRateAt } from "./schedule.ts";
 import type { ActionScores } from "./score-actions.ts";
@@ -33,6 +34,8 @@ export interface StepMetrics {
   /** Before clipping. */
   gradientNorm: number;
   learningRate: number;
+  /** Of the value head; with one of its own, or a warm-up of its own, alone. */
+  valueLearningRate?: number;
   /** Largest difference between recorded and recomputed log-probabilities. */
   logprobGap: number;
   /** Their mean difference. */
@@ -86,11 +89,11 @@ export async function policyGradientStep(
     ({ sequence }) => settings.maskTruncated !== true || sequence.truncated !== true,
   );
   const step = state.policyGradientSteps;
-  const learningRate = learningRateAt(settings, step);
+  const rates = ratesOf(settings, step);
   const updates: Update[] = [];
   for (const members of minibatches(experience.length, settings, seed, step)) {
     const minibatch = members.map((index) => experience[index]!);
-    const result = await update(context, minibatch, klCoefficient, learningRate);
+    const result = await update(context, minibatch, klCoefficient, rates);
     updates.push({ trajectories: minibatch.map(({ sequence }) => sequence), result });
     if (!result.skipped && (result.terms.approximateKl ?? 0) > (settings.klStop ?? Number.POSITIVE_INFINITY))
       break;
@@ -110,12 +113,24 @@ export async function policyGradientStep(
   }
   return {
     ...metrics,
-    learningRate,
+    ...rates,
     ...gapOf(used, scores, made[0]),
     ...(settings.klStop !== undefined && { updates: updates.length }),
     ...(settings.maskTruncated === true && { masked: used.length - experience.length }),
     ...(lossScale !== undefined && { lossScale, skippedUpdates: updates.length - made.length }),
     tokens: experience.reduce((total, { actions }) => total + actions, 0),
+  };
+}
+
+/** The learning rates of a step, which counts from 0: the value head may have one of its own, and learn alone at first. */
+function ratesOf(settings: TrainingSettings, step: number): LearningRates {
+  const { learningRate, valueLearningRate, valueWarmupSteps = 0 } = settings;
+  const isWarmingUp = step < valueWarmupSteps;
+  const rate = learningRateAt(settings, Math.max(0, step - valueWarmupSteps));
+  if (valueLearningRate === undefined && valueWarmupSteps === 0) return { learningRate: rate };
+  return {
+    learningRate: isWarmingUp ? 0 : rate,
+    valueLearningRate: valueLearningRate ?? (isWarmingUp ? learningRate : rate),
   };
 }
 
@@ -197,7 +212,7 @@ async function update(
   { engine, objective, settings, temperature }: StepContext,
   minibatch: readonly Experience[],
   klCoefficient: number,
-  learningRate: number,
+  rates: LearningRates,
 ): Promise<UpdateResult> {
   const counts = minibatch.map(({ actions }) => actions);
   const weights = aggregationWeights(counts, settings.aggregation, settings.lengthConstant);
@@ -210,12 +225,12 @@ async function update(
       columns: { ...columns, weights: own, policyWeights, shares: shares[index]! },
     };
   });
-  return engine.update({ objective, samples, scalars: { klCoefficient }, learningRate, temperature });
+  return engine.update({ objective, samples, scalars: { klCoefficient }, ...rates, temperature });
 }
 
 type Measured = Omit<
   StepMetrics,
-  "learningRate" | keyof LogprobGap | "tokens" | "updates" | "masked" | "skippedUpdates" | "lossScale"
+  keyof LearningRates | keyof LogprobGap | "tokens" | "updates" | "masked" | "skippedUpdates" | "lossScale"
 >;
 
 function metricsOf(

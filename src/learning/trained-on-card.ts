@@ -2,6 +2,7 @@ import { toDevice } from "../onnx/device-memory.ts";
 import type { DeviceTensor, Outputs, Tensor } from "../onnx/session.ts";
 import { countUpdate } from "./count-update.ts";
 import { createDeviceOptimizer } from "./device-optimizer.ts";
+import type { LearningRates } from "./learning-rates.ts";
 import { type TrainerState, trainedParameters } from "./trainer-state.ts";
 import { gradientName } from "./training-graphs.ts";
 import type { UpdateOutcome, UpdateSettings } from "./update.ts";
@@ -13,7 +14,7 @@ export interface TrainedOnCard {
   /** Adds the gradients of a run to those of the next update. */
   add(outputs: Outputs, trains: readonly string[]): Promise<void>;
   /** Updates the parameters as `applyUpdate` does. Throws TRAINING_NOT_FINITE. */
-  update(learningRate: number): Promise<UpdateOutcome>;
+  update(rates: LearningRates): Promise<UpdateOutcome>;
   /** Brings what was trained, and its moments, to the state. */
   read(): Promise<void>;
   close(): Promise<void>;
@@ -22,7 +23,7 @@ export interface TrainedOnCard {
 /** Takes a state's tensors to the card; until `read`, only its counters change. */
 export async function trainOnCard(
   state: TrainerState,
-  settings: Omit<UpdateSettings, "learningRate">,
+  settings: Omit<UpdateSettings, keyof LearningRates>,
 ): Promise<TrainedOnCard> {
   const { gradientClip, weightDecay, betas = [0.9, 0.999] } = settings;
   const trained = trainedParameters(state);
@@ -37,9 +38,8 @@ export async function trainOnCard(
     parameters: () => new Map([...(still?.tensors ?? []), ...optimizer.parameters()]),
     add: (outputs, trains) =>
       optimizer.add(new Map(trains.map((name) => [name, outputs.deviceTensor(gradientName(name))]))),
-    async update(learningRate) {
-      const rates = { learningRate, weightDecay, update: state.updates + 1 };
-      const gradientNorm = await optimizer.update(rates);
+    async update(rates) {
+      const gradientNorm = await optimizer.update({ ...rates, weightDecay, update: state.updates + 1 });
       return { gradientNorm, skipped: !countUpdate(state, { "the gradient's norm": gradientNorm }) };
     },
     async read() {

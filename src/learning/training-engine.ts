@@ -10,6 +10,7 @@ import { createUsage } from "../onnx/usage.ts";
 import { createAdamW } from "./adamw.ts";
 import { batchFeeds, batchSequences, checkSequences } from "./batch.ts";
 import type { TrainingEngine } from "./engine.ts";
+import type { LearningRates } from "./learning-rates.ts";
 import { firstLossScale } from "./loss-scale.ts";
 import { createMemoryCheck } from "./memory-check.ts";
 import { type Objective, objectiveFeeds } from "./objective.ts";
@@ -34,7 +35,7 @@ import {
 import { applyUpdate, type UpdateSettings } from "./update.ts";
 
 /** What an engine works on, and how. */
-export interface TrainingEngineOptions extends TrainedModel, Omit<UpdateSettings, "learningRate"> {
+export interface TrainingEngineOptions extends TrainedModel, Omit<UpdateSettings, keyof LearningRates> {
   /** Fresh (`freshTrainerState`) or saved. The engine takes it over and changes it in place. */
   state: TrainerState;
   /**
@@ -147,7 +148,7 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
       const scoring = { config, session, tiles, values: isPolicy, temperature, limits, parameters };
       return scoreActions(scoring, sequences);
     },
-    async update({ objective, samples, scalars, learningRate, temperature = 1 }) {
+    async update({ objective, samples, scalars, temperature = 1, ...rates }) {
       const onCard = await card.get();
       const opened = trainings.get(objective) ?? trainingForms(objective);
       trainings.set(objective, opened);
@@ -182,8 +183,8 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
         }
         const { gradients, ...measured } = sum.total();
         const outcome = onCard
-          ? await onCard.update(learningRate)
-          : applyUpdate(optimizer, state, measured.loss, gradients, { ...options, learningRate });
+          ? await onCard.update(rates)
+          : applyUpdate(optimizer, state, measured.loss, gradients, { ...options, ...rates });
         return { ...measured, ...outcome, ...(lossScale !== undefined && { lossScale }) };
       } finally {
         sum.release();

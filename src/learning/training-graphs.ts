@@ -15,6 +15,7 @@ import type { Target } from "../onnx/target.ts";
 import { tiledLength } from "../onnx/tiled-attention.ts";
 import { tokenDistribution } from "../onnx/token-distribution.ts";
 import { vocabularyDistribution } from "../onnx/vocabulary-distribution.ts";
+import { valueHeadPrefix } from "./learning-rates.ts";
 import { adapterShapes, decoderAdapter, type LoraSettings } from "./lora.ts";
 import { type Objective, objectiveInputShapes, type PolicyOutputs } from "./objective.ts";
 
@@ -38,8 +39,8 @@ export function gradientName(parameter: string): string {
 /** Shapes of the value head's weights: one linear map of the final normed hidden state. */
 export function valueHeadShapes(config: ModelConfig): Map<string, number[]> {
   return new Map([
-    ["value_head.weight", [1, config.hidden_size]],
-    ["value_head.bias", [1]],
+    [`${valueHeadPrefix}weight`, [1, config.hidden_size]],
+    [`${valueHeadPrefix}bias`, [1]],
   ]);
 }
 

@@ -11,6 +11,8 @@ export interface TrainingSettings extends AlgorithmSettings, UpdateSettings, Lea
   epochs: number;
   /** Trajectories of one update; the last minibatch of an epoch may be smaller. */
   minibatchSize: number;
+  /** Policy-gradient steps, from the first one, in which the value head alone learns; default 0. */
+  valueWarmupSteps?: number;
   /** Nats a token: the first update whose `approximateKl` is above it is the last of its step; default: none is. */
   klStop?: number;
   /** Whether trajectories that a limit cut have a part in their group's baseline, and in nothing else; default false. */

@@ -1,10 +1,10 @@
 import type { AdamW } from "./adamw.ts";
 import { countUpdate } from "./count-update.ts";
+import type { LearningRates } from "./learning-rates.ts";
 import { momentsOf, type TrainerState, trainedParameters } from "./trainer-state.ts";
 
 /** How far an update goes. */
-export interface UpdateSettings {
-  learningRate: number;
+export interface UpdateSettings extends LearningRates {
   /** Largest norm of the whole gradient. */
   gradientClip: number;
   weightDecay: number;

@@ -159,6 +159,10 @@ export interface StepRecord {
    */
   learningRate: number;
   /**
+   * Of the value head, where it has one of its own. Absent without.
+   */
+  valueLearningRate?: number;
+  /**
    * Largest difference between recorded and recomputed log-probabilities.
    */
   logprobGap?: number;

@@ -66,6 +66,27 @@ test("a step ends after the first update that goes too far from the policy that 
   expect((await step("dr-grpo", many)).metrics).not.toHaveProperty("updates");
 });
 
+test("the value head may have a learning rate of its own, and learn alone at first", async () => {
+  const moved = ({ weights, valueHead }: (typeof fixture)["state"]) => {
+    const far = (now: typeof weights, before: typeof weights) =>
+      Math.max(...[...now].map(([name, { data }]) => distance(data, before.get(name)!.data)));
+    return { policy: far(weights, fixture.state.weights), value: far(valueHead, fixture.state.valueHead) };
+  };
+  const plain = await step("ppo", { learningRate: 1e-3, warmupSteps: 0 });
+  const faster = await step("ppo", { learningRate: 1e-3, warmupSteps: 0, valueLearningRate: 1e-2 });
+  expect(plain.metrics).not.toHaveProperty("valueLearningRate");
+  expect(faster.metrics).toMatchObject({ learningRate: 1e-3, valueLearningRate: 1e-2 });
+  expect(moved(faster.state).value).toBeGreaterThan(5 * moved(plain.state).value);
+  const alone = await step("ppo", { learningRate: 1e-3, warmupSteps: 0, valueWarmupSteps: 1 });
+  expect(alone.metrics).toMatchObject({ learningRate: 0, valueLearningRate: 1e-3 });
+  expect(moved(alone.state).policy).toBe(0);
+  expect(moved(alone.state).value).toBeCloseTo(moved(plain.state).value, 6);
+});
+
+function distance(one: Float32Array, other: Float32Array): number {
+  return one.reduce((most, value, at) => Math.max(most, Math.abs(value - other[at]!)), 0);
+}
+
 test("trajectories that a limit cut train nothing if they are masked, but have a part in the baseline", async () => {
   const [first, ...others] = trajectories;
   const cut = [{ ...first!, truncated: true }, ...others];
