@@ -3,7 +3,7 @@ import { createGraph, type FloatValue } from "../onnx/graph.ts";
 import { modelBytes } from "../onnx/model-bytes.ts";
 import { reduceSum } from "../onnx/reductions.ts";
 import type { Target } from "../onnx/target.ts";
-import { valueHeadPrefix } from "./learning-rates.ts";
+import { rateOf } from "./learning-rates.ts";
 import { gradientName } from "./training-graphs.ts";
 
 /** What does not change from one update to the next; as in UpdateSettings and AdamWSettings. */
@@ -48,7 +48,7 @@ export function optimizerModel(
     rate("secondScale"),
     rate("weightDecay"),
   ];
-  const [policyRate, valueRate] = [rate("learningRate"), rate("valueLearningRate")];
+  const rates = { learningRate: rate("learningRate"), valueLearningRate: rate("valueLearningRate") };
   const gradients = new Map(
     [...shapes].map(([name, shape]) => [name, graph.input(gradientName(name), "float32", shape)]),
   );
@@ -65,7 +65,7 @@ export function optimizerModel(
     const scaled = mul(gradient, scale);
     const first = blended(betas[0], graph.input(`first/${name}`, "float32", shape), scaled);
     const second = blended(betas[1], graph.input(`second/${name}`, "float32", shape), mul(scaled, scaled));
-    const ownRate = name.startsWith(valueHeadPrefix) ? valueRate : policyRate;
+    const ownRate = rateOf(name, rates);
     const size = add(mul(sqrt(second), secondScale), epsilon);
     const change = div(mul(first, mul(ownRate, firstScale)), size);
     const kept = shape.length > 1 ? mul(parameter, sub(1, mul(ownRate, weightDecay))) : parameter;

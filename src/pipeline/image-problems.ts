@@ -7,6 +7,7 @@ import { loadPolicy } from "../plugins/registry.ts";
 import type { Problem } from "../validation/problem.ts";
 import type { RunData } from "./preflight.ts";
 import { placeOfRow } from "./row-problems.ts";
+import { namedSets } from "./task-sets.ts";
 
 /** So many tasks of a set have the files of their images read before a run. */
 const looked = 200;
@@ -19,11 +20,7 @@ export async function imageProblems(
   { policy, dataset }: Pick<Plan, "policy" | "dataset">,
   { train = [], validation = [], taskFile = [] }: RunData,
 ): Promise<Problem[]> {
-  const sets = [
-    ["dataset.train", train],
-    ["dataset.validation", validation],
-    ["the task file", taskFile],
-  ] as const;
+  const sets = namedSets({ train, validation, taskFile });
   const traits = (await loadPolicy(policy)).traits?.(structuredClone(policy.config));
   const problems: Problem[] = [];
   for (const [set, tasks] of sets) {

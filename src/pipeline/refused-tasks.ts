@@ -6,6 +6,7 @@ import { pluginThread } from "../threads/plugin-thread.ts";
 import type { Problem } from "../validation/problem.ts";
 import type { RunData } from "./preflight.ts";
 import { placeOfRow } from "./row-problems.ts";
+import { namedSets } from "./task-sets.ts";
 
 /** How long a tool may take for all tasks, ms. */
 const limit = 600_000;
@@ -16,11 +17,7 @@ export async function refusedTaskProblems(
   { train = [], validation = [], taskFile = [] }: RunData,
 ): Promise<Problem[]> {
   const asked = tools.filter(({ manifest }) => manifest.tool?.checksTasks === true);
-  const sets = [
-    ["dataset.train", train],
-    ["dataset.validation", validation],
-    ["the task file", taskFile],
-  ] as const;
+  const sets = namedSets({ train, validation, taskFile });
   const problems: Problem[] = [];
   for (const tool of asked) {
     const refusals = await refusalsOf(

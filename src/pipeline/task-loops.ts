@@ -4,18 +4,11 @@ import { EverturnError } from "../errors/everturn-error.ts";
 import { suggestion } from "../validation/nearest.ts";
 import type { Problem } from "../validation/problem.ts";
 import { placeOfRow } from "./row-problems.ts";
+import { namedSets, type TaskSets } from "./task-sets.ts";
 
 /** The loops that tasks ask for by `agent_name` and the plan has not: each name once, at its first task. */
-export function taskLoopProblems(
-  plan: PlanLoops,
-  sets: Record<"train" | "validation" | "taskFile", readonly Task[]>,
-): Problem[] {
-  const named = [
-    ["dataset.train", sets.train],
-    ["dataset.validation", sets.validation],
-    ["the task file", sets.taskFile],
-  ] as const;
-  return named.flatMap(([set, tasks]) => {
+export function taskLoopProblems(plan: PlanLoops, sets: TaskSets): Problem[] {
+  return namedSets(sets).flatMap(([set, tasks]) => {
     const strange = tasks.filter((task) => loopOfTask(plan, task) === undefined);
     const agents = new Set(strange.map(({ agent_name: agent = "" }) => agent));
     return [...agents].map((agent): Problem => {

@@ -1,22 +1,14 @@
-import type { Task } from "../contracts/generated/task.ts";
 import type { ResolvedReward } from "../contracts/plan.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { taskRewards } from "../plugins/task-rewards.ts";
 import type { Problem } from "../validation/problem.ts";
 import { placeOfRow } from "./row-problems.ts";
+import { namedSets, type TaskSets } from "./task-sets.ts";
 
 /** The tasks that no reward with a weight scores: each data source once, at its first task. */
-export function unscoredTaskProblems(
-  rewards: readonly ResolvedReward[],
-  sets: { train: readonly Task[]; validation: readonly Task[]; taskFile: readonly Task[] },
-): Problem[] {
+export function unscoredTaskProblems(rewards: readonly ResolvedReward[], sets: TaskSets): Problem[] {
   const weighed = rewards.filter(({ weight }) => weight !== 0);
-  const named = [
-    ["dataset.train", sets.train],
-    ["dataset.validation", sets.validation],
-    ["the task file", sets.taskFile],
-  ] as const;
-  return named.flatMap(([set, tasks]) => {
+  return namedSets(sets).flatMap(([set, tasks]) => {
     const unscored = tasks.filter((task) => taskRewards(weighed, task).length === 0);
     const sources = [...new Set(unscored.map((task) => task.data_source))];
     return sources.map((source): Problem => {
