@@ -1,4 +1,5 @@
-// Writes src/contracts/generated/*.ts from schemas/*.schema.json; with --check, fails if a file is not up to date.
+// Writes src/contracts/generated/*.ts from schemas/*.schema.json, and config.ts of a plugin from its manifest; with
+// --check, fails if a file is not up to date.
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { compile, type JSONSchema } from "json-schema-to-typescript";
@@ -6,6 +7,8 @@ import { compile, type JSONSchema } from "json-schema-to-typescript";
 const root = join(import.meta.dirname, "..");
 const schemas = join(root, "schemas");
 const target = join(root, "src", "contracts", "generated");
+/** Plugins with a type of their configuration, by their folder. */
+const plugins = new Map([["trainer-onnx", "TrainerConfig"]]);
 
 /** Types that a generated file may import, and from where. */
 const imports = new Map([
@@ -76,6 +79,27 @@ function defaulted(properties: Record<string, unknown>): string[] {
 async function generate(file: string): Promise<string> {
   const text = await readFile(join(schemas, file), "utf8");
   const { title }: { title: string } = JSON.parse(text);
+  const types = await typesOf(text, title);
+  const used = [...imports].filter(
+    ([name]) => new RegExp(`[:|=] ${name}\\b`).test(types) && !new RegExp(`interface ${name}\\b`).test(types),
+  );
+  const lines = used.map(([name, from]) => `import type { ${name} } from "${from}";\n`);
+  return `${bannerOf(`schemas/${file}`)}${lines.join("")}\n${types}\n`;
+}
+
+/** The type of a plugin's configuration, and its defaults, which a plan of an earlier release may lack. */
+async function generateConfig(plugin: string, title: string): Promise<string> {
+  const file = `plugins/${plugin}/everturn.plugin.json`;
+  const { config } = JSON.parse(await readFile(join(root, file), "utf8"));
+  const types = await typesOf(JSON.stringify(config), title);
+  const lines = Object.entries<{ default?: unknown }>(config.properties).flatMap(([name, node]) =>
+    node.default === undefined ? [] : [`  ${name}: ${JSON.stringify(node.default)},\n`],
+  );
+  const defaults = `/** What the schema fills in. */\nexport const defaults = {\n${lines.join("")}} satisfies Partial<${title}>;\n`;
+  return `${bannerOf(file)}\n${types}\n\n${defaults}`;
+}
+
+async function typesOf(text: string, title: string): Promise<string> {
   const schema: JSONSchema = JSON.parse(text, prepare);
   delete schema.$id;
   delete schema.allOf;
@@ -85,20 +109,28 @@ async function generate(file: string): Promise<string> {
     ignoreMinAndMaxItems: true,
     style: { printWidth: 110 },
   });
-  const used = [...imports].filter(
-    ([name]) => new RegExp(`[:|=] ${name}\\b`).test(types) && !new RegExp(`interface ${name}\\b`).test(types),
-  );
-  const lines = used.map(([name, from]) => `import type { ${name} } from "${from}";\n`);
-  const banner = `// Generated from schemas/${file} by scripts/generate-types.ts: change the schema instead.\n`;
-  return `${banner}${lines.join("")}\n${types.trim()}\n`;
+  return types.trim();
+}
+
+function bannerOf(source: string): string {
+  return `// Generated from ${source} by scripts/generate-types.ts: change the schema instead.\n`;
 }
 
 const check = process.argv.includes("--check");
 const stale: string[] = [];
 await mkdir(target, { recursive: true });
-for (const file of (await readdir(schemas)).sort()) {
-  const path = join(target, file.replace(".schema.json", ".ts"));
-  const wanted = await generate(file);
+const files = [
+  ...(await readdir(schemas)).sort().map((file) => ({
+    path: join(target, file.replace(".schema.json", ".ts")),
+    text: () => generate(file),
+  })),
+  ...[...plugins].map(([plugin, title]) => ({
+    path: join(root, "plugins", plugin, "config.ts"),
+    text: () => generateConfig(plugin, title),
+  })),
+];
+for (const { path, text } of files) {
+  const wanted = await text();
   if (wanted === (await readFile(path, "utf8").catch(() => ""))) continue;
   stale.push(path);
   if (!check) await writeFile(path, wanted);

@@ -4,7 +4,6 @@ import {
   type ConfigurationProblem,
   createTrainer,
   freshTrainerState,
-  type JsonObject,
   learningRateAt,
   loadLoss,
   type PolicyTraits,
@@ -12,19 +11,21 @@ import {
   type TrainerPlugin,
   type TrainerState,
   type TrainingSettings,
-  targetOf,
 } from "everturn/engine";
+import type { TrainerConfig } from "./config.ts";
 import { readPolicy, writePolicy } from "./policy-files.ts";
 import { correctionReason, resolveTraining } from "./resolve.ts";
-import { loraSettings, trainingSettings } from "./settings.ts";
+import { readConfig, trainingSettings } from "./settings.ts";
 import { readTrainerState, writeTrainerState } from "./state-folder.ts";
 
 /** Policy-gradient algorithms and supervised steps on ONNX Runtime. */
 const plugin: TrainerPlugin = {
-  async open(folders, config, seed, lossPlugin) {
+  async open(folders, given, seed, lossPlugin) {
+    const config = readConfig(given);
+    const { device, precision, threads, maxTokensPerRun, recompute, lora } = config;
     const model = {
       config: await readModelConfig(join(folders.initial, "config.json")),
-      ...(config.lora !== undefined && { lora: loraSettings(config.lora) }),
+      ...(lora !== undefined && { lora }),
     };
     const { reference, base, ...policy } = await readPolicy(folders, model.lora);
     const state =
@@ -43,10 +44,7 @@ const plugin: TrainerPlugin = {
       ...(reference && { reference }),
       settings,
       seed,
-      ...targetOf(config),
-      threads: Number(config.threads),
-      maxTokensPerRun: Number(config.maxTokensPerRun),
-      recompute: config.recompute === true,
+      ...{ device, precision, threads, maxTokensPerRun, recompute },
       ...(folders.failures !== undefined && { failures: folders.failures }),
     });
     let supervisedSteps = state.updates + (state.lossScale?.skipped ?? 0);
@@ -74,11 +72,12 @@ const plugin: TrainerPlugin = {
 
   resolve: resolveTraining,
 
-  check(config, surroundings) {
+  check(given, surroundings) {
+    const config = readConfig(given);
     const settings = trainingSettings(config);
     const problems = algorithmProblems(settings, surroundings.groupSize).map((problem) => {
       const { key, reason, help } = problem;
-      if (config[key] !== undefined) return problem;
+      if (given[key] !== undefined) return problem;
       return { key: "algorithm", reason: `is ${config.algorithm}, whose ${key} ${reason}`, help };
     });
     problems.push(...quantizationProblems(config, surroundings.policy));
@@ -96,13 +95,13 @@ const plugin: TrainerPlugin = {
 export default plugin;
 
 /** Frozen weights of few bits are trained under an adapter, by the CPU's operators. */
-function quantizationProblems(config: JsonObject, { quantization }: PolicyTraits): ConfigurationProblem[] {
+function quantizationProblems(config: TrainerConfig, { quantization }: PolicyTraits): ConfigurationProblem[] {
   if (quantization === undefined) return [];
   if (config.lora === undefined) {
     const help = "Add lora: {}, or remove policy.config.quantization.";
     return [{ key: "lora", reason: `is missing, but policy.config.quantization is ${quantization}`, help }];
   }
-  const { device, precision } = targetOf(config);
+  const { device, precision } = config;
   if (device === "cpu" && precision === "float32") return [];
   const key = device === "cpu" ? "precision" : "device";
   const help = `Remove it, or policy.config.quantization.`;

@@ -4,7 +4,7 @@ import {
   type ResolvedTraining,
   type TrainerSurroundings,
 } from "everturn/engine";
-import { trainingSettings } from "./settings.ts";
+import { readConfig, trainingSettings } from "./settings.ts";
 
 /**
  * Learning rates of policy-gradient and of supervised steps, by what is trained: a pretrained model as a whole is
@@ -21,7 +21,7 @@ export function resolveTraining(config: JsonObject, surroundings: TrainerSurroun
   const { learningRate: given, importanceCorrection } = config;
   const trained = surroundings.policy.pretrained ? "pretrained" : "random";
   const { policyGradient, supervised } = learningRates[config.lora === undefined ? trained : "lora"];
-  const settings = trainingSettings(config);
+  const settings = trainingSettings(readConfig(config));
   const isNeeded = correctionReason(surroundings) !== undefined;
   const correction = isNeeded && settings.importanceCorrection === "none" && "token-truncate";
   return {

@@ -10,8 +10,10 @@ import {
 } from "everturn/engine";
 import { expect, test } from "vitest";
 import policy from "../../../plugins/policy-onnx/index.ts";
+import { defaults } from "../../../plugins/trainer-onnx/config.ts";
 import manifest from "../../../plugins/trainer-onnx/everturn.plugin.json" with { type: "json" };
 import plugin from "../../../plugins/trainer-onnx/index.ts";
+import { readConfig, trainingSettings } from "../../../plugins/trainer-onnx/settings.ts";
 import { createAjv } from "../../../src/validation/ajv.ts";
 import { tokenizerFolder } from "../../support/sample-plan.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
@@ -174,8 +176,19 @@ test("a sampler that draws from another distribution is corrected for, if the pi
   expect(correction({ importanceCorrection: "none" }, {}, restricted)).toBe("none");
 });
 
-test("the manifest knows the algorithms, and every setting of theirs", () => {
+test("the manifest knows the algorithms, and every setting of theirs; what it fills in is what they say", () => {
   const { properties } = manifest.config;
   expect(properties.algorithm.enum).toEqual(Object.keys(algorithmPresets));
   expect(Object.keys(properties)).toEqual(expect.arrayContaining(Object.keys(algorithmPresets.ppo)));
+  for (const preset of Object.values(algorithmPresets)) {
+    const filledIn = Object.entries(defaults).filter(([name]) => name in preset);
+    expect(preset).toMatchObject(Object.fromEntries(filledIn));
+  }
+});
+
+test("settings are the algorithm's, but for what the configuration says; an older plan's lacks are filled in", () => {
+  const settings = trainingSettings(readConfig({ algorithm: "dapo", clipHigh: 0.3, beta2: 0.9 }));
+  const { clipHigh: _, ...dapo } = algorithmPresets.dapo;
+  expect(settings).toMatchObject({ ...dapo, clipHigh: 0.3, betas: [0.9, 0.9], minibatchSize: 64, epochs: 1 });
+  expect(Object.keys(settings)).not.toEqual(expect.arrayContaining(["threads"]));
 });
