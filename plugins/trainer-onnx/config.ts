@@ -46,6 +46,14 @@ export interface TrainerConfig {
    */
   maskTruncated: boolean;
   /**
+   * Rewards are divided by the deviation of all the run's rewards so far (scale), less their mean first (standardize).
+   */
+  rewardNormalization: "none" | "scale" | "standardize";
+  /**
+   * A reward, normalized if it is, counts no more than this and no less than minus this. Not clipped if left out.
+   */
+  rewardClip?: number;
+  /**
    * Trajectories of one update; divides rollout.batchSize.
    */
   minibatchSize: number;
@@ -219,6 +227,7 @@ export const defaults = {
   valueWarmupSteps: 0,
   epochs: 1,
   maskTruncated: false,
+  rewardNormalization: "none",
   minibatchSize: 64,
   maxTokensPerRun: 1024,
   recompute: false,

@@ -8,13 +8,13 @@ const countersFile = "state.json";
 
 /** Writes what a trainer needs beside the policy's weights: value head, Adam's moments, counters. */
 export async function writeTrainerState(folder: string, state: TrainerState): Promise<void> {
-  const { updates, policyGradientSteps, klCoefficient, lossScale } = state;
+  const { updates, policyGradientSteps, klCoefficient, rewards, lossScale } = state;
   await mkdir(folder, { recursive: true });
   await writeSafetensors(join(folder, valueHeadFile), state.valueHead);
   await writeSafetensors(join(folder, optimizerFile), state.optimizer);
   await writeFile(
     join(folder, countersFile),
-    JSON.stringify({ updates, policyGradientSteps, klCoefficient, lossScale }),
+    JSON.stringify({ updates, policyGradientSteps, klCoefficient, rewards, lossScale }),
   );
 }
 

@@ -64,6 +64,8 @@ export interface PolicyGradientMetrics {
   updates?: number;
   /** With `maskTruncated` alone: trajectories that trained nothing as a limit cut them. */
   masked?: number;
+  /** With `rewardNormalization` alone: what rewards were divided by. */
+  rewardScale?: number;
   /** With float16 alone: updates that were skipped as something in them overflowed, and the loss scale of the last one. */
   skippedUpdates?: number;
   lossScale?: number;

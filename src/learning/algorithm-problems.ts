@@ -1,4 +1,5 @@
-import type { AlgorithmSettings } from "./algorithm.ts";
+import { type AlgorithmSettings, comparesTurns } from "./algorithm.ts";
+import type { RewardSettings } from "./reward-normalization.ts";
 import type { TrainingSettings } from "./training-settings.ts";
 
 /** A setting that doesn't go with another one. */
@@ -20,7 +21,9 @@ const credits: Readonly<Record<AlgorithmSettings["advantages"], readonly Algorit
 
 /** What doesn't fit together in an algorithm's settings and the size of the groups that it is given. */
 export function algorithmProblems(
-  settings: AlgorithmSettings & Pick<TrainingSettings, "valueLearningRate" | "valueWarmupSteps">,
+  settings: AlgorithmSettings &
+    RewardSettings &
+    Pick<TrainingSettings, "valueLearningRate" | "valueWarmupSteps">,
   groupSize: number,
 ): SettingProblem[] {
   const { advantages, normalization, credit, ratio, aggregation } = settings;
@@ -74,6 +77,7 @@ export function algorithmProblems(
         help: "Remove it, or set advantages to gae.",
       },
     ]),
+    ...rewardChecks(settings),
     [
       settings.klTarget !== undefined && settings.klCoefficient === 0,
       {
@@ -100,4 +104,42 @@ export function algorithmProblems(
     ],
   ];
   return checks.flatMap(([wrong, problem]) => (wrong ? [problem] : []));
+}
+
+/** Advantages are the same whatever their rewards' common size, if they are divided by a deviation and hold nothing else. */
+function rewardChecks(settings: AlgorithmSettings & RewardSettings): [boolean, SettingProblem][] {
+  const { advantages, normalization, rewardNormalization = "none", rewardClip } = settings;
+  const hasBaseline = advantages === "group-mean" || advantages === "leave-one-out";
+  const compares = hasBaseline && rewardClip === undefined;
+  const isDivided = normalization === "group" || normalization === "batch";
+  const hasOthers =
+    settings.overlongMaximum !== undefined || (settings.klIn === "reward" && settings.klCoefficient > 0);
+  const isLost = compares && isDivided && !hasOthers;
+  const key = "rewardNormalization";
+  return [
+    [
+      rewardNormalization !== "none" && isLost,
+      {
+        key,
+        reason: `is ${rewardNormalization}, which changes nothing: with advantages ${advantages} and normalization ${normalization} they are divided by their deviation anyway`,
+        help: "Remove it, or set normalization to none.",
+      },
+    ],
+    [
+      rewardNormalization === "standardize" && compares && !isLost,
+      {
+        key,
+        reason: `is standardize, but advantages is ${advantages}, which takes a mean away anyway`,
+        help: "Use scale.",
+      },
+    ],
+    [
+      comparesTurns(settings) && rewardClip !== undefined,
+      {
+        key: "rewardClip",
+        reason: "clips what whole trajectories earned, but with credit turn what turns earned is compared",
+        help: "Remove it, or set credit to trajectory.",
+      },
+    ],
+  ];
 }

@@ -14,6 +14,12 @@ import { klEstimate } from "./kl.ts";
 import { nextKlCoefficient } from "./kl-controller.ts";
 import type { LearningRates } from "./learning-rates.ts";
 import { joined, type Objective, type TrainingSample } from "./objective.ts";
+import {
+  type RunningMoments,
+  rewardScale,
+  withNormalizedReward,
+  withNumbers,
+} from "./reward-normalization.ts";
 import { learningRateAt } from "./schedule.ts";
 import type { ActionScores } from "./score-actions.ts";
 import { type ScoredTrajectory, sequencesOf, tokenRewards, turnsOf } from "./token-rewards.ts";
@@ -48,6 +54,8 @@ export interface StepMetrics {
   updates?: number;
   /** With `maskTruncated` alone: trajectories that trained nothing as a limit cut them. */
   masked?: number;
+  /** With `rewardNormalization` alone: what rewards were divided by. */
+  rewardScale?: number;
   /** In float16 alone: updates that were skipped as something in them overflowed, and the loss scale of the last one. */
   skippedUpdates?: number;
   lossScale?: number;
@@ -71,6 +79,8 @@ export interface StepState {
   policyGradientSteps: number;
   /** Where it is steered towards a target; default: that of the settings. */
   klCoefficient?: number;
+  /** Of all rewards so far, where they are normalized. */
+  rewards?: RunningMoments;
 }
 
 /** Trains on the trajectories of one step, and counts it in `state`. Throws TRAINING_BATCH_INVALID, TRAINING_NOT_FINITE. */
@@ -85,7 +95,12 @@ export async function policyGradientStep(
   const used = settings.leaveOutUniformGroups ? withVariance(acting, settings) : acting;
   const klCoefficient = state.klCoefficient ?? settings.klCoefficient;
   const scores = await scoresBefore(context, used);
-  const experience = gatherExperience(used, scores, settings, klCoefficient).filter(
+  const moments = withNumbers(
+    state.rewards,
+    acting.map(({ reward }) => reward),
+  );
+  const rewarded = used.map((trajectory) => withNormalizedReward(trajectory, settings, moments));
+  const experience = gatherExperience(rewarded, scores, settings, klCoefficient).filter(
     ({ sequence }) => settings.maskTruncated !== true || sequence.truncated !== true,
   );
   const step = state.policyGradientSteps;
@@ -107,6 +122,8 @@ export async function policyGradientStep(
   );
   const lossScale = updates.at(-1)?.result.lossScale;
   state.policyGradientSteps = step + 1;
+  const isNormalized = (settings.rewardNormalization ?? "none") !== "none";
+  if (isNormalized) state.rewards = moments;
   if (settings.klTarget !== undefined && metrics.kl !== undefined) {
     const target = { target: settings.klTarget, horizon: settings.klHorizon };
     state.klCoefficient = nextKlCoefficient(klCoefficient, metrics.kl, used.length, target);
@@ -117,6 +134,7 @@ export async function policyGradientStep(
     ...gapOf(used, scores, made[0]),
     ...(settings.klStop !== undefined && { updates: updates.length }),
     ...(settings.maskTruncated === true && { masked: used.length - experience.length }),
+    ...(isNormalized && { rewardScale: rewardScale(moments) }),
     ...(lossScale !== undefined && { lossScale, skippedUpdates: updates.length - made.length }),
     tokens: experience.reduce((total, { actions }) => total + actions, 0),
   };
@@ -230,7 +248,14 @@ async function update(
 
 type Measured = Omit<
   StepMetrics,
-  keyof LearningRates | keyof LogprobGap | "tokens" | "updates" | "masked" | "skippedUpdates" | "lossScale"
+  | keyof LearningRates
+  | keyof LogprobGap
+  | "tokens"
+  | "updates"
+  | "masked"
+  | "rewardScale"
+  | "skippedUpdates"
+  | "lossScale"
 >;
 
 function metricsOf(

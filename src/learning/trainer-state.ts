@@ -5,6 +5,7 @@ import { elementCount } from "../onnx/element-count.ts";
 import type { Moments } from "./adamw.ts";
 import { adapterShapes, freshAdapter } from "./lora.ts";
 import type { LossScale } from "./loss-scale.ts";
+import type { RunningMoments } from "./reward-normalization.ts";
 import { type TrainedModel, valueHeadShapes } from "./training-graphs.ts";
 
 /** All that a trainer needs to go on exactly where it was. */
@@ -23,6 +24,8 @@ export interface TrainerState {
   policyGradientSteps: number;
   /** The KL term's coefficient, where it adapts. */
   klCoefficient?: number;
+  /** Of all rewards so far, where they are normalized. */
+  rewards?: RunningMoments;
   /** With float16 alone. */
   lossScale?: LossScale;
 }

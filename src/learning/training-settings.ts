@@ -2,11 +2,16 @@ import type { FloatValue } from "../onnx/graph.ts";
 import type { AlgorithmSettings } from "./algorithm.ts";
 import type { LossTensors } from "./loss-function.ts";
 import type { PolicyObjectiveSettings } from "./policy-objective.ts";
+import type { RewardSettings } from "./reward-normalization.ts";
 import type { LearningRateSchedule } from "./schedule.ts";
 import type { UpdateSettings } from "./update.ts";
 
 /** All numbers of a trainer's policy-gradient steps. The schedule counts those steps. */
-export interface TrainingSettings extends AlgorithmSettings, UpdateSettings, LearningRateSchedule {
+export interface TrainingSettings
+  extends AlgorithmSettings,
+    RewardSettings,
+    UpdateSettings,
+    LearningRateSchedule {
   /** Passes over a step's trajectories. */
   epochs: number;
   /** Trajectories of one update; the last minibatch of an epoch may be smaller. */

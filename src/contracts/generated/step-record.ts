@@ -107,6 +107,10 @@ export interface StepRecord {
    */
   updates?: number;
   /**
+   * What rewards were divided by: the deviation of all so far. Absent without rewardNormalization.
+   */
+  rewardScale?: number;
+  /**
    * Trajectories that trained nothing as a limit cut them. Absent without maskTruncated.
    */
   masked?: number;

@@ -109,6 +109,28 @@ test("trajectories that a limit cut train nothing if they are masked, but have a
   expect(none.state).toEqual({ ...fixture.state, policyGradientSteps: 1 });
 });
 
+test("running rewards: the second step goes by the moments of both, as if its rewards had been normalized before", async () => {
+  const plain = { ...fixture.settings, ...algorithmPresets["dr-grpo"], epochs: 1, rewardClip: 0.9 };
+  const settings: TrainingSettings = { ...plain, rewardNormalization: "scale" };
+  const trainer = createTrainer({ config, settings, seed: 1, state: copyTrainerState(fixture.state) });
+  const later = trajectories.map((one, index) => ({ ...one, reward: 4 * one.reward + index }));
+  await trainer.policyGradientStep(trajectories);
+  const before = copyTrainerState(trainer.state);
+  const metrics = await trainer.policyGradientStep(later);
+  await trainer.close();
+
+  const all = [...trajectories, ...later].map(({ reward }) => reward);
+  const mean = all.reduce((sum, one) => sum + one, 0) / all.length;
+  const deviation = Math.sqrt(all.reduce((sum, one) => sum + (one - mean) ** 2, 0) / (all.length - 1));
+  expect(metrics.rewardScale).toBeCloseTo(deviation, 10);
+  const other = createTrainer({ config, settings: plain, seed: 1, state: before });
+  const given = later.map((one) => ({ ...one, reward: one.reward / deviation }));
+  const { policyLoss, gradientNorm } = await other.policyGradientStep(given);
+  await other.close();
+  expect(metrics.policyLoss).toBeCloseTo(policyLoss, 5);
+  expect(metrics.gradientNorm).toBeCloseTo(gradientNorm, 4);
+});
+
 test("groups whose rewards are all equal are left out", async () => {
   const uniform = trajectories.map((one) => (one.group === "task 0" ? { ...one, reward: 1 } : one));
   const { metrics } = await step("dapo", {}, uniform);

@@ -61,7 +61,10 @@ async function saved(trainer: Trainer, name: string): Promise<Map<string, Buffer
 test.each([
   ["all weights", {}],
   ["an adapter", { lora: { rank: 4 } }],
-  ["a steered KL coefficient", { klTarget: 0.01, klHorizon: 10 }],
+  [
+    "a steered KL coefficient and running rewards",
+    { klTarget: 0.01, klHorizon: 10, rewardNormalization: "standardize", rewardClip: 2 },
+  ],
   ["float16, whose first update overflows", { precision: "float16", valueCoefficient: 100 }],
 ])(
   "saved and opened again, with %s, it goes on bit by bit as if it had never stopped",
@@ -142,6 +145,17 @@ test("a configuration that doesn't go together is named key by key", () => {
   expect(keys({ importanceMinimum: 2 })).toEqual(["importanceMinimum"]);
   expect(keys({ overlongMaximum: 100 })).toEqual(["overlongBuffer"]);
   expect(keys({ decay: "cosine" })).toEqual(["decay"]);
+  expect(keys({ rewardNormalization: "standardize", rewardClip: 5 })).toEqual([]);
+  const scaled = (algorithm: string, changes: JsonObject = {}) =>
+    keys({ algorithm, rewardNormalization: "scale", ...changes });
+  for (const algorithm of ["ppo", "dr-grpo", "rloo", "reinforce++"]) expect(scaled(algorithm)).toEqual([]);
+  for (const algorithm of ["grpo", "dapo", "gspo", "reinforce++-baseline"]) {
+    expect(scaled(algorithm)).toEqual(["rewardNormalization"]);
+    expect(scaled(algorithm, { rewardClip: 5 })).toEqual([]);
+    expect(scaled(algorithm, { overlongMaximum: 1024 })).toEqual([]);
+  }
+  expect(scaled("dr-grpo", { rewardNormalization: "standardize" })).toEqual(["rewardNormalization"]);
+  expect(keys({ algorithm: "grpo", credit: "turn", rewardClip: 5 })).toEqual(["rewardClip"]);
 });
 
 /** A pipeline of a policy with random weights whose sampler draws from all of its distribution. */

@@ -1,0 +1,57 @@
+import type { ScoredTrajectory } from "./token-rewards.ts";
+
+/** How the rewards of trajectories are brought to a common size before anything is made of them. */
+export interface RewardSettings {
+  /** `scale`: over the deviation of all rewards so far; `standardize`: less their mean first; default `none`. */
+  rewardNormalization?: "none" | "scale" | "standardize";
+  /** What a reward, normalized if it is, is held within, up and down; default: it isn't. */
+  rewardClip?: number;
+}
+
+/** Of all numbers so far. */
+export interface RunningMoments {
+  count: number;
+  mean: number;
+  /** The sum of their squared distances from the mean. */
+  squares: number;
+}
+
+/** The moments with more numbers, by the parallel algorithm of Chan, Golub and LeVeque (1979). */
+export function withNumbers(before: RunningMoments | undefined, numbers: readonly number[]): RunningMoments {
+  const { count, mean, squares } = before ?? { count: 0, mean: 0, squares: 0 };
+  if (numbers.length === 0) return { count, mean, squares };
+  const own = numbers.reduce((sum, one) => sum + one, 0) / numbers.length;
+  const ownSquares = numbers.reduce((sum, one) => sum + (one - own) ** 2, 0);
+  const total = count + numbers.length;
+  return {
+    count: total,
+    mean: mean + ((own - mean) * numbers.length) / total,
+    squares: squares + ownSquares + ((own - mean) ** 2 * count * numbers.length) / total,
+  };
+}
+
+/** What rewards are divided by: the standard deviation (n − 1) of all so far; 1 where they are all equal. */
+export function rewardScale({ count, squares }: RunningMoments): number {
+  const deviation = Math.sqrt(squares / Math.max(1, count - 1));
+  return deviation < 1e-8 ? 1 : deviation; // what rounding leaves of equal ones is no deviation
+}
+
+/**
+ * A trajectory with its reward normalized by the moments, then clipped. The rewards of turns are divided likewise; what
+ * is subtracted or clipped is of the rest, which comes with the last action token.
+ */
+export function withNormalizedReward(
+  trajectory: ScoredTrajectory,
+  { rewardNormalization = "none", rewardClip = Number.POSITIVE_INFINITY }: RewardSettings,
+  moments: RunningMoments,
+): ScoredTrajectory {
+  const { reward, turnRewards } = trajectory;
+  const scale = rewardNormalization === "none" ? 1 : rewardScale(moments);
+  const mean = rewardNormalization === "standardize" ? moments.mean : 0;
+  const normalized = (reward - mean) / scale;
+  return {
+    ...trajectory,
+    reward: Math.max(-rewardClip, Math.min(rewardClip, normalized)),
+    ...(turnRewards && { turnRewards: turnRewards.map((one) => one / scale) }),
+  };
+}
