@@ -94,7 +94,7 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
   checkTrainerState(trained, state);
   if (target.precision === "float16") state.lossScale ??= firstLossScale;
   else delete state.lossScale;
-  const optimizer = createAdamW();
+  const optimizer = createAdamW(threads);
   const gradientBytes = byteLength(trainedParameters(state).values());
   const checkMemory = createMemoryCheck();
   const limits = runLimits(config, maxTokensPerRun);
@@ -184,7 +184,7 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
         const { gradients, ...measured } = sum.total();
         const outcome = onCard
           ? await onCard.update(rates)
-          : applyUpdate(optimizer, state, measured.loss, gradients, { ...options, ...rates });
+          : await applyUpdate(optimizer, state, measured.loss, gradients, { ...options, ...rates });
         return { ...measured, ...outcome, ...(lossScale !== undefined && { lossScale }) };
       } finally {
         sum.release();
@@ -193,6 +193,7 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
   };
 
   const free = async () => {
+    await optimizer.close();
     // What could not be made has said so to whoever wanted it.
     const [onCard] = await Promise.allSettled([card.made()]);
     if (onCard.status === "fulfilled") await onCard.value?.close();

@@ -25,18 +25,18 @@ export interface UpdateOutcome {
  * largest norm. Throws TRAINING_NOT_FINITE, with nothing changed, for a loss or gradient that is not finite, unless
  * the state has a loss scale that can be halved.
  */
-export function applyUpdate(
+export async function applyUpdate(
   optimizer: AdamW,
   state: TrainerState,
   loss: number,
   gradients: ReadonlyMap<string, Float32Array>,
   settings: UpdateSettings,
-): UpdateOutcome {
-  const gradientNorm = optimizer.norm(gradients.values());
+): Promise<UpdateOutcome> {
+  const gradientNorm = await optimizer.norm(gradients);
   const isSound = countUpdate(state, { "the loss": loss, "the gradient's norm": gradientNorm });
   if (!isSound) return { gradientNorm, skipped: true };
   const gradientScale = Math.min(1, settings.gradientClip / (gradientNorm + 1e-6));
   const adamW = { ...settings, update: state.updates, gradientScale };
-  optimizer.update(trainedParameters(state), gradients, momentsOf(state), adamW);
+  await optimizer.update(trainedParameters(state), gradients, momentsOf(state), adamW);
   return { gradientNorm, skipped: false };
 }

@@ -28,7 +28,7 @@ function expectedAfter(start: Float32Array, gradients: Float32Array[], decay: nu
 test.each([
   ["a bias of 5", [5]],
   ["a matrix of 3 × 4,099: more than a chunk, no multiple of four", [3, 4099]],
-])("updates are AdamW's: %s", (_, shape) => {
+])("updates are AdamW's: %s", async (_, shape) => {
   const size = shape.reduce((a, b) => a * b, 1);
   const start = noise(size, 1);
   const gradients = [noise(size, 2), noise(size, 3), noise(size, 4)];
@@ -37,20 +37,45 @@ test.each([
     first: new Map([["w", new Float32Array(size)]]),
     second: new Map([["w", new Float32Array(size)]]),
   };
-  const optimizer = createAdamW();
-  gradients.forEach((gradient, index) => {
+  const optimizer = createAdamW(1);
+  for (const [index, gradient] of gradients.entries()) {
     const update = { ...settings, update: index + 1 };
-    optimizer.update(new Map([["w", parameter]]), new Map([["w", gradient]]), moments, update);
-  });
+    await optimizer.update(new Map([["w", parameter]]), new Map([["w", gradient]]), moments, update);
+  }
   const expected = expectedAfter(start, gradients, shape.length > 1 ? settings.weightDecay : 0);
   expect(relativeError(parameter.data, expected)).toBeLessThan(1e-6);
 });
 
-test("the norm is that of all gradients together, whatever was worked on before", () => {
-  const optimizer = createAdamW();
-  optimizer.norm([new Float32Array(4096).fill(7)]);
+test("the norm is that of all gradients together, whatever was worked on before", async () => {
+  const optimizer = createAdamW(1);
+  const named = (arrays: Float32Array[]) => new Map(arrays.map((array, index) => [`${index}`, array]));
+  await optimizer.norm(named([new Float32Array(4096).fill(7)]));
   const gradients = [noise(4099, 1), noise(3, 2), new Float32Array()];
   const squares = gradients.flatMap((gradient) => [...gradient]).reduce((sum, x) => sum + x * x, 0);
-  expect(optimizer.norm(gradients)).toBeCloseTo(Math.sqrt(squares), 6);
-  expect(optimizer.norm([Float32Array.of(1, Number.NaN)])).toBeNaN();
+  expect(await optimizer.norm(named(gradients))).toBeCloseTo(Math.sqrt(squares), 6);
+  expect(await optimizer.norm(named([Float32Array.of(1, Number.NaN)]))).toBeNaN();
+});
+
+test("one, two and three threads give the same to the last bit", async () => {
+  const shapes = { matrix: [1003, 701], bias: [701], other: [211, 64] };
+  const run = async (threads: number) => {
+    const named = <Value>(make: (shape: number[], seed: number) => Value) =>
+      new Map(Object.entries(shapes).map(([name, shape], index) => [name, make(shape, index)]));
+    const size = (shape: number[]) => shape.reduce((a, b) => a * b, 1);
+    const parameters = named((shape, seed) => ({ shape, data: noise(size(shape), 10 + seed) }));
+    const gradients = named((shape, seed) => noise(size(shape), 20 + seed));
+    const zeros = () => named((shape) => new Float32Array(size(shape)));
+    const moments = { first: zeros(), second: zeros() };
+    const optimizer = createAdamW(threads);
+    const norms: number[] = [];
+    for (let update = 1; update <= 3; update++) {
+      norms.push(await optimizer.norm(gradients));
+      await optimizer.update(parameters, gradients, moments, { ...settings, update });
+    }
+    await optimizer.close();
+    return { norms, parameters, moments };
+  };
+  const alone = await run(1);
+  expect(await run(2)).toEqual(alone);
+  expect(await run(3)).toEqual(alone);
 });
