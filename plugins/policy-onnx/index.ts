@@ -34,7 +34,10 @@ const plugin: PolicyPlugin = {
 
   traits: (config) => ({
     ...modelPolicy.traits(config),
-    restrictions: restrictionsOf(Object(config.sampling)),
+    restrictions: [
+      ...(config.activations === "int8" ? ["activations is int8"] : []),
+      ...restrictionsOf(Object(config.sampling)),
+    ],
     ...(Object(config.sampling).toolCalls === "constrained" ? { constrainedFormat: "hermes" } : {}),
   }),
 
@@ -51,6 +54,7 @@ const plugin: PolicyPlugin = {
       stopTokens,
       decode: tokenizer.decode,
       target: targetOf(given),
+      activations: given.activations === "int8" ? "int8" : "float32",
       ...(existsSync(join(folder, adapterConfigFile)) ? {} : { base: folder }),
     });
     let grammar: Promise<ToolCallGrammar> | undefined;

@@ -130,7 +130,7 @@ export interface PolicyTraits {
   pretrained: boolean;
   /**
    * The settings under which actions are drawn from another distribution than the policy's own at the temperature,
-   * such as "sampling.topP is 0.95"; empty if they never are.
+   * such as "sampling.topP is 0.95" or "activations is int8"; empty if they never are.
    */
   restrictions: string[];
   /** The temperatures that it can draw actions at; absent where any will do. */

@@ -25,7 +25,7 @@ export interface AdapterShape {
 }
 
 /** The weights that a decoding graph is made of. */
-export type DecodedWeights = Pick<WeightSources, "tensors" | "quantized">;
+export type DecodedWeights = Pick<WeightSources, "tensors" | "quantized"> & Pick<DecoderModel, "activations">;
 
 /**
  * The decoding graph for keys and values that are fed and fetched, with the weights as its constants and an adapter's matrices as inputs of their names. Inputs:
@@ -70,7 +70,7 @@ const dataTypes = { F32: "float32", F16: "float16", BF16: "bfloat16" } as const;
 export function decodingModel(
   graph: Graph,
   config: ModelConfig,
-  { tensors, quantized }: DecodedWeights,
+  { tensors, quantized, activations }: DecodedWeights,
   adapter?: AdapterShape,
   tables = rotaryTables(graph, config),
 ): DecoderModel {
@@ -82,6 +82,7 @@ export function decodingModel(
     config,
     weights: new Map([...tensors].map(([name, tensor]) => [name, constant(tensor)])),
     ...(quantized && { quantized }),
+    ...(activations && { activations }),
     tables,
     inference: true,
     ...(adapter && { adapter: adapterInputs(graph, adapter) }),

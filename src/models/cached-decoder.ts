@@ -1,3 +1,4 @@
+import type { Activations } from "../onnx/quantized-product.ts";
 import type { Target } from "../onnx/target.ts";
 import type { AdapterShape } from "./cached-decoder-graph.ts";
 import type { ModelConfig } from "./model-config.ts";
@@ -64,4 +65,6 @@ export interface DecoderOptions {
   /** Default: float32 on the CPU. */
   target?: Target;
   adapter?: AdapterShape;
+  /** What rows are as quantized matrices are multiplied by them. Default "float32". */
+  activations?: Activations;
 }

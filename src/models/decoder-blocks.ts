@@ -5,7 +5,7 @@ import { type FloatValue, graphError, type IntValue, type Value } from "../onnx/
 import { gather } from "../onnx/indexing.ts";
 import { gemm, linear } from "../onnx/linear-algebra.ts";
 import type { QuantizedMatrix } from "../onnx/quantized-matrix.ts";
-import { frozenLinear, quantizedLinear } from "../onnx/quantized-product.ts";
+import { type Activations, frozenLinear, quantizedLinear, roundedLinear } from "../onnx/quantized-product.ts";
 import { fusedRmsNorm, rmsNorm } from "../onnx/rms-norm.ts";
 import { rotaryEmbedding } from "../onnx/rotary-embedding.ts";
 import { columns, reshape } from "../onnx/shaping.ts";
@@ -20,6 +20,8 @@ export interface DecoderModel {
   weights: ReadonlyMap<string, FloatValue>;
   /** Matrices that are frozen in few bits; they are not among the weights. */
   quantized?: ReadonlyMap<string, QuantizedMatrix>;
+  /** What rows are as quantized matrices are multiplied by them. Default "float32". */
+  activations?: Activations;
   tables: LayerRotations;
   adapter?: DecoderAdapter;
   /** For inference: the runtime's fused operators, which have no gradients. Default false. */
@@ -124,6 +126,7 @@ export function projection(model: DecoderModel, x: FloatValue, module: string): 
 function multiply(model: DecoderModel, x: FloatValue, name: string, bias?: FloatValue): FloatValue {
   const quantized = model.quantized?.get(name);
   if (!quantized) return linear(x, weightOf(model, name), bias);
+  if (model.inference && model.activations === "int8") return roundedLinear(x, quantized, bias);
   return model.inference ? quantizedLinear(x, quantized, bias) : frozenLinear(x, quantized, bias);
 }
 

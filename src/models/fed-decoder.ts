@@ -11,11 +11,11 @@ import type { WeightSources } from "./weight-sources.ts";
 export async function createFedDecoder(
   config: ModelConfig,
   { folder, ...weights }: WeightSources,
-  { threads, target = {}, adapter }: DecoderOptions,
+  { threads, target = {}, adapter, activations = "float32" }: DecoderOptions,
 ): Promise<CachedDecoder> {
   const layers = Array.from({ length: config.num_hidden_layers }, (_, layer) => layer);
   const cacheNames = layers.flatMap((layer) => [`keys${layer}`, `values${layer}`]);
-  const graph = cachedDecoderGraph(config, weights, adapter);
+  const graph = cachedDecoderGraph(config, { ...weights, activations }, adapter);
   const session = await createSession(modelBytes(graph, target), {
     threads,
     device: target.device ?? "cpu",

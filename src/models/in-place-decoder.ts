@@ -20,9 +20,10 @@ export function createInPlaceDecoder(
   runtime: RuntimeFunctions,
   config: ModelConfig,
   { folder, ...weights }: WeightSources,
-  { threads, adapter }: DecoderOptions,
+  { threads, adapter, activations = "float32" }: DecoderOptions,
 ): CachedDecoder {
-  const session = createBoundSession(runtime, modelBytes(inPlaceDecoderGraph(config, weights, adapter)), {
+  const graph = inPlaceDecoderGraph(config, { ...weights, activations }, adapter);
+  const session = createBoundSession(runtime, modelBytes(graph), {
     threads,
     ...(folder !== undefined && { weightsFolder: folder }),
   });

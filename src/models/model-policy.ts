@@ -83,8 +83,12 @@ function modelProblems(config: JsonObject): ConfigurationProblem[] {
 
 /** What is wrong with keeping the model's matrices in few bits. */
 function quantizationProblem(config: JsonObject): ConfigurationProblem | undefined {
-  const { quantization, model, device = "cpu", precision = "float32" } = config;
-  if (quantization === undefined) return undefined;
+  const { quantization, activations, model, device = "cpu", precision = "float32" } = config;
+  if (quantization === undefined) {
+    if (activations !== "int8") return undefined;
+    const help = "Remove it, or add quantization: int8 or int4.";
+    return { key: "activations", reason: "is int8, but there is no quantization", help };
+  }
   const key = "quantization";
   if (model === undefined) {
     const help = "Remove it, or name a model: random weights have all to learn, and are trained as a whole.";

@@ -22,8 +22,35 @@ export function frozenLinear(x: FloatValue, weight: QuantizedMatrix, bias?: Floa
   }));
 }
 
+/** What the rows are that quantized matrices are multiplied by: as they are, or each block rounded to 8 bits. */
+export type Activations = "float32" | "int8";
+
 /**
- * The same for inference, for x of any rank, by the runtime's product of floats with integers of 4 bits; those of 8 are taken as
+ * The same for inference with rows rounded: a block of a row is scale · integers of 8 bits, whose largest is ±127, so that products
+ * are sums of integers. For x of any rank. A row's numbers are the same whatever the other rows are. No gradient rule.
+ */
+export function roundedLinear(x: FloatValue, weight: QuantizedMatrix, bias?: FloatValue): FloatValue {
+  const { graph } = x;
+  const { shape, bits, block, minimums } = weight;
+  const [out = 0, input = 0] = shape;
+  const blocks = input / block;
+  const values = valueConstant(graph, weight, "uint8", [out, blocks, (block * bits) / 8]);
+  const scales = floatConstant(graph, weight.scales, [out, blocks]);
+  const before = x.shape.slice(0, -1);
+  const inputs = [x, values, scales, ...(bias ? [graph.absent, graph.absent, bias] : [])];
+  const attributes = { K: input, N: out, bits, block_size: block, accuracy_level: 4 };
+  const output = { dtype: "float32", shape: [...before, out] } as const;
+  const products = graph.emit("MatMulNBits", inputs, output, attributes, runtimeDomain);
+  if (!minimums) return products;
+  // What is rounded is multiplied by numbers around 0, which are small; the rest is exact.
+  const middles = add(floatConstant(graph, minimums, [out, blocks]), mul(scales, 2 ** (bits - 1)));
+  const rows = reshape(x, [product(before), input]);
+  const sum = plusBlocks(rows, middles, reshape(products, [product(before), out]));
+  return reshape(sum, output.shape);
+}
+
+/**
+ * The same for inference with rows as they are, for x of any rank, by the runtime's product of floats with integers of 4 bits; those of 8 are taken as
  * two of 4, once, when the session is made. A row's numbers are the same whatever the other rows are. No gradient rule.
  */
 export function quantizedLinear(x: FloatValue, weight: QuantizedMatrix, bias?: FloatValue): FloatValue {
@@ -51,18 +78,18 @@ export function quantizedLinear(x: FloatValue, weight: QuantizedMatrix, bias?: F
       ? times(values, isCentred)
       : add(mul(times(pairs(upperHalves(values)), isCentred), 16), times(pairs(lowerHalves(values)), false));
   const sum = more === rows ? products : allButLast(products, rows.shape[0]!);
-  // A factor other than 1: with 1, the runtime multiplies a single row by another kernel, with other last bits.
-  const means =
-    minimums &&
-    reshape(reduceMean(reshape(rows, [rows.shape[0]!, blocks, block]), [-1]), [rows.shape[0]!, blocks]);
-  const shifted = means
-    ? gemm(means, floatConstant(graph, minimums, [out, blocks]), {
-        transposeB: true,
-        alpha: block,
-        plus: sum,
-      })
-    : sum;
+  const shifted = minimums ? plusBlocks(rows, floatConstant(graph, minimums, [out, blocks]), sum) : sum;
   return reshape(bias ? add(shifted, bias) : shifted, [...x.shape.slice(0, -1), out]);
+}
+
+/** Products [rows, out] with those of rows and a matrix added that has one number a block, [out, blocks]. */
+function plusBlocks(rows: FloatValue, numbers: FloatValue, products: FloatValue): FloatValue {
+  const [count = 0, input = 0] = rows.shape;
+  const blocks = Number(numbers.shape[1]);
+  const block = Number(input) / blocks;
+  const means = reshape(reduceMean(reshape(rows, [count, blocks, block]), [-1]), [count, blocks]);
+  // A factor other than 1: with 1, the runtime multiplies a single row by another kernel, with other last bits.
+  return gemm(means, numbers, { transposeB: true, alpha: block, plus: products });
 }
 
 /** By rows, the same with one more: modules that read the same rows share them. */

@@ -3,6 +3,7 @@ import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
 import { contextLength, type ModelConfig } from "../models/model-config.ts";
 import { quantizedBytes } from "../models/weight-sources.ts";
+import type { Activations } from "../onnx/quantized-product.ts";
 import type { Target } from "../onnx/target.ts";
 import { createUsage } from "../onnx/usage.ts";
 import { createDecoders, type DecoderLease } from "./decoders.ts";
@@ -28,6 +29,8 @@ export interface SamplerOptions {
   base?: string;
   /** Where the models run, and what their matrix products compute in; default float32 on the CPU. */
   target?: Target;
+  /** What quantized matrices are multiplied by; default "float32". */
+  activations?: Activations;
   /** Bytes that this process may take more; default what the system says. */
   available?: () => number;
 }
@@ -77,10 +80,14 @@ const restAfter = 1000;
  * its batch, nor on what was kept of earlier prompts (on x64 its log-probabilities are equal to the last bit).
  */
 export function createSampler(options: SamplerOptions): Sampler {
-  const { config, slots, threads, target, base, keyValueBytes = 2 ** 30 } = options;
+  const { config, slots, threads, target, activations, base, keyValueBytes = 2 ** 30 } = options;
   const available = options.available ?? (() => process.availableMemory());
   const stopTokens = new Set(options.stopTokens);
-  const decoders = createDecoders(config, { threads, ...(target && { target }) }, base);
+  const decoders = createDecoders(
+    config,
+    { threads, ...(target && { target }), ...(activations && { activations }) },
+    base,
+  );
   const store = createPrefixStore();
   /** By recency of use, the latest last. */
   const versions = new Map<number, Version>();

@@ -6,7 +6,7 @@ import { createGraph } from "../../../src/onnx/graph.ts";
 import { gemm } from "../../../src/onnx/linear-algebra.ts";
 import { modelBytes } from "../../../src/onnx/model-bytes.ts";
 import { matrixRows, type QuantizedMatrix } from "../../../src/onnx/quantized-matrix.ts";
-import { frozenLinear, quantizedLinear } from "../../../src/onnx/quantized-product.ts";
+import { frozenLinear, quantizedLinear, roundedLinear } from "../../../src/onnx/quantized-product.ts";
 import { reduceSum } from "../../../src/onnx/reductions.ts";
 import { createSession } from "../../../src/onnx/session.ts";
 import { type TokenDistribution, tokenDistribution } from "../../../src/onnx/token-distribution.ts";
@@ -41,6 +41,14 @@ function numbersOf({ bits, block, values, scales, minimums }: Held): number[] {
   });
 }
 
+/** What the middle value of each number's block stands for. */
+function middlesOf({ bits, block, scales, minimums }: Held): number[] {
+  return Array.from({ length: out * input }, (_, at) => {
+    const ofBlock = Math.floor(at / block);
+    return minimums ? minimums[ofBlock]! + 2 ** (bits - 1) * scales[ofBlock]! : 0;
+  });
+}
+
 const kinds = [
   [8, 32, false],
   [4, 32, false],
@@ -60,6 +68,7 @@ test.each(kinds)("%i bits in blocks of %i (minimums: %s) are what they stand for
   graph.output("gathered", gatherQuantized(weight, graph.ints([3, 0, 3])));
   graph.output("product", product);
   graph.output("inferred", quantizedLinear(x, weight, bias));
+  graph.output("rounded", roundedLinear(x, weight, bias));
   graph.output("dx", gradients(reduceSum(mul(product, product)), [x])[0]!);
   const session = await createSession(modelBytes(graph));
   const data = noise(3 * input, 6);
@@ -71,13 +80,23 @@ test.each(kinds)("%i bits in blocks of %i (minimums: %s) are what they stand for
   expectClose(outputs.floats("whole"), numbers, 1e-7);
   expectClose(outputs.floats("part"), rows(5, 9), 1e-7);
   expectClose(outputs.floats("gathered"), [...rows(3, 4), ...rows(0, 1), ...rows(3, 4)], 1e-7);
-  const expected = Array.from({ length: 3 * out }, (_, at) => {
-    const [row, unit] = [Math.floor(at / out), at % out];
-    const products = rows(unit, unit + 1).map((number, column) => number * data[row * input + column]!);
-    return products.reduce((sum, one) => sum + one, noise(out, 7)[unit]!);
-  });
+  const productsOf = (data: Float32Array, matrix = numbers) =>
+    Array.from({ length: 3 * out }, (_, at) => {
+      const [row, unit] = [Math.floor(at / out), at % out];
+      const own = matrix.slice(unit * input, (unit + 1) * input);
+      const products = own.map((number, column) => number * data[row * input + column]!);
+      return products.reduce((sum, one) => sum + one, noise(out, 7)[unit]!);
+    });
+  const expected = productsOf(data);
   expectClose(outputs.floats("product"), expected, 1e-6);
   expectClose(outputs.floats("inferred"), expected, 1e-6);
+  // Rows are rounded as they meet what a number of the matrix is off the middle of its block.
+  const middles = middlesOf(weight);
+  const rounded = roundedTo8Bits(data, weight.block);
+  const ofMiddles = (rows: Float32Array) => productsOf(rows, middles);
+  const [kept, lost] = [ofMiddles(data), ofMiddles(rounded)];
+  const sums = productsOf(rounded).map((sum, at) => sum + kept[at]! - lost[at]!);
+  expectClose(outputs.floats("rounded"), sums, 1e-6);
   const gradient = Array.from({ length: 3 * input }, (_, at) => {
     const [row, column] = [Math.floor(at / input), at % input];
     const terms = Array.from(
@@ -89,11 +108,24 @@ test.each(kinds)("%i bits in blocks of %i (minimums: %s) are what they stand for
   expectClose(outputs.floats("dx"), gradient, 1e-6);
 });
 
-test.each(kinds)(
-  "%i bits in blocks of %i (minimums: %s): a row's product is the same in any batch",
-  async (...kind) => {
+/** Each block as integers from −127 to 127 times a number. */
+function roundedTo8Bits(data: Float32Array, block: number): Float32Array {
+  return data.map((value, at) => {
+    const from = at - (at % block);
+    const largest = data
+      .subarray(from, from + block)
+      .reduce((most, other) => Math.max(most, Math.abs(other)), 0);
+    return (Math.round((value * 127) / largest) * largest) / 127;
+  });
+}
+
+const ways = [quantizedLinear, roundedLinear] as const;
+
+test.each(kinds.flatMap((kind) => ways.map((way) => [way, ...kind] as const)))(
+  "%o of %i bits in blocks of %i (minimums: %s): a row's product is the same in any batch",
+  async (way, ...kind) => {
     const graph = createGraph();
-    graph.output("y", quantizedLinear(graph.input("x", "float32", ["rows", input]), matrix(...kind)));
+    graph.output("y", way(graph.input("x", "float32", ["rows", input]), matrix(...kind)));
     const session = await createSession(modelBytes(graph));
     const count = 37;
     const data = noise(count * input, 6);

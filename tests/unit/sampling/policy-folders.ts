@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ModelConfig } from "../../../src/models/model-config.ts";
 import { formatModelConfig } from "../../../src/models/model-config-file.ts";
-import { type Tensor, writeSafetensors } from "../../../src/models/safetensors.ts";
+import { type ByteTensor, type Tensor, writeSafetensors } from "../../../src/models/safetensors.ts";
 
 const root = await mkdtemp(join(tmpdir(), "everturn-sampler-"));
 let count = 0;
@@ -11,7 +11,7 @@ let count = 0;
 /** A new folder with a model's config.json and weights, as the sampler loads it. */
 export async function modelFolder(
   config: ModelConfig,
-  weights: ReadonlyMap<string, Tensor>,
+  weights: ReadonlyMap<string, Tensor | ByteTensor>,
 ): Promise<string> {
   const folder = join(root, String(count++));
   await mkdir(folder);

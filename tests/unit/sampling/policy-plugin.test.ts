@@ -126,3 +126,21 @@ test("a stop token of the pipeline, and one of generation_config.json, end an ac
   const unknown = policy.initialize(join(folder, "unknown"), { ...config, stopTokens: ["<|no such|>"] }, 1);
   await expect(unknown).rejects.toThrow("names “<|no such|>”, which is no token of the vocabulary");
 });
+
+test("activations of 8 bits want a quantized model, and count as a restriction", async () => {
+  const config = { model: "/models/one", activations: "int8" };
+  expect(await policy.check?.(config)).toEqual([
+    {
+      key: "activations",
+      reason: "is int8, but there is no quantization",
+      help: "Remove it, or add quantization: int8 or int4.",
+    },
+  ]);
+  const whole = { ...config, quantization: "int4" };
+  expect(await policy.check?.(whole)).toEqual([]);
+  expect(policy.traits?.(whole)).toMatchObject({
+    quantization: "int4",
+    restrictions: ["activations is int8"],
+  });
+  expect(policy.traits?.({ ...whole, activations: "float32" }).restrictions).toEqual([]);
+});

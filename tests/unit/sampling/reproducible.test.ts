@@ -1,6 +1,9 @@
 import { afterAll, expect, test } from "vitest";
 import { type ModelConfig, modelConfig } from "../../../src/models/model-config.ts";
 import { randomModelWeights } from "../../../src/models/model-weights.ts";
+import { quantizeWeights } from "../../../src/models/quantize.ts";
+import { quantizedTensors } from "../../../src/models/quantized-tensors.ts";
+import type { Activations } from "../../../src/onnx/quantized-product.ts";
 import { createSampler, type Sampler } from "../../../src/sampling/sampler.ts";
 import type { Sample } from "../../../src/sampling/sequence.ts";
 import { modelFolder } from "./policy-folders.ts";
@@ -47,8 +50,16 @@ afterAll(async () => {
   for (const sampler of opened) await sampler.close();
 });
 
-async function open(config: ModelConfig, folder: string, slots: number): Promise<Sampler> {
-  const sampler = createSampler({ config, slots, stopTokens: [], threads: 2, decode: () => "" });
+async function open(
+  config: ModelConfig,
+  folder: string,
+  slots: number,
+  activations: Activations = "float32",
+): Promise<Sampler> {
+  const sampler = createSampler({
+    ...{ config, slots, activations },
+    ...{ stopTokens: [], threads: 2, decode: () => "" },
+  });
   opened.push(sampler);
   await sampler.load(0, folder);
   return sampler;
@@ -76,10 +87,8 @@ async function trajectory(sampler: () => Promise<Sampler>, index: number, count:
   return turns;
 }
 
-test.each(models)("%s: turns are the same alone, crowded, and after a crash", async (name, config) => {
-  const turns = name === "grouped heads" ? 5 : 2;
-  const folder = await modelFolder(config, randomModelWeights(config, 3));
-  const crowded = await open(config, folder, 32);
+async function staysSame(config: ModelConfig, folder: string, turns: number, activations?: Activations) {
+  const crowded = await open(config, folder, 32, activations);
   const indices = Array.from({ length: 18 }, (_, index) => index);
   const together = await Promise.all(
     indices.map(async (index) => {
@@ -89,10 +98,26 @@ test.each(models)("%s: turns are the same alone, crowded, and after a crash", as
   );
   for (const index of [0, 4, 8, 9, 13, 17]) {
     // A sampler of its own for every turn remembers nothing.
-    const alone = await trajectory(() => open(config, folder, 1), index, turns);
+    const alone = await trajectory(() => open(config, folder, 1, activations), index, turns);
     expect(alone.map(({ tokens }) => tokens)).toEqual(together[index]!.map(({ tokens }) => tokens));
     if (process.arch === "x64") expect(alone).toEqual(together[index]);
   }
+}
+
+test.each(models)("%s: turns are the same alone, crowded, and after a crash", async (name, config) => {
+  const folder = await modelFolder(config, randomModelWeights(config, 3));
+  await staysSame(config, folder, name === "grouped heads" ? 5 : 2);
+});
+
+test.each([
+  ["int8", "float32"],
+  ["int8", "int8"],
+  ["int4", "int8"],
+] as const)("so they are with a base in %s and activations in %s", async (quantization, activations) => {
+  const config = modelConfig({ ...shape, num_key_value_heads: 2, head_dim: 16, intermediate_size: 96 });
+  const { tensors, quantized } = await quantizeWeights(randomModelWeights(config, 3), quantization);
+  const folder = await modelFolder(config, new Map([...tensors, ...quantizedTensors(quantized)]));
+  await staysSame(config, folder, 2, activations);
 });
 
 test("a prompt that ends one token after a block is the same read at once and from what was kept", async () => {
