@@ -9,7 +9,7 @@ from pathlib import Path
 
 import torch
 from fixture_models import SHAPE, spread_weights
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from transformers import LlamaConfig, LlamaForCausalLM
 
 FOLDER = Path("tests/fixtures/torch")
@@ -31,6 +31,7 @@ SETTINGS = dict(
     epochs=3,
     minibatchSize=8,
 )
+CRITIC_LEARNING_RATE = 4e-3
 
 
 def random_model(seed, tied=False):
@@ -89,18 +90,33 @@ def advantages_of(values, reward):
     return torch.tensor([sum(decay ** (j - i) * surprises[j] for j in range(i, count)) for i in range(count)])
 
 
+def value_loss(values, then):
+    near = then["oldValues"] + (values - then["oldValues"]).clamp(-SETTINGS["valueClip"], SETTINGS["valueClip"])
+    squares = torch.maximum((values - then["returns"]) ** 2, (near - then["returns"]) ** 2)
+    return 0.5 * squares.mean()
+
+
+def adamw_of(named, learning_rate):
+    return torch.optim.AdamW(
+        [
+            {"params": [p for p in named.values() if p.dim() > 1], "weight_decay": SETTINGS["weightDecay"]},
+            {"params": [p for p in named.values() if p.dim() == 1], "weight_decay": 0.0},
+        ],
+        lr=learning_rate,
+        betas=SETTINGS["betas"],
+    )
+
+
 def loss_terms(now, then):
     """PPO's loss over the action tokens of all trajectories."""
     logs, entropy, values = now
     ratio = (logs - then["oldLogProbabilities"]).exp()
     free = ratio * then["advantages"]
     held = ratio.clamp(1 - SETTINGS["clipLow"], 1 + SETTINGS["clipHigh"]) * then["advantages"]
-    near = then["oldValues"] + (values - then["oldValues"]).clamp(-SETTINGS["valueClip"], SETTINGS["valueClip"])
-    squares = torch.maximum((values - then["returns"]) ** 2, (near - then["returns"]) ** 2)
     away = then["referenceLogProbabilities"] - logs
     terms = {
         "policyLoss": -torch.minimum(free, held).mean(),
-        "valueLoss": 0.5 * squares.mean(),
+        "valueLoss": value_loss(values, then),
         "kl": (away.exp() - 1 - away).mean(),
         "approximateKl": (ratio - 1 - ratio.log()).mean(),
         "entropy": entropy.mean(),
@@ -148,14 +164,7 @@ def write_ppo():
     supervised = -torch.cat([look_at(model, head, trajectory)[0] for trajectory in trajectories]).mean()
     supervised.backward()
     tensors |= {f"supervised.{name}": p.grad.clone() for name, p in model.named_parameters()}
-    optimizer = torch.optim.AdamW(
-        [
-            {"params": [p for p in named.values() if p.dim() > 1], "weight_decay": SETTINGS["weightDecay"]},
-            {"params": [p for p in named.values() if p.dim() == 1], "weight_decay": 0.0},
-        ],
-        lr=SETTINGS["learningRate"],
-        betas=SETTINGS["betas"],
-    )
+    optimizer = adamw_of(named, SETTINGS["learningRate"])
     updates = []
     for update in range(SETTINGS["epochs"]):
         optimizer.zero_grad()
@@ -174,9 +183,39 @@ def write_ppo():
     (FOLDER / "ppo.json").write_text(json.dumps(summary) + "\n")
 
 
+def write_critic():
+    """The same step of a critic that is a model of its own: it begins as the policy of the PPO step does, and learns values alone."""
+    known = load_file(FOLDER / "ppo.safetensors")
+    trajectories = json.loads((FOLDER / "ppo.json").read_text())["trajectories"]
+    then = {name.removeprefix("then."): value for name, value in known.items() if name.startswith("then.")}
+    model, head = random_model(3), torch.nn.Linear(COMMON["hidden_size"], 1)
+    named = {n: p for n, p in model.named_parameters() if not n.startswith("lm_head")}
+    named |= {f"value_head.{n}": p for n, p in head.named_parameters()}
+    with torch.no_grad():
+        for name, parameter in named.items():
+            parameter.copy_(known[f"before.{name}"])
+    optimizer = adamw_of(named, CRITIC_LEARNING_RATE)
+    tensors, updates = {}, []
+    for update in range(SETTINGS["epochs"]):
+        optimizer.zero_grad()
+        values = torch.cat([look_at(model, head, trajectory)[2] for trajectory in trajectories])
+        loss = value_loss(values, then)
+        loss.backward()
+        if update == 0:
+            tensors |= {f"gradient.{name}": parameter.grad.clone() for name, parameter in named.items()}
+        norm = torch.nn.utils.clip_grad_norm_(named.values(), SETTINGS["gradientClip"])
+        optimizer.step()
+        updates.append({"valueLoss": loss.item(), "gradientNorm": norm.item()})
+    tensors |= {f"after.{name}": parameter.detach().clone() for name, parameter in named.items()}
+    save_file(tensors, FOLDER / "critic.safetensors", {"format": "pt"})
+    summary = {"config": model.config.to_dict(), "valueLearningRate": CRITIC_LEARNING_RATE, "updates": updates}
+    (FOLDER / "critic.json").write_text(json.dumps(summary) + "\n")
+
+
 if __name__ == "__main__":
     torch.set_num_threads(1)
     FOLDER.mkdir(parents=True, exist_ok=True)
     write_logits(tied=True)
     write_logits(tied=False)
     write_ppo()
+    write_critic()

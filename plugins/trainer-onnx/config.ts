@@ -26,11 +26,15 @@ export interface TrainerConfig {
    */
   finalFraction: number;
   /**
-   * Of the value head, at every step; it is small and new, so ten times the learning rate is usual. Default: the learning rate.
+   * Where values come from: a head on the policy (head), or a model of its own that begins as the policy does, for as much memory again (model).
+   */
+  critic: "head" | "model";
+  /**
+   * Of the value head or the critic's model, at every step; a head is small and new, so ten times the learning rate is usual. Default: the learning rate.
    */
   valueLearningRate?: number;
   /**
-   * Policy-gradient steps, from the first one, in which the value head alone learns. The policy's schedule begins after them.
+   * Policy-gradient steps, from the first one, in which values alone are learned. The policy's schedule begins after them.
    */
   valueWarmupSteps: number;
   /**
@@ -224,6 +228,7 @@ export const defaults = {
   warmupSteps: 10,
   decay: "none",
   finalFraction: 0,
+  critic: "head",
   valueWarmupSteps: 0,
   epochs: 1,
   maskTruncated: false,

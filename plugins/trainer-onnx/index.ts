@@ -81,6 +81,10 @@ const plugin: TrainerPlugin = {
       return { key: "algorithm", reason: `is ${config.algorithm}, whose ${key} ${reason}`, help };
     });
     problems.push(...quantizationProblems(config, surroundings.policy));
+    if (given.critic === "model" && given.valueCoefficient !== undefined) {
+      const reason = `is ${given.valueCoefficient}, but critic is model, whose loss is no part of the policy's`;
+      problems.push({ key: "valueCoefficient", reason, help: "Remove it." });
+    }
     const needed = correctionReason(surroundings);
     if (needed !== undefined && settings.importanceCorrection === "none") {
       const help = "Remove it: it is then token-truncate. Or set it to that or to sequence-truncate.";

@@ -1,21 +1,22 @@
+import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { readSafetensors, type TrainerState, writeSafetensors } from "everturn/engine";
+import { readSafetensors, type Tensor, type TrainerState, writeSafetensors } from "everturn/engine";
 
 const valueHeadFile = "value-head.safetensors";
 const optimizerFile = "optimizer.safetensors";
 const countersFile = "state.json";
+/** A critic's own weights or adapter. Its other files are named as the policy's, after the same word. */
+const critic = "critic-";
+const criticFile = "critic.safetensors";
 
-/** Writes what a trainer needs beside the policy's weights: value head, Adam's moments, counters. */
+/** Writes what a trainer needs beside the policy's weights: value head, Adam's moments, counters, a critic of its own. */
 export async function writeTrainerState(folder: string, state: TrainerState): Promise<void> {
-  const { updates, policyGradientSteps, klCoefficient, rewards, lossScale } = state;
   await mkdir(folder, { recursive: true });
-  await writeSafetensors(join(folder, valueHeadFile), state.valueHead);
-  await writeSafetensors(join(folder, optimizerFile), state.optimizer);
-  await writeFile(
-    join(folder, countersFile),
-    JSON.stringify({ updates, policyGradientSteps, klCoefficient, rewards, lossScale }),
-  );
+  await writeParts(folder, "", state);
+  if (state.critic === undefined) return;
+  await writeParts(folder, critic, state.critic);
+  await writeSafetensors(join(folder, criticFile), learnedOf(state.critic));
 }
 
 /** Reads a folder that writeTrainerState wrote, for a policy's weights and adapter. */
@@ -23,11 +24,35 @@ export async function readTrainerState(
   folder: string,
   policy: Pick<TrainerState, "weights" | "adapter">,
 ): Promise<TrainerState> {
-  const counters = JSON.parse(await readFile(join(folder, countersFile), "utf8"));
+  const state = { ...policy, ...(await readParts(folder, "")) };
+  if (!existsSync(join(folder, criticFile))) return state;
+  const learned = await readSafetensors(join(folder, criticFile));
+  const isAdapted = [...learned.keys()].some((name) => name.includes(".lora_"));
+  const own = isAdapted ? { ...policy, adapter: learned } : { weights: learned, adapter: new Map() };
+  return { ...state, critic: { ...own, ...(await readParts(folder, critic)) } };
+}
+
+type Parts = Omit<TrainerState, "weights" | "adapter" | "critic">;
+
+async function writeParts(folder: string, prefix: string, state: Parts): Promise<void> {
+  const { updates, policyGradientSteps, klCoefficient, rewards, lossScale } = state;
+  const at = (file: string) => join(folder, `${prefix}${file}`);
+  await writeSafetensors(at(valueHeadFile), state.valueHead);
+  await writeSafetensors(at(optimizerFile), state.optimizer);
+  const counters = { updates, policyGradientSteps, klCoefficient, rewards, lossScale };
+  await writeFile(at(countersFile), JSON.stringify(counters));
+}
+
+async function readParts(folder: string, prefix: string): Promise<Parts> {
+  const at = (file: string) => join(folder, `${prefix}${file}`);
   return {
-    ...policy,
-    ...counters,
-    valueHead: await readSafetensors(join(folder, valueHeadFile)),
-    optimizer: await readSafetensors(join(folder, optimizerFile)),
+    ...JSON.parse(await readFile(at(countersFile), "utf8")),
+    valueHead: await readSafetensors(at(valueHeadFile)),
+    optimizer: await readSafetensors(at(optimizerFile)),
   };
+}
+
+/** What is trained of a model, beside its value head. */
+function learnedOf({ weights, adapter }: TrainerState): Map<string, Tensor> {
+  return adapter.size > 0 ? adapter : weights;
 }

@@ -51,8 +51,10 @@ export interface PolicyGradientMetrics {
   /** Absent without a value head. */
   valueLoss?: number;
   gradientNorm: number;
+  /** The same of a critic that is a model of its own; absent without one. */
+  valueGradientNorm?: number;
   learningRate: number;
-  /** Of the value head, where it has one of its own; absent without. */
+  /** Of the value head or the critic, where it has one of its own; absent without. */
   valueLearningRate?: number;
   /** Largest difference between recorded and recomputed log-probabilities. */
   logprobGap: number;

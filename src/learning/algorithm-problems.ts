@@ -23,7 +23,7 @@ const credits: Readonly<Record<AlgorithmSettings["advantages"], readonly Algorit
 export function algorithmProblems(
   settings: AlgorithmSettings &
     RewardSettings &
-    Pick<TrainingSettings, "valueLearningRate" | "valueWarmupSteps">,
+    Pick<TrainingSettings, "critic" | "valueLearningRate" | "valueWarmupSteps">,
   groupSize: number,
 ): SettingProblem[] {
   const { advantages, normalization, credit, ratio, aggregation } = settings;
@@ -78,6 +78,14 @@ export function algorithmProblems(
       },
     ]),
     ...rewardChecks(settings),
+    [
+      advantages !== "gae" && settings.critic === "model",
+      {
+        key: "critic",
+        reason: `is model, but advantages is ${advantages}, which has no values`,
+        help: "Remove it, or set advantages to gae.",
+      },
+    ],
     [
       settings.klTarget !== undefined && settings.klCoefficient === 0,
       {

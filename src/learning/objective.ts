@@ -1,4 +1,4 @@
-import type { FloatValue } from "../onnx/graph.ts";
+import { type FloatValue, graphError } from "../onnx/graph.ts";
 import type { Tensor } from "../onnx/session.ts";
 import type { TokenSequence } from "./batch.ts";
 
@@ -17,7 +17,8 @@ export const objectiveInputShapes: Readonly<Record<ObjectiveInput, readonly stri
 
 /** What the policy says now of each action token, all [actions]. What an objective doesn't want is not there. */
 export interface PolicyOutputs {
-  readonly logProbabilities: FloatValue;
+  /** Absent of a critic. */
+  readonly logProbabilities?: FloatValue;
   /** Of the whole distribution, in nats. */
   readonly entropies?: FloatValue;
   readonly values?: FloatValue;
@@ -88,4 +89,10 @@ export function joined(parts: readonly Float32Array[]): Float32Array {
     start += part.length;
   }
   return whole;
+}
+
+/** An output that an objective wants. Throws where a graph lacks it. */
+export function wanted(value: FloatValue | undefined, name: string): FloatValue {
+  if (value === undefined) throw graphError(`the objective wants ${name}, which the training graph lacks`);
+  return value;
 }

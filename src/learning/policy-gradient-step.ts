@@ -39,6 +39,8 @@ export interface StepMetrics {
   clipFraction: number;
   /** Before clipping. */
   gradientNorm: number;
+  /** The same of a critic that is a model of its own; absent without one. */
+  valueGradientNorm?: number;
   learningRate: number;
   /** Of the value head; with one of its own, or a warm-up of its own, alone. */
   valueLearningRate?: number;
@@ -66,6 +68,8 @@ export interface StepContext {
   engine: TrainingEngine;
   /** Of `settings`. */
   objective: Objective;
+  /** That of a critic that is a model of its own, with its objective. */
+  critic?: { engine: TrainingEngine; objective: Objective };
   settings: TrainingSettings;
   /** Decides how trajectories are shuffled into minibatches. */
   seed: number;
@@ -108,8 +112,9 @@ export async function policyGradientStep(
   const updates: Update[] = [];
   for (const members of minibatches(experience.length, settings, seed, step)) {
     const minibatch = members.map((index) => experience[index]!);
-    const result = await update(context, minibatch, klCoefficient, rates);
-    updates.push({ trajectories: minibatch.map(({ sequence }) => sequence), result });
+    const made = await update(context, minibatch, klCoefficient, rates);
+    updates.push({ trajectories: minibatch.map(({ sequence }) => sequence), ...made });
+    const { result } = made;
     if (!result.skipped && (result.terms.approximateKl ?? 0) > (settings.klStop ?? Number.POSITIVE_INFINITY))
       break;
   }
@@ -130,6 +135,7 @@ export async function policyGradientStep(
   }
   return {
     ...metrics,
+    ...valueMetrics(updates),
     ...rates,
     ...gapOf(used, scores, made[0]),
     ...(settings.klStop !== undefined && { updates: updates.length }),
@@ -156,6 +162,8 @@ function ratesOf(settings: TrainingSettings, step: number): LearningRates {
 interface Update {
   trajectories: readonly ScoredTrajectory[];
   result: UpdateResult;
+  /** Of a critic that is a model of its own. */
+  critic?: UpdateResult;
 }
 
 /** Which trajectories each update of a step is made of, epoch by epoch. */
@@ -190,7 +198,7 @@ function comparedRewards(trajectory: ScoredTrajectory, settings: TrainingSetting
 
 /** What the step wants to know of its trajectories under the weights that it begins with, and under the reference's. */
 async function scoresBefore(
-  { engine, objective, settings, temperature }: StepContext,
+  { engine, objective, critic, settings, temperature }: StepContext,
   trajectories: readonly ScoredTrajectory[],
 ): Promise<TrajectoryScores[]> {
   const wantsPolicy = objective.wants.values || settings.importanceCorrection !== "none";
@@ -198,10 +206,12 @@ async function scoresBefore(
     "referenceLogProbabilities" in objective.inputs ||
     (settings.klIn === "reward" && settings.klCoefficient > 0);
   if (trajectories.length === 0) return [];
+  const values = critic && (await scored(critic.engine, trajectories, "policy", temperature));
   const policy = wantsPolicy ? await scored(engine, trajectories, "policy", temperature) : [];
   const reference = wantsReference ? await scored(engine, trajectories, "reference", temperature) : [];
   return trajectories.map((_, index) => ({
     ...policy[index],
+    ...(values && { values: values[index]!.values }),
     ...(wantsReference && { referenceLogProbabilities: reference[index]!.logProbabilities }),
   }));
 }
@@ -227,11 +237,11 @@ async function scored(
 }
 
 async function update(
-  { engine, objective, settings, temperature }: StepContext,
+  { engine, objective, critic, settings, temperature }: StepContext,
   minibatch: readonly Experience[],
   klCoefficient: number,
   rates: LearningRates,
-): Promise<UpdateResult> {
+): Promise<Omit<Update, "trajectories">> {
   const counts = minibatch.map(({ actions }) => actions);
   const weights = aggregationWeights(counts, settings.aggregation, settings.lengthConstant);
   const shares = aggregationWeights(counts, "token-mean");
@@ -243,7 +253,19 @@ async function update(
       columns: { ...columns, weights: own, policyWeights, shares: shares[index]! },
     };
   });
-  return engine.update({ objective, samples, scalars: { klCoefficient }, ...rates, temperature });
+  const result = await engine.update({
+    objective,
+    samples,
+    scalars: { klCoefficient },
+    ...rates,
+    temperature,
+  });
+  if (critic === undefined) return { result };
+  const learningRate = rates.valueLearningRate ?? rates.learningRate;
+  return {
+    result,
+    critic: await critic.engine.update({ objective: critic.objective, samples, scalars: {}, learningRate }),
+  };
 }
 
 type Measured = Omit<
@@ -254,6 +276,7 @@ type Measured = Omit<
   | "updates"
   | "masked"
   | "rewardScale"
+  | "valueGradientNorm"
   | "skippedUpdates"
   | "lossScale"
 >;
@@ -278,6 +301,18 @@ function metricsOf(
     entropy: has("entropy") ? term("entropy") : -sum(recorded) / recorded.length,
     clipFraction: term("clipFraction"),
     gradientNorm: mean(({ gradientNorm }) => gradientNorm),
+  };
+}
+
+/** Means over the updates that a critic of its own made. */
+function valueMetrics(updates: readonly Update[]): Pick<StepMetrics, "valueLoss" | "valueGradientNorm"> {
+  const made = updates.flatMap(({ critic }) => (critic && !critic.skipped ? [critic] : []));
+  if (made.length === 0) return {};
+  const mean = (of: (update: UpdateResult) => number) =>
+    made.reduce((sum, update) => sum + of(update), 0) / made.length;
+  return {
+    valueLoss: mean(({ loss }) => loss),
+    valueGradientNorm: mean(({ gradientNorm }) => gradientNorm),
   };
 }
 

@@ -1,5 +1,5 @@
 import { add, mul, sub } from "../onnx/elementwise.ts";
-import { createGraph, type FloatValue, graphError } from "../onnx/graph.ts";
+import { createGraph, type FloatValue } from "../onnx/graph.ts";
 import { reduceSum } from "../onnx/reductions.ts";
 import { bounded, type KlEstimator, klEstimates } from "./kl.ts";
 import type { LossTensors } from "./loss-function.ts";
@@ -9,6 +9,7 @@ import {
   type ObjectiveTerms,
   objectiveInputShapes,
   type PolicyOutputs,
+  wanted,
 } from "./objective.ts";
 import {
   type ClipSettings,
@@ -83,9 +84,10 @@ function buildPolicyObjective(
 ): ObjectiveTerms {
   const sum = (tokens: FloatValue, by: "weights" | "policyWeights" | "shares") =>
     reduceSum(mul(tokens, then(by)));
+  const logProbabilities = wanted(now.logProbabilities, "logProbabilities");
   const { losses, clipped } = policyLosses(settings, now, then);
   const policyLoss = sum(losses, "policyWeights");
-  const logRatios = bounded(sub(now.logProbabilities, then("oldLogProbabilities")));
+  const logRatios = bounded(sub(logProbabilities, then("oldLogProbabilities")));
   const terms: Record<string, FloatValue> = {
     policyLoss,
     approximateKl: sum(klEstimates(logRatios, "k3"), "shares"),
@@ -99,7 +101,7 @@ function buildPolicyObjective(
     loss = add(loss, mul(terms.valueLoss, coefficient));
   }
   if (settings.kl) {
-    const away = bounded(sub(then("referenceLogProbabilities"), now.logProbabilities));
+    const away = bounded(sub(then("referenceLogProbabilities"), logProbabilities));
     terms.kl = sum(klEstimates(away, "k3"), "shares");
     loss = add(loss, mul(sum(klEstimates(away, settings.kl), "weights"), then("klCoefficient")));
   }
@@ -116,11 +118,12 @@ function policyLosses(
   now: PolicyOutputs,
   then: (name: string) => FloatValue,
 ): Pick<PolicyLoss, "losses"> & Partial<PolicyLoss> {
+  const logProbabilities = wanted(now.logProbabilities, "logProbabilities");
   const reductions = () => sampleReductions(then("membership"), then("sampleShares"));
   if (settings.loss) {
     return {
       losses: settings.loss({
-        logProbabilities: now.logProbabilities,
+        logProbabilities,
         get oldLogProbabilities() {
           return then("oldLogProbabilities");
         },
@@ -138,12 +141,7 @@ function policyLosses(
       }),
     };
   }
-  const logRatios = sub(now.logProbabilities, then("oldLogProbabilities"));
+  const logRatios = sub(logProbabilities, then("oldLogProbabilities"));
   const ratios = probabilityRatios(logRatios, settings.ratio, reductions);
   return clippedLosses(ratios, then("advantages"), settings);
-}
-
-function wanted(value: FloatValue | undefined, name: string): FloatValue {
-  if (value === undefined) throw graphError(`the objective wants ${name}, which the training graph lacks`);
-  return value;
 }

@@ -4,7 +4,7 @@ import type { FloatValue } from "../onnx/graph.ts";
 import { gemm } from "../onnx/linear-algebra.ts";
 import { reduceSum } from "../onnx/reductions.ts";
 import { reshape } from "../onnx/shaping.ts";
-import type { Objective } from "./objective.ts";
+import { type Objective, wanted } from "./objective.ts";
 
 /**
  * Direct preference optimization, where Δ = log π(y) − log π_ref(y) of all action tokens and the margin is β (Δ_chosen −
@@ -32,7 +32,7 @@ export function preferenceObjective({
       const membership = then("membership");
       const perPair = (tokens: FloatValue) =>
         gemm(membership, reshape(tokens, [membership.shape[1] ?? 1, 1]));
-      const away = sub(logProbabilities, then("referenceLogProbabilities"));
+      const away = sub(wanted(logProbabilities, "logProbabilities"), then("referenceLogProbabilities"));
       const ahead = perPair(mul(away, then("signs")));
       const margins = mul(ahead, beta);
       const weights = perPair(then("pairWeights"));

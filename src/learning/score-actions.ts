@@ -7,7 +7,7 @@ import { type RunLimits, tokenRuns, wantsTiles } from "./token-runs.ts";
 
 /** What a model says of the action tokens of one sequence, in order. */
 export interface ActionScores {
-  /** Nats. */
+  /** Nats; empty of a critic. */
   logProbabilities: Float32Array;
   /** Empty if the model has no value head. */
   values: Float32Array;
@@ -23,6 +23,7 @@ export interface Scoring {
   /** Whether long sequences are attended in tiles. */
   tiles: boolean;
   values: boolean;
+  logProbabilities: boolean;
   temperature: number;
   /** Of one run. */
   limits: RunLimits;
@@ -30,7 +31,7 @@ export interface Scoring {
 
 /** Runs a scoring model over sequences that each have an action token. */
 export async function scoreActions(
-  { config, session, parameters, tiles, values, temperature, limits }: Scoring,
+  { config, session, parameters, tiles, values, logProbabilities, temperature, limits }: Scoring,
   sequences: readonly TokenSequence[],
 ): Promise<ActionScores[]> {
   const scores: ActionScores[] = [];
@@ -46,7 +47,7 @@ export async function scoreActions(
       const end = start + actionCount(sequences[index]!);
       const of = (name: string) => outputs.floats(name).slice(start, end);
       scores[index] = {
-        logProbabilities: of("logProbabilities"),
+        logProbabilities: logProbabilities ? of("logProbabilities") : new Float32Array(),
         values: values ? of("values") : new Float32Array(),
       };
       start = end;

@@ -7,12 +7,15 @@ export interface SummedRuns {
   loss: number;
   terms: Record<string, number>;
   gradients: ReadonlyMap<string, Float32Array>;
-  /** Of the action tokens of all samples, in the order of the samples. */
+  /** Of the action tokens of all samples, in the order of the samples; empty of a critic. */
   logProbabilities: Float32Array;
 }
 
 /** Adds up what a training model gives for the samples of a minibatch, run by run. */
-export function sumRuns({ terms, trains }: TrainingModel, samples: readonly TrainingSample[]) {
+export function sumRuns(
+  { terms, trains, logProbabilities: gives }: TrainingModel,
+  samples: readonly TrainingSample[],
+) {
   const gradients = new Map<string, Float32Array>();
   const scalars = new Map<string, number>();
   const counts = samples.map(({ sequences }) => sequences.reduce((sum, one) => sum + actionCount(one), 0));
@@ -31,7 +34,7 @@ export function sumRuns({ terms, trains }: TrainingModel, samples: readonly Trai
         else gradients.set(name, gradient);
       }
       let start = 0;
-      for (const index of run) {
+      for (const index of gives ? run : []) {
         const end = start + counts[index]!;
         logProbabilities[index] = outputs.floats("logProbabilities").slice(start, end);
         start = end;

@@ -1,12 +1,12 @@
 import { EverturnError } from "../errors/everturn-error.ts";
-import { checkModelWeights } from "../models/model-weights.ts";
+import { checkModelWeights, modelWeightShapes } from "../models/model-weights.ts";
 import type { Tensor } from "../models/safetensors.ts";
 import { elementCount } from "../onnx/element-count.ts";
 import type { Moments } from "./adamw.ts";
 import { adapterShapes, freshAdapter } from "./lora.ts";
 import type { LossScale } from "./loss-scale.ts";
 import type { RunningMoments } from "./reward-normalization.ts";
-import { type TrainedModel, valueHeadShapes } from "./training-graphs.ts";
+import { type TrainedModel, trainedWeightShapes, valueHeadShapes } from "./training-graphs.ts";
 
 /** All that a trainer needs to go on exactly where it was. */
 export interface TrainerState {
@@ -20,6 +20,8 @@ export interface TrainerState {
   optimizer: Map<string, Tensor>;
   /** Updates of the optimizer so far. */
   updates: number;
+  /** Of a critic that is a model of its own; absent without one. */
+  critic?: TrainerState;
   /** Policy-gradient steps so far. */
   policyGradientSteps: number;
   /** The KL term's coefficient, where it adapts. */
@@ -76,8 +78,13 @@ export function momentsOf(state: TrainerState): Moments {
 }
 
 /** Throws MODEL_WEIGHTS_MISMATCH or TRAINING_STATE_INVALID unless the state belongs to the model. */
-export function checkTrainerState({ config, lora, base }: TrainedModel, state: TrainerState): void {
-  checkModelWeights(config, state.weights, base?.quantized);
+export function checkTrainerState(model: TrainedModel, state: TrainerState): void {
+  const { config, lora, base } = model;
+  const own = trainedWeightShapes(model);
+  const notWanted = [...modelWeightShapes(config)].filter(([name]) => !own.has(name));
+  const elsewhere = new Map<string, { shape: readonly number[] }>(base?.quantized);
+  for (const [name, shape] of notWanted) elsewhere.set(name, { shape });
+  checkModelWeights(config, state.weights, elsewhere);
   const adapter = lora ? adapterShapes(config, lora) : new Map<string, number[]>();
   for (const [name, shape] of adapter) checkShape(name, shape, state.adapter);
   const strange = [...state.adapter.keys()].find((name) => !adapter.has(name));

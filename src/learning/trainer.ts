@@ -1,6 +1,7 @@
 import type { PreferenceSettings } from "../contracts/trainer.ts";
 import { aggregationWeights } from "./aggregation.ts";
 import { checkSequences, type TokenSequence } from "./batch.ts";
+import { freshCritic } from "./critic.ts";
 import { savingFailedBatch } from "./failed-batch.ts";
 import { actionCount, type Objective } from "./objective.ts";
 import { policyGradientStep, type StepMetrics } from "./policy-gradient-step.ts";
@@ -10,9 +11,14 @@ import { type PreferenceMetrics, type PreferencePair, preferenceStep } from "./p
 import { supervisedObjective } from "./supervised-objective.ts";
 import type { ScoredTrajectory } from "./token-rewards.ts";
 import type { TrainerState } from "./trainer-state.ts";
-import { createTrainingEngine, type TrainingEngineOptions } from "./training-engine.ts";
-import { objectiveSettings, type TrainingSettings } from "./training-settings.ts";
+import {
+  createTrainingEngine,
+  type OpenTrainingEngine,
+  type TrainingEngineOptions,
+} from "./training-engine.ts";
+import { hasCritic, objectiveSettings, type TrainingSettings } from "./training-settings.ts";
 import type { UpdateSettings } from "./update.ts";
+import { valueObjective } from "./value-objective.ts";
 
 /** What a trainer starts from, and how it trains. */
 export interface TrainerOptions extends Omit<TrainingEngineOptions, keyof UpdateSettings> {
@@ -64,7 +70,8 @@ export interface PolicyTrainer {
 /** Makes a trainer. Throws MODEL_WEIGHTS_MISMATCH or TRAINING_STATE_INVALID if the state doesn't fit. */
 export function createTrainer({ settings, seed, failures, ...options }: TrainerOptions): PolicyTrainer {
   const { gradientClip, weightDecay, betas } = settings;
-  const engine = createTrainingEngine({ ...options, gradientClip, weightDecay, ...(betas && { betas }) });
+  const updating = { gradientClip, weightDecay, ...(betas && { betas }) };
+  const engine = createTrainingEngine({ ...options, ...updating });
   const { state } = engine;
   const objective = policyObjective(objectiveSettings(settings));
   const preferences = new Map<string, Objective>(); // a graph is compiled for each objective
@@ -73,6 +80,17 @@ export function createTrainer({ settings, seed, failures, ...options }: TrainerO
     const found = preferences.get(key) ?? preferenceObjective(by);
     preferences.set(key, found);
     return { objective: found, loss: by.loss };
+  };
+  /** Made when it is first wanted: supervised steps have none. */
+  let critic: { engine: OpenTrainingEngine; objective: Objective } | undefined;
+  if (!hasCritic(settings)) delete state.critic;
+  const openCritic = async () => {
+    await engine.settle();
+    state.critic ??= freshCritic(options, state);
+    const { reference: _, ...model } = options;
+    const own = { ...model, ...updating, critic: true, state: state.critic };
+    critic = { engine: createTrainingEngine(own), objective: valueObjective(settings.valueClip) };
+    return critic;
   };
   const saving = <T>(name: string, batch: unknown, work: () => Promise<T>): Promise<T> =>
     savingFailedBatch(failures, { name, batch, settings: { ...settings, seed } }, work);
@@ -97,7 +115,8 @@ export function createTrainer({ settings, seed, failures, ...options }: TrainerO
     async policyGradientStep(trajectories, temperature = 1) {
       checkSequences(trajectories, options.config);
       const name = `policy-gradient-${state.policyGradientSteps + 1}`;
-      const context = { engine, objective, settings, seed, temperature };
+      const own = hasCritic(settings) && { critic: critic ?? (await openCritic()) };
+      const context = { engine, objective, settings, seed, temperature, ...own };
       return saving(name, trajectories, () => policyGradientStep(context, state, trajectories));
     },
     preferenceStep: (pairs, learningRate, by = {}) =>
@@ -108,7 +127,13 @@ export function createTrainer({ settings, seed, failures, ...options }: TrainerO
       const scores = await engine.score(sequences, by);
       return scores.map(({ logProbabilities }) => logProbabilities.reduce((sum, one) => sum + one, 0));
     },
-    settle: () => engine.settle(),
-    close: () => engine.close(),
+    async settle() {
+      await engine.settle();
+      await critic?.engine.settle();
+    },
+    async close() {
+      await engine.close();
+      await critic?.engine.close();
+    },
   };
 }

@@ -82,6 +82,7 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
     config,
     lora,
     base,
+    critic = false,
     recompute = false,
     state,
     threads = 2,
@@ -90,7 +91,7 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
   } = options;
   const target: Target = { device, precision: options.precision ?? "float32" };
   const frozen = base && { base };
-  const trained: TrainedModel = { config, recompute, ...(lora && { lora }), ...frozen };
+  const trained: TrainedModel = { config, critic, recompute, ...(lora && { lora }), ...frozen };
   checkTrainerState(trained, state);
   if (target.precision === "float16") state.lossScale ??= firstLossScale;
   else delete state.lossScale;
@@ -145,7 +146,8 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
       const { model } = await opened.get(tiles && wantsTiles(sequences));
       const parameters = select(found, model.reads);
       const session = async (tiled: boolean) => (await opened.get(tiled)).session;
-      const scoring = { config, session, tiles, values: isPolicy, temperature, limits, parameters };
+      const gives = { values: isPolicy, logProbabilities: model.logProbabilities };
+      const scoring = { config, session, tiles, ...gives, temperature, limits, parameters };
       return scoreActions(scoring, sequences);
     },
     async update({ objective, samples, scalars, temperature = 1, ...rates }) {

@@ -25,6 +25,8 @@ export interface TrainedModel {
   lora?: LoraSettings;
   /** Matrices that are kept in few bits, under an adapter. */
   base?: FrozenBase;
+  /** Whether it is a critic: it gives values, and has no language-model head. */
+  critic?: boolean;
   /** Whether gradients keep only each layer's input and compute the layer again: less memory, a quarter more time. */
   recompute?: boolean;
   /** Whether attention goes tile by tile: sequences are then padded to whole tiles. */
@@ -44,6 +46,13 @@ export function valueHeadShapes(config: ModelConfig): Map<string, number[]> {
   ]);
 }
 
+/** Shapes of the model's own weights: a critic lacks the language-model head, unless it is the embedding. */
+export function trainedWeightShapes({ config, critic }: TrainedModel): Map<string, number[]> {
+  const shapes = modelWeightShapes(config);
+  if (critic) shapes.delete("lm_head.weight");
+  return shapes;
+}
+
 /**
  * The largest vocabularies whose logits are made whole. In parts they are made twice where the head is trained, which
  * costs a third of the head's products more. Capped ones (Gemma 2) are whole always.
@@ -59,13 +68,11 @@ interface PolicyGraph {
 }
 
 /** What a TokenBatch feeds, the inverse temperature, and weights by their names, as inputs; values and entropies if they are wanted. */
-function policyGraph(
-  { config, lora, base, recompute, tiled }: TrainedModel,
-  wants: Objective["wants"] & { gradients: boolean },
-): PolicyGraph {
+function policyGraph(trained: TrainedModel, wants: Objective["wants"] & { gradients: boolean }): PolicyGraph {
+  const { config, lora, base, critic, recompute, tiled } = trained;
   const graph = createGraph();
   const isFed = ([name]: [string, unknown]) => !base?.quantized.has(name);
-  const weights = weightInputs(graph, new Map([...modelWeightShapes(config)].filter(isFed)));
+  const weights = weightInputs(graph, new Map([...trainedWeightShapes(trained)].filter(isFed)));
   const matrices = lora && weightInputs(graph, adapterShapes(config, lora));
   const valueHead = weightInputs(graph, wants.values ? valueHeadShapes(config) : new Map());
   const model = {
@@ -88,15 +95,15 @@ function policyGraph(
       ? tokenDistribution(languageModelHead(model, tempered), targets)
       : vocabularyDistribution(tempered, headWeight(model), targets, wants);
   };
-  const { logProbabilities, entropies } = distribution();
+  const said = critic ? undefined : distribution();
   const [valueWeight, valueBias] = [...valueHead.values()];
   return {
     graph,
     reads: [weights, matrices ?? new Map(), valueHead].flatMap((inputs) => [...inputs.keys()]),
     trained: new Map([...(matrices ?? weights), ...valueHead]),
     outputs: {
-      logProbabilities,
-      ...(wants.entropies && { entropies }),
+      ...(said && { logProbabilities: said.logProbabilities }),
+      ...(wants.entropies && said?.entropies && { entropies: said.entropies }),
       ...(valueWeight && { values: reshape(linear(hidden, valueWeight, valueBias), ["actions"]) }),
     },
   };
@@ -108,6 +115,8 @@ export interface PolicyModel {
   bytes: Uint8Array;
   /** Weights, matrices of the adapter, and the value head, if it is wanted. */
   reads: string[];
+  /** A critic gives values alone. */
+  logProbabilities: boolean;
 }
 
 /** A model that gives `logProbabilities` (and `values`) of the action tokens, without gradients. */
@@ -117,9 +126,9 @@ export function scoringModel(
   target: Target = {},
 ): PolicyModel {
   const { graph, reads, outputs } = policyGraph(model, { ...wants, entropies: false, gradients: false });
-  graph.output("logProbabilities", outputs.logProbabilities);
+  const logProbabilities = giveLogProbabilities(graph, outputs);
   if (outputs.values) graph.output("values", outputs.values);
-  return { graph, bytes: modelBytes(graph, target), reads };
+  return { graph, bytes: modelBytes(graph, target), reads, logProbabilities };
 }
 
 /** A model that computes gradients. */
@@ -145,7 +154,7 @@ export function trainingModel(model: TrainedModel, objective: Objective, target:
   );
   const { loss, terms } = objective.build(outputs, (name) => inputs.get(name)!);
   for (const [name, value] of Object.entries({ ...terms, loss })) graph.output(name, value);
-  graph.output("logProbabilities", outputs.logProbabilities);
+  const logProbabilities = giveLogProbabilities(graph, outputs);
   const scale = target.precision === "float16" ? graph.input("lossScale", "float32", []) : undefined;
   const found = gradients(scale ? mul(loss, scale) : loss, [...trained.values()]);
   const trains = [...trained.keys()];
@@ -153,5 +162,11 @@ export function trainingModel(model: TrainedModel, objective: Objective, target:
   trains.forEach((name, index) => {
     graph.output(gradientName(name), inverse ? mul(found[index]!, inverse) : found[index]!);
   });
-  return { graph, bytes: modelBytes(graph, target), reads, terms: Object.keys(terms), trains };
+  const names = { reads, terms: Object.keys(terms), trains };
+  return { graph, bytes: modelBytes(graph, target), ...names, logProbabilities };
+}
+
+function giveLogProbabilities(graph: Graph, { logProbabilities }: PolicyOutputs): boolean {
+  if (logProbabilities) graph.output("logProbabilities", logProbabilities);
+  return logProbabilities !== undefined;
 }

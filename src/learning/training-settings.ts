@@ -16,6 +16,8 @@ export interface TrainingSettings
   epochs: number;
   /** Trajectories of one update; the last minibatch of an epoch may be smaller. */
   minibatchSize: number;
+  /** Where values come from: a head on the policy, or a model of their own; default head. */
+  critic?: "head" | "model";
   /** Policy-gradient steps, from the first one, in which the value head alone learns; default 0. */
   valueWarmupSteps?: number;
   /** Nats a token: the first update whose `approximateKl` is above it is the last of its step; default: none is. */
@@ -28,10 +30,16 @@ export interface TrainingSettings
 
 /** What the objective of these settings is made of. */
 export function objectiveSettings(settings: TrainingSettings): PolicyObjectiveSettings {
-  const { advantages, valueCoefficient, valueClip, klIn, klCoefficient, klEstimator } = settings;
+  const { valueCoefficient, valueClip, klIn, klCoefficient, klEstimator } = settings;
+  const hasHead = settings.advantages === "gae" && !hasCritic(settings);
   return {
     ...settings,
-    ...(advantages === "gae" && { value: { coefficient: valueCoefficient, clip: valueClip } }),
+    ...(hasHead && { value: { coefficient: valueCoefficient, clip: valueClip } }),
     ...(klIn === "loss" && klCoefficient > 0 && { kl: klEstimator }),
   };
+}
+
+/** Whether values come from a model of their own. */
+export function hasCritic({ advantages, critic }: TrainingSettings): boolean {
+  return advantages === "gae" && critic === "model";
 }

@@ -5,6 +5,7 @@ import type { Tensor } from "../../src/models/safetensors.ts";
 export function copyTrainerState(state: TrainerState): TrainerState {
   return {
     ...state,
+    ...(state.critic && { critic: copyTrainerState(state.critic) }),
     weights: state.adapter.size > 0 ? new Map(state.weights) : copyTensors(state.weights),
     adapter: copyTensors(state.adapter),
     valueHead: copyTensors(state.valueHead),

@@ -103,6 +103,10 @@ export interface StepRecord {
    */
   valueLoss?: number;
   /**
+   * Norm of the gradient of a critic that is a model of its own, before clipping. Absent without one.
+   */
+  valueGradientNorm?: number;
+  /**
    * Updates of the step; fewer than its minibatches where klStop ended it. Absent without klStop.
    */
   updates?: number;

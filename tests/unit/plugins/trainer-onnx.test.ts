@@ -60,7 +60,8 @@ async function saved(trainer: Trainer, name: string): Promise<Map<string, Buffer
 
 test.each([
   ["all weights", {}],
-  ["an adapter", { lora: { rank: 4 } }],
+  ["an adapter, and a critic with one of its own", { lora: { rank: 4 }, critic: "model" }],
+  ["a critic that is a model of its own", { critic: "model", valueLearningRate: 0.1, valueWarmupSteps: 1 }],
   [
     "a steered KL coefficient and running rewards",
     { klTarget: 0.01, klHorizon: 10, rewardNormalization: "standardize", rewardClip: 2 },
@@ -145,6 +146,9 @@ test("a configuration that doesn't go together is named key by key", () => {
   expect(keys({ importanceMinimum: 2 })).toEqual(["importanceMinimum"]);
   expect(keys({ overlongMaximum: 100 })).toEqual(["overlongBuffer"]);
   expect(keys({ decay: "cosine" })).toEqual(["decay"]);
+  expect(keys({ critic: "model" })).toEqual([]);
+  expect(keys({ algorithm: "grpo", critic: "model" })).toEqual(["critic"]);
+  expect(keys({ critic: "model", valueCoefficient: 0.5 })).toEqual(["valueCoefficient"]);
   expect(keys({ rewardNormalization: "standardize", rewardClip: 5 })).toEqual([]);
   const scaled = (algorithm: string, changes: JsonObject = {}) =>
     keys({ algorithm, rewardNormalization: "scale", ...changes });
