@@ -12,10 +12,16 @@ const config = await readModelConfig(join(folder, "config.json"));
 const weights = await readPolicyWeights(folder);
 const model = await createCachedDecoder(config, { tensors: weights }, { threads: 1 });
 const { num_hidden_layers: layers, num_key_value_heads: heads, head_dim: headSize } = config;
-const cache = createKeyValueCache({ layers, heads, headSize, step: model.capacityStep });
+const cache = createKeyValueCache({
+  layers,
+  heads,
+  headSize,
+  step: model.capacityStep,
+  sparse: model.isSparse,
+});
 cache.arrange(
   tokens.map(() => -1),
-  tokens.length,
+  tokens.map(() => tokens.length),
 );
 const past = { ...cache.view(0, tokens.length), capacity: cache.capacity(), lengths: tokens.map(() => 0) };
 const { logits } = await model.run({ tokens: tokens.map((_, index) => tokens.slice(0, index + 1)), past });

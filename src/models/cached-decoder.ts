@@ -55,6 +55,8 @@ export interface CachedDecoder {
   readonly capacityStep: number;
   /** Whether a row's numbers are the same, to the last bit, however its tokens are divided into runs. */
   readonly isSplitInvariant: boolean;
+  /** Whether runs touch no more of `past` than the positions that rows have: then room beyond costs nothing. */
+  readonly isSparse: boolean;
   run(request: DecoderRun): Promise<NextTokens>;
   close(): Promise<void>;
 }

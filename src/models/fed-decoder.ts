@@ -29,6 +29,7 @@ export async function createFedDecoder(
     config,
     capacityStep: Math.max(64, config.head_dim),
     isSplitInvariant: false,
+    isSparse: false,
     async run({ tokens, past, adapter: matrices, inverseTemperatures, wanted = ["logits"], ...run }) {
       const rows = tokens.length;
       const length = run.length ?? Math.max(...tokens.map((row) => row.length));

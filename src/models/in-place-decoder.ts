@@ -55,6 +55,7 @@ export function createInPlaceDecoder(
     config,
     capacityStep: 64,
     isSplitInvariant: config.head_dim <= longestSum,
+    isSparse: true,
     run: async (request) => run(request),
     async close() {
       tempered?.close();

@@ -1,7 +1,7 @@
 import type { CachedDecoder, DecoderRun, Past } from "../models/cached-decoder.ts";
 import type { Tensor } from "../models/safetensors.ts";
 import { createKeyValueCache, type KeyValueCache } from "./key-value-cache.ts";
-import { bytesOfPosition, paddedPositions } from "./memory-check.ts";
+import { bytesOfPosition, positionsTaken } from "./memory-check.ts";
 import { nextTokenOf, prepareAll, tempered, wantedBy } from "./next-tokens.ts";
 import type { PrefixStore } from "./prefix-store.ts";
 import { createPromptReader, type ReadPrompt } from "./prompt-reader.ts";
@@ -11,12 +11,19 @@ import type { Sequence } from "./sequence.ts";
 export interface Batch {
   /** How many sequences are in it. */
   size(): number;
-  /** Bytes of keys and values that its sequences may come to need, were `more` to join. */
-  needs(more?: readonly Sequence[]): number;
-  /** The same with what it holds beyond: memory of earlier sequences. */
-  bytes(more?: readonly Sequence[]): number;
-  /** Takes sequences in; their prompts are read in the next steps. */
+  /** The sequence that came last. */
+  youngest(): Sequence | undefined;
+  /**
+   * Bytes of keys and values that its sequences need until their prompts are read and each has `ahead` tokens more,
+   * were `more` to join.
+   */
+  needs(ahead: number, more?: readonly Sequence[]): number;
+  /** Bytes that it holds after the next step: with memory of earlier sequences. */
+  bytes(): number;
+  /** Takes sequences in; their prompts are read in the next steps, and what they have sampled is decoded again. */
   join(sequences: readonly Sequence[]): void;
+  /** Lets a sequence go that is not done; it may join again. */
+  leave(sequence: Sequence): void;
   /** Reads a block of prompts, and samples one token for each sequence whose prompt has been read. */
   step(): Promise<void>;
   /** Gives back the memory of keys and values that its sequences don't need now. */
@@ -37,32 +44,36 @@ export interface BatchOptions {
 /** An empty batch. A run that fails fails its sequences, and only them. */
 export function createBatch({ model, adapter, store, origin }: BatchOptions): Batch {
   const { num_hidden_layers: layers, num_key_value_heads: heads, head_dim: headSize } = model.config;
-  const cache = createKeyValueCache({ layers, heads, headSize, step: model.capacityStep });
+  const { capacityStep: step, isSparse: sparse } = model;
+  const cache = createKeyValueCache({ layers, heads, headSize, step, sparse });
   const reader = createPromptReader(model, adapter, store, origin);
   let active: Sequence[] = [];
   /** The next run, but for its tokens and lengths, as long as rows stay where they are. */
   let prepared: DecodingRun | undefined;
 
-  /** Positions that sequences may come to fill in the cache, each with as much room as the longest. */
-  const planned = (sequences: readonly Sequence[]) =>
-    paddedPositions(
-      sequences.map(({ room }) => room),
-      model.capacityStep,
-    );
+  /** Positions that the rows have after the next token. */
+  const nextLengths = () => active.map(({ done, length }) => (done ? 0 : length + 1));
 
-  /** Makes row i what row from[i] was, with room for a token more than the longest sequence has. */
+  /** Makes row i what row from[i] was, with room for its next token. */
   const arrange = (from: readonly number[]) => {
-    cache.arrange(from, longest(active) + 1, planned(active));
+    const lengths = nextLengths();
+    const longest = lengths.reduce((most, length) => Math.max(most, length), 0);
+    // Room that costs nothing is taken twice over, so that rows seldom have to move.
+    cache.arrange(from, lengths, sparse && longest > cache.capacity() ? 2 * longest : longest);
     prepared = undefined;
   };
 
-  /** Frees the rows of sequences that are done, filling each hole with a last row. */
-  const compact = () => {
-    const rows = [...active.keys()].filter((row) => !active[row]!.done);
+  /** Keeps the rows of some sequences, filling each hole with a last row. */
+  const compact = (keeps: (sequence: Sequence) => boolean) => {
+    const rows = [...active.keys()].filter((row) => keeps(active[row]!));
     const last = rows.filter((row) => row >= rows.length);
-    const order = Array.from(rows, (_, row) => (active[row]!.done ? last.pop()! : row));
+    const order = Array.from(rows, (_, row) => (keeps(active[row]!) ? row : last.pop()!));
     active = order.map((row) => active[row]!);
     arrange(order);
+  };
+
+  const sweep = () => {
+    if (active.some(({ done }) => done)) compact(({ done }) => !done);
   };
 
   /** Gives those that join the rows of sequences that are done, then new ones. */
@@ -94,45 +105,51 @@ export function createBatch({ model, adapter, store, origin }: BatchOptions): Ba
   });
 
   const decode = async () => {
-    if (active.some(({ done }) => done)) compact();
+    sweep();
     if (active.length === 0) return;
-    if (longest(active) === cache.capacity()) arrange([...active.keys()]);
+    if (active.some(({ length }) => length % step === 0)) arrange([...active.keys()]);
     prepared ??= prepare();
     const run = prepared;
-    active.forEach(({ tokens, length }, row) => {
-      run.tokens[row]![0] = tokens.at(-1)!;
+    active.forEach(({ prompt, tokens, length }, row) => {
+      run.tokens[row]![0] = tokens[length - prompt.length]!;
       run.past.lengths[row] = length;
     });
     const output = await model.run(run);
+    for (const sequence of active) sequence.length++;
     await prepareAll(active);
     active.forEach((sequence, row) => {
-      sequence.length++;
       sequence.advance(nextTokenOf(output, model.config.vocab_size, row));
     });
   };
 
-  const decodingNeeds = (more: readonly Sequence[]) => {
-    const sequences = [...active.filter(({ done }) => !done), ...reader.sequences(), ...more];
-    return planned(sequences) * bytesOfPosition(model.config);
+  const living = () => [...active.filter(({ done }) => !done), ...reader.sequences()];
+
+  const needs = (ahead: number, more: readonly Sequence[] = []) => {
+    const lengths = [...living(), ...more].map(({ prompt, tokens, room }) =>
+      Math.min(room, prompt.length + tokens.length + ahead),
+    );
+    return positionsTaken(lengths, step, sparse) * bytesOfPosition(model.config) + reader.needs(more);
   };
 
   return {
     size: () => active.filter(({ done }) => !done).length + reader.sequences().length,
-    trim() {
-      if (active.some(({ done }) => done)) compact();
-      cache.trim(active.length, active.length === 0 ? 0 : longest(active) + 1);
-      prepared = undefined;
-      reader.rest();
+    youngest: () =>
+      living().reduce<Sequence | undefined>(
+        (last, sequence) => (last && last.arrival > sequence.arrival ? last : sequence),
+        undefined,
+      ),
+    needs,
+    bytes() {
+      const read = reader.sequences().map(({ prompt }) => prompt.length + 1);
+      return Math.max(cache.bytes([...nextLengths(), ...read]) + reader.bytes(), needs(0));
     },
-    rest() {
-      if (active.every(({ done }) => done)) compact();
-      reader.rest();
-    },
-    needs: (more = []) => decodingNeeds(more) + reader.needs(more),
-    bytes: (more = []) =>
-      Math.max(decodingNeeds(more), cache.bytes()) + Math.max(reader.needs(more), reader.bytes()),
     join(sequences) {
       for (const sequence of sequences) reader.add(sequence);
+    },
+    leave(sequence) {
+      if (active.includes(sequence)) compact((other) => other !== sequence && !other.done);
+      else reader.remove(sequence);
+      sequence.giveWay();
     },
     async step() {
       if (reader.isReading()) await reader.step(enter);
@@ -142,6 +159,16 @@ export function createBatch({ model, adapter, store, origin }: BatchOptions): Ba
         for (const sequence of active) sequence.fail(error);
       }
     },
+    trim() {
+      sweep();
+      cache.trim([...active.keys()], nextLengths());
+      prepared = undefined;
+      reader.trim();
+    },
+    rest() {
+      if (active.every(({ done }) => done)) sweep();
+      reader.rest();
+    },
   };
 }
 
@@ -149,9 +176,4 @@ export function createBatch({ model, adapter, store, origin }: BatchOptions): Ba
 interface DecodingRun extends DecoderRun {
   tokens: number[][];
   past: Past & { lengths: number[] };
-}
-
-/** Positions of the longest sequence that is not done. */
-function longest(sequences: readonly Sequence[]): number {
-  return sequences.reduce((length, { done, length: own }) => (done ? length : Math.max(length, own)), 0);
 }

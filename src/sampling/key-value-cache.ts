@@ -8,17 +8,16 @@ export interface KeyValueCache {
   rows(): number;
   /** Positions that each row has room for now. */
   capacity(): number;
-  /** Bytes that it takes now. */
-  bytes(): number;
+  /** Bytes that it takes, were its first rows to have so many positions (default: as they have now). */
+  bytes(positions?: readonly number[]): number;
   /**
-   * Makes row i what row from[i] was (−1: anything), with room for `positions`. Where there is room already, only
-   * rows that change their place are copied; room that is more than twice what is needed is given back. Where it
-   * changes its size, it takes room for more rows to come, up to `most` positions in all its rows (default: for none).
+   * Makes row i what row from[i] was (−1: anything), with `positions[i]` of its positions, and with room for `room`
+   * of them (default: the most of a row). Where there is room already, only rows that change their place are copied.
    * Old and new memory are held together for one array at a time.
    */
-  arrange(from: readonly number[], positions: number, most?: number): void;
-  /** Gives back what is not needed for so many positions of its first rows. */
-  trim(rows: number, positions: number): void;
+  arrange(from: readonly number[], positions: readonly number[], room?: number): void;
+  /** Makes row i what row from[i] was, with `positions[i]` of its positions, and gives back all else. */
+  trim(from: readonly number[], positions: readonly number[]): void;
   /** Arrays of rows `start` to `end` (excluded), without copying, one a layer: keys and values. */
   view(start: number, end: number): KeyValues;
   /** A copy of `count` positions of a row, [1, heads, count, size] a layer. */
@@ -32,8 +31,13 @@ export interface CacheShape {
   layers: number;
   heads: number;
   headSize: number;
-  /** Capacities are multiples of this. */
+  /** Capacities are multiples of this, and memory is counted by so many positions. */
   step: number;
+  /**
+   * Whether runs touch no more than the positions that rows have. Then room beyond costs nothing, as the system gives
+   * memory by the page, when it is first written to. Else rows have all their room.
+   */
+  sparse: boolean;
 }
 
 /** Which part of other keys and values to take. */
@@ -45,20 +49,30 @@ export interface FreshRow {
 
 /** An empty cache. */
 export function createKeyValueCache(shape: CacheShape): KeyValueCache {
-  const { layers, heads, headSize, step } = shape;
+  const { layers, heads, headSize, step, sparse } = shape;
+  const bytesOfPosition = 2 * layers * heads * headSize * Float32Array.BYTES_PER_ELEMENT;
   let capacity = 0;
   let rows = 0;
+  /** Positions of each row that memory was taken for. */
+  let taken: number[] = [];
   /** Keys of all layers, then values. */
   const all: Float32Array[] = Array.from({ length: 2 * layers }, () => new Float32Array());
   let viewed: { start: number; end: number; view: KeyValues } | undefined;
 
   const everything = (): KeyValues => ({ keys: all.slice(0, layers), values: all.slice(layers) });
+  const rounded = (positions: number) => Math.ceil(positions / step) * step;
+  const takenBy = (positions: number) => (sparse ? rounded(positions) : capacity);
 
   /** Where rows of an array go that had room for `before` positions a row. */
-  const moved = (old: Float32Array, before: number, order: readonly number[]): Float32Array => {
+  const moved = (
+    old: Float32Array,
+    before: number,
+    from: readonly number[],
+    positions: readonly number[],
+  ): Float32Array => {
     const array = new Float32Array(rows * heads * capacity * headSize);
-    const kept = Math.min(before, capacity) * headSize;
-    order.forEach((row, target) => {
+    from.forEach((row, target) => {
+      const kept = Math.min(before, capacity, positions[target]!) * headSize;
       for (let head = 0; row >= 0 && head < heads; head++) {
         const start = (row * heads + head) * before * headSize;
         array.set(old.subarray(start, start + kept), (target * heads + head) * capacity * headSize);
@@ -67,51 +81,71 @@ export function createKeyValueCache(shape: CacheShape): KeyValueCache {
     return array;
   };
 
-  const resize = (order: readonly number[], nextRows: number, nextCapacity: number) => {
+  const resize = (
+    from: readonly number[],
+    positions: readonly number[],
+    nextRows: number,
+    nextCapacity: number,
+  ) => {
     const before = capacity;
     rows = nextRows;
     capacity = nextCapacity;
     viewed = undefined;
     try {
       all.forEach((old, index) => {
-        all[index] = moved(old, before, order);
+        all[index] = moved(old, before, from, positions);
         release(old);
       });
+      taken = positions.map(takenBy);
     } catch (error) {
       // Without memory for an array, those before it are of another size than those after it.
-      [rows, capacity] = [0, 0];
+      [rows, capacity, taken] = [0, 0, []];
       all.fill(new Float32Array());
       throw error;
     }
   };
 
-  const rounded = (positions: number) => Math.ceil(positions / step) * step;
-
   return {
     rows: () => rows,
     capacity: () => capacity,
-    bytes: () => all.reduce((total, { byteLength }) => total + byteLength, 0),
-    arrange(from, positions, most = 0) {
-      const wanted = rounded(positions);
-      const keepsCapacity = wanted <= capacity && wanted > capacity / 2;
+    bytes(positions = []) {
+      let total = 0;
+      for (let row = 0; row < Math.max(taken.length, positions.length); row++) {
+        total += Math.max(taken[row] ?? 0, row < positions.length ? takenBy(positions[row]!) : 0);
+      }
+      return total * bytesOfPosition;
+    },
+    arrange(from, positions, room = longest(positions)) {
+      const wanted = rounded(room);
+      const keepsCapacity = wanted <= capacity && (sparse || wanted > capacity / 2);
       const keepsRows = from.length <= rows && from.length > rows / 4;
       const changed = [...from.keys()].filter((row) => from[row]! >= 0 && from[row] !== row);
       if (keepsCapacity && keepsRows && !changed.some((row) => from.includes(row))) {
-        const size = heads * capacity * headSize;
-        for (const array of all) {
-          for (const row of changed) array.copyWithin(row * size, from[row]! * size, (from[row]! + 1) * size);
+        for (const target of changed) {
+          const place = { ...everything(), capacity, at: 0 };
+          copyPositions(
+            shape,
+            { ...place, row: from[target]! },
+            { ...place, row: target },
+            positions[target]!,
+          );
         }
+        positions.forEach((count, row) => {
+          taken[row] = Math.max(taken[row] ?? 0, takenBy(count));
+        });
         return;
       }
-      const nextCapacity = keepsCapacity ? capacity : wanted;
+      // Rows to come cost nothing before they are written to.
       const spare = keepsRows ? rows : from.length < rows ? 0 : Math.ceil(1.5 * rows);
-      const bound = nextCapacity === 0 ? 0 : Math.floor(most / nextCapacity);
-      resize(from, Math.max(from.length, Math.min(spare, bound)), nextCapacity);
+      resize(from, positions, Math.max(from.length, spare), keepsCapacity ? capacity : wanted);
     },
-    trim(count, positions) {
-      const wanted = rounded(positions);
-      if (count === rows && wanted === capacity) return;
-      resize([...Array(count).keys()], count, wanted);
+    trim(from, positions) {
+      const nextCapacity = rounded(longest(positions));
+      const isTrim =
+        from.every((row, target) => row === target) &&
+        (sparse || nextCapacity === capacity) &&
+        taken.every((count, row) => count === (row < positions.length ? takenBy(positions[row]!) : 0));
+      if (!isTrim) resize(from, positions, from.length, nextCapacity);
     },
     view(start, end) {
       // Asked for at each step, and nearly always the same.
@@ -137,4 +171,8 @@ export function createKeyValueCache(shape: CacheShape): KeyValueCache {
       copyPositions(shape, from, { ...everything(), capacity, row, at }, count);
     },
   };
+}
+
+function longest(positions: readonly number[]): number {
+  return positions.reduce((most, count) => Math.max(most, count), 0);
 }

@@ -18,15 +18,16 @@ export function bytesOfPosition({
   return 2 * layers * heads * headSize * Float32Array.BYTES_PER_ELEMENT;
 }
 
-/** Positions of rows of a cache that each have room for the longest, in steps. */
-export function paddedPositions(lengths: readonly number[], step: number): number {
-  const longest = lengths.reduce((most, length) => Math.max(most, length), 0);
-  return lengths.length * Math.ceil(longest / step) * step;
+/** Positions that rows of a cache take, in steps: their own in a sparse one, else each as many as the longest. */
+export function positionsTaken(lengths: readonly number[], step: number, sparse: boolean): number {
+  const rounded = (length: number) => Math.ceil(length / step) * step;
+  if (sparse) return lengths.reduce((total, length) => total + rounded(length), 0);
+  return lengths.length * rounded(lengths.reduce((most, length) => Math.max(most, length), 0));
 }
 
 /** Bytes of keys and values that a sequence needs alone: its prompt is read in one place, and continued in another. */
 export function bytesAlone(config: ModelConfig, step: number, prompt: number, room: number): number {
-  return (paddedPositions([prompt], step) + paddedPositions([room], step)) * bytesOfPosition(config);
+  return positionsTaken([prompt, room], step, true) * bytesOfPosition(config);
 }
 
 /**

@@ -3,7 +3,7 @@ import { readLength } from "../models/read-length.ts";
 import type { Tensor } from "../models/safetensors.ts";
 import { createBlockKeys } from "./block-keys.ts";
 import { createKeyValueCache, type KeyValueCache } from "./key-value-cache.ts";
-import { bytesOfPosition, paddedPositions } from "./memory-check.ts";
+import { bytesOfPosition, positionsTaken } from "./memory-check.ts";
 import { nextTokenOf, prepareAll, tempered, wantedBy } from "./next-tokens.ts";
 import { blockLength, type PrefixStore } from "./prefix-store.ts";
 import type { NextToken } from "./sample-token.ts";
@@ -32,16 +32,20 @@ export interface ReadPrompt {
 export interface PromptReader {
   /** Sequences whose prompts are being read. */
   sequences(): Sequence[];
-  /** Bytes of keys and values that prompts may come to need, were `more` to be read. */
+  /** Bytes of keys and values that prompts need to their end, were `more` to be read. */
   needs(more: readonly Sequence[]): number;
-  /** Bytes of keys and values that it holds. */
+  /** Bytes of keys and values that it holds, or will need. */
   bytes(): number;
   add(sequence: Sequence): void;
+  /** Reads no more for a sequence. */
+  remove(sequence: Sequence): void;
   /** Whether there are prompts to read. */
   isReading(): boolean;
   /** Reads a part of the first prompts; those that have been read to their end are handed over, and forgotten. */
   step(finished: (prompts: readonly ReadPrompt[], cache: KeyValueCache) => void): Promise<void>;
-  /** Gives back the memory of keys and values, if no prompt is being read. */
+  /** Gives back the memory of keys and values that the prompts being read don't need now. */
+  trim(): void;
+  /** The same, if no prompt is being read. */
   rest(): void;
 }
 
@@ -72,7 +76,13 @@ export function createPromptReader(
 ): PromptReader {
   const { config } = model;
   const { num_hidden_layers: layers, num_key_value_heads: heads, head_dim: headSize } = config;
-  const cache = createKeyValueCache({ layers, heads, headSize, step: model.capacityStep });
+  const cache = createKeyValueCache({
+    layers,
+    heads,
+    headSize,
+    step: model.capacityStep,
+    sparse: model.isSparse,
+  });
   const blockKeys = createBlockKeys();
   /** In the order in which they came. */
   let readings: Reading[] = [];
@@ -88,13 +98,6 @@ export function createPromptReader(
     }
     return kept;
   };
-
-  /** Positions that prompts may come to fill in the cache, each with as much room as the longest. */
-  const planned = (more: readonly Sequence[]) =>
-    paddedPositions(
-      [...readings, ...more].map(({ prompt }) => prompt.length),
-      model.capacityStep,
-    );
 
   const longestPrompt = () => longest(readings.map(({ prompt }) => prompt.length));
 
@@ -122,11 +125,12 @@ export function createPromptReader(
   const arrange = (runs: readonly Reading[][], kept: ReadonlyMap<Reading, KeyValues[]>) => {
     const taken = new Set(runs.flat());
     const order = [...taken, ...readings.filter((reading) => !taken.has(reading))];
-    const ends = runs.map((run) => longest(run.map(({ length }) => length)) + run[0]!.next.length);
+    const padded = new Map(
+      runs.flatMap((run) => run.map((reading) => [reading, longest(run.map(({ next }) => next.length))])),
+    );
     cache.arrange(
       order.map(({ row }) => row),
-      longest([...order.map(({ length }) => length), ...ends]),
-      planned([]),
+      order.map((reading) => reading.length + (padded.get(reading) ?? 0)),
     );
     order.forEach((reading, row) => {
       reading.row = row;
@@ -152,6 +156,7 @@ export function createPromptReader(
       inverseTemperatures: tempered(taken.map(({ sequences: [sequence] }) => sequence)),
       ...(adapter && { adapter }),
     });
+    for (const sequence of ending) sequence.length = sequence.prompt.length;
     await prepareAll(ending);
     return output;
   };
@@ -168,10 +173,7 @@ export function createPromptReader(
     keep(reading);
     reading.length += reading.next.length;
     if (!isRead(reading)) return;
-    for (const sequence of reading.sequences) {
-      sequence.length = reading.length;
-      sequence.advance(next);
-    }
+    for (const sequence of reading.sequences) sequence.advance(next);
   };
 
   const read = async (taken: readonly Reading[]) => {
@@ -189,14 +191,31 @@ export function createPromptReader(
     }
   };
 
+  const trim = () => {
+    const begun = readings.filter(({ row }) => row >= 0);
+    cache.trim(
+      begun.map(({ row }) => row),
+      begun.map(({ length }) => length),
+    );
+    begun.forEach((reading, row) => {
+      reading.row = row;
+    });
+  };
   const rest = () => {
-    if (readings.length === 0) cache.trim(0, 0);
+    if (readings.length === 0) trim();
+  };
+
+  const needs = (more: readonly Sequence[]) => {
+    const prompts = readings.map(({ prompt }) => prompt);
+    for (const { prompt } of more) if (!prompts.some((other) => isEqual(other, prompt))) prompts.push(prompt);
+    const lengths = prompts.map(({ length }) => length);
+    return positionsTaken(lengths, model.capacityStep, model.isSparse) * bytesOfPosition(config);
   };
 
   return {
     sequences: () => readings.flatMap((reading) => reading.sequences),
-    needs: (more) => planned(more) * bytesOfPosition(config),
-    bytes: () => cache.bytes(),
+    needs,
+    bytes: () => Math.max(cache.bytes(), needs([])),
     isReading: () => readings.length > 0,
     add(sequence) {
       const { prompt, temperature, trajectory } = sequence;
@@ -208,6 +227,12 @@ export function createPromptReader(
         const keys = blockKeys(origin, trajectory, prompt);
         readings.push({ prompt, keys, sequences: [sequence], row: -1, length: 0, next: [] });
       }
+    },
+    remove(sequence) {
+      for (const { sequences } of readings) {
+        if (sequences.includes(sequence)) sequences.splice(sequences.indexOf(sequence), 1);
+      }
+      readings = readings.filter(({ sequences }) => sequences.length > 0);
     },
     async step(finished) {
       readings = readings.filter(({ sequences }) => !sequences.every(({ done }) => done));
@@ -221,6 +246,7 @@ export function createPromptReader(
       readings = readings.filter((reading) => !isRead(reading));
       if (cache.bytes() > bytesKept) rest();
     },
+    trim,
     rest,
   };
 }

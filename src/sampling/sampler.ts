@@ -6,10 +6,10 @@ import { quantizedBytes } from "../models/weight-sources.ts";
 import type { Activations } from "../onnx/quantized-product.ts";
 import type { Target } from "../onnx/target.ts";
 import { createUsage } from "../onnx/usage.ts";
+import { type Batch, createBatch } from "./batch.ts";
 import { createDecoders, type DecoderLease } from "./decoders.ts";
-import { createLanes, type Lanes } from "./lanes.ts";
 import { bytesAlone, checkMemory, mebibytes, planMemory } from "./memory-check.ts";
-import { createPrefixStore } from "./prefix-store.ts";
+import { blockLength, createPrefixStore } from "./prefix-store.ts";
 import { createSequence, emptySample, type Sample, type SampleRequest, type Sequence } from "./sequence.ts";
 
 /** What a sampler is made of. */
@@ -57,7 +57,7 @@ export interface Sampler {
 
 interface Version {
   decoder: DecoderLease;
-  lanes: Lanes;
+  batch: Batch;
   waiting: Sequence[];
   open: Set<Sequence>;
 }
@@ -94,6 +94,7 @@ export function createSampler(options: SamplerOptions): Sampler {
   const loading = new Map<number, Promise<void>>();
   /** Decoders that there were at once. */
   let mostDecoders = 0;
+  let arrivals = 0;
   /** What is being done with requests, until none is left. */
   let working: Promise<void> | undefined;
   let resting: NodeJS.Timeout | undefined;
@@ -141,33 +142,41 @@ export function createSampler(options: SamplerOptions): Sampler {
     await makeRoom(folder);
     const decoder = await decoders.open(folder);
     const { model, adapter } = decoder;
-    const lanes = createLanes({ model, store, origin: `version ${number}`, ...(adapter && { adapter }) });
-    versions.set(number, { decoder, lanes, waiting: [], open: new Set() });
+    const batch = createBatch({ model, store, origin: `version ${number}`, ...(adapter && { adapter }) });
+    versions.set(number, { decoder, batch, waiting: [], open: new Set() });
     mostDecoders = Math.max(mostDecoders, decoders.count());
   };
 
+  const sum = (of: (batch: Batch) => number) =>
+    [...versions.values()].reduce((total, { batch }) => total + of(batch), 0);
+
   /** Lets those that wait join as long as there are slots and memory, first come first served. */
   const join = (version: Version) => {
-    const all = [...versions.values()].map(({ lanes }) => lanes);
-    const sum = (of: (lanes: Lanes) => number) => all.reduce((total, lanes) => total + of(lanes), 0);
+    const { batch } = version;
     const waiting = version.waiting.filter(({ done }) => !done);
-    const first = waiting.slice(0, Math.max(0, slots - sum((lanes) => lanes.size())));
-    const left = (of: (lanes: Lanes) => number) => keyValueBytes - sum(of) + of(version.lanes);
-    let admitted = version.lanes.admit(
-      first,
-      left((lanes) => lanes.bytes()),
-    );
-    const next = first[admitted];
-    const enough = left((lanes) => lanes.needs());
-    if (next && version.lanes.hasRoom(next, enough)) {
-      for (const lanes of all) lanes.trim();
-      admitted += version.lanes.admit(
-        first.slice(admitted),
-        left((lanes) => lanes.bytes()),
-      );
+    const free = slots - sum(({ size }) => size());
+    const others = sum(({ needs }) => needs(blockLength)) - batch.needs(blockLength);
+    const joining: Sequence[] = [];
+    for (const sequence of waiting.slice(0, Math.max(0, free))) {
+      if (others + batch.needs(blockLength, [...joining, sequence]) > keyValueBytes) break;
+      joining.push(sequence);
     }
-    version.waiting = waiting.slice(admitted);
-    store.limit(keyValueBytes - sum((lanes) => lanes.bytes()));
+    version.waiting = waiting.slice(joining.length);
+    batch.join(joining.filter((sequence) => sequence.begin()));
+  };
+
+  /** Has the youngest give way where the next step needs more memory than there is; it waits to join again. */
+  const makeMemory = () => {
+    while (sum(({ needs }) => needs(0)) > keyValueBytes) {
+      const [last] = [...versions.values()]
+        .flatMap((version) => ({ version, sequence: version.batch.youngest() }))
+        .sort((a, b) => (b.sequence?.arrival ?? -1) - (a.sequence?.arrival ?? -1));
+      if (!last?.sequence) break;
+      last.version.batch.leave(last.sequence);
+      last.version.waiting.unshift(last.sequence);
+    }
+    if (sum(({ bytes }) => bytes()) > keyValueBytes) for (const { batch } of versions.values()) batch.trim();
+    store.limit(keyValueBytes - sum(({ bytes }) => bytes()));
   };
 
   const work = async () => {
@@ -183,7 +192,8 @@ export function createSampler(options: SamplerOptions): Sampler {
       for (const version of busy) {
         try {
           if (version.waiting.length > 0) join(version);
-          await version.lanes.step();
+          makeMemory();
+          await version.batch.step();
         } catch (error) {
           for (const sequence of [...version.open]) sequence.fail(failureOf(error));
         }
@@ -191,7 +201,7 @@ export function createSampler(options: SamplerOptions): Sampler {
     }
     working = undefined;
     resting = setTimeout(() => {
-      for (const { lanes } of versions.values()) lanes.rest();
+      for (const { batch } of versions.values()) batch.rest();
     }, restAfter).unref();
   };
 
@@ -211,7 +221,7 @@ export function createSampler(options: SamplerOptions): Sampler {
     }
     return new Promise((finish, fail) => {
       const settled = (sequence: Sequence) => version.open.delete(sequence);
-      const limits = { limit, stopTokens, decode: options.decode };
+      const limits = { arrival: arrivals++, limit, stopTokens, decode: options.decode };
       const sequence = createSequence(request, limits, { settled, finish, fail });
       version.open.add(sequence);
       version.waiting.push(sequence);

@@ -37,6 +37,8 @@ export function emptySample(): Sample {
 
 /** A request on its way: in the queue, then in a row of a batch. */
 export interface Sequence {
+  /** The number of those that came before it. */
+  readonly arrival: number;
   /** Whose turn it is. */
   readonly trajectory: string;
   readonly prompt: readonly number[];
@@ -54,8 +56,13 @@ export interface Sequence {
   begin(): boolean;
   /** Finds out what the grammar allows next; to be awaited before `advance`. Undefined without a grammar. */
   prepare?: () => Promise<void>;
-  /** Samples the next token; finishes at a stop or the limit. */
+  /**
+   * Samples the token after the first `length` positions; finishes at a stop or the limit. Does nothing while tokens are
+   * decoded again that were sampled before it gave way.
+   */
   advance(next: NextToken): void;
+  /** Gives up its keys and values; what it has sampled stays. */
+  giveWay(): void;
   fail(error: unknown): void;
 }
 
@@ -66,8 +73,10 @@ export interface SequenceHandlers {
   fail(error: unknown): void;
 }
 
-/** When a sequence ends. */
+/** When a sequence came, and when it ends. */
 export interface SequenceLimits {
+  /** The number of those that came before it. */
+  arrival: number;
   /** Tokens it may sample. */
   limit: number;
   stopTokens: ReadonlySet<number>;
@@ -89,6 +98,8 @@ export function createSequence(
   const restrictions: Restrictions | undefined =
     penalized || constraint ? { seen: new Set(penalized ? request.tokens : []) } : undefined;
   const sample = emptySample();
+  let begun = false;
+  const isBehind = () => sequence.length < request.tokens.length + sample.tokens.length;
   const abort = () => sequence.fail(signal?.reason);
   const settle = () => {
     sequence.done = true;
@@ -113,6 +124,7 @@ export function createSequence(
   };
 
   const sequence: Sequence = {
+    arrival: limits.arrival,
     trajectory: request.key.trajectory,
     prompt: request.tokens,
     tokens: sample.tokens,
@@ -124,24 +136,28 @@ export function createSequence(
     ...(constraint &&
       restrictions && {
         async prepare() {
-          if (!sequence.done) restrictions.allowed = await constraint.allowed();
+          if (!sequence.done && !isBehind()) restrictions.allowed = await constraint.allowed();
         },
       }),
     begin() {
       try {
-        if (!sequence.done) request.onBegin?.();
+        if (!sequence.done && !begun) request.onBegin?.();
+        begun = true;
       } catch (error) {
         sequence.fail(error);
       }
       return !sequence.done;
     },
     advance(next) {
-      if (sequence.done) return;
+      if (sequence.done || isBehind()) return;
       try {
         take(next);
       } catch (error) {
         sequence.fail(error);
       }
+    },
+    giveWay() {
+      sequence.length = 0;
     },
     fail(error) {
       if (sequence.done) return;

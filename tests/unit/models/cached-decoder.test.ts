@@ -73,10 +73,19 @@ async function readInParts(config: ModelConfig, sources: WeightSources, part: nu
   const model = await createCachedDecoder(config, sources, { threads: 2 });
   models.push(model);
   const { num_hidden_layers: layers, num_key_value_heads: heads, head_dim: headSize } = config;
-  const cache = createKeyValueCache({ layers, heads, headSize, step: model.capacityStep });
+  const cache = createKeyValueCache({
+    layers,
+    heads,
+    headSize,
+    step: model.capacityStep,
+    sparse: model.isSparse,
+  });
   const found: { row: number; at: number; logits: Float32Array }[] = [];
   for (let start = 0; start < 64; start += part) {
-    cache.arrange([0, 1, 2, 3], start + part);
+    cache.arrange(
+      [0, 1, 2, 3],
+      sequences.map(() => start + part),
+    );
     const lengths = sequences.map((sequence) => Math.min(start, sequence.length));
     const fresh = sequences.map((sequence) => sequence.slice(start, start + part));
     const padded = fresh.map((tokens) => (tokens.length === 0 ? [0] : tokens));

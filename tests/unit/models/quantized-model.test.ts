@@ -111,9 +111,15 @@ async function sampledLogProbabilities(folder: string): Promise<Float32Array[]> 
   const shapes = new Map([...adapter].map(([name, { shape }]) => [name, shape]));
   const options = { threads: 1, adapter: { scale: lora.alpha / lora.rank, shapes } };
   const model = await createCachedDecoder(config, await weightSources(folder), options);
-  const cache = createKeyValueCache({ layers: 3, heads: 2, headSize: 16, step: model.capacityStep });
+  const cache = createKeyValueCache({
+    layers: 3,
+    heads: 2,
+    headSize: 16,
+    step: model.capacityStep,
+    sparse: model.isSparse,
+  });
   const found = sequences.map(({ tokens }) => new Float32Array(tokens.length - 1));
-  cache.arrange([0, 1, 2], 64);
+  cache.arrange([0, 1, 2], [64, 64, 64]);
   for (let at = 0; at < 29; at++) {
     const tokens = sequences.map(({ tokens }) => [tokens[at] ?? 0]);
     const past = { ...cache.view(0, 3), capacity: cache.capacity(), lengths: [at, at, at] };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createKeyValueCache, type KeyValueCache } from "../../../src/sampling/key-value-cache.ts";
 
-const shape = { layers: 2, heads: 2, headSize: 2, step: 32 };
+const shape = { layers: 2, heads: 2, headSize: 2, step: 32, sparse: false };
 
 /** Keys and values of one row, `length` positions; each number tells its layer, head, position and index. */
 function fresh(length: number, offset: number) {
@@ -14,6 +14,11 @@ function fresh(length: number, offset: number) {
   return { keys: [layer(1e4), layer(2e4)], values: [layer(3e4), layer(4e4)] };
 }
 
+/** So many positions for each row. */
+function each(positions: number, rows: number): number[] {
+  return Array.from({ length: rows }, () => positions);
+}
+
 /** The first `count` positions of a row and head of a layer's keys. */
 function keysOf(cache: KeyValueCache, row: number, head: number, count: number) {
   const start = head * cache.capacity() * 2;
@@ -23,37 +28,37 @@ function keysOf(cache: KeyValueCache, row: number, head: number, count: number) 
 test("keeps positions while it grows, shrinks and moves rows", () => {
   const cache = createKeyValueCache(shape);
   expect(cache.view(0, 0).keys[0]).toHaveLength(0);
-  cache.arrange([-1, -1, -1], 3);
+  cache.arrange([-1, -1, -1], each(3, 3));
   expect(cache.capacity()).toBe(32);
   cache.write(1, 0, fresh(4, 0), { row: 0, length: 4, count: 3 });
-  cache.arrange([0, 1, 2], 200);
+  cache.arrange([0, 1, 2], each(200, 3));
   cache.write(1, 3, fresh(1, 500), { row: 0, length: 1, count: 1 });
   const expected = [21000, 21001, 21010, 21011, 21020, 21021, 21500, 21501];
   expect(cache.capacity()).toBe(224);
   expect(keysOf(cache, 1, 1, 4)).toEqual(expected);
-  cache.arrange([1, -1], 200);
-  cache.arrange([0, 1], 113);
+  cache.arrange([1, -1], each(200, 2));
+  cache.arrange([0, 1], each(113, 2));
   expect(cache.capacity()).toBe(224);
-  cache.arrange([0, 1], 4);
+  cache.arrange([0, 1], each(4, 2));
   expect(cache.capacity()).toBe(32);
   expect(keysOf(cache, 0, 1, 4)).toEqual(expected);
 });
 
 test("rows change places with each other", () => {
   const cache = createKeyValueCache(shape);
-  cache.arrange([-1, -1, -1], 1);
+  cache.arrange([-1, -1, -1], each(1, 3));
   for (const row of [0, 1, 2]) {
     cache.write(row, 0, fresh(1, row), { row: 0, length: 1, count: 1 });
   }
-  cache.arrange([1, 2, 0], 1);
+  cache.arrange([1, 2, 0], each(1, 3));
   expect([0, 1, 2].map((row) => keysOf(cache, row, 0, 1)[0])).toEqual([20001, 20002, 20000]);
-  cache.arrange([], 0);
+  cache.arrange([], []);
   expect([cache.rows(), cache.capacity()]).toEqual([0, 0]);
 });
 
 test("a view holds its rows, without copying", () => {
   const cache = createKeyValueCache(shape);
-  cache.arrange([-1, -1, -1], 1);
+  cache.arrange([-1, -1, -1], each(1, 3));
   const view = cache.view(1, 3);
   expect(view.values[0]).toHaveLength(2 * 2 * 32 * 2);
   cache.write(1, 0, fresh(1, 7), { row: 0, length: 1, count: 1 });
@@ -61,17 +66,17 @@ test("a view holds its rows, without copying", () => {
 });
 
 test("while it grows, it holds no second copy of all", () => {
-  const cache = createKeyValueCache({ layers: 8, heads: 4, headSize: 32, step: 64 });
+  const cache = createKeyValueCache({ layers: 8, heads: 4, headSize: 32, step: 64, sparse: false });
   const rows = [0, 1, 2, 3, 4, 5, 6, 7];
   cache.arrange(
     rows.map(() => -1),
-    2048,
+    each(2048, 8),
   );
   const filled = cache.view(0, 8);
   [...filled.keys, ...filled.values].forEach((array, index) => void array.fill(index + 1));
   const [megabytes, before] = [cache.bytes() / 2 ** 20, process.resourceUsage().maxRSS / 2 ** 10];
   expect(megabytes).toBe(128);
-  cache.arrange(rows, 3072);
+  cache.arrange(rows, each(3072, 8));
   expect(cache.bytes() / 2 ** 20).toBe(192);
   expect(process.resourceUsage().maxRSS / 2 ** 10 - before).toBeLessThan(64 + 40);
   const { keys, values } = cache.view(7, 8);
@@ -80,18 +85,38 @@ test("while it grows, it holds no second copy of all", () => {
   });
 });
 
-test("room for rows to come is taken within bounds, and given back when asked", () => {
+test("room for rows to come is given back when asked", () => {
   const cache = createKeyValueCache(shape);
   const rows = (count: number) => [...Array(count).keys()];
-  cache.arrange(rows(4), 20, 1000);
-  cache.arrange(rows(5), 20, 1000);
+  cache.arrange(rows(4), each(20, 4));
+  cache.arrange(rows(5), each(20, 5));
   expect([cache.rows(), cache.capacity()]).toEqual([6, 32]);
-  cache.arrange(rows(7), 20, 8 * 32);
-  expect(cache.rows()).toBe(8);
-  cache.arrange(rows(7), 40, 8 * 32);
-  expect([cache.rows(), cache.capacity()]).toEqual([7, 64]);
   cache.write(1, 0, fresh(4, 0), { row: 0, length: 4, count: 3 });
-  cache.trim(2, 3);
+  cache.trim([0, 1], [3, 3]);
   expect([cache.rows(), cache.capacity(), cache.bytes()]).toEqual([2, 32, 2 * 2 * 2 * 2 * 32 * 2 * 4]);
   expect(keysOf(cache, 1, 1, 3)).toEqual([21000, 21001, 21010, 21011, 21020, 21021]);
+});
+
+test("in a sparse cache a row takes what it has, rounded up, and what was taken stays until it is trimmed", () => {
+  const cache = createKeyValueCache({ ...shape, sparse: true });
+  const positions = () => cache.bytes() / (2 * 2 * 2 * 2 * 4);
+  cache.arrange([-1, -1], [20, 100], 500);
+  expect([cache.capacity(), positions()]).toEqual([512, 32 + 128]);
+  expect(cache.bytes([300]) / (2 * 2 * 2 * 2 * 4)).toBe(320 + 128);
+  cache.write(1, 0, fresh(4, 0), { row: 0, length: 4, count: 3 });
+  cache.arrange([1], [3]);
+  expect(positions()).toBe(32 + 128);
+  cache.trim([0], [3]);
+  expect(positions()).toBe(32);
+  expect(keysOf(cache, 0, 1, 3)).toEqual([21000, 21001, 21010, 21011, 21020, 21021]);
+});
+
+test("room that no row has written to takes no memory", () => {
+  const cache = createKeyValueCache({ layers: 8, heads: 4, headSize: 32, step: 64, sparse: true });
+  const before = process.resourceUsage().maxRSS / 2 ** 10;
+  cache.arrange([-1, -1, -1, -1], [64, 64, 64, 64], 2 ** 15);
+  const { keys } = cache.view(0, 4);
+  for (const array of keys) array[2 ** 14] = 1;
+  expect(keys[0]!.byteLength * 16).toBe(2 ** 30);
+  expect(process.resourceUsage().maxRSS / 2 ** 10 - before).toBeLessThan(64);
 });
