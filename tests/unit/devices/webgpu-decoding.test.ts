@@ -11,7 +11,13 @@ beforeAll(useSwiftShader);
 
 /** Two prompts, and a token after each: the logits of both runs, and all keys and values. */
 async function twoRuns(model: CachedDecoder): Promise<Float32Array[]> {
-  const cache = createKeyValueCache({ layers: 2, heads: 2, headSize: 8, step: model.capacityStep, sparse: model.isSparse });
+  const cache = createKeyValueCache({
+    layers: 2,
+    heads: 2,
+    headSize: 8,
+    step: model.capacityStep,
+    sparse: model.isSparse,
+  });
   cache.arrange([-1, -1], [6, 6]);
   const run = async (tokens: number[][], length: number) => {
     const past = { ...cache.view(0, 2), capacity: cache.capacity(), lengths: [length, length] };
