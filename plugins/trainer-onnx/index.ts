@@ -30,7 +30,7 @@ const plugin: TrainerPlugin = {
     const { reference, base, ...policy } = await readPolicy(folders, model.lora);
     const state =
       folders.state === undefined
-        ? startingState(model, policy, seed)
+        ? startingState(model, policy, seed, config.optimizerBits)
         : await readTrainerState(folders.state, policy);
     const loss = lossPlugin && (await loadLoss(lossPlugin));
     const settings: TrainingSettings = {
@@ -85,6 +85,10 @@ const plugin: TrainerPlugin = {
       const reason = `is ${given.valueCoefficient}, but critic is model, whose loss is no part of the policy's`;
       problems.push({ key: "valueCoefficient", reason, help: "Remove it." });
     }
+    if (config.optimizerBits === 8 && config.device === "webgpu") {
+      const help = "Remove it, or take the device cpu or cuda.";
+      problems.push({ key: "optimizerBits", reason: "is 8, which the device webgpu does not have", help });
+    }
     const needed = correctionReason(surroundings);
     if (needed !== undefined && settings.importanceCorrection === "none") {
       const help = "Remove it: it is then token-truncate. Or set it to that or to sequence-truncate.";
@@ -126,7 +130,8 @@ function startingState(
   model: Parameters<typeof freshTrainerState>[0],
   { weights, adapter }: Pick<TrainerState, "weights" | "adapter">,
   seed: number,
+  optimizerBits: 8 | 32,
 ): TrainerState {
-  const fresh = freshTrainerState(model, weights, seed);
+  const fresh = freshTrainerState(model, weights, seed, optimizerBits);
   return adapter.size > 0 ? { ...fresh, adapter } : fresh;
 }

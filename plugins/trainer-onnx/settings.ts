@@ -9,6 +9,15 @@ export function readConfig(config: JsonObject): TrainerConfig {
 /** The settings of a configuration: the algorithm's, but for what it says. The learning rate is there once it is resolved. */
 export function trainingSettings(config: TrainerConfig): TrainingSettings {
   const { algorithm, learningRate = Number.NaN, decaySteps = 1, beta2, ...given } = config;
-  const { lora: _, device, precision, threads, maxTokensPerRun, recompute, ...numbers } = given;
+  const {
+    lora: _,
+    device,
+    precision,
+    threads,
+    maxTokensPerRun,
+    recompute,
+    optimizerBits,
+    ...numbers
+  } = given;
   return { ...algorithmPresets[algorithm], ...numbers, learningRate, decaySteps, betas: [0.9, beta2] };
 }

@@ -1,7 +1,13 @@
 import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { readSafetensors, type Tensor, type TrainerState, writeSafetensors } from "everturn/engine";
+import {
+  readSafetensors,
+  readTensors,
+  type Tensor,
+  type TrainerState,
+  writeSafetensors,
+} from "everturn/engine";
 
 const valueHeadFile = "value-head.safetensors";
 const optimizerFile = "optimizer.safetensors";
@@ -48,7 +54,7 @@ async function readParts(folder: string, prefix: string): Promise<Parts> {
   return {
     ...JSON.parse(await readFile(at(countersFile), "utf8")),
     valueHead: await readSafetensors(at(valueHeadFile)),
-    optimizer: await readSafetensors(at(optimizerFile)),
+    optimizer: await readTensors(at(optimizerFile)),
   };
 }
 

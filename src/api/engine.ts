@@ -46,6 +46,7 @@ export { type AlgorithmSettings, algorithmPresets, comparesTurns } from "../lear
 export { algorithmProblems, type SettingProblem } from "../learning/algorithm-problems.ts";
 export type { LoraSettings } from "../learning/lora.ts";
 export type { LossFunction, LossTensors } from "../learning/loss-function.ts";
+export type { OptimizerState } from "../learning/optimizer-state.ts";
 export { learningRateAt } from "../learning/schedule.ts";
 export { createTrainer, type PolicyTrainer, type TrainerOptions } from "../learning/trainer.ts";
 export { freshTrainerState, type TrainerState } from "../learning/trainer-state.ts";
@@ -66,7 +67,13 @@ export {
   writeNextPolicyFolder,
   writePolicyFolder,
 } from "../models/policy-folder.ts";
-export { readSafetensors, type Tensor, writeSafetensors } from "../models/safetensors.ts";
+export {
+  type ByteTensor,
+  readSafetensors,
+  readTensors,
+  type Tensor,
+  writeSafetensors,
+} from "../models/safetensors.ts";
 export { stopTokenIds, writeStopTokens } from "../models/stop-tokens.ts";
 export { type FrozenBase, readFrozenWeights } from "../models/weight-sources.ts";
 export {

@@ -1,12 +1,24 @@
-import type { AdamWKernel, AdamWRates, AdamWRow } from "./adamw-kernel.ts";
+import type { AdamWKernel, AdamWRates, AdamWRow, Arrays, Moments, NumberKinds } from "./adamw-kernel.ts";
 
 /** What threads do together on some gradients: update their parameters, or add up squares. */
-export interface AdamWJob<Numbers> {
-  gradients: readonly Numbers[];
+export interface AdamWJob<Numbers extends NumberKinds = Arrays> {
+  gradients: readonly Numbers["floats"][];
   /** Numbers of each gradient. */
   counts: readonly number[];
   /** A row for each gradient. Without it squares are added up. */
   update?: { rows: readonly AdamWRow<Numbers>[]; rates: AdamWRates };
+}
+
+/** Where another thread finds an array. */
+export interface Place {
+  address: bigint;
+  byteLength: number;
+}
+
+/** Arrays by their places. */
+export interface Places {
+  floats: Place;
+  bytes: Place;
 }
 
 /** What threads know of each other's work on a job, in memory that they share. */
@@ -45,12 +57,39 @@ export function noProgress(pieces: number): AdamWProgress {
   };
 }
 
-/** Does pieces of a job that nobody has begun, until there is none. */
-export function workOn<Numbers>(
+/** Gives what a thread finds at places. */
+export interface Opener<From extends NumberKinds, To extends NumberKinds> {
+  floats: (numbers: From["floats"]) => To["floats"];
+  bytes: (numbers: From["bytes"]) => To["bytes"];
+}
+
+/** A row with its numbers given in another way. */
+export function openRow<From extends NumberKinds, To extends NumberKinds>(
+  { parameter, moments, ...rates }: AdamWRow<From>,
+  open: Opener<From, To>,
+): AdamWRow<To> {
+  return { ...rates, parameter: open.floats(parameter), moments: openMoments(moments, open) };
+}
+
+function openMoments<From extends NumberKinds, To extends NumberKinds>(
+  moments: Moments<From>,
+  { floats, bytes }: Opener<From, To>,
+): Moments<To> {
+  if (moments.bits === 32) return { bits: 32, first: floats(moments.first), second: floats(moments.second) };
+  const { first, second } = moments;
+  return {
+    bits: 8,
+    first: { codes: bytes(first.codes), scales: floats(first.scales) },
+    second: { codes: bytes(second.codes), scales: floats(second.scales) },
+  };
+}
+
+/** Does pieces of a job, whoever else does, until nobody has to begin one. */
+export function workOn<Numbers extends NumberKinds>(
   kernel: AdamWKernel,
   { gradients, counts, update }: AdamWJob<Numbers>,
   { counters, sums }: AdamWProgress,
-  open: (numbers: Numbers, count: number) => Float32Array,
+  open: Opener<Numbers, Arrays>,
 ): void {
   const pieces = piecesOf(counts);
   for (;;) {
@@ -59,17 +98,9 @@ export function workOn<Numbers>(
     if (piece === undefined) return;
     const { index, start, end } = piece;
     try {
-      const arrayOf = (numbers: Numbers) => open(numbers, counts[index]!);
-      const gradient = arrayOf(gradients[index]!);
-      if (update) {
-        const { parameter, first, second, ...rates } = update.rows[index]!;
-        const arrays = {
-          parameter: arrayOf(parameter),
-          first: arrayOf(first),
-          second: arrayOf(second),
-        };
-        kernel.update({ ...arrays, ...rates }, gradient, update.rates, start, end);
-      } else sums[at] = kernel.squares(gradient, start, end);
+      const gradient = open.floats(gradients[index]!);
+      if (update) kernel.update(openRow(update.rows[index]!, open), gradient, update.rates, start, end);
+      else sums[at] = kernel.squares(gradient, start, end);
     } catch (error) {
       Atomics.store(counters, 2, 1);
       throw error;

@@ -2,13 +2,23 @@ import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { type ForeignCalls, foreignCalls } from "../onnx/foreign-calls.ts";
 import { ownModule } from "../package/own-module.ts";
-import { type AdamWJob, type AdamWProgress, finished, noProgress, piecesOf, workOn } from "./adamw-job.ts";
-import { createAdamWKernel } from "./adamw-kernel.ts";
+import {
+  type AdamWJob,
+  type AdamWProgress,
+  finished,
+  noProgress,
+  openRow,
+  type Place,
+  type Places,
+  piecesOf,
+  workOn,
+} from "./adamw-job.ts";
+import { type Arrays, createAdamWKernel } from "./adamw-kernel.ts";
 
 /** Threads that work on the same arrays; the result is the same for any number of them. */
 export interface AdamWThreads {
   /** Does a job, this thread with the others; gives the sum of each piece where squares are added up. */
-  run(job: AdamWJob<Float32Array>): Float64Array;
+  run(job: AdamWJob): Float64Array;
   close(): Promise<void>;
 }
 
@@ -21,10 +31,10 @@ export async function openAdamWThreads(threads: number): Promise<AdamWThreads> {
     run(job) {
       const progress = noProgress(piecesOf(job.counts).length);
       if (calls) {
-        const message: [AdamWJob<bigint>, AdamWProgress] = [atAddresses(calls, job), progress];
+        const message: [AdamWJob<Places>, AdamWProgress] = [byPlaces(calls, job), progress];
         for (const helper of helpers) helper.postMessage(message);
       }
-      workOn(kernel, job, progress, (array) => array);
+      workOn(kernel, job, progress, { floats: (array) => array, bytes: (array) => array });
       finished(progress);
       return progress.sums;
     },
@@ -41,22 +51,11 @@ async function startHelper(): Promise<Worker> {
   return helper;
 }
 
-function atAddresses({ koffi }: ForeignCalls, job: AdamWJob<Float32Array>): AdamWJob<bigint> {
-  const { gradients, counts, update } = job;
-  const address = (array: Float32Array): bigint => koffi.address(array);
-  return {
-    counts,
-    gradients: gradients.map(address),
-    ...(update && {
-      update: {
-        rates: update.rates,
-        rows: update.rows.map(({ parameter, first, second, ...rest }) => ({
-          ...rest,
-          parameter: address(parameter),
-          first: address(first),
-          second: address(second),
-        })),
-      },
-    }),
+function byPlaces({ koffi }: ForeignCalls, { gradients, counts, update }: AdamWJob): AdamWJob<Places> {
+  const place = (array: ArrayBufferView): Place => {
+    return { address: koffi.address(array), byteLength: array.byteLength };
   };
+  const open = { floats: place, bytes: place };
+  const rows = update?.rows.map((row) => openRow<Arrays, Places>(row, open));
+  return { counts, gradients: gradients.map(place), ...(update && rows && { update: { ...update, rows } }) };
 }

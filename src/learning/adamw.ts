@@ -1,13 +1,7 @@
 import type { Tensor } from "../models/safetensors.ts";
-import type { AdamWRow } from "./adamw-kernel.ts";
+import type { AdamWRow, Moments } from "./adamw-kernel.ts";
 import { openAdamWThreads } from "./adamw-threads.ts";
 import { type LearningRates, rateOf } from "./learning-rates.ts";
-
-/** Running means of each parameter's gradient and of its square, by the parameter's name. */
-export interface Moments {
-  first: ReadonlyMap<string, Float32Array>;
-  second: ReadonlyMap<string, Float32Array>;
-}
 
 /** What one update needs to know. */
 export interface AdamWSettings extends LearningRates {
@@ -30,7 +24,7 @@ export interface AdamW {
   update(
     parameters: ReadonlyMap<string, Tensor>,
     gradients: ReadonlyMap<string, Float32Array>,
-    moments: Moments,
+    moments: ReadonlyMap<string, Moments>,
     settings: AdamWSettings,
   ): Promise<void>;
   /** The Euclidean norm of all gradients together. */
@@ -57,13 +51,12 @@ export function createAdamW(threads: number): AdamW {
       const { weightDecay, betas = [0.9, 0.999], gradientScale, update } = settings;
       const firstScale = 1 / (1 - betas[0] ** update);
       const secondScale = 1 / Math.sqrt(1 - betas[1] ** update);
-      const rows = [...gradients.keys()].map((name): AdamWRow<Float32Array> => {
+      const rows = [...gradients.keys()].map((name): AdamWRow => {
         const { data, shape } = parameters.get(name)!;
         const learningRate = rateOf(name, settings);
         return {
           parameter: data,
-          first: moments.first.get(name)!,
-          second: moments.second.get(name)!,
+          moments: moments.get(name)!,
           stepSize: learningRate * firstScale,
           kept: shape.length > 1 ? 1 - learningRate * weightDecay : 1,
         };

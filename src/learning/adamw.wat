@@ -1,8 +1,9 @@
 ;; The inner loops of AdamW over one chunk of numbers, four at a time. `node scripts/generate-wasm.ts` makes
 ;; adamw-module.ts of this file. The memory holds a chunk of each array: parameters, gradients, first moments and
-;; second moments, 4,096 floats (16,384 bytes) each, one after the other.
+;; second moments, 4,096 floats (16,384 bytes) each, one after the other; then what moments of 8 bits need, as
+;; adamw-kernel.ts places it.
 (module
-  (memory (export "memory") 1)
+  (memory (export "memory") 2)
 
   ;; Updates the first `count` (a multiple of 4) parameters and moments of the chunk.
   (func (export "update")
@@ -63,4 +64,95 @@
         (local.set $at (i32.add (local.get $at) (i32.const 16)))
         (br $next)))
     (local.set $lowSum (f64x2.add (local.get $lowSum) (local.get $highSum)))
-    (f64.add (f64x2.extract_lane 0 (local.get $lowSum)) (f64x2.extract_lane 1 (local.get $lowSum)))))
+    (f64.add (f64x2.extract_lane 0 (local.get $lowSum)) (f64x2.extract_lane 1 (local.get $lowSum))))
+
+  ;; Of `count` codes: the value of each, times the scale of its block of 256.
+  (func (export "dequantize")
+    (param $count i32) (param $codes i32) (param $scales i32) (param $values i32) (param $into i32)
+    (local $at i32) (local $scale f32)
+    (block $done
+      (loop $next
+        (br_if $done (i32.ge_u (local.get $at) (local.get $count)))
+        (if (i32.eqz (i32.and (local.get $at) (i32.const 255)))
+          (then
+            (local.set $scale
+              (f32.load (i32.add (local.get $scales) (i32.shr_u (local.get $at) (i32.const 6)))))))
+        (f32.store
+          (i32.add (local.get $into) (i32.shl (local.get $at) (i32.const 2)))
+          (f32.mul
+            (local.get $scale)
+            (f32.load
+              (i32.add
+                (local.get $values)
+                (i32.shl
+                  (i32.load8_u (i32.add (local.get $codes) (local.get $at)))
+                  (i32.const 2))))))
+        (local.set $at (i32.add (local.get $at) (i32.const 1)))
+        (br $next))))
+
+  ;; The other way around: a scale for each block of 256, its largest magnitude; and for each number the level nearest to
+  ;; its magnitude by that. `steps` has, for the upper 16 bits of a magnitude less those of 2^-23, the lowest level that
+  ;; it can be, and `middles` what separates a level from the next one; there is one at most among numbers with the same
+  ;; upper bits. Signed codes are 127 + level, or 127 - level, where the last level is for positive numbers alone; of
+  ;; unsigned ones zero stands for zero alone.
+  (func (export "quantize")
+    (param $count i32) (param $from i32) (param $codes i32) (param $scales i32)
+    (param $steps i32) (param $middles i32) (param $signed i32)
+    (local $at i32) (local $end i32) (local $step i32) (local $level i32)
+    (local $largest f32) (local $value f32) (local $size f32)
+    (block $done
+      (loop $nextBlock
+        (br_if $done (i32.ge_u (local.get $at) (local.get $count)))
+        (local.set $end (i32.add (local.get $at) (i32.const 256)))
+        (if (i32.gt_u (local.get $end) (local.get $count)) (then (local.set $end (local.get $count))))
+        (local.set $largest (f32.const 0))
+        (local.set $step (local.get $at))
+        (loop $nextSize
+          (local.set $largest
+            (f32.max
+              (local.get $largest)
+              (f32.abs
+                (f32.load (i32.add (local.get $from) (i32.shl (local.get $step) (i32.const 2)))))))
+          (local.set $step (i32.add (local.get $step) (i32.const 1)))
+          (br_if $nextSize (i32.lt_u (local.get $step) (local.get $end))))
+        (f32.store
+          (i32.add (local.get $scales) (i32.shr_u (local.get $at) (i32.const 6)))
+          (local.get $largest))
+        (loop $nextNumber
+          (local.set $value (f32.load (i32.add (local.get $from) (i32.shl (local.get $at) (i32.const 2)))))
+          (local.set $size (f32.div (f32.abs (local.get $value)) (local.get $largest)))
+          ;; 0 / 0, where all of a block are zero, is not a number: its level is that of zero.
+          (if (f32.ne (local.get $size) (local.get $size)) (then (local.set $size (f32.const 0))))
+          (local.set $step
+            (i32.sub (i32.shr_u (i32.reinterpret_f32 (local.get $size)) (i32.const 16)) (i32.const 13312)))
+          (local.set $level (i32.const 0))
+          (if (i32.ge_s (local.get $step) (i32.const 0))
+            (then
+              (local.set $level (i32.load8_u (i32.add (local.get $steps) (local.get $step))))
+              (local.set $level
+                (i32.add
+                  (local.get $level)
+                  (f32.gt
+                    (local.get $size)
+                    (f32.load
+                      (i32.add (local.get $middles) (i32.shl (local.get $level) (i32.const 2)))))))))
+          (if (local.get $signed)
+            (then
+              (if (f32.lt (local.get $value) (f32.const 0))
+                (then
+                  (local.set $level
+                    (i32.sub
+                      (i32.const 127)
+                      (i32.sub (local.get $level) (i32.shr_u (local.get $level) (i32.const 7))))))
+                (else (local.set $level (i32.add (local.get $level) (i32.const 127))))))
+            (else
+              (local.set $level
+                (i32.or
+                  (local.get $level)
+                  (i32.and
+                    (i32.eqz (local.get $level))
+                    (f32.gt (local.get $value) (f32.const 0)))))))
+          (i32.store8 (i32.add (local.get $codes) (local.get $at)) (local.get $level))
+          (local.set $at (i32.add (local.get $at) (i32.const 1)))
+          (br_if $nextNumber (i32.lt_u (local.get $at) (local.get $end))))
+        (br $nextBlock)))))

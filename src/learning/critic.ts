@@ -1,17 +1,22 @@
 import type { Tensor } from "../models/safetensors.ts";
+import { bitsOf } from "./optimizer-state.ts";
 import { freshTrainerState, type TrainerState } from "./trainer-state.ts";
 import { type TrainedModel, trainedWeightShapes } from "./training-graphs.ts";
 
 /**
  * The state of a critic that is a model of its own, before it learned anything: it begins with what the policy is, a copy of its weights
- * or of its adapter (frozen weights are shared), with a value head of zeros in place of the language-model head.
+ * or of its adapter (frozen weights are shared), with a value head of zeros in place of the language-model head, and moments of as many bits.
  */
-export function freshCritic(model: TrainedModel, { weights, adapter }: TrainerState): TrainerState {
+export function freshCritic(
+  model: TrainedModel,
+  { weights, adapter, optimizer }: TrainerState,
+): TrainerState {
+  const bits = bitsOf(optimizer);
   const critic = { ...model, critic: true };
   const shapes = trainedWeightShapes(critic);
   const body = new Map([...weights].filter(([name]) => shapes.has(name)));
-  if (adapter.size === 0) return freshTrainerState(critic, copies(body));
-  return { ...freshTrainerState(critic, body), adapter: copies(adapter) };
+  if (adapter.size === 0) return freshTrainerState(critic, copies(body), 0, bits);
+  return { ...freshTrainerState(critic, body, 0, bits), adapter: copies(adapter) };
 }
 
 function copies(tensors: ReadonlyMap<string, Tensor>): Map<string, Tensor> {

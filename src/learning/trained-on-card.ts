@@ -1,8 +1,10 @@
+import { EverturnError } from "../errors/everturn-error.ts";
 import { toDevice } from "../onnx/device-memory.ts";
 import type { DeviceTensor, Outputs, Tensor } from "../onnx/session.ts";
 import { countUpdate } from "./count-update.ts";
 import { createDeviceOptimizer } from "./device-optimizer.ts";
 import type { LearningRates } from "./learning-rates.ts";
+import { momentsInNumbers } from "./optimizer-state.ts";
 import { type TrainerState, trainedParameters } from "./trainer-state.ts";
 import { gradientName } from "./training-graphs.ts";
 import type { UpdateOutcome, UpdateSettings } from "./update.ts";
@@ -28,10 +30,15 @@ export async function trainOnCard(
   const { gradientClip, weightDecay, betas = [0.9, 0.999] } = settings;
   const trained = trainedParameters(state);
   const frozen = new Map([...state.weights].filter(([name]) => !trained.has(name)));
-  const optimizer = await createDeviceOptimizer(trained, state.optimizer, { gradientClip, betas });
+  const moments = momentsInNumbers(state.optimizer);
+  if (!moments) {
+    const reason = "its moments are in 8 bits, which WebGPU's optimizer does not read";
+    throw new EverturnError("TRAINING_STATE_INVALID", { reason });
+  }
+  const optimizer = await createDeviceOptimizer(trained, moments, { gradientClip, betas });
   const still = frozen.size > 0 ? await toDevice(frozen) : undefined;
-  const take = (tensors: ReadonlyMap<string, Tensor>, into: Map<string, Tensor>) => {
-    for (const name of into.keys()) into.set(name, tensors.get(name) ?? into.get(name)!);
+  const take = (tensors: ReadonlyMap<string, Tensor>, into: Map<string, unknown>) => {
+    for (const name of into.keys()) into.set(name, tensors.get(name) ?? into.get(name));
   };
 
   return {

@@ -174,7 +174,7 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
         for (const [index, { run, part, sequences, tiled }] of runs.entries()) {
           const { model, session } = await opened.get(tiled);
           const batch = batchSequences(sequences, config, tiled ? tileSize : 1);
-          const moments = state.updates === 0 ? 2 * gradientBytes : 0;
+          const moments = state.updates === 0 ? byteLength(state.optimizer.values()) : 0;
           const besideBytes = moments + (index > 0 ? gradientBytes : 0);
           if (device === "cpu") checkMemory({ graph: model.graph, batch, samples: part.length, besideBytes });
           const given = objectiveFeeds(objective, part, scalars);
@@ -225,7 +225,7 @@ async function referenceWeights(
   return weights;
 }
 
-function byteLength(tensors: Iterable<Tensor>): number {
+function byteLength(tensors: Iterable<{ data: ArrayBufferView }>): number {
   return Array.from(tensors, ({ data }) => data.byteLength).reduce((total, bytes) => total + bytes, 0);
 }
 

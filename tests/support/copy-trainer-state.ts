@@ -1,5 +1,4 @@
 import type { TrainerState } from "../../src/learning/trainer-state.ts";
-import type { Tensor } from "../../src/models/safetensors.ts";
 
 /** A copy of all that an update changes; weights under an adapter are shared. */
 export function copyTrainerState(state: TrainerState): TrainerState {
@@ -13,6 +12,8 @@ export function copyTrainerState(state: TrainerState): TrainerState {
   };
 }
 
-function copyTensors(tensors: ReadonlyMap<string, Tensor>): Map<string, Tensor> {
-  return new Map([...tensors].map(([name, { shape, data }]) => [name, { shape, data: data.slice() }]));
+function copyTensors<Kind extends { data: { slice(): unknown } }>(
+  tensors: ReadonlyMap<string, Kind>,
+): Map<string, Kind> {
+  return new Map([...tensors].map(([name, tensor]) => [name, { ...tensor, data: tensor.data.slice() }]));
 }

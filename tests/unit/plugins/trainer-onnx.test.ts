@@ -62,6 +62,7 @@ test.each([
   ["all weights", {}],
   ["an adapter, and a critic with one of its own", { lora: { rank: 4 }, critic: "model" }],
   ["a critic that is a model of its own", { critic: "model", valueLearningRate: 0.1, valueWarmupSteps: 1 }],
+  ["moments of 8 bits, a critic's too", { lora: { rank: 256 }, optimizerBits: 8, critic: "model" }],
   [
     "a steered KL coefficient and running rewards",
     { klTarget: 0.01, klHorizon: 10, rewardNormalization: "standardize", rewardClip: 2 },
@@ -137,6 +138,8 @@ test("a configuration that doesn't go together is named key by key", () => {
   expect(keys({}, 8, 1)).toEqual(["importanceCorrection"]);
   expect(keys({ importanceCorrection: "token-truncate" }, 8, 1)).toEqual([]);
   expect(keys({}, 8, 0, ["sampling.topP is 0.95"])).toEqual(["importanceCorrection"]);
+  expect(keys({ optimizerBits: 8 })).toEqual([]);
+  expect(keys({ optimizerBits: 8, device: "webgpu" })).toEqual(["optimizerBits"]);
   expect(keys({ algorithm: "dapo" }, 1)).toEqual(["algorithm", "algorithm"]);
   expect(keys({ leaveOutUniformGroups: true }, 1)).toEqual(["leaveOutUniformGroups"]);
   expect(keys({ algorithm: "rloo", aggregation: "token-mean" })).toEqual(["aggregation"]);
