@@ -57,6 +57,8 @@ export interface CachedDecoder {
   readonly isSplitInvariant: boolean;
   /** Whether runs touch no more of `past` than the positions that rows have: then room beyond costs nothing. */
   readonly isSparse: boolean;
+  /** An array for `past`, of zeros. */
+  allocate(length: number): Float32Array;
   run(request: DecoderRun): Promise<NextTokens>;
   close(): Promise<void>;
 }

@@ -56,6 +56,11 @@ export function createInPlaceDecoder(
     capacityStep: 64,
     isSplitInvariant: config.head_dim <= longestSum,
     isSparse: true,
+    allocate(length) {
+      const array = new Float32Array(length);
+      runtime.makeSparse(array);
+      return array;
+    },
     run: async (request) => run(request),
     async close() {
       tempered?.close();

@@ -4,6 +4,7 @@ import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
 import { foreignCalls } from "./foreign-calls.ts";
 import { runError } from "./run-error.ts";
+import { type MakeSparse, sparseMemory } from "./sparse-memory.ts";
 
 /** A pointer of ONNX Runtime's; what it points to is the runtime's business. */
 export type Pointer = unknown;
@@ -26,6 +27,8 @@ export interface RuntimeFunctions extends Functions {
   readonly memory: Pointer;
   /** Memory of the runtime's, without copying. */
   view(memory: Pointer, bytes: number): ArrayBuffer;
+  /** Has an array of zeros take memory only where it is written to. */
+  readonly makeSparse: MakeSparse;
 }
 
 /**
@@ -121,7 +124,13 @@ async function load(): Promise<RuntimeFunctions> {
   const functions = Object.entries(places).map(([name, place]) => [name, call(place, name)]);
   const all: Functions = Object.fromEntries(functions);
   const memory = made(all.CreateCpuMemoryInfo, deviceAllocator, defaultMemory);
-  return { ...all, environment: environmentOf(all), memory, view: (at, bytes) => koffi.view(at, bytes) };
+  return {
+    ...all,
+    environment: environmentOf(all),
+    memory,
+    view: (at, bytes) => koffi.view(at, bytes),
+    makeSparse: sparseMemory(koffi),
+  };
 }
 
 /** The environment, with a memory for those sessions to share that want it ("session.use_env_allocators"). */

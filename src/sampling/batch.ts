@@ -44,8 +44,8 @@ export interface BatchOptions {
 /** An empty batch. A run that fails fails its sequences, and only them. */
 export function createBatch({ model, adapter, store, origin }: BatchOptions): Batch {
   const { num_hidden_layers: layers, num_key_value_heads: heads, head_dim: headSize } = model.config;
-  const { capacityStep: step, isSparse: sparse } = model;
-  const cache = createKeyValueCache({ layers, heads, headSize, step, sparse });
+  const { capacityStep: step, isSparse: sparse, allocate } = model;
+  const cache = createKeyValueCache({ layers, heads, headSize, step, sparse, allocate });
   const reader = createPromptReader(model, adapter, store, origin);
   let active: Sequence[] = [];
   /** The next run, but for its tokens and lengths, as long as rows stay where they are. */

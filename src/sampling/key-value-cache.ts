@@ -38,6 +38,8 @@ export interface CacheShape {
    * memory by the page, when it is first written to. Else rows have all their room.
    */
   sparse: boolean;
+  /** Makes its arrays; default: as any. */
+  allocate?: (length: number) => Float32Array;
 }
 
 /** Which part of other keys and values to take. */
@@ -49,7 +51,7 @@ export interface FreshRow {
 
 /** An empty cache. */
 export function createKeyValueCache(shape: CacheShape): KeyValueCache {
-  const { layers, heads, headSize, step, sparse } = shape;
+  const { layers, heads, headSize, step, sparse, allocate = (length) => new Float32Array(length) } = shape;
   const bytesOfPosition = 2 * layers * heads * headSize * Float32Array.BYTES_PER_ELEMENT;
   let capacity = 0;
   let rows = 0;
@@ -70,7 +72,7 @@ export function createKeyValueCache(shape: CacheShape): KeyValueCache {
     from: readonly number[],
     positions: readonly number[],
   ): Float32Array => {
-    const array = new Float32Array(rows * heads * capacity * headSize);
+    const array = allocate(rows * heads * capacity * headSize);
     from.forEach((row, target) => {
       const kept = Math.min(before, capacity, positions[target]!) * headSize;
       for (let head = 0; row >= 0 && head < heads; head++) {

@@ -76,13 +76,8 @@ export function createPromptReader(
 ): PromptReader {
   const { config } = model;
   const { num_hidden_layers: layers, num_key_value_heads: heads, head_dim: headSize } = config;
-  const cache = createKeyValueCache({
-    layers,
-    heads,
-    headSize,
-    step: model.capacityStep,
-    sparse: model.isSparse,
-  });
+  const { capacityStep: step, isSparse: sparse, allocate } = model;
+  const cache = createKeyValueCache({ layers, heads, headSize, step, sparse, allocate });
   const blockKeys = createBlockKeys();
   /** In the order in which they came. */
   let readings: Reading[] = [];
@@ -209,7 +204,7 @@ export function createPromptReader(
     const prompts = readings.map(({ prompt }) => prompt);
     for (const { prompt } of more) if (!prompts.some((other) => isEqual(other, prompt))) prompts.push(prompt);
     const lengths = prompts.map(({ length }) => length);
-    return positionsTaken(lengths, model.capacityStep, model.isSparse) * bytesOfPosition(config);
+    return positionsTaken(lengths, step, sparse) * bytesOfPosition(config);
   };
 
   return {

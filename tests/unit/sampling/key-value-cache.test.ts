@@ -1,4 +1,6 @@
+import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
+import { runtimeFunctions } from "../../../src/onnx/runtime-functions.ts";
 import { createKeyValueCache, type KeyValueCache } from "../../../src/sampling/key-value-cache.ts";
 
 const shape = { layers: 2, heads: 2, headSize: 2, step: 32, sparse: false };
@@ -120,3 +122,19 @@ test("room that no row has written to takes no memory", () => {
   expect(keys[0]!.byteLength * 16).toBe(2 ** 30);
   expect(process.resourceUsage().maxRSS / 2 ** 10 - before).toBeLessThan(64);
 });
+
+test.runIf(process.platform === "linux")(
+  "memory that was used before is room again, by small pages",
+  async () => {
+    const runtime = await runtimeFunctions();
+    const array = new Float32Array(2 ** 24).fill(0);
+    const before = process.memoryUsage.rss();
+    runtime!.makeSparse(array);
+    expect((before - process.memoryUsage.rss()) / 2 ** 20).toBeGreaterThan(48);
+    expect(array.every((number) => number === 0)).toBe(true);
+    const areas = (await readFile("/proc/self/smaps", "utf8")).split(/\n(?=[0-9a-f]+-[0-9a-f]+ )/);
+    const asked = areas.filter((area) => /VmFlags:.* nh/.test(area));
+    const sizes = asked.map((area) => Number(/Size: +(\d+) kB/.exec(area)?.[1]) / 2 ** 10);
+    expect(sizes.some((size) => Math.abs(size - 64) < 1)).toBe(true);
+  },
+);
