@@ -106,14 +106,16 @@ export default plugin;
 function quantizationProblems(config: TrainerConfig, { quantization }: PolicyTraits): ConfigurationProblem[] {
   if (quantization === undefined) return [];
   if (config.lora === undefined) {
-    const help = "Add lora: {}, or remove policy.config.quantization.";
-    return [{ key: "lora", reason: `is missing, but policy.config.quantization is ${quantization}`, help }];
+    const help = "Add lora: {}, or train a model of floats, without policy.config.quantization.";
+    return [
+      { key: "lora", reason: `is missing, but the policy's matrices are kept in ${quantization}`, help },
+    ];
   }
   const { device, precision } = config;
   if (device === "cpu" && precision === "float32") return [];
   const key = device === "cpu" ? "precision" : "device";
-  const help = `Remove it, or policy.config.quantization.`;
-  return [{ key, reason: `is ${config[key]}, but policy.config.quantization is ${quantization}`, help }];
+  const help = "Remove it, or train a model of floats, without policy.config.quantization.";
+  return [{ key, reason: `is ${config[key]}, but the policy's matrices are kept in ${quantization}`, help }];
 }
 
 /** The learning rate of updates on examples: rising over the first 8 % of its steps, then a cosine down to 5 %. */

@@ -142,6 +142,8 @@ export interface Plan {
   /** In place of rollouts; at most one of the two. Their epochs have become steps. */
   sft?: Required<Omit<NonNullable<Pipeline["sft"]>, "epochs">>;
   dpo?: Required<Omit<NonNullable<Pipeline["dpo"]>, "epochs">>;
+  /** SHA-256 of the files that the three name, by path. Absent of none, and in plans of earlier releases. */
+  exampleDigests?: Record<string, string>;
   rollout: Filled<
     NonNullable<Pipeline["rollout"]>,
     "dynamicSampling" | "toolRecordings" | "minGroup" | "limits" | "prompts" | "format" | "expression"

@@ -91,6 +91,11 @@ export const errorTable = {
     help: "Add rows to it, or leave out warmStart.",
   },
   EXAMPLES_EMPTY: { message: "{at}: the file has no rows.", retryable: false, help: "Add rows to it." },
+  EXAMPLES_CHANGED: {
+    message: "{file} is not what it was when the run's plan was made, or is gone.",
+    retryable: false,
+    help: "Put back what it was: which of its rows were trained on and held out, and what the reference says of pairs, is recorded by their numbers. To train on other rows, start a new run.",
+  },
   ROWS_TOO_LONG: {
     message: "{at}: {rows} {need}: {list}.",
     retryable: false,

@@ -1,5 +1,6 @@
 import type { MaskedTokens } from "../contracts/policy.ts";
 import type { DemonstratedChat } from "../pipeline/demonstrated-chat.ts";
+import { checkExampleFile, exampleFile } from "../pipeline/example-files.ts";
 import { frameChat, readExamples } from "../pipeline/examples.ts";
 import { offeredTools } from "../pipeline/tool-definitions.ts";
 import { loadPolicy } from "../plugins/registry.ts";
@@ -24,8 +25,9 @@ export interface FramedExamples {
   rows: ExampleRows;
 }
 
-/** Reads the examples that the steps of a run train on. Throws WRONG_CONFIGURATION. */
+/** Reads the examples that the steps of a run train on. Throws WRONG_CONFIGURATION, EXAMPLES_CHANGED. */
 export async function framedExamples(run: OpenRun): Promise<FramedExamples> {
+  checkExampleFile(run.plan, exampleFile(run.plan));
   const { learned, rejected } = await readExamples(run.plan);
   return {
     learned: framedChats(run, learned),

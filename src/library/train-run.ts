@@ -3,8 +3,10 @@ import type { TrainingResult } from "../contracts/run.ts";
 import type { TrackedEnding } from "../contracts/tracker.ts";
 import { changedSources } from "../definitions/digest.ts";
 import { isEverturnError } from "../errors/everturn-error.ts";
+import { checkExampleFile, exampleFile } from "../pipeline/example-files.ts";
 import { writeReport } from "../report/write-report.ts";
 import { type OpenRun, openRun } from "../runs/open-runs.ts";
+import { lastRecordedStep } from "../runs/recorded-steps.ts";
 import type { RunReference } from "../runs/run-reference.ts";
 import { changeRun } from "../supervision/change-run.ts";
 import type { RunSession } from "../supervision/session.ts";
@@ -26,7 +28,7 @@ export interface TrainRun extends Told {
 
 /**
  * Trains a run to its end, from wherever it is: brings everything up, tells the progress, writes the report. Throws what
- * changing the plan, the server, a worker or the training fails with, and INTERRUPTED.
+ * changing the plan, files of examples (EXAMPLES_CHANGED), the server, a worker or the training fails with, and INTERRUPTED.
  */
 export function trainRun({ runs, run }: RunReference, options: TrainRun): Promise<TrainingResult> {
   const { temporal, upgrade = false, isGuest = false } = options;
@@ -34,6 +36,9 @@ export function trainRun({ runs, run }: RunReference, options: TrainRun): Promis
     const note = (text: string) => tell({ type: "note", text });
     let { set = [] } = options;
     const opened = await openRun(runs, run, ({ notice }) => note(notice));
+    const { plan, store } = opened;
+    const steps = (await lastRecordedStep(store))?.step ?? 0;
+    if (steps < plan.steps) checkExampleFile(plan, exampleFile(plan));
     for (const file of changedSources(opened.plan)) note(changedSourceLine(file));
     let current = opened;
     const held = async () => {

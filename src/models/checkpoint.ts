@@ -9,8 +9,8 @@ import { dequantizeMatrix, type HeldMatrix } from "./quantize.ts";
 import { isQuantizedPart, takeQuantized } from "./quantized-tensors.ts";
 import { type ByteTensor, readTensors, type Tensor, writeSafetensors } from "./safetensors.ts";
 
-const wholeFile = "model.safetensors";
-const indexFile = "model.safetensors.index.json";
+export const wholeFile = "model.safetensors";
+export const indexFile = "model.safetensors.index.json";
 
 /** Whether a file of a model's folder holds weights, or says which files do. */
 export function isWeightsFile(name: string): boolean {

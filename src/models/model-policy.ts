@@ -16,6 +16,7 @@ import { randomModelWeights } from "./model-weights.ts";
 import { writePolicyFolder } from "./policy-folder.ts";
 import { quantizationOf } from "./quantize.ts";
 import { stopTokenIds, writeStopTokens } from "./stop-tokens.ts";
+import { storedQuantization } from "./stored-quantization.ts";
 
 /**
  * What policies of a model in Hugging Face's formats share, whoever samples from it: its configuration (model, chatTemplate,
@@ -36,7 +37,8 @@ export const modelPolicy = {
   check: modelProblems,
 
   traits: ({ model, quantization }: JsonObject): PolicyTraits => {
-    const quantized = quantizationOf(quantization);
+    const stored = model === undefined ? undefined : storedQuantization(String(model));
+    const quantized = quantizationOf(quantization) ?? stored;
     return {
       pretrained: model !== undefined,
       restrictions: [],

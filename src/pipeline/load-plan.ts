@@ -9,6 +9,7 @@ import { refusal } from "../validation/problem.ts";
 import { assemblePlan } from "./assemble-plan.ts";
 import { crossChecks } from "./cross-checks.ts";
 import { deepFreeze } from "./deep-freeze.ts";
+import { withExampleDigests } from "./example-files.ts";
 import { exampleProblems } from "./example-problems.ts";
 import { expandNames } from "./expand-names.ts";
 import { imageProblems } from "./image-problems.ts";
@@ -86,7 +87,7 @@ export async function checkPipeline(file: string, options: LoadOptions = {}): Pr
     pipeline.steps !== undefined ? assembled : withSteps(assembled, read.examples?.learned.length ?? 0);
   const resolvedPlan = withFormat(await resolveTraining(counted), framing);
   const overlong = withoutOverlong(resolvedPlan, read, framing);
-  const plan = deepFreeze(overlong.plan);
+  const plan = deepFreeze(withExampleDigests(overlong.plan));
   const { data } = overlong;
   const found = preflight(plan, data, framing);
   const demonstrations = [...(data.demonstrations ?? []), ...(data.examples?.learned ?? [])];

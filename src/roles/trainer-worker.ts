@@ -8,6 +8,7 @@ import {
   framedExamples,
 } from "../examples/framed-examples.ts";
 import { readDemonstrations } from "../pipeline/demonstrations.ts";
+import { checkExampleFile } from "../pipeline/example-files.ts";
 import { loadTrainer } from "../plugins/registry.ts";
 import { sharedPromises } from "../promises/shared-promises.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
@@ -134,11 +135,9 @@ export function trainerWorker(openRun: (run: string) => Promise<OpenRun>): Train
     demonstrations: (run) =>
       demonstrations.get(run, async () => {
         const opened = await openRun(run);
-        const { warmStart } = opened.plan;
-        return framedChats(
-          opened,
-          warmStart === undefined ? [] : await readDemonstrations(warmStart.demonstrations),
-        );
+        const file = opened.plan.warmStart?.demonstrations;
+        checkExampleFile(opened.plan, file);
+        return framedChats(opened, file === undefined ? [] : await readDemonstrations(file));
       }),
     examples: (run) => examples.get(run, async () => framedExamples(await openRun(run))),
     close: async () => {

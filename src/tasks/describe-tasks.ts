@@ -1,6 +1,13 @@
 import type { Task } from "../contracts/generated/task.ts";
 import { rowPlace } from "../validation/json-lines.ts";
 
+/** The least, the middle and the largest of some numbers. */
+export interface Spread {
+  least: number;
+  median: number;
+  most: number;
+}
+
 /** What there is in a set of tasks. */
 export interface TaskSummary {
   rows: number;
@@ -9,7 +16,7 @@ export interface TaskSummary {
   /** Rows of each loop that they ask for by `agent_name`, the most first. */
   agents: [name: string, rows: number][];
   /** Of the texts of a prompt, in characters. */
-  characters: { least: number; median: number; most: number };
+  characters: Spread;
   /** Different ground truths, and the commonest with their rows. */
   groundTruths: { different: number; commonest: [text: string, rows: number][] };
   /** Columns beside those that every task has, and how many rows have each. */
@@ -26,7 +33,6 @@ const always = new Set(["data_source", "prompt", "reward_model"]);
 /** Describes tasks for a person. */
 export function describeTasks(tasks: readonly Task[]): TaskSummary {
   const lengths = tasks.map(({ prompt }) => prompt.reduce((sum, { content }) => sum + content.length, 0));
-  const sorted = lengths.toSorted((one, other) => one - other);
   const truths = counts(tasks.map((task) => task.reward_model.ground_truth));
   const seen = new Set<string>();
   const repeated = tasks.flatMap((task, index) => {
@@ -39,15 +45,18 @@ export function describeTasks(tasks: readonly Task[]): TaskSummary {
     rows: tasks.length,
     sources: counts(tasks.map((task) => task.data_source)),
     agents: counts(tasks.flatMap(({ agent_name: agent }) => agent ?? [])),
-    characters: {
-      least: sorted[0] ?? 0,
-      median: sorted[Math.floor((sorted.length - 1) / 2)] ?? 0,
-      most: sorted.at(-1) ?? 0,
-    },
+    characters: spreadOf(lengths),
     groundTruths: { different: truths.length, commonest: truths.slice(0, told) },
     columns: counts(tasks.flatMap((task) => Object.keys(task).filter((name) => !always.has(name)))),
     repeated,
   };
+}
+
+/** The spread of numbers; 0 of none. */
+export function spreadOf(numbers: readonly number[]): Spread {
+  const sorted = numbers.toSorted((one, other) => one - other);
+  const at = (index: number) => sorted.at(index) ?? 0;
+  return { least: at(0), median: at(Math.floor((sorted.length - 1) / 2)), most: at(-1) };
 }
 
 /** The rows of `held` whose prompt is also one of `trained`: what is measured on them is not held out. */
@@ -59,7 +68,8 @@ export function sharedTasks(trained: readonly Task[], held: readonly Task[]): st
 const promptOf = ({ prompt }: Task): string =>
   JSON.stringify(prompt.map(({ role, content }) => [role, content]));
 
-function placeText(task: Task, index: number): string {
+/** Where a row stands: `file:line` where it is known, else its number from 1. */
+export function placeText(task: object, index: number): string {
   const place = rowPlace(task);
   return place === undefined ? `row ${index + 1}` : `${place.file}:${place.line}`;
 }

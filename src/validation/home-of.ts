@@ -10,7 +10,10 @@ const deepest = 3;
 export function homeOf(key: string, schema: unknown, beside: readonly string[] = []): string | undefined {
   if (beside.includes(key)) return "It belongs one level up, beside this mapping.";
   const homes = [...new Set(pathsTo(key, schema, schema, ""))];
-  return homes.length === 0 ? undefined : `It belongs in ${homes.map((home) => `“${home}”`).join(" or ")}.`;
+  if (homes.length === 0) return undefined;
+  const quoted = homes.map((home) => `“${home}”`);
+  const last = quoted.pop();
+  return `It belongs in ${quoted.length === 0 ? last : `${quoted.join(", ")} or ${last}`}.`;
 }
 
 /** The paths of objects below `schema` that have a property of this name; `root` has the definitions. */

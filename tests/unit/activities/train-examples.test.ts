@@ -66,7 +66,7 @@ test("what is held out is drawn by the seed, and nothing of it is trained on", (
   expect(exampleRows({ seed: 2, sft }, 10).heldOut).not.toEqual(heldOut);
 });
 
-test("steps on pairs put the preferred answers ahead; what the reference says of them is computed once", async () => {
+test("steps on pairs put the preferred answers ahead; what the reference says of them is computed once, and of these rows alone", async () => {
   const dpo = { preferences, epochs: 6, batchSize: 5, updates: 6, heldOut: 2, learningRate: 1e-3, beta: 0.5 };
   const { run, step } = await fresh(`dpo=${JSON.stringify(dpo)}`);
   const first = await step(1);
@@ -75,6 +75,10 @@ test("steps on pairs put the preferred answers ahead; what the reference says of
   const scores = await run.store.read(referenceScoresKey(0));
   expect(scores?.chosen).toHaveLength(12);
   expect(Math.max(...(scores?.chosen ?? []))).toBeLessThan(-10); // sums over the answers of a random policy
+  const rows = readFileSync(preferences, "utf8");
+  writeFileSync(preferences, rows.split("\n").toReversed().join("\n"));
+  await expect(step(2)).rejects.toMatchObject({ code: "EXAMPLES_CHANGED", retryable: false });
+  writeFileSync(preferences, rows);
   const second = await step(2);
   expect(second.metrics.loss).toBeLessThan(first.metrics.loss);
   expect(second.metrics).toMatchObject({ accuracy: 1, heldOutAccuracy: 1 });

@@ -13,6 +13,7 @@ import { randomModelWeights } from "../../../src/models/model-weights.ts";
 import { quantizeWeights } from "../../../src/models/quantize.ts";
 import { quantizedTensors } from "../../../src/models/quantized-tensors.ts";
 import type { Tensor } from "../../../src/models/safetensors.ts";
+import { storedQuantization } from "../../../src/models/stored-quantization.ts";
 import { readFrozenWeights, weightSources } from "../../../src/models/weight-sources.ts";
 import { createKeyValueCache } from "../../../src/sampling/key-value-cache.ts";
 import { noise } from "../onnx/finite-differences.ts";
@@ -64,6 +65,7 @@ test.each(["int8", "int4"] as const)(
   "%s: what is trained is what is sampled from, and what the file says",
   async (kind) => {
     const folder = await quantizedFolder(kind);
+    expect(storedQuantization(folder)).toBe(kind);
     const frozen = await readFrozenWeights(folder);
     expect(frozen.base?.quantized.get("model.layers.0.mlp.up_proj.weight")?.bits).toBe(
       kind === "int8" ? 8 : 4,

@@ -67,7 +67,7 @@ describe("a broken pipeline is refused", () => {
   it("a key one level too high", async () => {
     expect(await withPipeline("seed: 7", "seed: 7\nbatchSize: 8")).toMatchInlineSnapshot(`
       "pipeline.yaml: refused, 1 problem:
-      pipeline.yaml:3:1: unknown key “batchSize” in the pipeline. It belongs in “warmStart” or “sft” or “dpo” or “rollout”.
+      pipeline.yaml:3:1: unknown key “batchSize” in the pipeline. It belongs in “warmStart”, “sft”, “dpo” or “rollout”.
       Correct it and run again."
     `);
   });

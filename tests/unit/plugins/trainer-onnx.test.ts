@@ -152,6 +152,9 @@ test("a configuration that doesn't go together is named key by key", () => {
   expect(keys({ critic: "model" })).toEqual([]);
   expect(keys({ algorithm: "grpo", critic: "model" })).toEqual(["critic"]);
   expect(keys({ critic: "model", valueCoefficient: 0.5 })).toEqual(["valueCoefficient"]);
+  const quantized = (changes: JsonObject) =>
+    plugin.check?.(filled(changes), surroundings({}, { quantization: "int8" })).map(({ key }) => key);
+  expect([quantized({}), quantized({ lora: {} })]).toEqual([["lora"], []]);
   expect(keys({ rewardNormalization: "standardize", rewardClip: 5 })).toEqual([]);
   const scaled = (algorithm: string, changes: JsonObject = {}) =>
     keys({ algorithm, rewardNormalization: "scale", ...changes });

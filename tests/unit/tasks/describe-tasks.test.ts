@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
+import { describeExamples } from "../../../src/cli/data/describe-examples.ts";
 import { inspectionText } from "../../../src/cli/data/inspection-text.ts";
+import type { DemonstratedChat } from "../../../src/pipeline/demonstrated-chat.ts";
 import { describeTasks, sharedTasks } from "../../../src/tasks/describe-tasks.ts";
 import { parseTasks } from "../../../src/tasks/parse-tasks.ts";
 
@@ -61,4 +63,37 @@ test("tasks are told by source, length, answer and column; what is there twice, 
 
 test("no tasks are no trouble", () => {
   expect(describeTasks([])).toMatchObject({ rows: 0, characters: { least: 0, median: 0, most: 0 } });
+});
+
+test("where steps train on pairs, these are told in place of training tasks", () => {
+  const chat = (question: string, answer: string): DemonstratedChat => ({
+    messages: [
+      { role: "user", content: question },
+      { role: "assistant", content: answer },
+    ],
+    given: 1,
+  });
+  const learned = [chat("1 + 1?", "It is 2."), chat("2 + 2?", "4"), chat("1 + 1?", "It is 2.")];
+  const rejected = [chat("1 + 1?", "3"), chat("2 + 2?", "5"), chat("1 + 1?", "3")];
+  const dpo = { preferences: "pairs.jsonl", batchSize: 1, updates: 1, heldOut: 1, learningRate: 1 };
+  const examples = describeExamples(
+    { dpo: { ...dpo, beta: 0.1, loss: "sigmoid", labelSmoothing: 0 } },
+    { learned, rejected },
+  );
+  const tokens = [{ name: "dpo.preferences", rows: 3, counted: 3, longest: 9 }];
+  const text = inspectionText({
+    ...(examples && { examples }),
+    validation: describeTasks(held),
+    shared: [],
+    tokens,
+  });
+  expect(text.split("\n").slice(0, 6)).toEqual([
+    "training: 3 pairs, 1 of them held out",
+    "  prompts   6 to 6 characters, median 6",
+    "  chosen    1 to 8 characters, median 8; up to 9 tokens with template and tools",
+    "  rejected  1 to 1 character, median 1",
+    "  repeated  1 row that an earlier one is: row 3",
+    "held-out: 2 tasks",
+  ]);
+  expect(describeExamples({}, { learned: [], rejected: [] })).toBeUndefined();
 });
