@@ -8,7 +8,7 @@ import { freshTrainerState } from "../../../src/learning/trainer-state.ts";
 import { createTrainingEngine } from "../../../src/learning/training-engine.ts";
 import { readWeights, writeWeights } from "../../../src/models/checkpoint.ts";
 import { createCachedDecoder } from "../../../src/models/create-cached-decoder.ts";
-import { modelConfig } from "../../../src/models/model-config.ts";
+import { type ModelConfig, modelConfig } from "../../../src/models/model-config.ts";
 import { randomModelWeights } from "../../../src/models/model-weights.ts";
 import { quantizeWeights } from "../../../src/models/quantize.ts";
 import { quantizedTensors } from "../../../src/models/quantized-tensors.ts";
@@ -36,14 +36,17 @@ const sequences = [30, 9, 21].map((length, row) => ({
   mask: Array.from({ length }, (_, at) => (at === 0 ? 0 : 1)),
 }));
 /** An adapter that changes something. */
-const adapter = new Map(
-  [...freshAdapter(config, lora, 1)].map(([name, { shape, data }], at): [string, Tensor] => [
-    name,
-    { shape, data: noise(data.length, at).map((value) => value / 10) },
-  ]),
-);
+function adapterOf(config: ModelConfig) {
+  const fresh = [...freshAdapter(config, lora, 1)];
+  return new Map(
+    fresh.map(([name, { shape, data }], at): [string, Tensor] => [
+      name,
+      { shape, data: noise(data.length, at).map((value) => value / 10) },
+    ]),
+  );
+}
 
-async function quantizedFolder(quantization: "int8" | "int4"): Promise<string> {
+async function quantizedFolder(config: ModelConfig, quantization: "int8" | "int4"): Promise<string> {
   const folder = join(await mkdtemp(join(tmpdir(), "everturn-quantized-")), "policy");
   await mkdir(folder);
   const { tensors, quantized } = await quantizeWeights(randomModelWeights(config, 1), quantization);
@@ -51,20 +54,29 @@ async function quantizedFolder(quantization: "int8" | "int4"): Promise<string> {
   return folder;
 }
 
-async function openEngine({ weights, base }: Awaited<ReturnType<typeof readFrozenWeights>>) {
+async function openEngine(
+  config: ModelConfig,
+  { weights, base }: Awaited<ReturnType<typeof readFrozenWeights>>,
+) {
   const model = { config, lora, ...(base && { base }) };
-  const state = { ...freshTrainerState(model, weights, 1), adapter: copyOf(adapter) };
+  const state = { ...freshTrainerState(model, weights, 1), adapter: adapterOf(config) };
   return createTrainingEngine({ ...model, state, gradientClip: 1, weightDecay: 0, threads: 1 });
 }
 
-function copyOf(tensors: ReadonlyMap<string, Tensor>): Map<string, Tensor> {
-  return new Map([...tensors].map(([name, { shape, data }]) => [name, { shape, data: data.slice() }]));
+/** Supervised updates on all but each sequence's first token. */
+function requestOf(sequences: readonly { tokens: number[]; mask: number[] }[]) {
+  const count = sequences.reduce((total, { tokens }) => total + tokens.length - 1, 0);
+  const samples = sequences.map((sequence) => ({
+    sequences: [sequence],
+    columns: { weights: new Float32Array(sequence.tokens.length - 1).fill(1 / count) },
+  }));
+  return { objective: supervisedObjective, samples, scalars: {}, learningRate: 0.01 };
 }
 
 test.each(["int8", "int4"] as const)(
   "%s: what is trained is what is sampled from, and what the file says",
   async (kind) => {
-    const folder = await quantizedFolder(kind);
+    const folder = await quantizedFolder(config, kind);
     expect(storedQuantization(folder)).toBe(kind);
     const frozen = await readFrozenWeights(folder);
     expect(frozen.base?.quantized.get("model.layers.0.mlp.up_proj.weight")?.bits).toBe(
@@ -74,8 +86,8 @@ test.each(["int8", "int4"] as const)(
     expect([...frozen.weights.keys()].filter((name) => name.endsWith("_proj.weight"))).toEqual(
       [0, 1, 2].map((layer) => `model.layers.${layer}.mlp.down_proj.weight`),
     );
-    const engine = await openEngine(frozen);
-    const widened = await openEngine({ weights: await readWeights(folder) });
+    const engine = await openEngine(config, frozen);
+    const widened = await openEngine(config, { weights: await readWeights(folder) });
     const scores = await engine.score(sequences, "policy");
     const expected = await widened.score(sequences, "policy");
     scores.forEach(({ logProbabilities }, row) => {
@@ -84,16 +96,12 @@ test.each(["int8", "int4"] as const)(
     const reference = await engine.score(sequences, "reference");
     expect(largestGap(reference[0]!.logProbabilities, scores[0]!.logProbabilities)).toBeGreaterThan(1e-3);
 
-    const sampled = await sampledLogProbabilities(folder);
+    const sampled = await sampledLogProbabilities(config, folder);
     sampled.forEach((logProbabilities, row) => {
       expect(largestGap(logProbabilities, scores[row]!.logProbabilities)).toBeLessThan(1e-4);
     });
 
-    const samples = sequences.map((sequence) => ({
-      sequences: [sequence],
-      columns: { weights: new Float32Array(sequence.tokens.length - 1).fill(1 / 57) },
-    }));
-    const request = { objective: supervisedObjective, samples, scalars: {}, learningRate: 0.01 };
+    const request = requestOf(sequences);
     const losses = [];
     for (let update = 0; update < 3; update++) {
       const { loss, gradientNorm } = await engine.update(request);
@@ -108,17 +116,63 @@ test.each(["int8", "int4"] as const)(
   },
 );
 
+test("experts of few bits compute as their numbers do, also without a token", async () => {
+  const experts = { num_experts: 6, num_experts_per_tok: 2, moe_intermediate_size: 32, norm_topk_prob: true };
+  const mixture = modelConfig({
+    ...{ ...config, model_type: "qwen3_moe", num_hidden_layers: 1, layer_types: ["full_attention"] },
+    experts: { ...experts, mlp_only_layers: [] },
+  });
+  const folder = await quantizedFolder(mixture, "int8");
+  const [frozen, widened] = [await readFrozenWeights(folder), { weights: await readWeights(folder) }];
+  expect(frozen.base?.quantized.has("model.layers.0.mlp.experts.3.up_proj.weight")).toBe(true);
+  const engine = await openEngine(mixture, frozen);
+  const whole = await openEngine(mixture, widened);
+  const [scores, expected] = [
+    await engine.score(sequences, "policy"),
+    await whole.score(sequences, "policy"),
+  ];
+  const sampled = await sampledLogProbabilities(mixture, folder);
+  scores.forEach(({ logProbabilities }, row) => {
+    expect(largestGap(logProbabilities, expected[row]!.logProbabilities)).toBeLessThan(1e-5);
+    expect(largestGap(logProbabilities, sampled[row]!)).toBeLessThan(1e-4);
+  });
+  const [update, other] = [
+    await engine.update(requestOf(sequences)),
+    await whole.update(requestOf(sequences)),
+  ];
+  expect(update.gradientNorm / other.gradientNorm).toBeCloseTo(1, 4);
+  await engine.close();
+  await whole.close();
+});
+
+test("a sequence that is attended to in tiles trains over few bits as over their numbers", async () => {
+  const long = {
+    ...config,
+    num_hidden_layers: 1,
+    layer_types: config.layer_types.slice(0, 1),
+    max_position_embeddings: 2048,
+  };
+  const folder = await quantizedFolder(long, "int4");
+  const engine = await openEngine(long, await readFrozenWeights(folder));
+  const whole = await openEngine(long, { weights: await readWeights(folder) });
+  const tokens = Array.from({ length: 1100 }, (_, at) => (at * 13 + 7 * at * at) % 70);
+  const request = requestOf([{ tokens, mask: tokens.map((_, at) => (at === 0 ? 0 : 1)) }]);
+  const [update, other] = [await engine.update(request), await whole.update(request)];
+  expect(largestGap(update.logProbabilities, other.logProbabilities)).toBeLessThan(1e-5);
+  expect(update.gradientNorm / other.gradientNorm).toBeCloseTo(1, 4);
+  await engine.close();
+  await whole.close();
+});
+
 /** Of each sequence's tokens but the first, as the decoder gives them, all sequences together. */
-async function sampledLogProbabilities(folder: string): Promise<Float32Array[]> {
+async function sampledLogProbabilities(config: ModelConfig, folder: string): Promise<Float32Array[]> {
+  const adapter = adapterOf(config);
   const shapes = new Map([...adapter].map(([name, { shape }]) => [name, shape]));
   const options = { threads: 1, adapter: { scale: lora.alpha / lora.rank, shapes } };
   const model = await createCachedDecoder(config, await weightSources(folder), options);
   const cache = createKeyValueCache({
-    layers: 3,
-    heads: 2,
-    headSize: 16,
-    step: model.capacityStep,
-    sparse: model.isSparse,
+    layers: config.num_hidden_layers,
+    ...{ heads: 2, headSize: 16, step: model.capacityStep, sparse: model.isSparse },
   });
   const found = sequences.map(({ tokens }) => new Float32Array(tokens.length - 1));
   cache.arrange([0, 1, 2], [64, 64, 64]);
