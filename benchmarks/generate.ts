@@ -1,21 +1,31 @@
 // Generation, side by side with transformers, onnxruntime-genai and llama.cpp: end-to-end time from prompts to the last
 // token, each side in a process of its own, in turns.
 // node benchmarks/generate.ts --python venv/bin/python [--shapes tiny,small] [--batches 1,8,32] [--rounds 5]
-//   [--spreads unequal prompts,ragged,equal] [--peers transformers,static,compile,genai,llamacpp] [--threads 2] [--json]
+//   [--spreads unequal prompts,ragged,equal] [--peers transformers,static,compile,genai,genai-int4,llamacpp] [--threads 2]
+//   [--drawn greedy,sampled] [--lengths 128,32] [--files Q8_0,Q4_0] [--json]
+// With --files, the same weights as a GGUF file of each of these types, which llama.cpp makes and runs, and which we import
+// without widening; other peers keep their own precision.
+import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { parseArgs } from "node:util";
+import { parseArgs, promisify } from "node:util";
 import { exportGguf } from "../src/models/gguf/export-gguf.ts";
+import { importGguf } from "../src/models/gguf/import-gguf.ts";
+import { importModel } from "../src/models/import-model.ts";
 import { formatModelConfig } from "../src/models/model-config-file.ts";
 import { randomModelWeights } from "../src/models/model-weights.ts";
 import { copyTokenizerFiles } from "../src/models/policy-folder.ts";
 import { writeSafetensors } from "../src/models/safetensors.ts";
 import { memoryFlags } from "../src/supervision/worker-process.ts";
 import { type GenerateAnswer, type Side, startSide } from "./generate/side.ts";
-import { generateRequest, observation, spreads } from "./generate/workload.ts";
+import { generateRequest, observation, type Spread, spreads } from "./generate/workload.ts";
 import { configs, median, type ShapeName, shapes } from "./shapes.ts";
+
+/** Types of GGUF files, and what we keep their matrices as. */
+const fileTypes = { Q8_0: "int8", Q4_0: "int4" } as const;
+type FileType = keyof typeof fileTypes;
 
 const { values: options } = parseArgs({
   options: {
@@ -24,22 +34,35 @@ const { values: options } = parseArgs({
     batches: { type: "string", default: "1,8,32" },
     spreads: { type: "string", default: spreads.join() },
     peers: { type: "string", default: "transformers,genai" },
+    drawn: { type: "string", default: "greedy,sampled" },
+    lengths: { type: "string" },
     rounds: { type: "string", default: "5" },
     threads: { type: "string", default: "2" },
+    files: { type: "string", default: "" },
     json: { type: "boolean", default: false },
   },
 });
 const here = import.meta.dirname;
+const peerScript = join(here, "peers", "generate.py");
+const runFile = promisify(execFile);
 const rounds = Number(options.rounds);
-/** Bars: ours over transformers', and over genai's; none was set for the others, nor at smol-135m. */
-function barOf(shape: ShapeName, peer: string): number | undefined {
-  if (shape === "smol-135m") return undefined;
+/** The longest prompt and the most new tokens; default what the shape has. */
+const lengths = options.lengths?.split(",").map(Number);
+const requestOf = (shape: ShapeName, batch: number, spread: Spread, round: number) =>
+  generateRequest(shape, batch, spread, round, lengths);
+/** Tokens a second over llama.cpp's with the same quantized file, at least, by the sequences at once. */
+const fileBars: Readonly<Record<number, number>> = { 1: 0.9, 8: 1, 32: 1.2 };
+
+/** Bars: our time over transformers', over genai's, and over llama.cpp's with the same file; none was set for the others, nor at smol-135m without a file. */
+function barOf(shape: ShapeName, peer: string, batch: number, file?: FileType): number | undefined {
+  if (file) return peer === "llamacpp" && fileBars[batch] ? 1 / fileBars[batch] : undefined;
+  if (shape !== "tiny" && shape !== "small") return undefined;
   if (peer === "genai") return 1;
   return peer === "transformers" ? (shape === "tiny" ? 0.25 : 0.4) : undefined;
 }
 
 /** On the CPU, genai continues prompts that it had to pad wrongly: it is compared where all are of one length. */
-const wantsEqualPrompts = (name: string) => name === "genai";
+const wantsEqualPrompts = (name: string) => name.startsWith("genai");
 
 type Sides = ReadonlyMap<string, Side>;
 
@@ -52,7 +75,26 @@ async function writeTokenizer(folder: string): Promise<void> {
   await writeFile(path, JSON.stringify({ ...json, pre_tokenizer: likeGpt2 }));
 }
 
-async function startSides(shape: ShapeName, folder: string): Promise<Sides> {
+/** The model's GGUF file quantized by llama.cpp, and that one imported, as their folder and ours. */
+async function writeQuantized(whole: string, work: string, type: FileType): Promise<[string, string]> {
+  const [theirs, ours] = [join(work, type), join(work, fileTypes[type])];
+  await mkdir(theirs);
+  await mkdir(ours);
+  const file = join(theirs, "model.gguf");
+  await runFile(options.python, [peerScript, "quantize", whole, file, type]);
+  await importGguf(file, ours, fileTypes[type]);
+  return [theirs, ours];
+}
+
+/** Where llama.cpp is no peer, we round as it does. */
+async function importQuantized(folder: string, work: string, type: FileType): Promise<string> {
+  const ours = join(work, fileTypes[type]);
+  await mkdir(ours);
+  await importModel(folder, ours, fileTypes[type]);
+  return ours;
+}
+
+async function startSides(shape: ShapeName, folder: string, file?: FileType): Promise<Sides> {
   const config = configs[shape];
   const tokens = { bos_token_id: null, eos_token_id: 2, pad_token_id: 0 };
   await writeTokenizer(folder);
@@ -63,14 +105,18 @@ async function startSides(shape: ShapeName, folder: string): Promise<Sides> {
   const work = join(folder, "work");
   await mkdir(work);
   const peers = options.peers.split(",");
-  if (peers.includes("llamacpp")) await exportGguf(folder, weights, join(work, "model.gguf"), "F32");
+  const whole = join(work, "model.gguf");
+  const hasLlama = peers.includes("llamacpp");
+  if (hasLlama) await exportGguf(folder, weights, whole, "F32");
+  const [theirs, ours] = file && hasLlama ? await writeQuantized(whole, work, file) : [work, folder];
+  const own = file && !hasLlama ? await importQuantized(folder, work, file) : ours;
   const sides = new Map<string, Side>();
   const everturn = join(here, "generate", "everturn.ts");
   const commands: [string, string, string[]][] = [
-    ["everturn", process.execPath, [...memoryFlags, everturn, folder, options.threads]], // as workers run
+    ["everturn", process.execPath, [...memoryFlags, everturn, own, options.threads]], // as workers run
     ...peers.map((peer): [string, string, string[]] => {
-      const script = join(here, "peers", "generate.py");
-      return [peer, options.python, [script, peer, folder, options.threads, work]];
+      const place = peer === "llamacpp" ? theirs : work;
+      return [peer, options.python, [peerScript, peer, folder, options.threads, place]];
     }),
   ];
   for (const [name, command, args] of commands) {
@@ -90,12 +136,11 @@ type Task = (side: Side, round: number) => Promise<GenerateAnswer>;
 
 /** Has a side generate a little from another prompt: what slept in the pause, caches too, is awake then. */
 const wake = (shape: ShapeName, side: Side, round: number) =>
-  side.generate({ ...generateRequest(shape, 1, "equal", rounds + round), sampled: false });
+  side.generate({ ...requestOf(shape, 1, "equal", rounds + round), sampled: false });
 
 /** Has every side do the same, round after round, each with prompts of its own, once all are warm. */
 async function inTurns(shape: ShapeName, sides: Sides, names: readonly string[], task: Task) {
-  const seconds = new Map<string, number[]>(names.map((name) => [name, []]));
-  const tokens = new Map<string, number[][]>();
+  const answers = new Map<string, GenerateAnswer[]>(names.map((name) => [name, []]));
   for (const name of names) {
     for (let [spent, round] = [0, rounds]; spent < warmUp; round++)
       spent += (await task(sides.get(name)!, round)).seconds;
@@ -105,76 +150,93 @@ async function inTurns(shape: ShapeName, sides: Sides, names: readonly string[],
     for (const name of [...names.slice(first), ...names.slice(0, first)]) {
       await sleep(pause);
       await wake(shape, sides.get(name)!, round);
-      const answer = await task(sides.get(name)!, round);
-      seconds.get(name)!.push(answer.seconds);
-      tokens.set(name, answer.tokens);
+      answers.get(name)!.push(await task(sides.get(name)!, round));
     }
   }
-  return { seconds, tokens };
+  return answers;
 }
 
 /** Five turns of trajectories: each goes on from the one before, with what a tool answered between. */
 async function trajectories(shape: ShapeName, side: Side, round: number): Promise<GenerateAnswer> {
-  const first = generateRequest(shape, 8, "unequal prompts", round);
+  const first = requestOf(shape, 8, "unequal prompts", round);
   const limits = first.prompts.map(() => 24);
   let contexts = first.prompts;
-  let seconds = 0;
+  let [seconds, processorSeconds] = [0, 0];
   for (let turn = 0; turn < 5; turn++) {
     const answer = await side.generate({ prompts: contexts, limits, sampled: false });
     seconds += answer.seconds;
+    processorSeconds += answer.processorSeconds;
     contexts = contexts.map((context, row) => [
       ...context,
       ...answer.tokens[row]!,
       ...observation(shape, row, turn),
     ]);
   }
-  return { seconds, tokens: contexts };
+  return { seconds, processorSeconds, tokens: contexts };
 }
 
-async function compare(shape: ShapeName, sides: Sides, what: object, names: string[], task: Task) {
-  const { seconds, tokens } = await inTurns(shape, sides, names, task);
-  const ours = seconds.get("everturn")!;
+interface What {
+  file?: FileType;
+  batch: number;
+  spread: string;
+  drawn: string;
+}
+
+async function compare(shape: ShapeName, sides: Sides, what: What, names: string[], task: Task) {
+  const answers = await inTurns(shape, sides, names, task);
+  const measured = (name: string) => {
+    const all = answers.get(name)!;
+    const times = (of: (answer: GenerateAnswer) => number) => all.map(of);
+    return {
+      seconds: times(({ seconds }) => seconds),
+      processor: times(({ processorSeconds }) => processorSeconds),
+      tokens: all.at(-1)!.tokens,
+    };
+  };
+  const ours = measured("everturn");
   return names
     .filter((name) => name !== "everturn")
     .map((peer) => {
-      const theirs = seconds.get(peer)!;
+      const theirs = measured(peer);
       const ratios = {
-        min: Math.min(...ours) / Math.min(...theirs),
-        median: median(ours) / median(theirs),
+        min: Math.min(...ours.seconds) / Math.min(...theirs.seconds),
+        median: median(ours.seconds) / median(theirs.seconds),
+        processor: Math.min(...ours.processor) / Math.min(...theirs.processor),
       };
-      const equal = tokens
-        .get("everturn")!
-        .filter((row, at) => row.join() === tokens.get(peer)![at]!.join()).length;
-      const row = { shape, ...what, peer, ours, theirs, ratios, bar: barOf(shape, peer), equal };
+      const equal = ours.tokens.filter((row, at) => row.join() === theirs.tokens[at]!.join()).length;
+      const bar = barOf(shape, peer, what.batch, what.file);
+      const times = { ours: ours.seconds, theirs: theirs.seconds };
+      const row = { shape, ...what, peer, ...times, ratios, bar, equal };
       const milliseconds = (times: number[]) => (1000 * Math.min(...times)).toFixed(1);
-      const bar = row.bar === undefined ? "" : ` (bar ${row.bar})`;
+      const told = bar === undefined ? "" : ` (bar ${bar.toFixed(2)})`;
       console.log(
-        `${[shape, ...Object.values(what)].join(", ")}, ${peer}: ${milliseconds(ours)} / ${milliseconds(theirs)} ms at least; ` +
-          `ratios ${ratios.min.toFixed(2)}, ${ratios.median.toFixed(2)}${bar}; ` +
-          `equal rows ${equal} of ${tokens.get(peer)!.length}`,
+        `${[shape, ...(what.file ? [what.file] : []), `batch ${what.batch}`, what.spread, what.drawn].join(", ")}, ${peer}: ${milliseconds(ours.seconds)} / ${milliseconds(theirs.seconds)} ms at least; ` +
+          `ratios ${ratios.min.toFixed(2)}, ${ratios.median.toFixed(2)}${told}, CPU ${ratios.processor.toFixed(2)}; ` +
+          `equal rows ${equal} of ${ours.tokens.length}`,
       );
       return row;
     });
 }
 
-async function compareShape(shape: ShapeName) {
+async function compareShape(shape: ShapeName, file?: FileType) {
   const folder = await mkdtemp(join(tmpdir(), "everturn-generate-"));
-  const sides = await startSides(shape, folder);
+  const sides = await startSides(shape, folder, file);
   const padding = [...sides.keys()].filter((name) => !wantsEqualPrompts(name));
   const wanted = options.spreads.split(",");
   const rows = [];
   for (const batch of options.batches.split(",").map(Number)) {
     for (const spread of spreads.filter((name) => wanted.includes(name))) {
-      for (const sampled of [false, true]) {
-        const what = { batch: `batch ${batch}`, spread, drawn: sampled ? "sampled" : "greedy" };
+      for (const drawn of options.drawn.split(",")) {
+        const sampled = drawn === "sampled";
+        const what = { ...(file && { file }), batch, spread, drawn };
         const names = spread === "equal" ? [...sides.keys()] : padding;
         const task: Task = (side, round) =>
-          side.generate({ ...generateRequest(shape, batch, spread, round), sampled });
+          side.generate({ ...requestOf(shape, batch, spread, round), sampled });
         rows.push(...(await compare(shape, sides, what, names, task)));
       }
     }
   }
-  const what = { batch: "batch 8", spread: "five turns", drawn: "greedy" };
+  const what = { ...(file && { file }), batch: 8, spread: "five turns", drawn: "greedy" };
   rows.push(
     ...(await compare(shape, sides, what, padding, (side, round) => trajectories(shape, side, round))),
   );
@@ -184,7 +246,12 @@ async function compareShape(shape: ShapeName) {
 }
 
 const rows = [];
-for (const shape of shapes.filter((name) => options.shapes.split(",").includes(name))) {
-  rows.push(...(await compareShape(shape)));
+const files = Object.keys(fileTypes).filter((type): type is FileType =>
+  options.files.split(",").includes(type),
+);
+for (const shape of [...shapes, "qwen-0.5b" as const].filter((name) =>
+  options.shapes.split(",").includes(name),
+)) {
+  for (const file of files.length > 0 ? files : [undefined]) rows.push(...(await compareShape(shape, file)));
 }
 if (options.json) console.log(JSON.stringify({ benchmark: "generate", rows }));

@@ -9,6 +9,7 @@ const [folder = ".", threads = "2"] = process.argv.slice(2);
 const config = await readModelConfig(join(folder, "config.json"));
 const sampler = createSampler({
   config,
+  activations: "int8", // of quantized models, as llama.cpp has them
   slots: 64,
   stopTokens: [],
   threads: Number(threads),
@@ -19,6 +20,7 @@ await sampler.load(0, folder);
 let count = 0;
 async function answer({ prompts, limits, sampled }: GenerateRequest): Promise<GenerateAnswer> {
   const start = performance.now();
+  const before = process.cpuUsage();
   const samples = await Promise.all(
     prompts.map((tokens, index) =>
       sampler.generate({
@@ -29,7 +31,12 @@ async function answer({ prompts, limits, sampled }: GenerateRequest): Promise<Ge
       }),
     ),
   );
-  return { seconds: (performance.now() - start) / 1000, tokens: samples.map(({ tokens }) => tokens) };
+  const { user, system } = process.cpuUsage(before);
+  return {
+    seconds: (performance.now() - start) / 1000,
+    processorSeconds: (user + system) / 1e6,
+    tokens: samples.map(({ tokens }) => tokens),
+  };
 }
 
 console.log(JSON.stringify({ ready: true }));

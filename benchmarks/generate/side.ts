@@ -12,6 +12,8 @@ export interface GenerateRequest {
 /** What a side made of it, and how long it took from the prompts to the last token. */
 export interface GenerateAnswer {
   seconds: number;
+  /** What its process spent, all threads together. */
+  processorSeconds: number;
   tokens: number[][];
 }
 

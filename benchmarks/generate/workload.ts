@@ -3,7 +3,7 @@ import { configs, type ShapeName } from "../shapes.ts";
 import type { GenerateRequest } from "./side.ts";
 
 /** The longest prompt and the most new tokens of each size. */
-const lengths: Readonly<Record<ShapeName, readonly [prompt: number, fresh: number]>> = {
+const lengths: Readonly<Record<ShapeName, readonly number[]>> = {
   tiny: [64, 64],
   small: [128, 128],
   "smol-135m": [128, 32],
@@ -26,8 +26,8 @@ export function generateRequest(
   batch: number,
   spread: Spread,
   round: number,
+  [prompt, fresh]: readonly number[] = lengths[shape],
 ): Omit<GenerateRequest, "sampled"> {
-  const [prompt, fresh] = lengths[shape];
   const uniform = createUniformStream({ seed: 7, trajectory: `${shape}/${batch}`, turn: round });
   const rows = Array.from({ length: batch }, (_, row) => row);
   const between = (share: number, most: number, at: number) =>

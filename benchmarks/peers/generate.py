@@ -1,12 +1,14 @@
 """Generates with a peer library, for benchmarks/generate.ts: reads a request a line, answers a line of JSON.
 
-    python generate.py transformers|static|compile|genai|llamacpp MODEL_FOLDER THREADS WORK_FOLDER
+    python generate.py transformers|static|compile|genai|genai-int4|llamacpp MODEL_FOLDER THREADS WORK_FOLDER
+    python generate.py quantize GGUF_FILE NEW_FILE Q8_0|Q4_0
 
 `static` is transformers with its static cache, `compile` the same with its forward pass compiled (torch.compile);
-`llamacpp` reads WORK_FOLDER/model.gguf, which holds the same weights in float32.
+`llamacpp` reads WORK_FOLDER/model.gguf, which holds the same weights. `quantize` makes a file of fewer bits as llama.cpp
+does, and ends.
 
 A request is {"prompts": [[id, ...], ...], "limits": [n, ...], "sampled": bool}; the answer
-{"seconds": s, "tokens": [[id, ...], ...]}. No token ends a generation before its limit.
+{"seconds": s, "processorSeconds": s, "tokens": [[id, ...], ...]}. No token ends a generation before its limit.
 """
 
 import json
@@ -65,14 +67,16 @@ def transformers_generator(kind, folder, threads):
     return generate
 
 
-def genai_generator(folder, threads, work):
-    """Builds the ONNX model of the same weights with onnxruntime-genai's own builder (float32, CPU)."""
+def genai_generator(folder, threads, work, precision):
+    """Builds the ONNX model of the same weights with onnxruntime-genai's own builder (fp32 or int4, CPU)."""
     import numpy as np
     import onnxruntime_genai as og
 
+    work = str(Path(work) / f"genai-{precision}")
+    Path(work).mkdir(exist_ok=True)
     if not (Path(work) / "genai_config.json").exists():
         builder = [sys.executable, "-m", "onnxruntime_genai.models.builder", "-i", folder, "-o", work]
-        builder += ["-p", "fp32", "-e", "cpu", "-c", str(Path(work) / "cache")]
+        builder += ["-p", precision, "-e", "cpu", "-c", str(Path(work) / "cache")]
         subprocess.run(builder, check=True, stdout=sys.stderr, env=os.environ | {"HF_HUB_OFFLINE": "1"})
         config = json.loads((Path(work) / "genai_config.json").read_text())
         options = config["model"]["decoder"]["session_options"]
@@ -183,12 +187,24 @@ def llamacpp_generator(threads, work):
     return generate
 
 
+def quantize(source, target, name):
+    """One thread a core, so that nobody waits; embeddings and heads in the type that llama.cpp chooses."""
+    import llama_cpp as llama
+
+    settings = llama.llama_model_quantize_default_params()
+    settings.ftype = {"Q8_0": llama.LLAMA_FTYPE_MOSTLY_Q8_0, "Q4_0": llama.LLAMA_FTYPE_MOSTLY_Q4_0}[name]
+    if (code := llama.llama_model_quantize(source.encode(), target.encode(), settings)) != 0:
+        raise RuntimeError(f"llama_model_quantize answered {code}")
+
+
 def main():
+    if sys.argv[1] == "quantize":
+        return quantize(*sys.argv[2:])
     kind, folder, threads, work = sys.argv[1:]
     answers = sys.stdout
     sys.stdout = sys.stderr
-    if kind == "genai":
-        generate = genai_generator(folder, int(threads), work)
+    if kind in ("genai", "genai-int4"):
+        generate = genai_generator(folder, int(threads), work, "int4" if kind == "genai-int4" else "fp32")
     elif kind == "llamacpp":
         generate = llamacpp_generator(int(threads), work)
     else:
@@ -196,10 +212,11 @@ def main():
     print(json.dumps({"ready": True}), file=answers, flush=True)
     for line in sys.stdin:
         request = json.loads(line)
-        started = time.perf_counter()
+        started, processor = time.perf_counter(), time.process_time()
         tokens = generate(**request)
         seconds = time.perf_counter() - started
-        print(json.dumps({"seconds": seconds, "tokens": tokens}), file=answers, flush=True)
+        spent = time.process_time() - processor
+        print(json.dumps({"seconds": seconds, "processorSeconds": spent, "tokens": tokens}), file=answers, flush=True)
 
 
 main()
