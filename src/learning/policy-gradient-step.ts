@@ -1,16 +1,9 @@
 import { permutation } from "../random/permutation.ts";
 import { aggregationWeights } from "./aggregation.ts";
 import { comparesTurns } from "./algorithm.ts";
-import type { TrainingEngine, UpdateResult } from "./engine.ts";
-import {
-  checkTrajectories,
-  type Experience,
-  gatherExperience,
-  recordedLogProbabilities,
-  type TrajectoryScores,
-} from "./experience.ts";
+import type { TrainingEngine } from "./engine.ts";
+import { checkTrajectories, type Experience, gatherExperience, type TrajectoryScores } from "./experience.ts";
 import { byGroup, hasRewardVariance, rewardsOfTurns } from "./group-advantages.ts";
-import { klEstimate } from "./kl.ts";
 import { nextKlCoefficient } from "./kl-controller.ts";
 import type { LearningRates } from "./learning-rates.ts";
 import { joined, type Objective, type TrainingSample } from "./objective.ts";
@@ -22,46 +15,9 @@ import {
 } from "./reward-normalization.ts";
 import { learningRateAt } from "./schedule.ts";
 import type { ActionScores } from "./score-actions.ts";
+import { gapOf, metricsOf, type StepMetrics, type Update, valueMetrics } from "./step-metrics.ts";
 import { type ScoredTrajectory, sequencesOf, tokenRewards, turnsOf } from "./token-rewards.ts";
 import type { TrainingSettings } from "./training-settings.ts";
-
-/** What a policy-gradient step measured: means over the updates that it made, but for the last five. */
-export interface StepMetrics {
-  policyLoss: number;
-  /** With a value head alone. */
-  valueLoss?: number;
-  /** To the reference policy (nats a token, k3); with a KL term alone. */
-  kl?: number;
-  /** From the policy that sampled (nats a token, k3). */
-  approximateKl: number;
-  /** Nats a token: of the distribution if the loss has an entropy bonus, else estimated by −log p of what was sampled. */
-  entropy: number;
-  clipFraction: number;
-  /** Before clipping. */
-  gradientNorm: number;
-  /** The same of a critic that is a model of its own; absent without one. */
-  valueGradientNorm?: number;
-  learningRate: number;
-  /** Of the value head; with one of its own, or a warm-up of its own, alone. */
-  valueLearningRate?: number;
-  /** Largest difference between recorded and recomputed log-probabilities. */
-  logprobGap: number;
-  /** Their mean difference. */
-  logprobGapMean: number;
-  /** From the policy as it was recorded to the recomputed one, nats a token (k3 estimator). */
-  samplerKl: number;
-  /** Action tokens trained on. */
-  tokens: number;
-  /** With `klStop` alone: the updates that were made, skipped ones too. */
-  updates?: number;
-  /** With `maskTruncated` alone: trajectories that trained nothing as a limit cut them. */
-  masked?: number;
-  /** With `rewardNormalization` alone: what rewards were divided by. */
-  rewardScale?: number;
-  /** In float16 alone: updates that were skipped as something in them overflowed, and the loss scale of the last one. */
-  skippedUpdates?: number;
-  lossScale?: number;
-}
 
 /** What a step goes by. */
 export interface StepContext {
@@ -156,14 +112,6 @@ function ratesOf(settings: TrainingSettings, step: number): LearningRates {
     learningRate: isWarmingUp ? 0 : rate,
     valueLearningRate: valueLearningRate ?? (isWarmingUp ? learningRate : rate),
   };
-}
-
-/** An update, and what it was made of. */
-interface Update {
-  trajectories: readonly ScoredTrajectory[];
-  result: UpdateResult;
-  /** Of a critic that is a model of its own. */
-  critic?: UpdateResult;
 }
 
 /** Which trajectories each update of a step is made of, epoch by epoch. */
@@ -266,91 +214,4 @@ async function update(
     result,
     critic: await critic.engine.update({ objective: critic.objective, samples, scalars: {}, learningRate }),
   };
-}
-
-type Measured = Omit<
-  StepMetrics,
-  | keyof LearningRates
-  | keyof LogprobGap
-  | "tokens"
-  | "updates"
-  | "masked"
-  | "rewardScale"
-  | "valueGradientNorm"
-  | "skippedUpdates"
-  | "lossScale"
->;
-
-function metricsOf(
-  sampled: readonly ScoredTrajectory[],
-  used: readonly ScoredTrajectory[],
-  scores: readonly TrajectoryScores[],
-  updates: readonly UpdateResult[],
-): Measured {
-  const mean = (of: (update: UpdateResult) => number | undefined): number =>
-    updates.reduce((sum, update) => sum + (of(update) ?? 0), 0) / Math.max(1, updates.length);
-  const term = (name: string) => mean(({ terms }) => terms[name]);
-  const has = (name: string) => updates.some(({ terms }) => name in terms);
-  const kl = has("kl") ? term("kl") : klBefore(joined(used.map(recordedLogProbabilities)), scores);
-  const recorded = joined(sampled.map(recordedLogProbabilities));
-  return {
-    policyLoss: term("policyLoss"),
-    ...(has("valueLoss") && { valueLoss: term("valueLoss") }),
-    ...(kl !== undefined && { kl }),
-    approximateKl: term("approximateKl"),
-    entropy: has("entropy") ? term("entropy") : -sum(recorded) / recorded.length,
-    clipFraction: term("clipFraction"),
-    gradientNorm: mean(({ gradientNorm }) => gradientNorm),
-  };
-}
-
-/** Means over the updates that a critic of its own made. */
-function valueMetrics(updates: readonly Update[]): Pick<StepMetrics, "valueLoss" | "valueGradientNorm"> {
-  const made = updates.flatMap(({ critic }) => (critic && !critic.skipped ? [critic] : []));
-  if (made.length === 0) return {};
-  const mean = (of: (update: UpdateResult) => number) =>
-    made.reduce((sum, update) => sum + of(update), 0) / made.length;
-  return {
-    valueLoss: mean(({ loss }) => loss),
-    valueGradientNorm: mean(({ gradientNorm }) => gradientNorm),
-  };
-}
-
-/** The KL divergence of what was sampled to the reference, where the loss doesn't measure it. */
-function klBefore(recorded: Float32Array, scores: readonly TrajectoryScores[]): number | undefined {
-  const references = scores.flatMap(({ referenceLogProbabilities }) => referenceLogProbabilities ?? []);
-  if (references.length === 0) return undefined;
-  const reference = joined(references);
-  return sum(recorded.map((value, at) => klEstimate(reference[at]! - value, "k3"))) / recorded.length;
-}
-
-/** How far what the sampler said of its tokens is from what the trainer says of them. */
-interface LogprobGap {
-  logprobGap: number;
-  logprobGapMean: number;
-  samplerKl: number;
-}
-
-/** Over all trajectories if they were scored, else over those of the first update that was made. */
-function gapOf(
-  trajectories: readonly ScoredTrajectory[],
-  scores: readonly TrajectoryScores[],
-  first: Update | undefined,
-): LogprobGap {
-  const scored = scores.flatMap(({ logProbabilities }) => logProbabilities ?? []);
-  const complete = scored.length === trajectories.length;
-  const compared = complete ? trajectories : (first?.trajectories ?? []);
-  const recomputed = complete ? joined(scored) : (first?.result.logProbabilities ?? new Float32Array());
-  const recorded = joined(compared.map(recordedLogProbabilities));
-  const gaps = recorded.map((value, at) => Math.abs(value - recomputed[at]!));
-  const count = Math.max(1, recorded.length);
-  return {
-    logprobGap: gaps.reduce((most, gap) => Math.max(most, gap), 0),
-    logprobGapMean: sum(gaps) / count,
-    samplerKl: sum(recorded.map((value, at) => klEstimate(recomputed[at]! - value, "k3"))) / count,
-  };
-}
-
-function sum(numbers: Float32Array): number {
-  return numbers.reduce((total, value) => total + value, 0);
 }
