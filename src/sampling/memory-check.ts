@@ -52,6 +52,21 @@ export function planMemory(
   };
 }
 
+/** The share of the keys and values of a plan that there must be memory for: with less, few sequences decode at once. */
+const leastKeyValues = 1 / 4;
+
+/**
+ * The share of a plan's keys and values that fits beside its weights into the memory that is available to this process.
+ * Throws SAMPLING_MEMORY_SHORT if it is less than a quarter.
+ */
+export function fittingShare(
+  { weights, keyValues }: MemoryPlan,
+  available = process.availableMemory(),
+): number {
+  checkMemory({ weights, keyValues: leastKeyValues * keyValues }, available);
+  return Math.min(1, (available - weights) / keyValues);
+}
+
 /** Throws SAMPLING_MEMORY_SHORT if a plan exceeds the memory that is available to this process. */
 export function checkMemory({ weights, keyValues }: MemoryPlan, available = process.availableMemory()): void {
   if (weights + keyValues <= available) return;

@@ -8,7 +8,7 @@ import type { Target } from "../onnx/target.ts";
 import { createUsage } from "../onnx/usage.ts";
 import { type Batch, createBatch } from "./batch.ts";
 import { createDecoders, type DecoderLease } from "./decoders.ts";
-import { bytesAlone, checkMemory, mebibytes, planMemory } from "./memory-check.ts";
+import { bytesAlone, checkMemory, fittingShare, mebibytes, planMemory } from "./memory-check.ts";
 import { blockLength, createPrefixStore } from "./prefix-store.ts";
 import { createSequence, emptySample, type Sample, type SampleRequest, type Sequence } from "./sequence.ts";
 
@@ -23,7 +23,10 @@ export interface SamplerOptions {
   decode: (tokens: readonly number[]) => string;
   /** Threads an operator may use. */
   threads: number;
-  /** Bytes that keys and values may take, of sequences under way and of prompts kept; default 1 GiB. */
+  /**
+   * Bytes that keys and values may take, of sequences under way and of prompts kept; default 1 GiB. Less, down to a
+   * quarter of it, where no more is free beside the weights.
+   */
   keyValueBytes?: number;
   /** The folder of the weights that adapters are for; default what each of them names. */
   base?: string;
@@ -80,7 +83,9 @@ const restAfter = 1000;
  * its batch, nor on what was kept of earlier prompts (on x64 its log-probabilities are equal to the last bit).
  */
 export function createSampler(options: SamplerOptions): Sampler {
-  const { config, slots, threads, target, activations, base, keyValueBytes = 2 ** 30 } = options;
+  const { config, slots, threads, target, activations, base, keyValueBytes: most = 2 ** 30 } = options;
+  /** Less where less memory is free as the first version is loaded. */
+  let keyValueBytes = most;
   const available = options.available ?? (() => process.availableMemory());
   const stopTokens = new Set(options.stopTokens);
   const decoders = createDecoders(
@@ -109,8 +114,11 @@ export function createSampler(options: SamplerOptions): Sampler {
   /** Lets versions go that nobody uses, the least recent first, until there is room for one more. */
   const makeRoom = async (folder: string) => {
     const { isServed, base: adapted } = await decoders.lookUp(folder);
-    const plan = planMemory(config, slots, keyValueBytes, await quantizedBytes(adapted ?? folder));
-    if (mostDecoders === 0) checkMemory(plan, available());
+    const plan = planMemory(config, slots, most, await quantizedBytes(adapted ?? folder));
+    if (mostDecoders === 0) {
+      const share = fittingShare(plan, available());
+      keyValueBytes = share < 1 ? share * Math.min(most, plan.keyValues) : most;
+    }
     const fresh = isServed ? 0 : 1;
     /** What decoders held that were closed counts as there, since the runtime's allocator keeps some of it. */
     const needed = () => ({

@@ -1,6 +1,11 @@
 import { expect, test } from "vitest";
 import { modelConfig } from "../../../src/models/model-config.ts";
-import { bytesOfPosition, checkMemory, planMemory } from "../../../src/sampling/memory-check.ts";
+import {
+  bytesOfPosition,
+  checkMemory,
+  fittingShare,
+  planMemory,
+} from "../../../src/sampling/memory-check.ts";
 
 const config = modelConfig({
   vocab_size: 1000,
@@ -23,4 +28,12 @@ test("a plan that exceeds what is available is refused, with its parts", () => {
   const plan = { weights: 3 * 2 ** 20, keyValues: 2 ** 20 };
   expect(() => checkMemory(plan, 4 * 2 ** 20)).not.toThrow();
   expect(() => checkMemory(plan, 2 ** 20)).toThrow("3 MiB of weights and 1 MiB of keys and values");
+});
+
+test("keys and values make do with less than their limit, down to a quarter", () => {
+  const plan = { weights: 3 * 2 ** 20, keyValues: 4 * 2 ** 20 };
+  expect(fittingShare(plan, 16 * 2 ** 20)).toBe(1);
+  expect(fittingShare(plan, 5 * 2 ** 20)).toBe(0.5);
+  expect(fittingShare(plan, 4 * 2 ** 20)).toBe(0.25);
+  expect(() => fittingShare(plan, 4 * 2 ** 20 - 1)).toThrow("1 MiB of keys and values");
 });

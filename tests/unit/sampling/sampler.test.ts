@@ -144,6 +144,16 @@ test("where memory is enough for two versions, two are kept, and one in use is n
   expect((await sampler.generate({ ...greedy([5]), version: 4 })).tokens.length).toBeGreaterThan(0);
 });
 
+test("where less memory is free than keys and values may take, sampling makes do with what there is", async () => {
+  const sized = { ...config, max_position_embeddings: 2048 };
+  const { weights: each, keyValues } = planMemory(sized, 8, 2 ** 30);
+  const half = await open(8, 2048, { available: () => each + keyValues / 2, keyValueBytes: keyValues });
+  const samples = await Promise.all(cases.map(({ prompt }) => half.generate(greedy(prompt))));
+  expect(samples.map(({ tokens }) => tokens)).toEqual(cases.map(({ tokens }) => tokens));
+  const tenth = open(8, 2048, { available: () => each + keyValues / 10, keyValueBytes: keyValues });
+  await expect(tenth).rejects.toMatchObject({ code: "SAMPLING_MEMORY_SHORT" });
+});
+
 test("a version that can't be read is no version, and may be tried again", async () => {
   const sampler = await open(1);
   await expect(sampler.load(1, join(folder, "nowhere"))).rejects.toThrow("neither model.safetensors nor");
