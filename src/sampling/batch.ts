@@ -11,8 +11,8 @@ import type { Sequence } from "./sequence.ts";
 export interface Batch {
   /** How many sequences are in it. */
   size(): number;
-  /** The sequence that came last. */
-  youngest(): Sequence | undefined;
+  /** The sequence that came last; none in an empty batch. */
+  youngest(): Sequence[];
   /**
    * Bytes of keys and values that its sequences need until their prompts are read and each has `ahead` tokens more,
    * were `more` to join.
@@ -22,7 +22,7 @@ export interface Batch {
   bytes(): number;
   /** Takes sequences in; their prompts are read in the next steps, and what they have sampled is decoded again. */
   join(sequences: readonly Sequence[]): void;
-  /** Lets a sequence go that is not done; it may join again. */
+  /** Lets a sequence go that is not done, and its keys and values. What it has sampled stays, and it may join again. */
   leave(sequence: Sequence): void;
   /** Reads a block of prompts, and samples one token for each sequence whose prompt has been read. */
   step(): Promise<void>;
@@ -134,10 +134,9 @@ export function createBatch({ model, adapter, store, origin }: BatchOptions): Ba
   return {
     size: () => active.filter(({ done }) => !done).length + reader.sequences().length,
     youngest: () =>
-      living().reduce<Sequence | undefined>(
-        (last, sequence) => (last && last.arrival > sequence.arrival ? last : sequence),
-        undefined,
-      ),
+      living()
+        .sort((a, b) => b.arrival - a.arrival)
+        .slice(0, 1),
     needs,
     bytes() {
       const read = reader.sequences().map(({ prompt }) => prompt.length + 1);
@@ -149,7 +148,7 @@ export function createBatch({ model, adapter, store, origin }: BatchOptions): Ba
     leave(sequence) {
       if (active.includes(sequence)) compact((other) => other !== sequence && !other.done);
       else reader.remove(sequence);
-      sequence.giveWay();
+      sequence.length = 0;
     },
     async step() {
       if (reader.isReading()) await reader.step(enter);

@@ -177,11 +177,11 @@ export function createSampler(options: SamplerOptions): Sampler {
   const makeMemory = () => {
     while (sum(({ needs }) => needs(0)) > keyValueBytes) {
       const [last] = [...versions.values()]
-        .flatMap((version) => ({ version, sequence: version.batch.youngest() }))
-        .sort((a, b) => (b.sequence?.arrival ?? -1) - (a.sequence?.arrival ?? -1));
-      if (!last?.sequence) break;
-      last.version.batch.leave(last.sequence);
-      last.version.waiting.unshift(last.sequence);
+        .flatMap(({ batch, waiting }) => batch.youngest().map((sequence) => ({ batch, waiting, sequence })))
+        .sort((a, b) => b.sequence.arrival - a.sequence.arrival);
+      if (!last) break;
+      last.batch.leave(last.sequence);
+      last.waiting.unshift(last.sequence);
     }
     if (sum(({ bytes }) => bytes()) > keyValueBytes) for (const { batch } of versions.values()) batch.trim();
     store.limit(keyValueBytes - sum(({ bytes }) => bytes()));

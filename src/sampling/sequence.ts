@@ -61,8 +61,6 @@ export interface Sequence {
    * decoded again that were sampled before it gave way.
    */
   advance(next: NextToken): void;
-  /** Gives up its keys and values; what it has sampled stays. */
-  giveWay(): void;
   fail(error: unknown): void;
 }
 
@@ -155,9 +153,6 @@ export function createSequence(
       } catch (error) {
         sequence.fail(error);
       }
-    },
-    giveWay() {
-      sequence.length = 0;
     },
     fail(error) {
       if (sequence.done) return;
