@@ -1,14 +1,15 @@
 // Everturn's side of benchmarks/train.ts and gpu.ts: what peers/train.py does, on this engine.
-// Arguments: folder, updates, threads, device, precision, updates before those that are measured, whether layers are computed again.
+// Arguments: folder, updates, threads, device, precision, updates before those that are measured, MB that the process may hold.
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { policyObjective } from "../../src/learning/policy-objective.ts";
+import { stepPlanText } from "../../src/learning/step-plan.ts";
 import { freshTrainerState } from "../../src/learning/trainer-state.ts";
 import { createTrainingEngine } from "../../src/learning/training-engine.ts";
 import type { TrainedModel } from "../../src/learning/training-graphs.ts";
 import { readModelConfig } from "../../src/models/model-config-file.ts";
-import { readSafetensors } from "../../src/models/safetensors.ts";
+import { readFrozenWeights } from "../../src/models/weight-sources.ts";
 import { targetOf } from "../../src/onnx/target.ts";
 import { type BenchmarkSequence, loraSettings } from "./workload.ts";
 
@@ -20,14 +21,13 @@ const [
   device = "cpu",
   precision = "float32",
   warm = "2",
-  recompute,
+  megabytes,
 ] = process.argv.slice(2);
 
 const config = await readModelConfig(join(folder, "config.json"));
-const weights = await readSafetensors(join(folder, "model.safetensors"));
-const model: TrainedModel = existsSync(join(folder, "lora.json"))
-  ? { config, lora: loraSettings }
-  : { config };
+const { weights, base } = await readFrozenWeights(folder);
+const lora = existsSync(join(folder, "lora.json")) && { lora: loraSettings };
+const model: TrainedModel = { config, ...lora, ...(base && { base }) };
 const batch: BenchmarkSequence[] = JSON.parse(await readFile(join(folder, "batch.json"), "utf8"));
 const objective = policyObjective({ ratio: "token", clipLow: 0.2, clipHigh: 0.2, entropyCoefficient: 0 });
 const engine = createTrainingEngine({
@@ -35,7 +35,8 @@ const engine = createTrainingEngine({
   state: freshTrainerState(model, weights, 2),
   threads: Number(threads),
   ...targetOf({ device, precision }),
-  ...(recompute !== undefined && { recompute: true }),
+  ...(megabytes !== undefined && { memory: 1e6 * Number(megabytes) }),
+  onPlan: (plan) => process.stderr.write(`${stepPlanText(plan)}\n`),
   gradientClip: 1,
   weightDecay: 0.01,
 });

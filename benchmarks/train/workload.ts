@@ -38,8 +38,11 @@ export const loraSettings: LoraSettings = {
  * A step's trajectories. Their lengths lie evenly between 30 and 100 % of the longest, or are all that. Of each, 40 % are prompt, 15 %
  * action, 30 % observation, 15 % action: 30 % of the tokens carry loss.
  */
-export function benchmarkBatch(shape: ShapeName, even = false): BenchmarkSequence[] {
-  const [count, longest] = batches[shape];
+export function benchmarkBatch(
+  shape: ShapeName,
+  even = false,
+  [count, longest] = batches[shape],
+): BenchmarkSequence[] {
   const vocabulary = configs[shape].vocab_size;
   return Array.from({ length: count }, (_, index) => {
     const uniform = createUniformStream({ seed: 1, trajectory: `${shape}/${index}`, turn: 0 });
@@ -66,13 +69,14 @@ function sequence(length: number, vocabulary: number, uniform: UniformStream): B
 
 /**
  * Writes a random model, an adapter where one is trained, and the batch, for both sides to read. With `real`, a batch of
- * even lengths, and weights that repeat a million numbers, as a billion of their own take minutes.
+ * even lengths (of a size other than the shape's, if it is given), and weights that repeat a million numbers, as a billion of
+ * their own take minutes.
  */
 export async function writeWorkload(
   folder: string,
   shape: ShapeName,
   lora: boolean,
-  real = false,
+  { real = false, size }: { real?: boolean; size?: readonly [count: number, length: number] } = {},
 ): Promise<void> {
   const config = configs[shape];
   await mkdir(folder, { recursive: true });
@@ -80,7 +84,7 @@ export async function writeWorkload(
   await writeFile(join(folder, "config.json"), formatModelConfig(config, ids));
   const weights = real ? repeatedWeights(config) : randomModelWeights(config, 1);
   await writeSafetensors(join(folder, "model.safetensors"), weights);
-  await writeFile(join(folder, "batch.json"), JSON.stringify(benchmarkBatch(shape, real)));
+  await writeFile(join(folder, "batch.json"), JSON.stringify(benchmarkBatch(shape, real, size)));
   if (!lora) return;
   const adapter = freshAdapter(config, loraSettings, 2);
   const named = [...adapter].map(([name, tensor]) => [`base_model.model.${name}`, tensor] as const);
@@ -88,20 +92,20 @@ export async function writeWorkload(
   await writeSafetensors(join(folder, "adapter.safetensors"), new Map(named));
 }
 
-/** Normal numbers with a deviation of .02 (norms 1), of which each tensor takes its own part of a million. */
+/** Normal numbers with a deviation of .02 (norms 1), a million of them again and again; tensors share their memory. */
 function repeatedWeights(config: ModelConfig): Map<string, Tensor> {
   const uniform = createUniformStream({ seed: 1, trajectory: "weights", turn: 0 });
   const normal = (at: number) =>
     0.02 * Math.sqrt(-2 * Math.log(1 - uniform(2 * at))) * Math.cos(2 * Math.PI * uniform(2 * at + 1));
   const numbers = Float32Array.from({ length: 1_000_003 }, (_, at) => normal(at));
+  const shapes = [...modelWeightShapes(config)];
+  const repeated = new Float32Array(Math.max(...shapes.map(([, shape]) => elementCount(shape))));
+  for (let start = 0; start < repeated.length; start += numbers.length)
+    repeated.set(numbers.subarray(0, repeated.length - start), start);
   return new Map(
-    [...modelWeightShapes(config)].map(([name, shape]) => {
-      const data = new Float32Array(elementCount(shape));
-      if (name.includes("norm")) data.fill(1);
-      else {
-        for (let start = 0; start < data.length; start += numbers.length)
-          data.set(numbers.subarray(0, data.length - start), start);
-      }
+    shapes.map(([name, shape]) => {
+      const count = elementCount(shape);
+      const data = name.includes("norm") ? new Float32Array(count).fill(1) : repeated.subarray(0, count);
       return [name, { shape, data }];
     }),
   );

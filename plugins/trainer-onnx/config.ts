@@ -62,13 +62,17 @@ export interface TrainerConfig {
    */
   minibatchSize: number;
   /**
-   * Tokens that go through the model at once, with those that shorter trajectories are padded with; a minibatch with more is split and its gradients summed. Lower it to save memory.
+   * Tokens that go through the model at once, with those that shorter trajectories are padded with; a minibatch with more is split and its gradients summed. Default: 1,024, or fewer, down to 256, where memory is short.
    */
-  maxTokensPerRun: number;
+  maxTokensPerRun?: number;
   /**
-   * Gradients keep only each layer's input and compute the layer again (gradient checkpointing): much less memory for long minibatches, about a quarter more time.
+   * MiB that the trainer's process may hold: runs are made as small, and as many layers are computed again, as must be. Default: four fifths of what is available when an update begins.
    */
-  recompute: boolean;
+  memory?: number;
+  /**
+   * Gradients keep only each layer's input and compute the layer again (gradient checkpointing): much less memory for long trajectories, a quarter to a half more time. Default: for as many layers as must be to fit in memory.
+   */
+  recompute?: boolean;
   /**
    * gae: with a value head; group-mean: less the mean reward of the task's trajectories; leave-one-out: less the mean of the others; return: the rewards that follow. Default: the algorithm's.
    */
@@ -238,8 +242,6 @@ export const defaults = {
   maskTruncated: false,
   rewardNormalization: "none",
   minibatchSize: 64,
-  maxTokensPerRun: 1024,
-  recompute: false,
   lengthConstant: 1024,
   klHorizon: 10000,
   importanceMinimum: 0.5,

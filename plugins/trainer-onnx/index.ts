@@ -8,6 +8,7 @@ import {
   loadLoss,
   type PolicyTraits,
   readModelConfig,
+  stepPlanText,
   type TrainerPlugin,
   type TrainerState,
   type TrainingSettings,
@@ -22,7 +23,7 @@ import { readTrainerState, writeTrainerState } from "./state-folder.ts";
 const plugin: TrainerPlugin = {
   async open(folders, given, seed, lossPlugin) {
     const config = readConfig(given);
-    const { device, precision, threads, maxTokensPerRun, recompute, lora } = config;
+    const { device, precision, threads, maxTokensPerRun, memory, recompute, lora } = config;
     const model = {
       config: await readModelConfig(join(folders.initial, "config.json")),
       ...(lora !== undefined && { lora }),
@@ -44,7 +45,11 @@ const plugin: TrainerPlugin = {
       ...(reference && { reference }),
       settings,
       seed,
-      ...{ device, precision, threads, maxTokensPerRun, recompute },
+      ...{ device, precision, threads },
+      ...(maxTokensPerRun !== undefined && { maxTokensPerRun }),
+      ...(recompute !== undefined && { recompute }),
+      ...(memory !== undefined && { memory: memory * 2 ** 20 }),
+      onPlan: (plan) => process.stderr.write(`${stepPlanText(plan)}\n`),
       ...(folders.failures !== undefined && { failures: folders.failures }),
     });
     let supervisedSteps = state.updates + (state.lossScale?.skipped ?? 0);

@@ -15,6 +15,7 @@ export function trainingSettings(config: TrainerConfig): TrainingSettings {
     precision,
     threads,
     maxTokensPerRun,
+    memory,
     recompute,
     optimizerBits,
     ...numbers

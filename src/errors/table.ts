@@ -423,7 +423,7 @@ export const errorTable = {
     message:
       "Training on {tokens} tokens at once needs about {needed} MB more memory, but {available} MB are available.",
     retryable: false,
-    help: "Lower the trainer's maxTokensPerRun, train an adapter (lora) instead of all weights, or end other programs.",
+    help: "Raise the trainer's memory where it is set, lower maxTokensPerRun where that is, train an adapter (lora) instead of all weights, or end other programs.",
   },
   TRAINING_NOT_FINITE: {
     message: "Training stopped at update {step}: {quantity} is {value}.",

@@ -89,7 +89,7 @@ export function createTrainer({ settings, seed, failures, ...options }: TrainerO
     await engine.settle();
     state.critic ??= freshCritic(options, state);
     const { reference: _, ...model } = options;
-    const own = { ...model, ...updating, critic: true, state: state.critic };
+    const own = { ...model, ...updating, critic: true, state: state.critic, beside: state };
     critic = { engine: createTrainingEngine(own), objective: valueObjective(settings.valueClip) };
     return critic;
   };

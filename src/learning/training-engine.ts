@@ -1,4 +1,3 @@
-import type { Device } from "../devices/device.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import type { Tensor } from "../models/safetensors.ts";
 import { createLendingSession } from "../onnx/lending-session.ts";
@@ -12,19 +11,13 @@ import { batchFeeds, batchSequences, checkSequences } from "./batch.ts";
 import type { TrainingEngine } from "./engine.ts";
 import type { LearningRates } from "./learning-rates.ts";
 import { firstLossScale } from "./loss-scale.ts";
-import { createMemoryCheck } from "./memory-check.ts";
 import { type Objective, objectiveFeeds } from "./objective.ts";
 import { scoreActions } from "./score-actions.ts";
+import { createStepPlanner, largestRun, type PlannerOptions } from "./step-planner.ts";
 import { sumRuns } from "./summed-runs.ts";
-import { runLimits, tokenRuns, wantsTiles } from "./token-runs.ts";
+import { runLimits, wantsTiles } from "./token-runs.ts";
 import { trainOnCard } from "./trained-on-card.ts";
-import {
-  checkReference,
-  checkTrainerState,
-  parametersOf,
-  type TrainerState,
-  trainedParameters,
-} from "./trainer-state.ts";
+import { checkReference, checkTrainerState, parametersOf, type TrainerState } from "./trainer-state.ts";
 import {
   gradientName,
   type PolicyModel,
@@ -35,7 +28,10 @@ import {
 import { applyUpdate, type UpdateSettings } from "./update.ts";
 
 /** What an engine works on, and how. */
-export interface TrainingEngineOptions extends TrainedModel, Omit<UpdateSettings, keyof LearningRates> {
+export interface TrainingEngineOptions
+  extends Omit<TrainedModel, "tiled">,
+    Omit<UpdateSettings, keyof LearningRates>,
+    PlannerOptions {
   /** Fresh (`freshTrainerState`) or saved. The engine takes it over and changes it in place. */
   state: TrainerState;
   /**
@@ -46,13 +42,7 @@ export interface TrainingEngineOptions extends TrainedModel, Omit<UpdateSettings
   /** Threads an operator may use; default 2. */
   threads?: number;
   /** Where models run, and what their matrix products compute in; default float32 on the CPU. */
-  device?: Device;
   precision?: Precision;
-  /**
-   * Tokens of one run of a model at most, with those that shorter sequences are padded with; a minibatch with more is
-   * split, its gradients summed. Default 1,024.
-   */
-  maxTokensPerRun?: number;
 }
 
 /** An engine that can be saved and closed. */
@@ -78,26 +68,16 @@ interface Opened<Model extends PolicyModel> {
 
 /** Makes an engine on ONNX Runtime. Throws MODEL_WEIGHTS_MISMATCH or TRAINING_STATE_INVALID if the state doesn't fit. */
 export function createTrainingEngine(options: TrainingEngineOptions): OpenTrainingEngine {
-  const {
-    config,
-    lora,
-    base,
-    critic = false,
-    recompute = false,
-    state,
-    threads = 2,
-    maxTokensPerRun = 1024,
-    device = "cpu",
-  } = options;
+  const { config, lora, base, critic = false, state } = options;
+  const { threads = 2, maxTokensPerRun = largestRun, device = "cpu" } = options;
   const target: Target = { device, precision: options.precision ?? "float32" };
   const frozen = base && { base };
-  const trained: TrainedModel = { config, critic, recompute, ...(lora && { lora }), ...frozen };
+  const trained: TrainedModel = { config, critic, ...(lora && { lora }), ...frozen };
   checkTrainerState(trained, state);
   if (target.precision === "float16") state.lossScale ??= firstLossScale;
   else delete state.lossScale;
   const optimizer = createAdamW(threads);
-  const gradientBytes = byteLength(trainedParameters(state).values());
-  const checkMemory = createMemoryCheck();
+  const planner = createStepPlanner(options, state);
   const limits = runLimits(config, maxTokensPerRun);
   const usage = createUsage(() => new EverturnError("TRAINER_CLOSED", {}));
   const open = async <Model extends PolicyModel>(
@@ -119,17 +99,24 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
   const card = once(async () => (device === "webgpu" ? await trainOnCard(state, options) : undefined));
   /** A loop's turns begin on the processor: cards take attention in one piece. */
   const tiles = device === "cpu";
-  const policy = forms((tiled) => open(scoringModel({ ...trained, tiled }, { values: true }, target)));
+  const policy = remembered((tiled: boolean) =>
+    open(scoringModel({ ...trained, tiled }, { values: true }, target)),
+  );
   const reference = once(() => referenceWeights(options));
-  const references = forms(async (tiled) => {
+  const references = remembered(async (tiled: boolean) => {
     const model = { config, tiled, ...frozen, ...(lora && (await reference.get()) && { lora }) };
     return open(scoringModel(model, { values: false }, target));
   });
-  const trainingForms = (objective: Objective) =>
-    forms((tiled) => {
-      const model = trainingModel({ ...trained, tiled }, objective, target);
+  const trainingForms = (objective: Objective) => {
+    const models = remembered((recompute: number, tiled: boolean) =>
+      trainingModel({ ...trained, recompute, tiled }, objective, target),
+    );
+    const opened = remembered((recompute: number, tiled: boolean) => {
+      const model = models.get(recompute, tiled);
       return open(model, device === "webgpu" ? model.trains.map(gradientName) : []);
     });
+    return { model: models.get, open: opened.get, made: opened.made };
+  };
   const trainings = new Map<Objective, ReturnType<typeof trainingForms>>();
   const work: TrainingEngine = {
     async score(sequences, weights, temperature = 1) {
@@ -152,31 +139,26 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
     },
     async update({ objective, samples, scalars, temperature = 1, ...rates }) {
       const onCard = await card.get();
-      const opened = trainings.get(objective) ?? trainingForms(objective);
-      trainings.set(objective, opened);
+      const forms = trainings.get(objective) ?? trainingForms(objective);
+      trainings.set(objective, forms);
       const found = onCard?.parameters() ?? parametersOf(state);
       const lossScale = state.lossScale?.scale;
       const scaling = lossScale !== undefined && {
         lossScale: { shape: [], data: Float32Array.of(lossScale) },
       };
-      const runs = tokenRuns(
-        samples.map(({ sequences }) => sequences),
-        limits,
-      ).map((run) => {
+      const chosen = planner.plan(samples, (...form) => forms.model(...form).graph);
+      const runs = chosen.runs.map((run) => {
         const part = run.map((index) => samples[index]!);
         const sequences = part.flatMap((sample) => sample.sequences);
         return { run, part, sequences, tiled: tiles && wantsTiles(sequences) };
       });
-      const { model: first } = await opened.get(runs[0]?.tiled ?? false);
+      const first = forms.model(chosen.recomputed, runs[0]?.tiled ?? false);
       const parameters = select(found, first.reads);
       const sum = sumRuns(onCard ? { ...first, trains: [] } : first, samples);
       try {
-        for (const [index, { run, part, sequences, tiled }] of runs.entries()) {
-          const { model, session } = await opened.get(tiled);
+        for (const { run, part, sequences, tiled } of runs) {
+          const { model, session } = await forms.open(chosen.recomputed, tiled);
           const batch = batchSequences(sequences, config, tiled ? tileSize : 1);
-          const moments = state.updates === 0 ? byteLength(state.optimizer.values()) : 0;
-          const besideBytes = moments + (index > 0 ? gradientBytes : 0);
-          if (device === "cpu") checkMemory({ graph: model.graph, batch, samples: part.length, besideBytes });
           const given = objectiveFeeds(objective, part, scalars);
           const feeds = { ...parameters, ...batchFeeds(batch, temperature), ...given, ...scaling };
           const outputs = await session.run(feeds);
@@ -199,7 +181,7 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
     // What could not be made has said so to whoever wanted it.
     const [onCard] = await Promise.allSettled([card.made()]);
     if (onCard.status === "fulfilled") await onCard.value?.close();
-    const all = [policy, references, ...trainings.values()].flatMap((forms) => forms.made());
+    const all = [policy, references, ...trainings.values()].flatMap(({ made }) => made());
     for (const one of await Promise.allSettled(all))
       if (one.status === "fulfilled") await one.value.session.close();
   };
@@ -225,22 +207,19 @@ async function referenceWeights(
   return weights;
 }
 
-function byteLength(tensors: Iterable<{ data: ArrayBufferView }>): number {
-  return Array.from(tensors, ({ data }) => data.byteLength).reduce((total, bytes) => total + bytes, 0);
-}
-
 function select(parameters: Parameters, names: readonly string[]): Record<string, Tensor | DeviceTensor> {
   return Object.fromEntries(names.map((name) => [name, parameters.get(name)!]));
 }
 
-/** A model's two forms, for attention in one piece or in tiles, each made when it is first wanted. */
-function forms<Model>(make: (tiled: boolean) => Promise<Model>) {
-  const made = new Map<boolean, Promise<Model>>();
+/** Makes things, each when it is first wanted. */
+function remembered<Key extends readonly unknown[], Thing>(make: (...key: Key) => Thing) {
+  const made = new Map<string, Thing>();
   return {
-    get(tiled: boolean): Promise<Model> {
-      const model = made.get(tiled) ?? make(tiled);
-      made.set(tiled, model);
-      return model;
+    get(...key: Key): Thing {
+      const name = key.join();
+      const thing = made.get(name) ?? make(...key);
+      made.set(name, thing);
+      return thing;
     },
     made: () => [...made.values()],
   };

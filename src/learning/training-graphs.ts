@@ -27,10 +27,18 @@ export interface TrainedModel {
   base?: FrozenBase;
   /** Whether it is a critic: it gives values, and has no language-model head. */
   critic?: boolean;
-  /** Whether gradients keep only each layer's input and compute the layer again: less memory, a quarter more time. */
-  recompute?: boolean;
+  /** Whether gradients keep only each layer's input and compute the layer again, or how many of the first layers; default false. */
+  recompute?: boolean | number;
   /** Whether attention goes tile by tile: sequences are then padded to whole tiles. */
   tiled?: boolean;
+}
+
+/** How many layers are computed again. */
+export function recomputedLayers(
+  { num_hidden_layers }: ModelConfig,
+  recompute: TrainedModel["recompute"] = false,
+): number {
+  return typeof recompute === "number" ? recompute : recompute ? num_hidden_layers : 0;
 }
 
 /** The output that holds the gradient of a parameter. */
@@ -57,7 +65,8 @@ export function trainedWeightShapes({ config, critic }: TrainedModel): Map<strin
  * The largest vocabularies whose logits are made whole. In parts they are made twice where the head is trained, which
  * costs a third of the head's products more. Capped ones (Gemma 2) are whole always.
  */
-const [frozenWhole, trainedWhole] = [8192, 65_536];
+export const frozenWhole = 8192;
+const trainedWhole = 65_536;
 
 interface PolicyGraph {
   graph: Graph;
@@ -82,7 +91,11 @@ function policyGraph(trained: TrainedModel, wants: Objective["wants"] & { gradie
     tables: rotaryTables(graph, config),
     ...(lora && matrices && { adapter: decoderAdapter(lora, matrices) }),
   };
-  const hidden = decoderForward(model, decoderInputs(graph, tiled ? tiledLength : undefined), recompute);
+  const hidden = decoderForward(
+    model,
+    decoderInputs(graph, tiled ? tiledLength : undefined),
+    recomputedLayers(config, recompute),
+  );
   const targets = graph.input("targets", "int64", ["actions"]);
   const inverse = graph.input("inverseTemperature", "float32", []);
   const isCapped = config.final_logit_softcapping !== null;

@@ -28,14 +28,14 @@ export interface DecoderInputs {
 }
 
 /**
- * Final normed hidden states [actions, hidden] at the wanted rows alone. With `recompute`, a backward pass keeps
- * nothing of a layer but its input, and computes the layer again. Where the layout's length is `tiledLength`, attention
+ * Final normed hidden states [actions, hidden] at the wanted rows alone. Of the first `recomputed` layers a backward pass keeps
+ * nothing but their inputs, and computes them again (of the last ones it needs what they kept first, and then has it free). Where the layout's length is `tiledLength`, attention
  * goes tile by tile.
  */
 export function decoderForward(
   model: DecoderModel,
   { tokens, positions, layout, actions }: DecoderInputs,
-  recompute = false,
+  recomputed = 0,
 ): FloatValue {
   const { config } = model;
   const last = config.num_hidden_layers - 1;
@@ -56,7 +56,7 @@ export function decoderForward(
     };
     const input = hidden;
     const forward = () => decoderLayer(model, layer, input, attend, layer === last ? actions : undefined);
-    hidden = recompute ? checkpoint([input, ...layerParameters(model, layer)], forward) : forward();
+    hidden = layer < recomputed ? checkpoint([input, ...layerParameters(model, layer)], forward) : forward();
   }
   return finalNorm(model, hidden);
 }

@@ -17,7 +17,7 @@ export function dequantize(graph: Graph, matrix: QuantizedMatrix, ...others: Flo
   const count = (out * input) / block;
   const type = bits === 4 ? "uint4" : "uint8";
   const scales = after(floatConstant(graph, matrix.scales, [count]), ...others);
-  const zeros = graph.bytes(type, zeroPoints(matrix, count), [count]);
+  const zeros = zeroPoints(graph, matrix, count);
   const inputs = [valueConstant(graph, matrix, type, [count, block]), scales, zeros];
   const output = { dtype: "float32", shape: [count, block] } as const;
   const blocks = graph.emit("DequantizeLinear", inputs, output, { axis: 0 });
@@ -55,10 +55,21 @@ export function floatConstant(graph: Graph, part: Part<Float32Array>, shape: rea
   return graph.floats(part, shape);
 }
 
-/** The zero points of `count` blocks, as bytes. */
-function zeroPoints(matrix: QuantizedMatrix, count: number): Uint8Array {
+/** By graph, the zero points that it has: for each matrix its own would be tens of megabytes of a large model. */
+const zeroPointsOf = new WeakMap<Graph, Map<string, Value<"uint8" | "uint4">>>();
+
+/** The zero points of `count` blocks. */
+function zeroPoints(graph: Graph, matrix: QuantizedMatrix, count: number): Value<"uint8" | "uint4"> {
+  const type = matrix.bits === 4 ? "uint4" : "uint8";
   const point = zeroPoint(matrix);
-  return new Uint8Array(Math.ceil((count * matrix.bits) / 8)).fill(matrix.bits === 4 ? point * 17 : point);
+  const all = zeroPointsOf.get(graph) ?? new Map<string, Value<"uint8" | "uint4">>();
+  zeroPointsOf.set(graph, all);
+  const key = `${type}:${point}:${count}`;
+  const bytes = () =>
+    new Uint8Array(Math.ceil((count * matrix.bits) / 8)).fill(type === "uint4" ? point * 17 : point);
+  const zeros = all.get(key) ?? graph.bytes(type, bytes(), [count]);
+  all.set(key, zeros);
+  return zeros;
 }
 
 function wholes(bytes: Value<"uint8">): FloatValue {

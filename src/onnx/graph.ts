@@ -204,6 +204,7 @@ export function createGraph(prefix = ""): Graph {
   const outputs = new Map<string, Value>();
   const captured: Value[] = [];
   const constants = new Map<string, FloatValue | IntValue>();
+  const stored = new Map<string, Value>();
   const shapes = new Map<string, IntValue>();
   const sizes = new Map<string, { value: Value; axis: number }>();
   const shares = new Map<string, Share>();
@@ -253,6 +254,23 @@ export function createGraph(prefix = ""): Graph {
     }
     const value = { name: `${prefix}constant_${count++}`, dtype, shape, graph };
     initializers.push({ value, data });
+    return value;
+  }
+
+  /** Equal ones are one: each is mapped by itself, and counts as memory once more. */
+  function storedConstant<Type extends DataType>(
+    dtype: Type,
+    file: string,
+    offset: number,
+    shape: readonly number[],
+  ): Value<Type> {
+    const key = `${file}:${offset}:${dtype}:${shape}`;
+    const known = stored.get(key);
+    if (known && isOf(dtype)(known)) return known;
+    const value = { name: `${prefix}constant_${count++}`, dtype, shape, graph };
+    const byteLength = elementCount(shape) * elementBytes[dtype];
+    initializers.push({ value, data: { file, offset, byteLength } });
+    stored.set(key, value);
     return value;
   }
 
@@ -321,18 +339,9 @@ export function createGraph(prefix = ""): Graph {
       return made;
     },
     bytes: constant,
-    storedBytes(dtype, file, offset, shape) {
-      const value = { name: `${prefix}constant_${count++}`, dtype, shape, graph };
-      initializers.push({
-        value,
-        data: { file, offset, byteLength: elementCount(shape) * elementBytes[dtype] },
-      });
-      return value;
-    },
+    storedBytes: storedConstant,
     stored(file, offset, shape, dtype = "float32") {
-      const value = { name: `${prefix}constant_${count++}`, dtype, shape, graph };
-      const byteLength = elementBytes[dtype] * elementCount(shape);
-      initializers.push({ value, data: { file, offset, byteLength } });
+      const value = storedConstant(dtype, file, offset, shape);
       if (isOf("float32")(value)) return value;
       const attributes = { to: 1 };
       return emitNode("Cast", [value], { dtype: "float32", shape }, attributes, "");

@@ -24,9 +24,13 @@ const inPlace = new Set([
 /**
  * The most bytes that a run of the graph holds at once beside its inputs and constants, for sizes of its named
  * dimensions: what nodes made and somebody still needs, outputs to the end. Nodes are taken in the order in
- * which they were written. What the runtime's allocator wastes is not in it.
+ * which they were written. What the runtime's allocator wastes is not in it. With `counts`, of the values that it picks.
  */
-export function peakBytes(graph: Graph, named: Readonly<Record<string, number>>): number {
+export function peakBytes(
+  graph: Graph,
+  named: Readonly<Record<string, number>>,
+  counts: (value: Value) => boolean = () => true,
+): number {
   const sizes = withShares(graph, named);
   const nodes = neededNodes(graph);
   const lastUse = new Map<Value, number>();
@@ -48,7 +52,7 @@ export function peakBytes(graph: Graph, named: Readonly<Record<string, number>>)
       .filter((value) => lastUse.get(value) === at && live.has(value));
     for (const output of node.outputs) {
       if (stored(output) !== output) continue;
-      const bytes = bytesOf(output, sizes);
+      const bytes = counts(output) ? bytesOf(output, sizes) : 0;
       const reused = inPlace.has(node.op) ? dying.find((value) => live.get(value) === bytes) : undefined;
       if (reused) {
         live.delete(reused);
@@ -58,7 +62,7 @@ export function peakBytes(graph: Graph, named: Readonly<Record<string, number>>)
       held += bytes;
     }
     const { body } = node.attributes;
-    const inside = typeof body === "object" && "body" in body ? peakBytes(body.body, sizes) : 0;
+    const inside = typeof body === "object" && "body" in body ? peakBytes(body.body, sizes, counts) : 0;
     peak = Math.max(peak, held + inside);
     for (const value of dying) {
       held -= live.get(value) ?? 0;

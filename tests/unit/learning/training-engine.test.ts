@@ -1,8 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { batchSequences } from "../../../src/learning/batch.ts";
-import { createMemoryCheck } from "../../../src/learning/memory-check.ts";
+import { createMemoryRoom } from "../../../src/learning/memory-room.ts";
+import { chooseRuns, type StepPlan, stepPlanText } from "../../../src/learning/step-plan.ts";
 import { supervisedObjective } from "../../../src/learning/supervised-objective.ts";
+import { runLimits } from "../../../src/learning/token-runs.ts";
 import { trainedParameters } from "../../../src/learning/trainer-state.ts";
 import { createTrainingEngine, type TrainingEngineOptions } from "../../../src/learning/training-engine.ts";
 import { trainingModel } from "../../../src/learning/training-graphs.ts";
@@ -62,18 +63,49 @@ test("closing waits for the run under way, whose update fails with nothing chang
   }
 });
 
-test("a run that needs more memory than there is is refused, with what it needs and what to do", () => {
-  const { graph } = trainingModel({ config }, supervisedObjective);
-  const run = { graph, batch: batchSequences(trajectories, config), samples: 6, besideBytes: 5e6 };
-  const check = createMemoryCheck(() => 1e6);
-  expect(() => check(run)).toThrow(
-    /Training on \d+ tokens at once needs about 6 MB more memory, but 1 MB are available/,
+test("an update that needs more memory than there is is refused, with what it needs and what to do", () => {
+  const space = createMemoryRoom(undefined, () => 1e6);
+  expect(() => space.take(7e6, 300)).toThrow(
+    "Training on 300 tokens at once needs about 7 MB more memory, but 1 MB are available",
   );
-  expect(() => check(run)).toThrow("maxTokensPerRun");
+  expect(() => space.take(7e6, 300)).toThrow("maxTokensPerRun");
   // What was there once is kept, and counts no second time.
-  const available = [1e8, 0];
-  const later = createMemoryCheck(() => available.shift() ?? 0);
-  later(run);
-  later(run);
-  expect(() => later({ ...run, besideBytes: 6e6 })).toThrow("needs about 1 MB more");
+  const available = [1e8, 0, 0];
+  const later = createMemoryRoom(undefined, () => available.shift() ?? 0);
+  later.take(5e6, 300);
+  later.take(5e6, 300);
+  expect(() => later.take(6e6, 300)).toThrow("needs about 1 MB more");
+  expect(() => createMemoryRoom(() => -1e6).take(5e6, 300)).toThrow("needs about 5 MB more memory, but 0 MB");
+});
+
+test("runs are made smaller, then layers computed again, until an update fits", () => {
+  const sequences = samples.map((sample) => sample.sequences);
+  const chosen = (most: number) =>
+    chooseRuns(sequences, {
+      ...{ tokens: [1024, 30], recomputed: [0, config.num_hidden_layers], tiles: true, vocabulary: 8192 },
+      limits: (tokens) => runLimits(config, tokens),
+      graph: (recompute, tiled) => trainingModel({ config, recompute, tiled }, supervisedObjective).graph,
+      fits: ({ activations }) => activations <= most,
+    });
+  const whole = chosen(Number.POSITIVE_INFINITY);
+  expect(whole).toMatchObject({ runs: [expect.any(Array)], recomputed: 0 });
+  const split = chosen(whole.activations - 1);
+  expect(split.recomputed).toBe(0);
+  expect(split.runs.length).toBeGreaterThan(1);
+  expect(split.runs.flat().sort()).toEqual([...samples.keys()]);
+  const again = chosen(split.activations - 1);
+  expect(again.recomputed).toBe(config.num_hidden_layers);
+  expect(chosen(0).activations).toBeLessThan(split.activations);
+});
+
+test("what an update holds is told before it begins, and refused beyond the trainer's memory", async () => {
+  const plans: StepPlan[] = [];
+  await updated({ onPlan: (plan) => plans.push(plan) });
+  const [plan] = plans;
+  expect(plans).toHaveLength(1);
+  expect(plan).toMatchObject({ runs: 1, recomputed: 0, layers: config.num_hidden_layers, gradients: 0 });
+  expect(stepPlanText(plan!)).toMatch(
+    /^a training step holds about \d+ MB: weights 1, .* one run of \d+ tokens, no layer computed again$/,
+  );
+  await expect(updated({ memory: 1e8 })).rejects.toMatchObject({ code: "TRAINING_MEMORY_SHORT" });
 });

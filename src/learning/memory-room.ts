@@ -1,0 +1,36 @@
+import { EverturnError } from "../errors/everturn-error.ts";
+
+/** Where the runs of a trainer get their memory. */
+export interface MemoryRoom {
+  /** Bytes that the next run may hold. */
+  room(): number;
+  /** Takes so many for runs of so many tokens. Throws TRAINING_MEMORY_SHORT if there are fewer. */
+  take(bytes: number, tokens: number): void;
+}
+
+/**
+ * Room up to a limit, or to what is available here (bytes). What earlier runs held counts as available, since the runtime
+ * keeps it.
+ */
+export function createMemoryRoom(
+  limit = () => Number.POSITIVE_INFINITY,
+  available = () => process.availableMemory(),
+): MemoryRoom {
+  let reserved = 0;
+  const room = () => Math.min(limit(), available() + reserved);
+  return {
+    room,
+    take(bytes, tokens) {
+      const there = room();
+      if (bytes > there) {
+        const megabytes = (count: number) => Math.ceil(Math.max(0, count) / 1e6);
+        throw new EverturnError("TRAINING_MEMORY_SHORT", {
+          tokens,
+          needed: megabytes(bytes - reserved),
+          available: megabytes(there - reserved),
+        });
+      }
+      reserved = Math.max(reserved, bytes);
+    },
+  };
+}

@@ -1,0 +1,138 @@
+import type { Graph, Value } from "../onnx/graph.ts";
+import { peakBytes } from "../onnx/peak-memory.ts";
+import { tileSize } from "../onnx/tiled-attention.ts";
+import { lossLength, type TokenSequence } from "./batch.ts";
+import { actionCount } from "./objective.ts";
+import { type RunLimits, tokenRuns, wantsTiles } from "./token-runs.ts";
+
+/** What an update will hold at once, by part, in bytes; how it is split, and what is computed again to fit. */
+export interface StepPlan {
+  /** Of the model and its adapter; those that are quantized lie in their file, mapped into memory. */
+  weights: number;
+  /** Moments. */
+  optimizer: number;
+  /** Their sum, where there are several runs; those of a run are among its activations. */
+  gradients: number;
+  /** The most that a run holds beside what it reads. */
+  activations: number;
+  /** The most that logits, and what is of their size, have of that. */
+  logits: number;
+  /** What the process holds beside, about: itself, graph and session. */
+  process: number;
+  runs: number;
+  /** Tokens of the largest run. */
+  tokens: number;
+  /** Layers that gradients compute again, of all. */
+  recomputed: number;
+  layers: number;
+}
+
+/** The parts of a plan together, bytes. */
+export function plannedBytes(plan: StepPlan): number {
+  return plan.weights + plan.optimizer + plan.gradients + plan.activations + plan.process;
+}
+
+/** A plan in a line, such as `a training step holds about 2,301 MB: weights 590, …; 8 runs of up to 512 tokens, no layer computed again`. */
+export function stepPlanText(plan: StepPlan): string {
+  const megabytes = (bytes: number) => Math.ceil(bytes / 1e6).toLocaleString("en");
+  const { weights, optimizer, gradients, activations, logits, process, runs, tokens } = plan;
+  const { recomputed, layers } = plan;
+  const parts = [
+    `weights ${megabytes(weights)}`,
+    `optimizer ${megabytes(optimizer)}`,
+    `gradients ${megabytes(gradients)}`,
+    `activations ${megabytes(activations)} (logits ${megabytes(logits)})`,
+    `the process itself ${megabytes(process)}`,
+  ];
+  const split = runs === 1 ? `one run of ${tokens} tokens` : `${runs} runs of up to ${tokens} tokens`;
+  const again = recomputed === 0 ? "no layer" : `${recomputed} of ${layers} layers`;
+  return `a training step holds about ${megabytes(plannedBytes(plan))} MB: ${parts.join(", ")}; ${split}, ${again} computed again`;
+}
+
+/** What a plan is chosen from. */
+export interface PlanChoices {
+  /** Tokens of a run, the dearest in memory first. */
+  tokens: readonly number[];
+  /** Layers that are computed again, the fewest first. */
+  recomputed: readonly number[];
+  limits(tokens: number): RunLimits;
+  /** Whether long sequences are attended in tiles. */
+  tiles: boolean;
+  /** Logits are rows of at least so many numbers. */
+  vocabulary: number;
+  /** The graph that computes so many layers again. */
+  graph(recomputed: number, tiled: boolean): Graph;
+  fits(chosen: ChosenRuns): boolean;
+}
+
+/** How an update is split, and what of it is computed again. */
+export interface ChosenRuns {
+  /** Numbers of the samples of each run. */
+  runs: number[][];
+  recomputed: number;
+  activations: number;
+  logits: number;
+  /** Of the largest run. */
+  tokens: number;
+  /** Of the graph. */
+  nodes: number;
+}
+
+/**
+ * The first choice that fits, or the last: fewer layers are computed again before runs are larger, as computing all of them
+ * again takes a quarter to a half more time, and smaller runs next to none.
+ */
+export function chooseRuns(samples: readonly (readonly TokenSequence[])[], choices: PlanChoices): ChosenRuns {
+  const splits = new Map(
+    choices.tokens.map((tokens) => {
+      const runs = tokenRuns(samples, choices.limits(tokens));
+      return [JSON.stringify(runs), runs] as const;
+    }),
+  );
+  let chosen: ChosenRuns | undefined;
+  for (const recomputed of choices.recomputed) {
+    for (const runs of splits.values()) {
+      chosen = measured(samples, runs, recomputed, choices);
+      if (choices.fits(chosen)) return chosen;
+    }
+  }
+  return chosen!;
+}
+
+function measured(
+  samples: readonly (readonly TokenSequence[])[],
+  runs: number[][],
+  ...[recomputed, choices]: [recomputed: number, choices: PlanChoices]
+): ChosenRuns {
+  if (runs.length === 0) return { runs, recomputed, activations: 0, logits: 0, tokens: 0, nodes: 0 };
+  const sized = runs.map((run) => {
+    const part = run.map((index) => samples[index]!);
+    const tiled = choices.tiles && wantsTiles(part.flat());
+    return { tiled, sizes: runSizes(part, tiled ? tileSize : 1) };
+  });
+  const most = (key: "rows" | "actions" | "length") =>
+    sized.reduce((largest, one) => (one.sizes[key] > largest.sizes[key] ? one : largest));
+  const isLogits = ({ shape }: Value) => Number(shape.at(-1)) >= choices.vocabulary && shape[0] === "actions";
+  let [activations, logits, nodes] = [0, 0, 0];
+  for (const { tiled, sizes } of new Set([most("rows"), most("actions"), most("length")])) {
+    const graph = choices.graph(recomputed, tiled);
+    activations = Math.max(activations, peakBytes(graph, sizes));
+    nodes = Math.max(nodes, graph.nodes.length);
+    logits = Math.max(logits, peakBytes(graph, sizes, isLogits));
+  }
+  return { runs, recomputed, activations, logits, tokens: most("rows").sizes.rows, nodes };
+}
+
+/** Sizes of a graph's named dimensions in a run over samples, whose sequences are padded to a multiple of `multiple`. */
+function runSizes(samples: readonly (readonly TokenSequence[])[], multiple: number) {
+  const sequences = samples.flat();
+  const lengths = sequences.map(lossLength);
+  const length = multiple * Math.ceil(Math.max(1, ...lengths) / multiple);
+  return {
+    rows: lengths.reduce((sum, one) => sum + one, 0),
+    batch: sequences.length,
+    ...{ length, tiles: length / tileSize, seen: length },
+    actions: sequences.reduce((sum, one) => sum + actionCount(one), 0),
+    samples: samples.length,
+  };
+}

@@ -1,0 +1,114 @@
+import type { Device } from "../devices/device.ts";
+import type { FrozenBase } from "../models/weight-sources.ts";
+import type { Graph } from "../onnx/graph.ts";
+import { createMemoryRoom } from "./memory-room.ts";
+import type { TrainingSample } from "./objective.ts";
+import { type ChosenRuns, chooseRuns, plannedBytes, type StepPlan } from "./step-plan.ts";
+import { runLimits } from "./token-runs.ts";
+import { parametersOf, type TrainerState, trainedParameters } from "./trainer-state.ts";
+import { frozenWhole, recomputedLayers, type TrainedModel } from "./training-graphs.ts";
+
+/** Tokens of a run, where nothing says otherwise: smaller ones cost little on the CPU, below these they would. */
+const runTokens = [1024, 512, 256] as const;
+/** Those of the largest. */
+export const largestRun = runTokens[0];
+
+/** What a process with Node and the runtime holds, without a model. */
+const processBytes = 200e6;
+
+/** What a node of a graph takes, here and in the runtime's session: measured at Qwen2.5-0.5B's shape, 6,586 nodes. */
+const nodeBytes = 60e3;
+
+/** How much of what is available an update may be planned to hold. */
+const plannedShare = 0.8;
+
+/** What the updates of a trainer are planned by. */
+export interface PlannerOptions extends Pick<TrainedModel, "config" | "base"> {
+  /** Of a run, at most. Default: chosen on the CPU, else 1,024. */
+  maxTokensPerRun?: number;
+  /** Whether layers are computed again, or how many. Default: chosen on the CPU, else none. */
+  recompute?: boolean | number;
+  /** Bytes that the process may hold while it trains; default: four fifths of what is available here. */
+  memory?: number;
+  device?: Device;
+  /** Of the policy, where this is its critic: it is in the process as well, as a state's critic is. */
+  beside?: TrainerState;
+  /** Is told what an update will hold, before it begins: of the first one, and where another holds clearly more or is computed otherwise. */
+  onPlan?: (plan: StepPlan) => void;
+}
+
+/** Decides how updates are split into runs. */
+export interface StepPlanner {
+  /** `graph` gives the graph that computes so many layers again. Throws TRAINING_MEMORY_SHORT, on the CPU alone, if nothing fits. */
+  plan(samples: readonly TrainingSample[], graph: (recomputed: number, tiled: boolean) => Graph): ChosenRuns;
+}
+
+/** A planner for a trainer's state, which has been checked. */
+export function createStepPlanner(options: PlannerOptions, state: TrainerState): StepPlanner {
+  const { config, base, maxTokensPerRun, recompute, memory, device = "cpu", onPlan } = options;
+  const trainedBytes = byteLength(trainedParameters(state).values());
+  /** What is there whatever an update does; an adapter's critic and policy share their base. */
+  const held = () => {
+    const other = options.beside ?? state.critic;
+    const states = other ? [state, other] : [state];
+    const tensors = new Set(states.flatMap((one) => [...parametersOf(one).values()].map(({ data }) => data)));
+    return {
+      weights: byteLength([...tensors].map((data) => ({ data }))) + quantizedBytes(base),
+      optimizer: byteLength(states.flatMap(({ optimizer }) => [...optimizer.values()])),
+    };
+  };
+  const left = () => {
+    const { weights, optimizer } = held();
+    return (memory ?? Number.POSITIVE_INFINITY) - processBytes - weights - optimizer;
+  };
+  const space = createMemoryRoom(left);
+  const onCpu = device === "cpu";
+  const layers = config.num_hidden_layers;
+  const fractions = [0, 0.25, 0.5, 0.75, 1].map((part) => Math.ceil(part * layers));
+  const chooses = recompute === undefined && onCpu;
+  const choices = {
+    tokens: maxTokensPerRun === undefined && onCpu ? runTokens : [maxTokensPerRun ?? largestRun],
+    recomputed: chooses ? [...new Set(fractions)] : [recomputedLayers(config, recompute)],
+    limits: (tokens: number) => runLimits(config, tokens),
+    tiles: onCpu,
+    vocabulary: Math.min(config.vocab_size, frozenWhole),
+  };
+  let told: StepPlan | undefined;
+  return {
+    plan(samples, graph) {
+      // Moments that were never written to are not in memory yet.
+      const untouched =
+        state.updates === 0 && memory === undefined ? byteLength(state.optimizer.values()) : 0;
+      const needs = ({ activations, nodes, runs }: ChosenRuns) =>
+        activations + nodeBytes * nodes + (runs.length > 1 ? trainedBytes : 0) + untouched;
+      const room = space.room() * (memory === undefined ? plannedShare : 1);
+      const chosen = chooseRuns(
+        samples.map(({ sequences }) => sequences),
+        { ...choices, graph, fits: (one) => !onCpu || needs(one) <= room },
+      );
+      const { runs, nodes, ...sizes } = chosen;
+      const plan = {
+        ...{ ...held(), ...sizes, runs: runs.length, layers },
+        gradients: runs.length > 1 ? trainedBytes : 0,
+        process: processBytes + nodeBytes * nodes,
+      };
+      if (!told || told.recomputed !== plan.recomputed || plannedBytes(plan) > 1.1 * plannedBytes(told)) {
+        told = plan;
+        onPlan?.(plan);
+      }
+      if (onCpu) space.take(needs(chosen), chosen.tokens);
+      return chosen;
+    },
+  };
+}
+
+function quantizedBytes(base: FrozenBase | undefined): number {
+  return [...(base?.quantized.values() ?? [])].reduce((total, { shape, bits, block, minimums }) => {
+    const [out = 0, input = 0] = shape;
+    return total + out * input * (bits / 8 + (minimums ? 8 : 4) / block);
+  }, 0);
+}
+
+function byteLength(tensors: Iterable<{ data: ArrayBufferView }>): number {
+  return Array.from(tensors, ({ data }) => data.byteLength).reduce((total, bytes) => total + bytes, 0);
+}
