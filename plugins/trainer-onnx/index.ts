@@ -7,7 +7,9 @@ import {
   learningRateAt,
   loadLoss,
   type PolicyTraits,
+  plannedBytes,
   readModelConfig,
+  type StepPlan,
   stepPlanText,
   type TrainerPlugin,
   type TrainerState,
@@ -49,7 +51,7 @@ const plugin: TrainerPlugin = {
       ...(maxTokensPerRun !== undefined && { maxTokensPerRun }),
       ...(recompute !== undefined && { recompute }),
       ...(memory !== undefined && { memory: memory * 2 ** 20 }),
-      onPlan: (plan) => process.stderr.write(`${stepPlanText(plan)}\n`),
+      onPlan: tellPlan,
       ...(folders.failures !== undefined && { failures: folders.failures }),
     });
     let supervisedSteps = state.updates + (state.lossScale?.skipped ?? 0);
@@ -106,6 +108,11 @@ const plugin: TrainerPlugin = {
 };
 
 export default plugin;
+
+/** Says on standard error what a step of a large model will hold. */
+function tellPlan(plan: StepPlan): void {
+  if (plannedBytes(plan) >= 1e9) process.stderr.write(`${stepPlanText(plan)}\n`);
+}
 
 /** Frozen weights of few bits are trained under an adapter, by the CPU's operators. */
 function quantizationProblems(config: TrainerConfig, { quantization }: PolicyTraits): ConfigurationProblem[] {

@@ -48,7 +48,7 @@ export type { LoraSettings } from "../learning/lora.ts";
 export type { LossFunction, LossTensors } from "../learning/loss-function.ts";
 export type { OptimizerState } from "../learning/optimizer-state.ts";
 export { learningRateAt } from "../learning/schedule.ts";
-export { type StepPlan, stepPlanText } from "../learning/step-plan.ts";
+export { plannedBytes, type StepPlan, stepPlanText } from "../learning/step-plan.ts";
 export { createTrainer, type PolicyTrainer, type TrainerOptions } from "../learning/trainer.ts";
 export { freshTrainerState, type TrainerState } from "../learning/trainer-state.ts";
 export type { TrainedModel } from "../learning/training-graphs.ts";
