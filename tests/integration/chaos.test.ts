@@ -12,9 +12,9 @@ import { scenarios, shareOut } from "../chaos/scenarios.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /** `npm run chaos` strikes as often as it is told, in every scenario; here each kind of process is struck, in one course or the other. */
-const strikes = Number(process.env.EVERTURN_STRIKES ?? 12);
-/** One by which the dozen are kills of all nine kinds, and stops of two workers and a plugin host. */
-const seed = 84_902;
+const strikes = Number(process.env.EVERTURN_STRIKES ?? 10);
+/** One by which the ten are kills of all nine kinds and a stop of a worker; what all processes end with is killed where there are few. */
+const seed = 3394;
 /** One with every process apart and twice, its store in the run's folder; one as `npm start` runs, on an object store. */
 const courses = [
   { name: "two workers", store: "folder", strikes: Math.ceil(strikes / 2) },
