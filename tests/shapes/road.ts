@@ -23,15 +23,20 @@ export interface RoadStep {
 export interface Road {
   /** The imported model, the trained version, and the two exports: a folder and a GGUF file. */
   folders: { model: string; trained: string; folder: string; gguf: string };
+  /** The last of the run's steps. */
   record: StepRecord;
   steps: RoadStep[];
 }
 
 /**
  * Goes a user's whole road with a model of this shape, its whole vocabulary and random weights: `everturn import` of a
- * GGUF file, `everturn run` for a step of GRPO, `everturn export` as a folder and as GGUF. All files are under `work`.
+ * GGUF file, `everturn run` for a step of GRPO or as `set` says, `everturn export` as a folder and as GGUF. All files are under `work`.
  */
-export async function goRoad(shape: PublishedShape, work: string, seed = 1): Promise<Road> {
+export async function goRoad(
+  shape: PublishedShape,
+  work: string,
+  { seed = 1, set = [] }: { seed?: number; set?: readonly string[] } = {},
+): Promise<Road> {
   await mkdir(work, { recursive: true });
   const file = join(work, "random.gguf");
   // in a process of its own, whose memory goes with it
@@ -54,12 +59,12 @@ export async function goRoad(shape: PublishedShape, work: string, seed = 1): Pro
   };
   await everturn("import", file, folders.model);
   const runs = join(work, "runs");
-  const model = `policy.config.model=${folders.model}`;
+  const settings = [`policy.config.model=${folders.model}`, ...set].flatMap((one) => ["--set", one]);
   const { run } = lastLine<{ run: string }>(
-    await everturn("run", pipeline, "--set", model, "--runs", runs, "--json"),
+    await everturn("run", pipeline, ...settings, "--runs", runs, "--json"),
   );
   const folder = runFolder(runs, run);
-  const [record] = await readLines<StepRecord>(folder.metrics);
+  const record = (await readLines<StepRecord>(folder.metrics)).at(-1);
   if (record === undefined) throw new Error(`${run} has trained no step`);
   const trained = (await everturn("versions", run, String(record.policyVersion), "--runs", runs)).trim();
   await everturn("export", run, folders.folder, "--runs", runs, "--merge");

@@ -36,7 +36,7 @@ export default async function shareServer({ config, provide }: TestProject): Pro
     names.map(async (namespace) => {
       const workflowExecutionRetentionPeriod = msToTs("1 day");
       await connection.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod });
-      await registerSearchAttributes(connection, { address, namespace });
+      await registerSearchAttributes(connection, { address, namespace, isOwn: false });
     }),
   );
   await connection.close();
