@@ -1,4 +1,5 @@
-// One PPO update, side by side with PyTorch: time and peak memory, each side in a process of its own, in turns.
+// One PPO update, side by side with PyTorch: time and peak memory, each side in a process of its own, in turns; and how
+// much of what this machine's products of large matrices come to our update's products come to, all else counted as lost.
 // node benchmarks/train.ts --python venv/bin/python [--shapes tiny,small,smol-135m] [--modes full,lora]
 //   [--rounds 3] [--updates 5] [--threads 2] [--peers eager,loss-head,compile] [--allocators default,same] [--json]
 import { execFile } from "node:child_process";
@@ -19,6 +20,8 @@ const peerArguments: Readonly<Record<string, readonly string[]>> = {
 
 /** Bars: ours over PyTorch's; of memory, beyond what bare imports take. */
 const memoryBar = 0.8;
+/** Of the machine's peak, at small and above. */
+const peakBar = 0.7;
 const timeBar = (shape: ShapeName, mode: string) => (shape === "smol-135m" && mode === "full" ? 1 : 0.85);
 
 interface Measurement {
@@ -28,6 +31,8 @@ interface Measurement {
   importedBytes: number;
   loss: number;
   gradientNorm: number;
+  /** Floating-point operations of the matrix products of an update; ours alone. */
+  operations?: number;
 }
 
 const { values: options } = parseArgs({
@@ -69,17 +74,43 @@ function torch(folder: string, { name, allocator }: (typeof peers)[number]): Pro
   return measure(options.python, args, allocator === "same" ? trainingEnvironment(process.env) : process.env);
 }
 
+/** Operations a second of a product of large matrices. */
+async function machinePeak(): Promise<number> {
+  const args = [join(here, "train", "matrix-peak.ts"), options.threads];
+  const { stdout } = await runFile(process.execPath, args, { env: trainingEnvironment(process.env) });
+  return JSON.parse(stdout).operationsPerSecond;
+}
+
 async function compare(shape: ShapeName, mode: string) {
   const folder = await mkdtemp(join(tmpdir(), "everturn-train-"));
   await writeWorkload(folder, shape, mode === "lora");
   const ours: Measurement[] = [];
+  const peaks: number[] = [];
   const theirs = new Map<string, Measurement[]>(peers.map(({ title }) => [title, []]));
   for (let round = 0; round < Number(options.rounds); round++) {
     ours.push(await everturn(folder));
+    peaks.push(await machinePeak());
     for (const peer of peers) theirs.get(peer.title)?.push(await torch(folder, peer));
   }
   await rm(folder, { recursive: true });
-  return [...theirs].map(([peer, measured]) => row(shape, mode, peer, summary(ours), summary(measured)));
+  const share = shareOfPeak(shape, mode, ours, Math.max(...peaks));
+  return [...theirs].map(([peer, measured]) => ({
+    ...row(shape, mode, peer, summary(ours), summary(measured)),
+    share,
+  }));
+}
+
+/** The products of the fastest update, over what the machine would have come to in its time. */
+function shareOfPeak(shape: ShapeName, mode: string, ours: readonly Measurement[], peak: number): number {
+  const { operations = Number.NaN } = ours[0] ?? {};
+  const share = operations / (summary(ours).min / 1000) / peak;
+  const percent = (value: number) => `${(100 * value).toFixed(0)} %`;
+  const bar = shape === "tiny" ? "no bar" : `bar ${percent(peakBar)}`;
+  console.log(
+    `${shape} ${mode}: ${(operations / 1e9).toFixed(1)} billion operations in matrix products, ` +
+      `${percent(share)} of this machine's ${(peak / 1e9).toFixed(0)} billion a second (${bar})`,
+  );
+  return share;
 }
 
 function summary(measured: readonly Measurement[]) {

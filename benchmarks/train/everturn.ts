@@ -11,6 +11,7 @@ import type { TrainedModel } from "../../src/learning/training-graphs.ts";
 import { readModelConfig } from "../../src/models/model-config-file.ts";
 import { readFrozenWeights } from "../../src/models/weight-sources.ts";
 import { targetOf } from "../../src/onnx/target.ts";
+import { productOperations } from "./matrix-products.ts";
 import { type BenchmarkSequence, loraSettings } from "./workload.ts";
 
 const importedBytes = 1024 * process.resourceUsage().maxRSS;
@@ -73,4 +74,6 @@ for (let count = -Number(warm); count < Number(updates); count++) {
 const { loss, gradientNorm } = results[0]!;
 const peakBytes = 1024 * process.resourceUsage().maxRSS;
 await engine.close();
-console.log(JSON.stringify({ milliseconds, processorSeconds, peakBytes, importedBytes, loss, gradientNorm }));
+const operations = device === "cpu" ? productOperations(model, objective, batch) : undefined;
+const measured = { milliseconds, processorSeconds, peakBytes, importedBytes, loss, gradientNorm, operations };
+console.log(JSON.stringify(measured));
