@@ -1,5 +1,5 @@
-import { batchSequences } from "../../src/learning/batch.ts";
 import type { Objective } from "../../src/learning/objective.ts";
+import { runSizes } from "../../src/learning/step-plan.ts";
 import { runLimits, tokenRuns } from "../../src/learning/token-runs.ts";
 import { type TrainedModel, trainingModel } from "../../src/learning/training-graphs.ts";
 import { sizedShape } from "../../src/onnx/dimensions.ts";
@@ -20,14 +20,8 @@ export function productOperations(
     runLimits(model.config, 1024),
   );
   return runs.reduce((sum, run) => {
-    const part = batchSequences(
-      run.map((index) => batch[index]!),
-      model.config,
-      1,
-    );
-    const { tokens, length, actions } = part;
-    const sizes = { rows: tokens.length, batch: part.batch, length, seen: length, actions: actions.length };
-    return sum + operationsOf(graph, { ...sizes, samples: run.length });
+    const samples = run.map((index) => [batch[index]!]);
+    return sum + operationsOf(graph, runSizes(samples));
   }, 0);
 }
 

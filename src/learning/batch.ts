@@ -10,7 +10,7 @@ export interface TokenSequence {
 
 /**
  * Sequences as a model takes them: their tokens one after the other, a row each, without padding; only attention
- * pads them, to [batch, length].
+ * pads them, to [batch, length]. What sequences begin with alike, up to what they are trained on, are the same rows.
  */
 export interface TokenBatch {
   readonly batch: number;
@@ -22,10 +22,16 @@ export interface TokenBatch {
   readonly positions: BigInt64Array;
   /** [batch, length]: the row at each place; row 0 where there is padding. */
   readonly index: BigInt64Array;
-  /** [rows]: the place of each row in [batch · length]. */
+  /** [rows]: the place of each row in [batch · length], of those that it has the first. */
   readonly places: BigInt64Array;
-  /** [batch, length]: 1 where there is a row. */
+  /** [batch, length]: 1 at those places. */
   readonly present: Float32Array;
+  /** The rows that have more places, at least one row even if none has, */
+  readonly shared: BigInt64Array;
+  /** [shared, copies]: their other places, */
+  readonly copies: BigInt64Array;
+  /** [shared, 1, copies]: and 1 where there is such a place. */
+  readonly copied: Float32Array;
   /** For each action token, in order: the row that predicts it (the token before), */
   readonly actions: BigInt64Array;
   /** and its id. */
@@ -45,37 +51,70 @@ export function batchSequences(
   checkSequences(sequences, config);
   const ends = sequences.map(lossLength);
   const length = multiple * Math.ceil(Math.max(1, ...ends) / multiple);
-  const rows = ends.reduce((total, end) => total + end, 0);
-  const result = {
-    batch: sequences.length,
-    length,
-    tokens: new BigInt64Array(rows),
-    positions: new BigInt64Array(rows),
-    index: new BigInt64Array(sequences.length * length),
-    places: new BigInt64Array(rows),
-    present: new Float32Array(sequences.length * length),
-  };
-  const actions: bigint[] = [];
-  const targets: bigint[] = [];
-  let start = 0;
-  sequences.forEach((sequence, number) => {
-    const end = ends[number]!;
-    for (let at = 0; at < end; at++) {
-      const [row, place] = [start + at, number * length + at];
-      result.tokens[row] = BigInt(sequence.tokens[at]!);
-      result.positions[row] = BigInt(at);
-      result.index[place] = BigInt(row);
-      result.places[row] = BigInt(place);
-      result.present[place] = 1;
-    }
-    for (const at of actionPositions(sequence)) {
-      actions.push(BigInt(start + at - 1));
-      targets.push(BigInt(sequence.tokens[at]!));
-    }
-    start += end;
-  });
+  const { rows, actions } = rowsOf(sequences, length);
   if (actions.length === 0) throw invalid("none of its tokens carries loss");
-  return { ...result, actions: BigInt64Array.from(actions), targets: BigInt64Array.from(targets) };
+  const index = new BigInt64Array(sequences.length * length);
+  const present = new Float32Array(sequences.length * length);
+  for (const [row, { places }] of rows.entries()) {
+    for (const place of places) index[place] = BigInt(row);
+    present[places[0]!] = 1;
+  }
+  const targets = sequences.flatMap((one) => actionPositions(one).map((at) => BigInt(one.tokens[at]!)));
+  return {
+    ...{ batch: sequences.length, length, index, present },
+    ...copiesOf(rows.map(({ places }) => places)),
+    tokens: BigInt64Array.from(rows, ({ token }) => BigInt(token)),
+    positions: BigInt64Array.from(rows, ({ position }) => BigInt(position)),
+    places: BigInt64Array.from(rows, ({ places }) => BigInt(places[0]!)),
+    actions: BigInt64Array.from(actions, BigInt),
+    targets: BigInt64Array.from(targets),
+  };
+}
+
+/** A token of one sequence, or of several that begin alike. */
+interface TokenRow {
+  token: number;
+  position: number;
+  /** In [batch · length]. */
+  places: number[];
+}
+
+/** More than any vocabulary has. */
+const manyTokens = 2 ** 21;
+
+/** The rows of sequences that are padded to a length, and those of them that predict actions. */
+export function rowsOf(sequences: readonly TokenSequence[], length: number) {
+  const rows: TokenRow[] = [];
+  const actions: number[] = [];
+  /** Rows that others may share, by the row before and the token. */
+  const known = new Map<number, number>();
+  sequences.forEach((sequence, number) => {
+    const ownFrom = Math.max(0, sequence.mask.indexOf(1) - 1);
+    let row = -1;
+    for (let position = 0; position < lossLength(sequence); position++) {
+      const token = sequence.tokens[position]!;
+      const key = (row + 1) * manyTokens + token;
+      row = (position < ownFrom ? known.get(key) : undefined) ?? rows.length;
+      rows[row] ??= { token, position, places: [] };
+      if (position < ownFrom) known.set(key, row);
+      rows[row]!.places.push(number * length + position);
+      if (sequence.mask[position + 1] === 1) actions.push(row);
+    }
+  });
+  return { rows, actions };
+}
+
+/** Of the places of each row: those after the first. */
+function copiesOf(places: readonly (readonly number[])[]): Pick<TokenBatch, "shared" | "copies" | "copied"> {
+  const several = [...places.keys()].filter((row) => places[row]!.length > 1);
+  const shared = several.length > 0 ? several : [0];
+  const most = Math.max(1, ...shared.map((row) => places[row]!.length - 1));
+  const others = shared.flatMap((row) => Array.from({ length: most }, (_, at) => places[row]![at + 1]));
+  return {
+    shared: BigInt64Array.from(shared, BigInt),
+    copies: BigInt64Array.from(others, (place = 0) => BigInt(place)),
+    copied: Float32Array.from(others, (place) => (place === undefined ? 0 : 1)),
+  };
 }
 
 /** A batch under the names that the training models' inputs have; logits are divided by the temperature. */
@@ -83,12 +122,17 @@ export function batchFeeds(batch: TokenBatch, temperature = 1): Record<string, T
   const rows = [batch.tokens.length];
   const padded = [batch.batch, batch.length];
   const actions = [batch.actions.length];
+  const shared = batch.shared.length;
+  const copies = batch.copies.length / shared;
   return {
     tokens: { shape: rows, data: batch.tokens },
     positions: { shape: rows, data: batch.positions },
     index: { shape: padded, data: batch.index },
     places: { shape: rows, data: batch.places },
     present: { shape: padded, data: batch.present },
+    shared: { shape: [shared], data: batch.shared },
+    copies: { shape: [shared, copies], data: batch.copies },
+    copied: { shape: [shared, 1, copies], data: batch.copied },
     actions: { shape: actions, data: batch.actions },
     targets: { shape: actions, data: batch.targets },
     inverseTemperature: { shape: [], data: Float32Array.of(1 / temperature) },

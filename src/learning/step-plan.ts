@@ -1,8 +1,7 @@
 import type { Graph, Value } from "../onnx/graph.ts";
 import { peakBytes } from "../onnx/peak-memory.ts";
 import { tileSize } from "../onnx/tiled-attention.ts";
-import { lossLength, type TokenSequence } from "./batch.ts";
-import { actionCount } from "./objective.ts";
+import { lossLength, rowsOf, type TokenSequence } from "./batch.ts";
 import { type RunLimits, tokenRuns, wantsTiles } from "./token-runs.ts";
 
 /** What an update will hold at once, by part, in bytes; how it is split, and what is computed again to fit. */
@@ -124,15 +123,17 @@ function measured(
 }
 
 /** Sizes of a graph's named dimensions in a run over samples, whose sequences are padded to a multiple of `multiple`. */
-function runSizes(samples: readonly (readonly TokenSequence[])[], multiple: number) {
+export function runSizes(samples: readonly (readonly TokenSequence[])[], multiple = 1) {
   const sequences = samples.flat();
-  const lengths = sequences.map(lossLength);
-  const length = multiple * Math.ceil(Math.max(1, ...lengths) / multiple);
+  const length = multiple * Math.ceil(Math.max(1, ...sequences.map(lossLength)) / multiple);
+  const { rows, actions } = rowsOf(sequences, length);
+  const copies = rows.map(({ places }) => places.length - 1).filter((count) => count > 0);
   return {
-    rows: lengths.reduce((sum, one) => sum + one, 0),
+    rows: rows.length,
     batch: sequences.length,
     ...{ length, tiles: length / tileSize, seen: length },
-    actions: sequences.reduce((sum, one) => sum + actionCount(one), 0),
+    ...{ shared: Math.max(1, copies.length), copies: Math.max(1, ...copies) },
+    actions: actions.length,
     samples: samples.length,
   };
 }

@@ -16,7 +16,8 @@ export function runLimits({ hidden_size, head_dim }: ModelConfig, tokens: number
 
 /**
  * Splits samples, each of one or more sequences, into runs within the limits (what exceeds them by itself runs alone):
- * the numbers of the samples of each run. Samples of like length come together, the longest first. Deterministic.
+ * the numbers of the samples of each run. Samples of one prompt come together, since what they share is computed once a run;
+ * those of like length do, the longest first. Deterministic.
  */
 export function tokenRuns(
   samples: readonly (readonly TokenSequence[])[],
@@ -24,7 +25,18 @@ export function tokenRuns(
 ): number[][] {
   const lengths = samples.map((sequences) => sequences.map(lossLength));
   const longest = lengths.map((own) => Math.max(0, ...own));
-  const order = [...lengths.keys()].sort((a, b) => longest[b]! - longest[a]! || a - b);
+  const prompts = samples.map(([first]) => promptOf(first));
+  const longestOf = new Map<string, number>();
+  for (const [index, prompt] of prompts.entries())
+    longestOf.set(prompt, Math.max(longestOf.get(prompt) ?? 0, longest[index]!));
+  const firstOf = (index: number) => prompts.indexOf(prompts[index]!);
+  const order = [...lengths.keys()].sort(
+    (a, b) =>
+      longestOf.get(prompts[b]!)! - longestOf.get(prompts[a]!)! ||
+      firstOf(a) - firstOf(b) ||
+      longest[b]! - longest[a]! ||
+      a - b,
+  );
   const runs: number[][] = [];
   let [length, rows, padded] = [0, 0, 0];
   for (const index of order) {
@@ -40,6 +52,11 @@ export function tokenRuns(
     runs.at(-1)!.push(index);
   }
   return runs;
+}
+
+/** What stands before the first action. */
+function promptOf(sequence: TokenSequence | undefined): string {
+  return sequence?.tokens.slice(0, sequence.mask.indexOf(1)).join() ?? "";
 }
 
 /** Tokens of the longest sequence that is attended in one piece. */

@@ -9,6 +9,9 @@ export function decoderInputs(graph: Graph, length: Dimension = "length"): Decod
   const index = graph.input("index", "int64", ["batch", length]);
   const places = graph.input("places", "int64", ["rows"]);
   const present = graph.input("present", "float32", ["batch", length]);
+  const shared = graph.input("shared", "int64", ["shared"]);
+  const copies = graph.input("copies", "int64", ["shared", "copies"]);
+  const copied = graph.input("copied", "float32", ["shared", 1, "copies"]);
   const actions = graph.input("actions", "int64", ["actions"]);
-  return { tokens, positions, layout: { index, places, present }, actions };
+  return { tokens, positions, layout: { index, places, present, shared, copies, copied }, actions };
 }

@@ -27,6 +27,26 @@ test("tokens lie one after the other; padding is only where attention wants it",
   expect([...batch.present]).toEqual([1, 1, 1, 1, 1, 1, 0, 0]);
 });
 
+test("what sequences begin with alike, up to the token before the first action, are the same rows", () => {
+  const mask = [0, 0, 0, 1];
+  const batch = batchSequences(
+    [
+      { tokens: [10, 11, 12, 13], mask },
+      { tokens: [10, 11, 12, 14], mask },
+      { tokens: [10, 15, 12, 14], mask },
+    ],
+    config,
+  );
+  expect([...batch.tokens].map(Number)).toEqual([10, 11, 12, 12, 15, 12]);
+  expect([...batch.index].map(Number)).toEqual([0, 1, 2, 0, 1, 3, 0, 4, 5]);
+  expect([...batch.places].map(Number)).toEqual([0, 1, 2, 5, 7, 8]);
+  expect([...batch.present]).toEqual([1, 1, 1, 0, 0, 1, 0, 1, 1]);
+  expect([...batch.shared].map(Number)).toEqual([0, 1]);
+  expect([...batch.copies].map(Number)).toEqual([3, 6, 4, 0]);
+  expect([...batch.copied]).toEqual([1, 1, 1, 0]);
+  expect([...batch.actions].map(Number)).toEqual([2, 3, 5]);
+});
+
 test("each action token is predicted by the row before it", () => {
   const batch = batchSequences(
     [

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { batchFeeds, batchSequences } from "../../../src/learning/batch.ts";
 import { objectiveFeeds } from "../../../src/learning/objective.ts";
+import { runSizes } from "../../../src/learning/step-plan.ts";
 import { supervisedObjective } from "../../../src/learning/supervised-objective.ts";
 import { freshTrainerState, parametersOf } from "../../../src/learning/trainer-state.ts";
 import { type TrainedModel, trainingModel } from "../../../src/learning/training-graphs.ts";
@@ -58,6 +59,6 @@ test.each<[string, TrainedModel]>([
     })
     .sort((one, other) => one.place - other.place)
     .map(({ node }) => node);
-  const sizes = { rows: batch.tokens.length, batch: 4, length: batch.length, actions, samples: 4 };
+  const sizes = runSizes(sequences.map((one) => [one]));
   expect(peakBytes({ ...graph, nodes }, sizes) / peakBytes(graph, sizes)).toBeLessThan(1.15);
 });

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { batchSequences, type TokenSequence } from "../../../src/learning/batch.ts";
+import type { TokenSequence } from "../../../src/learning/batch.ts";
+import { runSizes } from "../../../src/learning/step-plan.ts";
 import { supervisedObjective } from "../../../src/learning/supervised-objective.ts";
 import { runLimits, tokenRuns } from "../../../src/learning/token-runs.ts";
 import { freshTrainerState } from "../../../src/learning/trainer-state.ts";
@@ -44,6 +45,18 @@ test("runs hold the longest samples first, no more tokens than allowed with thei
   expect(runsOf([], 9)).toEqual([]);
 });
 
+test("samples of one prompt come together, however long they are", () => {
+  const answer = (prompt: number, length: number) => ({
+    tokens: [prompt, ...Array.from({ length }, (_, at) => at)],
+    mask: [0, ...Array.from({ length }, () => 1)],
+  });
+  const samples = [answer(1, 4), answer(2, 6), answer(1, 8), answer(2, 2)].map((one) => [one]);
+  expect(tokenRuns(samples, { tokens: 16, padding: Number.POSITIVE_INFINITY })).toEqual([
+    [2, 0],
+    [1, 3],
+  ]);
+});
+
 test("padding costs at most as many scores in vain as allowed", () => {
   expect(runsOf([[9], [8], [7]], 100, 17 + 32)).toEqual([[0, 1, 2]]);
   expect(runsOf([[9], [8], [7]], 100, 17 + 31)).toEqual([[0, 1], [2]]);
@@ -58,12 +71,8 @@ test("one trajectory of 4,000 tokens with 63 of 100 takes what it takes alone", 
   );
   const { graph } = trainingModel({ config }, supervisedObjective);
   const peaks = runs.map((run) => {
-    const { tokens, batch, length, actions } = batchSequences(
-      run.map((index) => sequences[index]!),
-      config,
-    );
-    const sizes = { rows: tokens.length, batch, length, actions: actions.length, samples: run.length };
-    return { scores: batch * length ** 2, bytes: peakBytes(graph, sizes) };
+    const sizes = runSizes(run.map((index) => [sequences[index]!]));
+    return { scores: sizes.batch * sizes.length ** 2, bytes: peakBytes(graph, sizes) };
   });
   const needed = 4000 ** 2 + 63 * 100 ** 2;
   expect(peaks.reduce((sum, { scores }) => sum + scores, 0) / needed).toBeLessThan(1.01);

@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
+import type { TokenSequence } from "../../../src/learning/batch.ts";
 import { createMemoryRoom } from "../../../src/learning/memory-room.ts";
 import { chooseRuns, type StepPlan, stepPlanText } from "../../../src/learning/step-plan.ts";
 import { supervisedObjective } from "../../../src/learning/supervised-objective.ts";
@@ -13,27 +14,36 @@ import { ppoFixture } from "./ppo-fixture.ts";
 
 const { config, trajectories, state } = await ppoFixture();
 const actions = trajectories.flatMap(({ mask }) => mask).filter(Boolean).length;
-const samples = trajectories.map((trajectory) => {
-  const count = trajectory.mask.filter(Boolean).length;
-  return { sequences: [trajectory], columns: { weights: new Float32Array(count).fill(1 / actions) } };
+const samplesOf = (sequences: readonly TokenSequence[]) =>
+  sequences.map((sequence) => {
+    const count = sequence.mask.filter(Boolean).length;
+    return { sequences: [sequence], columns: { weights: new Float32Array(count).fill(1 / actions) } };
+  });
+const samples = samplesOf(trajectories);
+
+/** The trajectories with one beginning: as much of it as each one's prompt is long. */
+const alike = trajectories.map(({ tokens, mask }) => {
+  const own = mask.indexOf(1);
+  return { tokens: [...trajectories[0]!.tokens.slice(0, own), ...tokens.slice(own)], mask };
 });
 
-async function updated(options: Partial<TrainingEngineOptions>) {
+async function updated(options: Partial<TrainingEngineOptions>, minibatch = samples) {
   const engine = createTrainingEngine({
     ...{ config, state: copyTrainerState(state), gradientClip: 0.5, weightDecay: 0.1, ...options },
   });
-  const request = { objective: supervisedObjective, samples, scalars: {}, learningRate: 1e-3 };
+  const request = { objective: supervisedObjective, samples: minibatch, scalars: {}, learningRate: 1e-3 };
   const results = [await engine.update(request), await engine.update(request)];
   await engine.close();
   return { results, state: engine.state };
 }
 
 test.each([
-  ["split into runs of one trajectory", { maxTokensPerRun: 1 }],
-  ["split into two runs", { maxTokensPerRun: 30 }],
-  ["whose layers are computed again", { recompute: true }],
-])("a minibatch %s ends where the whole one does", async (_, options) => {
-  const [whole, other] = [await updated({}), await updated(options)];
+  ["split into runs of one trajectory", { maxTokensPerRun: 1 }, samples],
+  ["split into two runs", { maxTokensPerRun: 30 }, samples],
+  ["whose layers are computed again", { recompute: true }, samples],
+  ["of one prompt, split into runs that share none of it,", { maxTokensPerRun: 1 }, samplesOf(alike)],
+])("a minibatch %s ends where the whole one does", async (_, options, minibatch) => {
+  const [whole, other] = [await updated({}, minibatch), await updated(options, minibatch)];
   other.results.forEach((result, index) => {
     const expected = whole.results[index]!;
     expect(result.loss).toBeCloseTo(expected.loss, 5);

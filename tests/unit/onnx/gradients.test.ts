@@ -42,12 +42,20 @@ type Case = [rule: string, shapes: InputShapes, build: (inputs: FloatValue[], gr
 const rows = ["rows", 3] as const;
 const positive = (x: FloatValue) => add(mul(x, x), 0.5);
 
-/** Three rows as sequences of one and of two: the second place of the first sequence is padding. */
+/**
+ * Three rows as sequences of one, of two and of two, which begins as the second one does: the second place of the first
+ * sequence is padding.
+ */
 const paddedLayout = (graph: Graph) => ({
-  index: graph.ints([0, 0, 1, 2], [2, 2]),
+  index: graph.ints([0, 0, 1, 2, 1, 0], [3, 2]),
   places: graph.ints([0, 2, 3]),
-  present: graph.floats([1, 0, 1, 1], [2, 2]),
+  present: graph.floats([1, 0, 1, 1, 0, 0], [3, 2]),
+  shared: graph.ints([1, 0]),
+  copies: graph.ints([4, 5, 5, 0], [2, 2]),
+  copied: graph.floats([1, 0, 1, 0], [2, 1, 2]),
 });
+/** 1 at the places of rows. */
+const counted = (graph: Graph) => graph.floats([1, 0, 1, 1, 1, 1], [3, 2, 1]);
 
 const cases: Case[] = [
   ["Add", [[2, 3], [3]], ([a, b]) => add(a!, b!)],
@@ -253,11 +261,11 @@ const cases: Case[] = [
     "PadRows",
     [[3, 2]],
     ([x], graph) => {
-      const layout = paddedLayout(graph);
-      return mul(padRows(x!, layout), reshape(layout.present, [2, 2, 1]));
+      const padded = padRows(x!, paddedLayout(graph));
+      return mul(mul(padded, padded), counted(graph));
     },
   ],
-  ["UnpadRows", [[4, 2]], ([x], graph) => unpadRows(x!, paddedLayout(graph))],
+  ["UnpadRows", [[6, 2]], ([x], graph) => unpadRows(x!, paddedLayout(graph))],
   ["Entropy", [[3, 4]], ([x], graph) => tokenDistribution(mul(x!, 2), graph.ints([1, 0, 3])).entropies],
   [
     "VocabularyLogProbability",
