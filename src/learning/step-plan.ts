@@ -79,7 +79,7 @@ export interface ChosenRuns {
 
 /**
  * The first choice that fits, or the last: fewer layers are computed again before runs are larger, as computing all of them
- * again takes a quarter to a half more time, and smaller runs next to none.
+ * again takes a quarter to a half more time, and smaller runs little.
  */
 export function chooseRuns(samples: readonly (readonly TokenSequence[])[], choices: PlanChoices): ChosenRuns {
   const splits = new Map(
