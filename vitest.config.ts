@@ -3,23 +3,6 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const include = ["tests/**/*.test.ts", "templates/*/tests/*.test.ts"];
 
-/** Tests of runs that have no server of their own to begin, watch or lose: they share one, and follow each other in a few processes. */
-const joined = [
-  ...["agent", "committed-step", "continue-as-new", "dynamic-sampling", "extend", "failure-policy", "fork"],
-  ...[
-    "ledger",
-    "long-trajectory",
-    "loops",
-    "nobody-decides",
-    "one-file",
-    "sql-and-search",
-    "standstill",
-    "stuck-loop",
-    "study",
-  ],
-  ...["telemetry", "time-limit", "tool-host", "tool-recordings", "tool-session", "ui", "unruly-plugins"],
-].map((name) => `tests/integration/${name}.test.ts`);
-
 /**
  * Tests that start a server or workers, or leave in their process what others would find: each file has one of its own. All others
  * follow each other in a few, which spares each a second to start and to load what it tests.
@@ -64,16 +47,8 @@ export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },
     projects: [
-      { extends: true, test: { name: "apart", include: apart, exclude: joined } },
-      {
-        extends: true,
-        test: {
-          ...{ name: "joined", include: joined, isolate: false },
-          globalSetup: ["tests/support/shared-server.ts"],
-          setupFiles: ["tests/support/join-server.ts"],
-        },
-      },
-      { extends: true, test: { name: "together", include, exclude: [...apart, ...joined], isolate: false } },
+      { extends: true, test: { name: "apart", include: apart } },
+      { extends: true, test: { name: "together", include, exclude: apart, isolate: false } },
     ],
     globalSetup: ["tests/support/own-folders.ts", "tests/support/usual-ports.ts"],
     // On busy cores the same test takes ten times as long: 180 s were too little for some at a load of 22.

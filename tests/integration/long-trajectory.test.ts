@@ -6,9 +6,8 @@ import { openRun } from "../../src/runs/open-runs.ts";
 import { bundleOf, readBuilds } from "../../src/temporal/workflow-builds.ts";
 import { readTrajectoryRecord } from "../../src/trajectory/trajectory-files.ts";
 import { everturn, lastLine } from "../support/command.ts";
-import { historiesAt, type RecordedHistory } from "../support/histories.ts";
+import { historiesOf, type RecordedHistory } from "../support/histories.ts";
 import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";
-import { sharedServer } from "../support/shared-server.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -31,8 +30,7 @@ beforeAll(async () => {
   const done = await everturn("run", pipeline, "--runs", runs, "--json");
   expect(done.code, done.stderr).toBe(0);
   ({ run } = lastLine<{ run: string }>(done.stdout));
-  const { address, namespace } = sharedServer();
-  histories = await historiesAt(address, { namespace, query: `WorkflowId STARTS_WITH "${run}"` });
+  histories = await historiesOf((await openRun(runs, run)).folder);
   id = idIn("step-0001");
 });
 

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { Client, Connection } from "@temporalio/client";
 import { afterAll, expect, test, vi } from "vitest";
@@ -6,7 +6,6 @@ import type { Lease } from "../../src/tools/leases.ts";
 import { everturn, type RunningCommand, start } from "../support/command.ts";
 import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";
 import { callsRecorded, leasesOf } from "../support/sessions.ts";
-import { sharedServer } from "../support/shared-server.ts";
 import { stageRecords } from "../support/stage-records.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -72,11 +71,9 @@ test("a call that nobody approves in time is not made, and the model reads so; c
 
 /** The queues to which a trajectory's calls of a tool went so far. */
 async function queuesOf(trajectory: string, tool: string): Promise<Set<string | null | undefined>> {
-  const { address, namespace } = sharedServer();
-  const connection = await Connection.connect({ address });
-  const { events } = await new Client({ connection, namespace }).workflow
-    .getHandle(trajectory)
-    .fetchHistory();
+  const session = JSON.parse(readFileSync(join(runFolder(), "session.json"), "utf8"));
+  const connection = await Connection.connect({ address: session.address });
+  const { events } = await new Client({ connection }).workflow.getHandle(trajectory).fetchHistory();
   await connection.close();
   const scheduled = (events ?? []).map((event) => event.activityTaskScheduledEventAttributes);
   const calls = scheduled.filter((one) => one?.activityType?.name === tool);

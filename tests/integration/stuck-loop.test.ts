@@ -1,24 +1,36 @@
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type DevServer, startDevServer } from "../../src/temporal/dev-server.ts";
+import { findServerBinary } from "../../src/temporal/server-binary.ts";
 import { everturn, lastLine } from "../support/command.ts";
 import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const folder = temporaryFolder();
 const runs = join(folder, "runs");
+let server: DevServer;
 
 /** What the loop's regular expression finds at once, and what it would look through for days. */
 const [short, endless] = ["aaa", `${"a".repeat(50)}!`];
 const reason = "The agent loop loop-backtracking does not return.";
 
+beforeAll(async () => {
+  const paths = { database: join(folder, "server.db"), log: join(folder, "server.log") };
+  server = await startDevServer({ binary: await findServerBinary(), ...paths });
+});
+afterAll(() => server.stop());
+
+/** One server for all of them, and two workers each: a stuck loop is one worker's, whoever works beside it. */
+const joined = () => ["--address", server.address, "--workers", "shared"];
+
 const plugins = join(import.meta.dirname, "..", "plugins");
 
 /** One step of one group; its sample n is told to say `said[n]`. */
-async function run(groupSize: number, said: string[]) {
-  return runWith("loop-backtracking", groupSize, said);
+async function run(groupSize: number, said: string[], ...options: string[]) {
+  return runWith("loop-backtracking", groupSize, said, ...options);
 }
 
-async function runWith(loop: string, groupSize: number, said: string[]) {
+async function runWith(loop: string, groupSize: number, said: string[], ...options: string[]) {
   const pipeline = writeScriptedPipeline(
     folder,
     said.map((text) => [text]),
@@ -28,11 +40,11 @@ async function runWith(loop: string, groupSize: number, said: string[]) {
       rollout: { batchSize: groupSize, groupSize, maxActionTokens: 100 },
     },
   );
-  return everturn("run", pipeline, "--runs", runs, "--json");
+  return everturn("run", pipeline, "--runs", runs, "--json", ...options);
 }
 
 test("a loop that never returns costs its trajectory, by name, and no other", async () => {
-  const { code, stdout, stderr } = await run(4, [short, endless, short, short]);
+  const { code, stdout, stderr } = await run(4, [short, endless, short, short], ...joined());
   expect(code, stderr).toBe(0);
   const { run: id } = lastLine<{ run: string }>(stdout);
   const told = /the agent loop loop-backtracking does not return in trajectory \S+\/step-0001\/\S+\/1,/g;
@@ -55,13 +67,13 @@ test("a loop that never returns costs its trajectory, by name, and no other", as
 });
 
 test("a step all of whose trajectories are stuck stops with the reason", async () => {
-  const { code, stderr } = await run(2, [endless]);
+  const { code, stderr } = await run(2, [endless], ...joined());
   expect(code).toBe(1);
   expect(stderr).toContain(reason);
 });
 
 test("a loop whose module does not return in workflow code ends the run at once, by name", async () => {
-  const { code, stdout, stderr } = await runWith("loop-waiting", 2, [short]);
+  const { code, stdout, stderr } = await runWith("loop-waiting", 2, [short], ...joined());
   expect(code).toBe(1);
   expect(lastLine(stdout)).toMatchObject({ error: { code: "LOOP_MODULE_STUCK" } });
   expect(stdout).toContain("The module of the agent loop loop-waiting does not return");

@@ -6,8 +6,7 @@ import { startTelemetry } from "../../src/telemetry/telemetry.ts";
 import { bundleOf, readBuilds } from "../../src/temporal/workflow-builds.ts";
 import { type CollectedSpan, type Collector, startCollector } from "../support/collector.ts";
 import { lastLine, startWith } from "../support/command.ts";
-import { historiesAt } from "../support/histories.ts";
-import { sharedServer } from "../support/shared-server.ts";
+import { historiesOf } from "../support/histories.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const runs = temporaryFolder();
@@ -144,9 +143,7 @@ test("what the workers log arrives, a line of a failed activity with the span th
 // One without telemetry does in long-trajectory.test.ts.
 test("a traced run replays from its history", async () => {
   const folder = runFolder(runs, traced);
-  const { address, namespace } = sharedServer();
-  const query = `WorkflowId STARTS_WITH "${traced}"`;
-  const histories = await historiesAt(address, { namespace, query });
+  const histories = await historiesOf(folder);
   expect(histories).toHaveLength(1 + 3 + 1 + (1 + 8) + 3 * (1 + 2)); // the run, evaluations, the step, and shards with their trajectories
   const { plugins } = await startTelemetry("replay", true);
   const [build = ""] = await readBuilds(folder);

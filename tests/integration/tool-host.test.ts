@@ -14,7 +14,6 @@ import { readLines } from "../../src/files/line-file.ts";
 import { runFolder } from "../../src/runs/run-folder.ts";
 import type { HostChange } from "../../src/tools/breaker.ts";
 import { everturn, lastLine, start } from "../support/command.ts";
-import { sharedServer } from "../support/shared-server.ts";
 import { stageRecords } from "../support/stage-records.ts";
 
 const runs = mkdtempSync(join(tmpdir(), "everturn-tool-host-"));
@@ -83,13 +82,21 @@ async function startHost(log: string, port = 0): Promise<{ port: number; kill():
   return { port: Number(line), kill: () => void child.kill("SIGKILL") };
 }
 
-async function historyOf(trajectory: string) {
-  const { address, namespace } = sharedServer();
-  const connection = await Connection.connect({ address });
-  const client = new Client({ connection, namespace });
-  const { events } = await client.workflow.getHandle(trajectory).fetchHistory();
-  await connection.close();
-  return events ?? [];
+/** The history of a trajectory, from the run's server. */
+async function historyOf(run: string, trajectory: string) {
+  const dev = start("dev", run, "--runs", runs);
+  try {
+    const address = await vi.waitUntil(() => /Temporal at (\S+),/.exec(dev.stdout())?.[1], {
+      timeout: 400_000,
+    });
+    const connection = await Connection.connect({ address });
+    const { events } = await new Client({ connection }).workflow.getHandle(trajectory).fetchHistory();
+    await connection.close();
+    return events ?? [];
+  } finally {
+    dev.child.kill("SIGINT");
+    await dev.end();
+  }
 }
 
 test("a host that fails twice and then answers costs nothing; one trajectory that it never answers is left out, and counted", async () => {
@@ -99,7 +106,7 @@ test("a host that fails twice and then answers costs nothing; one trajectory tha
     if (key === cursed) return { status: 500, text: "broken" };
     return attempt <= 2 ? { status: 503, text: "busy" } : { status: 200, text: "42" };
   };
-  const { step, trajectories } = await runOneStep();
+  const { run, step, trajectories } = await runOneStep();
   expect(step).toMatchObject({ trajectories: 16, leftOut: 1 });
   expect(mostAtOnce).toBe(3);
   const ended = trajectories.filter(({ outcome }) => outcome !== "left-out");
@@ -109,7 +116,7 @@ test("a host that fails twice and then answers costs nothing; one trajectory tha
   for (const { turns } of called) {
     expect(turns[0]?.toolCalls[0]).toMatchObject({ tool: "calculator", observation: "42", attempts: 3 });
   }
-  const events = await historyOf(called[0]?.id ?? "");
+  const events = await historyOf(run, called[0]?.id ?? "");
   const started = events.map((event) => event.activityTaskStartedEventAttributes);
   const retried = started.find((attributes) => attributes?.attempt === 3);
   expect(retried?.lastFailure?.message).toContain("the calculator's host answered 503");

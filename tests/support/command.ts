@@ -22,14 +22,9 @@ export function start(...parameters: string[]): RunningCommand {
   return startWith({}, ...parameters);
 }
 
-/**
- * Starts `everturn …arguments` with these environment variables beside those of the tests. A run on the server that tests share
- * (join-server.ts) has two workers, as it has on a server of its own.
- */
+/** Starts `everturn …arguments` with these environment variables beside those of the tests. */
 export function startWith(env: Record<string, string>, ...parameters: string[]): RunningCommand {
-  const isOnShared = parameters[0] === "run" && process.env.TEMPORAL_ADDRESS !== undefined;
-  const workers = isOnShared && !parameters.includes("--workers") ? ["--workers", "shared"] : [];
-  const child = spawn(process.execPath, [main, ...parameters, ...workers], {
+  const child = spawn(process.execPath, [main, ...parameters], {
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
     env: { ...process.env, ...env },

@@ -11,31 +11,28 @@ export interface RecordedHistory {
   history: temporal.api.history.v1.IHistory;
 }
 
-/** The histories of a run's workflows, the newest first, read from the database of its own server; the run must have ended. */
+/**
+ * The histories of a run's workflows, the newest first, read from the database of its own server; the run must have
+ * ended.
+ */
 export async function historiesOf(folder: RunFolder): Promise<RecordedHistory[]> {
   const { database } = folder;
   const log = folder.log("histories");
   const server = await startDevServer({ binary: await findServerBinary(), database, log });
   try {
-    return await historiesAt(server.address);
+    const connection = await Connection.connect({ address: server.address });
+    const histories: RecordedHistory[] = [];
+    const client = new Client({ connection });
+    await sleep(2000); // the list of workflows is behind by up to a second
+    for await (const { workflowId, runId } of client.workflow.list()) {
+      histories.push({
+        workflowId,
+        history: await client.workflow.getHandle(workflowId, runId).fetchHistory(),
+      });
+    }
+    await connection.close();
+    return histories;
   } finally {
     await server.stop();
   }
-}
-
-/** Those of a server's workflows, or of the ones that `query` finds; what wrote them must have ended. */
-export async function historiesAt(
-  address: string,
-  { namespace = "default", query }: { namespace?: string; query?: string } = {},
-): Promise<RecordedHistory[]> {
-  const connection = await Connection.connect({ address });
-  const histories: RecordedHistory[] = [];
-  const client = new Client({ connection, namespace });
-  await sleep(2000); // the list of workflows is behind by up to a second
-  for await (const { workflowId, runId } of client.workflow.list(query === undefined ? {} : { query })) {
-    const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
-    histories.push({ workflowId, history });
-  }
-  await connection.close();
-  return histories;
 }
