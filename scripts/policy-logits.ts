@@ -1,16 +1,22 @@
 // Prints Everturn's logits for a policy folder, as JSON: `node scripts/policy-logits.ts FOLDER 1,2,3` gives one
 // row of logits after each of the tokens. check-transformers.py compares them with transformers' own.
+import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { adapterConfigFile } from "../src/models/adapter-folder.ts";
 import { createCachedDecoder } from "../src/models/create-cached-decoder.ts";
 import { readModelConfig } from "../src/models/model-config-file.ts";
 import { readPolicyWeights } from "../src/models/policy-weights.ts";
+import { weightSources } from "../src/models/weight-sources.ts";
 import { createKeyValueCache } from "../src/sampling/key-value-cache.ts";
 
 const [folder = "", list = ""] = process.argv.slice(2);
 const tokens = list.split(",").map(Number);
 const config = await readModelConfig(join(folder, "config.json"));
-const weights = await readPolicyWeights(folder);
-const model = await createCachedDecoder(config, { tensors: weights }, { threads: 1 });
+/** A whole model's are mapped: a graph of two gigabytes can't be made. */
+const weights = existsSync(join(folder, adapterConfigFile))
+  ? { tensors: await readPolicyWeights(folder) }
+  : await weightSources(folder);
+const model = await createCachedDecoder(config, weights, { threads: 1 });
 const { num_hidden_layers: layers, num_key_value_heads: heads, head_dim: headSize } = config;
 const cache = createKeyValueCache({
   layers,
