@@ -7,7 +7,7 @@ import { createCachedDecoder } from "../src/models/create-cached-decoder.ts";
 import { readModelConfig } from "../src/models/model-config-file.ts";
 import { readPolicyWeights } from "../src/models/policy-weights.ts";
 import { weightSources } from "../src/models/weight-sources.ts";
-import { createKeyValueCache } from "../src/sampling/key-value-cache.ts";
+import { createDecoderCache } from "../src/sampling/key-value-cache.ts";
 
 const [folder = "", list = ""] = process.argv.slice(2);
 const tokens = list.split(",").map(Number);
@@ -17,14 +17,7 @@ const weights = existsSync(join(folder, adapterConfigFile))
   ? { tensors: await readPolicyWeights(folder) }
   : await weightSources(folder);
 const model = await createCachedDecoder(config, weights, { threads: 1 });
-const { num_hidden_layers: layers, num_key_value_heads: heads, head_dim: headSize } = config;
-const cache = createKeyValueCache({
-  layers,
-  heads,
-  headSize,
-  step: model.capacityStep,
-  sparse: model.isSparse,
-});
+const cache = createDecoderCache(model);
 cache.arrange(
   tokens.map(() => -1),
   tokens.map(() => tokens.length),

@@ -1,6 +1,6 @@
 import type { CachedDecoder, DecoderRun, Past } from "../models/cached-decoder.ts";
 import type { Tensor } from "../models/safetensors.ts";
-import { createKeyValueCache, type KeyValueCache } from "./key-value-cache.ts";
+import { createDecoderCache, type KeyValueCache, longest } from "./key-value-cache.ts";
 import { bytesOfPosition, positionsTaken } from "./memory-check.ts";
 import { nextTokenOf, prepareAll, tempered, wantedBy } from "./next-tokens.ts";
 import type { PrefixStore } from "./prefix-store.ts";
@@ -43,9 +43,8 @@ export interface BatchOptions {
 
 /** An empty batch. A run that fails fails its sequences, and only them. */
 export function createBatch({ model, adapter, store, origin }: BatchOptions): Batch {
-  const { num_hidden_layers: layers, num_key_value_heads: heads, head_dim: headSize } = model.config;
-  const { capacityStep: step, isSparse: sparse, allocate } = model;
-  const cache = createKeyValueCache({ layers, heads, headSize, step, sparse, allocate });
+  const { capacityStep: step, isSparse: sparse } = model;
+  const cache = createDecoderCache(model);
   const reader = createPromptReader(model, adapter, store, origin);
   let active: Sequence[] = [];
   /** The next run, but for its tokens and lengths, as long as rows stay where they are. */
@@ -57,9 +56,9 @@ export function createBatch({ model, adapter, store, origin }: BatchOptions): Ba
   /** Makes row i what row from[i] was, with room for its next token. */
   const arrange = (from: readonly number[]) => {
     const lengths = nextLengths();
-    const longest = lengths.reduce((most, length) => Math.max(most, length), 0);
+    const room = longest(lengths);
     // Room that costs nothing is taken twice over, so that rows seldom have to move.
-    cache.arrange(from, lengths, sparse && longest > cache.capacity() ? 2 * longest : longest);
+    cache.arrange(from, lengths, sparse && room > cache.capacity() ? 2 * room : room);
     prepared = undefined;
   };
 

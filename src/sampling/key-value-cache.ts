@@ -1,4 +1,4 @@
-import type { KeyValues } from "../models/cached-decoder.ts";
+import type { CachedDecoder, KeyValues } from "../models/cached-decoder.ts";
 import { copyPositions } from "../models/copy-positions.ts";
 import { release } from "../onnx/release.ts";
 
@@ -47,6 +47,17 @@ export interface FreshRow {
   row: number;
   length: number;
   count: number;
+}
+
+/** An empty cache for the keys and values of a decoder. */
+export function createDecoderCache({
+  config,
+  capacityStep: step,
+  isSparse: sparse,
+  allocate,
+}: CachedDecoder): KeyValueCache {
+  const { num_hidden_layers: layers, num_key_value_heads: heads, head_dim: headSize } = config;
+  return createKeyValueCache({ layers, heads, headSize, step, sparse, allocate });
 }
 
 /** An empty cache. */
@@ -175,6 +186,7 @@ export function createKeyValueCache(shape: CacheShape): KeyValueCache {
   };
 }
 
-function longest(positions: readonly number[]): number {
-  return positions.reduce((most, count) => Math.max(most, count), 0);
+/** The most of some numbers; 0 of none. */
+export function longest(lengths: readonly number[]): number {
+  return lengths.reduce((most, length) => Math.max(most, length), 0);
 }

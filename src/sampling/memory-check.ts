@@ -2,6 +2,7 @@ import { EverturnError } from "../errors/everturn-error.ts";
 import { contextLength, type ModelConfig } from "../models/model-config.ts";
 import { modelWeightShapes } from "../models/model-weights.ts";
 import { elementCount } from "../onnx/element-count.ts";
+import { longest } from "./key-value-cache.ts";
 
 /** What a sampler may come to hold, in bytes. */
 export interface MemoryPlan {
@@ -22,7 +23,7 @@ export function bytesOfPosition({
 export function positionsTaken(lengths: readonly number[], step: number, sparse: boolean): number {
   const rounded = (length: number) => Math.ceil(length / step) * step;
   if (sparse) return lengths.reduce((total, length) => total + rounded(length), 0);
-  return lengths.length * rounded(lengths.reduce((most, length) => Math.max(most, length), 0));
+  return lengths.length * rounded(longest(lengths));
 }
 
 /** Bytes of keys and values that a sequence needs alone: its prompt is read in one place, and continued in another. */

@@ -2,7 +2,7 @@ import type { CachedDecoder, KeyValues, NextTokens } from "../models/cached-deco
 import { readLength } from "../models/read-length.ts";
 import type { Tensor } from "../models/safetensors.ts";
 import { createBlockKeys } from "./block-keys.ts";
-import { createKeyValueCache, type KeyValueCache } from "./key-value-cache.ts";
+import { createDecoderCache, type KeyValueCache, longest } from "./key-value-cache.ts";
 import { bytesOfPosition, positionsTaken } from "./memory-check.ts";
 import { nextTokenOf, prepareAll, tempered, wantedBy } from "./next-tokens.ts";
 import { blockLength, type PrefixStore } from "./prefix-store.ts";
@@ -74,10 +74,8 @@ export function createPromptReader(
   store: PrefixStore,
   origin: string,
 ): PromptReader {
-  const { config } = model;
-  const { num_hidden_layers: layers, num_key_value_heads: heads, head_dim: headSize } = config;
-  const { capacityStep: step, isSparse: sparse, allocate } = model;
-  const cache = createKeyValueCache({ layers, heads, headSize, step, sparse, allocate });
+  const { config, capacityStep: step, isSparse: sparse } = model;
+  const cache = createDecoderCache(model);
   const blockKeys = createBlockKeys();
   /** In the order in which they came. */
   let readings: Reading[] = [];
@@ -275,10 +273,6 @@ function goesWith(reading: Reading, run: readonly Reading[], most: number): bool
 
 function isFresh({ length }: Reading): boolean {
   return length === 0;
-}
-
-function longest(lengths: readonly number[]): number {
-  return lengths.reduce((most, length) => Math.max(most, length), 0);
 }
 
 function isRead({ prompt, length }: Reading): boolean {

@@ -3,7 +3,7 @@ import { useSwiftShader } from "../../../src/devices/swiftshader.ts";
 import type { CachedDecoder } from "../../../src/models/cached-decoder.ts";
 import { createCachedDecoder } from "../../../src/models/create-cached-decoder.ts";
 import { randomModelWeights } from "../../../src/models/model-weights.ts";
-import { createKeyValueCache } from "../../../src/sampling/key-value-cache.ts";
+import { createDecoderCache } from "../../../src/sampling/key-value-cache.ts";
 import { smallModel } from "../../support/small-model.ts";
 import { relativeError } from "../torch-fixtures.ts";
 
@@ -11,13 +11,7 @@ beforeAll(useSwiftShader);
 
 /** Two prompts, and a token after each: the logits of both runs, and all keys and values. */
 async function twoRuns(model: CachedDecoder): Promise<Float32Array[]> {
-  const cache = createKeyValueCache({
-    layers: 2,
-    heads: 2,
-    headSize: 8,
-    step: model.capacityStep,
-    sparse: model.isSparse,
-  });
+  const cache = createDecoderCache(model);
   cache.arrange([-1, -1], [6, 6]);
   const run = async (tokens: number[][], length: number) => {
     const past = { ...cache.view(0, 2), capacity: cache.capacity(), lengths: [length, length] };

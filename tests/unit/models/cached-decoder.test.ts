@@ -18,7 +18,7 @@ import { createGraph } from "../../../src/onnx/graph.ts";
 import { modelBytes } from "../../../src/onnx/model-bytes.ts";
 import { logSoftmax } from "../../../src/onnx/reductions.ts";
 import { createSession } from "../../../src/onnx/session.ts";
-import { createKeyValueCache } from "../../../src/sampling/key-value-cache.ts";
+import { createDecoderCache } from "../../../src/sampling/key-value-cache.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { relativeError } from "../torch-fixtures.ts";
 
@@ -72,14 +72,7 @@ async function trainingLogProbabilities(config: ModelConfig, weights: Map<string
 async function readInParts(config: ModelConfig, sources: WeightSources, part: number) {
   const model = await createCachedDecoder(config, sources, { threads: 2 });
   models.push(model);
-  const { num_hidden_layers: layers, num_key_value_heads: heads, head_dim: headSize } = config;
-  const cache = createKeyValueCache({
-    layers,
-    heads,
-    headSize,
-    step: model.capacityStep,
-    sparse: model.isSparse,
-  });
+  const cache = createDecoderCache(model);
   const found: { row: number; at: number; logits: Float32Array }[] = [];
   for (let start = 0; start < 64; start += part) {
     cache.arrange(

@@ -15,7 +15,7 @@ import { quantizedTensors } from "../../../src/models/quantized-tensors.ts";
 import type { Tensor } from "../../../src/models/safetensors.ts";
 import { storedQuantization } from "../../../src/models/stored-quantization.ts";
 import { readFrozenWeights, weightSources } from "../../../src/models/weight-sources.ts";
-import { createKeyValueCache } from "../../../src/sampling/key-value-cache.ts";
+import { createDecoderCache } from "../../../src/sampling/key-value-cache.ts";
 import { noise } from "../onnx/finite-differences.ts";
 
 const config = modelConfig({
@@ -170,10 +170,7 @@ async function sampledLogProbabilities(config: ModelConfig, folder: string): Pro
   const shapes = new Map([...adapter].map(([name, { shape }]) => [name, shape]));
   const options = { threads: 1, adapter: { scale: lora.alpha / lora.rank, shapes } };
   const model = await createCachedDecoder(config, await weightSources(folder), options);
-  const cache = createKeyValueCache({
-    layers: config.num_hidden_layers,
-    ...{ heads: 2, headSize: 16, step: model.capacityStep, sparse: model.isSparse },
-  });
+  const cache = createDecoderCache(model);
   const found = sequences.map(({ tokens }) => new Float32Array(tokens.length - 1));
   cache.arrange([0, 1, 2], [64, 64, 64]);
   for (let at = 0; at < 29; at++) {
