@@ -1,5 +1,6 @@
 import type { ModelConfig } from "../models/model-config.ts";
 import { lossLength, type TokenSequence } from "./batch.ts";
+import { byGroup } from "./group-advantages.ts";
 
 /** How much may go through a model at once. */
 export interface RunLimits {
@@ -26,17 +27,11 @@ export function tokenRuns(
   const lengths = samples.map((sequences) => sequences.map(lossLength));
   const longest = lengths.map((own) => Math.max(0, ...own));
   const prompts = samples.map(([first]) => promptOf(first));
-  const longestOf = new Map<string, number>();
-  for (const [index, prompt] of prompts.entries())
-    longestOf.set(prompt, Math.max(longestOf.get(prompt) ?? 0, longest[index]!));
-  const firstOf = (index: number) => prompts.indexOf(prompts[index]!);
-  const order = [...lengths.keys()].sort(
-    (a, b) =>
-      longestOf.get(prompts[b]!)! - longestOf.get(prompts[a]!)! ||
-      firstOf(a) - firstOf(b) ||
-      longest[b]! - longest[a]! ||
-      a - b,
-  );
+  const longestFirst = (a = 0, b = 0) => longest[b]! - longest[a]!;
+  const order = [...byGroup([...samples.keys()], prompts).values()]
+    .map((group) => group.sort(longestFirst))
+    .sort(([a], [b]) => longestFirst(a, b))
+    .flat();
   const runs: number[][] = [];
   let [length, rows, padded] = [0, 0, 0];
   for (const index of order) {
