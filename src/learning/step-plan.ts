@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Graph, Value } from "../onnx/graph.ts";
 import { peakBytes } from "../onnx/peak-memory.ts";
 import { tileSize } from "../onnx/tiled-attention.ts";
@@ -70,7 +71,8 @@ export interface ChosenRuns {
   runs: number[][];
   recomputed: number;
   activations: number;
-  logits: number;
+  /** What logits have of them; counted when it is asked for. */
+  logits(): number;
   /** Of the largest run. */
   tokens: number;
   /** Of the graph. */
@@ -82,16 +84,13 @@ export interface ChosenRuns {
  * again takes a quarter to a half more time, and smaller runs little.
  */
 export function chooseRuns(samples: readonly (readonly TokenSequence[])[], choices: PlanChoices): ChosenRuns {
-  const splits = new Map(
-    choices.tokens.map((tokens) => {
-      const runs = tokenRuns(samples, choices.limits(tokens));
-      return [JSON.stringify(runs), runs] as const;
-    }),
-  );
+  const splits: number[][][] = [];
+  const splitAt = (at: number) => (splits[at] ??= tokenRuns(samples, choices.limits(choices.tokens[at]!)));
   let chosen: ChosenRuns | undefined;
   for (const recomputed of choices.recomputed) {
-    for (const runs of splits.values()) {
-      chosen = measured(samples, runs, recomputed, choices);
+    for (const at of choices.tokens.keys()) {
+      if (at > 0 && isDeepStrictEqual(splitAt(at), splitAt(at - 1))) continue;
+      chosen = measured(samples, splitAt(at), recomputed, choices);
       if (choices.fits(chosen)) return chosen;
     }
   }
@@ -103,7 +102,7 @@ function measured(
   runs: number[][],
   ...[recomputed, choices]: [recomputed: number, choices: PlanChoices]
 ): ChosenRuns {
-  if (runs.length === 0) return { runs, recomputed, activations: 0, logits: 0, tokens: 0, nodes: 0 };
+  if (runs.length === 0) return { runs, recomputed, activations: 0, logits: () => 0, tokens: 0, nodes: 0 };
   const sized = runs.map((run) => {
     const part = run.map((index) => samples[index]!);
     const tiled = choices.tiles && wantsTiles(part.flat());
@@ -112,14 +111,15 @@ function measured(
   const most = (key: "rows" | "actions" | "length") =>
     sized.reduce((largest, one) => (one.sizes[key] > largest.sizes[key] ? one : largest));
   const isLogits = ({ shape }: Value) => Number(shape.at(-1)) >= choices.vocabulary && shape[0] === "actions";
-  let [activations, logits, nodes] = [0, 0, 0];
-  for (const { tiled, sizes } of new Set([most("rows"), most("actions"), most("length")])) {
-    const graph = choices.graph(recomputed, tiled);
-    activations = Math.max(activations, peakBytes(graph, sizes));
-    nodes = Math.max(nodes, graph.nodes.length);
-    logits = Math.max(logits, peakBytes(graph, sizes, isLogits));
-  }
-  return { runs, recomputed, activations, logits, tokens: most("rows").sizes.rows, nodes };
+  const largest = [...new Set([most("rows"), most("actions"), most("length")])];
+  const graphs = largest.map(({ tiled, sizes }) => ({ graph: choices.graph(recomputed, tiled), sizes }));
+  const peak = (counts?: typeof isLogits) =>
+    Math.max(...graphs.map(({ graph, sizes }) => peakBytes(graph, sizes, counts)));
+  return {
+    ...{ runs, recomputed, activations: peak(), logits: () => peak(isLogits) },
+    tokens: most("rows").sizes.rows,
+    nodes: Math.max(...graphs.map(({ graph }) => graph.nodes.length)),
+  };
 }
 
 /** Sizes of a graph's named dimensions in a run over samples, whose sequences are padded to a multiple of `multiple`. */

@@ -86,9 +86,12 @@ export function createStepPlanner(options: PlannerOptions, state: TrainerState):
         samples.map(({ sequences }) => sequences),
         { ...choices, graph, fits: (one) => !onCpu || needs(one) <= room },
       );
-      const { runs, nodes, ...sizes } = chosen;
+      const { runs, nodes, logits, ...sizes } = chosen;
       const plan = {
         ...{ ...held(), ...sizes, runs: runs.length, layers },
+        get logits() {
+          return logits(); // most plans are told nobody
+        },
         gradients: runs.length > 1 ? trainedBytes : 0,
         process: processBytes + nodeBytes * nodes,
       };
