@@ -12,7 +12,6 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs, promisify } from "node:util";
 import { exportGguf } from "../src/models/gguf/export-gguf.ts";
-import { importGguf } from "../src/models/gguf/import-gguf.ts";
 import { importModel } from "../src/models/import-model.ts";
 import { formatModelConfig } from "../src/models/model-config-file.ts";
 import { randomModelWeights } from "../src/models/model-weights.ts";
@@ -75,23 +74,24 @@ async function writeTokenizer(folder: string): Promise<void> {
   await writeFile(path, JSON.stringify({ ...json, pre_tokenizer: likeGpt2 }));
 }
 
-/** The model's GGUF file quantized by llama.cpp, and that one imported, as their folder and ours. */
-async function writeQuantized(whole: string, work: string, type: FileType): Promise<[string, string]> {
+/**
+ * The folders of llama.cpp's quantized model and of ours: what it makes of the GGUF file `whole` is what we import. Where it is no
+ * peer, there is no such file, and we round the model as it does.
+ */
+async function writeQuantized(
+  folder: string,
+  work: string,
+  type: FileType,
+  whole?: string,
+): Promise<[string, string]> {
   const [theirs, ours] = [join(work, type), join(work, fileTypes[type])];
-  await mkdir(theirs);
-  await mkdir(ours);
   const file = join(theirs, "model.gguf");
-  await runFile(options.python, [peerScript, "quantize", whole, file, type]);
-  await importGguf(file, ours, fileTypes[type]);
+  if (whole !== undefined) {
+    await mkdir(theirs);
+    await runFile(options.python, [peerScript, "quantize", whole, file, type]);
+  }
+  await importModel(whole === undefined ? folder : file, ours, fileTypes[type]);
   return [theirs, ours];
-}
-
-/** Where llama.cpp is no peer, we round as it does. */
-async function importQuantized(folder: string, work: string, type: FileType): Promise<string> {
-  const ours = join(work, fileTypes[type]);
-  await mkdir(ours);
-  await importModel(folder, ours, fileTypes[type]);
-  return ours;
 }
 
 async function startSides(shape: ShapeName, folder: string, file?: FileType): Promise<Sides> {
@@ -105,15 +105,13 @@ async function startSides(shape: ShapeName, folder: string, file?: FileType): Pr
   const work = join(folder, "work");
   await mkdir(work);
   const peers = options.peers.split(",");
-  const whole = join(work, "model.gguf");
-  const hasLlama = peers.includes("llamacpp");
-  if (hasLlama) await exportGguf(folder, weights, whole, "F32");
-  const [theirs, ours] = file && hasLlama ? await writeQuantized(whole, work, file) : [work, folder];
-  const own = file && !hasLlama ? await importQuantized(folder, work, file) : ours;
+  const whole = peers.includes("llamacpp") ? join(work, "model.gguf") : undefined;
+  if (whole !== undefined) await exportGguf(folder, weights, whole, "F32");
+  const [theirs, ours] = file ? await writeQuantized(folder, work, file, whole) : [work, folder];
   const sides = new Map<string, Side>();
   const everturn = join(here, "generate", "everturn.ts");
   const commands: [string, string, string[]][] = [
-    ["everturn", process.execPath, [...memoryFlags, everturn, own, options.threads]], // as workers run
+    ["everturn", process.execPath, [...memoryFlags, everturn, ours, options.threads]], // as workers run
     ...peers.map((peer): [string, string, string[]] => {
       const place = peer === "llamacpp" ? theirs : work;
       return [peer, options.python, [peerScript, peer, folder, options.threads, place]];
