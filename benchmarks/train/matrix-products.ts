@@ -4,7 +4,7 @@ import { runLimits, tokenRuns } from "../../src/learning/token-runs.ts";
 import { type TrainedModel, trainingModel } from "../../src/learning/training-graphs.ts";
 import { sizedShape } from "../../src/onnx/dimensions.ts";
 import { elementCount } from "../../src/onnx/element-count.ts";
-import type { Graph } from "../../src/onnx/graph.ts";
+import type { Graph, Value } from "../../src/onnx/graph.ts";
 import { neededNodes } from "../../src/onnx/needed-nodes.ts";
 import type { BenchmarkSequence } from "./workload.ts";
 
@@ -27,9 +27,19 @@ export function productOperations(
 
 function operationsOf(graph: Graph, sizes: Readonly<Record<string, number>>): number {
   return neededNodes(graph)
-    .filter(({ op }) => op === "Gemm" || op === "FusedMatMul")
-    .reduce((sum, { inputs, outputs, attributes }) => {
+    .filter(({ op }) => op === "Gemm" || op === "FusedMatMul" || op === "GroupQueryAttention")
+    .reduce((sum, { op, inputs, outputs, attributes }) => {
+      if (op === "GroupQueryAttention") return sum + attentionOperations(outputs, sizes);
       const inner = sizedShape(inputs[0]!.shape, sizes).at(attributes.transA === 1 ? -2 : -1)!;
       return sum + 2 * inner * elementCount(sizedShape(outputs[0]!.shape, sizes));
     }, 0);
+}
+
+/** Scores are a product of every query and key, and outputs one of weights and values. */
+function attentionOperations(
+  [, keys, , weights]: readonly Value[],
+  sizes: Readonly<Record<string, number>>,
+): number {
+  const size = Number(keys!.shape[3]);
+  return 4 * size * elementCount(sizedShape(weights!.shape, sizes));
 }

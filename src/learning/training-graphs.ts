@@ -77,7 +77,11 @@ interface PolicyGraph {
 }
 
 /** What a TokenBatch feeds, the inverse temperature, and weights by their names, as inputs; values and entropies if they are wanted. */
-function policyGraph(trained: TrainedModel, wants: Objective["wants"] & { gradients: boolean }): PolicyGraph {
+function policyGraph(
+  trained: TrainedModel,
+  wants: Objective["wants"] & { gradients: boolean },
+  { device = "cpu", precision = "float32" }: Target,
+): PolicyGraph {
   const { config, lora, base, critic, recompute, tiled } = trained;
   const graph = createGraph();
   const isFed = ([name]: [string, unknown]) => !base?.quantized.has(name);
@@ -91,11 +95,10 @@ function policyGraph(trained: TrainedModel, wants: Objective["wants"] & { gradie
     tables: rotaryTables(graph, config),
     ...(lora && matrices && { adapter: decoderAdapter(lora, matrices) }),
   };
-  const hidden = decoderForward(
-    model,
-    decoderInputs(graph, tiled ? tiledLength : undefined),
-    recomputedLayers(config, recompute),
-  );
+  const hidden = decoderForward(model, decoderInputs(graph, tiled ? tiledLength : undefined), {
+    recomputed: recomputedLayers(config, recompute),
+    onProcessor: device === "cpu" && precision === "float32",
+  });
   const targets = graph.input("targets", "int64", ["actions"]);
   const inverse = graph.input("inverseTemperature", "float32", []);
   const isCapped = config.final_logit_softcapping !== null;
@@ -138,7 +141,8 @@ export function scoringModel(
   wants: { values: boolean },
   target: Target = {},
 ): PolicyModel {
-  const { graph, reads, outputs } = policyGraph(model, { ...wants, entropies: false, gradients: false });
+  const wanted = { ...wants, entropies: false, gradients: false };
+  const { graph, reads, outputs } = policyGraph(model, wanted, target);
   const logProbabilities = giveLogProbabilities(graph, outputs);
   if (outputs.values) graph.output("values", outputs.values);
   return { graph, bytes: modelBytes(graph, target), reads, logProbabilities };
@@ -158,7 +162,11 @@ export interface TrainingModel extends PolicyModel {
  * way back, and gradients are divided by.
  */
 export function trainingModel(model: TrainedModel, objective: Objective, target: Target = {}): TrainingModel {
-  const { graph, reads, trained, outputs } = policyGraph(model, { ...objective.wants, gradients: true });
+  const { graph, reads, trained, outputs } = policyGraph(
+    model,
+    { ...objective.wants, gradients: true },
+    target,
+  );
   const inputs = new Map(
     Object.entries(objective.inputs).map(([name, kind]) => [
       name,

@@ -29,6 +29,7 @@ import { reduceSum } from "./reductions.ts";
 import { rmsNormRule } from "./rms-norm.ts";
 import { rotaryEmbeddingRule } from "./rotary-embedding.ts";
 import { addRowsRule, takeRowsRule } from "./row-subsets.ts";
+import { sequenceAttentionRule } from "./sequence-attention.ts";
 import { expand, reshape, transpose, zerosLike } from "./shaping.ts";
 import { tiledAttentionRule } from "./tiled-attention.ts";
 import { entropyRule, targetLogProbabilityRule } from "./token-distribution.ts";
@@ -90,6 +91,7 @@ export const gradientRules: Readonly<Record<string, GradientRule>> = {
   RmsNorm: rmsNormRule,
   RotaryEmbedding: rotaryEmbeddingRule,
   CausalAttention: causalAttentionRule,
+  SequenceAttention: sequenceAttentionRule,
   TiledAttention: tiledAttentionRule,
   SwiGlu: swiGluRule,
   PadRows: padRowsRule,

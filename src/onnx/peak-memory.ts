@@ -1,7 +1,7 @@
 import { sizedShape } from "./dimensions.ts";
 import { elementBytes } from "./element-bytes.ts";
 import { elementCount } from "./element-count.ts";
-import { type Graph, readsOf, type Value } from "./graph.ts";
+import { type Graph, type GraphNode, readsOf, type Value } from "./graph.ts";
 import { neededNodes } from "./needed-nodes.ts";
 
 /** Operators whose output is their first input's memory under another shape. */
@@ -61,8 +61,7 @@ export function peakBytes(
       live.set(output, bytes);
       held += bytes;
     }
-    const { body } = node.attributes;
-    const inside = typeof body === "object" && "body" in body ? peakBytes(body.body, sizes, counts) : 0;
+    const inside = bytesInside(node, sizes, counts);
     peak = Math.max(peak, held + inside);
     for (const value of dying) {
       held -= live.get(value) ?? 0;
@@ -70,6 +69,18 @@ export function peakBytes(
     }
   });
   return peak;
+}
+
+/** What a node holds while it is computed. */
+function bytesInside(
+  { op, outputs, attributes: { body } }: GraphNode,
+  sizes: Readonly<Record<string, number>>,
+  counts: (value: Value) => boolean,
+): number {
+  if (typeof body === "object" && "body" in body) return peakBytes(body.body, sizes, counts);
+  // Attention that gives its weights has made them in memory of its own.
+  const weights = op === "GroupQueryAttention" ? outputs[3] : undefined;
+  return weights && counts(weights) ? bytesOf(weights, sizes) : 0;
 }
 
 /** Sizes that only a run knows are taken as large as they are on average. */

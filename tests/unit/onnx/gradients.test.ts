@@ -30,6 +30,7 @@ import { reduceMean, reduceSum, softmax } from "../../../src/onnx/reductions.ts"
 import { rmsNorm } from "../../../src/onnx/rms-norm.ts";
 import { rotaryEmbedding } from "../../../src/onnx/rotary-embedding.ts";
 import { addRows, takeRows } from "../../../src/onnx/row-subsets.ts";
+import { sequenceAttention, sequenceLengths } from "../../../src/onnx/sequence-attention.ts";
 import { columns, expand, reshape, transpose, upperTriangle } from "../../../src/onnx/shaping.ts";
 import { tokenDistribution } from "../../../src/onnx/token-distribution.ts";
 import { vocabularyDistribution } from "../../../src/onnx/vocabulary-distribution.ts";
@@ -225,6 +226,16 @@ const cases: Case[] = [
       [2, 1, 3, 2],
     ],
     ([q, k, v], graph) => causalAttention(q!, k!, v!, causalBias(graph, 3)),
+  ],
+  [
+    "SequenceAttention",
+    [
+      [2, 3, 16],
+      [2, 3, 8],
+      [2, 3, 8],
+    ],
+    ([q, k, v], graph) =>
+      sequenceAttention([q!, k!, v!], sequenceLengths(graph, 2, 3), { heads: 2, groups: 1, scale: 0.9 }),
   ],
   [
     "SwiGlu",

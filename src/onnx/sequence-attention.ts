@@ -1,0 +1,112 @@
+import { type Dimension, product } from "./dimensions.ts";
+import { elementTypes } from "./element-types.ts";
+import { mul, negate } from "./elementwise.ts";
+import { floatAttribute, type GradientRule } from "./gradient-rule.ts";
+import type { FloatValue, Graph, IntValue, Value } from "./graph.ts";
+import { matMul } from "./linear-algebra.ts";
+import { reduceSum } from "./reductions.ts";
+import { runtimeDomain } from "./runtime-domain.ts";
+import { concat, expand, reshape, transpose } from "./shaping.ts";
+
+/** What the sizes of heads that `sequenceAttention` takes are multiples of. */
+export const headSizeStep = 8;
+
+/** Heads of queries, of keys and values; the factor on scores; and how many tokens each sees, itself included (default: all before it). */
+export interface SequenceAttentionOptions {
+  heads: number;
+  groups: number;
+  scale: number;
+  window?: number | undefined;
+}
+
+/** How long sequences are, as the runtime's operator wants it. */
+export interface SequenceLengths {
+  /** The number of the last position of each [batch]. */
+  lastPositions: Value<"int32">;
+  /** [1]. */
+  total: Value<"int32">;
+}
+
+/** Lengths of sequences that are padded to the same one, on the right. */
+export function sequenceLengths(graph: Graph, batch: Dimension, length: Dimension): SequenceLengths {
+  const lengths = graph.shapeTensor([length]);
+  const last = graph.emit("Sub", [lengths, graph.ints([1])], { dtype: "int64", shape: [1] });
+  return { lastPositions: expand(toInt32(last), [batch]), total: toInt32(lengths) };
+}
+
+function toInt32(a: IntValue): Value<"int32"> {
+  return a.graph.emit("Cast", [a], { dtype: "int32", shape: a.shape }, { to: elementTypes.int32 });
+}
+
+/**
+ * What `causalAttention` gives, of queries [batch, length, heads · head size], keys and values [batch, length, groups · head size],
+ * by the runtime's own operator for the CPU: it makes neither scores of later tokens nor their exponentials, which are so
+ * small that the processor takes many times as long for them, and no head is moved.
+ */
+export function sequenceAttention(
+  [queries, keys, values]: readonly [FloatValue, FloatValue, FloatValue],
+  { lastPositions, total }: SequenceLengths,
+  { heads, groups, scale, window }: SequenceAttentionOptions,
+): FloatValue {
+  const { graph, shape } = queries;
+  const [batch, length, width] = shape;
+  const size = Number(width) / heads;
+  const build = () => {
+    const none = graph.absent;
+    const attributes = {
+      num_heads: heads,
+      kv_num_heads: groups,
+      scale: { float: scale },
+      qk_output: 2, // the weights, which the backward pass wants
+      ...(window !== undefined && { local_window_size: window }),
+    };
+    const inputs = [queries, keys, values, none, none, lastPositions, total];
+    const byHead = [batch!, groups, length!, size];
+    const outputs = [shape, byHead, byHead, [batch!, heads, length!, length!]];
+    const [output, ...saved] = graph.emitSeveral(
+      "GroupQueryAttention",
+      inputs,
+      outputs,
+      attributes,
+      runtimeDomain,
+    );
+    return { output: output!, saved };
+  };
+  return graph.composite("SequenceAttention", [queries, keys, values], build, { scale: { float: scale } });
+}
+
+/** As `causalAttentionRule`; rowsum(dO ∘ O) is taken off by the product itself, as one column more of both factors. */
+export const sequenceAttentionRule: GradientRule = (dOutput, step) => {
+  const {
+    floats: [queries],
+    output,
+    saved: [keys, values, weights],
+  } = step;
+  const alpha = floatAttribute(step, "scale");
+  const heads = Number(weights.shape[1]);
+  const [batch, groups, length, size] = keys.shape;
+  const rows = product([heads / Number(groups), length!]);
+  /** [batch, length, heads · columns] as [batch, groups, heads of a group · length, columns]. */
+  const byHead = (x: FloatValue, columns: number) => {
+    const moved = transpose(reshape(x, [batch!, length!, heads, columns]), [0, 2, 1, 3]);
+    return reshape(moved, [batch!, groups!, rows, columns]);
+  };
+  /** The other way around, of so many heads. */
+  const byToken = (x: FloatValue, count: number) => {
+    const moved = transpose(reshape(x, [batch!, count, length!, size!]), [0, 2, 1, 3]);
+    return reshape(moved, [batch!, length!, product([count, size!])]);
+  };
+  const grouped = reshape(weights, [batch!, groups!, rows, length!]);
+  const dRows = byHead(dOutput, Number(size));
+  const sums = reduceSum(reshape(mul(dOutput, output), [batch!, length!, heads, size!]), [-1], true);
+  const ones = expand(dOutput.graph.floats([1], [1, 1, 1, 1]), [batch!, groups!, length!, 1]);
+  const dWeights = matMul(concat([dRows, byHead(negate(sums), 1)], -1), concat([values, ones], -1), {
+    transposeB: true,
+  });
+  const dScores = mul(grouped, dWeights);
+  return [
+    byToken(matMul(dScores, keys, { alpha }), heads),
+    byToken(matMul(dScores, byHead(queries, Number(size)), { transposeA: true, alpha }), Number(groups)),
+    byToken(matMul(grouped, dRows, { transposeA: true }), Number(groups)),
+  ];
+};
