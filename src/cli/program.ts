@@ -64,7 +64,8 @@ for (const stream of [process.stdout, process.stderr]) {
 try {
   const all = Object.entries(commands);
   const asked = all.filter(([name]) => name === process.argv[2]);
-  const needed = asked.length === 0 ? all : asked; // all of them for help, and for a typing error
+  const onlyVersion = ["--version", "-V"].includes(process.argv[2] ?? "");
+  const needed = asked.length > 0 || onlyVersion ? asked : all; // all of them for help, and for a typing error
   for (const register of await Promise.all(needed.map(([, load]) => load()))) register(program);
   await program.parseAsync();
 } catch (error) {

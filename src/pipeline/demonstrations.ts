@@ -1,19 +1,19 @@
 import demonstrationSchema from "../../schemas/demonstration.schema.json" with { type: "json" };
 import type { Demonstration } from "../contracts/generated/demonstration.ts";
 import { isEverturnError } from "../errors/everturn-error.ts";
-import { createAjv } from "../validation/ajv.ts";
 import { parseJsonLines, standsAs } from "../validation/json-lines.ts";
 import { displayPath } from "../validation/place.ts";
 import { type Problem, refusal } from "../validation/problem.ts";
 import { readText } from "../validation/read-text.ts";
+import { validatorOf } from "../validation/validator.ts";
 import { type DemonstratedChat, demonstratedChat } from "./demonstrated-chat.ts";
 import { placeOfRow } from "./row-problems.ts";
 
-const validate = createAjv().compile<Demonstration>(demonstrationSchema);
+const validator = validatorOf<Demonstration>(demonstrationSchema);
 
 /** Reads a demonstrations file (JSON Lines). Throws WRONG_CONFIGURATION with line and column of each bad row. */
 export async function readDemonstrations(path: string): Promise<DemonstratedChat[]> {
-  const rows = parseJsonLines(readText(path), path, validate);
+  const rows = parseJsonLines(readText(path), path, validator());
   const problems: Problem[] = [];
   const chats = rows.flatMap((row) => {
     const place = placeOfRow(row, displayPath(path));

@@ -2,15 +2,15 @@ import demonstrationSchema from "../../schemas/demonstration.schema.json" with {
 import preferenceSchema from "../../schemas/preference.schema.json" with { type: "json" };
 import type { Preference } from "../contracts/generated/preference.ts";
 import { EverturnError, isEverturnError } from "../errors/everturn-error.ts";
-import { createAjv } from "../validation/ajv.ts";
 import { parseJsonLines, standsAs } from "../validation/json-lines.ts";
 import { displayPath, type Place } from "../validation/place.ts";
 import { type Problem, refusal } from "../validation/problem.ts";
 import { readText } from "../validation/read-text.ts";
+import { validatorOf } from "../validation/validator.ts";
 import { type DemonstratedChat, demonstratedChat } from "./demonstrated-chat.ts";
 import { placeOfRow } from "./row-problems.ts";
 
-const validate = createAjv().addSchema(demonstrationSchema).compile<Preference>(preferenceSchema);
+const validator = validatorOf<Preference>(preferenceSchema, demonstrationSchema);
 
 /** A pair of answers, each with the prompt, whose messages carry no loss. */
 export interface PreferredChats {
@@ -20,7 +20,7 @@ export interface PreferredChats {
 
 /** Reads a preferences file (JSON Lines). Throws WRONG_CONFIGURATION with line and column of each bad row. */
 export async function readPreferences(path: string): Promise<PreferredChats[]> {
-  const rows = parseJsonLines(readText(path), path, validate);
+  const rows = parseJsonLines(readText(path), path, validator());
   const problems: Problem[] = [];
   const pairs = rows.flatMap((row) => {
     const place = placeOfRow(row, displayPath(path));

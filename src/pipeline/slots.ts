@@ -3,8 +3,8 @@ import type { FunctionUse } from "../contracts/generated/pipeline.ts";
 import type { PluginManifest } from "../contracts/generated/plugin.ts";
 import type { JsonObject } from "../contracts/json.ts";
 import { isObject } from "../contracts/json.ts";
-import { createAjv } from "../validation/ajv.ts";
 import { child, type Pointer, valueAt } from "../validation/pointer.ts";
+import { validatorOf } from "../validation/validator.ts";
 
 /** A place of a pipeline for a plugin, and what the pipeline wrote there. */
 export interface Slot {
@@ -75,10 +75,10 @@ export function slotsOf(pipeline: unknown): Slot[] {
 /** What a pipeline says of a tool's functions, if that is well-formed. */
 function functionsAt(pipeline: unknown, pointer: Pointer): FunctionUse[] | undefined {
   const uses = valueAt(pipeline, child(pointer, "functions"));
-  return Array.isArray(uses) && uses.length > 0 && uses.every((use) => isFunctionUse(use)) ? uses : undefined;
+  return Array.isArray(uses) && uses.length > 0 && uses.every((use) => functionUse()(use)) ? uses : undefined;
 }
 
-const isFunctionUse = createAjv().compile<FunctionUse>({
+const functionUse = validatorOf<FunctionUse>({
   ...pipelineSchema.definitions.FunctionUse,
   definitions: pipelineSchema.definitions,
 });

@@ -4,7 +4,6 @@ import manifestSchema from "../../schemas/plugin.schema.json" with { type: "json
 import type { PluginManifest } from "../contracts/generated/plugin.ts";
 import type { JsonObject } from "../contracts/json.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
-import { createAjv } from "../validation/ajv.ts";
 import { problemsOf } from "../validation/findings.ts";
 import { parseJson } from "../validation/parse-json.ts";
 import { displayPath } from "../validation/place.ts";
@@ -12,6 +11,7 @@ import { child, type Pointer, pathText } from "../validation/pointer.ts";
 import type { Problem } from "../validation/problem.ts";
 import { readText } from "../validation/read-text.ts";
 import { placeOf, type SourceDocument } from "../validation/source-document.ts";
+import { validatorOf } from "../validation/validator.ts";
 import { manifestName } from "./discover.ts";
 import { schemaProblems } from "./schema-problems.ts";
 
@@ -21,7 +21,7 @@ export interface CheckedManifest {
   readonly problems: readonly Problem[];
 }
 
-const validate = createAjv().compile<PluginManifest>(manifestSchema);
+const validator = validatorOf<PluginManifest>(manifestSchema);
 
 /** Reads and checks the manifest in `folder`: its form, its schemas, and that the files it names exist. */
 export function checkManifest(folder: string): CheckedManifest {
@@ -40,6 +40,7 @@ export function checkManifest(folder: string): CheckedManifest {
 /** Checks a manifest's form and its schemas, and fills its defaults. `whole` is what messages call it. */
 export function checkManifestDocument(document: SourceDocument, whole: string): CheckedManifest {
   const manifest = document.value;
+  const validate = validator();
   if (!validate(manifest)) {
     return { problems: problemsOf(validate.errors ?? [], document, { base: "", whole }) };
   }

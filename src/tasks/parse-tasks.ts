@@ -1,10 +1,10 @@
 import taskSchema from "../../schemas/task.schema.json" with { type: "json" };
 import type { Task } from "../contracts/generated/task.ts";
 import { withoutParts } from "../images/content-parts.ts";
-import { createAjv } from "../validation/ajv.ts";
 import { parseJsonLines } from "../validation/json-lines.ts";
+import { validatorOf } from "../validation/validator.ts";
 
-const validate = createAjv().compile<Task>(taskSchema);
+const validator = validatorOf<Task>(taskSchema);
 
 /** How rows are read. */
 export interface ParseTasksOptions {
@@ -17,5 +17,5 @@ export interface ParseTasksOptions {
  * Throws WRONG_CONFIGURATION with line and column of each bad row; with `badRows: "skip"` only if there is no good one.
  */
 export function parseTasks(text: string, path: string, { badRows }: ParseTasksOptions = {}): Task[] {
-  return parseJsonLines(text, path, validate, { skips: badRows === "skip", prepare: withoutParts });
+  return parseJsonLines(text, path, validator(), { skips: badRows === "skip", prepare: withoutParts });
 }

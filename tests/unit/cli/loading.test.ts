@@ -40,3 +40,16 @@ test("a command loads what its own work needs: no worker, no runtime of models, 
     ["@temporalio/client", "@temporalio/worker"],
   ]);
 });
+
+test("the version is told without loading any command", async () => {
+  const script = `
+    import { registerHooks } from "node:module";
+    registerHooks({ load: (url, context, next) => (/\\/cli\\/run\\.ts$|\\/node_modules\\/ajv\\//.test(url) && console.log(url), next(url, context)) });
+    process.argv = [process.argv[0], "everturn", ...process.argv.slice(1)];
+    await import(${JSON.stringify(pathToFileURL(join(cli, "program.ts")).href)});`;
+  const told = async (...args: string[]) =>
+    (await run(process.execPath, ["--input-type=module", "-e", script, "--", ...args])).stdout;
+  expect(await told("--version")).toMatch(/^\d+\.\d+\.\d+\n$/);
+  expect(await told("-V")).toMatch(/^\d+\.\d+\.\d+\n$/);
+  expect(await told("run", "--help")).toMatch(/\/cli\/run\.ts\n/);
+});
