@@ -1,5 +1,4 @@
 import { hash } from "node:crypto";
-import { blockLength } from "./prefix-store.ts";
 
 /** Tokens of prompts whose keys are kept: 16 MiB. The least recently used go first. */
 const tokenLimit = 2 ** 22;
@@ -10,8 +9,8 @@ const tokenLimit = 2 ** 22;
  */
 export type BlockKeys = (origin: string, trajectory: string, tokens: readonly number[]) => string[];
 
-/** Block keys, none known yet. */
-export function createBlockKeys(limit: number = tokenLimit): BlockKeys {
+/** Keys of blocks of `blockLength` tokens, none known yet. */
+export function createBlockKeys(blockLength: number, limit: number = tokenLimit): BlockKeys {
   /** By recency of use, the latest last. */
   const known = new Map<string, { tokens: Int32Array; keys: string[] }>();
   let held = 0;
@@ -25,10 +24,11 @@ export function createBlockKeys(limit: number = tokenLimit): BlockKeys {
     const name = `${origin}\n${trajectory}`;
     const tokens = new Int32Array(prompt);
     const before = known.get(name);
-    const keys = before === undefined ? [] : before.keys.slice(0, sharedBlocks(before.tokens, tokens));
+    const keys =
+      before === undefined ? [] : before.keys.slice(0, sharedBlocks(before.tokens, tokens, blockLength));
     for (let end = (keys.length + 1) * blockLength; end <= tokens.length; end += blockLength) {
       const start = Buffer.from(`${keys.at(-1) ?? origin}\n`);
-      const block = bytesOf(tokens, end / blockLength - 1, end / blockLength);
+      const block = bytesOf(tokens.subarray(end - blockLength, end));
       keys.push(hash("sha256", Buffer.concat([start, block]), "base64"));
     }
     forget(name);
@@ -43,16 +43,18 @@ export function createBlockKeys(limit: number = tokenLimit): BlockKeys {
 }
 
 /** How many whole blocks two prompts have in common from their start. */
-function sharedBlocks(a: Int32Array, b: Int32Array): number {
+function sharedBlocks(a: Int32Array, b: Int32Array, blockLength: number): number {
   const blocks = Math.floor(Math.min(a.length, b.length) / blockLength);
-  const same = (from: number, to: number) => bytesOf(a, from, to).equals(bytesOf(b, from, to));
+  const same = (from: number, to: number) => {
+    const cut = (tokens: Int32Array) => bytesOf(tokens.subarray(from * blockLength, to * blockLength));
+    return cut(a).equals(cut(b));
+  };
   if (same(0, blocks)) return blocks;
   let shared = 0;
   while (same(shared, shared + 1)) shared++;
   return shared;
 }
 
-function bytesOf(tokens: Int32Array, from: number, to: number): Buffer {
-  const size = blockLength * tokens.BYTES_PER_ELEMENT;
-  return Buffer.from(tokens.buffer, tokens.byteOffset + from * size, (to - from) * size);
+function bytesOf({ buffer, byteOffset, byteLength }: Int32Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
 }

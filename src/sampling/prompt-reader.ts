@@ -5,7 +5,7 @@ import { createBlockKeys } from "./block-keys.ts";
 import { createDecoderCache, type KeyValueCache, longest } from "./key-value-cache.ts";
 import { bytesOfPosition, positionsTaken } from "./memory-check.ts";
 import { nextTokenOf, prepareAll, tempered, wantedBy } from "./next-tokens.ts";
-import { blockLength, type PrefixStore } from "./prefix-store.ts";
+import { blockLength, keptLength, type PrefixStore } from "./prefix-store.ts";
 import type { NextToken } from "./sample-token.ts";
 import type { Sequence } from "./sequence.ts";
 
@@ -65,7 +65,7 @@ const blocksAtOnce = 4;
 const scoresPerRun = 2 ** 24;
 
 /**
- * A reader of prompts. Blocks lie at fixed positions, so the numbers of a block depend on the tokens up to its end
+ * A reader of prompts. What is kept of them lies at fixed positions, so its numbers depend on the tokens up to its end
  * alone: not on what was kept of them, nor on who is read beside them. Equal prompts are read once.
  */
 export function createPromptReader(
@@ -76,20 +76,21 @@ export function createPromptReader(
 ): PromptReader {
   const { config, capacityStep: step, isSparse: sparse } = model;
   const cache = createDecoderCache(model);
-  const blockKeys = createBlockKeys();
+  const kept = keptLength(model);
+  const blockKeys = createBlockKeys(kept);
   /** In the order in which they came. */
   let readings: Reading[] = [];
 
   /** Finds what is kept of the prompts that came since the last step. */
   const begin = (): ReadonlyMap<Reading, KeyValues[]> => {
-    const kept = new Map<Reading, KeyValues[]>();
+    const found = new Map<Reading, KeyValues[]>();
     for (const reading of readings.filter(({ row }) => row < 0)) {
       // The last token is always read: what follows it is to be sampled.
-      const blocks = store.find(reading.keys.slice(0, Math.ceil(reading.prompt.length / blockLength) - 1));
-      reading.length = blocks.length * blockLength;
-      kept.set(reading, blocks);
+      const blocks = store.find(reading.keys.slice(0, Math.ceil(reading.prompt.length / kept) - 1));
+      reading.length = blocks.length * kept;
+      found.set(reading, blocks);
     }
-    return kept;
+    return found;
   };
 
   const longestPrompt = () => longest(readings.map(({ prompt }) => prompt.length));
@@ -115,7 +116,7 @@ export function createPromptReader(
   };
 
   /** Gives every prompt its row: first those of the runs, in their order. */
-  const arrange = (runs: readonly Reading[][], kept: ReadonlyMap<Reading, KeyValues[]>) => {
+  const arrange = (runs: readonly Reading[][], found: ReadonlyMap<Reading, KeyValues[]>) => {
     const taken = new Set(runs.flat());
     const order = [...taken, ...readings.filter((reading) => !taken.has(reading))];
     const padded = new Map(
@@ -127,8 +128,8 @@ export function createPromptReader(
     );
     order.forEach((reading, row) => {
       reading.row = row;
-      kept.get(reading)?.forEach((block, at) => {
-        cache.write(row, at * blockLength, block, { row: 0, length: blockLength, count: blockLength });
+      found.get(reading)?.forEach((block, at) => {
+        cache.write(row, at * kept, block, { row: 0, length: kept, count: kept });
       });
     });
   };
@@ -156,9 +157,9 @@ export function createPromptReader(
 
   /** Keeps the blocks that a run has read. */
   const keep = ({ keys, row, length, next }: Reading) => {
-    for (let at = length; at + blockLength <= length + next.length; at += blockLength) {
-      const key = keys[at / blockLength];
-      if (key !== undefined) store.keep(key, cache.cut(row, at, blockLength));
+    for (let at = length; at + kept <= length + next.length; at += kept) {
+      const key = keys[at / kept];
+      if (key !== undefined) store.keep(key, cache.cut(row, at, kept));
     }
   };
 
@@ -230,10 +231,10 @@ export function createPromptReader(
     async step(finished) {
       readings = readings.filter(({ sequences }) => !sequences.every(({ done }) => done));
       if (readings.length === 0) return;
-      const kept = begin();
+      const found = begin();
       const most = runLength();
       const runs = inRuns(take(most), most);
-      arrange(runs, kept);
+      arrange(runs, found);
       for (const taken of runs) await read(taken);
       finished(readings.filter(isRead), cache);
       readings = readings.filter((reading) => !isRead(reading));
