@@ -62,7 +62,7 @@ export interface TrainerConfig {
    */
   minibatchSize: number;
   /**
-   * Tokens that go through the model at once, with those that shorter trajectories are padded with; a minibatch with more is split and its gradients summed. Default: 1,024, or fewer, down to 256, where memory is short.
+   * Tokens that go through the model at once, with those that shorter trajectories are padded with; what trajectories begin with alike counts once. A minibatch with more is split and its gradients summed. Default: 1,024, or fewer, down to 256, where memory is short.
    */
   maxTokensPerRun?: number;
   /**

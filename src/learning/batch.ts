@@ -79,27 +79,50 @@ interface TokenRow {
   places: number[];
 }
 
+/** Numbers the rows of sequences: tokens that they begin with alike, up to what each is trained on, are the same rows. */
+export interface RowNumbers {
+  /** The row of each token of a sequence that has a part in the loss. */
+  add(sequence: TokenSequence): number[];
+  /** Rows so far. */
+  count(): number;
+}
+
 /** More than any vocabulary has. */
 const manyTokens = 2 ** 21;
+
+/** Numbers from zero. */
+export function createRowNumbers(): RowNumbers {
+  /** Rows that others may share, by the row before and the token. */
+  const known = new Map<number, number>();
+  let count = 0;
+  return {
+    add(sequence) {
+      const ownFrom = Math.max(0, sequence.mask.indexOf(1) - 1);
+      const rows: number[] = [];
+      let row = -1;
+      for (let position = 0; position < lossLength(sequence); position++) {
+        const key = (row + 1) * manyTokens + sequence.tokens[position]!;
+        row = (position < ownFrom ? known.get(key) : undefined) ?? count++;
+        if (position < ownFrom) known.set(key, row);
+        rows.push(row);
+      }
+      return rows;
+    },
+    count: () => count,
+  };
+}
 
 /** The rows of sequences that are padded to a length, and those of them that predict actions. */
 export function rowsOf(sequences: readonly TokenSequence[], length: number) {
   const rows: TokenRow[] = [];
   const actions: number[] = [];
-  /** Rows that others may share, by the row before and the token. */
-  const known = new Map<number, number>();
+  const numbers = createRowNumbers();
   sequences.forEach((sequence, number) => {
-    const ownFrom = Math.max(0, sequence.mask.indexOf(1) - 1);
-    let row = -1;
-    for (let position = 0; position < lossLength(sequence); position++) {
-      const token = sequence.tokens[position]!;
-      const key = (row + 1) * manyTokens + token;
-      row = (position < ownFrom ? known.get(key) : undefined) ?? rows.length;
-      rows[row] ??= { token, position, places: [] };
-      if (position < ownFrom) known.set(key, row);
+    numbers.add(sequence).forEach((row, position) => {
+      rows[row] ??= { token: sequence.tokens[position]!, position, places: [] };
       rows[row]!.places.push(number * length + position);
       if (sequence.mask[position + 1] === 1) actions.push(row);
-    }
+    });
   });
   return { rows, actions };
 }

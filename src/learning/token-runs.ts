@@ -1,14 +1,17 @@
 import type { ModelConfig } from "../models/model-config.ts";
-import { lossLength, type TokenSequence } from "./batch.ts";
+import { createRowNumbers, lossLength, type TokenSequence } from "./batch.ts";
 import { byGroup } from "./group-advantages.ts";
 
 /** How much may go through a model at once. */
 export interface RunLimits {
-  /** Tokens, with those that shorter sequences are padded with for attention. */
+  /** Tokens, with those that shorter sequences are padded with for attention; what sequences begin with alike counts once. */
   tokens: number;
   /** Pairs of tokens that attention scores in vain, since at least one of them is padding. */
   padding: number;
 }
+
+/** Attention's own tensors have a place for each token of each sequence: so many times the tokens of a run, at most. */
+const placesPerToken = 2;
 
 /** The limits for a model: padding may cost about what a run of its own costs (measured at 0.1 and 6 million weights). */
 export function runLimits({ hidden_size, head_dim }: ModelConfig, tokens: number): RunLimits {
@@ -24,8 +27,7 @@ export function tokenRuns(
   samples: readonly (readonly TokenSequence[])[],
   { tokens, padding }: RunLimits,
 ): number[][] {
-  const lengths = samples.map((sequences) => sequences.map(lossLength));
-  const longest = lengths.map((own) => Math.max(0, ...own));
+  const longest = samples.map((sequences) => Math.max(0, ...sequences.map(lossLength)));
   const prompts = samples.map(([first]) => promptOf(first));
   const longestFirst = (a = 0, b = 0) => longest[b]! - longest[a]!;
   const order = [...byGroup([...samples.keys()], prompts).values()]
@@ -33,20 +35,44 @@ export function tokenRuns(
     .sort(([a], [b]) => longestFirst(a, b))
     .flat();
   const runs: number[][] = [];
-  let [length, rows, padded] = [0, 0, 0];
+  let run = emptyRun(0);
   for (const index of order) {
-    const own = lengths[index]!;
-    rows += own.length;
-    padded += paddedPairs(own, length);
-    if (runs.length === 0 || rows * length > tokens || padded > padding) {
+    const sequences = samples[index]!;
+    run.add(sequences);
+    if (
+      runs.length === 0 ||
+      run.tokens() > tokens ||
+      run.places() > placesPerToken * tokens ||
+      run.padding() > padding
+    ) {
       runs.push([]);
-      length = longest[index]!;
-      rows = own.length;
-      padded = paddedPairs(own, length);
+      run = emptyRun(longest[index]!);
+      run.add(sequences);
     }
     runs.at(-1)!.push(index);
   }
   return runs;
+}
+
+/** What a run of sequences, none longer than `length`, comes to. */
+function emptyRun(length: number) {
+  const numbers = createRowNumbers();
+  let [count, own, padded] = [0, 0, 0];
+  return {
+    add(sequences: readonly TokenSequence[]) {
+      for (const sequence of sequences) {
+        numbers.add(sequence);
+        const tokens = lossLength(sequence);
+        count += 1;
+        own += tokens;
+        padded += length ** 2 - tokens ** 2;
+      }
+    },
+    places: () => count * length,
+    tokens: () => count * length - (own - numbers.count()),
+    /** Pairs of tokens, one of them padding at least. */
+    padding: () => padded,
+  };
 }
 
 /** What stands before the first action. */
@@ -60,9 +86,4 @@ const longestWhole = 1024;
 /** Whether the sequences of a run are so long that attention should go tile by tile. */
 export function wantsTiles(sequences: readonly TokenSequence[]): boolean {
   return sequences.some((sequence) => lossLength(sequence) > longestWhole);
-}
-
-/** Pairs of tokens, one of them padding at least, where sequences are padded to a length. */
-function paddedPairs(lengths: readonly number[], length: number): number {
-  return lengths.reduce((sum, own) => sum + length ** 2 - own ** 2, 0);
 }

@@ -30,7 +30,13 @@ function sequence(length: number): TokenSequence {
 
 const runsOf = (lengths: number[][], tokens: number, padding = Number.POSITIVE_INFINITY) =>
   tokenRuns(
-    lengths.map((own) => own.map(sequence)),
+    // Each begins with another token.
+    lengths.map((own, number) =>
+      own.map((length, at) => ({
+        ...sequence(length),
+        tokens: sequence(length).tokens.with(0, 10 * number + at),
+      })),
+    ),
     { tokens, padding },
   );
 
@@ -55,6 +61,17 @@ test("samples of one prompt come together, however long they are", () => {
     [2, 0],
     [1, 3],
   ]);
+});
+
+test("what samples begin with alike counts once, up to twice as many places as tokens", () => {
+  const samples = Array.from({ length: 6 }, (_, number) => [
+    { tokens: [1, 2, 3, 4, 5, 6, number, number], mask: [0, 0, 0, 0, 0, 0, 1, 1] },
+  ]);
+  const sizes = (tokens: number) => tokenRuns(samples, { tokens, padding: 0 }).map((run) => run.length);
+  // Five of the seven tokens before the last action are the same of all.
+  expect(sizes(21)).toEqual([6]);
+  expect(sizes(16)).toEqual([4, 2]);
+  expect(sizes(9)).toEqual([2, 2, 2]);
 });
 
 test("padding costs at most as many scores in vain as allowed", () => {
