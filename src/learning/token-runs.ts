@@ -20,58 +20,62 @@ export function runLimits({ hidden_size, head_dim }: ModelConfig, tokens: number
 
 /**
  * Splits samples, each of one or more sequences, into runs within the limits (what exceeds them by itself runs alone):
- * the numbers of the samples of each run. Samples of one prompt come together, since what they share is computed once a run;
- * those of like length do, the longest first. Deterministic.
+ * the numbers of the samples of each run. Samples of one prompt come together, since what they share is computed once a run, and
+ * aren't split where a run can hold them all; those of like length do, the longest first. Deterministic.
  */
-export function tokenRuns(
-  samples: readonly (readonly TokenSequence[])[],
-  { tokens, padding }: RunLimits,
-): number[][] {
+export function tokenRuns(samples: readonly (readonly TokenSequence[])[], limits: RunLimits): number[][] {
   const longest = samples.map((sequences) => Math.max(0, ...sequences.map(lossLength)));
   const prompts = samples.map(([first]) => promptOf(first));
   const longestFirst = (a = 0, b = 0) => longest[b]! - longest[a]!;
-  const order = [...byGroup([...samples.keys()], prompts).values()]
+  const groups = [...byGroup([...samples.keys()], prompts).values()]
     .map((group) => group.sort(longestFirst))
-    .sort(([a], [b]) => longestFirst(a, b))
-    .flat();
+    .sort(([a], [b]) => longestFirst(a, b));
+  const emptyRun = (first: number) => createRun(longest[first]!, limits);
+  const holds = (indexes: readonly number[]) => {
+    const run = emptyRun(indexes[0]!);
+    for (const index of indexes) run.add(samples[index]!);
+    return run.isWithin();
+  };
   const runs: number[][] = [];
-  let run = emptyRun(0);
-  for (const index of order) {
-    const sequences = samples[index]!;
-    run.add(sequences);
-    if (
-      runs.length === 0 ||
-      run.tokens() > tokens ||
-      run.places() > placesPerToken * tokens ||
-      run.padding() > padding
-    ) {
-      runs.push([]);
-      run = emptyRun(longest[index]!);
-      run.add(sequences);
+  let run = createRun(0, limits);
+  const begin = (first: number) => {
+    runs.push([]);
+    run = emptyRun(first);
+  };
+  for (const group of groups) {
+    if (group.length > 1 && !holds([...(runs.at(-1) ?? []), ...group]) && holds(group)) begin(group[0]!);
+    for (const index of group) {
+      run.add(samples[index]!);
+      const present = runs.at(-1);
+      if (!present || (present.length > 0 && !run.isWithin())) {
+        begin(index);
+        run.add(samples[index]!);
+      }
+      runs.at(-1)!.push(index);
     }
-    runs.at(-1)!.push(index);
   }
   return runs;
 }
 
-/** What a run of sequences, none longer than `length`, comes to. */
-function emptyRun(length: number) {
+/** A run of sequences, none longer than `length`, by what it comes to. */
+function createRun(length: number, { tokens, padding }: RunLimits) {
   const numbers = createRowNumbers();
   let [count, own, padded] = [0, 0, 0];
   return {
     add(sequences: readonly TokenSequence[]) {
       for (const sequence of sequences) {
         numbers.add(sequence);
-        const tokens = lossLength(sequence);
+        const size = lossLength(sequence);
         count += 1;
-        own += tokens;
-        padded += length ** 2 - tokens ** 2;
+        own += size;
+        padded += length ** 2 - size ** 2;
       }
     },
-    places: () => count * length,
-    tokens: () => count * length - (own - numbers.count()),
-    /** Pairs of tokens, one of them padding at least. */
-    padding: () => padded,
+    isWithin() {
+      const places = count * length;
+      const shared = own - numbers.count();
+      return places - shared <= tokens && places <= placesPerToken * tokens && padded <= padding;
+    },
   };
 }
 

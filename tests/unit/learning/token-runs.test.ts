@@ -74,6 +74,19 @@ test("what samples begin with alike counts once, up to twice as many places as t
   expect(sizes(9)).toEqual([2, 2, 2]);
 });
 
+test("a group goes into a run of its own rather than into two", () => {
+  const group = (prompt: number, count: number) =>
+    Array.from({ length: count }, (_, number) => [
+      { tokens: [prompt, 2, 3, 4, number, number], mask: [0, 0, 0, 0, 1, 1] },
+    ]);
+  // Of a group of four: three tokens that all share, and two of each.
+  const samples = [...group(1, 4), ...group(2, 4)];
+  const runs = (tokens: number) => tokenRuns(samples, { tokens, padding: 0 });
+  expect(runs(22)).toEqual([[0, 1, 2, 3, 4, 5, 6, 7]]);
+  expect(runs(16).map((run) => run.length)).toEqual([4, 4]);
+  expect(runs(8).map((run) => run.length)).toEqual([2, 2, 2, 2]);
+});
+
 test("padding costs at most as many scores in vain as allowed", () => {
   expect(runsOf([[9], [8], [7]], 100, 17 + 32)).toEqual([[0, 1, 2]]);
   expect(runsOf([[9], [8], [7]], 100, 17 + 31)).toEqual([[0, 1], [2]]);
