@@ -5,7 +5,7 @@ export const blockLength = 64;
 
 /**
  * Tokens whose keys and values are kept together: a block, or less where a row's numbers don't depend on where a run begins.
- * A prompt then reads less again of the one before: half as much in the mean.
+ * A prompt then reads less of the one before again: up to 15 tokens, not 63.
  */
 export function keptLength({ isSplitInvariant }: Pick<CachedDecoder, "isSplitInvariant">): number {
   return isSplitInvariant ? 16 : blockLength;
