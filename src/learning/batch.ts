@@ -98,9 +98,10 @@ export function createRowNumbers(): RowNumbers {
   return {
     add(sequence) {
       const ownFrom = Math.max(0, sequence.mask.indexOf(1) - 1);
+      const length = lossLength(sequence);
       const rows: number[] = [];
       let row = -1;
-      for (let position = 0; position < lossLength(sequence); position++) {
+      for (let position = 0; position < length; position++) {
         const key = (row + 1) * manyTokens + sequence.tokens[position]!;
         row = (position < ownFrom ? known.get(key) : undefined) ?? count++;
         if (position < ownFrom) known.set(key, row);

@@ -30,29 +30,23 @@ export function tokenRuns(samples: readonly (readonly TokenSequence[])[], limits
   const groups = [...byGroup([...samples.keys()], prompts).values()]
     .map((group) => group.sort(longestFirst))
     .sort(([a], [b]) => longestFirst(a, b));
-  const emptyRun = (first: number) => createRun(longest[first]!, limits);
-  const holds = (indexes: readonly number[]) => {
-    const run = emptyRun(indexes[0]!);
-    for (const index of indexes) run.add(samples[index]!);
-    return run.isWithin();
+  const sequencesOf = (indexes: readonly number[]) => indexes.flatMap((index) => samples[index]!);
+  const runOf = (indexes: readonly number[]) => {
+    const run = createRun(longest[indexes[0]!]!, limits);
+    run.add(sequencesOf(indexes));
+    return run;
   };
+  const whole = (group: readonly number[]) => group.length === 1 || runOf(group).isWithin();
+  const parts = groups.flatMap((group) => (whole(group) ? [group] : group.map((index) => [index])));
   const runs: number[][] = [];
-  let run = createRun(0, limits);
-  const begin = (first: number) => {
-    runs.push([]);
-    run = emptyRun(first);
-  };
-  for (const group of groups) {
-    if (group.length > 1 && !holds([...(runs.at(-1) ?? []), ...group]) && holds(group)) begin(group[0]!);
-    for (const index of group) {
-      run.add(samples[index]!);
-      const present = runs.at(-1);
-      if (!present || (present.length > 0 && !run.isWithin())) {
-        begin(index);
-        run.add(samples[index]!);
-      }
-      runs.at(-1)!.push(index);
+  let run: ReturnType<typeof createRun> | undefined;
+  for (const part of parts) {
+    run?.add(sequencesOf(part));
+    if (!run?.isWithin()) {
+      run = runOf(part);
+      runs.push([]);
     }
+    runs.at(-1)!.push(...part);
   }
   return runs;
 }

@@ -1,4 +1,4 @@
-import type { FloatValue, Value } from "./graph.ts";
+import type { Attributes, FloatValue, Value } from "./graph.ts";
 import type { RotaryTables } from "./rotary-embedding.ts";
 import { runtimeDomain } from "./runtime-domain.ts";
 
@@ -31,6 +31,19 @@ export function scoreFactor(scale: number): number {
   return Math.sqrt(scale);
 }
 
+/** What both uses of the runtime's operator say of heads and scores. */
+export type HeadOptions = Pick<GroupQueryOptions, "heads" | "groups" | "scale" | "window">;
+
+/** The same as attributes. */
+export function headAttributes({ heads, groups, scale, window }: HeadOptions): Attributes {
+  return {
+    num_heads: heads,
+    kv_num_heads: groups,
+    scale: { float: scale },
+    ...(window !== undefined && { local_window_size: window }),
+  };
+}
+
 /**
  * Rotates, remembers and attends in one operator: the new tokens [batch, length, heads · head size], as queries, keys
  * and values, or with all three beside each other. Returns what was attended to, keys and values. Where these two
@@ -41,7 +54,7 @@ export function groupQueryAttention(
   options: GroupQueryOptions,
 ): [attended: FloatValue, keys: FloatValue, values: FloatValue] {
   const { graph } = queries;
-  const { heads, groups, tables, scale, cap, window } = options;
+  const { heads, tables, cap } = options;
   const size = Number(options.keys.shape[3]);
   const inputs = [
     queries,
@@ -60,12 +73,9 @@ export function groupQueryAttention(
   ];
   const attended = [queries.shape[0]!, queries.shape[1]!, heads * size];
   const attributes = {
-    num_heads: heads,
-    kv_num_heads: groups,
+    ...headAttributes(options),
     do_rotary: tables ? 1 : 0,
-    scale: { float: scale },
     ...(cap !== null && { softcap: { float: cap } }),
-    ...(window !== undefined && { local_window_size: window }),
   };
   const outputs = [attended, options.keys.shape, options.values.shape];
   const [out, newKeys, newValues] = graph.emitSeveral(

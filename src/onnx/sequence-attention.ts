@@ -3,6 +3,7 @@ import { elementTypes } from "./element-types.ts";
 import { mul, negate } from "./elementwise.ts";
 import { floatAttribute, type GradientRule } from "./gradient-rule.ts";
 import type { FloatValue, Graph, IntValue, Value } from "./graph.ts";
+import { type HeadOptions, headAttributes } from "./group-query-attention.ts";
 import { matMul } from "./linear-algebra.ts";
 import { reduceSum } from "./reductions.ts";
 import { runtimeDomain } from "./runtime-domain.ts";
@@ -10,14 +11,6 @@ import { concat, expand, reshape, transpose } from "./shaping.ts";
 
 /** What the sizes of heads that `sequenceAttention` takes are multiples of. */
 export const headSizeStep = 8;
-
-/** Heads of queries, of keys and values; the factor on scores; and how many tokens each sees, itself included (default: all before it). */
-export interface SequenceAttentionOptions {
-  heads: number;
-  groups: number;
-  scale: number;
-  window?: number | undefined;
-}
 
 /** How long sequences are, as the runtime's operator wants it. */
 export interface SequenceLengths {
@@ -46,20 +39,16 @@ function toInt32(a: IntValue): Value<"int32"> {
 export function sequenceAttention(
   [queries, keys, values]: readonly [FloatValue, FloatValue, FloatValue],
   { lastPositions, total }: SequenceLengths,
-  { heads, groups, scale, window }: SequenceAttentionOptions,
+  options: HeadOptions,
 ): FloatValue {
+  const { heads, groups, scale } = options;
   const { graph, shape } = queries;
   const [batch, length, width] = shape;
   const size = Number(width) / heads;
   const build = () => {
     const none = graph.absent;
-    const attributes = {
-      num_heads: heads,
-      kv_num_heads: groups,
-      scale: { float: scale },
-      qk_output: 2, // the weights, which the backward pass wants
-      ...(window !== undefined && { local_window_size: window }),
-    };
+    // qk_output 2: the weights, which the backward pass wants.
+    const attributes = { ...headAttributes(options), qk_output: 2 };
     const inputs = [queries, keys, values, none, none, lastPositions, total];
     const byHead = [batch!, groups, length!, size];
     const outputs = [shape, byHead, byHead, [batch!, heads, length!, length!]];
