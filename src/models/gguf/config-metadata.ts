@@ -1,17 +1,27 @@
 import { EverturnError } from "../../errors/everturn-error.ts";
-import type { Family } from "../families.ts";
-import { type ModelConfig, modelConfig } from "../model-config.ts";
+import { type Family, families } from "../families.ts";
+import { type Experts, type LayerType, type ModelConfig, modelConfig } from "../model-config.ts";
 import { parseRotaryScaling } from "../parse-rotary-scaling.ts";
 import type { RotaryScaling } from "../rotary-scaling.ts";
-import type { GgufHeader } from "./header.ts";
+import { architectures, familyOf, queryScalar, unrotatedStep } from "./architectures.ts";
+import type { GgufValue } from "./value-types.ts";
 
-/** The architectures of GGUF that can be read and written; Mistral's models call themselves llama. */
-export const architectures: readonly Family[] = ["llama", "qwen2", "qwen3", "gemma"];
+/** What of a GGUF file's header says how its model is built. */
+export interface ModelHeader {
+  metadata: ReadonlyMap<string, GgufValue>;
+  tensors: ReadonlyMap<string, { readonly shape: readonly number[] }>;
+}
 
-/** The configuration of the model in a GGUF file of this header. Throws GGUF_UNSUPPORTED, naming the key. */
-export function configFromMetadata(path: string, { metadata, tensors }: GgufHeader): ModelConfig {
+/** A number of the metadata, by its name after the architecture's. */
+type NumberAt = (name: string, fallback?: number) => number;
+
+/**
+ * The configuration of the model in a GGUF file of this header, but for RoPE's factors, which are tensors. Throws
+ * GGUF_UNSUPPORTED, naming the key.
+ */
+export function configFromMetadata(path: string, { metadata, tensors }: ModelHeader): ModelConfig {
   const architecture = metadata.get("general.architecture");
-  const family = architectures.find((known) => known === architecture);
+  const family = familyOf(architecture);
   if (family === undefined) {
     const known = architectures.join(", ");
     throw unsupportedGguf(
@@ -19,28 +29,29 @@ export function configFromMetadata(path: string, { metadata, tensors }: GgufHead
       `general.architecture is ${JSON.stringify(architecture)}; known are ${known}`,
     );
   }
-  const number = (name: string, fallback?: number): number => {
-    const value = metadata.get(`${family}.${name}`) ?? fallback;
+  const number: NumberAt = (name, fallback) => {
+    const value = metadata.get(`${architecture}.${name}`) ?? fallback;
     if (typeof value === "number") return value;
-    throw unsupportedGguf(path, `${family}.${name} must be a number, but is ${JSON.stringify(value)}`);
+    throw unsupportedGguf(path, `${architecture}.${name} must be a number, but is ${JSON.stringify(value)}`);
   };
+  const { biases, partialRotation, experts: mixes, scoreCap, logitCap, unrotatedLayers } = families[family];
   const heads = number("attention.head_count");
   const hidden = number("embedding_length");
   const layers = number("block_count");
   const positions = number("context_length");
-  const window = family === "llama" ? number("attention.sliding_window", 0) : 0;
   const rotated = number("rope.dimension_count", hidden / heads);
-  const size = number("attention.key_length", rotated);
+  const size = number("attention.key_length", partialRotation ? hidden / heads : rotated);
   for (const [key, wanted] of [
-    ["rope.dimension_count", size],
-    ["attention.value_length", size],
-    ["expert_count", 0],
-  ] as const) {
+    ...(partialRotation ? [] : [["rope.dimension_count", size] as const]),
+    ["attention.value_length", size] as const,
+    ...(mixes ? [] : [["expert_count", 0] as const]),
+  ]) {
     const value = number(key, wanted);
-    if (value !== wanted) throw unsupportedGguf(path, `${family}.${key} is ${value}, not ${wanted}`);
+    if (value !== wanted) throw unsupportedGguf(path, `${architecture}.${key} is ${value}, not ${wanted}`);
   }
+  const { window, types } = slidingLayers(family, layers, number);
   return modelConfig({
-    model_type: window === 0 ? family : "mistral",
+    model_type: family === "llama" && window !== null ? "mistral" : family,
     vocab_size: tensors.get("token_embd.weight")?.shape[0] ?? number("vocab_size"),
     hidden_size: hidden,
     num_hidden_layers: layers,
@@ -51,12 +62,20 @@ export function configFromMetadata(path: string, { metadata, tensors }: GgufHead
     max_position_embeddings: positions,
     rms_norm_eps: decimal(number("attention.layer_norm_rms_epsilon")),
     rope_theta: decimal(number("rope.freq_base", 10_000)),
-    rope_scaling: scalingOf(path, family, number, metadata, positions),
+    rope_scaling: scalingOf(path, metadata, number, positions),
     tie_word_embeddings: !tensors.has("output.weight"),
-    attention_bias: family !== "qwen2" && tensors.has("blk.0.attn_q.bias"),
+    attention_bias: biases === "configured" && tensors.has("blk.0.attn_q.bias"),
     mlp_bias: tensors.has("blk.0.ffn_gate.bias"),
-    sliding_window: window || null,
-    layer_types: Array.from({ length: layers }, () => (window ? "sliding_attention" : "full_attention")),
+    sliding_window: window,
+    layer_types: types,
+    partial_rotary_factor: partialRotation ? rotated / size : 1,
+    no_rope_layers: unrotatedLayers
+      ? Array.from({ length: layers }, (_, layer) => ((layer + 1) % unrotatedStep === 0 ? 0 : 1))
+      : null,
+    query_pre_attn_scalar: queryScalar(family, { hidden, heads, size, layers }),
+    attn_logit_softcapping: scoreCap === undefined ? null : number("attn_logit_softcapping", scoreCap),
+    final_logit_softcapping: logitCap == null ? null : number("final_logit_softcapping", logitCap),
+    experts: mixes ? expertsOf(number) : null,
   });
 }
 
@@ -65,18 +84,41 @@ export function unsupportedGguf(path: string, reason: string): EverturnError {
   return new EverturnError("GGUF_UNSUPPORTED", { path, reason });
 }
 
+/** Llama's files may say a window, of all layers (Mistral); those of Phi and later Gemmas have theirs. */
+function slidingLayers(family: Family, layers: number, number: NumberAt) {
+  const { layers: which, interval = 1, onlyIfUsed, usual } = families[family].sliding;
+  const some = which === "but-every";
+  const window =
+    !onlyIfUsed && (family === "llama" || which !== "none")
+      ? number("attention.sliding_window", some ? (usual ?? 0) : 0)
+      : 0;
+  const step = some ? number("attention.sliding_window_pattern", interval) : 0;
+  const types = Array.from({ length: layers }, (_, layer): LayerType => {
+    const slides = window > 0 && !(some && (layer + 1) % step === 0);
+    return slides ? "sliding_attention" : "full_attention";
+  });
+  return { window: window || null, types };
+}
+
+/** Every layer has them, and the probabilities of those chosen are divided by their sum: llama.cpp knows no other. */
+function expertsOf(number: NumberAt): Experts {
+  return {
+    num_experts: number("expert_count"),
+    num_experts_per_tok: number("expert_used_count"),
+    moe_intermediate_size: number("expert_feed_forward_length"),
+    norm_topk_prob: true,
+    mlp_only_layers: [],
+  };
+}
+
 function scalingOf(
   path: string,
-  family: Family,
-  number: (name: string, fallback?: number) => number,
-  metadata: GgufHeader["metadata"],
+  metadata: ModelHeader["metadata"],
+  number: NumberAt,
   positions: number,
 ): RotaryScaling {
-  const kind = metadata.get(`${family}.rope.scaling.type`) ?? "none";
-  if (kind === "none") return { rope_type: "default" };
-  if (kind === "longrope") {
-    throw unsupportedGguf(path, `${family}.rope.scaling.type: rope_type "longrope" is not supported`);
-  }
+  const kind = metadata.get(`${metadata.get("general.architecture")}.rope.scaling.type`) ?? "none";
+  if (kind === "none" || kind === "longrope") return { rope_type: "default" };
   const original = number("rope.scaling.original_context_length", positions);
   const factor = decimal(number("rope.scaling.factor"));
   const json = { rope_type: kind, factor, original_max_position_embeddings: original };
@@ -84,7 +126,7 @@ function scalingOf(
 }
 
 /** The shortest decimal number with this value in float32, as a person wrote it: 1e-5, not 0.0000099999997. */
-function decimal(value: number): number {
+export function decimal(value: number): number {
   for (let digits = 1; digits < 9; digits++) {
     const short = Number(value.toPrecision(digits));
     if (Math.fround(short) === Math.fround(value)) return short;

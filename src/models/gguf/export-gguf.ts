@@ -1,17 +1,18 @@
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { EverturnError } from "../../errors/everturn-error.ts";
 import { loadTokenizer } from "../../tokens/tokenizer.ts";
-import { families } from "../families.ts";
 import type { FloatType } from "../float-types.ts";
 import type { ModelConfig } from "../model-config.ts";
 import { readModelConfig } from "../model-config-file.ts";
 import { checkModelWeights, modelWeightShapes } from "../model-weights.ts";
 import type { Tensor } from "../safetensors.ts";
-import { architectures } from "./config-metadata.ts";
-import { llama3Factors } from "./rotary-factors.ts";
+import { configFromMetadata, type ModelHeader } from "./config-metadata.ts";
+import { modelMetadata } from "./model-metadata.ts";
+import { factorsOf, withFactors } from "./rotary-factors.ts";
 import { relayout } from "./tensor-layout.ts";
-import { ggufName } from "./tensor-names.ts";
+import { weightsByTensor } from "./tensor-names.ts";
 import { tokenizerMetadata } from "./tokenizer-metadata.ts";
 import { type PlannedTensor, type TypedValue, writeGguf } from "./writer.ts";
 
@@ -19,8 +20,8 @@ import { type PlannedTensor, type TypedValue, writeGguf } from "./writer.ts";
 const fileTypes: Readonly<Record<FloatType, number>> = { F32: 0, F16: 1, BF16: 32 };
 
 /**
- * Writes the model in `folder`, with `weights`, as a GGUF file whose matrices are of `dtype` (norms and biases stay
- * float32, as llama.cpp has them). Throws GGUF_EXPORT_FAILED for what GGUF can't say.
+ * Writes the model in `folder`, with `weights`, as a GGUF file whose matrices are of `dtype` (norms, biases and routers of
+ * experts stay float32, as llama.cpp has them). Throws GGUF_EXPORT_FAILED for what GGUF can't say.
  */
 export async function exportGguf(
   folder: string,
@@ -34,79 +35,86 @@ export async function exportGguf(
   const json = JSON.parse(await readFile(join(folder, "tokenizer.json"), "utf8"));
   const tokenizer = tokenizerMetadata({ json, specialTokens, stopTokens, chatTemplate }, config.vocab_size);
   if (typeof tokenizer === "string") throw failed(folder, tokenizer);
-  const metadata = new Map([...modelMetadata(folder, config, dtype), ...tokenizer]);
-  await writeGguf(path, metadata, [...factors(config), ...planTensors(config, weights, dtype)]);
-}
-
-function modelMetadata(folder: string, config: ModelConfig, dtype: FloatType): Map<string, TypedValue> {
-  const { model_type, rope_scaling: scaling } = config;
-  const family = model_type === "mistral" ? "llama" : model_type;
-  if (!architectures.includes(family)) throw failed(folder, `a ${model_type} model can't be written as GGUF`);
-  if (config.hidden_act !== families[model_type].activation) {
-    throw failed(folder, `a ${model_type} model with hidden_act ${config.hidden_act} has no place in GGUF`);
-  }
-  if (config.sliding_window !== null && config.layer_types.some((type) => type !== "sliding_attention")) {
-    throw failed(folder, "only some of its layers have a sliding window");
-  }
-  if (config.sliding_window !== null && family !== "llama") {
-    throw failed(folder, `a ${family} model with a sliding window has no place in GGUF`);
-  }
-  const count = (value: number): TypedValue => ({ type: "uint32", value });
-  const real = (value: number): TypedValue => ({ type: "float32", value });
-  const text = (value: string): TypedValue => ({ type: "string", value });
-  const entries: [string, TypedValue][] = [
-    ["block_count", count(config.num_hidden_layers)],
-    ["context_length", count(config.max_position_embeddings)],
-    ["embedding_length", count(config.hidden_size)],
-    ["feed_forward_length", count(config.intermediate_size)],
-    ["attention.head_count", count(config.num_attention_heads)],
-    ["attention.head_count_kv", count(config.num_key_value_heads)],
-    ["attention.key_length", count(config.head_dim)],
-    ["attention.value_length", count(config.head_dim)],
-    ["attention.layer_norm_rms_epsilon", real(config.rms_norm_eps)],
-    ["rope.dimension_count", count(config.head_dim)],
-    ["rope.freq_base", real(config.rope_theta)],
-    ["vocab_size", count(config.vocab_size)],
-  ];
-  if (config.sliding_window !== null)
-    entries.push(["attention.sliding_window", count(config.sliding_window)]);
-  if (scaling.rope_type === "linear" || scaling.rope_type === "yarn") {
-    entries.push(
-      ["rope.scaling.type", text(scaling.rope_type)],
-      ["rope.scaling.factor", real(scaling.factor)],
-    );
-  }
-  if (scaling.rope_type === "yarn") {
-    entries.push(["rope.scaling.original_context_length", count(scaling.original_max_position_embeddings)]);
-  }
-  return new Map<string, TypedValue>([
-    ["general.architecture", text(family)],
-    ["general.type", text("model")],
-    ["general.name", text(basename(folder))],
-    ["general.file_type", count(fileTypes[dtype])],
-    ...entries.map(([key, value]): [string, TypedValue] => [`${family}.${key}`, value]),
+  const model = modelMetadata(config);
+  const general = new Map<string, TypedValue>([
+    ["general.type", { type: "string", value: "model" }],
+    ["general.name", { type: "string", value: basename(folder) }],
+    ["general.file_type", { type: "uint32", value: fileTypes[dtype] }],
   ]);
+  const tensors = [...planFactors(config), ...planWeights(config, weights, dtype)];
+  checkSaid(folder, config, model, tensors);
+  await writeGguf(path, new Map([...model, ...general, ...tokenizer]), tensors);
 }
 
-/** The scaling of a Llama 3, which GGUF keeps as a tensor. */
-function factors({ head_dim, rope_theta, rope_scaling }: ModelConfig): PlannedTensor[] {
-  if (rope_scaling.rope_type !== "llama3") return [];
-  const data = llama3Factors(head_dim, rope_theta, rope_scaling);
-  const shape = [data.length];
-  return [{ name: "rope_freqs.weight", shape, dtype: "F32", load: () => ({ shape, data }) }];
+/** Throws GGUF_EXPORT_FAILED unless the configuration can be read from the file's metadata and tensors again. */
+function checkSaid(
+  folder: string,
+  config: ModelConfig,
+  model: ReadonlyMap<string, TypedValue>,
+  tensors: readonly PlannedTensor[],
+): void {
+  const metadata = new Map(
+    [...model].flatMap(([key, { type, value }]) => {
+      if (type === "strings" || type === "int32s") return [];
+      return [[key, type === "float32" ? Math.fround(value) : value] as const];
+    }),
+  );
+  const header = { metadata, tensors: new Map(tensors.map((tensor) => [tensor.name, tensor])) };
+  const said = readAgain(folder, header, config);
+  const { model_type: family } = config;
+  const expected: ModelConfig = {
+    ...config,
+    // a Mistral without a window calls itself a Llama; how random weights were drawn isn't kept
+    model_type: family === "mistral" && config.sliding_window === null ? "llama" : family,
+    initializer_range: said.initializer_range,
+  };
+  const read = new Map<string, unknown>(Object.entries(said));
+  for (const [key, value] of Object.entries(expected)) {
+    if (isDeepStrictEqual(value, read.get(key))) continue;
+    throw failed(folder, `a ${family} model with ${key} ${JSON.stringify(value)} has no place in GGUF`);
+  }
 }
 
-function planTensors(
+function readAgain(folder: string, header: ModelHeader, config: ModelConfig): ModelConfig {
+  try {
+    return withFactors(folder, header, configFromMetadata(folder, header), factorsOf(config));
+  } catch (error) {
+    throw failed(folder, error instanceof EverturnError ? String(error.params.reason) : String(error));
+  }
+}
+
+function planFactors(config: ModelConfig): PlannedTensor[] {
+  return Array.from(factorsOf(config), ([name, tensor]) => {
+    return { name, shape: tensor.shape, dtype: "F32", load: () => tensor };
+  });
+}
+
+function planWeights(
   config: ModelConfig,
   weights: ReadonlyMap<string, Tensor>,
   dtype: FloatType,
 ): PlannedTensor[] {
-  return [...modelWeightShapes(config)].map(([name, shape]) => ({
-    name: ggufName(name),
-    shape,
-    dtype: shape.length === 1 ? "F32" : dtype,
-    load: () => relayout(config, name, weights.get(name)!, "to-gguf"),
-  }));
+  const shapes = modelWeightShapes(config);
+  return Array.from(weightsByTensor(config, shapes.keys()), ([tensor, names]) => {
+    const [first = ""] = names;
+    const shape = shapes.get(first) ?? [];
+    const load = (name: string) => relayout(config, name, weights.get(name)!, "to-gguf");
+    const stays = shape.length === 1 || first.endsWith("mlp.gate.weight");
+    return {
+      name: tensor,
+      shape: names.length === 1 ? shape : [names.length, ...shape],
+      dtype: stays ? "F32" : dtype,
+      load: () => (names.length === 1 ? load(first) : joined(names.map(load))),
+    };
+  });
+}
+
+/** Matrices of experts one after the other. */
+function joined(parts: readonly Tensor[]): Tensor {
+  const { shape, data: first } = parts[0]!;
+  const data = new Float32Array(parts.length * first.length);
+  for (const [at, part] of parts.entries()) data.set(part.data, at * first.length);
+  return { shape: [parts.length, ...shape], data };
 }
 
 function failed(folder: string, reason: string): EverturnError {

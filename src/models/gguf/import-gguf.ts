@@ -8,15 +8,12 @@ import { quantizedTensors } from "../quantized-tensors.ts";
 import { configFromMetadata, unsupportedGguf } from "./config-metadata.ts";
 import { type GgufHeader, type GgufTensor, readGgufHeader } from "./header.ts";
 import { keepBlocks, keptBits } from "./keep-blocks.ts";
-import { scalingFromFactors } from "./rotary-factors.ts";
+import { factorNames, withFactors } from "./rotary-factors.ts";
 import { specialIds } from "./special-ids.ts";
 import { relayout, relayoutQuantized } from "./tensor-layout.ts";
-import { ggufName } from "./tensor-names.ts";
+import { weightsByTensor } from "./tensor-names.ts";
 import { numbersOf, readBlocks, readGgufTensors } from "./tensors.ts";
 import { writeTokenizerFiles } from "./tokenizer-files.ts";
-
-/** The tensor that Llama 3.1 and later keep their scaling of rotary frequencies in. */
-const factorsName = "rope_freqs.weight";
 
 /**
  * Writes the model in a GGUF file into an empty folder as transformers loads it: config.json,
@@ -26,21 +23,18 @@ const factorsName = "rope_freqs.weight";
  */
 export async function importGguf(path: string, folder: string, quantization?: Quantization): Promise<void> {
   const header = readGgufHeader(path);
-  const config = await withFactors(path, header, configFromMetadata(path, header));
+  const factors = factorNames.flatMap((name) => header.tensors.get(name) ?? []);
+  const config = withFactors(
+    path,
+    header,
+    configFromMetadata(path, header),
+    await readGgufTensors(path, factors),
+  );
   const tokens = specialIds(path, header);
   const { tensors, quantized } = await readModel(path, header, config, quantization);
   await writeTokenizerFiles(folder, path, header.metadata);
   await writeConfigFiles(folder, config, tokens);
   await writeWeights(folder, new Map([...tensors, ...quantizedTensors(quantized)]));
-}
-
-async function withFactors(path: string, { tensors }: GgufHeader, config: ModelConfig): Promise<ModelConfig> {
-  const stored = tensors.get(factorsName);
-  if (stored === undefined) return config;
-  const factors = (await readGgufTensors(path, [stored])).get(factorsName)!;
-  const scaling = scalingFromFactors(config.head_dim, config.rope_theta, factors.data);
-  if (scaling !== undefined) return { ...config, rope_scaling: scaling };
-  throw unsupportedGguf(path, `${factorsName} holds other factors than those of Llama 3`);
 }
 
 /** The model's weights by Hugging Face's names. */
@@ -50,8 +44,8 @@ async function readModel(
   config: ModelConfig,
   quantization: Quantization | undefined,
 ): Promise<ModelWeights> {
-  const names = new Map([...modelWeightShapes(config).keys()].map((name) => [ggufName(name), name]));
-  const surplus = [...tensors.keys()].find((name) => !names.has(name) && name !== factorsName);
+  const names = weightsByTensor(config, modelWeightShapes(config).keys());
+  const surplus = [...tensors.keys()].find((name) => !names.has(name) && !factorNames.includes(name));
   if (surplus !== undefined) {
     throw unsupportedGguf(path, `a ${config.model_type} model has no tensor ${surplus}`);
   }
@@ -59,18 +53,28 @@ async function readModel(
   const file = await open(path);
   try {
     for (const stored of tensors.values()) {
-      const name = names.get(stored.name);
-      if (name === undefined) continue;
-      const blocks = await readBlocks(path, file, stored);
-      const matrix = quantization && quantizedOf(config, name, blocks, stored, quantization);
-      if (matrix) weights.quantized.set(name, matrix);
-      else weights.tensors.set(name, relayout(config, name, numbersOf(blocks, stored), "from-gguf"));
+      const own = names.get(stored.name) ?? [];
+      const blocks = own.length > 0 ? await readBlocks(path, file, stored) : new Uint8Array();
+      for (const [at, name] of own.entries()) {
+        const [part, described] = partOf(blocks, stored, at, own.length);
+        const matrix = quantization && quantizedOf(config, name, part, described, quantization);
+        if (matrix) weights.quantized.set(name, matrix);
+        else weights.tensors.set(name, relayout(config, name, numbersOf(part, described), "from-gguf"));
+      }
     }
   } finally {
     await file.close();
   }
   checkModelWeights(config, weights.tensors, weights.quantized);
   return weights;
+}
+
+/** One of the matrices that a tensor of experts joins; a tensor itself where it holds one weight. */
+function partOf(blocks: Uint8Array, stored: GgufTensor, at: number, count: number): [Uint8Array, GgufTensor] {
+  const [joined, ...shape] = stored.shape;
+  if (count === 1 || joined !== count) return [blocks, stored];
+  const size = blocks.length / count;
+  return [blocks.subarray(at * size, (at + 1) * size), { ...stored, shape }];
 }
 
 /** A matrix in as few bits as are wanted: the file's own, or rounded to them. */

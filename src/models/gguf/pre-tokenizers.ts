@@ -23,6 +23,12 @@ const tekkenSplit =
   "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]*[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]+" +
   "|[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]+[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]*" +
   "|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
+// o200k_base of OpenAI's tiktoken: Tekken's words with an English contraction after them, and three digits together
+const contraction = "(?i:'s|'t|'re|'ve|'m|'ll|'d)?";
+const gpt4oSplit = tekkenSplit
+  .replaceAll("\\p{M}]+|", `\\p{M}]+${contraction}|`)
+  .replaceAll("\\p{M}]*|", `\\p{M}]*${contraction}|`)
+  .replace("\\p{N}|", "\\p{N}{1,3}|");
 
 const digits = { type: "Digits", individual_digits: true };
 
@@ -37,6 +43,7 @@ export const preTokenizers: ReadonlyMap<string, PreTokenizer> = new Map([
   ["qwen2", { ...plain(split(qwen2Split), bytes(false)), ...nfc }],
   ["qwen35", plain(split(qwen35Split), bytes(false))],
   ["tekken", { ...plain(split(tekkenSplit), bytes(false)), ...whole }],
+  ["gpt-4o", plain(split(gpt4oSplit), bytes(false))],
   ["deepseek-llm", plain(...deepseekSplits.llm.map(split), digits, bytes(false))],
   ["deepseek-coder", plain(...deepseekSplits.coder.map(split), digits, bytes(false))],
   ["starcoder", plain(digits, bytes(true))],

@@ -2,14 +2,15 @@ import { families } from "../families.ts";
 import type { ModelConfig } from "../model-config.ts";
 import type { HeldMatrix } from "../quantize.ts";
 import type { Tensor } from "../safetensors.ts";
+import { permutesHeads } from "./architectures.ts";
 
 /** Where a weight's values go on the way between GGUF and Hugging Face. */
 export type Direction = "from-gguf" | "to-gguf";
 
 /**
  * A weight with Hugging Face's name, laid out for the other side. llama.cpp's converter changes two things: the rows
- * of Llama's queries and keys, whose rotated pairs stand side by side in GGUF and half a head apart in Hugging Face's
- * files; and Gemma's norms, which hold 1 + weight.
+ * of queries and keys of Llama and SmolLM3, whose rotated pairs stand side by side in GGUF and half a head apart in Hugging
+ * Face's files; and Gemma's norms, which hold 1 + weight.
  */
 export function relayout(config: ModelConfig, name: string, tensor: Tensor, direction: Direction): Tensor {
   if (families[config.model_type].gemmaScaling && name.endsWith("norm.weight")) {
@@ -41,7 +42,7 @@ function permutedHeads(
   { model_type: family, num_attention_heads: heads, num_key_value_heads: groups }: ModelConfig,
   name: string,
 ): number | undefined {
-  if (family !== "llama" && family !== "mistral") return undefined;
+  if (!permutesHeads(family)) return undefined;
   if (name.includes(".q_proj.")) return heads;
   return name.includes(".k_proj.") ? groups : undefined;
 }

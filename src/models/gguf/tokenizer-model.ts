@@ -52,7 +52,7 @@ function sentencePiece(
   metadata: GgufHeader["metadata"],
   { tokens, types }: Vocabulary,
 ): TokenizerModel {
-  const isGemma = metadata.get("general.architecture") === "gemma";
+  const isGemma = String(metadata.get("general.architecture")).startsWith("gemma");
   // Gemma's files spell runs of spaces with spaces, and its merges follow its order, not its scores.
   const spelled = isGemma
     ? tokens.map((token) => (/^ {2,}$/.test(token) ? space.repeat(token.length) : token))

@@ -6,6 +6,7 @@ import { configFromMetadata } from "../../../../src/models/gguf/config-metadata.
 import { exportGguf } from "../../../../src/models/gguf/export-gguf.ts";
 import { readGgufHeader } from "../../../../src/models/gguf/header.ts";
 import { importGguf } from "../../../../src/models/gguf/import-gguf.ts";
+import { withFactors } from "../../../../src/models/gguf/rotary-factors.ts";
 import type { GgufValue } from "../../../../src/models/gguf/value-types.ts";
 import { type ModelConfig, modelConfig } from "../../../../src/models/model-config.ts";
 import { readModelConfig, type SpecialTokenIds } from "../../../../src/models/model-config-file.ts";
@@ -36,6 +37,26 @@ const llama3 = {
   original_max_position_embeddings: 8192,
 } as const;
 
+const laterGemma = {
+  ...{ tie_word_embeddings: true, head_dim: 8, query_pre_attn_scalar: 8, sliding_window: 8 },
+  hidden_act: "gelu_pytorch_tanh",
+} as const;
+const gemma2 = {
+  ...laterGemma,
+  model_type: "gemma2",
+  layer_types: ["sliding_attention", "full_attention"],
+} as const;
+const phi = { model_type: "phi3", partial_rotary_factor: 0.75, hidden_size: 16 } as const;
+const longRope = (changes: object) => {
+  const factors = { short_factor: [1, 1.05, 1.4], long_factor: [1, 2.5, 32] };
+  const json = { rope_type: "longrope", original_max_position_embeddings: 16, ...factors, ...changes };
+  return parseRotaryScaling(json, { context: 64, size: 6, path: "" });
+};
+const experts = {
+  ...{ num_experts: 3, num_experts_per_tok: 2, moe_intermediate_size: 12 },
+  ...{ norm_topk_prob: true, mlp_only_layers: [] },
+};
+
 let count = 0;
 
 /** A random policy of a configuration that ends with these tokens, and its GGUF file. */
@@ -60,6 +81,23 @@ test.each<[string, Partial<ModelConfig>]>([
   ["biases of Llama", { attention_bias: true, mlp_bias: true }],
   ["an odd epsilon and base", { rms_norm_eps: 3.3e-5, rope_theta: 12_345.678 }],
   ["Gemma", { model_type: "gemma", tie_word_embeddings: true, head_dim: 8, hidden_act: "gelu_pytorch_tanh" }],
+  ["Gemma 2", gemma2],
+  [
+    "Gemma 3 of 27 billion: its scores' scale, and a scaling of its full layers",
+    {
+      ...{ ...laterGemma, model_type: "gemma3_text", head_dim: 16, query_pre_attn_scalar: 8 },
+      ...{ rope_scaling: { rope_type: "linear", factor: 8 }, num_hidden_layers: 62 },
+      layer_types: Array.from({ length: 62 }, (_, layer) => ((layer + 1) % 6 ? all[0] : "full_attention")),
+    },
+  ],
+  ["SmolLM3", { model_type: "smollm3", num_hidden_layers: 4, no_rope_layers: [1, 1, 1, 0] }],
+  ["Phi's window and partial rotation", { ...phi, sliding_window: 8, layer_types: all }],
+  ["LongRoPE", { ...phi, rope_scaling: longRope({}) }],
+  [
+    "LongRoPE with an attention factor of its own",
+    { ...phi, rope_scaling: longRope({ attention_factor: 1.19 }) },
+  ],
+  ["experts", { model_type: "qwen3_moe", head_dim: 8, experts }],
 ])("%s survives GGUF", async (_, changes) => {
   const { folder, file } = await exported(changes);
   const back = `${folder}-back`;
@@ -82,11 +120,21 @@ test.each<[string, Partial<ModelConfig>]>([
 
 test.each<[string, Partial<ModelConfig>]>([
   [
-    "only some of its layers",
+    "a qwen2 model with sliding_window 8",
     { model_type: "qwen2", sliding_window: 8, layer_types: ["full_attention", all[0]] },
   ],
-  ["a llama model with hidden_act gelu", { hidden_act: "gelu" }],
-  ["a qwen2 model with a sliding window", { model_type: "qwen2", sliding_window: 8, layer_types: all }],
+  ['a llama model with hidden_act "gelu"', { hidden_act: "gelu" }],
+  ["a gemma2 model with query_pre_attn_scalar 4", { ...gemma2, query_pre_attn_scalar: 4 }],
+  ["a gemma2 model with attn_logit_softcapping null", { ...gemma2, attn_logit_softcapping: null }],
+  ["a smollm3 model with no_rope_layers [1,0]", { model_type: "smollm3", no_rope_layers: [1, 0] }],
+  [
+    "rope_freqs.weight holds other factors than those of Llama 3",
+    { rope_scaling: { ...llama3, high_freq_factor: 8 }, head_dim: 32 },
+  ],
+  [
+    'a qwen3_moe model with experts {"num_experts":3',
+    { model_type: "qwen3_moe", head_dim: 8, experts: { ...experts, norm_topk_prob: false } },
+  ],
 ])("GGUF can't say: %s", async (reason, changes) => {
   await expect(exported(changes)).rejects.toThrow(reason);
 });
@@ -96,13 +144,21 @@ test.each<[string, string, GgufValue]>([
   ["llama.rope.dimension_count is 4, not 8", "llama.rope.dimension_count", 4],
   ["llama.attention.value_length is 16, not 8", "llama.attention.value_length", 16],
   ["llama.attention.head_count_kv must be a number, but is [1,2]", "llama.attention.head_count_kv", [1, 2]],
-  ['rope_type "longrope" is not supported', "llama.rope.scaling.type", "longrope"],
   ['general.architecture is "mamba"', "general.architecture", "mamba"],
 ])("a model is refused where %s", async (reason, key, value) => {
   const header = readGgufHeader((await exported({})).file);
   header.metadata.set("llama.rope.scaling.factor", 2);
   header.metadata.set(key, value);
   expect(() => configFromMetadata("x.gguf", header)).toThrow(reason);
+});
+
+test("a model is refused whose factors of LongRoPE are missing", async () => {
+  const header = readGgufHeader((await exported({})).file);
+  header.metadata.set("llama.rope.scaling.type", "longrope");
+  const config = configFromMetadata("x.gguf", header);
+  expect(() => withFactors("x.gguf", header, config, new Map())).toThrow(
+    "rope_factors_short.weight is missing",
+  );
 });
 
 test("what ends an action survives GGUF: eos_token, and two more", async () => {
