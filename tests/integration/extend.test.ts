@@ -1,55 +1,96 @@
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import type { TrainingResult } from "../../src/contracts/run.ts";
 import { readLines } from "../../src/files/line-file.ts";
-import { namesIn } from "../../src/files/names-in.ts";
+import { namesIn, namesInSync } from "../../src/files/names-in.ts";
+import { readLedger } from "../../src/ledger/ledger.ts";
 import { openRun } from "../../src/runs/open-runs.ts";
-import { runFolder } from "../../src/runs/run-folder.ts";
 import { everturn, lastLine, start } from "../support/command.ts";
 import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";
+import { stageRecords } from "../support/stage-records.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-const runs = temporaryFolder();
-const call = '<tool_call>{"name":"calculator","arguments":{"expression":"1 + 1"}}</tool_call>';
-const pipeline = writeScriptedPipeline(runs, [[call, "2"]], {
-  ...{ tools: [{ plugin: "tool-calculator" }], steps: 9, rollout: { batchSize: 4 } },
+const folder = temporaryFolder();
+const runs = join(folder, "runs");
+const plugins = join(import.meta.dirname, "..", "plugins");
+const count = '<tool_call>{"name":"count","arguments":{"text":"abc"}}</tool_call>';
+/** How long everything is down: longer than a trajectory may take. */
+const outage = 6000;
+
+/**
+ * Steps of two trajectories whose turns may take 3 s and which may take 5 s in all: one has three turns of a second; the
+ * tool of the other takes a minute.
+ */
+const pipeline = writeScriptedPipeline(folder, [], {
+  steps: 9,
+  policy: {
+    plugin: join(plugins, "policy-scripted"),
+    config: {
+      tokenizer: join(import.meta.dirname, "../../pipelines/calculator/tokenizer"),
+      conversations: [["<tool_call>?</tool_call>", "<tool_call>?</tool_call>", "1"], [count]],
+      seconds: 1,
+    },
+  },
+  tools: [
+    {
+      plugin: join(plugins, "tool-counted"),
+      ...{ config: { log: join(folder, "calls.log"), pause: 60_000 }, timeout: "2m" },
+    },
+  ],
+  rollout: { batchSize: 2, groupSize: 2, limits: { turnTime: "3s", time: "5s" } },
   evaluation: { tasks: 1, every: 50 },
 });
 
-test("resume --set changes how long a run is, under way and when it has ended; the ledger holds", async () => {
-  const command = start("run", pipeline, "--runs", runs, "--set", "policy.config.seconds=0.5");
-  const run = await vi.waitUntil(
-    async () => (await namesIn(runs)).find((name) => name.startsWith("scripted-")),
-    { timeout: 400_000 },
-  );
-  const folder = runFolder(runs, run);
-  const steps = () => readLines<StepRecord>(folder.metrics);
-  await vi.waitUntil(async () => (await steps()).length >= 2, { timeout: 400_000 });
+let run = "";
+const root = () => join(runs, run);
+const resume = (...sets: string[]) =>
+  everturn("resume", root(), "--json", ...sets.flatMap((set) => ["--set", set]));
+
+test("time in which everything was down counts for no limit, and what a tool takes too long for is scored; resume --set makes a run shorter that is under way", async () => {
+  const command = start("run", pipeline, "--runs", runs, "--json");
+  const trajectories = () => {
+    const [run = ""] = namesInSync(runs);
+    const stage = join(runs, run, "trajectories", "step-0001");
+    return namesInSync(stage).flatMap((task) =>
+      namesInSync(join(stage, task)).map((sample) => join(stage, task, sample)),
+    );
+  };
+  await vi.waitUntil(() => trajectories().some((path) => namesInSync(path).includes("turn-1.json")), {
+    timeout: 400_000,
+    interval: 50,
+  });
   command.killGroup();
   await command.end();
-
-  const resume = (...sets: string[]) =>
-    everturn("resume", folder.root, "--json", ...sets.flatMap((set) => ["--set", set]));
-  const refused = await resume("seed=2");
+  [run = ""] = namesInSync(runs);
+  const [refused] = await Promise.all([resume("seed=2"), sleep(outage)]);
   expect(lastLine(refused.stdout)).toMatchObject({
     error: { code: "WRONG_CONFIGURATION", problems: [{ code: "PLAN_NOT_CHANGEABLE" }] },
   });
 
-  const shorter = await resume("steps=5", "evaluation.every=4");
-  expect(lastLine<TrainingResult>(shorter.stdout).steps, shorter.stderr).toBe(5);
-  expect(shorter.stderr).toContain("the plan changed: steps 9 → 5, evaluation.every 50 → 4");
-  const longer = await resume("steps=6");
-  expect(lastLine<TrainingResult>(longer.stdout).steps, longer.stderr).toBe(6);
-
-  expect((await steps()).map(({ step }) => step)).toEqual([1, 2, 3, 4, 5, 6]);
-  const evaluated = await namesIn(join(folder.root, "evaluations"));
-  expect(evaluated).toEqual([0, 4, 5, 6].map((version) => `evaluation-v000${version}.json`));
-  const { plan } = await openRun(runs, run);
-  expect(plan.changes?.map(({ step, changed }) => [step, changed.map(({ to }) => to)])).toEqual([
-    [expect.any(Number), [5, 4]],
-    [5, [6]],
+  const shorter = await resume("steps=2", "evaluation.every=1");
+  expect(lastLine<TrainingResult>(shorter.stdout).steps, shorter.stderr).toBe(2);
+  expect(shorter.stderr).toContain("the plan changed: steps 9 → 2, evaluation.every 50 → 1");
+  const records = await stageRecords(root(), "step-0001");
+  const ended = records.map(({ outcome, turns }) => ({ outcome, turns: turns.length }));
+  expect(ended).toEqual([
+    { outcome: "answered", turns: 3 },
+    { outcome: "time-limit", turns: 1 },
   ]);
-  const ledger = await everturn("ledger", folder.root);
-  expect(ledger.stdout, ledger.stderr).toContain("The ledger holds.");
+});
+
+test("resume --set makes a run longer that has ended; the ledger holds", async () => {
+  const longer = await resume("steps=3");
+  expect(lastLine<TrainingResult>(longer.stdout).steps, longer.stderr).toBe(3);
+  const opened = await openRun(runs, run);
+  const steps = await readLines<StepRecord>(opened.folder.metrics);
+  expect(steps.map(({ step }) => step)).toEqual([1, 2, 3]);
+  const evaluated = await namesIn(join(root(), "evaluations"));
+  expect(evaluated).toEqual([0, 1, 2, 3].map((version) => `evaluation-v000${version}.json`));
+  expect(opened.plan.changes?.map(({ step, changed }) => [step, changed.map(({ to }) => to)])).toEqual([
+    [expect.any(Number), [2, 1]],
+    [2, [3]],
+  ]);
+  expect((await readLedger(opened)).findings).toEqual([]);
 });

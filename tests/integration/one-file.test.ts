@@ -16,24 +16,11 @@ const plugin = (name: string) => join(import.meta.dirname, "..", "..", "plugins"
 const file = (name: string) => join(import.meta.dirname, "..", "one-file", `${name}.ts`);
 const call = (parameters: object, name = "length") =>
   `<tool_call>${JSON.stringify({ name, arguments: parameters })}</tool_call>`;
-/** Tools of other ecosystems, by the exports of tests/one-file/foreign.ts, and what the policy calls them. */
-const foreign = {
-  weather: "weather",
-  brief: "brief",
-  langchain: "langchain_weather",
-  mastra: "mastra_weather",
-  openai: "openai_weather",
-};
-
 test("a run with tools, a reward and data sets of one file each, and tools of other ecosystems as they are", async () => {
   const conversations = [
     [
       call({ value: 1.5, unit: "km" }) + call({ value: -1 }) + call({ value: "1" }) + call({ value: 7 }),
-      Object.values(foreign)
-        .map(
-          (name) => call({ city: "Oslo" }, name) + call({ city: "Atlantis" }, name) + call({ city: 3 }, name),
-        )
-        .join("") + call({}, "server"),
+      call({ city: "Oslo" }, "weather") + call({ city: 3 }, "weather") + call({}, "server"),
       call({ note: "a" }, "pin") + call({ note: "" }, "pin"),
       call({ note: "b" }, "pin") + call({ from: 0 }, "look") + call({}, "look"),
       call({ message: "東京" }, "echo") + call({ a: 2, b: 3 }, "sum") + call({ a: "x" }, "sum"),
@@ -58,9 +45,7 @@ test("a run with tools, a reward and data sets of one file each, and tools of ot
       },
       { plugin: plugin("tool-finish") },
       { plugin: file("board"), functions: ["pin", { function: "read", name: "look" }] },
-      ...Object.keys({ ...foreign, wrapped: "server" }).map((name) => ({
-        plugin: `${file("foreign")}#${name}`,
-      })),
+      ...["weather", "wrapped"].map((name) => ({ plugin: `${file("foreign")}#${name}` })),
     ],
     reward: [
       { plugin: file("near"), config: { within: 2 } },
@@ -86,21 +71,11 @@ test("a run with tools, a reward and data sets of one file each, and tools of ot
       ["length", expect.stringContaining("value must be a number")],
       ["length", "7.0"],
     ]);
-    const answers = turns[1]?.toolCalls ?? [];
-    const ofForeign = Object.values(foreign).map((name) => [
-      name,
-      ...answers.filter(({ tool }) => tool === name).map(({ observation }) => observation),
+    expect(turns[1]?.toolCalls).toMatchObject([
+      { tool: "weather", observation: '{"degrees":3,"unit":"C"}' },
+      { tool: "weather", observation: expect.stringContaining("error: city must be text, but is 3.") },
+      { tool: "server", observation: "up" },
     ]);
-    const unknown = "error: there is no city Atlantis";
-    const wrong = expect.stringContaining("error: city must be text, but is 3.");
-    expect(ofForeign).toEqual([
-      ["weather", '{"degrees":3,"unit":"C"}', unknown, wrong],
-      ["brief", "It is cold.", unknown, wrong],
-      ["langchain_weather", "3 C", unknown, wrong],
-      ["mastra_weather", '{"degrees":3,"unit":"C"}', unknown, wrong],
-      ["openai_weather", "3", expect.stringContaining("An error occurred while running the tool"), wrong],
-    ]);
-    expect(answers.at(-1)).toMatchObject({ tool: "server", observation: "up" });
     expect([...(turns[2]?.toolCalls ?? []), ...(turns[3]?.toolCalls ?? [])]).toMatchObject([
       { tool: "pin", observation: "1", valid: true },
       { tool: "pin", observation: "error: note: a note is not empty", valid: false },

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -16,7 +16,9 @@ import { trainingTrajectory } from "../../src/trajectory/training-trajectory.ts"
 import { readTrajectoryRecord } from "../../src/trajectory/trajectory-files.ts";
 import { trajectoryOf } from "../../src/trajectory/trajectory-of.ts";
 import { everturn, lastLine, type RunningCommand, start } from "../support/command.ts";
+import { forgetfulServer } from "../support/forgetful-server.ts";
 import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";
+import { leasesOf } from "../support/sessions.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -28,11 +30,15 @@ const call = (expression: string) =>
 const question = (given: object) =>
   `<tool_call>${JSON.stringify({ name: "ask", arguments: given })}</tool_call>`;
 
-/** Turns until a trajectory continues as new. */
-const longHistory = 250;
+/** Events after which the server asks a workflow to continue as new: the second trajectory's turns and three orders make more. */
+const longHistory = 50;
+const turns = 40;
+const add = `<tool_call>{"name":"session","arguments":{"variable":"x","add":1}}</tool_call>`;
 const conversations = [
   [call("1 + 1"), call("2 * 3") + question({ question: "Which?" }) + question({ questions: 2 }), "6"],
-  [...Array.from({ length: longHistory - 1 }, () => "<tool_call>?</tool_call>"), call("7 * 7"), "49"],
+  [...Array.from({ length: turns - 1 }, () => "<tool_call>?</tool_call>"), call("7 * 7"), "49"],
+  ['<tool_call>{"name":"count","arguments":{"text":"abc"}}</tool_call>', "2"],
+  [add, add, call("1 + 1"), "2"],
 ];
 
 let command: RunningCommand;
@@ -41,15 +47,21 @@ let connection: Connection | undefined;
 let client: Client;
 
 beforeAll(async () => {
-  const plugin = join(import.meta.dirname, "..", "plugins", "tool-counting");
+  const plugin = (name: string) => join(import.meta.dirname, "..", "plugins", name);
   const pipeline = writeScriptedPipeline(folder, conversations, {
     tools: [
-      { plugin, config: { log: callLog }, approval: "required" },
+      { plugin: plugin("tool-counting"), config: { log: callLog }, approval: "required" },
+      {
+        ...{ plugin: plugin("tool-counted"), config: { log: join(folder, "counted.log") } },
+        ...{ approval: "required", approvalTimeout: "1s" },
+      },
+      { plugin: plugin("tool-session"), config: { log: join(folder, "session.log") } },
       { plugin: join(import.meta.dirname, "..", "..", "plugins", "tool-ask"), whom: "the reviewers" },
     ],
-    rollout: { batchSize: 2, groupSize: 2, maxActionTokens: 200 },
+    rollout: { batchSize: 4, groupSize: 4, minGroup: 1, maxActionTokens: 200 },
   });
-  command = start("run", pipeline, "--runs", runs, "--json");
+  const temporal = await forgetfulServer(folder, longHistory);
+  command = start("run", pipeline, "--runs", runs, "--temporal", temporal, "--json");
   run = await until(async () => openRun(runs, readdirSync(runs)[0] ?? "none"));
   const address = await until(async () => (await readSession(run.folder))?.address);
   connection = await until(() => Connection.connect({ address }));
@@ -144,11 +156,10 @@ test("orders by plain JSON, as from the Temporal UI; they survive a worker's dea
   );
   expect(await update("approve", { call: "2/0" })).toContain("UpdateID");
   await reached(end, "waiting for an answer");
-  for (const pid of await workerPids()) process.kill(pid, "SIGKILL");
+  process.kill(await workerPid(), "SIGKILL");
   const asked = await temporal("workflow", "query", "--workflow-id", id(end), "--name", "transcript");
   expect(asked).toMatch(/"reason":"lunch","state":"waiting for an answer"/);
-  const told = await everturn("trajectory", "answer", id(end), "The second.", "--runs", runs, "--json");
-  expect(told.code, told.stderr).toBe(0);
+  expect(await order("answer", end, "The second.")).toBeInstanceOf(Object);
   await reached(end, "paused");
   const answer = await temporal("workflow", "query", "--workflow-id", id(end), "--name", "transcript");
   expect(answer).toMatch(/"reason":"lunch","state":"paused"/);
@@ -171,10 +182,10 @@ test("orders by plain JSON, as from the Temporal UI; they survive a worker's dea
   expect(await order("pause", end)).toMatch(/TRAJECTORY_NOT_LIVE: .* it has ended \(answered, reward 0\)/);
 });
 
-/** The workers that the command has started. */
-async function workerPids(): Promise<number[]> {
-  const { stdout } = await promisify(execFile)("pgrep", ["-P", String(command.child.pid), "-f", "worker"]);
-  return stdout.trim().split("\n").map(Number);
+/** The worker that runs the workflows, of those that the command has started. */
+async function workerPid(): Promise<number> {
+  const its = ["-P", String(command.child.pid), "-f", "worker --role orchestration"];
+  return Number((await promisify(execFile)("pgrep", its)).stdout);
 }
 
 test("a call is denied, a message is added; orders go with a trajectory that continues as new", async () => {
@@ -219,20 +230,60 @@ test("a call is denied, a message is added; orders go with a trajectory that con
   expect(mask.reduce((total, one) => total + one, 0)).toBe(denied.tokens.action);
   expect(tokens.length).toBe(denied.tokens.action + denied.tokens.observation + denied.tokens.prompt);
 
-  await reached(second, `${longHistory}/0`);
+  await reached(second, `${turns}/0`);
+  const before = await executionOf(second);
   await giveOrder(client, id(second), "pause", { reason: "let me look" });
   await giveOrder(client, id(second), "say", { text: "Look again." });
   await giveOrder(client, id(second), "approve");
   const paused = await reached(second, "paused");
   expect(paused).toMatchObject({
     reason: "let me look",
-    turn: longHistory,
+    turn: turns,
     messages: [{ content: "Look again." }],
   });
+  expect(await executionOf(second), "it continued as new").not.toBe(before);
   await giveOrder(client, id(second), "resume");
   const ended = await record(second);
   expect(ended.turns.at(-1)).toMatchObject({ action: "49", said: [{ content: "Look again." }] });
 });
+
+async function executionOf(end: string): Promise<string> {
+  return (await client.workflow.getHandle(id(end)).describe()).runId;
+}
+
+test("a call that nobody approves in time is not made, and the model reads so; cancelling frees what a trajectory holds", async () => {
+  const { root } = run.folder;
+  const [task = ""] = readdirSync(join(root, "trajectories", "step-0001"));
+  expect((await record(`step-0001/${task}/2`)).turns[0]?.toolCalls[0]).toMatchObject({
+    approval: "timed-out",
+    observation: "error: nobody approved the call within 1 s",
+  });
+  expect(existsSync(join(folder, "counted.log")), "a call was made that nobody approved").toBe(false);
+
+  const holding = `step-0001/${task}/3`;
+  await reached(holding, "3/0");
+  const [lease] = leasesOf({ root });
+  expect(lease?.trajectory).toBe(id(holding));
+  const pid = Number(JSON.parse(JSON.stringify(lease?.handle)).pid);
+  expect(existsSync(`/proc/${pid}`)).toBe(true);
+  // The worker that runs the workflow begins its calls without a way through the server: none goes to another queue.
+  expect(await queuesOf(id(holding), "session")).toEqual(new Set([`${run.id}/rollout`]));
+  await order("cancel", holding);
+  expect(await record(holding)).toMatchObject({ outcome: "left-out" });
+  await expect.poll(() => leasesOf({ root }), listing).toEqual([]);
+  expect(existsSync(`/proc/${pid}`)).toBe(false);
+});
+
+/** The queues to which a trajectory's calls of a tool went, in all of its executions. */
+async function queuesOf(trajectory: string, tool: string): Promise<Set<string | null | undefined>> {
+  const queues = new Set<string | null | undefined>();
+  for await (const { runId } of client.workflow.list({ query: `WorkflowId = "${trajectory}"` })) {
+    const { events } = await client.workflow.getHandle(trajectory, runId).fetchHistory();
+    for (const { activityTaskScheduledEventAttributes: call } of events ?? [])
+      if (call?.activityType?.name === tool) queues.add(call.taskQueue?.name);
+  }
+  return queues;
+}
 
 test("a cancelled trajectory is left out with the reason, and the run goes on", async () => {
   const end = "evaluation-v0001/task-00000/0";
@@ -241,7 +292,7 @@ test("a cancelled trajectory is left out with the reason, and the run goes on", 
   expect(await record(end)).toMatchObject({ outcome: "left-out", failure: "cancelled: not needed" });
   const { code, stdout } = await command.end();
   expect(code).toBe(0);
-  expect(lastLine(stdout)).toMatchObject({ steps: 1, trajectories: 2 });
+  expect(lastLine(stdout)).toMatchObject({ steps: 1, trajectories: 3 });
   const calls = readFileSync(callLog, "utf8").trim().split("\n");
   expect(calls).toHaveLength(4);
   expect(new Set(calls).size).toBe(4);

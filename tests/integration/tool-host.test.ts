@@ -7,11 +7,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Client, Connection } from "@temporalio/client";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import { readLines } from "../../src/files/line-file.ts";
 import { runFolder } from "../../src/runs/run-folder.ts";
+import { withRunClient } from "../../src/supervision/run-client.ts";
 import type { HostChange } from "../../src/tools/breaker.ts";
 import { everturn, lastLine, start } from "../support/command.ts";
 import { stageRecords } from "../support/stage-records.ts";
@@ -42,7 +42,7 @@ beforeEach(async () => {
 afterEach(() => new Promise((closed) => server.close(closed)));
 afterAll(() => rm(runs, { recursive: true, force: true }));
 
-/** The options for a run of one step of 16 trajectories whose calculator is the host at `port`. */
+/** The options for a run of one step whose calculator is the host at `port`. */
 function overrides(port: number, ...more: string[]): string[] {
   const url = `tools.0.config.url=http://127.0.0.1:${port}`;
   return [url, ...more].flatMap((setting) => ["--set", setting]);
@@ -52,7 +52,8 @@ function overrides(port: number, ...more: string[]): string[] {
 async function runOneStep() {
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
-  const options = overrides(port, "hosts.calculator.failures=1000", "tools.0.concurrency=3");
+  const settings = ["hosts.calculator.failures=1000", "tools.0.concurrency=3", "rollout.batchSize=8"];
+  const options = overrides(port, ...settings);
   const { code, stdout, stderr } = await everturn("run", pipeline, "--runs", runs, "--json", ...options);
   expect(code, stderr).toBe(0);
   return resultOf(stdout);
@@ -82,23 +83,6 @@ async function startHost(log: string, port = 0): Promise<{ port: number; kill():
   return { port: Number(line), kill: () => void child.kill("SIGKILL") };
 }
 
-/** The history of a trajectory, from the run's server. */
-async function historyOf(run: string, trajectory: string) {
-  const dev = start("dev", run, "--runs", runs);
-  try {
-    const address = await vi.waitUntil(() => /Temporal at (\S+),/.exec(dev.stdout())?.[1], {
-      timeout: 400_000,
-    });
-    const connection = await Connection.connect({ address });
-    const { events } = await new Client({ connection }).workflow.getHandle(trajectory).fetchHistory();
-    await connection.close();
-    return events ?? [];
-  } finally {
-    dev.child.kill("SIGINT");
-    await dev.end();
-  }
-}
-
 test("a host that fails twice and then answers costs nothing; one trajectory that it never answers is left out, and counted", async () => {
   let cursed: string | undefined;
   answer = (key, attempt) => {
@@ -107,18 +91,20 @@ test("a host that fails twice and then answers costs nothing; one trajectory tha
     return attempt <= 2 ? { status: 503, text: "busy" } : { status: 200, text: "42" };
   };
   const { run, step, trajectories } = await runOneStep();
-  expect(step).toMatchObject({ trajectories: 16, leftOut: 1 });
+  expect(step).toMatchObject({ trajectories: 8, leftOut: 1 });
   expect(mostAtOnce).toBe(3);
   const ended = trajectories.filter(({ outcome }) => outcome !== "left-out");
-  expect(ended, "another one took its place").toHaveLength(16);
+  expect(ended, "another one took its place").toHaveLength(8);
   const called = ended.filter(({ turns }) => turns[0]?.toolCalls[0]?.valid === true);
   expect(called.length).toBeGreaterThan(0);
   for (const { turns } of called) {
     expect(turns[0]?.toolCalls[0]).toMatchObject({ tool: "calculator", observation: "42", attempts: 3 });
   }
-  const events = await historyOf(run, called[0]?.id ?? "");
-  const started = events.map((event) => event.activityTaskStartedEventAttributes);
-  const retried = started.find((attributes) => attributes?.attempt === 3);
+  const started = await withRunClient({ runs, run, temporal: undefined }, async (client) => {
+    const { events } = await client.workflow.getHandle(called[0]?.id ?? "").fetchHistory();
+    return events?.map((event) => event.activityTaskStartedEventAttributes);
+  });
+  const retried = started?.find((attributes) => attributes?.attempt === 3);
   expect(retried?.lastFailure?.message).toContain("the calculator's host answered 503");
 
   expect(calls.get(cursed ?? ""), "attempts, as the manifest allows").toBe(4);

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
@@ -14,20 +14,18 @@ const pipeline = join(import.meta.dirname, "..", "pipelines", "tools.yaml");
 
 afterAll(() => rm(runs, { recursive: true, force: true }));
 
-/** A run of the pipeline with these settings: its id, and its trajectories by task, of the step if it came to it. */
-async function runWith(...settings: string[]) {
-  const overrides = ["rollout.batchSize=2", ...settings].flatMap((setting) => ["--set", setting]);
-  const { stdout, stderr } = await everturn("run", pipeline, "--runs", runs, "--json", ...overrides);
-  const newest = readdirSync(runs).filter((name) => name.startsWith("tools-"));
-  const run = newest.sort().at(-1) ?? "";
-  const { root } = runFolder(runs, run);
-  const begun = readdirSync(join(root, "trajectories")).filter((name) => /^(evaluation|step)-/.test(name));
-  const trajectories = await stageRecords(root, begun.sort().at(-1) ?? "");
-  return { run, trajectories, output: stdout + stderr };
+/** A run on two tasks with these settings: its id, and the step's trajectories. */
+async function runWith(rollout: object, ...settings: string[]) {
+  const all = [`rollout=${JSON.stringify(rollout)}`, "evaluation.tasks=1", ...settings];
+  const overrides = all.flatMap((setting) => ["--set", setting]);
+  const { code, stdout, stderr } = await everturn("run", pipeline, "--runs", runs, "--json", ...overrides);
+  expect(code, stderr).toBe(0);
+  const { run } = lastLine<{ run: string }>(stdout);
+  return { run, trajectories: await stageRecords(runFolder(runs, run).root, "step-0001") };
 }
 
-function observationsOf(trajectories: TrajectoryRecord[]): (string | undefined)[] {
-  return trajectories.map(({ turns }) => turns[0]?.toolCalls[0]?.observation);
+function observationsOf(trajectories: TrajectoryRecord[] = []) {
+  return trajectories.map(({ taskId, turns }) => [taskId, turns[0]?.toolCalls[0]?.observation]);
 }
 
 test("recorded results answer a later run and an evaluation; what was not recorded leaves the trajectory out", async () => {
@@ -36,27 +34,31 @@ test("recorded results answer a later run and an evaluation; what was not record
   await new Promise<void>((listening) => host.listen(0, "127.0.0.1", listening));
   const address = host.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
-  const recorded = await runWith(`tools.0.config.url=http://127.0.0.1:${port}`);
+  const recorded = await runWith({ batchSize: 2 }, `tools.0.config.url=http://127.0.0.1:${port}`);
   await new Promise((closed) => host.close(closed));
-  const folder = runFolder(runs, recorded.run).root;
-  expect(answers, "calls of the step's two trajectories and of the evaluations' four").toBe(6);
+  const toolRecordings = runFolder(runs, recorded.run).root;
+  expect(answers, "calls of the step's two trajectories and of the evaluations' two").toBe(4);
 
-  const offline = await runWith(`rollout.toolRecordings=${folder}`);
-  expect(observationsOf(offline.trajectories), offline.output).toEqual(observationsOf(recorded.trajectories));
-
-  const options = ["--limit", "2", "--tool-recordings", recorded.run, "--runs", runs, "--json"];
-  const { stdout, stderr } = await everturn("evaluate", recorded.run, ...options);
-  expect(lastLine(stdout), stderr).toMatchObject({ tasks: 2, leftOut: 0, toolCallRate: 1 });
-
-  const call = '<tool_call>{"name":"calculator","arguments":{"expression":"1 + 1"}}</tool_call>';
-  const conversations = `policy.config.conversations=${JSON.stringify([[call, "2"]])}`;
-  const unknown = await runWith(`rollout.toolRecordings=${folder}`, conversations);
-  expect(unknown.output).toContain("Every trajectory of evaluation-v0000 was left out");
-  expect(unknown.trajectories).toHaveLength(2);
-  for (const { outcome, failure } of unknown.trajectories) {
+  const [known, unknown] = ["6 * 7", "1 + 1"].map((expression) => [
+    `<tool_call>${JSON.stringify({ name: "calculator", arguments: { expression } })}</tool_call>`,
+    "42",
+  ]);
+  const conversations = `policy.config.conversations=${JSON.stringify([known, unknown])}`;
+  const { trajectories } = await runWith(
+    { batchSize: 4, groupSize: 2, minGroup: 1, maxInfrastructureFailures: 1, toolRecordings },
+    conversations,
+  );
+  const [answered, left] = [0, 1].map((one) => trajectories.filter(({ sample }) => sample === one));
+  expect(observationsOf(answered)).toEqual(observationsOf(recorded.trajectories));
+  expect(left).toHaveLength(2);
+  for (const { outcome, failure } of left ?? []) {
     expect(outcome).toBe("left-out");
     expect(failure).toMatch(
       /no result of calculator for task task-\d+ with the arguments {"expression":"1 \+ 1"}/,
     );
   }
+
+  const options = ["--limit", "1", "--tool-recordings", recorded.run, "--runs", runs, "--json"];
+  const { stdout, stderr } = await everturn("evaluate", recorded.run, ...options);
+  expect(lastLine(stdout), stderr).toMatchObject({ tasks: 1, leftOut: 0, toolCallRate: 1 });
 });

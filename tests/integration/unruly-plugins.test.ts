@@ -16,24 +16,30 @@ const crashing = join(import.meta.dirname, "..", "one-file", "crashing.ts");
 
 const call = (act: string) => `<tool_call>{"name":"unruly","arguments":{"act":"${act}"}}</tool_call>`;
 
-test("a tool that never returns, exits, forgets an error, or ends its process loses the trajectories that called it so, and the run goes on", async () => {
+test("a tool that never returns, exits, forgets an error, or ends its process, and a judge that hangs, lose the trajectories that had to do with them so, and the run goes on: none counts as 0", async () => {
   const crash = ['<tool_call>{"name":"crashing","arguments":{}}</tool_call>', "2"];
   const conversations = ["behave", "loop", "exit", "forget"].map((act) => [call(act), "2"]);
-  const pipeline = writeScriptedPipeline(folder, [...conversations, crash], {
+  const pipeline = writeScriptedPipeline(folder, [...conversations, crash, ["hang"]], {
     tools: [{ plugin: unruly }, { plugin: crashing }],
-    rollout: { batchSize: 5, groupSize: 5, minGroup: 1, maxInfrastructureFailures: 1 },
+    reward: { plugin: judge, timeout: "300ms", retry: { maximumAttempts: 2 } },
+    rollout: { batchSize: 6, groupSize: 6, minGroup: 1, maxInfrastructureFailures: 1 },
   });
   const { code, stdout, stderr } = await everturn("run", pipeline, "--runs", runs, "--json");
   expect(code, stderr).toBe(0);
   const { run } = JSON.parse(stdout.trim().split("\n").at(-1) ?? "");
   const files = runFolder(runs, run);
   const [step] = await readLines<StepRecord>(files.metrics);
-  expect(step).toMatchObject({ trajectories: 1, leftOut: 4 });
+  expect(step).toMatchObject({
+    ...{ trajectories: 1, leftOut: 5, rewardMean: 1, successRate: 1, metrics: { length: 2 } },
+  });
   const reasons = Object.keys(step?.leftOutReasons ?? {}).join("\n");
   expect(reasons).toContain("no answer within 1 s");
   expect(reasons).toContain("it called process.exit(3)");
   expect(reasons).toContain(
     "crashing failed 2 times, the last time because: the process that it ran in ended: SIGABRT",
+  );
+  expect(reasons).toContain(
+    "The reward manager reward-unruly failed 2 times, the last time because: no answer within 0.3 s",
   );
   const log = readFileSync(files.log("orchestration"), "utf8");
   expect(log).toContain("tool-unruly: its thread was ended: it did not let its thread go on");
@@ -55,27 +61,4 @@ test("a mistake in a plugin ends the run at once, by its name and line, and is n
   const log = readFileSync(runFolder(runs, run).log("orchestration"), "utf8");
   const attempts = new Set(log.match(/attempt: \d+/g));
   expect([...attempts]).toEqual(["attempt: 1"]);
-});
-
-test("a judge that hangs loses the trajectories that it hangs for, within its own time-out: none counts as 0", async () => {
-  const pipeline = writeScriptedPipeline(folder, [["2"], ["hang"]], {
-    name: "judged",
-    tools: [],
-    reward: { plugin: judge, timeout: "300ms", retry: { maximumAttempts: 2 } },
-    rollout: { batchSize: 4, groupSize: 4, maxInfrastructureFailures: 1 },
-  });
-  const { code, stderr } = await everturn("run", pipeline, "--runs", runs, "--json");
-  expect(code, stderr).toBe(0);
-  const run = readdirSync(runs).find((name) => name.startsWith("judged")) ?? "";
-  const [step] = await readLines<StepRecord>(runFolder(runs, run).metrics);
-  expect(step).toMatchObject({
-    trajectories: 2,
-    leftOut: 2,
-    rewardMean: 1,
-    successRate: 1,
-    metrics: { length: 2 },
-  });
-  const reason =
-    "The reward manager reward-unruly failed 2 times, the last time because: no answer within 0.3 s";
-  expect(Object.keys(step?.leftOutReasons ?? {}).join("\n")).toContain(reason);
 });

@@ -2,7 +2,11 @@ import { tool } from "ai";
 import { wrapTool } from "everturn/plugin";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { isObject } from "../../../src/contracts/json.ts";
+import { definitionOf } from "../../../src/definitions/definition-of.ts";
 import { foreignTool } from "../../../src/plugins/foreign/foreign-tool.ts";
+import { argumentsValidator } from "../../../src/plugins/validate-arguments.ts";
+import * as tools from "../../one-file/foreign.ts";
 
 const execution = {
   ...{
@@ -45,6 +49,36 @@ test("what a tool of another ecosystem throws is told to the model, but for what
   ];
   for (const failure of failures) await expect(answerTo(failure)).rejects.toBe(failure);
 });
+
+const unknown = { text: "error: there is no city Atlantis", error: true };
+
+test.each([
+  ["weather", "weather", '{"degrees":3,"unit":"C"}', unknown],
+  ["brief", "brief", "It is cold.", unknown],
+  ["langchain", "langchain_weather", "3 C", unknown],
+  ["mastra", "mastra_weather", '{"degrees":3,"unit":"C"}', unknown],
+  [
+    ...(["openai", "openai_weather", "3"] as const),
+    { text: expect.stringContaining("An error occurred while running the tool") },
+  ],
+] as const)(
+  "a tool from the ecosystem's own package is translated: %s",
+  async (name, toolName, ofOslo, ofAtlantis) => {
+    const all = { ...tools };
+    const found = definitionOf(all, { path: "foreign.ts", name, kind: "tool" });
+    if (!("definition" in found)) throw new Error(found.finding.reason);
+    const { said, schemas } = found.definition;
+    expect(said.name).toBe(toolName);
+    const told = schemas.parameters;
+    const parameters = told && "schema" in told ? told.schema : said.parameters;
+    const wrong = argumentsValidator(isObject(parameters) ? parameters : {});
+    expect(wrong({ city: "Oslo" })).toBeUndefined();
+    expect(wrong({ city: 3 })).toContain("city must be text, but is 3.");
+    const translated = foreignTool(all[name], name);
+    expect(await translated?.execute({ city: "Oslo" }, execution, undefined)).toMatchObject({ text: ofOslo });
+    expect(await translated?.execute({ city: "Atlantis" }, execution, undefined)).toMatchObject(ofAtlantis);
+  },
+);
 
 test("the call's key and signal are the tool's toolCallId and abortSignal", async () => {
   const asked = tool({
