@@ -12,36 +12,38 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { isSystemError } from "../../src/errors/system-error.ts";
 import { everturn, type RunningCommand, start } from "../support/command.ts";
 import { mayMount, mount } from "../support/mount.ts";
 import { writeSampleRun } from "../support/sample-run.ts";
 
 const pipeline = join(import.meta.dirname, "..", "pipelines", "small.yaml");
-/** Seconds of them are left when the machine turns bad, after the first. */
+/** Seconds of them are left when the machine has been bad, after the first. */
 const steps = 6;
-const overrides = [`steps=${steps}`, "warmStart.steps=10", "evaluation.tasks=2", "rollout.batchSize=8"];
+const overrides = [
+  ...[`steps=${steps}`, "warmStart.steps=10", "warmStart.batchSize=1"],
+  ...["evaluation.tasks=2", "rollout.batchSize=8"],
+];
 const settings = overrides.flatMap((setting) => ["--set", setting]);
+const hasPrlimit = spawnSync("prlimit", ["--version"]).status === 0;
 
-/** Where a run lies: a small disk of its own if this user may mount one. */
-function place(megabytes: number): string {
+/** A folder for runs: a small disk of its own if this user may mount one. */
+function newDisk(megabytes: number): { runs: string; remove: () => void } {
   const runs = mkdtempSync(join(tmpdir(), "everturn-bad-"));
   if (mayMount) mount("mount", "-t", "tmpfs", "-o", `size=${megabytes}m`, "tmpfs", runs);
-  onTestFinished(() => {
+  const remove = () => {
     if (mayMount) mount("umount", "--lazy", runs);
     rmSync(runs, { recursive: true, force: true });
-  });
-  return runs;
+  };
+  return { runs, remove };
 }
 
-/** Starts a run; ends all of it if the test fails. */
-function startRun(runs: string, ...more: string[]): RunningCommand {
-  const command = start("run", pipeline, "--runs", runs, ...settings, ...more);
-  onTestFinished(() => {
-    if (command.child.exitCode === null && command.child.signalCode === null) command.killGroup();
-  });
-  return command;
+/** The same for a test. */
+function place(megabytes: number): string {
+  const { runs, remove } = newDisk(megabytes);
+  onTestFinished(remove);
+  return runs;
 }
 
 /** Waits for a line of the run; fails with all that it said if it ends before. */
@@ -50,15 +52,6 @@ async function untilSaid({ stdout, stderr, child }: RunningCommand, text: string
     await sleep(100);
   }
   expect(stdout() + stderr()).toContain(text);
-}
-
-async function expectWhole({ end }: RunningCommand, runs: string): Promise<void> {
-  const { code, stdout, stderr } = await end();
-  expect(code, stderr).toBe(0);
-  expect(stdout).toContain(`${steps} steps, ${steps * 8} trajectories`);
-  const [run = ""] = readdirSync(runs).filter((name) => name.startsWith("small-"));
-  const ledger = await everturn("ledger", run, "--runs", runs);
-  expect(ledger.stdout, ledger.stderr).toContain("The ledger holds.");
 }
 
 /** Writes a file until the disk is full. */
@@ -77,20 +70,45 @@ function fill(path: string): void {
   }
 }
 
-describe.skipIf(!mayMount)("needs the right to mount a disk", () => {
-  test("the disk is full: the run says so, waits, and goes on when there is room", async () => {
-    const runs = place(60);
-    const command = startRun(runs);
-    await untilSaid(command, `step 1/${steps}`);
-    fill(join(runs, "ballast"));
-    await untilSaid(command, "can't be written: the disk is full.");
-    rmSync(join(runs, "ballast"));
-    await expectWhole(command, runs);
+/** The process of the worker of `role` of the run in `runs`; other tests' runs may have its name. */
+function workerOf(runs: string, role: string): number {
+  const words = new RegExp(`--role ${role} .*--runs ${runs} `);
+  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+    try {
+      if (readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").match(words)) return Number(pid);
+    } catch {
+      // it has ended since
+    }
+  }
+  throw new Error(`The run in ${runs} has no ${role} worker`);
+}
+
+describe.skipIf(!mayMount && !hasPrlimit)("one run, whatever comes over its machine", () => {
+  let command: RunningCommand;
+  let runs: string;
+  let remove: () => void;
+
+  beforeAll(() => {
+    ({ runs, remove } = newDisk(100));
+    command = start("run", pipeline, "--runs", runs, ...settings);
+  });
+  afterAll(() => {
+    const { exitCode, signalCode } = command.child;
+    if (exitCode === null && signalCode === null) command.killGroup(); // a test has failed
+    remove();
   });
 
-  test("the store is read-only: the run says so, and goes on when it is not", async () => {
-    const runs = place(200);
-    const command = startRun(runs);
+  test.skipIf(!hasPrlimit)("a trainer with too little memory: the run says so", async () => {
+    await untilSaid(command, "reinforcement learning"); // a step needs eight times as much as the warm start did
+    const trainer = workerOf(runs, "trainer");
+    const { status, stderr } = spawnSync("prlimit", [`--pid=${trainer}`, "--data=1048576"], {
+      encoding: "utf8",
+    });
+    expect(status, stderr).toBe(0);
+    await untilSaid(command, "the trainer worker ended");
+  });
+
+  test.skipIf(!mayMount)("the store is read-only: the run says so", async () => {
     await untilSaid(command, `step 1/${steps}`);
     const [run = ""] = readdirSync(runs);
     const store = join(runs, run, "trajectories");
@@ -98,9 +116,25 @@ describe.skipIf(!mayMount)("needs the right to mount a disk", () => {
     mount("mount", "-o", "remount,ro,bind", store);
     await untilSaid(command, "can't be written: its file system is read-only.");
     mount("umount", "--lazy", store);
-    await expectWhole(command, runs);
   });
 
+  test.skipIf(!mayMount)("the disk is full: the run says so, and waits", async () => {
+    fill(join(runs, "ballast"));
+    await untilSaid(command, "can't be written: the disk is full.");
+    rmSync(join(runs, "ballast"));
+  });
+
+  test("it goes on when all is well again, and nothing is lost", async () => {
+    const { code, stdout, stderr } = await command.end();
+    expect(code, stderr).toBe(0);
+    expect(stdout).toContain(`${steps} steps, ${steps * 8} trajectories`);
+    const [run = ""] = readdirSync(runs).filter((name) => name.startsWith("small-"));
+    const ledger = await everturn("ledger", run, "--runs", runs);
+    expect(ledger.stdout, ledger.stderr).toContain("The ledger holds.");
+  });
+});
+
+describe.skipIf(!mayMount)("needs the right to mount a disk", () => {
   test("a run on a full disk can't be begun: nothing is started, and the disk is named", async () => {
     const runs = place(1);
     fill(join(runs, "ballast"));
@@ -128,34 +162,3 @@ describe.skipIf(!mayMount)("needs the right to mount a disk", () => {
     expect(full.stderr).toMatch(/^DISK_FULL: .* can't be written: the disk is full\./m);
   });
 });
-
-/** The process of the worker of `role` of the run in `runs`; other tests' runs may have its name. */
-function workerOf(runs: string, role: string): number {
-  const words = new RegExp(`--role ${role} .*--runs ${runs} `);
-  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
-    try {
-      if (readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").match(words)) return Number(pid);
-    } catch {
-      // it has ended since
-    }
-  }
-  throw new Error(`The run in ${runs} has no ${role} worker`);
-}
-
-const hasPrlimit = spawnSync("prlimit", ["--version"]).status === 0;
-
-test.skipIf(!hasPrlimit)(
-  "a trainer with too little memory: the run says so, and nothing is lost",
-  async () => {
-    const runs = place(200);
-    const command = startRun(runs, "--set", "warmStart.batchSize=1");
-    await untilSaid(command, "reinforcement learning"); // a step needs eight times as much as the warm start did
-    const trainer = workerOf(runs, "trainer");
-    const { status, stderr } = spawnSync("prlimit", [`--pid=${trainer}`, "--data=1048576"], {
-      encoding: "utf8",
-    });
-    expect(status, stderr).toBe(0);
-    await untilSaid(command, "the trainer worker ended");
-    await expectWhole(command, runs);
-  },
-);

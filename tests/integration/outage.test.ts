@@ -15,7 +15,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const folder = temporaryFolder();
 const pipeline = join(import.meta.dirname, "..", "pipelines", "small.yaml");
-const settings = ["steps=3", "evaluation.tasks=2", "rollout.batchSize=8", "warmStart.steps=20"];
+const settings = ["steps=3", "evaluation.tasks=2", "rollout.batchSize=8", "warmStart.steps=2"];
 const overrides = settings.flatMap((setting) => ["--set", setting]);
 /** How long a server is away; a minute and more was tried by hand. */
 const outage = Number(process.env.EVERTURN_OUTAGE_SECONDS ?? 8) * 1000;

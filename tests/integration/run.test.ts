@@ -127,14 +127,6 @@ test("resuming a run that has ended says so again, and does nothing twice", asyn
   expect(await readLines(runFolder(runs, result.run).metrics)).toHaveLength(3);
 });
 
-test("replay runs today's workflow code over a trajectory's history", async () => {
-  const listed = await everturn("trajectories", result.run, "--runs", runs, "--stage", "step-0001", "--json");
-  const [first] = lastLine<{ trajectories: { id: string }[] }>(listed.stdout).trajectories;
-  const replayed = await everturn("replay", first?.id ?? "", "--runs", runs, "--json");
-  expect(replayed.code, replayed.stderr).toBe(0);
-  expect(lastLine(replayed.stdout)).toMatchObject({ trajectory: first?.id, deterministic: true });
-});
-
 test("what broke of the newest version and of the warm start's is made again when the run goes on, bit for bit", async () => {
   const run = await openRun(runs, result.run);
   const weights = async (version: number) => join(await folderOf(run, version), "model.safetensors");
