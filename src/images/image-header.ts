@@ -1,4 +1,7 @@
-import { imageSize } from "image-size";
+import { createRequire } from "node:module";
+
+/** Loaded when first needed: each plugin's thread would load its twenty-odd modules, and most answer no image. */
+const loadImageSize = (): typeof import("image-size") => createRequire(import.meta.url)("image-size");
 
 /** What an image's header says of it. Sizes in pixels. */
 export interface ImageHeader {
@@ -22,7 +25,7 @@ const knownTypes: Record<string, string> = {
 /** What an image's header says; nothing where it says nothing that can be relied on. */
 export function imageHeader(data: Uint8Array): ImageHeader {
   try {
-    const { type = "", width, height } = imageSize(data);
+    const { type = "", width, height } = loadImageSize().imageSize(data);
     const mediaType = knownTypes[type];
     if (mediaType === undefined) return {};
     const isSize = [width, height].every((pixels) => Number.isInteger(pixels) && pixels > 0);
