@@ -14,7 +14,7 @@ const apart = ["integration", "packaging", "replay", "unit/devices", "unit/telem
 /** What takes longest begins first: else one of them would be under way when all others are done. */
 const longest = [
   ...["packaging/packages", "integration/chaos", "integration/outage", "integration/interruption"],
-  ...["integration/kill", "integration/bad-machine", "integration/stuck-loop", "unit/devices/gpu-benchmark"],
+  ...["integration/bad-machine", "integration/stuck-loop", "unit/devices/gpu-benchmark"],
   ...["unit/devices/webgpu-training"],
   ...["integration/run", "integration/shapes", "integration/busy-holder", "integration/standstill"],
   ...[

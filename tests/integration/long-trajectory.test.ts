@@ -57,7 +57,8 @@ function partsOf(id: string): RecordedHistory[] {
   return histories.filter(({ workflowId }) => workflowId === id).reverse();
 }
 
-const pathOf = (id: string, name: string) => join(opened.folder.root, "trajectories", id.slice(run.length), name);
+const pathOf = (id: string, name: string) =>
+  join(opened.folder.root, "trajectories", id.slice(run.length), name);
 const fileOf = (id: string, name: string) => readFileSync(pathOf(id, name), "utf8");
 const recordOf = (id: string): TrajectoryRecord => storedRecord(pathOf(id, "trajectory.json"));
 
