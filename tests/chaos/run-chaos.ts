@@ -124,7 +124,7 @@ async function pruneRun(work: string, mark: string, run: string): Promise<void> 
 /** Settings of a scenario that no trajectory and no weight depends on: where records are kept, and who approves. */
 const besides = ["retention.singleRecords", "tools.0.approval"];
 
-/** The same run left alone, as `npm start` runs; returns its folder. Scenarios whose runs are to be the same share one, however they are laid out. */
+/** The same run left alone; returns its folder. Scenarios whose runs are to be the same share one, however they are laid out. */
 async function calmRun(
   scenario: Scenario,
   place: string,
@@ -141,7 +141,7 @@ async function calmRun(
     const host = await startHost(mark, await freePort(0), join(work, "calls.jsonl"));
     try {
       const started = { work, runs, seed, steps, hostUrl: host.url, pauses: false };
-      const parameters = runParameters({ ...scenario, settings, separate: false }, started);
+      const parameters = runParameters({ ...scenario, settings }, started);
       const code = await startCli(mark, join(work, "cli.log"), parameters).ended;
       if (code !== 0)
         throw new Error(`the run left alone ended with exit code ${code}: see ${join(work, "cli.log")}`);

@@ -116,6 +116,7 @@ describe.skipIf(!mayMount && !hasPrlimit)("one run, whatever comes over its mach
     mount("mount", "-o", "remount,ro,bind", store);
     await untilSaid(command, "can't be written: its file system is read-only.");
     mount("umount", "--lazy", store);
+    await untilSaid(command, `step 2/${steps}`); // a write that waits tells of it once a minute, whatever is new about it
   });
 
   test.skipIf(!mayMount)("the disk is full: the run says so, and waits", async () => {
