@@ -2,6 +2,7 @@ import type { JsonValue } from "../contracts/json.ts";
 import type { GroupRewardPlugin, RewardPlugin } from "../contracts/reward.ts";
 import type { ToolPlugin } from "../contracts/tool.ts";
 import { checkedGroupScores, checkedRefusal, checkedScore, checkedSnapshot } from "./checked-answer.ts";
+import { checkedFunctions } from "./checked-functions.ts";
 import { checkedResponse } from "./checked-response.ts";
 import type { FunctionName, PluginFunctions, StateNumber } from "./protocol.ts";
 
@@ -79,10 +80,7 @@ export function servedTool(
       },
     }),
     ...(functions && {
-      functions: async ({ config }) => {
-        const { checkedFunctions } = await import("./checked-functions.ts"); // with ajv, which most threads need not load
-        return checkedFunctions(name, await functions.call(plugin, config));
-      },
+      functions: async ({ config }) => checkedFunctions(name, await functions.call(plugin, config)),
     }),
   };
 }

@@ -1,15 +1,12 @@
 import { lstatSync, readdirSync, readlinkSync, statSync } from "node:fs";
-import { createRequire } from "node:module";
 import { basename, dirname, resolve } from "node:path";
 import type { Ajv, SchemaValidateFunction } from "ajv";
+import { loadAjv } from "./load-ajv.ts";
 import { nearest } from "./nearest.ts";
 import { displayPath } from "./place.ts";
 
 /** What `"x-path"` may ask for. */
 type PathKind = "file" | "folder" | "path" | "path or name" | "new";
-
-/** Loaded when first needed: it takes 40 ms, and each plugin's thread that imports everturn/plugin would load it for nothing. */
-const loadAjv = (): typeof import("ajv") => createRequire(import.meta.url)("ajv");
 
 /**
  * An ajv that reports every error, fills defaults, and refuses schemas with unknown keywords. It takes a schema's form

@@ -40,6 +40,3 @@ export function queryScalar(
   const largest = family === "gemma2" ? 46 : 62; // layers of the models of 27 billion
   return families[family].queryScalar !== undefined && layers === largest ? hidden / heads : size;
 }
-
-/** The step at which SmolLM3's layers have no RoPE, which llama.cpp knows by itself. */
-export const unrotatedStep = 4;

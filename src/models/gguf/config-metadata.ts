@@ -1,9 +1,10 @@
 import { EverturnError } from "../../errors/everturn-error.ts";
 import { type Family, families } from "../families.ts";
-import { type Experts, type LayerType, type ModelConfig, modelConfig } from "../model-config.ts";
+import { type Experts, type ModelConfig, modelConfig } from "../model-config.ts";
+import { parseLayerTypes, parseUnrotatedLayers } from "../parse-layer-types.ts";
 import { parseRotaryScaling } from "../parse-rotary-scaling.ts";
 import type { RotaryScaling } from "../rotary-scaling.ts";
-import { architectures, familyOf, queryScalar, unrotatedStep } from "./architectures.ts";
+import { architectures, familyOf, queryScalar } from "./architectures.ts";
 import type { GgufValue } from "./value-types.ts";
 
 /** What of a GGUF file's header says how its model is built. */
@@ -34,7 +35,7 @@ export function configFromMetadata(path: string, { metadata, tensors }: ModelHea
     if (typeof value === "number") return value;
     throw unsupportedGguf(path, `${architecture}.${name} must be a number, but is ${JSON.stringify(value)}`);
   };
-  const { biases, partialRotation, experts: mixes, scoreCap, logitCap, unrotatedLayers } = families[family];
+  const { biases, partialRotation, experts: mixes, scoreCap, logitCap, sliding } = families[family];
   const heads = number("attention.head_count");
   const hidden = number("embedding_length");
   const layers = number("block_count");
@@ -49,9 +50,13 @@ export function configFromMetadata(path: string, { metadata, tensors }: ModelHea
     const value = number(key, wanted);
     if (value !== wanted) throw unsupportedGguf(path, `${architecture}.${key} is ${value}, not ${wanted}`);
   }
-  const { window, types } = slidingLayers(family, layers, number);
+  const window = slidingWindow(family, number);
+  const model_type = family === "llama" && window !== null ? "mistral" : family;
+  const pattern = {
+    sliding_window_pattern: number("attention.sliding_window_pattern", sliding.interval ?? 1),
+  };
   return modelConfig({
-    model_type: family === "llama" && window !== null ? "mistral" : family,
+    model_type,
     vocab_size: tensors.get("token_embd.weight")?.shape[0] ?? number("vocab_size"),
     hidden_size: hidden,
     num_hidden_layers: layers,
@@ -67,11 +72,9 @@ export function configFromMetadata(path: string, { metadata, tensors }: ModelHea
     attention_bias: biases === "configured" && tensors.has("blk.0.attn_q.bias"),
     mlp_bias: tensors.has("blk.0.ffn_gate.bias"),
     sliding_window: window,
-    layer_types: types,
+    layer_types: parseLayerTypes(pattern, { family: model_type, layers, window, unrotated: null, path }),
     partial_rotary_factor: partialRotation ? rotated / size : 1,
-    no_rope_layers: unrotatedLayers
-      ? Array.from({ length: layers }, (_, layer) => ((layer + 1) % unrotatedStep === 0 ? 0 : 1))
-      : null,
+    no_rope_layers: parseUnrotatedLayers({}, { family, layers, path }),
     query_pre_attn_scalar: queryScalar(family, { hidden, heads, size, layers }),
     attn_logit_softcapping: scoreCap === undefined ? null : number("attn_logit_softcapping", scoreCap),
     final_logit_softcapping: logitCap == null ? null : number("final_logit_softcapping", logitCap),
@@ -85,19 +88,10 @@ export function unsupportedGguf(path: string, reason: string): EverturnError {
 }
 
 /** Llama's files may say a window, of all layers (Mistral); those of Phi and later Gemmas have theirs. */
-function slidingLayers(family: Family, layers: number, number: NumberAt) {
-  const { layers: which, interval = 1, onlyIfUsed, usual } = families[family].sliding;
-  const some = which === "but-every";
-  const window =
-    !onlyIfUsed && (family === "llama" || which !== "none")
-      ? number("attention.sliding_window", some ? (usual ?? 0) : 0)
-      : 0;
-  const step = some ? number("attention.sliding_window_pattern", interval) : 0;
-  const types = Array.from({ length: layers }, (_, layer): LayerType => {
-    const slides = window > 0 && !(some && (layer + 1) % step === 0);
-    return slides ? "sliding_attention" : "full_attention";
-  });
-  return { window: window || null, types };
+function slidingWindow(family: Family, number: NumberAt): number | null {
+  const { layers, onlyIfUsed, usual } = families[family].sliding;
+  if (onlyIfUsed || (family !== "llama" && layers === "none")) return null;
+  return number("attention.sliding_window", layers === "but-every" ? (usual ?? 0) : 0) || null;
 }
 
 /** Every layer has them, and the probabilities of those chosen are divided by their sum: llama.cpp knows no other. */

@@ -53,8 +53,9 @@ async function readModel(
   const file = await open(path);
   try {
     for (const stored of tensors.values()) {
-      const own = names.get(stored.name) ?? [];
-      const blocks = own.length > 0 ? await readBlocks(path, file, stored) : new Uint8Array();
+      const own = names.get(stored.name);
+      if (own === undefined) continue;
+      const blocks = await readBlocks(path, file, stored);
       for (const [at, name] of own.entries()) {
         const [part, described] = partOf(blocks, stored, at, own.length);
         const matrix = quantization && quantizedOf(config, name, part, described, quantization);
