@@ -62,7 +62,7 @@ export interface TrainerConfig {
    */
   minibatchSize: number;
   /**
-   * Tokens that go through the model at once, with those that shorter trajectories are padded with; what trajectories begin with alike counts once. A minibatch with more is split and its gradients summed. Default: 1,024, or fewer, down to 256, where memory is short.
+   * Tokens that go through the model at once; what trajectories begin with alike counts once, and an eighth where it stands again, as padding does. A minibatch with more is split and its gradients summed. Default: 1,024, up to 4,096 where trajectories begin with much that is alike, down to 256 where memory is short.
    */
   maxTokensPerRun?: number;
   /**

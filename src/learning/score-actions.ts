@@ -3,7 +3,8 @@ import type { DeviceTensor, Session, Tensor } from "../onnx/session.ts";
 import { tileSize } from "../onnx/tiled-attention.ts";
 import { batchFeeds, batchSequences, type TokenSequence } from "./batch.ts";
 import { actionCount } from "./objective.ts";
-import { type RunLimits, tokenRuns, wantsTiles } from "./token-runs.ts";
+import { type RunTokens, runSplits } from "./run-splits.ts";
+import { wantsTiles } from "./token-runs.ts";
 
 /** What a model says of the action tokens of one sequence, in order. */
 export interface ActionScores {
@@ -25,18 +26,17 @@ export interface Scoring {
   values: boolean;
   logProbabilities: boolean;
   temperature: number;
-  /** Of one run. */
-  limits: RunLimits;
+  tokens: RunTokens;
 }
 
 /** Runs a scoring model over sequences that each have an action token. */
 export async function scoreActions(
-  { config, session, parameters, tiles, values, logProbabilities, temperature, limits }: Scoring,
+  { config, session, parameters, tiles, values, logProbabilities, temperature, tokens }: Scoring,
   sequences: readonly TokenSequence[],
 ): Promise<ActionScores[]> {
   const scores: ActionScores[] = [];
   const samples = sequences.map((sequence) => [sequence]);
-  for (const run of tokenRuns(samples, limits)) {
+  for (const run of runSplits(samples, config, tokens)[0]!.runs) {
     const part = run.map((index) => sequences[index]!);
     const tiled = tiles && wantsTiles(part);
     const batch = batchSequences(part, config, tiled ? tileSize : 1);

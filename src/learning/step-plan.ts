@@ -1,9 +1,10 @@
-import { isDeepStrictEqual } from "node:util";
+import type { AttentionForm } from "../models/decoder.ts";
 import type { Graph, Value } from "../onnx/graph.ts";
 import { peakBytes } from "../onnx/peak-memory.ts";
 import { tileSize } from "../onnx/tiled-attention.ts";
 import { lossLength, rowsOf, type TokenSequence } from "./batch.ts";
-import { type RunLimits, tokenRuns, wantsTiles } from "./token-runs.ts";
+import type { RunSplit } from "./run-splits.ts";
+import { attentionForms } from "./token-runs.ts";
 
 /** What an update will hold at once, by part, in bytes; how it is split, and what is computed again to fit. */
 export interface StepPlan {
@@ -51,17 +52,16 @@ export function stepPlanText(plan: StepPlan): string {
 
 /** What a plan is chosen from. */
 export interface PlanChoices {
-  /** Tokens of a run, the dearest in memory first. */
-  tokens: readonly number[];
+  /** Ways to split an update into runs, the cheapest first. */
+  splits: readonly RunSplit[];
   /** Layers that are computed again, the fewest first. */
   recomputed: readonly number[];
-  limits(tokens: number): RunLimits;
-  /** Whether long sequences are attended in tiles. */
-  tiles: boolean;
+  /** Whether long sequences are attended in other ways than short ones. */
+  forms: boolean;
   /** Logits are rows of at least so many numbers. */
   vocabulary: number;
   /** The graph that computes so many layers again. */
-  graph(recomputed: number, tiled: boolean): Graph;
+  graph(recomputed: number, attention: AttentionForm): Graph;
   fits(chosen: ChosenRuns): boolean;
 }
 
@@ -69,6 +69,8 @@ export interface PlanChoices {
 export interface ChosenRuns {
   /** Numbers of the samples of each run. */
   runs: number[][];
+  /** How each attends. */
+  forms: AttentionForm[];
   recomputed: number;
   activations: number;
   /** What logits have of them; counted when it is asked for. */
@@ -79,20 +81,25 @@ export interface ChosenRuns {
   nodes: number;
 }
 
+/** What computing all layers again adds to a step's time, about: a third of a LoRA step's products. */
+const costOfRecomputing = 1 / 3;
+
 /**
- * The first choice that fits, or the last: fewer layers are computed again before runs are larger, as computing all of them
- * again takes a quarter to a half more time, and smaller runs little.
+ * The cheapest choice that fits, or the last. Of those that cost the same, fewer layers are computed again before runs are smaller.
  */
 export function chooseRuns(samples: readonly (readonly TokenSequence[])[], choices: PlanChoices): ChosenRuns {
-  const splits: number[][][] = [];
-  const splitAt = (at: number) => (splits[at] ??= tokenRuns(samples, choices.limits(choices.tokens[at]!)));
+  const most = Math.max(1, ...choices.recomputed);
+  const all = choices.recomputed.flatMap((recomputed) =>
+    choices.splits.map(({ runs, cost }) => ({
+      runs,
+      recomputed,
+      cost: cost * (1 + (costOfRecomputing * recomputed) / most),
+    })),
+  );
   let chosen: ChosenRuns | undefined;
-  for (const recomputed of choices.recomputed) {
-    for (const at of choices.tokens.keys()) {
-      if (at > 0 && isDeepStrictEqual(splitAt(at), splitAt(at - 1))) continue;
-      chosen = measured(samples, splitAt(at), recomputed, choices);
-      if (choices.fits(chosen)) return chosen;
-    }
+  for (const { runs, recomputed } of all.sort((a, b) => a.cost - b.cost)) {
+    chosen = measured(samples, runs, recomputed, choices);
+    if (choices.fits(chosen)) return chosen;
   }
   return chosen!;
 }
@@ -102,21 +109,25 @@ function measured(
   runs: number[][],
   ...[recomputed, choices]: [recomputed: number, choices: PlanChoices]
 ): ChosenRuns {
-  if (runs.length === 0) return { runs, recomputed, activations: 0, logits: () => 0, tokens: 0, nodes: 0 };
-  const sized = runs.map((run) => {
-    const part = run.map((index) => samples[index]!);
-    const tiled = choices.tiles && wantsTiles(part.flat());
-    return { tiled, sizes: runSizes(part, tiled ? tileSize : 1) };
+  if (runs.length === 0)
+    return { runs, forms: [], recomputed, activations: 0, logits: () => 0, tokens: 0, nodes: 0 };
+  const parts = runs.map((run) => run.map((index) => samples[index]!));
+  const forms = choices.forms
+    ? attentionForms(parts.map((part) => part.flat()))
+    : runs.map((): AttentionForm => "kept");
+  const sized = parts.map((part, number) => {
+    const form = forms[number]!;
+    return { form, sizes: runSizes(part, form === "tiled" ? tileSize : 1) };
   });
   const most = (key: "rows" | "actions" | "length") =>
     sized.reduce((largest, one) => (one.sizes[key] > largest.sizes[key] ? one : largest));
   const isLogits = ({ shape }: Value) => Number(shape.at(-1)) >= choices.vocabulary && shape[0] === "actions";
   const largest = [...new Set([most("rows"), most("actions"), most("length")])];
-  const graphs = largest.map(({ tiled, sizes }) => ({ graph: choices.graph(recomputed, tiled), sizes }));
+  const graphs = largest.map(({ form, sizes }) => ({ graph: choices.graph(recomputed, form), sizes }));
   const peak = (counts?: typeof isLogits) =>
     Math.max(...graphs.map(({ graph, sizes }) => peakBytes(graph, sizes, counts)));
   return {
-    ...{ runs, recomputed, activations: allocated * peak(), logits: () => allocated * peak(isLogits) },
+    ...{ runs, forms, recomputed, activations: allocated * peak(), logits: () => allocated * peak(isLogits) },
     tokens: most("rows").sizes.rows,
     nodes: Math.max(...graphs.map(({ graph }) => graph.nodes.length)),
   };

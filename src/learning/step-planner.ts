@@ -1,17 +1,13 @@
 import type { Device } from "../devices/device.ts";
+import type { AttentionForm } from "../models/decoder.ts";
 import type { FrozenBase } from "../models/weight-sources.ts";
 import type { Graph } from "../onnx/graph.ts";
 import { createMemoryRoom } from "./memory-room.ts";
 import type { TrainingSample } from "./objective.ts";
+import { runSplits, runTokens } from "./run-splits.ts";
 import { type ChosenRuns, chooseRuns, plannedBytes, type StepPlan } from "./step-plan.ts";
-import { runLimits } from "./token-runs.ts";
 import { parametersOf, type TrainerState, trainedParameters } from "./trainer-state.ts";
 import { frozenWhole, recomputedLayers, type TrainedModel } from "./training-graphs.ts";
-
-/** Tokens of a run, where nothing says otherwise: smaller ones cost little on the CPU, below these they would. */
-const runTokens = [1024, 512, 256] as const;
-/** Those of the largest. */
-export const largestRun = runTokens[0];
 
 /** What a process with Node and the runtime holds, without a model. */
 const processBytes = 200e6;
@@ -24,7 +20,7 @@ const plannedShare = 0.8;
 
 /** What the updates of a trainer are planned by. */
 export interface PlannerOptions extends Pick<TrainedModel, "config" | "base"> {
-  /** Of a run, at most. Default: chosen on the CPU, else 1,024. */
+  /** Of a run, at most. Default: chosen. */
   maxTokensPerRun?: number;
   /** Whether layers are computed again, or how many. Default: chosen on the CPU, else none. */
   recompute?: boolean | number;
@@ -40,7 +36,10 @@ export interface PlannerOptions extends Pick<TrainedModel, "config" | "base"> {
 /** Decides how updates are split into runs. */
 export interface StepPlanner {
   /** `graph` gives the graph that computes so many layers again. Throws TRAINING_MEMORY_SHORT, on the CPU alone, if nothing fits. */
-  plan(samples: readonly TrainingSample[], graph: (recomputed: number, tiled: boolean) => Graph): ChosenRuns;
+  plan(
+    samples: readonly TrainingSample[],
+    graph: (recomputed: number, attention: AttentionForm) => Graph,
+  ): ChosenRuns;
 }
 
 /** A planner for a trainer's state, which has been checked. */
@@ -66,11 +65,10 @@ export function createStepPlanner(options: PlannerOptions, state: TrainerState):
   const layers = config.num_hidden_layers;
   const fractions = [0, 0.25, 0.5, 0.75, 1].map((part) => Math.ceil(part * layers));
   const chooses = recompute === undefined && onCpu;
+  const tokens = runTokens(device, maxTokensPerRun);
   const choices = {
-    tokens: maxTokensPerRun === undefined && onCpu ? runTokens : [maxTokensPerRun ?? largestRun],
     recomputed: chooses ? [...new Set(fractions)] : [recomputedLayers(config, recompute)],
-    limits: (tokens: number) => runLimits(config, tokens),
-    tiles: onCpu,
+    forms: onCpu,
     vocabulary: Math.min(config.vocab_size, frozenWhole),
   };
   let told: StepPlan | undefined;
@@ -82,11 +80,13 @@ export function createStepPlanner(options: PlannerOptions, state: TrainerState):
       const needs = ({ activations, nodes, runs }: ChosenRuns) =>
         activations + nodeBytes * nodes + (runs.length > 1 ? trainedBytes : 0) + untouched;
       const room = space.room() * (memory === undefined ? plannedShare : 1);
-      const chosen = chooseRuns(
-        samples.map(({ sequences }) => sequences),
-        { ...choices, graph, fits: (one) => !onCpu || needs(one) <= room },
-      );
-      const { runs, nodes, logits, ...sizes } = chosen;
+      const sequences = samples.map((sample) => sample.sequences);
+      const splits = runSplits(sequences, config, tokens);
+      const chosen = chooseRuns(sequences, {
+        ...{ ...choices, splits, graph },
+        fits: (one) => !onCpu || needs(one) <= room,
+      });
+      const { runs, forms: _, nodes, logits, ...sizes } = chosen;
       const plan = {
         ...{ ...held(), ...sizes, runs: runs.length, layers },
         get logits() {

@@ -1,21 +1,29 @@
+import type { AttentionForm } from "../models/decoder.ts";
 import type { ModelConfig } from "../models/model-config.ts";
 import { createRowNumbers, lossLength, type TokenSequence } from "./batch.ts";
 import { byGroup } from "./group-advantages.ts";
 
 /** How much may go through a model at once. */
 export interface RunLimits {
-  /** Tokens, with those that shorter sequences are padded with for attention; what sequences begin with alike counts once. */
+  /** Tokens. What sequences begin with alike counts once, and where it stands again an eighth, as what pads them. */
   tokens: number;
   /** Pairs of tokens that attention scores in vain, since at least one of them is padding. */
   padding: number;
+  /** As many more of them for each token that samples share, so that it isn't computed in several runs. */
+  paddingPerShared: number;
 }
 
-/** Attention's own tensors have a place for each token of each sequence: so many times the tokens of a run, at most. */
-const placesPerToken = 2;
+/** Attention's own tensors have a place for each token of each sequence; they are about so much of what a token takes. */
+const partOfPlace = 1 / 8;
 
-/** The limits for a model: padding may cost about what a run of its own costs (measured at 0.1 and 6 million weights). */
-export function runLimits({ hidden_size, head_dim }: ModelConfig, tokens: number): RunLimits {
-  return { tokens, padding: 32 * hidden_size * head_dim };
+/** The limits for a model: padding may cost about what a run of its own costs (measured at 0.1 and 6 million weights), or what sharing spares. */
+export function runLimits(config: ModelConfig, tokens: number): RunLimits {
+  const { hidden_size, head_dim, num_attention_heads, num_key_value_heads, intermediate_size } = config;
+  const queries = num_attention_heads * head_dim;
+  const keys = num_key_value_heads * head_dim;
+  const layer = hidden_size * (2 * queries + 2 * keys + 3 * intermediate_size);
+  // A token takes a product with each weight of a layer, a pair one with a query's numbers and one with a value's.
+  return { tokens, padding: 32 * hidden_size * head_dim, paddingPerShared: layer / (2 * queries) };
 }
 
 /**
@@ -24,7 +32,7 @@ export function runLimits({ hidden_size, head_dim }: ModelConfig, tokens: number
  * aren't split where a run can hold them all; those of like length do, the longest first. Deterministic.
  */
 export function tokenRuns(samples: readonly (readonly TokenSequence[])[], limits: RunLimits): number[][] {
-  const longest = samples.map((sequences) => Math.max(0, ...sequences.map(lossLength)));
+  const longest = samples.map(longestLength);
   const prompts = samples.map(([first]) => promptOf(first));
   const longestFirst = (a = 0, b = 0) => longest[b]! - longest[a]!;
   const groups = [...byGroup([...samples.keys()], prompts).values()]
@@ -52,25 +60,32 @@ export function tokenRuns(samples: readonly (readonly TokenSequence[])[], limits
 }
 
 /** A run of sequences, none longer than `length`, by what it comes to. */
-function createRun(length: number, { tokens, padding }: RunLimits) {
+function createRun(length: number, { tokens, padding, paddingPerShared }: RunLimits) {
   const numbers = createRowNumbers();
-  let [count, own, padded] = [0, 0, 0];
+  let [places, apart, padded] = [0, 0, 0];
   return {
+    /** Adds those that would otherwise be in a run of their own. */
     add(sequences: readonly TokenSequence[]) {
+      apart += rowCount(sequences);
       for (const sequence of sequences) {
         numbers.add(sequence);
-        const size = lossLength(sequence);
-        count += 1;
-        own += size;
-        padded += length ** 2 - size ** 2;
+        places += length;
+        padded += length ** 2 - lossLength(sequence) ** 2;
       }
     },
     isWithin() {
-      const places = count * length;
-      const shared = own - numbers.count();
-      return places - shared <= tokens && places <= placesPerToken * tokens && padded <= padding;
+      const rows = numbers.count();
+      const isShort = rows + partOfPlace * (places - rows) <= tokens;
+      return isShort && padded <= padding + paddingPerShared * (apart - rows);
     },
   };
+}
+
+/** Tokens that a run over sequences computes: what they begin with alike counts once. */
+export function rowCount(sequences: readonly TokenSequence[]): number {
+  const numbers = createRowNumbers();
+  for (const sequence of sequences) numbers.add(sequence);
+  return numbers.count();
 }
 
 /** What stands before the first action. */
@@ -78,10 +93,23 @@ function promptOf(sequence: TokenSequence | undefined): string {
   return sequence?.tokens.slice(0, sequence.mask.indexOf(1)).join() ?? "";
 }
 
-/** Tokens of the longest sequence that is attended in one piece. */
-const longestWhole = 1024;
+/** Tokens of the longest sequences whose attention's weights are kept, and of the longest that are attended in one piece. */
+const [longestKept, longestWhole] = [512, 1024];
+
+/**
+ * How each run over sequences attends on the CPU: weights grow with the square of their length, and tiles cost time where they are few.
+ * Runs of one update keep them all or none, as each form is a graph of its own.
+ */
+export function attentionForms(runs: readonly (readonly TokenSequence[])[]): AttentionForm[] {
+  const whole = Math.max(...runs.map(longestLength)) > longestKept ? "again" : "kept";
+  return runs.map((sequences) => (wantsTiles(sequences) ? "tiled" : whole));
+}
 
 /** Whether the sequences of a run are so long that attention should go tile by tile. */
 export function wantsTiles(sequences: readonly TokenSequence[]): boolean {
-  return sequences.some((sequence) => lossLength(sequence) > longestWhole);
+  return longestLength(sequences) > longestWhole;
+}
+
+function longestLength(sequences: readonly TokenSequence[]): number {
+  return Math.max(0, ...sequences.map(lossLength));
 }

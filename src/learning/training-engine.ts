@@ -1,4 +1,5 @@
 import { EverturnError } from "../errors/everturn-error.ts";
+import type { AttentionForm } from "../models/decoder.ts";
 import type { Tensor } from "../models/safetensors.ts";
 import { createLendingSession } from "../onnx/lending-session.ts";
 import { runtimeFunctions } from "../onnx/runtime-functions.ts";
@@ -12,10 +13,11 @@ import type { TrainingEngine } from "./engine.ts";
 import type { LearningRates } from "./learning-rates.ts";
 import { firstLossScale } from "./loss-scale.ts";
 import { type Objective, objectiveFeeds } from "./objective.ts";
+import { runTokens } from "./run-splits.ts";
 import { scoreActions } from "./score-actions.ts";
-import { createStepPlanner, largestRun, type PlannerOptions } from "./step-planner.ts";
+import { createStepPlanner, type PlannerOptions } from "./step-planner.ts";
 import { sumRuns } from "./summed-runs.ts";
-import { runLimits, wantsTiles } from "./token-runs.ts";
+import { wantsTiles } from "./token-runs.ts";
 import { trainOnCard } from "./trained-on-card.ts";
 import { checkReference, checkTrainerState, parametersOf, type TrainerState } from "./trainer-state.ts";
 import {
@@ -29,7 +31,7 @@ import { applyUpdate, type UpdateSettings } from "./update.ts";
 
 /** What an engine works on, and how. */
 export interface TrainingEngineOptions
-  extends Omit<TrainedModel, "tiled">,
+  extends Omit<TrainedModel, "attention">,
     Omit<UpdateSettings, keyof LearningRates>,
     PlannerOptions {
   /** Fresh (`freshTrainerState`) or saved. The engine takes it over and changes it in place. */
@@ -69,7 +71,7 @@ interface Opened<Model extends PolicyModel> {
 /** Makes an engine on ONNX Runtime. Throws MODEL_WEIGHTS_MISMATCH or TRAINING_STATE_INVALID if the state doesn't fit. */
 export function createTrainingEngine(options: TrainingEngineOptions): OpenTrainingEngine {
   const { config, lora, base, critic = false, state } = options;
-  const { threads = 2, maxTokensPerRun = largestRun, device = "cpu" } = options;
+  const { threads = 2, maxTokensPerRun, device = "cpu" } = options;
   const target: Target = { device, precision: options.precision ?? "float32" };
   const frozen = base && { base };
   const trained: TrainedModel = { config, critic, ...(lora && { lora }), ...frozen };
@@ -78,7 +80,7 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
   else delete state.lossScale;
   const optimizer = createAdamW(threads);
   const planner = createStepPlanner(options, state);
-  const limits = runLimits(config, maxTokensPerRun);
+  const tokens = runTokens(device, maxTokensPerRun);
   const usage = createUsage(() => new EverturnError("TRAINER_CLOSED", {}));
   const open = async <Model extends PolicyModel>(
     model: Model,
@@ -100,19 +102,19 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
   /** A loop's turns begin on the processor: cards take attention in one piece. */
   const tiles = device === "cpu";
   const policy = remembered((tiled: boolean) =>
-    open(scoringModel({ ...trained, tiled }, { values: true }, target)),
+    open(scoringModel({ ...trained, ...tilesIf(tiled) }, { values: true }, target)),
   );
   const reference = once(() => referenceWeights(options));
   const references = remembered(async (tiled: boolean) => {
-    const model = { config, tiled, ...frozen, ...(lora && (await reference.get()) && { lora }) };
+    const model = { config, ...tilesIf(tiled), ...frozen, ...(lora && (await reference.get()) && { lora }) };
     return open(scoringModel(model, { values: false }, target));
   });
   const trainingForms = (objective: Objective) => {
-    const models = remembered((recompute: number, tiled: boolean) =>
-      trainingModel({ ...trained, recompute, tiled }, objective, target),
+    const models = remembered((recompute: number, attention: AttentionForm) =>
+      trainingModel({ ...trained, recompute, attention }, objective, target),
     );
-    const opened = remembered((recompute: number, tiled: boolean) => {
-      const model = models.get(recompute, tiled);
+    const opened = remembered((recompute: number, attention: AttentionForm) => {
+      const model = models.get(recompute, attention);
       return open(model, device === "webgpu" ? model.trains.map(gradientName) : []);
     });
     return { model: models.get, open: opened.get, made: opened.made };
@@ -134,7 +136,7 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
       const parameters = select(found, model.reads);
       const session = async (tiled: boolean) => (await opened.get(tiled)).session;
       const gives = { values: isPolicy, logProbabilities: model.logProbabilities };
-      const scoring = { config, session, tiles, ...gives, temperature, limits, parameters };
+      const scoring = { config, session, tiles, ...gives, temperature, tokens, parameters };
       return scoreActions(scoring, sequences);
     },
     async update({ objective, samples, scalars, temperature = 1, ...rates }) {
@@ -147,18 +149,18 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
         lossScale: { shape: [], data: Float32Array.of(lossScale) },
       };
       const chosen = planner.plan(samples, (...form) => forms.model(...form).graph);
-      const runs = chosen.runs.map((run) => {
+      const runs = chosen.runs.map((run, number) => {
         const part = run.map((index) => samples[index]!);
-        const sequences = part.flatMap((sample) => sample.sequences);
-        return { run, part, sequences, tiled: tiles && wantsTiles(sequences) };
+        return { run, part, form: chosen.forms[number]! };
       });
-      const first = forms.model(chosen.recomputed, runs[0]?.tiled ?? false);
+      const first = forms.model(chosen.recomputed, runs[0]?.form ?? "kept");
       const parameters = select(found, first.reads);
       const sum = sumRuns(onCard ? { ...first, trains: [] } : first, samples);
       try {
-        for (const { run, part, sequences, tiled } of runs) {
-          const { model, session } = await forms.open(chosen.recomputed, tiled);
-          const batch = batchSequences(sequences, config, tiled ? tileSize : 1);
+        for (const { run, part, form } of runs) {
+          const { model, session } = await forms.open(chosen.recomputed, form);
+          const sequences = part.flatMap((sample) => sample.sequences);
+          const batch = batchSequences(sequences, config, form === "tiled" ? tileSize : 1);
           const given = objectiveFeeds(objective, part, scalars);
           const feeds = { ...parameters, ...batchFeeds(batch, temperature), ...given, ...scaling };
           const outputs = await session.run(feeds);
@@ -193,6 +195,10 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
     settle: () => usage.during(async () => (await card.made())?.read()),
     close: () => usage.end(free),
   };
+}
+
+function tilesIf(tiled: boolean): Pick<TrainedModel, "attention"> {
+  return tiled ? { attention: "tiled" } : {};
 }
 
 async function referenceWeights(

@@ -1,4 +1,4 @@
-import { decoderForward } from "../models/decoder.ts";
+import { type AttentionForm, decoderForward } from "../models/decoder.ts";
 import { headWeight, languageModelHead } from "../models/decoder-blocks.ts";
 import { decoderInputs } from "../models/decoder-inputs.ts";
 import type { ModelConfig } from "../models/model-config.ts";
@@ -29,8 +29,8 @@ export interface TrainedModel {
   critic?: boolean;
   /** Whether gradients keep only each layer's input and compute the layer again, or how many of the first layers; default false. */
   recompute?: boolean | number;
-  /** Whether attention goes tile by tile: sequences are then padded to whole tiles. */
-  tiled?: boolean;
+  /** Default "kept". */
+  attention?: AttentionForm;
 }
 
 /** How many layers are computed again. */
@@ -82,7 +82,7 @@ function policyGraph(
   wants: Objective["wants"] & { gradients: boolean },
   { device = "cpu", precision = "float32" }: Target,
 ): PolicyGraph {
-  const { config, lora, base, critic, recompute, tiled } = trained;
+  const { config, lora, base, critic, recompute, attention = "kept" } = trained;
   const graph = createGraph();
   const isFed = ([name]: [string, unknown]) => !base?.quantized.has(name);
   const weights = weightInputs(graph, new Map([...trainedWeightShapes(trained)].filter(isFed)));
@@ -95,10 +95,15 @@ function policyGraph(
     tables: rotaryTables(graph, config),
     ...(lora && matrices && { adapter: decoderAdapter(lora, matrices) }),
   };
-  const hidden = decoderForward(model, decoderInputs(graph, tiled ? tiledLength : undefined), {
-    recomputed: recomputedLayers(config, recompute),
-    onProcessor: device === "cpu" && precision === "float32",
-  });
+  const hidden = decoderForward(
+    model,
+    decoderInputs(graph, attention === "tiled" ? tiledLength : undefined),
+    {
+      recomputed: recomputedLayers(config, recompute),
+      onProcessor: device === "cpu" && precision === "float32",
+      attention,
+    },
+  );
   const targets = graph.input("targets", "int64", ["actions"]);
   const inverse = graph.input("inverseTemperature", "float32", []);
   const isCapped = config.final_logit_softcapping !== null;

@@ -34,7 +34,15 @@ export interface DecoderOptions {
   recomputed?: number;
   /** Whether attention may use the runtime's own operator for the CPU, in float32; default false. */
   onProcessor?: boolean;
+  /** Default "kept". */
+  attention?: AttentionForm;
 }
+
+/**
+ * What a backward pass has of attention's weights: all of them, kept; none, as it makes those of a layer again, or those of a tile of
+ * queries: sequences are then padded to whole tiles.
+ */
+export type AttentionForm = "kept" | "again" | "tiled";
 
 /**
  * Final normed hidden states [actions, hidden] at the wanted rows alone. Of layers that are computed again, the first ones come
@@ -44,18 +52,25 @@ export interface DecoderOptions {
 export function decoderForward(
   model: DecoderModel,
   { tokens, positions, layout, actions }: DecoderInputs,
-  { recomputed = 0, onProcessor = false }: DecoderOptions = {},
+  { recomputed = 0, onProcessor = false, attention = "kept" }: DecoderOptions = {},
 ): FloatValue {
   const { config } = model;
   const last = config.num_hidden_layers - 1;
-  const attention = attentionOf(config, layout, onProcessor);
+  const attendAll = attentionOf(config, layout, onProcessor);
   let hidden = embedTokens(model, tokens);
   for (let layer = 0; layer <= last; layer++) {
-    const attend = (normed: FloatValue) =>
-      attention(attentionInputs(model, layer, normed, positions), windowOf(config, layer));
+    const isRecomputed = layer < recomputed;
+    const attend = (normed: FloatValue) => {
+      const inputs = attentionInputs(model, layer, normed, positions);
+      const attended = () => attendAll(inputs, windowOf(config, layer));
+      const { queries, keys, values } = inputs;
+      return attention === "again" && !isRecomputed
+        ? checkpoint([queries, keys, values], attended)
+        : attended();
+    };
     const input = hidden;
     const forward = () => decoderLayer(model, layer, input, attend, layer === last ? actions : undefined);
-    hidden = layer < recomputed ? checkpoint([input, ...layerParameters(model, layer)], forward) : forward();
+    hidden = isRecomputed ? checkpoint([input, ...layerParameters(model, layer)], forward) : forward();
   }
   return finalNorm(model, hidden);
 }

@@ -1,3 +1,4 @@
+import { after } from "./after.ts";
 import { type Dimension, product } from "./dimensions.ts";
 import { elementTypes } from "./element-types.ts";
 import { mul, negate } from "./elementwise.ts";
@@ -59,7 +60,8 @@ export function sequenceAttention(
       attributes,
       runtimeDomain,
     );
-    return { output: output!, saved };
+    // The runtime frees only what something waits for: here what the backward pass doesn't want, if it makes all of it again.
+    return { output: typeof batch === "string" ? after(output!, ...saved) : output!, saved };
   };
   return graph.composite("SequenceAttention", [queries, keys, values], build, { scale: { float: scale } });
 }

@@ -37,17 +37,15 @@ const runsOf = (lengths: number[][], tokens: number, padding = Number.POSITIVE_I
         tokens: sequence(length).tokens.with(0, 10 * number + at),
       })),
     ),
-    { tokens, padding },
+    { tokens, padding, paddingPerShared: 0 },
   );
 
-test("runs hold the longest samples first, no more tokens than allowed with their padding, and each sample once", () => {
+test("runs hold the longest samples first, no more tokens than allowed with an eighth of their padding, and each sample once", () => {
   expect(runsOf([[3], [9], [4], [4], [1]], 9)).toEqual([[1], [2, 3], [0, 4]]);
-  expect(runsOf([[9], [3], [3], [3]], 18)).toEqual([
-    [0, 1],
-    [2, 3],
-  ]);
+  expect(runsOf([[9], [3], [3], [3]], 18)).toEqual([[0, 1, 2], [3]]);
+  expect(runsOf([[9], [3], [3], [3]], 18 + 2.25)).toEqual([[0, 1, 2, 3]]);
   expect(runsOf([[20], [2]], 9)).toEqual([[0], [1]]);
-  expect(runsOf([[5, 2], [4, 4], [1]], 20)).toEqual([[0, 1], [2]]);
+  expect(runsOf([[5, 2], [4, 4], [1]], 17)).toEqual([[0, 1], [2]]);
   expect(runsOf([], 9)).toEqual([]);
 });
 
@@ -57,21 +55,22 @@ test("samples of one prompt come together, however long they are", () => {
     mask: [0, ...Array.from({ length }, () => 1)],
   });
   const samples = [answer(1, 4), answer(2, 6), answer(1, 8), answer(2, 2)].map((one) => [one]);
-  expect(tokenRuns(samples, { tokens: 16, padding: Number.POSITIVE_INFINITY })).toEqual([
+  expect(tokenRuns(samples, { tokens: 16, padding: Number.POSITIVE_INFINITY, paddingPerShared: 0 })).toEqual([
     [2, 0],
     [1, 3],
   ]);
 });
 
-test("what samples begin with alike counts once, up to twice as many places as tokens", () => {
+test("what samples begin with alike counts once, and an eighth where it stands again", () => {
   const samples = Array.from({ length: 6 }, (_, number) => [
     { tokens: [1, 2, 3, 4, 5, 6, number, number], mask: [0, 0, 0, 0, 0, 0, 1, 1] },
   ]);
-  const sizes = (tokens: number) => tokenRuns(samples, { tokens, padding: 0 }).map((run) => run.length);
+  const sizes = (tokens: number) =>
+    tokenRuns(samples, { tokens, padding: 0, paddingPerShared: 0 }).map((run) => run.length);
   // Five of the seven tokens before the last action are the same of all.
-  expect(sizes(21)).toEqual([6]);
-  expect(sizes(16)).toEqual([4, 2]);
-  expect(sizes(9)).toEqual([2, 2, 2]);
+  expect(sizes(17 + 25 / 8)).toEqual([6]);
+  expect(sizes(17 + 24 / 8)).toEqual([5, 1]);
+  expect(sizes(9 + 5 / 8)).toEqual([2, 2, 2]);
 });
 
 test("a group goes into a run of its own rather than into two", () => {
@@ -81,8 +80,8 @@ test("a group goes into a run of its own rather than into two", () => {
     ]);
   // Of a group of four: three tokens that all share, and two of each.
   const samples = [...group(1, 4), ...group(2, 4)];
-  const runs = (tokens: number) => tokenRuns(samples, { tokens, padding: 0 });
-  expect(runs(22)).toEqual([[0, 1, 2, 3, 4, 5, 6, 7]]);
+  const runs = (tokens: number) => tokenRuns(samples, { tokens, padding: 0, paddingPerShared: 0 });
+  expect(runs(22 + 18 / 8)).toEqual([[0, 1, 2, 3, 4, 5, 6, 7]]);
   expect(runs(16).map((run) => run.length)).toEqual([4, 4]);
   expect(runs(8).map((run) => run.length)).toEqual([2, 2, 2, 2]);
 });
@@ -91,6 +90,21 @@ test("padding costs at most as many scores in vain as allowed", () => {
   expect(runsOf([[9], [8], [7]], 100, 17 + 32)).toEqual([[0, 1, 2]]);
   expect(runsOf([[9], [8], [7]], 100, 17 + 31)).toEqual([[0, 1], [2]]);
   expect(runsOf([[9, 1], [9]], 100, 10)).toEqual([[0], [1]]);
+});
+
+test("padding may cost as much more as samples have in common", () => {
+  const sample = (length: number) => [
+    {
+      tokens: Array.from({ length }, (_, at) => (at < 6 ? at : length)),
+      mask: Array.from({ length }, (_, at) => Number(at > 5)),
+    },
+  ];
+  // Of the first, nine tokens have a part in the loss, of the others seven; six begin all of them.
+  const samples = [sample(10), sample(8), sample(8)];
+  const runs = (paddingPerShared: number) =>
+    tokenRuns(samples, { tokens: 100, padding: 0, paddingPerShared }).map((run) => run.length);
+  expect(runs(32 / 5)).toEqual([3]);
+  expect(runs(31 / 5)).toEqual([1, 2]);
 });
 
 test("one trajectory of 4,000 tokens with 63 of 100 takes what it takes alone", () => {

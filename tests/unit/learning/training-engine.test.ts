@@ -2,9 +2,9 @@ import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { TokenSequence } from "../../../src/learning/batch.ts";
 import { createMemoryRoom } from "../../../src/learning/memory-room.ts";
+import { runSplits } from "../../../src/learning/run-splits.ts";
 import { chooseRuns, type StepPlan, stepPlanText } from "../../../src/learning/step-plan.ts";
 import { supervisedObjective } from "../../../src/learning/supervised-objective.ts";
-import { runLimits } from "../../../src/learning/token-runs.ts";
 import { trainedParameters } from "../../../src/learning/trainer-state.ts";
 import { createTrainingEngine, type TrainingEngineOptions } from "../../../src/learning/training-engine.ts";
 import { trainingModel } from "../../../src/learning/training-graphs.ts";
@@ -92,9 +92,10 @@ test("runs are made smaller, then layers computed again, until an update fits", 
   const sequences = samples.map((sample) => sample.sequences);
   const chosen = (most: number) =>
     chooseRuns(sequences, {
-      ...{ tokens: [1024, 30], recomputed: [0, config.num_hidden_layers], tiles: true, vocabulary: 8192 },
-      limits: (tokens) => runLimits(config, tokens),
-      graph: (recompute, tiled) => trainingModel({ config, recompute, tiled }, supervisedObjective).graph,
+      ...{ recomputed: [0, config.num_hidden_layers], forms: true, vocabulary: 8192 },
+      splits: runSplits(sequences, config, { usual: [1024, 30], larger: [] }),
+      graph: (recompute, attention) =>
+        trainingModel({ config, recompute, attention }, supervisedObjective).graph,
       fits: ({ activations }) => activations <= most,
     });
   const whole = chosen(Number.POSITIVE_INFINITY);

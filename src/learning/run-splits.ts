@@ -1,0 +1,51 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Device } from "../devices/device.ts";
+import type { ModelConfig } from "../models/model-config.ts";
+import type { TokenSequence } from "./batch.ts";
+import { rowCount, runLimits, tokenRuns } from "./token-runs.ts";
+
+/** Tokens of a run, at most, the largest of each first. */
+export interface RunTokens {
+  /** What runs are tried with. */
+  usual: readonly number[];
+  /** What they are where that spares enough. */
+  larger: readonly number[];
+}
+
+/** On the CPU, smaller runs than 1,024 tokens cost little more, below 256 they would. Cards' memory isn't planned: they take what is usual. */
+export function runTokens(device: Device, maxTokensPerRun?: number): RunTokens {
+  if (maxTokensPerRun !== undefined) return { usual: [maxTokensPerRun], larger: [] };
+  return device === "cpu" ? { usual: [1024, 512, 256], larger: [4096, 2048] } : { usual: [1024], larger: [] };
+}
+
+/** Samples in runs. */
+export interface RunSplit {
+  /** Numbers of the samples of each run. */
+  runs: number[][];
+  /** Tokens that they compute in all, times what the size of larger runs costs by itself. */
+  cost: number;
+}
+
+/** So much less must be computed by runs of twice the usual size: they take twice the memory, and caches hold less of them. */
+const costOfTwice = 1.08;
+
+/** The ways to split samples into runs, the cheapest first. Larger runs than usual are cheaper where samples begin with much that is alike. */
+export function runSplits(
+  samples: readonly (readonly TokenSequence[])[],
+  config: ModelConfig,
+  { usual, larger }: RunTokens,
+): RunSplit[] {
+  const splitAt = (tokens: number): RunSplit => {
+    const runs = tokenRuns(samples, runLimits(config, tokens));
+    const computed = runs.map((run) => rowCount(run.flatMap((index) => samples[index]!)));
+    const doublings = Math.log2(Math.max(1, tokens / usual[0]!));
+    return { runs, cost: computed.reduce((sum, count) => sum + count, 0) * costOfTwice ** doublings };
+  };
+  const splits = usual.map(splitAt);
+  const { cost } = splits[0]!;
+  if (costOfTwice * rowCount(samples.flat()) < cost)
+    splits.push(...larger.map(splitAt).filter((split) => split.cost < cost));
+  return splits
+    .filter(({ runs }, at) => !isDeepStrictEqual(runs, splits[at - 1]?.runs))
+    .sort((a, b) => a.cost - b.cost);
+}
