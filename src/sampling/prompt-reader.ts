@@ -14,6 +14,8 @@ interface Reading {
   readonly prompt: readonly number[];
   readonly keys: readonly string[];
   readonly sequences: Sequence[];
+  /** Another prompt that begins alike, and how many tokens of it are to be read first. */
+  readonly after: { reading: Reading; tokens: number } | undefined;
   /** Its row in the cache; −1 before it has one. */
   row: number;
   /** Tokens whose keys and values are known. */
@@ -81,12 +83,30 @@ export function createPromptReader(
   /** In the order in which they came. */
   let readings: Reading[] = [];
 
-  /** Finds what is kept of the prompts that came since the last step. */
+  /** The keys of blocks that may be kept. The last token is always read: what follows it is to be sampled. */
+  const usable = ({ prompt, keys }: Pick<Reading, "prompt" | "keys">) =>
+    keys.slice(0, Math.ceil(prompt.length / kept) - 1);
+
+  /** The prompt that reads the most of what another begins with, if that spares it a run of some length. */
+  const precursor = (prompt: readonly number[], keys: readonly string[]): Reading["after"] => {
+    const own = usable({ prompt, keys });
+    let [best, shared] = [undefined as Reading | undefined, 0];
+    for (const reading of readings) {
+      const common = sharedLength(reading.keys, own);
+      if (common > shared) [best, shared] = [reading, common];
+    }
+    const isWorthIt = (shared - store.find(own).length) * kept >= blockLength;
+    return best && isWorthIt ? { reading: best, tokens: shared * kept } : undefined;
+  };
+
+  const isWaiting = ({ after }: Reading) =>
+    after !== undefined && readings.includes(after.reading) && after.reading.length < after.tokens;
+
+  /** Finds what is kept of the prompts that begin with this step. */
   const begin = (): ReadonlyMap<Reading, KeyValues[]> => {
     const found = new Map<Reading, KeyValues[]>();
-    for (const reading of readings.filter(({ row }) => row < 0)) {
-      // The last token is always read: what follows it is to be sampled.
-      const blocks = store.find(reading.keys.slice(0, Math.ceil(reading.prompt.length / kept) - 1));
+    for (const reading of readings.filter((one) => one.row < 0 && !isWaiting(one))) {
+      const blocks = store.find(usable(reading));
       reading.length = blocks.length * kept;
       found.set(reading, blocks);
     }
@@ -99,13 +119,13 @@ export function createPromptReader(
   const runLength = () =>
     Math.min(tokensPerRun, Math.floor(scoresPerRun / (config.num_attention_heads * longestPrompt())));
 
-  /** The first prompts, as many as a step reads, each with what is next of it. */
-  const take = (most: number): Reading[] => {
+  /** The first of the prompts that have begun, as many as a step reads, each with what is next of it. */
+  const take = (begun: readonly Reading[], most: number): Reading[] => {
     const taken: Reading[] = [];
     const blocks = model.isSplitInvariant ? Math.min(blocksAtOnce, Math.floor(most / blockLength)) : 1;
     const partLength = blockLength * Math.max(1, blocks);
     let room = tokensPerStep;
-    for (const reading of readings) {
+    for (const reading of begun) {
       const { prompt, length } = reading;
       reading.next = prompt.slice(length, length + partLength);
       room -= Math.max(reading.next.length, blockLength);
@@ -115,10 +135,14 @@ export function createPromptReader(
     return taken;
   };
 
-  /** Gives every prompt its row: first those of the runs, in their order. */
-  const arrange = (runs: readonly Reading[][], found: ReadonlyMap<Reading, KeyValues[]>) => {
+  /** Gives every prompt that has begun its row: first those of the runs, in their order. */
+  const arrange = (
+    runs: readonly Reading[][],
+    begun: readonly Reading[],
+    found: ReadonlyMap<Reading, KeyValues[]>,
+  ) => {
     const taken = new Set(runs.flat());
-    const order = [...taken, ...readings.filter((reading) => !taken.has(reading))];
+    const order = [...taken, ...begun.filter((reading) => !taken.has(reading))];
     const padded = new Map(
       runs.flatMap((run) => run.map((reading) => [reading, longest(run.map(({ next }) => next.length))])),
     );
@@ -219,7 +243,8 @@ export function createPromptReader(
       if (same) same.sequences.push(sequence);
       else {
         const keys = blockKeys(origin, trajectory, prompt);
-        readings.push({ prompt, keys, sequences: [sequence], row: -1, length: 0, next: [] });
+        const after = precursor(prompt, keys);
+        readings.push({ prompt, keys, sequences: [sequence], after, row: -1, length: 0, next: [] });
       }
     },
     remove(sequence) {
@@ -232,9 +257,10 @@ export function createPromptReader(
       readings = readings.filter(({ sequences }) => !sequences.every(({ done }) => done));
       if (readings.length === 0) return;
       const found = begin();
+      const begun = readings.filter((reading) => reading.row >= 0 || found.has(reading));
       const most = runLength();
-      const runs = inRuns(take(most), most);
-      arrange(runs, found);
+      const runs = inRuns(take(begun, most), most);
+      arrange(runs, begun, found);
       for (const taken of runs) await read(taken);
       finished(readings.filter(isRead), cache);
       readings = readings.filter((reading) => !isRead(reading));
@@ -270,6 +296,12 @@ function goesWith(reading: Reading, run: readonly Reading[], most: number): bool
     reading.next.length >= 0.75 * first.next.length &&
     (run.length + 1) * first.next.length <= most
   );
+}
+
+/** How many of the first are the same. */
+function sharedLength(a: readonly string[], b: readonly string[]): number {
+  const end = b.findIndex((key, at) => key !== a[at]);
+  return end < 0 ? b.length : end;
 }
 
 function isFresh({ length }: Reading): boolean {
