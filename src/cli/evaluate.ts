@@ -55,23 +55,23 @@ export function registerEvaluate(program: Command): void {
 
 async function evaluate(named: string, { runs, policyVersion, name, ...options }: Options): Promise<void> {
   const reference = runReference(named, runs);
-  const { toolRecordings, json, ...how } = options;
+  const { toolRecordings, json, temporal, ...how } = options;
   const recordings = toolRecordings === undefined ? undefined : runReference(toolRecordings, runs);
   const note = (text: string) => void process.stderr.write(`${text}\n`);
   const onEvent = (event: RunEvent) => {
     if (event.type === "note") note(event.text);
   };
   const versions = policyVersion === undefined ? [undefined] : policyVersion.split(",");
-  for (const version of versions) {
+  const asked = versions.map((version) => {
     const ownName = name === undefined || versions.length === 1 ? name : `${name}-v${version}`;
-    const asked = { ...how, policyVersion: version, name: ownName, recordings, onEvent };
-    const record = await interruptible(
-      (signal) => evaluateRun(reference, { ...asked, signal }),
-      () => note("interrupted"),
-    );
-    if (record === "interrupted") return;
-    process.stdout.write(`${json ? jsonLine(reference.run, record) : textOf(reference.run, record)}\n`);
-  }
+    return { ...how, policyVersion: version, name: ownName, recordings };
+  });
+  const onRecord = (record: EvaluationRecord) =>
+    void process.stdout.write(`${json ? jsonLine(reference.run, record) : textOf(reference.run, record)}\n`);
+  await interruptible(
+    (signal) => evaluateRun(reference, asked, { temporal, onEvent, onRecord, signal }),
+    () => note("interrupted"),
+  );
 }
 
 function jsonLine(run: string, { name, ...result }: EvaluationRecord): string {

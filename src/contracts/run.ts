@@ -23,6 +23,8 @@ export interface EvaluationPlan {
   temperature?: number;
   /** The run whose recorded answers the tools give. */
   toolRecordings?: string;
+  /** Of the queues that its work is on: those of the first evaluation of its session. If absent, its own. */
+  queuePrefix?: string;
 }
 
 /** Held-out accuracy at a policy version. */

@@ -18,42 +18,85 @@ import { readTaskFile } from "../tasks/task-file.ts";
 import { displayPath } from "../validation/place.ts";
 import { refusal } from "../validation/problem.ts";
 import { policyPart } from "../versions/version-parts.ts";
-import { type EvaluateRun, evaluationPlan } from "./evaluation-plan.ts";
-import { serverEvent, telling } from "./events.ts";
+import { type AskedEvaluation, evaluationPlan } from "./evaluation-plan.ts";
+import { serverEvent, type Told, telling } from "./events.ts";
+
+/** Who is told of a run's evaluations, and where they take place. */
+export interface EvaluateRun extends Told {
+  /** Is given each of them as it ends. */
+  onRecord?: (record: EvaluationRecord) => void;
+  temporal?: string | undefined;
+  isGuest?: boolean;
+}
+
+/** An evaluation that is to be done. */
+interface Prepared {
+  plan: EvaluationPlan;
+  settings: RunSettings;
+  workflowId: string;
+  queuePrefix: string;
+}
 
 /**
- * Measures a run's policy on tasks. Throws POLICY_NOT_FOUND, what is wrong with the name or the tasks, EVALUATION_FAILED, what
- * the server or a worker fails with, and INTERRUPTED.
+ * Measures a run's policy on tasks, in one way or several, one after the other in one session: server and workers are started once. What
+ * is recorded is not done again. Throws POLICY_NOT_FOUND, what is wrong with a name or the tasks, EVALUATION_FAILED, what the server or a
+ * worker fails with, and INTERRUPTED.
  */
-export function evaluateRun({ runs, run }: RunReference, options: EvaluateRun): Promise<EvaluationRecord> {
-  const { temporal, isGuest = false } = options;
+export function evaluateRun(
+  { runs, run }: RunReference,
+  asked: readonly AskedEvaluation[],
+  options: EvaluateRun = {},
+): Promise<EvaluationRecord[]> {
+  const { temporal, isGuest = false, onRecord = () => {} } = options;
   return telling(options, async ({ tell, signal }) => {
     const note = (text: string) => tell({ type: "note", text });
     const opened = await openRun(runs, run, ({ notice }) => note(notice));
-    const plan = await evaluationPlan(opened, options);
     const { store } = opened;
-    const recorded = await store.read(evaluationKey(plan.name));
-    if (recorded !== undefined) return recorded;
-    await refuseTasks(opened, plan);
-    await store.record(evaluationPlanKey(plan.name), plan, { flush: true });
-    note(`evaluation ${plan.name}`);
-    const settings = runSettings(await withRecordings(opened.plan, options, note));
-    const workflowId = `${run}/${plan.name}`;
-    const onInterrupt = (session: RunSession) => terminate(session, [workflowId]);
-    const opening = { runs, run, temporal, queuePrefix: `${workflowId}/`, note, isGuest };
-    return withSession({ ...opening, signal, onInterrupt }, async (session) => {
-      tell(serverEvent(session));
-      const result = await evaluateIn(session, settings, plan, workflowId);
-      return (await store.read(evaluationKey(plan.name))) ?? result; // with its numbers by source and tag
-    });
+    const records: EvaluationRecord[] = [];
+    const end = (record: EvaluationRecord) => {
+      records.push(record);
+      onRecord(record);
+    };
+    /** The first that is not recorded, for the queues of a session unless it has begun on others. */
+    const next = async (sessionPrefix?: string): Promise<Prepared | undefined> => {
+      for (;;) {
+        const one = asked[records.length];
+        if (one === undefined) return undefined;
+        const plan = await evaluationPlan(opened, one, sessionPrefix);
+        const recorded = await store.read(evaluationKey(plan.name));
+        if (recorded !== undefined) {
+          end(recorded);
+          continue;
+        }
+        await refuseTasks(opened, plan);
+        await store.record(evaluationPlanKey(plan.name), plan, { flush: true });
+        note(`evaluation ${plan.name}`);
+        const settings = runSettings(await withRecordings(opened.plan, one, note));
+        const workflowId = `${run}/${plan.name}`;
+        return { plan, settings, workflowId, queuePrefix: plan.queuePrefix ?? `${workflowId}/` };
+      }
+    };
+    let current = await next();
+    while (current !== undefined) {
+      const { queuePrefix } = current;
+      const onInterrupt = (session: RunSession) => terminate(session, current ? [current.workflowId] : []);
+      const opening = { runs, run, temporal, queuePrefix, note, isGuest };
+      await withSession({ ...opening, signal, onInterrupt }, async (session) => {
+        tell(serverEvent(session));
+        while (current?.queuePrefix === queuePrefix) {
+          const result = await evaluateIn(session, current);
+          end((await store.read(evaluationKey(result.name))) ?? result); // with its numbers by source and tag
+          current = await next(queuePrefix);
+        }
+      });
+    }
+    return records;
   });
 }
 
 async function evaluateIn(
   session: RunSession,
-  settings: RunSettings,
-  plan: EvaluationPlan,
-  workflowId: string,
+  { plan, settings, workflowId }: Prepared,
 ): Promise<EvaluationRecord> {
   const { client, queues, run } = session;
   const input: EvaluationInput = { run, plan, settings, queues };
@@ -90,7 +133,7 @@ async function refuseTasks(
 /** The run's plan, its tools answered from another run. Throws RUN_NOT_FOUND. */
 async function withRecordings(
   plan: Plan,
-  { recordings }: EvaluateRun,
+  { recordings }: AskedEvaluation,
   note: (text: string) => void,
 ): Promise<Plan> {
   if (recordings === undefined) return plan;

@@ -8,10 +8,9 @@ import type { RunReference } from "../runs/run-reference.ts";
 import { evaluationPlanKey } from "../store/keys.ts";
 import { readTaskFile } from "../tasks/task-file.ts";
 import { hasVersion, newestVersion } from "../versions/newest-version.ts";
-import type { Told } from "./events.ts";
 
 /** How a policy is measured. */
-export interface EvaluateRun extends Told {
+export interface AskedEvaluation {
   /** JSON lines of tasks; default: the pipeline's validation set. */
   tasks?: string | undefined;
   /** Only the first tasks. */
@@ -28,21 +27,24 @@ export interface EvaluateRun extends Told {
   temperature?: number | undefined;
   /** What it is called; default: by policy version and time. The same name again goes on with it, or gives what it recorded. */
   name?: string | undefined;
-  temporal?: string | undefined;
-  isGuest?: boolean;
 }
 
 /**
- * What an evaluation does. One that has begun under its name goes on as it began. Throws POLICY_NOT_FOUND,
+ * What an evaluation does, on queues of a prefix or of its own. One that has begun under its name goes on as it began, and where. Throws POLICY_NOT_FOUND,
  * EVALUATION_NAME_INVALID, EVALUATION_SAMPLES_ALIKE, EVALUATION_DIFFERS, and what is wrong with the file of tasks.
  */
-export async function evaluationPlan(run: OpenRun, options: EvaluateRun): Promise<EvaluationPlan> {
+export async function evaluationPlan(
+  run: OpenRun,
+  options: AskedEvaluation,
+  queuePrefix?: string,
+): Promise<EvaluationPlan> {
   const { tasks, limit, tools = true, samples = 1, recordings } = options;
   const name = options.name === undefined ? undefined : stageNamed(options.name);
   const begun = name === undefined ? undefined : await run.store.read(evaluationPlanKey(name));
   const policyVersion = await versionAsked(run, options.policyVersion, begun?.policyVersion);
   const temperature = options.temperature ?? (samples > 1 ? run.plan.rollout.temperature : 0);
   if (samples > 1 && temperature === 0) throw new EverturnError("EVALUATION_SAMPLES_ALIKE", { samples });
+  const prefix = begun === undefined ? queuePrefix : begun.queuePrefix;
   const plan: EvaluationPlan = {
     name: name ?? namedByTime(policyVersion, tools),
     step: 0,
@@ -50,6 +52,7 @@ export async function evaluationPlan(run: OpenRun, options: EvaluateRun): Promis
     ...(tasks === undefined ? {} : { taskFile: resolve(tasks), taskFileSha256: await digestOf(tasks) }),
     ...(limit === undefined ? {} : { tasks: limit }),
     ...(recordings === undefined ? {} : { toolRecordings: recordings.run }),
+    ...(prefix === undefined ? {} : { queuePrefix: prefix }),
   };
   const differences = begun === undefined ? [] : differencesOf(begun, plan);
   if (differences.length === 0) return plan;
@@ -61,7 +64,7 @@ export async function evaluationPlan(run: OpenRun, options: EvaluateRun): Promis
 
 async function versionAsked(
   run: OpenRun,
-  asked: EvaluateRun["policyVersion"],
+  asked: AskedEvaluation["policyVersion"],
   begun: number | undefined,
 ): Promise<number> {
   const version =

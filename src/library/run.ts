@@ -161,7 +161,10 @@ function runAt(reference: RunReference, onNotice: (text: string) => void = () =>
       known(async () => {
         const { evaluateRun } = await import("./evaluate-run.ts");
         const recordings = toolRecordings === undefined ? undefined : runReference(toolRecordings, runs);
-        return evaluateRun(reference, { ...how, recordings, isGuest: true });
+        const { onEvent, signal, temporal, ...asked } = how;
+        const told = { onEvent, signal, temporal, isGuest: true };
+        const [record] = await evaluateRun(reference, [{ ...asked, recordings }], told);
+        return record!;
       }),
     steps: (after) => read(({ store }) => recordedSteps(store, after)),
     evaluations: () => read(evaluationsOf),

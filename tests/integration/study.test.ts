@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
 import type { JobResult } from "../../src/studies/study-results.ts";
@@ -51,16 +51,23 @@ test("a study one of whose runs is lost makes it again, killed in the run and in
   inRun.killGroup();
   await inRun.end();
   const inEvaluation = study();
-  const drawn = join(lost, "trajectories", "evaluation-held-out-v0", "task-00003");
+  // The second of a session, on the queues of the first, which is recorded.
+  const drawn = join(lost, "trajectories", "evaluation-held-out-newest", "task-00003");
   await vi.waitUntil(() => existsSync(drawn), waiting);
   inEvaluation.killGroup();
   await inEvaluation.end();
-  const evaluated = join(lost, "evaluations", "evaluation-held-out-v0.json");
-  expect(existsSync(evaluated), "it was killed before it had ended").toBe(false);
+  const evaluated = (version: string) =>
+    existsSync(join(lost, "evaluations", `evaluation-held-out-${version}.json`));
+  expect(evaluated("v0")).toBe(true);
+  expect(evaluated("newest"), "it was killed before it had ended").toBe(false);
   const last = study();
   expect(await ended(last)).toEqual(first);
   expect(last.stderr()).toContain("job 1/5 data: ");
   expect(last.stderr()).toMatch(/job 3\/5 rl: first-rl-1 has ended\n/);
+  const second = join(runs, "first-rl-2", "evaluation-plans", "evaluation-held-out-newest.json");
+  expect(JSON.parse(readFileSync(second, "utf8"))).toMatchObject({
+    value: { queuePrefix: "first-rl-2/evaluation-held-out-v0/" },
+  });
 
   const printed = startWith({ NAME: "first" }, "study", file, "--runs", runs, "--table");
   const { stdout } = await printed.end();

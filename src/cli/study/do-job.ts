@@ -112,13 +112,14 @@ async function evaluateAll(
   const { tasks, limit, samples, temperature, tools } = job;
   for (const { number } of runsOf(trained)) {
     const run = runId(study.name, job.evaluate, trained, number);
-    for (const [version, evaluation] of evaluationNames(name, job)) {
-      tell(`${run}, policy version ${version}`);
+    const versions = evaluationNames(name, job);
+    tell(`${run}, policy versions ${versions.map(([version]) => version).join(", ")}`);
+    const asked = versions.map(([version, evaluation]) => {
       const policyVersion = version === "newest" ? undefined : version;
-      const how = { tasks, limit, samples, temperature, tools, policyVersion, name: evaluation, temporal };
-      const record = await interruptible((signal) => evaluateRun({ runs, run }, { ...how, signal }));
-      if (record === "interrupted") return "interrupted";
-    }
+      return { tasks, limit, samples, temperature, tools, policyVersion, name: evaluation };
+    });
+    const ended = await interruptible((signal) => evaluateRun({ runs, run }, asked, { temporal, signal }));
+    if (ended === "interrupted") return "interrupted";
   }
   return "done";
 }
