@@ -1,10 +1,10 @@
+import type { AttentionForm } from "../models/decoder.ts";
 import type { ModelConfig } from "../models/model-config.ts";
 import type { DeviceTensor, Session, Tensor } from "../onnx/session.ts";
-import { tileSize } from "../onnx/tiled-attention.ts";
 import { batchFeeds, batchSequences, type TokenSequence } from "./batch.ts";
 import { actionCount } from "./objective.ts";
 import { type RunTokens, runSplits } from "./run-splits.ts";
-import { wantsTiles } from "./token-runs.ts";
+import { lengthStep, wantsTiles } from "./token-runs.ts";
 
 /** What a model says of the action tokens of one sequence, in order. */
 export interface ActionScores {
@@ -17,8 +17,8 @@ export interface ActionScores {
 /** A scoring model at work. */
 export interface Scoring {
   config: ModelConfig;
-  /** The model's session, for attention in one piece or in tiles. */
-  session(tiled: boolean): Promise<Session>;
+  /** The model's session for a form of attention; without gradients it is in tiles or "kept". */
+  session(form: AttentionForm): Promise<Session>;
   /** What the model reads beside the batch. */
   parameters: Readonly<Record<string, Tensor | DeviceTensor>>;
   /** Whether long sequences are attended in tiles. */
@@ -38,9 +38,9 @@ export async function scoreActions(
   const samples = sequences.map((sequence) => [sequence]);
   for (const run of runSplits(samples, config, tokens)[0]!.runs) {
     const part = run.map((index) => sequences[index]!);
-    const tiled = tiles && wantsTiles(part);
-    const batch = batchSequences(part, config, tiled ? tileSize : 1);
-    const { run: runModel } = await session(tiled);
+    const form = tiles && wantsTiles(part) ? "tiled" : "kept";
+    const batch = batchSequences(part, config, lengthStep(form));
+    const { run: runModel } = await session(form);
     const outputs = await runModel({ ...parameters, ...batchFeeds(batch, temperature) });
     let start = 0;
     for (const index of run) {

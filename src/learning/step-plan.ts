@@ -4,7 +4,7 @@ import { peakBytes } from "../onnx/peak-memory.ts";
 import { tileSize } from "../onnx/tiled-attention.ts";
 import { lossLength, rowsOf, type TokenSequence } from "./batch.ts";
 import type { RunSplit } from "./run-splits.ts";
-import { attentionForms } from "./token-runs.ts";
+import { attentionForms, lengthStep } from "./token-runs.ts";
 
 /** What an update will hold at once, by part, in bytes; how it is split, and what is computed again to fit. */
 export interface StepPlan {
@@ -117,7 +117,7 @@ function measured(
     : runs.map((): AttentionForm => "kept");
   const sized = parts.map((part, number) => {
     const form = forms[number]!;
-    return { form, sizes: runSizes(part, form === "tiled" ? tileSize : 1) };
+    return { form, sizes: runSizes(part, lengthStep(form)) };
   });
   const most = (key: "rows" | "actions" | "length") =>
     sized.reduce((largest, one) => (one.sizes[key] > largest.sizes[key] ? one : largest));

@@ -1,5 +1,6 @@
 import type { AttentionForm } from "../models/decoder.ts";
 import type { ModelConfig } from "../models/model-config.ts";
+import { tileSize } from "../onnx/tiled-attention.ts";
 import { createRowNumbers, lossLength, type TokenSequence } from "./batch.ts";
 import { byGroup } from "./group-advantages.ts";
 
@@ -103,6 +104,11 @@ const [longestKept, longestWhole] = [512, 1024];
 export function attentionForms(runs: readonly (readonly TokenSequence[])[]): AttentionForm[] {
   const whole = Math.max(...runs.map(longestLength)) > longestKept ? "again" : "kept";
   return runs.map((sequences) => (wantsTiles(sequences) ? "tiled" : whole));
+}
+
+/** What sequences are padded to a multiple of in attention of this form. */
+export function lengthStep(form: AttentionForm): number {
+  return form === "tiled" ? tileSize : 1;
 }
 
 /** Whether the sequences of a run are so long that attention should go tile by tile. */

@@ -5,7 +5,6 @@ import { createLendingSession } from "../onnx/lending-session.ts";
 import { runtimeFunctions } from "../onnx/runtime-functions.ts";
 import { createSession, type DeviceTensor, type Session } from "../onnx/session.ts";
 import type { Precision, Target } from "../onnx/target.ts";
-import { tileSize } from "../onnx/tiled-attention.ts";
 import { createUsage } from "../onnx/usage.ts";
 import { createAdamW } from "./adamw.ts";
 import { batchFeeds, batchSequences, checkSequences } from "./batch.ts";
@@ -17,7 +16,7 @@ import { runTokens } from "./run-splits.ts";
 import { scoreActions } from "./score-actions.ts";
 import { createStepPlanner, type PlannerOptions } from "./step-planner.ts";
 import { sumRuns } from "./summed-runs.ts";
-import { wantsTiles } from "./token-runs.ts";
+import { lengthStep, wantsTiles } from "./token-runs.ts";
 import { trainOnCard } from "./trained-on-card.ts";
 import { checkReference, checkTrainerState, parametersOf, type TrainerState } from "./trainer-state.ts";
 import {
@@ -101,12 +100,12 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
   const card = once(async () => (device === "webgpu" ? await trainOnCard(state, options) : undefined));
   /** A loop's turns begin on the processor: cards take attention in one piece. */
   const tiles = device === "cpu";
-  const policy = remembered((tiled: boolean) =>
-    open(scoringModel({ ...trained, ...tilesIf(tiled) }, { values: true }, target)),
+  const policy = remembered((attention: AttentionForm) =>
+    open(scoringModel({ ...trained, attention }, { values: true }, target)),
   );
   const reference = once(() => referenceWeights(options));
-  const references = remembered(async (tiled: boolean) => {
-    const model = { config, ...tilesIf(tiled), ...frozen, ...(lora && (await reference.get()) && { lora }) };
+  const references = remembered(async (attention: AttentionForm) => {
+    const model = { config, attention, ...frozen, ...(lora && (await reference.get()) && { lora }) };
     return open(scoringModel(model, { values: false }, target));
   });
   const trainingForms = (objective: Objective) => {
@@ -132,9 +131,9 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
             ...state.weights,
             ...((await reference.get()) ?? onCard ?? []),
           ]);
-      const { model } = await opened.get(tiles && wantsTiles(sequences));
+      const { model } = await opened.get(tiles && wantsTiles(sequences) ? "tiled" : "kept");
       const parameters = select(found, model.reads);
-      const session = async (tiled: boolean) => (await opened.get(tiled)).session;
+      const session = async (form: AttentionForm) => (await opened.get(form)).session;
       const gives = { values: isPolicy, logProbabilities: model.logProbabilities };
       const scoring = { config, session, tiles, ...gives, temperature, tokens, parameters };
       return scoreActions(scoring, sequences);
@@ -160,7 +159,7 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
         for (const { run, part, form } of runs) {
           const { model, session } = await forms.open(chosen.recomputed, form);
           const sequences = part.flatMap((sample) => sample.sequences);
-          const batch = batchSequences(sequences, config, form === "tiled" ? tileSize : 1);
+          const batch = batchSequences(sequences, config, lengthStep(form));
           const given = objectiveFeeds(objective, part, scalars);
           const feeds = { ...parameters, ...batchFeeds(batch, temperature), ...given, ...scaling };
           const outputs = await session.run(feeds);
@@ -195,10 +194,6 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
     settle: () => usage.during(async () => (await card.made())?.read()),
     close: () => usage.end(free),
   };
-}
-
-function tilesIf(tiled: boolean): Pick<TrainedModel, "attention"> {
-  return tiled ? { attention: "tiled" } : {};
 }
 
 async function referenceWeights(

@@ -95,8 +95,8 @@ export function createPromptReader(
       const common = sharedLength(reading.keys, own);
       if (common > shared) [best, shared] = [reading, common];
     }
-    const isWorthIt = (shared - store.find(own).length) * kept >= blockLength;
-    return best && isWorthIt ? { reading: best, tokens: shared * kept } : undefined;
+    const isWorthIt = () => (shared - store.find(own).length) * kept >= blockLength;
+    return best && isWorthIt() ? { reading: best, tokens: shared * kept } : undefined;
   };
 
   const isWaiting = ({ after }: Reading) =>

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "vitest";
 import type { CachedDecoder, DecoderRun } from "../../../src/models/cached-decoder.ts";
 import { createCachedDecoder } from "../../../src/models/create-cached-decoder.ts";
-import { type ModelConfig, modelConfig } from "../../../src/models/model-config.ts";
+import type { ModelConfig } from "../../../src/models/model-config.ts";
 import { randomModelWeights } from "../../../src/models/model-weights.ts";
 import { createBatch } from "../../../src/sampling/batch.ts";
 import { bytesOfPosition } from "../../../src/sampling/memory-check.ts";
@@ -10,18 +10,8 @@ import { createSampler, type Sampler } from "../../../src/sampling/sampler.ts";
 import { createSequence, type Sample, type SampleRequest } from "../../../src/sampling/sequence.ts";
 import type { TokenConstraint } from "../../../src/sampling/token-constraint.ts";
 import { modelFolder } from "./policy-folders.ts";
+import { config } from "./small-config.ts";
 
-const config = modelConfig({
-  vocab_size: 50,
-  hidden_size: 32,
-  num_hidden_layers: 2,
-  num_attention_heads: 4,
-  num_key_value_heads: 2,
-  head_dim: 16,
-  intermediate_size: 48,
-  max_position_embeddings: 1024,
-  initializer_range: 0.3,
-});
 const opened: { close(): Promise<void> }[] = [];
 afterAll(async () => {
   for (const each of opened) await each.close();

@@ -1,25 +1,13 @@
 import { expect, test } from "vitest";
 import type { CachedDecoder } from "../../../src/models/cached-decoder.ts";
 import { createCachedDecoder } from "../../../src/models/create-cached-decoder.ts";
-import { modelConfig } from "../../../src/models/model-config.ts";
 import { randomModelWeights } from "../../../src/models/model-weights.ts";
 import { weightSources } from "../../../src/models/weight-sources.ts";
 import { createPrefixStore } from "../../../src/sampling/prefix-store.ts";
 import { createPromptReader } from "../../../src/sampling/prompt-reader.ts";
 import { createSequence, type Sample } from "../../../src/sampling/sequence.ts";
 import { modelFolder } from "./policy-folders.ts";
-
-const config = modelConfig({
-  vocab_size: 50,
-  hidden_size: 32,
-  num_hidden_layers: 2,
-  num_attention_heads: 4,
-  num_key_value_heads: 2,
-  head_dim: 16,
-  intermediate_size: 48,
-  max_position_embeddings: 1024,
-  initializer_range: 0.3,
-});
+import { config } from "./small-config.ts";
 
 async function opened(): Promise<CachedDecoder> {
   const folder = await modelFolder(config, randomModelWeights(config, 3));
