@@ -1,7 +1,7 @@
 // A LoRA step of 8 × 512 tokens at the shapes and vocabularies of real models, side by side with PyTorch and PEFT with
 // gradient checkpointing: peak of the process and time, each side in a process of its own, in turns.
 // node benchmarks/sizes.ts --python venv/bin/python [--shapes qwen-0.5b,llama-1b,qwen-1.5b] [--bases int8] (of ours:
-//   float32, int8, int4) [--peers float32,bfloat16] [--rows 8 --tokens 512] [--memory MB] (for ours; default: its bar)
+//   float32, bfloat16, int8, int4) [--peers float32,bfloat16] [--rows 8 --tokens 512] [--memory MB] (for ours; default: its bar)
 //   [--rounds 1] [--updates 1] [--warm 0] [--threads 2] [--json]
 import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";

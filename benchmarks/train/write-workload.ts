@@ -1,5 +1,5 @@
 // Writes what sizes.ts trains on, in a process of its own, so that a model's memory goes with it.
-// Arguments: folder, shape, bases (float32, int8, int4: a folder each inside), trajectories and tokens of each (or nothing).
+// Arguments: folder, shape, bases (float32, bfloat16, int8, int4: a folder each inside), trajectories and tokens of each (or nothing).
 import { mkdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { quantizationOf, quantizeWeights } from "../../src/models/quantize.ts";
@@ -16,16 +16,17 @@ const float32 = join(folder, "float32");
 const size = rows && tokens ? ([Number(rows), Number(tokens)] as const) : undefined;
 await writeWorkload(float32, shape, true, { real: true, ...(size && { size }) });
 for (const base of bases.split(",")) {
-  const quantization = quantizationOf(base);
-  if (!quantization) continue;
+  if (base === "float32") continue;
   const own = join(folder, base);
   await mkdir(own);
   for (const name of ["config.json", "batch.json", "lora.json", "adapter.safetensors"])
     await symlink(join(float32, name), join(own, name));
   const weights = await readSafetensors(join(float32, "model.safetensors"));
-  const { tensors, quantized } = await quantizeWeights(weights, quantization);
-  await writeSafetensors(
-    join(own, "model.safetensors"),
-    new Map([...tensors, ...quantizedTensors(quantized)]),
-  );
+  const quantization = quantizationOf(base);
+  const file = join(own, "model.safetensors");
+  if (quantization) {
+    const { tensors, quantized } = await quantizeWeights(weights, quantization);
+    await writeSafetensors(file, new Map([...tensors, ...quantizedTensors(quantized)]));
+  } else if (base === "bfloat16") await writeSafetensors(file, weights, { dtype: "BF16" });
+  else throw new Error(`there is no base ${base}`);
 }

@@ -30,7 +30,11 @@ const plugin: TrainerPlugin = {
       config: await readModelConfig(join(folders.initial, "config.json")),
       ...(lora !== undefined && { lora }),
     };
-    const { reference, base, ...policy } = await readPolicy(folders, model.lora);
+    const { reference, base, ...policy } = await readPolicy(
+      folders,
+      model.lora,
+      device === "cpu" && precision === "float32",
+    );
     const state =
       folders.state === undefined
         ? startingState(model, policy, seed, config.optimizerBits)

@@ -17,7 +17,7 @@ import {
 /** The policy that a trainer starts from. With LoRA the weights are version 0's. */
 interface StartingPolicy {
   weights: Map<string, Tensor>;
-  /** Those of version 0 that are quantized. */
+  /** Those of version 0 that stay in their files. */
   base?: FrozenBase;
   /** Of a version that was trained with LoRA; else empty. */
   adapter: Map<string, Tensor>;
@@ -25,9 +25,11 @@ interface StartingPolicy {
   reference?: () => Promise<ReadonlyMap<string, Tensor>>;
 }
 
+/** Reads it. Where all is computed in float32 on the CPU, a large base of half precision stays as it is. */
 export async function readPolicy(
   { initial, policy, reference }: TrainerFolders,
   lora: LoraSettings | undefined,
+  isOnCpu: boolean,
 ): Promise<StartingPolicy> {
   if (lora === undefined) {
     const weights = await readWeights(policy);
@@ -39,7 +41,7 @@ export async function readPolicy(
   }
   const adapterIn = async (folder: string) => (await readAdapter(folder)).tensors;
   return {
-    ...(await readFrozenWeights(initial)),
+    ...(await readFrozenWeights(initial, isOnCpu ? undefined : Number.POSITIVE_INFINITY)),
     adapter: hasAdapter(policy) ? await adapterIn(policy) : new Map(),
     ...(reference !== undefined && hasAdapter(reference) && { reference: () => adapterIn(reference) }),
   };

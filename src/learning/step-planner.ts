@@ -1,6 +1,7 @@
 import type { Device } from "../devices/device.ts";
 import type { AttentionForm } from "../models/decoder.ts";
 import type { FrozenBase } from "../models/weight-sources.ts";
+import { frozenBytes } from "../onnx/frozen-matrix.ts";
 import type { Graph } from "../onnx/graph.ts";
 import { createMemoryRoom } from "./memory-room.ts";
 import type { TrainingSample } from "./objective.ts";
@@ -52,7 +53,7 @@ export function createStepPlanner(options: PlannerOptions, state: TrainerState):
     const states = other ? [state, other] : [state];
     const tensors = new Set(states.flatMap((one) => [...parametersOf(one).values()].map(({ data }) => data)));
     return {
-      weights: byteLength([...tensors].map((data) => ({ data }))) + quantizedBytes(base),
+      weights: byteLength([...tensors].map((data) => ({ data }))) + mappedBytes(base),
       optimizer: byteLength(states.flatMap(({ optimizer }) => [...optimizer.values()])),
     };
   };
@@ -105,11 +106,8 @@ export function createStepPlanner(options: PlannerOptions, state: TrainerState):
   };
 }
 
-function quantizedBytes(base: FrozenBase | undefined): number {
-  return [...(base?.quantized.values() ?? [])].reduce((total, { shape, bits, block, minimums }) => {
-    const [out = 0, input = 0] = shape;
-    return total + out * input * (bits / 8 + (minimums ? 8 : 4) / block);
-  }, 0);
+function mappedBytes(base: FrozenBase | undefined): number {
+  return [...(base?.frozen.values() ?? [])].reduce((total, matrix) => total + frozenBytes(matrix), 0);
 }
 
 function byteLength(tensors: Iterable<{ data: ArrayBufferView }>): number {

@@ -11,7 +11,7 @@ import { type TrainedModel, trainedWeightShapes, valueHeadShapes } from "./train
 
 /** All that a trainer needs to go on exactly where it was. */
 export interface TrainerState {
-  /** By Hugging Face's names, but for quantized ones. With an adapter they stay as they are. */
+  /** By Hugging Face's names, but for frozen ones in their files. With an adapter they stay as they are. */
   weights: Map<string, Tensor>;
   /** LoRA's matrices, by PEFT's names without their prefix; empty where all weights are trained. */
   adapter: Map<string, Tensor>;
@@ -71,7 +71,7 @@ export function checkTrainerState(model: TrainedModel, state: TrainerState): voi
   const { config, lora, base } = model;
   const own = trainedWeightShapes(model);
   const notWanted = [...modelWeightShapes(config)].filter(([name]) => !own.has(name));
-  const elsewhere = new Map<string, { shape: readonly number[] }>(base?.quantized);
+  const elsewhere = new Map<string, { shape: readonly number[] }>(base?.frozen);
   for (const [name, shape] of notWanted) elsewhere.set(name, { shape });
   checkModelWeights(config, state.weights, elsewhere);
   const adapter = lora ? adapterShapes(config, lora) : new Map<string, number[]>();

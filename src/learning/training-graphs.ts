@@ -23,7 +23,7 @@ import { type Objective, objectiveInputShapes, type PolicyOutputs } from "./obje
 export interface TrainedModel {
   config: ModelConfig;
   lora?: LoraSettings;
-  /** Matrices that are kept in few bits, under an adapter. */
+  /** Matrices that are kept in few bits or half precision, under an adapter. */
   base?: FrozenBase;
   /** Whether it is a critic: it gives values, and has no language-model head. */
   critic?: boolean;
@@ -84,14 +84,14 @@ function policyGraph(
 ): PolicyGraph {
   const { config, lora, base, critic, recompute, attention = "kept" } = trained;
   const graph = createGraph();
-  const isFed = ([name]: [string, unknown]) => !base?.quantized.has(name);
+  const isFed = ([name]: [string, unknown]) => !base?.frozen.has(name);
   const weights = weightInputs(graph, new Map([...trainedWeightShapes(trained)].filter(isFed)));
   const matrices = lora && weightInputs(graph, adapterShapes(config, lora));
   const valueHead = weightInputs(graph, wants.values ? valueHeadShapes(config) : new Map());
   const model = {
     config,
     weights,
-    ...(base && { quantized: base.quantized }),
+    ...(base && { frozen: base.frozen }),
     tables: rotaryTables(graph, config),
     ...(lora && matrices && { adapter: decoderAdapter(lora, matrices) }),
   };

@@ -81,7 +81,7 @@ export function decodingModel(
   return {
     config,
     weights: new Map([...tensors].map(([name, tensor]) => [name, constant(tensor)])),
-    ...(quantized && { quantized }),
+    ...(quantized && { frozen: quantized }),
     ...(activations && { activations }),
     tables,
     inference: true,

@@ -49,9 +49,12 @@ export async function readModelWeights(folder: string): Promise<ModelWeights> {
   return { tensors, quantized };
 }
 
-/** Those that are not quantized, alone. */
-export async function readPlainWeights(folder: string): Promise<Map<string, Tensor>> {
-  const found = await readFiles(folder, isQuantizedPart);
+/** Those that are not quantized, nor frozen elsewhere, alone. */
+export async function readPlainWeights(
+  folder: string,
+  isElsewhere: (name: string) => boolean,
+): Promise<Map<string, Tensor>> {
+  const found = await readFiles(folder, (name) => isQuantizedPart(name) || isElsewhere(name));
   return onlyFloats(folder, found);
 }
 

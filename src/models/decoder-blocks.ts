@@ -1,11 +1,10 @@
-import { gatherQuantized } from "../onnx/dequantize.ts";
 import { type Dimension, product } from "../onnx/dimensions.ts";
 import { add, mul, softCap } from "../onnx/elementwise.ts";
+import { type FrozenMatrix, frozenLinear, gatherFrozen } from "../onnx/frozen-matrix.ts";
 import { type FloatValue, graphError, type IntValue, type Value } from "../onnx/graph.ts";
 import { gather } from "../onnx/indexing.ts";
 import { gemm, linear } from "../onnx/linear-algebra.ts";
-import type { QuantizedMatrix } from "../onnx/quantized-matrix.ts";
-import { type Activations, frozenLinear, quantizedLinear, roundedLinear } from "../onnx/quantized-product.ts";
+import { type Activations, quantizedLinear, roundedLinear } from "../onnx/quantized-product.ts";
 import { fusedRmsNorm, rmsNorm } from "../onnx/rms-norm.ts";
 import { rotaryEmbedding } from "../onnx/rotary-embedding.ts";
 import { columns, reshape } from "../onnx/shaping.ts";
@@ -18,8 +17,8 @@ import type { LayerRotations } from "./rotary-tables.ts";
 export interface DecoderModel {
   config: ModelConfig;
   weights: ReadonlyMap<string, FloatValue>;
-  /** Matrices that are frozen in few bits; they are not among the weights. */
-  quantized?: ReadonlyMap<string, QuantizedMatrix>;
+  /** Matrices that are frozen, in few bits or (not for inference) half precision; they are not among the weights. */
+  frozen?: ReadonlyMap<string, FrozenMatrix>;
   /** What rows are as quantized matrices are multiplied by them. Default "float32". */
   activations?: Activations;
   tables: LayerRotations;
@@ -57,8 +56,8 @@ export function weightOf(model: DecoderModel, name: string): FloatValue {
 export function embedTokens(model: DecoderModel, tokens: IntValue | Value<"int32">): FloatValue {
   const { model_type, hidden_size } = model.config;
   const name = "model.embed_tokens.weight";
-  const quantized = model.quantized?.get(name);
-  const embedded = quantized ? gatherQuantized(quantized, tokens) : gather(weightOf(model, name), tokens);
+  const frozen = model.frozen?.get(name);
+  const embedded = frozen ? gatherFrozen(frozen, tokens) : gather(weightOf(model, name), tokens);
   return families[model_type].gemmaScaling ? mul(embedded, Math.sqrt(hidden_size)) : embedded;
 }
 
@@ -124,10 +123,10 @@ export function projection(model: DecoderModel, x: FloatValue, module: string): 
 
 /** The product of rows with a weight, by the way that its numbers are kept in. */
 function multiply(model: DecoderModel, x: FloatValue, name: string, bias?: FloatValue): FloatValue {
-  const quantized = model.quantized?.get(name);
-  if (!quantized) return linear(x, weightOf(model, name), bias);
-  if (model.inference && model.activations === "int8") return roundedLinear(x, quantized, bias);
-  return model.inference ? quantizedLinear(x, quantized, bias) : frozenLinear(x, quantized, bias);
+  const frozen = model.frozen?.get(name);
+  if (!frozen) return linear(x, weightOf(model, name), bias);
+  if (!model.inference || !("bits" in frozen)) return frozenLinear(x, frozen, bias);
+  return model.activations === "int8" ? roundedLinear(x, frozen, bias) : quantizedLinear(x, frozen, bias);
 }
 
 /** The output of a linear map with what its adapter adds. */
@@ -172,9 +171,9 @@ export function finalNorm(model: DecoderModel, hidden: FloatValue): FloatValue {
 }
 
 /** What makes logits of normed rows, [vocabulary, hidden]: a weight of its own, or that of the embeddings. */
-export function headWeight(model: DecoderModel): FloatValue | QuantizedMatrix {
+export function headWeight(model: DecoderModel): FloatValue | FrozenMatrix {
   const name = headName(model.config);
-  return model.quantized?.get(name) ?? weightOf(model, name);
+  return model.frozen?.get(name) ?? weightOf(model, name);
 }
 
 function headName({ tie_word_embeddings: isTied }: ModelConfig): string {

@@ -1,5 +1,6 @@
 import { open } from "node:fs/promises";
 import { join } from "node:path";
+import { type FrozenMatrix, frozenBytes, type HalfMatrix } from "../onnx/frozen-matrix.ts";
 import type { QuantizedMatrix } from "../onnx/quantized-matrix.ts";
 import { readPlainWeights, readWeights, weightFiles } from "./checkpoint.ts";
 import type { FloatType } from "./float-types.ts";
@@ -22,11 +23,11 @@ export interface WeightSources {
   readonly quantized?: ReadonlyMap<string, QuantizedMatrix>;
 }
 
-/** The quantized matrices of a model, which are never trained. */
+/** Matrices of a model that are never trained, quantized or of half precision. */
 export interface FrozenBase {
   /** Where those lie that are not in memory. */
   readonly folder?: string;
-  readonly quantized: ReadonlyMap<string, QuantizedMatrix>;
+  readonly frozen: ReadonlyMap<string, FrozenMatrix>;
 }
 
 /** What all tensors of a model's folder are stored as; F32 where they differ. Throws what `readWeights` throws. */
@@ -86,15 +87,32 @@ export async function quantizedBytes(folder: string): Promise<number | undefined
   return [...stored.keys()].some(isQuantizedPart) ? sizeOf(stored.values()) : undefined;
 }
 
+/** A base of half precision below so many bytes is faster as float32, and small. */
+const smallBase = 512 * 2 ** 20;
+
 /**
  * The weights of a model's folder, for an adapter to be trained over: in memory, but for quantized matrices, which stay in
- * their files. Throws what `readWeights` throws.
+ * their files, and those of half precision, if they have `mappedFrom` bytes together. Throws what `readWeights` throws.
  */
 export async function readFrozenWeights(
   folder: string,
+  mappedFrom = smallBase,
 ): Promise<{ weights: Map<string, Tensor>; base?: FrozenBase }> {
-  const { quantized, ...sources } = await weightSources(folder);
-  if (!quantized?.size) return { weights: await readWeights(folder) };
-  const base = { quantized, ...(sources.folder !== undefined && { folder: sources.folder }) };
-  return { weights: await readPlainWeights(folder), base };
+  const stored = new Map(await storedTensors(folder));
+  const quantized = takeQuantized(stored);
+  const halves = halfMatrices(stored);
+  const bytes = [...halves.values()].reduce((total, matrix) => total + frozenBytes(matrix), 0);
+  const frozen = new Map<string, FrozenMatrix>([...quantized, ...(bytes >= mappedFrom ? halves : [])]);
+  if (frozen.size === 0) return { weights: await readWeights(folder) };
+  const weights = await readPlainWeights(folder, (name) => frozen.has(name));
+  return { weights, base: { folder, frozen } };
+}
+
+function halfMatrices(stored: ReadonlyMap<string, FileTensor>): Map<string, HalfMatrix> {
+  const halves = new Map<string, HalfMatrix>();
+  for (const [name, { dtype, shape, file, offset }] of stored) {
+    if ((dtype !== "F16" && dtype !== "BF16") || shape.length !== 2) continue;
+    halves.set(name, { shape, type: dtype === "F16" ? "float16" : "bfloat16", values: { file, offset } });
+  }
+  return halves;
 }

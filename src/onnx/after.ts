@@ -1,4 +1,4 @@
-import { type FloatValue, graphError, type IntValue } from "./graph.ts";
+import { type DataType, type FloatValue, graphError, type IntValue, type Value } from "./graph.ts";
 
 /**
  * `x`, once the others are there: so that parts of a graph that don't depend on each other are not all begun before one
@@ -6,7 +6,7 @@ import { type FloatValue, graphError, type IntValue } from "./graph.ts";
  * sizes, made from sizes of the others that are known only when the graph runs (the runtime folds constants). No
  * gradient rule.
  */
-export function after(x: FloatValue, ...others: FloatValue[]): FloatValue {
+export function after<Type extends DataType>(x: Value<Type>, ...others: FloatValue[]): Value<Type> {
   const { graph } = x;
   const zeros = graph.ints(x.shape.map(() => 0));
   const shape = others.reduce((product, other): IntValue => {
@@ -16,5 +16,5 @@ export function after(x: FloatValue, ...others: FloatValue[]): FloatValue {
     const size = graph.emit("Shape", [other], { dtype: "int64", shape: [1] }, attributes);
     return graph.emit("Mul", [product, size], { dtype: "int64", shape: zeros.shape });
   }, zeros);
-  return graph.emit("Reshape", [x, shape], { dtype: "float32", shape: x.shape });
+  return graph.emit("Reshape", [x, shape], { dtype: x.dtype, shape: x.shape });
 }

@@ -45,7 +45,7 @@ export function valueConstant<Type extends "uint8" | "uint4">(
   type: Type,
   shape: readonly number[],
 ): Value<Type> {
-  if ("file" in values) return graph.storedBytes(type, values.file, values.offset, shape);
+  if ("file" in values) return graph.storedValue(type, values.file, values.offset, shape);
   return graph.bytes(type, values, shape);
 }
 

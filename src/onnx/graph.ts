@@ -107,8 +107,8 @@ export interface Graph {
   stored(file: string, offset: number, shape: readonly number[], dtype?: FloatDataType): FloatValue;
   /** A constant of small integers; two of type uint4 share a byte, the first in its lower half. */
   bytes<Type extends BytesType>(dtype: Type, data: Uint8Array, shape: readonly number[]): Value<Type>;
-  /** The same that stays in its file. */
-  storedBytes<Type extends BytesType>(
+  /** A constant of this type that stays in its file, as it is. */
+  storedValue<Type extends BytesType | FloatDataType>(
     dtype: Type,
     file: string,
     offset: number,
@@ -339,7 +339,7 @@ export function createGraph(prefix = ""): Graph {
       return made;
     },
     bytes: constant,
-    storedBytes: storedConstant,
+    storedValue: storedConstant,
     stored(file, offset, shape, dtype = "float32") {
       const value = storedConstant(dtype, file, offset, shape);
       if (isOf("float32")(value)) return value;

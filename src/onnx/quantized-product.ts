@@ -1,32 +1,18 @@
-import { dequantize, floatConstant, valueConstant } from "./dequantize.ts";
+import { floatConstant, valueConstant } from "./dequantize.ts";
 import { type Dimension, product, type Shape } from "./dimensions.ts";
 import { add, mul } from "./elementwise.ts";
-import type { GradientRule } from "./gradient-rule.ts";
 import type { FloatValue, Value } from "./graph.ts";
-import { gemm, linear } from "./linear-algebra.ts";
+import { gemm } from "./linear-algebra.ts";
 import type { QuantizedMatrix } from "./quantized-matrix.ts";
 import { reduceMean } from "./reductions.ts";
 import { runtimeDomain } from "./runtime-domain.ts";
 import { concat, reshape } from "./shaping.ts";
 
-/**
- * x · weightᵀ (+ bias) for a frozen weight and rows x [rows, in]: the weight is floats while it is multiplied, forward and
- * again backward, and nothing of it is kept in between. Fastest for many rows.
- */
-export function frozenLinear(x: FloatValue, weight: QuantizedMatrix, bias?: FloatValue): FloatValue {
-  const rule: GradientRule = (dy) => [gemm(dy, dequantize(dy.graph, weight, dy))];
-  return x.graph.composite("FrozenLinear", [x], () => ({
-    output: linear(x, dequantize(x.graph, weight, x), bias),
-    saved: [],
-    rule,
-  }));
-}
-
 /** What the rows are that quantized matrices are multiplied by: as they are, or each block rounded to 8 bits. */
 export type Activations = "float32" | "int8";
 
 /**
- * The same for inference with rows rounded: a block of a row is scale · integers of 8 bits, whose largest is ±127, so that products
+ * x · weightᵀ (+ bias) for inference with rows x [rows, in] rounded: a block of a row is scale · integers of 8 bits, whose largest is ±127, so that products
  * are sums of integers. For x of any rank. A row's numbers are the same whatever the other rows are. No gradient rule.
  */
 export function roundedLinear(x: FloatValue, weight: QuantizedMatrix, bias?: FloatValue): FloatValue {

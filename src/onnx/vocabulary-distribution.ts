@@ -1,11 +1,10 @@
 import { after } from "./after.ts";
-import { dequantize, gatherQuantized } from "./dequantize.ts";
 import { add, div, exp, log, maximum, mul, negate, sub } from "./elementwise.ts";
+import { type FrozenMatrix, frozenFloats, frozenRows, gatherFrozen } from "./frozen-matrix.ts";
 import type { GradientRule } from "./gradient-rule.ts";
 import type { FloatValue, IntValue } from "./graph.ts";
 import { gather, scatterAdd } from "./indexing.ts";
 import { gemm } from "./linear-algebra.ts";
-import { matrixRows, type QuantizedMatrix } from "./quantized-matrix.ts";
 import { reduceMax, reduceSum } from "./reductions.ts";
 import { concat, expand, reshape, rows } from "./shaping.ts";
 import type { TokenDistribution } from "./token-distribution.ts";
@@ -21,18 +20,18 @@ export const partSize = 8192;
  */
 export function vocabularyDistribution(
   hidden: FloatValue,
-  head: FloatValue | QuantizedMatrix,
+  head: FloatValue | FrozenMatrix,
   targets: IntValue,
   wants: VocabularyWants,
 ): TokenDistribution {
   const { graph } = hidden;
-  const isFrozen = "bits" in head;
+  const isFrozen = !("graph" in head);
   const inputs = isFrozen ? [hidden] : [hidden, head];
   const rows = [hidden.shape[0]!];
   let sums: VocabularySums | undefined;
   const logProbabilities = graph.composite("VocabularyLogProbability", [...inputs, targets], () => {
     sums = vocabularySums(hidden, head, wants);
-    const own = isFrozen ? gatherQuantized(head, targets) : gather(head, targets);
+    const own = isFrozen ? gatherFrozen(head, targets) : gather(head, targets);
     const logits = reduceSum(mul(hidden, own), [-1], true);
     const rule: GradientRule = (dy) => [mul(sub(own, mean), reshape(dy, [...rows, 1]))];
     const { logSum, head: mean } = sums;
@@ -68,14 +67,14 @@ interface VocabularySums {
 
 function vocabularySums(
   hidden: FloatValue,
-  head: FloatValue | QuantizedMatrix,
+  head: FloatValue | FrozenMatrix,
   wants: VocabularyWants,
 ): VocabularySums {
   const [first, ...others] = partsOf(Number(head.shape[0]));
   const rowsAfter = (part: Part, carried: readonly FloatValue[]) =>
-    "bits" in head
-      ? dequantize(hidden.graph, matrixRows(head, ...part), hidden, ...carried)
-      : rows(carried.length > 0 ? after(head, ...carried) : head, ...part);
+    "graph" in head
+      ? rows(carried.length > 0 ? after(head, ...carried) : head, ...part)
+      : frozenFloats(hidden.graph, frozenRows(head, ...part), hidden, ...carried);
   let sums = sumsOfPart(hidden, rowsAfter(first, []));
   for (const part of others) {
     const { weight, shift, head: ofHead, shiftHead } = sums;

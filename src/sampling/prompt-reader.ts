@@ -6,6 +6,7 @@ import { createDecoderCache, type KeyValueCache, longest } from "./key-value-cac
 import { bytesOfPosition, positionsTaken } from "./memory-check.ts";
 import { nextTokenOf, prepareAll, tempered, wantedBy } from "./next-tokens.ts";
 import { blockLength, keptLength, type PrefixStore } from "./prefix-store.ts";
+import { readingRuns } from "./reading-runs.ts";
 import type { NextToken } from "./sample-token.ts";
 import type { Sequence } from "./sequence.ts";
 
@@ -259,7 +260,7 @@ export function createPromptReader(
       const found = begin();
       const begun = readings.filter((reading) => reading.row >= 0 || found.has(reading));
       const most = runLength();
-      const runs = inRuns(take(begun, most), most);
+      const runs = readingRuns(take(begun, most), most);
       arrange(runs, begun, found);
       for (const taken of runs) await read(taken);
       finished(readings.filter(isRead), cache);
@@ -271,41 +272,10 @@ export function createPromptReader(
   };
 }
 
-/** Readings in runs of at most `most` tokens, those of which nothing is known first, the longest first. */
-function inRuns(readings: readonly Reading[], most: number): Reading[][] {
-  const sorted = readings.toSorted(
-    (a, b) => Number(isFresh(b)) - Number(isFresh(a)) || b.next.length - a.next.length,
-  );
-  const runs: Reading[][] = [];
-  for (const reading of sorted) {
-    const run = runs.at(-1);
-    if (run && goesWith(reading, run, most)) run.push(reading);
-    else runs.push([reading]);
-  }
-  return runs;
-}
-
-/**
- * Whether a reading goes with those of a run, the first of which is the longest: little may be padded. Those of which
- * something is known stay apart, as their rows may have to be read one by one.
- */
-function goesWith(reading: Reading, run: readonly Reading[], most: number): boolean {
-  const first = run[0]!;
-  return (
-    isFresh(first) === isFresh(reading) &&
-    reading.next.length >= 0.75 * first.next.length &&
-    (run.length + 1) * first.next.length <= most
-  );
-}
-
 /** How many of the first are the same. */
 function sharedLength(a: readonly string[], b: readonly string[]): number {
   const end = b.findIndex((key, at) => key !== a[at]);
   return end < 0 ? b.length : end;
-}
-
-function isFresh({ length }: Reading): boolean {
-  return length === 0;
 }
 
 function isRead({ prompt, length }: Reading): boolean {

@@ -79,10 +79,10 @@ test.each(["int8", "int4"] as const)(
     const folder = await quantizedFolder(config, kind);
     expect(storedQuantization(folder)).toBe(kind);
     const frozen = await readFrozenWeights(folder);
-    expect(frozen.base?.quantized.get("model.layers.0.mlp.up_proj.weight")?.bits).toBe(
-      kind === "int8" ? 8 : 4,
-    );
-    expect(frozen.base?.quantized.get("model.embed_tokens.weight")?.bits).toBe(8);
+    expect(frozen.base?.frozen.get("model.layers.0.mlp.up_proj.weight")).toMatchObject({
+      bits: kind === "int8" ? 8 : 4,
+    });
+    expect(frozen.base?.frozen.get("model.embed_tokens.weight")).toMatchObject({ bits: 8 });
     expect([...frozen.weights.keys()].filter((name) => name.endsWith("_proj.weight"))).toEqual(
       [0, 1, 2].map((layer) => `model.layers.${layer}.mlp.down_proj.weight`),
     );
@@ -116,6 +116,35 @@ test.each(["int8", "int4"] as const)(
   },
 );
 
+test.each([
+  ["BF16", true],
+  ["F16", false],
+] as const)(
+  "%s: a base that stays as it is trains as its float32, to the last bit",
+  async (dtype, isTied) => {
+    // The head's rows come in parts.
+    const large = { ...config, vocab_size: 9000, tie_word_embeddings: isTied };
+    const folder = await mkdtemp(join(tmpdir(), "everturn-half-"));
+    await writeWeights(folder, randomModelWeights(large, 1), { dtype, shardBytes: 300_000 });
+    expect(await readFrozenWeights(folder)).not.toHaveProperty("base"); // so small a one is widened
+    const frozen = await readFrozenWeights(folder, 0);
+    expect([...frozen.weights.keys()].every((name) => name.includes("norm"))).toBe(true);
+    const engine = await openEngine(large, frozen);
+    const widened = await openEngine(large, { weights: await readWeights(folder) });
+    const scored = (one: typeof engine) => one.score(sequences, "policy");
+    expect(await scored(engine)).toEqual(await scored(widened));
+    for (let update = 0; update < 2; update++) {
+      const { logProbabilities, ...rest } = await engine.update(requestOf(sequences));
+      const { logProbabilities: expected, ...others } = await widened.update(requestOf(sequences));
+      expect(rest).toEqual(others);
+      expect(logProbabilities).toEqual(expected);
+    }
+    expect(engine.state.adapter).toEqual(widened.state.adapter);
+    await engine.close();
+    await widened.close();
+  },
+);
+
 test("experts of few bits compute as their numbers do, also without a token", async () => {
   const experts = { num_experts: 6, num_experts_per_tok: 2, moe_intermediate_size: 32, norm_topk_prob: true };
   const mixture = modelConfig({
@@ -124,7 +153,7 @@ test("experts of few bits compute as their numbers do, also without a token", as
   });
   const folder = await quantizedFolder(mixture, "int8");
   const [frozen, widened] = [await readFrozenWeights(folder), { weights: await readWeights(folder) }];
-  expect(frozen.base?.quantized.has("model.layers.0.mlp.experts.3.up_proj.weight")).toBe(true);
+  expect(frozen.base?.frozen.has("model.layers.0.mlp.experts.3.up_proj.weight")).toBe(true);
   const engine = await openEngine(mixture, frozen);
   const whole = await openEngine(mixture, widened);
   const [scores, expected] = [

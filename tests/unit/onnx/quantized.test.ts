@@ -1,12 +1,13 @@
 import { expect, test } from "vitest";
 import { dequantize, gatherQuantized } from "../../../src/onnx/dequantize.ts";
 import { mul, sub } from "../../../src/onnx/elementwise.ts";
+import { frozenLinear } from "../../../src/onnx/frozen-matrix.ts";
 import { gradients } from "../../../src/onnx/gradients.ts";
 import { createGraph } from "../../../src/onnx/graph.ts";
 import { gemm } from "../../../src/onnx/linear-algebra.ts";
 import { modelBytes } from "../../../src/onnx/model-bytes.ts";
 import { matrixRows, type QuantizedMatrix } from "../../../src/onnx/quantized-matrix.ts";
-import { frozenLinear, quantizedLinear, roundedLinear } from "../../../src/onnx/quantized-product.ts";
+import { quantizedLinear, roundedLinear } from "../../../src/onnx/quantized-product.ts";
 import { reduceSum } from "../../../src/onnx/reductions.ts";
 import { createSession } from "../../../src/onnx/session.ts";
 import { type TokenDistribution, tokenDistribution } from "../../../src/onnx/token-distribution.ts";

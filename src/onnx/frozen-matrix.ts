@@ -1,0 +1,73 @@
+import { after } from "./after.ts";
+import { dequantize, gatherQuantized } from "./dequantize.ts";
+import { elementBytes } from "./element-bytes.ts";
+import { elementTypes } from "./element-types.ts";
+import type { GradientRule } from "./gradient-rule.ts";
+import type { FloatValue, Graph, IntValue, Value } from "./graph.ts";
+import { gather } from "./indexing.ts";
+import { gemm, linear } from "./linear-algebra.ts";
+import { matrixRows, type QuantizedMatrix, type StoredPart } from "./quantized-matrix.ts";
+
+/** A frozen matrix [out, in] of half precision that stays in its file, as it is. */
+export interface HalfMatrix {
+  readonly shape: readonly number[];
+  readonly type: "float16" | "bfloat16";
+  readonly values: StoredPart;
+}
+
+/** A matrix that is never trained, kept in less than float32. */
+export type FrozenMatrix = QuantizedMatrix | HalfMatrix;
+
+/** What a matrix takes of memory, bytes. */
+export function frozenBytes(matrix: FrozenMatrix): number {
+  const [out = 0, input = 0] = matrix.shape;
+  if (isHalf(matrix)) return out * input * elementBytes[matrix.type];
+  const { bits, block, minimums } = matrix;
+  return out * input * (bits / 8 + (minimums ? 8 : 4) / block);
+}
+
+/** A matrix as floats [out, in], made once the others are there, as `dequantize` does. No gradient rule. */
+export function frozenFloats(graph: Graph, matrix: FrozenMatrix, ...others: FloatValue[]): FloatValue {
+  if (!isHalf(matrix)) return dequantize(graph, matrix, ...others);
+  return widened(after(stored(graph, matrix), ...others));
+}
+
+/** Rows of a table by their number, as floats [rows, in]. No gradient rule. */
+export function gatherFrozen(matrix: FrozenMatrix, rows: IntValue | Value<"int32">): FloatValue {
+  return isHalf(matrix) ? widened(gather(stored(rows.graph, matrix), rows)) : gatherQuantized(matrix, rows);
+}
+
+/** Rows `from` to `to` (excluded), in the same file or memory. */
+export function frozenRows(matrix: FrozenMatrix, from: number, to: number): FrozenMatrix {
+  if (!isHalf(matrix)) return matrixRows(matrix, from, to);
+  const { shape, type, values } = matrix;
+  const [, input = 0] = shape;
+  const offset = values.offset + from * input * elementBytes[type];
+  return { ...matrix, shape: [to - from, input], values: { ...values, offset } };
+}
+
+/**
+ * x · weightᵀ (+ bias) for a frozen weight and rows x [rows, in]: the weight is floats while it is multiplied, forward and
+ * again backward, and nothing of it is kept in between. Fastest for many rows.
+ */
+export function frozenLinear(x: FloatValue, weight: FrozenMatrix, bias?: FloatValue): FloatValue {
+  const rule: GradientRule = (dy) => [gemm(dy, frozenFloats(dy.graph, weight, dy))];
+  return x.graph.composite("FrozenLinear", [x], () => ({
+    output: linear(x, frozenFloats(x.graph, weight, x), bias),
+    saved: [],
+    rule,
+  }));
+}
+
+function isHalf(matrix: FrozenMatrix): matrix is HalfMatrix {
+  return "type" in matrix;
+}
+
+function stored(graph: Graph, { type, values, shape }: HalfMatrix): Value<HalfMatrix["type"]> {
+  return graph.storedValue(type, values.file, values.offset, shape);
+}
+
+function widened(half: Value<HalfMatrix["type"]>): FloatValue {
+  const output = { dtype: "float32", shape: half.shape } as const;
+  return half.graph.emit("Cast", [half], output, { to: elementTypes.float32 });
+}
