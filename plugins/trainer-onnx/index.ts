@@ -30,11 +30,7 @@ const plugin: TrainerPlugin = {
       config: await readModelConfig(join(folders.initial, "config.json")),
       ...(lora !== undefined && { lora }),
     };
-    const { reference, base, ...policy } = await readPolicy(
-      folders,
-      model.lora,
-      device === "cpu" && precision === "float32",
-    );
+    const { reference, base, ...policy } = await readPolicy(folders, model.lora, computesExactly(config));
     const state =
       folders.state === undefined
         ? startingState(model, policy, seed, config.optimizerBits)
@@ -118,6 +114,11 @@ function tellPlan(plan: StepPlan): void {
   if (plannedBytes(plan) >= 1e9) process.stderr.write(`${stepPlanText(plan)}\n`);
 }
 
+/** In float32 on the CPU, whose operators alone widen frozen matrices of fewer bits. */
+function computesExactly({ device, precision }: TrainerConfig): boolean {
+  return device === "cpu" && precision === "float32";
+}
+
 /** Frozen weights of few bits are trained under an adapter, by the CPU's operators. */
 function quantizationProblems(config: TrainerConfig, { quantization }: PolicyTraits): ConfigurationProblem[] {
   if (quantization === undefined) return [];
@@ -127,8 +128,8 @@ function quantizationProblems(config: TrainerConfig, { quantization }: PolicyTra
       { key: "lora", reason: `is missing, but the policy's matrices are kept in ${quantization}`, help },
     ];
   }
-  const { device, precision } = config;
-  if (device === "cpu" && precision === "float32") return [];
+  if (computesExactly(config)) return [];
+  const { device } = config;
   const key = device === "cpu" ? "precision" : "device";
   const help = "Remove it, or train a model of floats, without policy.config.quantization.";
   return [{ key, reason: `is ${config[key]}, but the policy's matrices are kept in ${quantization}`, help }];

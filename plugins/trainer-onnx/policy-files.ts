@@ -25,11 +25,11 @@ interface StartingPolicy {
   reference?: () => Promise<ReadonlyMap<string, Tensor>>;
 }
 
-/** Reads it. Where all is computed in float32 on the CPU, a large base of half precision stays as it is. */
+/** Reads it. Where all is computed exactly (`computesExactly`), a large base of half precision stays as it is. */
 export async function readPolicy(
   { initial, policy, reference }: TrainerFolders,
   lora: LoraSettings | undefined,
-  isOnCpu: boolean,
+  isExact: boolean,
 ): Promise<StartingPolicy> {
   if (lora === undefined) {
     const weights = await readWeights(policy);
@@ -41,7 +41,7 @@ export async function readPolicy(
   }
   const adapterIn = async (folder: string) => (await readAdapter(folder)).tensors;
   return {
-    ...(await readFrozenWeights(initial, isOnCpu ? undefined : Number.POSITIVE_INFINITY)),
+    ...(await readFrozenWeights(initial, isExact ? undefined : Number.POSITIVE_INFINITY)),
     adapter: hasAdapter(policy) ? await adapterIn(policy) : new Map(),
     ...(reference !== undefined && hasAdapter(reference) && { reference: () => adapterIn(reference) }),
   };

@@ -1,7 +1,7 @@
 import { after } from "./after.ts";
 import { type Dimension, product } from "./dimensions.ts";
 import { elementTypes } from "./element-types.ts";
-import { add, mul, sub } from "./elementwise.ts";
+import { add, mul, sub, toFloat } from "./elementwise.ts";
 import type { FloatValue, Graph, IntValue, Value } from "./graph.ts";
 import { gather } from "./indexing.ts";
 import { type Part, type QuantizedMatrix, zeroPoint } from "./quantized-matrix.ts";
@@ -33,7 +33,7 @@ export function gatherQuantized(matrix: QuantizedMatrix, rows: IntValue | Value<
   const bytes = gather(valueConstant(graph, matrix, "uint8", [out, (input * bits) / 8]), rows);
   const ofBlocks = (part: Part<Float32Array>) =>
     reshape(gather(floatConstant(graph, part, [out, blocks]), rows), [...rows.shape, blocks, 1]);
-  const numbers = reshape(bits === 4 ? halves(bytes) : wholes(bytes), [...rows.shape, blocks, block]);
+  const numbers = reshape(bits === 4 ? halves(bytes) : toFloat(bytes), [...rows.shape, blocks, block]);
   const scaled = mul(sub(numbers, zeroPoint(matrix)), ofBlocks(matrix.scales));
   return reshape(minimums ? add(scaled, ofBlocks(minimums)) : scaled, [...rows.shape, input]);
 }
@@ -70,11 +70,6 @@ function zeroPoints(graph: Graph, matrix: QuantizedMatrix, count: number): Value
   const zeros = all.get(key) ?? graph.bytes(type, bytes(), [count]);
   all.set(key, zeros);
   return zeros;
-}
-
-function wholes(bytes: Value<"uint8">): FloatValue {
-  const { graph, shape } = bytes;
-  return graph.emit("Cast", [bytes], { dtype: "float32", shape }, { to: elementTypes.float32 });
 }
 
 /** Both numbers of each byte, looked up. */

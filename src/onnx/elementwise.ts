@@ -102,7 +102,7 @@ export function where(condition: BoolValue, a: Operand, b: Operand): FloatValue 
   return graph.emit("Where", [condition, left, right], { dtype: "float32", shape });
 }
 
-/** Integers or booleans as floats. */
-export function toFloat(a: IntValue | BoolValue): FloatValue {
+/** Integers, booleans or half floats as floats. */
+export function toFloat(a: Value): FloatValue {
   return a.graph.emit("Cast", [a], { dtype: "float32", shape: a.shape }, { to: 1 });
 }

@@ -1,7 +1,7 @@
 import { after } from "./after.ts";
 import { dequantize, gatherQuantized } from "./dequantize.ts";
 import { elementBytes } from "./element-bytes.ts";
-import { elementTypes } from "./element-types.ts";
+import { toFloat } from "./elementwise.ts";
 import type { GradientRule } from "./gradient-rule.ts";
 import type { FloatValue, Graph, IntValue, Value } from "./graph.ts";
 import { gather } from "./indexing.ts";
@@ -29,12 +29,12 @@ export function frozenBytes(matrix: FrozenMatrix): number {
 /** A matrix as floats [out, in], made once the others are there, as `dequantize` does. No gradient rule. */
 export function frozenFloats(graph: Graph, matrix: FrozenMatrix, ...others: FloatValue[]): FloatValue {
   if (!isHalf(matrix)) return dequantize(graph, matrix, ...others);
-  return widened(after(stored(graph, matrix), ...others));
+  return toFloat(after(stored(graph, matrix), ...others));
 }
 
 /** Rows of a table by their number, as floats [rows, in]. No gradient rule. */
 export function gatherFrozen(matrix: FrozenMatrix, rows: IntValue | Value<"int32">): FloatValue {
-  return isHalf(matrix) ? widened(gather(stored(rows.graph, matrix), rows)) : gatherQuantized(matrix, rows);
+  return isHalf(matrix) ? toFloat(gather(stored(rows.graph, matrix), rows)) : gatherQuantized(matrix, rows);
 }
 
 /** Rows `from` to `to` (excluded), in the same file or memory. */
@@ -65,9 +65,4 @@ function isHalf(matrix: FrozenMatrix): matrix is HalfMatrix {
 
 function stored(graph: Graph, { type, values, shape }: HalfMatrix): Value<HalfMatrix["type"]> {
   return graph.storedValue(type, values.file, values.offset, shape);
-}
-
-function widened(half: Value<HalfMatrix["type"]>): FloatValue {
-  const output = { dtype: "float32", shape: half.shape } as const;
-  return half.graph.emit("Cast", [half], output, { to: elementTypes.float32 });
 }
