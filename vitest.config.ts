@@ -48,7 +48,13 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     projects: [
       { extends: true, test: { name: "apart", include: apart } },
-      { extends: true, test: { name: "together", include, exclude: apart, isolate: false } },
+      {
+        extends: true,
+        test: {
+          ...{ name: "together", include, exclude: apart, isolate: false },
+          setupFiles: ["tests/support/own-environment.ts"],
+        },
+      },
     ],
     globalSetup: ["tests/support/own-folders.ts", "tests/support/usual-ports.ts"],
     // On busy cores the same test takes ten times as long: 180 s were too little for some at a load of 22.

@@ -9,7 +9,7 @@ const target = resolve(process.argv[2] ?? join(root, "dist"));
 const compiled = join(target, ".compiled");
 
 rmSync(target, { recursive: true, force: true });
-const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
+const compiler = join(root, "node_modules", "typescript-7", "bin", "tsc");
 // Types are not checked again: `npm run check` does that.
 const options = ["--project", join(root, "tsconfig.build.json"), "--noCheck", "--outDir", compiled];
 execFileSync(process.execPath, [compiler, ...options], { stdio: "inherit" });

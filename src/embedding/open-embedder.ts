@@ -26,7 +26,10 @@ const atOnce = 32;
  * model.safetensors, with WordPiece in tokenizer.json. Runs on ONNX Runtime, on `threads` threads (default 2). Throws EMBEDDING_MODEL_INVALID,
  * SAFETENSORS_INVALID, TOKENIZER_INVALID, NATIVE_FILES_MISSING.
  */
-export async function openEmbedder(folder: string, options: { threads?: number } = {}): Promise<Embedder> {
+export async function openEmbedder(
+  folder: string,
+  { threads = 2 }: { threads?: number } = {},
+): Promise<Embedder> {
   const config = await readEncoderConfig(folder);
   const tokens = await openTokens(folder, config.maxTokens);
   const tensors = await readSafetensors(join(folder, "model.safetensors"), isBuffer);
@@ -44,7 +47,7 @@ export async function openEmbedder(folder: string, options: { threads?: number }
     types: rows("embeddings.token_type_embeddings.weight"),
     intermediate: rows("encoder.layer.0.intermediate.dense.weight"),
   });
-  const session = await createSession(modelBytes(graph), options);
+  const session = await createSession(modelBytes(graph), { threads });
   const dimensions = config.hiddenSize;
 
   async function batch(rows: readonly { ids: number[] }[]): Promise<Float32Array> {

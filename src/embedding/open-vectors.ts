@@ -27,7 +27,7 @@ export interface Vectors {
 export async function openVectors(
   path: string,
   dimensions: number,
-  options: { threads?: number } = {},
+  { threads = 2 }: { threads?: number } = {},
 ): Promise<Vectors> {
   const { size } = await stat(path);
   const count = size / (4 * dimensions);
@@ -36,7 +36,7 @@ export async function openVectors(
   const graph = createGraph();
   const all = graph.stored(basename(path), 0, [count, dimensions]);
   graph.output("scores", matMul(all, graph.input("vector", "float32", [dimensions, 1])));
-  const session = await createSession(modelBytes(graph), { ...options, weightsFolder: dirname(path) });
+  const session = await createSession(modelBytes(graph), { threads, weightsFolder: dirname(path) });
   return {
     count,
     async nearest(vector, most) {

@@ -40,7 +40,7 @@ export interface TrainingEngineOptions
    * first wanted. Default: with an adapter the weights without one, else none.
    */
   reference?: () => Promise<ReadonlyMap<string, Tensor>>;
-  /** Threads an operator may use; default 2. */
+  /** Threads an operator may use; default 1. */
   threads?: number;
   /** Where models run, and what their matrix products compute in; default float32 on the CPU. */
   precision?: Precision;
@@ -70,7 +70,7 @@ interface Opened<Model extends PolicyModel> {
 /** Makes an engine on ONNX Runtime. Throws MODEL_WEIGHTS_MISMATCH or TRAINING_STATE_INVALID if the state doesn't fit. */
 export function createTrainingEngine(options: TrainingEngineOptions): OpenTrainingEngine {
   const { config, lora, base, critic = false, state } = options;
-  const { threads = 2, maxTokensPerRun, device = "cpu" } = options;
+  const { threads = 1, maxTokensPerRun, device = "cpu" } = options;
   const target: Target = { device, precision: options.precision ?? "float32" };
   const frozen = base && { base };
   const trained: TrainedModel = { config, critic, ...(lora && { lora }), ...frozen };

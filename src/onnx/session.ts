@@ -40,7 +40,7 @@ export interface Outputs {
 }
 
 export interface SessionOptions {
-  /** Threads an operator may use; default 2. */
+  /** Threads an operator may use; default 1: small operators take longer on two, and wait for each other by spinning. */
   threads?: number;
   /** Where the model runs; default "cpu". */
   device?: Device;
@@ -111,7 +111,7 @@ export function runtimeOptions(options: SessionOptions): InferenceSession.Sessio
   const kept = options.keptOnDevice ?? [];
   return {
     executionProviders: [options.device ?? "cpu"],
-    intraOpNumThreads: options.threads ?? 2,
+    intraOpNumThreads: options.threads ?? 1,
     interOpNumThreads: 1,
     enableMemPattern: false,
     graphOptimizationLevel: "all",

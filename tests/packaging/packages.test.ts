@@ -124,7 +124,7 @@ test(
     }
     copyFileSync(join(shop.folder, "train.jsonl"), join(shop.folder, "held-out.jsonl"));
     const sizes = ["steps=1", "warmStart.steps=2", "rollout.batchSize=4", "rollout.maxActionTokens=64"];
-    const sets = set([...sizes, "trainer.config.minibatchSize=4"]);
+    const sets = set([...sizes, "trainer.config.minibatchSize=4", "trainer.config.threads=1"]);
     const said = await shop.shell(block("npx everturn validate").replace("run pipeline.yaml", `$& ${sets}`));
     expect(said).toContain("pipeline.yaml is valid");
     expect(said).toMatch(/# Tools\n\s+weather\(/);
@@ -157,7 +157,7 @@ test(
     expect(await pnpm("dlx", "everturn", "init", "--template", "loop")).toContain("  pnpm start ");
     await pnpm("install");
     const short = ["steps=1", "warmStart.steps=5", "evaluation.tasks=4"];
-    const small = ["rollout.batchSize=8", "trainer.config.minibatchSize=8"];
+    const small = ["rollout.batchSize=8", "trainer.config.minibatchSize=8", "trainer.config.threads=1"];
     await pnpm("start", ...[...short, ...small].flatMap((setting) => ["--set", setting]));
     const [, , trained] = evaluations(onlyRun(join(project.folder, "runs")));
     expect(trained).toMatchObject({ step: 1, tasks: 4 });

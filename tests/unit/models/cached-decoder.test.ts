@@ -70,7 +70,7 @@ async function trainingLogProbabilities(config: ModelConfig, weights: Map<string
 
 /** Reads all sequences in parts of `part` tokens with a cache; returns the logits after each part's last token. */
 async function readInParts(config: ModelConfig, sources: WeightSources, part: number) {
-  const model = await createCachedDecoder(config, sources, { threads: 2 });
+  const model = await createCachedDecoder(config, sources, { threads: 1 });
   models.push(model);
   const cache = createDecoderCache(model);
   const found: { row: number; at: number; logits: Float32Array }[] = [];

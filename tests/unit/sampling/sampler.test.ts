@@ -36,7 +36,7 @@ async function open(
     config: sized,
     slots,
     stopTokens: [2],
-    threads: 2,
+    threads: 1,
     decode: (tokens) => tokens.map((token) => `<${token}>`).join(""),
     ...options,
   });
