@@ -10,7 +10,7 @@ export interface StorageNotice extends Notice {
 
 const shortestPause = 250;
 const longestPause = 5000;
-/** Between two notices of one write, ms. */
+/** Between two notices of one write for the same reason, ms. */
 const noticeInterval = 60_000;
 /** How long a write waits before its activity fails, to be tried again, ms. */
 const patience = 10 * 60_000;
@@ -22,7 +22,7 @@ const patience = 10 * 60_000;
  */
 export async function patiently<Result>(write: () => Promise<Result>): Promise<Result> {
   const started = Date.now();
-  let told = Number.NEGATIVE_INFINITY;
+  let told = { at: Number.NEGATIVE_INFINITY, code: "" };
   const tell = (notice: StorageNotice) => tellNotice(notice);
   let last: { code: string; message: string } | undefined;
   for (let pause = shortestPause; ; pause = Math.min(2 * pause, longestPause)) {
@@ -33,9 +33,9 @@ export async function patiently<Result>(write: () => Promise<Result>): Promise<R
     } catch (error) {
       if (!isStorageError(error) || Date.now() - started > patience) throw error;
       last = error;
-      if (Date.now() - told >= noticeInterval) {
+      if (error.code !== told.code || Date.now() - told.at >= noticeInterval) {
         tell({ notice: error.message, code: error.code, over: false });
-        told = Date.now();
+        told = { at: Date.now(), code: error.code };
       }
       await sleep(pause);
     }

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, readlinkSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 
 /** A process, told apart from a later one that got the same id, and from one of another machine. */
@@ -69,7 +69,10 @@ function statusInProc(pid: number): { state: string; started: string } | undefin
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");
     const fields = text.slice(text.lastIndexOf(")") + 2).split(" "); // from the third field, the state, on
-    return { state: fields[0] ?? "", started: fields[19] ?? "" };
+    const [state = ""] = fields;
+    // Where the first thread of a process has ended and others have not, its files are open still, and locks hold.
+    const ends = state === "Z" && readdirSync(`/proc/${pid}/task`).length > 1;
+    return { state: ends ? "R" : state, started: fields[19] ?? "" };
   } catch {
     return undefined; // there is no such process
   }

@@ -130,6 +130,7 @@ const pragmas = [
   "synchronous=NORMAL",
   "locking_mode=EXCLUSIVE", // a transaction takes no locks and shares no index
   "wal_autocheckpoint=4000", // pages: four times as many
+  "busy_timeout=10000", // ms: whoever had it before, and was killed, may be about to end
 ];
 
 /** For one user whose tasks come in bursts. */

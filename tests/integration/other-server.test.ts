@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { loadPlan } from "../../src/pipeline/load-plan.ts";
@@ -93,4 +94,17 @@ test("a worker whose server and command are gone ends all the same", async () =>
   await server?.stop();
   child.disconnect();
   await vi.waitUntil(hasEnded, { timeout: 400_000 });
+});
+
+test("a server waits for one that is about to end, and has its database still", async () => {
+  await server?.stop();
+  const other = new DatabaseSync(join(runs, "own.db"));
+  other.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT");
+  let hasEnded = false;
+  setTimeout(() => {
+    other.close();
+    hasEnded = true;
+  }, 2000);
+  await expect(serve("own.db")).resolves.toMatchObject({ address });
+  expect(hasEnded).toBe(true);
 });

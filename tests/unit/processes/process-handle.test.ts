@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { killProcess, processHandle } from "../../../src/processes/process-handle.ts";
 import { isRunning, processIdentity } from "../../../src/processes/process-identity.ts";
@@ -31,6 +32,23 @@ test("killing a process by its handle ends its whole group, also when the proces
   killProcess(handle);
   await vi.waitUntil(() => processIdentity(child) === undefined, { timeout: 400_000 });
 });
+
+test.runIf(process.platform === "linux")(
+  "a process runs until the last of its threads has ended",
+  async () => {
+    const exit = process.arch === "x64" ? 60 : 93; // the system call that ends one thread
+    const code = `process.stdout.write(".", () => require("koffi").load(null).func("long syscall(long, int)")(${exit}, 0));`;
+    const { pid = -1, stdout } = spawn(process.execPath, ["-e", code], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    await once(stdout, "data");
+    const firstThread = () => readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\) /, "")[0];
+    await vi.waitUntil(() => firstThread() === "Z", { timeout: 400_000 });
+    expect(processIdentity(pid)).toBeDefined();
+    process.kill(pid, "SIGKILL");
+    await vi.waitUntil(() => processIdentity(pid) === undefined, { timeout: 400_000 });
+  },
+);
 
 test("a process that got the id of another one, or runs on another machine, is let live", async () => {
   const { parent } = await family();
