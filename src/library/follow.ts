@@ -12,9 +12,16 @@ import type { HostChange } from "../tools/breaker.ts";
 import { progressEvent, type RunEvent } from "./events.ts";
 import { hostLine } from "./host-line.ts";
 
+/** Milliseconds between two looks at what is recorded. */
 const interval = 1000;
 
-/** Tells a run's progress as it happens: asks the training workflow every second, and reads what steps recorded. */
+/** Looks between two questions to the workflows, at most: each costs their worker and the server some milliseconds. */
+const longestPause = 4;
+
+/**
+ * Tells a run's progress as it happens: reads every second what steps recorded, and asks the training workflow as often
+ * while something moves, and ever less often while nothing does.
+ */
 export function follow(
   { run, folder, client, waits }: RunSession,
   { store, plan }: Pick<OpenRun, "store" | "plan">,
@@ -30,13 +37,15 @@ export function follow(
   let hostChanges: number | undefined;
   let told = "";
 
-  async function tellRecords(): Promise<void> {
+  /** Whether there was something new. */
+  async function tellRecords(): Promise<boolean> {
     if (shown === undefined) {
       const last = await lastRecordedStep(store);
       shown = Math.max(0, (last?.step ?? 0) - 1); // a resumed run does not tell its past
       [begun, version] = [last?.policyVersion ?? 0, last?.policyVersion ?? 0];
     }
-    for (const record of await recordedSteps(store, shown)) {
+    const records = await recordedSteps(store, shown);
+    for (const record of records) {
       tell({ type: "step", record });
       shown = record.step;
       version = record.policyVersion;
@@ -45,6 +54,7 @@ export function follow(
     hostChanges ??= changes.length;
     for (const change of changes.slice(hostChanges)) note(hostLine(change));
     hostChanges = changes.length;
+    return records.length > 0;
   }
 
   function tellEvaluations(records: readonly EvaluationRecord[]): void {
@@ -60,15 +70,18 @@ export function follow(
     return client.workflow.getHandle(child).query<StageProgress>("progress");
   }
 
-  async function tellProgress(): Promise<void> {
+  /** What there is, as text by which it is seen whether it moves. */
+  async function tellProgress(): Promise<string> {
     const progress = await handle.query<RunProgress>("progress");
     const child = await childProgress(progress);
     const waiting = await waitingCount(client, run);
-    if (stopping.signal.aborted) return;
+    const text = JSON.stringify([progress, child, waiting]);
+    if (stopping.signal.aborted) return text;
     if (waiting > 0 && !isTold) note(`trajectories wait for a person: npx everturn approvals ${run}`);
     isTold ||= waiting > 0;
     tellEvaluations(progress.evaluations);
     tell(progressEvent(progress, child, waiting));
+    return text;
   }
 
   function tellWaits(): void {
@@ -82,10 +95,17 @@ export function follow(
   const telling = setInterval(tellWaits, interval);
 
   const following = (async () => {
+    let before: string | undefined;
+    let [pause, paused] = [1, 0]; // in looks
     while (!signal.aborted) {
-      await tellRecords();
-      // It may miss a beat: the workflow's own errors end the run.
-      await withOwnSignal(signal, (own) => client.withAbortSignal(own, tellProgress)).catch(() => {});
+      const isNew = await tellRecords();
+      if (isNew || ++paused >= pause) {
+        // It may miss a beat: the workflow's own errors end the run.
+        const asking = withOwnSignal(signal, (own) => client.withAbortSignal(own, tellProgress));
+        const now = await asking.catch(() => undefined);
+        pause = isNew || now !== before ? 1 : Math.min(pause + 1, longestPause);
+        [before, paused] = [now, 0];
+      }
       await sleep(interval, undefined, { signal }).catch(() => {});
     }
     await tellRecords();

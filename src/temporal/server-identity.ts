@@ -4,7 +4,7 @@ import { EverturnError } from "../errors/everturn-error.ts";
 import type { ServerLocation } from "./client.ts";
 
 /** Milliseconds between two looks at who answers, and how long a server may take. */
-const interval = 1000;
+const interval = 3000;
 const patience = 3000;
 
 /**

@@ -94,7 +94,7 @@ async function runScenario(
   const { mark, note } = options;
   const work = join(options.work, scenario.name.replaceAll(" ", "-"));
   const steps = Math.max(2, Math.ceil(options.strikes / scenario.strikesPerStep));
-  const port = await freePort(0);
+  const port = await freePort(17_633); // nobody else takes it while the host is killed
   const root = join(work, "objects");
   const objects = options.store === "object" ? await startObjectPlace(root, options.seed) : undefined;
   const { strikes, runs } = await runUnderFire({ ...options, scenario, work, steps, port, objects });

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
@@ -12,6 +12,7 @@ import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import { readLines } from "../../src/files/line-file.ts";
 import { runFolder } from "../../src/runs/run-folder.ts";
 import { withRunClient } from "../../src/supervision/run-client.ts";
+import { freePort } from "../../src/temporal/free-port.ts";
 import type { HostChange } from "../../src/tools/breaker.ts";
 import { everturn, lastLine, start } from "../support/command.ts";
 import { stageRecords } from "../support/stage-records.ts";
@@ -76,11 +77,16 @@ function newestRun(): string {
 }
 
 /** A calculator's host in a process of its own. */
-async function startHost(log: string, port = 0): Promise<{ port: number; kill(): void }> {
+async function startHost(log: string, port: number): Promise<{ kill(): void }> {
   const file = join(import.meta.dirname, "..", "support", "calculator-host.ts");
   const child = spawn(process.execPath, [file, log, String(port)], { stdio: ["ignore", "pipe", "inherit"] });
-  const [line] = await once(child.stdout, "data");
-  return { port: Number(line), kill: () => void child.kill("SIGKILL") };
+  await Promise.race([once(child.stdout, "data"), failsToStart(child)]);
+  return { kill: () => void child.kill("SIGKILL") };
+}
+
+async function failsToStart(child: ChildProcess): Promise<never> {
+  const [code] = await once(child, "exit");
+  throw new Error(`the host did not start (${code})`);
 }
 
 test("a host that fails twice and then answers costs nothing; one trajectory that it never answers is left out, and counted", async () => {
@@ -115,9 +121,10 @@ test("a host that fails twice and then answers costs nothing; one trajectory tha
 
 test("a host that is killed and started again: its calls wait, spend no attempt, and none is left out", async () => {
   const log = join(runs, "host.log");
-  let host = await startHost(log);
+  const port = await freePort(17_533); // nobody else takes it meanwhile
+  let host = await startHost(log, port);
   const options = [
-    ...overrides(host.port, "hosts.calculator.failures=3"),
+    ...overrides(port, "hosts.calculator.failures=3"),
     "--set",
     "hosts.calculator.pause=200ms",
   ];
@@ -130,7 +137,7 @@ test("a host that is killed and started again: its calls wait, spend no attempt,
   host.kill();
   await vi.waitUntil(() => command.stdout().includes("its calls wait"), { timeout: 400_000 });
   await sleep(3000);
-  host = await startHost(log, host.port);
+  host = await startHost(log, port);
   const { code, stderr, stdout } = await command.end();
   host.kill();
   expect(code, stderr).toBe(0);

@@ -3,14 +3,11 @@ import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 
 /** A tool's host in a process of its own: answers 42 on loopback, and logs the key of each call it answers. */
-const [log = "", port = "0"] = process.argv.slice(2);
+const [log = "", port = ""] = process.argv.slice(2);
 appendFileSync(log, "");
 const server = createServer(async (request, response) => {
   const { key } = JSON.parse(await text(request));
   appendFileSync(log, `${key}\n`);
   response.end("42");
 });
-server.listen(Number(port), "127.0.0.1", () => {
-  const address = server.address();
-  process.stdout.write(`${typeof address === "object" && address !== null ? address.port : 0}\n`);
-});
+server.listen(Number(port), "127.0.0.1", () => process.stdout.write("listening\n"));
