@@ -18,8 +18,10 @@ const callLog = join(folder, "calls.log");
 /** Longer than one history of a trajectory: it continues as new. */
 const turns = 256;
 const call = '<tool_call>{"name":"calculator","arguments":{"expression":"1 + 1"}}</tool_call>';
-/** What the samples of a group say, also of a fork: the first one little, the other one the same for ever. */
-const [short, long] = [[call, call, "2"], [call]];
+/** What the samples of a group say: the first one little, the other one the same for ever. */
+const conversations = [[call, call, "2"], [call]];
+/** Which of them a fork's samples say. */
+const picks = { "fork-0001": 1, "fork-0002": 0 };
 
 let run: string;
 let opened: OpenRun;
@@ -36,7 +38,10 @@ interface Fork {
 /** A step of one group, with a short trajectory and a long one, and a fork of that. */
 beforeAll(async () => {
   const plugin = join(import.meta.dirname, "..", "plugins", "tool-counting");
-  const pipeline = writeScriptedPipeline(folder, [short, long], {
+  const tokenizer = join(import.meta.dirname, "..", "..", "pipelines", "calculator", "tokenizer");
+  const policy = join(import.meta.dirname, "..", "plugins", "policy-scripted");
+  const pipeline = writeScriptedPipeline(folder, [], {
+    policy: { plugin: policy, config: { tokenizer, conversations, picks } },
     tools: [{ plugin, config: { log: callLog } }],
     loop: { plugin: "loop-tool-agent", config: { maxTurns: 10_000 } },
     rollout: { batchSize: 2, groupSize: 2, limits: { turns } },
@@ -48,9 +53,12 @@ beforeAll(async () => {
   const listed = await everturn("trajectories", run, "--runs", runs, "--stage", "step-0001", "--json");
   const { trajectories } = lastLine<{ trajectories: { id: string }[] }>(listed.stdout);
   original = trajectories.find(({ id }) => id.endsWith("/1"))?.id ?? "";
-  made = await fork(original, "--turn", "254", "--count", "2", "--temperature", "0");
+  made = await fork(original, "--turn", "254", "--temperature", "0");
   histories = await historiesOf(opened.folder);
 });
+
+/** The first fork of a trajectory. */
+const forkOf = (id: string) => id.replace("step-0001", "fork-0001").replace(/1$/, "0");
 
 /** The histories of a trajectory, the first one first. */
 function partsOf(id: string): RecordedHistory[] {
@@ -73,7 +81,7 @@ async function fork(id: string, ...options: string[]): Promise<Fork> {
 
 test("a long trajectory continues as new between two turns, as the same one to whoever searches it", () => {
   // Turns of the fork had their way through the server, those of the step were taken on the spot.
-  for (const id of [original, original.replace("step-0001", "fork-0001")]) {
+  for (const id of [original, forkOf(original)]) {
     const parts = partsOf(id);
     expect(parts).toHaveLength(2);
     const [first, second] = parts.map(
@@ -132,15 +140,11 @@ test("every history of the run replays: the training, its shards and its traject
 });
 
 test("a fork has the first turns byte for byte and calls nothing again; it is sampled as before", () => {
-  const end = original.replace("step-0001", "fork-0001");
-  const other = end.replace(/1$/, "0");
+  const end = forkOf(original);
   expect(made).toMatchObject({
     fork: "fork-0001",
     original: { trajectory: original, outcome: "turn-limit", turns },
-    trajectories: [
-      { trajectory: other, outcome: "answered", turns: 255 },
-      { trajectory: end, outcome: "turn-limit", turns },
-    ],
+    trajectories: [{ trajectory: end, outcome: "turn-limit", turns }],
   });
   for (const name of ["turn-1.json", "turn-1-call-0.json", "turn-2-call-0.json", "turn-254.json"]) {
     expect(fileOf(end, name)).toBe(fileOf(original, name));
@@ -158,7 +162,10 @@ test("a fork has the first turns byte for byte and calls nothing again; it is sa
 test("another policy goes on from a turn; what can't be forked is refused", async () => {
   const policy = await folderOf(opened, 0);
   const begun = original.replace(/1$/, "0");
-  const { trajectories } = await fork(begun, "--turn", "2", "--policy", policy, "--seed", "5");
+  const { trajectories } = await fork(
+    ...[begun, "--turn", "2", "--policy", policy, "--seed", "5", "--count", "2"],
+  );
+  expect(trajectories).toHaveLength(2);
   const [{ trajectory } = { trajectory: "" }] = trajectories;
   const record = recordOf(trajectory);
   expect(record.policyVersions).toEqual([0, 0, 2]);

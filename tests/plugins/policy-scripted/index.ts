@@ -6,13 +6,13 @@ import { createFraming, loadTokenizer, type PolicyPlugin } from "everturn/engine
 
 /**
  * Says what it is told to, through a real tokenizer and chat template, without running a model: for tests and
- * benchmarks of everything around generation. A trajectory follows the conversation that its sample's number picks;
+ * benchmarks of everything around generation. A trajectory follows the conversation that its sample's number picks, or `picks` for all of its stage;
  * each generation takes `seconds`, and none begins while the folder `gates` has a file of its stage and turn. Version 0 is a real model with random weights, so that any trainer can open it.
  */
 const plugin: PolicyPlugin = {
   initialize: (folder, { tokenizer }, seed) => onnx.initialize(folder, { tokenizer, architecture }, seed),
 
-  async open(folder, { conversations, seconds, gates }) {
+  async open(folder, { conversations, seconds, gates, picks = {} }) {
     const tokenizer = await loadTokenizer(folder);
     const said = Array.isArray(conversations) ? conversations.map(actionsOf) : [];
     const encoded = new Map<string, number[]>();
@@ -32,8 +32,8 @@ const plugin: PolicyPlugin = {
         while (gates !== undefined && existsSync(gate)) {
           await sleep(50, undefined, signal ? { signal } : {});
         }
-        const sample = Number(at);
-        const actions = said[sample % said.length] ?? [];
+        const picked = Number(Object(picks)[stage] ?? at);
+        const actions = said[picked % said.length] ?? [];
         const text = actions[key.turn - 1] ?? actions.at(-1) ?? "";
         const tokens = encode(text);
         const logprobs = tokens.map(() => -1);
