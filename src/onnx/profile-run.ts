@@ -21,12 +21,20 @@ interface ProfileEvent {
   readonly args?: { readonly op_name?: string; readonly provider?: string };
 }
 
-/** Runs a model once on a device, and tells where each of its nodes ran. */
+/** A run of a model that was watched. */
+export interface ProfiledRun {
+  /** Where each of its nodes ran. */
+  readonly nodes: readonly NodeRun[];
+  /** Its outputs of 32-bit floats. */
+  readonly floats: ReadonlyMap<string, Float32Array>;
+}
+
+/** Runs a model once on a device, and tells where each of its nodes ran, and what came out. */
 export async function profileRun(
   model: Uint8Array,
   feeds: Readonly<Record<string, Tensor>>,
   device: Device,
-): Promise<NodeRun[]> {
+): Promise<ProfiledRun> {
   const { InferenceSession, Tensor: make } = await loadRuntime();
   const folder = await mkdtemp(join(tmpdir(), "everturn-profile-"));
   try {
@@ -36,12 +44,15 @@ export async function profileRun(
       profileFilePrefix: join(folder, "run"),
     });
     const given = Object.entries(feeds).map(([name, tensor]) => [name, runtimeTensor(make, name, tensor)]);
-    await session.run(Object.fromEntries(given));
+    const outputs = Object.entries(await session.run(Object.fromEntries(given)));
     session.endProfiling();
     await session.release();
     const [file] = await readdir(folder);
     const events: ProfileEvent[] = JSON.parse(await readFile(join(folder, file!), "utf8"));
-    return events.flatMap(nodeRun);
+    const floats = outputs.flatMap(([name, { data }]) =>
+      data instanceof Float32Array ? [[name, data] as const] : [],
+    );
+    return { nodes: events.flatMap(nodeRun), floats: new Map(floats) };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { useSwiftShader } from "../../../src/devices/swiftshader.ts";
 import { batchFeeds, batchSequences, type TokenSequence } from "../../../src/learning/batch.ts";
 import { supervisedObjective } from "../../../src/learning/supervised-objective.ts";
@@ -6,12 +6,23 @@ import { freshTrainerState, type TrainerState } from "../../../src/learning/trai
 import { createTrainingEngine } from "../../../src/learning/training-engine.ts";
 import { gradientName, trainingModel } from "../../../src/learning/training-graphs.ts";
 import { modelWeightShapes } from "../../../src/models/model-weights.ts";
+import { add } from "../../../src/onnx/elementwise.ts";
+import { createGraph } from "../../../src/onnx/graph.ts";
+import { modelBytes } from "../../../src/onnx/model-bytes.ts";
 import { type NodeRun, profileRun } from "../../../src/onnx/profile-run.ts";
-import { createSession, type Tensor } from "../../../src/onnx/session.ts";
+import { createSession, type Session, type Tensor } from "../../../src/onnx/session.ts";
 import { copyTrainerState } from "../../support/copy-trainer-state.ts";
 import { relativeError, torchFixture } from "../torch-fixtures.ts";
 
-beforeAll(useSwiftShader);
+let open: Session;
+beforeAll(async () => {
+  await useSwiftShader();
+  const graph = createGraph();
+  graph.output("sum", add(graph.input("number", "float32", [1]), 1));
+  // With the last session all shaders go, which are compiled in software.
+  open = await createSession(modelBytes(graph), { device: "webgpu" });
+});
+afterAll(() => open?.close());
 
 /** A tiny model of a family with a ragged batch. */
 async function tiny(name: string) {
@@ -35,15 +46,14 @@ test.each(["qwen3", "gemma"])("%s: loss and gradients on WebGPU are those of the
   const all = { ...Object.fromEntries(parameters), ...feeds };
   const processor = await createSession(trainingModel({ config }, supervisedObjective).bytes);
   const model = trainingModel({ config }, supervisedObjective, { device: "webgpu" });
-  const card = await createSession(model.bytes, { device: "webgpu" });
   const expected = await processor.run(all);
-  const actual = await card.run(all);
-  expect(actual.floats("loss")[0]).toBeCloseTo(expected.floats("loss")[0]!, 5);
+  const { nodes, floats } = await profileRun(model.bytes, all, "webgpu");
+  expect(floats.get("loss")![0]).toBeCloseTo(expected.floats("loss")[0]!, 5);
   for (const weight of names) {
     const output = gradientName(weight);
-    expect(relativeError(actual.floats(output), expected.floats(output)), weight).toBeLessThan(1e-5);
+    expect(relativeError(floats.get(output)!, expected.floats(output)), weight).toBeLessThan(1e-5);
   }
-  expect(copies(await profileRun(model.bytes, all, "webgpu"))).toEqual([]);
+  expect(copies(nodes)).toEqual([]);
 });
 
 test.each([

@@ -40,7 +40,7 @@ test.each<[string, TrainedModel]>([
     columns: { weights: new Float32Array(5).fill(1 / actions) },
   }));
   const batch = batchSequences(sequences, config);
-  const runs = await profileRun(
+  const { nodes: ran } = await profileRun(
     bytes,
     {
       ...Object.fromEntries(reads.map((name) => [name, parameters.get(name)!])),
@@ -49,7 +49,7 @@ test.each<[string, TrainedModel]>([
     },
     "cpu",
   );
-  const places = new Map(runs.map(({ name }, place) => [name, place]));
+  const places = new Map(ran.map(({ name }, place) => [name, place]));
   // What was fused with something is left where it was written: after what came before it.
   let place = -1;
   const nodes = neededNodes(graph)
