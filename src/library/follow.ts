@@ -15,15 +15,15 @@ import { hostLine } from "./host-line.ts";
 /** Milliseconds between two looks at what is recorded. */
 const interval = 1000;
 
-/** Looks between two questions to the workflows, at most: each costs their worker and the server some milliseconds. */
-const longestPause = 4;
+/** Looks since a worker got something done for which workflows are asked each time, as they go on after it; later each so many times. */
+const [restless, still] = [3, 4];
 
 /**
  * Tells a run's progress as it happens: reads every second what steps recorded, and asks the training workflow as often
- * while something moves, and ever less often while nothing does.
+ * while something moves, else every four seconds.
  */
 export function follow(
-  { run, folder, client, waits }: RunSession,
+  { run, folder, client, waits, progress: done }: RunSession,
   { store, plan }: Pick<OpenRun, "store" | "plan">,
   handle: WorkflowHandle,
   tell: (event: RunEvent) => void,
@@ -70,18 +70,15 @@ export function follow(
     return client.workflow.getHandle(child).query<StageProgress>("progress");
   }
 
-  /** What there is, as text by which it is seen whether it moves. */
-  async function tellProgress(): Promise<string> {
+  async function tellProgress(): Promise<void> {
     const progress = await handle.query<RunProgress>("progress");
     const child = await childProgress(progress);
     const waiting = await waitingCount(client, run);
-    const text = JSON.stringify([progress, child, waiting]);
-    if (stopping.signal.aborted) return text;
+    if (stopping.signal.aborted) return;
     if (waiting > 0 && !isTold) note(`trajectories wait for a person: npx everturn approvals ${run}`);
     isTold ||= waiting > 0;
     tellEvaluations(progress.evaluations);
     tell(progressEvent(progress, child, waiting));
-    return text;
   }
 
   function tellWaits(): void {
@@ -95,18 +92,16 @@ export function follow(
   const telling = setInterval(tellWaits, interval);
 
   const following = (async () => {
-    let before: string | undefined;
-    let [pause, paused] = [1, 0]; // in looks
-    while (!signal.aborted) {
-      const isNew = await tellRecords();
-      if (isNew || ++paused >= pause) {
+    for (let quiet = 0; !signal.aborted; quiet++) {
+      const before = done();
+      if (await tellRecords()) quiet = 0;
+      // A question costs the worker and the server some milliseconds.
+      if (quiet < restless || quiet % still === 0) {
         // It may miss a beat: the workflow's own errors end the run.
-        const asking = withOwnSignal(signal, (own) => client.withAbortSignal(own, tellProgress));
-        const now = await asking.catch(() => undefined);
-        pause = isNew || now !== before ? 1 : Math.min(pause + 1, longestPause);
-        [before, paused] = [now, 0];
+        await withOwnSignal(signal, (own) => client.withAbortSignal(own, tellProgress)).catch(() => {});
       }
       await sleep(interval, undefined, { signal }).catch(() => {});
+      if (done() !== before) quiet = -1;
     }
     await tellRecords();
     const evaluations = await ownEvaluations({ store, plan }, version); // some may have ended between two looks

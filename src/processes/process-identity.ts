@@ -71,8 +71,8 @@ function statusInProc(pid: number): { state: string; started: string } | undefin
     const fields = text.slice(text.lastIndexOf(")") + 2).split(" "); // from the third field, the state, on
     const [state = ""] = fields;
     // Where the first thread of a process has ended and others have not, its files are open still, and locks hold.
-    const ends = state === "Z" && readdirSync(`/proc/${pid}/task`).length > 1;
-    return { state: ends ? "R" : state, started: fields[19] ?? "" };
+    const isEnding = state === "Z" && readdirSync(`/proc/${pid}/task`).length > 1;
+    return { state: isEnding ? "R" : state, started: fields[19] ?? "" };
   } catch {
     return undefined; // there is no such process
   }

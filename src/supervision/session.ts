@@ -39,6 +39,8 @@ export interface RunSession {
   failed: Promise<never>;
   /** What the run has waited for too long, a line each. */
   waits(): string[];
+  /** Counts what this session's workers get done. */
+  progress(): number;
   /** Aborts when the session closes: long polls are given up. */
   closing: AbortSignal;
   close(): Promise<void>;
@@ -172,6 +174,7 @@ export async function openSession(options: {
       namespace: file.namespace,
       ui: own?.ui,
       waits: standstill.lines,
+      progress,
       closing,
     };
   } catch (error) {

@@ -20,7 +20,7 @@ import { writeSampleRun } from "../support/sample-run.ts";
 
 const pipeline = join(import.meta.dirname, "..", "pipelines", "small.yaml");
 /** Seconds of them are left when the machine has been bad, after the first. */
-const steps = 6;
+const steps = 12;
 const overrides = [
   ...[`steps=${steps}`, "warmStart.steps=10", "warmStart.batchSize=1"],
   ...["evaluation.tasks=2", "rollout.batchSize=8"],
