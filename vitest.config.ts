@@ -56,9 +56,11 @@ export default defineConfig({
         },
       },
     ],
-    globalSetup: ["own-folders", "usual-ports", "one-thread-servers"].map(
-      (name) => `tests/support/${name}.ts`,
-    ),
+    globalSetup: [
+      "tests/support/own-folders.ts",
+      "tests/support/usual-ports.ts",
+      "tests/support/one-thread-servers.ts",
+    ],
     // On busy cores the same test takes ten times as long: 180 s were too little for some at a load of 22.
     testTimeout: 600_000,
     hookTimeout: 600_000,

@@ -92,7 +92,8 @@ export function follow(
   const telling = setInterval(tellWaits, interval);
 
   const following = (async () => {
-    for (let quiet = 0; !signal.aborted; quiet++) {
+    let quiet = 0; // looks since then
+    while (!signal.aborted) {
       const before = done();
       if (await tellRecords()) quiet = 0;
       // A question costs the worker and the server some milliseconds.
@@ -101,7 +102,7 @@ export function follow(
         await withOwnSignal(signal, (own) => client.withAbortSignal(own, tellProgress)).catch(() => {});
       }
       await sleep(interval, undefined, { signal }).catch(() => {});
-      if (done() !== before) quiet = -1;
+      quiet = done() === before ? quiet + 1 : 0;
     }
     await tellRecords();
     const evaluations = await ownEvaluations({ store, plan }, version); // some may have ended between two looks

@@ -1,4 +1,5 @@
 import { broadcastShapes } from "./dimensions.ts";
+import { elementTypes } from "./element-types.ts";
 import {
   type BoolValue,
   type DataType,
@@ -104,5 +105,5 @@ export function where(condition: BoolValue, a: Operand, b: Operand): FloatValue 
 
 /** Integers, booleans or half floats as floats. */
 export function toFloat(a: Value): FloatValue {
-  return a.graph.emit("Cast", [a], { dtype: "float32", shape: a.shape }, { to: 1 });
+  return a.graph.emit("Cast", [a], { dtype: "float32", shape: a.shape }, { to: elementTypes.float32 });
 }

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { firstOutput } from "../support/first-output.ts";
 import { markName } from "./marked-processes.ts";
 
 /** The tools' host, kept at one port. */
@@ -21,7 +22,7 @@ export async function startHost(mark: string, port: number, log: string): Promis
       stdio: ["ignore", "pipe", "inherit"],
       env: { ...process.env, [markName]: mark },
     });
-    await once(started.stdout, "data");
+    await firstOutput(started);
     return started;
   }
 

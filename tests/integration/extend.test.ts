@@ -8,7 +8,7 @@ import { namesIn, namesInSync } from "../../src/files/names-in.ts";
 import { readLedger } from "../../src/ledger/ledger.ts";
 import { openRun } from "../../src/runs/open-runs.ts";
 import { everturn, lastLine, start } from "../support/command.ts";
-import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";
+import { scriptedPolicy, writeScriptedPipeline } from "../support/scripted-pipeline.ts";
 import { stageRecords } from "../support/stage-records.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -25,14 +25,10 @@ const outage = 6000;
  */
 const pipeline = writeScriptedPipeline(folder, [], {
   steps: 9,
-  policy: {
-    plugin: join(plugins, "policy-scripted"),
-    config: {
-      tokenizer: join(import.meta.dirname, "../../pipelines/calculator/tokenizer"),
-      conversations: [["<tool_call>?</tool_call>", "<tool_call>?</tool_call>", "1"], [count]],
-      seconds: 1,
-    },
-  },
+  policy: scriptedPolicy({
+    conversations: [["<tool_call>?</tool_call>", "<tool_call>?</tool_call>", "1"], [count]],
+    seconds: 1,
+  }),
   tools: [
     {
       plugin: join(plugins, "tool-counted"),

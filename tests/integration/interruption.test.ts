@@ -6,13 +6,11 @@ import { runFolder } from "../../src/runs/run-folder.ts";
 import { readSession } from "../../src/supervision/session-file.ts";
 import { lastLine, type RunningCommand, start } from "../support/command.ts";
 import { processesWith } from "../support/processes.ts";
-import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";
+import { scriptedPolicy, writeScriptedPipeline } from "../support/scripted-pipeline.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const folder = temporaryFolder();
 const runs = join(folder, "runs");
-const tokenizer = join(import.meta.dirname, "..", "..", "pipelines", "calculator", "tokenizer");
-const plugins = join(import.meta.dirname, "..", "plugins");
 const commands: RunningCommand[] = [];
 
 afterAll(() => {
@@ -34,10 +32,7 @@ const untilSaid = (command: RunningCommand, text: string) =>
 const tell = ({ child }: RunningCommand, signal: NodeJS.Signals) => process.kill(-(child.pid ?? 0), signal);
 
 test("Ctrl-C, also twice or while starting, SIGTERM and SIGHUP end a run quietly and wholly", async () => {
-  const policy = {
-    plugin: join(plugins, "policy-scripted"),
-    config: { tokenizer, conversations: [["1"]], seconds: 1.5 },
-  };
+  const policy = scriptedPolicy({ conversations: [["1"]], seconds: 1.5 });
   const rollout = { batchSize: 4, groupSize: 1, concurrency: 1, maxActionTokens: 100 };
   const pipeline = writeScriptedPipeline(folder, [["1"]], { tools: [], policy, rollout, steps: 2 });
 

@@ -7,7 +7,7 @@ import { type OpenRun, openRun } from "../../src/runs/open-runs.ts";
 import { bundleOf, readBuilds } from "../../src/temporal/workflow-builds.ts";
 import { everturn, lastLine } from "../support/command.ts";
 import { historiesOf, type RecordedHistory } from "../support/histories.ts";
-import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";
+import { scriptedPolicy, writeScriptedPipeline } from "../support/scripted-pipeline.ts";
 import { storedRecord } from "../support/stored-record.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { folderOf } from "../support/versions.ts";
@@ -38,10 +38,8 @@ interface Fork {
 /** A step of one group, with a short trajectory and a long one, and a fork of that. */
 beforeAll(async () => {
   const plugin = join(import.meta.dirname, "..", "plugins", "tool-counting");
-  const tokenizer = join(import.meta.dirname, "..", "..", "pipelines", "calculator", "tokenizer");
-  const policy = join(import.meta.dirname, "..", "plugins", "policy-scripted");
   const pipeline = writeScriptedPipeline(folder, [], {
-    policy: { plugin: policy, config: { tokenizer, conversations, picks } },
+    policy: scriptedPolicy({ conversations, picks }),
     tools: [{ plugin, config: { log: callLog } }],
     loop: { plugin: "loop-tool-agent", config: { maxTurns: 10_000 } },
     rollout: { batchSize: 2, groupSize: 2, limits: { turns } },

@@ -6,14 +6,13 @@ import { namesInSync } from "../../src/files/names-in.ts";
 import { runFolder } from "../../src/runs/run-folder.ts";
 import { freePort } from "../../src/temporal/free-port.ts";
 import { start } from "../support/command.ts";
-import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";
+import { scriptedPolicy, writeScriptedPipeline } from "../support/scripted-pipeline.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const folder = temporaryFolder();
 const runs = join(folder, "runs");
 const mended = join(folder, "mended");
 const plugins = join(import.meta.dirname, "..", "plugins");
-const tokenizer = join(import.meta.dirname, "../../pipelines/calculator/tokenizer");
 
 /** Two calls at once, of a host that is not there and of a tool that fails on the spot. */
 const calls =
@@ -23,10 +22,7 @@ const calls =
 test("what does not move is named with its attempt and reason after some seconds, seldom, and when it goes on", async () => {
   const port = await freePort(19_000);
   const pipeline = writeScriptedPipeline(folder, [], {
-    policy: {
-      plugin: join(plugins, "policy-scripted"),
-      config: { tokenizer, conversations: [[calls, "1"]], seconds: 2 },
-    },
+    policy: scriptedPolicy({ conversations: [[calls, "1"]], seconds: 2 }),
     tools: [
       { plugin: join(plugins, "tool-remote"), config: { url: `http://127.0.0.1:${port}` } },
       { plugin: join(plugins, "tool-broken"), config: { mended } },

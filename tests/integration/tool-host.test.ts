@@ -1,5 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
+import { spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
@@ -15,6 +14,7 @@ import { withRunClient } from "../../src/supervision/run-client.ts";
 import { freePort } from "../../src/temporal/free-port.ts";
 import type { HostChange } from "../../src/tools/breaker.ts";
 import { everturn, lastLine, start } from "../support/command.ts";
+import { firstOutput } from "../support/first-output.ts";
 import { stageRecords } from "../support/stage-records.ts";
 
 const runs = mkdtempSync(join(tmpdir(), "everturn-tool-host-"));
@@ -80,13 +80,8 @@ function newestRun(): string {
 async function startHost(log: string, port: number): Promise<{ kill(): void }> {
   const file = join(import.meta.dirname, "..", "support", "calculator-host.ts");
   const child = spawn(process.execPath, [file, log, String(port)], { stdio: ["ignore", "pipe", "inherit"] });
-  await Promise.race([once(child.stdout, "data"), failsToStart(child)]);
+  await firstOutput(child);
   return { kill: () => void child.kill("SIGKILL") };
-}
-
-async function failsToStart(child: ChildProcess): Promise<never> {
-  const [code] = await once(child, "exit");
-  throw new Error(`the host did not start (${code})`);
 }
 
 test("a host that fails twice and then answers costs nothing; one trajectory that it never answers is left out, and counted", async () => {

@@ -4,6 +4,12 @@ import type { JsonObject } from "../../src/contracts/json.ts";
 
 const tests = join(import.meta.dirname, "..");
 
+/** A pipeline's policy that says what it is told to, with a real tokenizer. */
+export function scriptedPolicy(config: JsonObject & { conversations: string[][] }): JsonObject {
+  const tokenizer = join(tests, "..", "pipelines", "calculator", "tokenizer");
+  return { plugin: join(tests, "plugins", "policy-scripted"), config: { tokenizer, ...config } };
+}
+
 /** Writes a pipeline whose policy says what `conversations` hold, without a model; `more` replaces its keys. */
 export function writeScriptedPipeline(
   folder: string,
@@ -16,10 +22,7 @@ export function writeScriptedPipeline(
   };
   const pipeline = {
     ...{ name: "scripted", seed: 1, steps: 1 },
-    policy: {
-      plugin: join(tests, "plugins", "policy-scripted"),
-      config: { tokenizer: join(tests, "..", "pipelines", "calculator", "tokenizer"), conversations },
-    },
+    policy: scriptedPolicy({ conversations }),
     dataset: { train: dataset, validation: dataset },
     loop: { plugin: "loop-tool-agent", config: { maxTurns: 1000 } },
     reward: { plugin: "reward-exact-match" },

@@ -14,15 +14,15 @@ import { createSession, type Session, type Tensor } from "../../../src/onnx/sess
 import { copyTrainerState } from "../../support/copy-trainer-state.ts";
 import { relativeError, torchFixture } from "../torch-fixtures.ts";
 
-let open: Session;
+let kept: Session;
 beforeAll(async () => {
   await useSwiftShader();
   const graph = createGraph();
   graph.output("sum", add(graph.input("number", "float32", [1]), 1));
   // With the last session all shaders go, which are compiled in software.
-  open = await createSession(modelBytes(graph), { device: "webgpu" });
+  kept = await createSession(modelBytes(graph), { device: "webgpu" });
 });
-afterAll(() => open?.close());
+afterAll(() => kept?.close());
 
 /** A tiny model of a family with a ragged batch. */
 async function tiny(name: string) {

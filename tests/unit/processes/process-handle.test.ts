@@ -41,6 +41,9 @@ test.runIf(process.platform === "linux")(
     const { pid = -1, stdout } = spawn(process.execPath, ["-e", code], {
       stdio: ["ignore", "pipe", "inherit"],
     });
+    onTestFinished(() => {
+      if (processIdentity(pid) !== undefined) process.kill(pid, "SIGKILL");
+    });
     await once(stdout, "data");
     const firstThread = () => readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\) /, "")[0];
     await vi.waitUntil(() => firstThread() === "Z", { timeout: 400_000 });

@@ -15,7 +15,7 @@ const config = smallModel(256);
 const weights = randomModelWeights(config, 3);
 const base = await modelFolder(config, weights);
 const root = await mkdtemp(join(tmpdir(), "everturn-adapters-"));
-const sampler = createSampler({ config, slots: 16, stopTokens: [], threads: 1, decode: () => "" });
+const sampler = createSampler({ config, slots: 16, stopTokens: [], threads: 2, decode: () => "" });
 afterAll(() => sampler.close());
 
 /** An adapter whose two matrices are far from zero. */
@@ -66,7 +66,7 @@ test.each([4, 8, 6])(
 
 test("the base's own version, which nobody uses, is let go when an adapter of it comes: its weights are held once", async () => {
   const [{ folder: first }, { folder: second }] = [await adapter("one", 5, 7), await adapter("other", 5, 8)];
-  const own = createSampler({ config, slots: 16, stopTokens: [], threads: 1, decode: () => "" });
+  const own = createSampler({ config, slots: 16, stopTokens: [], threads: 2, decode: () => "" });
   await own.load(0, base);
   const before = await own.generate(request(0, 2));
   let isComing = true;

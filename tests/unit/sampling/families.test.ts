@@ -21,7 +21,7 @@ async function open(name: string, slots: number): Promise<Sampler> {
   const { config, tensors } = await torchFixture(name, "families");
   const longer = modelConfig({ ...config, max_position_embeddings: fixture.positions });
   const weights = new Map([...modelWeightShapes(longer).keys()].map((key) => [key, tensors.get(key)!]));
-  const sampler = createSampler({ config: longer, slots, stopTokens: [], threads: 1, decode: () => "" });
+  const sampler = createSampler({ config: longer, slots, stopTokens: [], threads: 2, decode: () => "" });
   opened.push(sampler);
   await sampler.load(0, await modelFolder(longer, weights));
   return sampler;

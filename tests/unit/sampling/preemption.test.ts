@@ -23,7 +23,7 @@ async function open(model: ModelConfig, folder: string, positions: number): Prom
     config: model,
     slots: 32,
     stopTokens: [],
-    threads: 1,
+    threads: 2,
     decode: () => "",
     keyValueBytes,
   });
@@ -83,7 +83,7 @@ async function watched(): Promise<{ model: CachedDecoder; runs: DecoderRun[] }> 
   const decoder = await createCachedDecoder(
     config,
     { tensors: randomModelWeights(config, 3) },
-    { threads: 1 },
+    { threads: 2 },
   );
   opened.push(decoder);
   const runs: DecoderRun[] = [];
