@@ -179,7 +179,7 @@ export function openTurn(
     if (agent !== undefined) record.agent = agent.name;
     const options = {
       summary: [`turn ${turn}`, ...(agent === undefined ? [] : [agent.name])].join(": "),
-      isQuick: input.quickTurns,
+      isQuick: input.quickTurns || isCopied,
     };
     spans.begin(turn);
     const isPrompted = answering === undefined && agent === undefined && head === null;
@@ -276,7 +276,8 @@ export function openTurn(
         };
         return time.within(call.name, (limit) => {
           const timeLimit = limit === undefined ? {} : { timeLimit: limit };
-          return callToolActivity(binding, { ...request, ...continues, ...timeLimit }, { queues, ...held });
+          const asked = { ...request, ...continues, ...timeLimit };
+          return callToolActivity(binding, asked, { queues, ...held, isRecorded: isCopied });
         });
       }),
     );

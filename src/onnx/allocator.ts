@@ -1,10 +1,23 @@
+/** Large blocks are given back as soon as they are free, not kept in a heap full of holes, and new ones are zeros that take no time. */
+const largeBlocks = "glibc.malloc.mmap_threshold=600000";
+
 /**
  * The environment of a process that trains: asks glibc for huge pages, which halve the time in which gradients are
- * fetched, and to give large blocks back as soon as they are free, not to keep them in a heap full of holes. Other
- * systems ignore it.
+ * fetched, and not to keep large blocks. Other systems ignore it.
  */
 export function trainingEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const wanted = ["glibc.malloc.hugetlb=1", "glibc.malloc.mmap_threshold=600000"];
+  return withTunables(environment, ["glibc.malloc.hugetlb=1", largeBlocks]);
+}
+
+/**
+ * The environment of a process that samples: asks glibc not to keep large blocks, since room for keys and values is taken far beyond
+ * what is used of it, and would be filled with zeros. Other systems ignore it.
+ */
+export function samplingEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return withTunables(environment, [largeBlocks]);
+}
+
+function withTunables(environment: NodeJS.ProcessEnv, wanted: readonly string[]): NodeJS.ProcessEnv {
   const given = environment.GLIBC_TUNABLES;
   return { ...environment, GLIBC_TUNABLES: [...wanted, ...(given ? [given] : [])].join(":") };
 }

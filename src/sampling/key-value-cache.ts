@@ -148,8 +148,8 @@ export function createKeyValueCache(shape: CacheShape): KeyValueCache {
         });
         return;
       }
-      // Rows to come cost nothing before they are written to.
-      const spare = keepsRows ? rows : from.length < rows ? 0 : Math.ceil(1.5 * rows);
+      // Rows to come cost nothing before they are written to, but where runs touch all that there is.
+      const spare = keepsRows ? rows : from.length < rows ? 0 : Math.ceil((sparse ? 4 : 1.5) * rows);
       resize(from, positions, Math.max(from.length, spare), keepsCapacity ? capacity : wanted);
     },
     trim(from, positions) {

@@ -5,7 +5,7 @@ import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { makeFolder } from "../files/make-folder.ts";
-import { trainingEnvironment } from "../onnx/allocator.ts";
+import { samplingEnvironment, trainingEnvironment } from "../onnx/allocator.ts";
 import { ownModule } from "../package/own-module.ts";
 import { killOnExit } from "../processes/kill-on-exit.ts";
 import type { Notice } from "../processes/notice.ts";
@@ -67,7 +67,7 @@ export async function startWorkerProcess(
     [...memoryFlags, "--import", preload, main, "worker", ...parameters],
     {
       stdio: ["ignore", output, output, "ipc"],
-      env: role === "trainer" ? trainingEnvironment(process.env) : process.env,
+      env: (role === "trainer" ? trainingEnvironment : samplingEnvironment)(process.env),
     },
   );
   closeSync(output);

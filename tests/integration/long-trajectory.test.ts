@@ -78,7 +78,6 @@ async function fork(id: string, ...options: string[]): Promise<Fork> {
 }
 
 test("a long trajectory continues as new between two turns, as the same one to whoever searches it", () => {
-  // Turns of the fork had their way through the server, those of the step were taken on the spot.
   for (const id of [original, forkOf(original)]) {
     const parts = partsOf(id);
     expect(parts).toHaveLength(2);
