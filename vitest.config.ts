@@ -4,12 +4,17 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const include = ["tests/**/*.test.ts", "templates/*/tests/*.test.ts"];
 
 /**
- * Tests that start a server or workers, or leave in their process what others would find: each file has one of its own. All others
- * follow each other in a few, which spares each a second to start and to load what it tests.
+ * Tests that have a part of Temporal's SDK or a device in their process, or leave there what others would find: each file has one of
+ * its own. All others follow each other in a few, which spares each a second to start and to load what it tests.
  */
-const apart = ["integration", "packaging", "replay", "unit/devices", "unit/telemetry"].map(
-  (folder) => `tests/${folder}/**/*.test.ts`,
-);
+const apart = [
+  ...["packaging", "replay", "unit/devices", "unit/telemetry"].map((folder) => `tests/${folder}/**/*.test.ts`),
+  ...[
+    ...["busy-holder", "chaos", "continue-as-new", "deployments", "dynamic-sampling", "end-shards"],
+    ...["failure-policy", "long-trajectory", "loops", "orders", "outage", "run", "search-attributes"],
+    ...["smollm2-greedy", "telemetry", "trajectory", "two-tool-workers", "upgrade", "worker-process"],
+  ].map((name) => `tests/integration/${name}.test.ts`),
+];
 
 /** What takes longest begins first: else one of them would be under way when all others are done. */
 const longest = [

@@ -98,17 +98,8 @@ test(
 
     // A folder in it finds what the project has installed.
     await shop.run("npx", "everturn", "init", "library", "--template", "library");
-    const pipeline = join(shop.folder, "library", "pipeline.yaml");
-    const shorter = readFileSync(pipeline, "utf8")
-      .replace("steps: 10", "steps: 1")
-      .replace("steps: 400", "steps: 5")
-      .replace("batchSize: 64", "batchSize: 8")
-      .replace("minibatchSize: 32", "minibatchSize: 8")
-      .replace("tasks: 100", "tasks: 4");
-    writeFileSync(pipeline, shorter);
-    expect(await shop.run("npm", "start", "--prefix", "library")).toMatch(
-      /^held-out accuracy: 0 % → \d+ %$/m,
-    );
+    await shop.run("npm", "run", "schema", "--silent", "--prefix", "library");
+    expect(await shop.run("npx", "everturn", "validate", "library/pipeline.yaml")).toContain("is valid");
 
     // The package of a plugin is written, published (which builds it), installed, and named by the pipeline of README.
     await shop.shell(block("npx everturn plugin new tool @acme/weather", "docs/plugins.md"));
@@ -156,9 +147,18 @@ test(
       project.run(process.execPath, join(root, "node_modules", "pnpm", "bin", "pnpm.cjs"), ...parameters);
     expect(await pnpm("dlx", "everturn", "init", "--template", "loop")).toContain("  pnpm start ");
     await pnpm("install");
-    const short = ["steps=1", "warmStart.steps=5", "evaluation.tasks=4"];
-    const small = ["rollout.batchSize=8", "trainer.config.minibatchSize=8", "trainer.config.threads=1"];
-    await pnpm("start", ...[...short, ...small].flatMap((setting) => ["--set", setting]));
+    expect(await pnpm("exec", "everturn", "validate", "pipeline.yaml")).toContain("pipeline.yaml is valid");
+    // The script of the third template trains it.
+    copyFileSync(join(root, "templates", "library", "train.ts"), join(project.folder, "train.ts"));
+    const pipeline = join(project.folder, "pipeline.yaml");
+    const shorter = readFileSync(pipeline, "utf8")
+      .replace("steps: 10", "steps: 1")
+      .replace("steps: 400", "steps: 5")
+      .replace("batchSize: 64", "batchSize: 8")
+      .replace("minibatchSize: 32", "minibatchSize: 8\n    threads: 1")
+      .replace("tasks: 100", "tasks: 4");
+    writeFileSync(pipeline, shorter);
+    expect(await pnpm("exec", "node", "train.ts")).toMatch(/^held-out accuracy: 0 % → \d+ %$/m);
     const [, , trained] = evaluations(onlyRun(join(project.folder, "runs")));
     expect(trained).toMatchObject({ step: 1, tasks: 4 });
     expect(await pnpm("test")).toMatch(/\d+ passed/);
