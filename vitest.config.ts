@@ -8,7 +8,9 @@ const include = ["tests/**/*.test.ts", "templates/*/tests/*.test.ts"];
  * its own. All others follow each other in a few, which spares each a second to start and to load what it tests.
  */
 const apart = [
-  ...["packaging", "replay", "unit/devices", "unit/telemetry"].map((folder) => `tests/${folder}/**/*.test.ts`),
+  ...["packaging", "replay", "unit/devices", "unit/telemetry"].map(
+    (folder) => `tests/${folder}/**/*.test.ts`,
+  ),
   ...[
     ...["busy-holder", "chaos", "continue-as-new", "deployments", "dynamic-sampling", "end-shards"],
     ...["failure-policy", "long-trajectory", "loops", "orders", "outage", "run", "search-attributes"],
