@@ -1,12 +1,14 @@
 import type { AdamWKernel, AdamWRates, AdamWRow, Arrays, Moments, NumberKinds } from "./adamw-kernel.ts";
 
-/** What threads do together on some gradients: update their parameters, or add up squares. */
+/** What threads do together on some gradients: update their parameters, add them to sums, or else add up their squares. */
 export interface AdamWJob<Numbers extends NumberKinds = Arrays> {
   gradients: readonly Numbers["floats"][];
   /** Numbers of each gradient. */
   counts: readonly number[];
-  /** A row for each gradient. Without it squares are added up. */
+  /** A row for each gradient. */
   update?: { rows: readonly AdamWRow<Numbers>[]; rates: AdamWRates };
+  /** A sum for each gradient. */
+  sums?: readonly Numbers["floats"][];
 }
 
 /** Where another thread finds an array. */
@@ -87,8 +89,8 @@ function openMoments<From extends NumberKinds, To extends NumberKinds>(
 /** Does pieces of a job, whoever else does, until nobody has to begin one. */
 export function workOn<Numbers extends NumberKinds>(
   kernel: AdamWKernel,
-  { gradients, counts, update }: AdamWJob<Numbers>,
-  { counters, sums }: AdamWProgress,
+  { gradients, counts, update, sums }: AdamWJob<Numbers>,
+  { counters, sums: squares }: AdamWProgress,
   open: Opener<Numbers, Arrays>,
 ): void {
   const pieces = piecesOf(counts);
@@ -100,7 +102,8 @@ export function workOn<Numbers extends NumberKinds>(
     try {
       const gradient = open.floats(gradients[index]!);
       if (update) kernel.update(openRow(update.rows[index]!, open), gradient, update.rates, start, end);
-      else sums[at] = kernel.squares(gradient, start, end);
+      else if (sums) addTo(open.floats(sums[index]!), gradient, start, end);
+      else squares[at] = kernel.squares(gradient, start, end);
     } catch (error) {
       Atomics.store(counters, 2, 1);
       throw error;
@@ -109,6 +112,10 @@ export function workOn<Numbers extends NumberKinds>(
       Atomics.notify(counters, 1);
     }
   }
+}
+
+function addTo(sum: Float32Array, gradient: Float32Array, start: number, end: number): void {
+  for (let at = start; at < end; at++) sum[at]! += gradient[at]!;
 }
 
 /** Waits until all pieces are done, by whomever. Throws if one failed. */

@@ -51,11 +51,15 @@ async function startHelper(): Promise<Worker> {
   return helper;
 }
 
-function byPlaces({ koffi }: ForeignCalls, { gradients, counts, update }: AdamWJob): AdamWJob<Places> {
+function byPlaces({ koffi }: ForeignCalls, { gradients, counts, update, sums }: AdamWJob): AdamWJob<Places> {
   const place = (array: ArrayBufferView): Place => {
     return { address: koffi.address(array), byteLength: array.byteLength };
   };
   const open = { floats: place, bytes: place };
   const rows = update?.rows.map((row) => openRow<Arrays, Places>(row, open));
-  return { counts, gradients: gradients.map(place), ...(update && rows && { update: { ...update, rows } }) };
+  return {
+    ...{ counts, gradients: gradients.map(place) },
+    ...(update && rows && { update: { ...update, rows } }),
+    ...(sums && { sums: sums.map(place) }),
+  };
 }

@@ -27,6 +27,8 @@ export interface AdamW {
     moments: ReadonlyMap<string, Moments>,
     settings: AdamWSettings,
   ): Promise<void>;
+  /** Adds gradients to sums of the same names, in place. */
+  add(sums: ReadonlyMap<string, Float32Array>, gradients: ReadonlyMap<string, Float32Array>): Promise<void>;
   /** The Euclidean norm of all gradients together. */
   norm(gradients: ReadonlyMap<string, Float32Array>): Promise<number>;
   /** Ends its threads. */
@@ -65,6 +67,12 @@ export function createAdamW(threads: number): AdamW {
       const counts = given.map(({ length }) => length);
       const rates = { gradientScale, betas, secondScale };
       (await threadsFor(counts)).run({ gradients: given, counts, update: { rows, rates } });
+    },
+    async add(sums, gradients) {
+      const given = [...gradients.values()];
+      const counts = given.map(({ length }) => length);
+      const wanted = [...gradients.keys()].map((name) => sums.get(name)!);
+      (await threadsFor(counts)).run({ gradients: given, counts, sums: wanted });
     },
     async norm(gradients) {
       const given = [...gradients.values()];

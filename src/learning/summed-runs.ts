@@ -1,4 +1,5 @@
 import type { Outputs } from "../onnx/session.ts";
+import type { AdamW } from "./adamw.ts";
 import { actionCount, joined, type TrainingSample } from "./objective.ts";
 import { gradientName, type TrainingModel } from "./training-graphs.ts";
 
@@ -11,28 +12,26 @@ export interface SummedRuns {
   logProbabilities: Float32Array;
 }
 
-/** Adds up what a training model gives for the samples of a minibatch, run by run. */
+/** Adds up what a training model gives for the samples of a minibatch, run by run; gradients by the optimizer's threads. */
 export function sumRuns(
   { terms, trains, logProbabilities: gives }: TrainingModel,
   samples: readonly TrainingSample[],
+  optimizer: Pick<AdamW, "add">,
 ) {
-  const gradients = new Map<string, Float32Array>();
+  let gradients = new Map<string, Float32Array>();
   const scalars = new Map<string, number>();
   const counts = samples.map(({ sequences }) => sequences.reduce((sum, one) => sum + actionCount(one), 0));
   const logProbabilities: Float32Array[] = [];
   let first: Outputs | undefined;
   return {
     /** Adds the outputs of a run over some of the samples, given by their numbers, and takes them over. */
-    add(outputs: Outputs, run: readonly number[]): void {
+    async add(outputs: Outputs, run: readonly number[]): Promise<void> {
       for (const name of [...terms, "loss"]) {
         scalars.set(name, (scalars.get(name) ?? 0) + outputs.floats(name)[0]!);
       }
-      for (const name of trains) {
-        const gradient = outputs.floats(gradientName(name));
-        const sum = gradients.get(name);
-        if (sum) addTo(sum, gradient);
-        else gradients.set(name, gradient);
-      }
+      const own = new Map(trains.map((name) => [name, outputs.floats(gradientName(name))]));
+      if (first) await optimizer.add(gradients, own);
+      else gradients = own;
       let start = 0;
       for (const index of gives ? run : []) {
         const end = start + counts[index]!;
@@ -56,8 +55,4 @@ export function sumRuns(
       first?.release();
     },
   };
-}
-
-function addTo(sum: Float32Array, numbers: Float32Array): void {
-  for (let at = 0; at < sum.length; at++) sum[at]! += numbers[at]!;
 }

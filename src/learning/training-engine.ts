@@ -154,7 +154,7 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
       });
       const first = forms.model(chosen.recomputed, runs[0]?.form ?? "kept");
       const parameters = select(found, first.reads);
-      const sum = sumRuns(onCard ? { ...first, trains: [] } : first, samples);
+      const sum = sumRuns(onCard ? { ...first, trains: [] } : first, samples, optimizer);
       try {
         for (const { run, part, form } of runs) {
           const { model, session } = await forms.open(chosen.recomputed, form);
@@ -164,7 +164,7 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
           const feeds = { ...parameters, ...batchFeeds(batch, temperature), ...given, ...scaling };
           const outputs = await session.run(feeds);
           await onCard?.add(outputs, model.trains);
-          sum.add(outputs, run);
+          await sum.add(outputs, run);
         }
         const { gradients, ...measured } = sum.total();
         const outcome = onCard

@@ -54,6 +54,18 @@ test("the norm is that of all gradients together, whatever was worked on before"
   expect(await optimizer.norm(named([Float32Array.of(1, Number.NaN)]))).toBeNaN();
 });
 
+test("gradients are added to sums of their names", async () => {
+  const optimizer = createAdamW(1);
+  const [start, gradient] = [noise(70_001, 1), noise(70_001, 2)];
+  const sums = new Map([
+    ["other", Float32Array.of(1)],
+    ["w", start.slice()],
+  ]);
+  await optimizer.add(sums, new Map([["w", gradient]]));
+  expect(sums.get("w")).toEqual(start.map((number, at) => number + gradient[at]!));
+  expect(sums.get("other")).toEqual(Float32Array.of(1));
+});
+
 test("one, two and three threads give the same to the last bit", async () => {
   const shapes = { matrix: [1003, 701], bias: [701], other: [211, 64] };
   const run = async (threads: number) => {
@@ -66,14 +78,17 @@ test("one, two and three threads give the same to the last bit", async () => {
       const zeros = () => new Float32Array(size(shape));
       return { bits: 32 as const, first: zeros(), second: zeros() };
     });
+    const sums = named((shape, seed) => noise(size(shape), 30 + seed));
     const optimizer = createAdamW(threads);
     const norms: number[] = [];
     for (let update = 1; update <= 3; update++) {
       norms.push(await optimizer.norm(gradients));
+      await optimizer.add(sums, gradients);
       await optimizer.update(parameters, gradients, moments, { ...settings, update });
     }
     await optimizer.close();
     const arrays = [...parameters.values()].map(({ data }) => data);
+    arrays.push(...sums.values());
     for (const { first, second } of moments.values()) arrays.push(first, second);
     return Buffer.concat([Float64Array.from(norms), ...arrays].map(({ buffer }) => Buffer.from(buffer)));
   };
