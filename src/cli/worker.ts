@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import { activitiesOf } from "../../activities/of-role.ts";
 import type { RunFile } from "../contracts/run.ts";
+import { forgetTunables } from "../onnx/allocator.ts";
 import { prefixed, type Role, roles } from "../runs/queues.ts";
 import { readRunFile } from "../runs/run-file.ts";
 import { runFolder } from "../runs/run-folder.ts";
@@ -33,6 +34,7 @@ export function registerWorker(program: Command): void {
 }
 
 async function work(options: Options): Promise<void> {
+  forgetTunables(process.env);
   const ending = workerEnding();
   const { runs, run } = runReference(options.run, options.runs);
   const file = await readRunFile(runs, run);

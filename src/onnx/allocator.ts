@@ -1,3 +1,4 @@
+const hugePages = "glibc.malloc.hugetlb=1";
 /** Large blocks are given back as soon as they are free, not kept in a heap full of holes, and new ones are zeros that take no time. */
 const largeBlocks = "glibc.malloc.mmap_threshold=600000";
 
@@ -6,7 +7,7 @@ const largeBlocks = "glibc.malloc.mmap_threshold=600000";
  * fetched, and not to keep large blocks. Other systems ignore it.
  */
 export function trainingEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return withTunables(environment, ["glibc.malloc.hugetlb=1", largeBlocks]);
+  return withTunables(environment, [hugePages, largeBlocks]);
 }
 
 /**
@@ -15,6 +16,14 @@ export function trainingEnvironment(environment: NodeJS.ProcessEnv): NodeJS.Proc
  */
 export function samplingEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return withTunables(environment, [largeBlocks]);
+}
+
+/** Takes what this module has asked for out of a process's own environment, which what it starts would inherit: glibc has read it. */
+export function forgetTunables(environment: NodeJS.ProcessEnv): void {
+  const given = environment.GLIBC_TUNABLES?.split(":") ?? [];
+  const others = given.filter((one) => one !== hugePages && one !== largeBlocks);
+  if (others.length > 0) environment.GLIBC_TUNABLES = others.join(":");
+  else delete environment.GLIBC_TUNABLES;
 }
 
 function withTunables(environment: NodeJS.ProcessEnv, wanted: readonly string[]): NodeJS.ProcessEnv {
