@@ -136,9 +136,16 @@ function ofStep() {
   return sessionLog(log).filter(({ name }) => name.includes("/step-0001/"));
 }
 
+interface SessionActivity {
+  queue: string;
+  attempt: number;
+  /** Why the attempt before was none. */
+  failure: string | undefined;
+}
+
 /** The activities of the step's calls so far. */
-async function sessionActivities(client: Client): Promise<{ queue: string; attempt: number }[]> {
-  const activities: { queue: string; attempt: number }[] = [];
+async function sessionActivities(client: Client): Promise<SessionActivity[]> {
+  const activities: SessionActivity[] = [];
   const trajectories = new Set(ofStep().flatMap(({ what, name }) => (what === "open" ? [name] : [])));
   for (const id of trajectories) {
     const { events } = await client.workflow.getHandle(id).fetchHistory();
@@ -148,8 +155,9 @@ async function sessionActivities(client: Client): Promise<{ queue: string; attem
       const begun = events?.find(({ activityTaskStartedEventAttributes: one }) =>
         one?.scheduledEventId?.equals(event.eventId ?? 0),
       );
-      const attempt = begun?.activityTaskStartedEventAttributes?.attempt ?? 0;
-      activities.push({ queue: scheduled.taskQueue?.name ?? "", attempt });
+      const { attempt, lastFailure } = begun?.activityTaskStartedEventAttributes ?? {};
+      const failure = lastFailure?.message ?? undefined;
+      activities.push({ queue: scheduled.taskQueue?.name ?? "", attempt: attempt ?? 0, failure });
     }
   }
   return activities;
