@@ -1,4 +1,5 @@
 import type { Tensor } from "../models/safetensors.ts";
+import type { AdamWJob } from "./adamw-job.ts";
 import type { AdamWRow, Moments } from "./adamw-kernel.ts";
 import { openAdamWThreads } from "./adamw-threads.ts";
 import { type LearningRates, rateOf } from "./learning-rates.ts";
@@ -47,6 +48,11 @@ export function createAdamW(threads: number): AdamW {
     opened.set(wanted, found);
     return found;
   };
+  const work = async (named: ReadonlyMap<string, Float32Array>, job: Pick<AdamWJob, "update" | "sums">) => {
+    const gradients = [...named.values()];
+    const counts = gradients.map(({ length }) => length);
+    return (await threadsFor(counts)).run({ gradients, counts, ...job });
+  };
 
   return {
     async update(parameters, gradients, moments, settings) {
@@ -63,21 +69,13 @@ export function createAdamW(threads: number): AdamW {
           kept: shape.length > 1 ? 1 - learningRate * weightDecay : 1,
         };
       });
-      const given = [...gradients.values()];
-      const counts = given.map(({ length }) => length);
-      const rates = { gradientScale, betas, secondScale };
-      (await threadsFor(counts)).run({ gradients: given, counts, update: { rows, rates } });
+      await work(gradients, { update: { rows, rates: { gradientScale, betas, secondScale } } });
     },
     async add(sums, gradients) {
-      const given = [...gradients.values()];
-      const counts = given.map(({ length }) => length);
-      const wanted = [...gradients.keys()].map((name) => sums.get(name)!);
-      (await threadsFor(counts)).run({ gradients: given, counts, sums: wanted });
+      await work(gradients, { sums: [...gradients.keys()].map((name) => sums.get(name)!) });
     },
     async norm(gradients) {
-      const given = [...gradients.values()];
-      const counts = given.map(({ length }) => length);
-      const sums = (await threadsFor(counts)).run({ gradients: given, counts });
+      const sums = await work(gradients, {});
       return Math.sqrt(sums.reduce((total, sum) => total + sum, 0));
     },
     async close() {
