@@ -4,10 +4,11 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const include = ["tests/**/*.test.ts", "templates/*/tests/*.test.ts"];
 
 /**
- * Tests that have a part of Temporal's SDK or a device in their process, or leave there what others would find: each file has one of
- * its own. All others follow each other in a few, which spares each a second to start and to load what it tests.
+ * Tests that have a part of Temporal's SDK or a device in their process, measure its memory, or leave there what others would find: each
+ * file has one of its own. All others follow each other in a few, which spares each a second to start and to load what it tests.
  */
 const apart = [
+  "tests/unit/sampling/key-value-cache.test.ts",
   ...["packaging", "replay", "unit/devices", "unit/telemetry"].map(
     (folder) => `tests/${folder}/**/*.test.ts`,
   ),

@@ -17,6 +17,7 @@ import {
   type ToolDefinition,
   targetOf,
   templateSettings,
+  typicalTokens,
 } from "everturn/engine";
 
 /**
@@ -35,7 +36,7 @@ const plugin: PolicyPlugin = {
   traits: (config) => ({
     ...modelPolicy.traits(config),
     restrictions: [
-      ...(config.activations === "int8" ? ["activations is int8"] : []),
+      ...["activations", "keyValues"].filter((key) => config[key] === "int8").map((key) => `${key} is int8`),
       ...restrictionsOf(Object(config.sampling)),
     ],
     ...(Object(config.sampling).toolCalls === "constrained" ? { constrainedFormat: "hermes" } : {}),
@@ -44,6 +45,7 @@ const plugin: PolicyPlugin = {
   async open(folder, given) {
     const { slots, threads, keyValueMemory, sampling: usual } = given;
     const tokenizer = await loadTokenizer(folder, undefined, templateSettings(given));
+    const framing = createFraming(tokenizer);
     const { stopTokens } = tokenizer;
     const config = await readModelConfig(join(folder, "config.json"));
     const sampler = createSampler({
@@ -55,6 +57,7 @@ const plugin: PolicyPlugin = {
       decode: tokenizer.decode,
       target: targetOf(given),
       activations: given.activations === "int8" ? "int8" : "float32",
+      ...(given.keyValues === "int8" && { roundedBy: typicalTokens(framing) }),
       ...(existsSync(join(folder, adapterConfigFile)) ? {} : { base: folder }),
     });
     let grammar: Promise<ToolCallGrammar> | undefined;
@@ -65,7 +68,7 @@ const plugin: PolicyPlugin = {
       return (await grammar)(tools);
     };
     return {
-      ...createFraming(tokenizer),
+      ...framing,
       isLoaded: (version) => sampler.isLoaded(version),
       load: (version, path) => sampler.load(version, path),
       async generate({ tools = [], ...request }) {

@@ -102,6 +102,7 @@ export { loadLoss } from "../plugins/registry.ts";
 export { createSampler, type Sampler, type SamplerOptions } from "../sampling/sampler.ts";
 export { beforeStopTexts } from "../sampling/stop-texts.ts";
 export { createToolCallGrammar, type ToolCallGrammar } from "../sampling/tool-call-grammar.ts";
+export { typicalTokens } from "../sampling/typical-tokens.ts";
 export type { TemplateSettings } from "../tokens/fixed-template.ts";
 export { createFraming, type Framing } from "../tokens/framing.ts";
 export { templateFormat } from "../tokens/template-format.ts";

@@ -325,6 +325,11 @@ export const errorTable = {
     retryable: true,
     help: "Lower `keyValueMemory` or `slots` in the policy's configuration, free memory, or take a smaller model.",
   },
+  KEY_VALUES_NOT_ROUNDED: {
+    message: "Keys and values can't be kept in 8 bits here: {reason}.",
+    retryable: false,
+    help: "Remove `keyValues` from the policy's configuration.",
+  },
   KEY_VALUE_MEMORY_TOO_SMALL: {
     message: "An action needs {needed} for its keys and values, but the policy may use {available}.",
     retryable: false,

@@ -1,6 +1,7 @@
 import type { Bindings } from "../onnx/bound-session.ts";
 import type { BoundTensor } from "../onnx/runtime-session.ts";
 import type { DecoderRun, Past } from "./cached-decoder.ts";
+import type { KeyValueArray } from "./key-values.ts";
 import type { ModelConfig } from "./model-config.ts";
 import { readLength } from "./read-length.ts";
 
@@ -60,7 +61,7 @@ export function createBlockRunner(bindings: Bindings, config: ModelConfig): Bloc
   const bindPast = (rows: number, past: Past) => {
     if (remembered && isSamePast(remembered, rows, past)) return;
     const shape = [rows, heads, past.capacity, size];
-    const both = (before: string, after: string, data: Float32Array) => {
+    const both = (before: string, after: string, data: KeyValueArray) => {
       bindings.bindInput(before, { shape, data });
       bindings.bindOutput(after, { shape, data });
     };
@@ -137,7 +138,7 @@ interface Remembered {
   keys: { buffer: WeakRef<ArrayBufferLike>; offset: number }[];
 }
 
-function weakly({ buffer, byteOffset }: Float32Array): Remembered["keys"][number] {
+function weakly({ buffer, byteOffset }: KeyValueArray): Remembered["keys"][number] {
   return { buffer: new WeakRef(buffer), offset: byteOffset };
 }
 
@@ -155,7 +156,7 @@ function isSamePast({ rows, capacity, keys }: Remembered, nextRows: number, past
 
 /** One row of a block, as a block. */
 function rowOf({ tokens, past, length }: Block, row: number): Block {
-  const cut = (array: Float32Array) => {
+  const cut = (array: KeyValueArray) => {
     const size = array.length / tokens.length;
     return array.subarray(row * size, (row + 1) * size);
   };

@@ -1,14 +1,9 @@
 import type { Activations } from "../onnx/quantized-product.ts";
 import type { Target } from "../onnx/target.ts";
 import type { AdapterShape } from "./cached-decoder-graph.ts";
+import type { KeyValueArray, KeyValues, KeyValueType } from "./key-values.ts";
 import type { ModelConfig } from "./model-config.ts";
 import type { Tensor } from "./safetensors.ts";
-
-/** Keys (rotated) and values, one array a layer, each [rows, key-value heads, positions, head size]. */
-export interface KeyValues {
-  keys: Float32Array[];
-  values: Float32Array[];
-}
 
 /** What the rows have seen already: room for `capacity` positions each, of which row i uses the first lengths[i]. */
 export interface Past extends KeyValues {
@@ -57,8 +52,10 @@ export interface CachedDecoder {
   readonly isSplitInvariant: boolean;
   /** Whether runs touch no more of `past` than the positions that rows have: then room beyond costs nothing. */
   readonly isSparse: boolean;
+  /** What `past` is of. */
+  readonly keyValues: KeyValueType;
   /** An array for `past`, of zeros. */
-  allocate(length: number): Float32Array;
+  allocate(length: number): KeyValueArray;
   run(request: DecoderRun): Promise<NextTokens>;
   close(): Promise<void>;
 }
@@ -71,4 +68,6 @@ export interface DecoderOptions {
   adapter?: AdapterShape;
   /** What rows are as quantized matrices are multiplied by them. Default "float32". */
   activations?: Activations;
+  /** Has keys and values kept as int8, their scales as measured while these tokens are read; default: as float32. */
+  roundedBy?: readonly number[];
 }

@@ -1,4 +1,4 @@
-import type { KeyValues } from "./cached-decoder.ts";
+import type { KeyValueArray, KeyValues } from "./key-values.ts";
 
 /** A position of one row in keys and values with room for `capacity` positions a row. */
 export interface Place extends KeyValues {
@@ -14,7 +14,7 @@ export function copyPositions(
   to: Place,
   count: number,
 ): void {
-  const copy = (source: Float32Array, target: Float32Array) => {
+  const copy = (source: KeyValueArray, target: KeyValueArray) => {
     for (let head = 0; head < heads; head++) {
       const start = ((from.row * heads + head) * from.capacity + from.at) * headSize;
       const end = ((to.row * heads + head) * to.capacity + to.at) * headSize;
@@ -29,9 +29,9 @@ export function copyPositions(
 
 /** Few numbers are copied faster one by one than through a view. */
 function copyNumbers(
-  from: Float32Array,
+  from: KeyValueArray,
   source: number,
-  to: Float32Array,
+  to: KeyValueArray,
   target: number,
   count: number,
 ): void {

@@ -1,3 +1,4 @@
+import { EverturnError } from "../errors/everturn-error.ts";
 import { runtimeFunctions } from "../onnx/runtime-functions.ts";
 import type { CachedDecoder, DecoderOptions } from "./cached-decoder.ts";
 import { createFedDecoder } from "./fed-decoder.ts";
@@ -11,7 +12,7 @@ import type { WeightSources } from "./weight-sources.ts";
 /**
  * Prepares a decoding model. The weights are constants of the graph, which ONNX Runtime packs once; its packed
  * products give a row the same numbers whatever the other rows are, so that a sequence doesn't depend on its batch
- * (on x64, to the last bit). Throws MODEL_WEIGHTS_MISMATCH.
+ * (on x64, to the last bit). Throws MODEL_WEIGHTS_MISMATCH, and KEY_VALUES_NOT_ROUNDED where they were to be.
  */
 export async function createCachedDecoder(
   config: ModelConfig,
@@ -24,6 +25,12 @@ export async function createCachedDecoder(
   // The operator that keeps keys and values in place has no heads of other sizes.
   const inPlace = device === "cpu" && precision === "float32" && config.head_dim % 16 === 0;
   const runtime = inPlace ? await runtimeFunctions() : undefined;
+  if (options.roundedBy && !runtime) {
+    const reason = !inPlace
+      ? `${device}, ${precision}, heads of ${config.head_dim}; it is for float32 on the CPU and heads of a multiple of 16`
+      : "ONNX Runtime's C API can't be called";
+    throw new EverturnError("KEY_VALUES_NOT_ROUNDED", { reason });
+  }
   return runtime
     ? createInPlaceDecoder(runtime, config, prepared, options)
     : createFedDecoder(config, prepared, options);

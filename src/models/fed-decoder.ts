@@ -30,6 +30,7 @@ export async function createFedDecoder(
     capacityStep: Math.max(64, config.head_dim),
     isSplitInvariant: false,
     isSparse: false,
+    keyValues: "float32",
     allocate: (length) => new Float32Array(length),
     async run({ tokens, past, adapter: matrices, inverseTemperatures, wanted = ["logits"], ...run }) {
       const rows = tokens.length;

@@ -15,6 +15,7 @@ import {
 } from "./decoder-blocks.ts";
 import { decoderLayer } from "./decoder-layer.ts";
 import { families } from "./families.ts";
+import type { KeyValueType } from "./key-values.ts";
 import { type ModelConfig, rotatedSize, scoreScale, windowOf } from "./model-config.ts";
 import { boundNextTokenOutputs } from "./next-token.ts";
 import { rotaryTables } from "./rotary-tables.ts";
@@ -22,13 +23,14 @@ import { rotaryTables } from "./rotary-tables.ts";
 /**
  * The decoding graph for keys and values that stay in place. Inputs: tokens [batch, length]; last [batch, 1], the
  * number of its last one in each row; lastPositions [batch] and total [1] of `groupQueryAttention`; keys and values of
- * each layer [batch, kv heads, capacity, head size]; an adapter's matrices by name. Outputs: newKeys and newValues of
+ * each layer [batch, kv heads, capacity, head size], of int8 with keyScales and valueScales [kv heads, head size]; an adapter's matrices by name. Outputs: newKeys and newValues of
  * each layer, to be bound to the memory of keys and values, and those of `boundNextTokenOutputs`.
  */
 export function inPlaceDecoderGraph(
   config: ModelConfig,
   weights: DecodedWeights,
   adapter?: AdapterShape,
+  keyValues: KeyValueType = "float32",
 ): Graph {
   const graph = createGraph();
   const { num_attention_heads: heads, num_key_value_heads: groups, head_dim: size } = config;
@@ -46,16 +48,20 @@ export function inPlaceDecoderGraph(
   for (let layer = 0; layer < config.num_hidden_layers; layer++) {
     hidden = decoderLayer(model, layer, hidden, (normed) => {
       const shape = ["batch", groups, "capacity", size];
-      const keys = graph.input(`keys${layer}`, "float32", shape);
-      const values = graph.input(`values${layer}`, "float32", shape);
+      const keys = graph.input(`keys${layer}`, keyValues, shape);
+      const values = graph.input(`values${layer}`, keyValues, shape);
+      const scaleOf = (name: string) => graph.input(`${name}${layer}`, "float32", [groups, size]);
+      const scales =
+        keyValues === "int8" ? ([scaleOf("keyScales"), scaleOf("valueScales")] as const) : undefined;
       const inputs = attentionRows(model, layer, normed);
       const window = windowOf(config, layer);
       const tables = rotations(layer);
       const scale = tables && isWhole ? 1 : scoreScale(config);
-      const options = { heads, groups, keys, values, lastPositions, total, tables, scale, cap, window };
-      const [attended, newKeys, newValues] = groupQueryAttention(inputs, options);
-      graph.output(`newKeys${layer}`, newKeys);
-      graph.output(`newValues${layer}`, newValues);
+      const remembered = { keys, values, scales, lastPositions, total };
+      const options = { ...remembered, heads, groups, tables, scale, cap, window };
+      const { attended, ...fresh } = groupQueryAttention(inputs, options);
+      graph.output(`newKeys${layer}`, fresh.keys);
+      graph.output(`newValues${layer}`, fresh.values);
       return reshape(attended, [...normed.shape.slice(0, -1), heads * size]);
     });
   }

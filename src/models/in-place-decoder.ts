@@ -1,34 +1,50 @@
-import { createBoundSession } from "../onnx/bound-session.ts";
+import { type Bindings, createBoundSession } from "../onnx/bound-session.ts";
+import { elementCount } from "../onnx/element-count.ts";
 import { modelBytes } from "../onnx/model-bytes.ts";
 import type { RuntimeFunctions } from "../onnx/runtime-functions.ts";
-import { createBlockRunner } from "./block-runner.ts";
-import type { CachedDecoder, DecoderOptions, DecoderRun, NextTokens } from "./cached-decoder.ts";
+import { type BlockRunner, createBlockRunner } from "./block-runner.ts";
+import type { CachedDecoder, DecoderOptions, DecoderRun, NextTokens, Past } from "./cached-decoder.ts";
+import type { AdapterShape } from "./cached-decoder-graph.ts";
 import { inPlaceDecoderGraph } from "./in-place-decoder-graph.ts";
 import { indexOfLargest } from "./index-of-largest.ts";
+import { firstScales, type KeyValueScales, measuredTokens, measureScales } from "./key-value-scales.ts";
+import { keyValueArray } from "./key-values.ts";
 import type { ModelConfig } from "./model-config.ts";
+import type { Tensor } from "./safetensors.ts";
 import { createTemperedWeights, type TemperedWeights } from "./tempered-weights.ts";
 import type { WeightSources } from "./weight-sources.ts";
+
+/** Bytes. */
+const pageSize = 4096;
 
 /** Products that a score is a sum of, at most, for the runtime to add them in one order whatever the other sizes are. */
 const longestSum = 128;
 
 /**
  * A decoder for float32 on the CPU, whose attention writes keys and values into the memory that they are kept in:
- * nothing is copied, and a step costs little more than its arithmetic.
+ * nothing is copied, and a step costs little more than its arithmetic. With `roundedBy`, they are kept as int8.
  */
 export function createInPlaceDecoder(
   runtime: RuntimeFunctions,
   config: ModelConfig,
   { folder, ...weights }: WeightSources,
-  { threads, adapter, activations = "float32" }: DecoderOptions,
+  { threads, adapter, activations = "float32", roundedBy }: DecoderOptions,
 ): CachedDecoder {
-  const graph = inPlaceDecoderGraph(config, { ...weights, activations }, adapter);
+  const keyValues = roundedBy ? "int8" : "float32";
+  const graph = inPlaceDecoderGraph(config, { ...weights, activations }, adapter, keyValues);
   const session = createBoundSession(runtime, modelBytes(graph), {
     threads,
     ...(folder !== undefined && { weightsFolder: folder }),
   });
-  const reading = createBlockRunner(session.bindings(), config);
-  const decoding = createBlockRunner(session.bindings(), config);
+  let scales = roundedBy && firstScales(config);
+  const runner = () => {
+    const bindings = session.bindings();
+    if (scales) bindScales(bindings, config, scales);
+    return createBlockRunner(bindings, config);
+  };
+  if (scales && roundedBy) measure(runner(), config, scales, measuredTokens(config, roundedBy), adapter);
+  const reading = runner();
+  const decoding = runner();
   const { vocab_size: vocabulary } = config;
   let tempered: TemperedWeights | undefined;
 
@@ -53,11 +69,13 @@ export function createInPlaceDecoder(
 
   return {
     config,
-    capacityStep: 64,
+    // Of rounded keys, 64 positions of small heads would be less than a page of memory.
+    capacityStep: roundedBy ? Math.max(64, pageSize / config.head_dim) : 64,
     isSplitInvariant: config.head_dim <= longestSum,
     isSparse: true,
+    keyValues,
     allocate(length) {
-      const array = new Float32Array(length);
+      const array = keyValueArray(keyValues, length);
       runtime.makeSparse(array);
       return array;
     },
@@ -65,6 +83,38 @@ export function createInPlaceDecoder(
     async close() {
       tempered?.close();
       session.close();
+      scales = undefined; // bound until here
     },
   };
+}
+
+/** Binds scales, for all runs. */
+function bindScales(bindings: Bindings, config: ModelConfig, { keys, values }: KeyValueScales): void {
+  const shape = [config.num_key_value_heads, config.head_dim];
+  keys.forEach((data, layer) => {
+    bindings.bindInput(`keyScales${layer}`, { shape, data });
+    bindings.bindInput(`valueScales${layer}`, { shape, data: values[layer]! });
+  });
+}
+
+/** Measures the scales that a runner was bound to, by reading tokens with an adapter that changes nothing. */
+function measure(
+  runner: BlockRunner,
+  config: ModelConfig,
+  scales: KeyValueScales,
+  tokens: readonly number[],
+  adapter?: AdapterShape,
+): void {
+  const { length } = tokens;
+  const zeros = [...(adapter?.shapes ?? [])].map(([name, shape]): [string, Tensor] => [
+    name,
+    { shape: [...shape], data: new Float32Array(elementCount(shape)) },
+  ]);
+  const arrays = () => scales.keys.map(({ length: channels }) => keyValueArray("int8", channels * length));
+  const past: Past = { keys: arrays(), values: arrays(), capacity: length, lengths: [0] };
+  const block = { tokens: [tokens], past, length, adapter: new Map(zeros) };
+  measureScales(config, scales, length, () => {
+    runner.run(block, false);
+    return past;
+  });
 }

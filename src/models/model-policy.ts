@@ -66,8 +66,8 @@ export const modelPolicy = {
 /** What is wrong with how a configuration says which model it is. */
 function modelProblems(config: JsonObject): ConfigurationProblem[] {
   const { model, tokenizer, architecture } = config;
-  const quantized = quantizationProblem(config);
-  if (quantized) return [quantized];
+  const problem = quantizationProblem(config) ?? keyValuesProblem(config);
+  if (problem) return [problem];
   if (model === undefined) {
     const missing = tokenizer === undefined ? "tokenizer" : "architecture";
     if (tokenizer !== undefined && architecture !== undefined) return shapeProblems(Object(architecture));
@@ -99,6 +99,14 @@ function quantizationProblem(config: JsonObject): ConfigurationProblem | undefin
   if (device === "cpu" && precision === "float32") return undefined;
   const help = "Remove it, or device and precision.";
   return { key, reason: `is ${quantization}, which is for float32 on the CPU`, help };
+}
+
+/** What is wrong with keeping keys and values in 8 bits. */
+function keyValuesProblem(config: JsonObject): ConfigurationProblem | undefined {
+  const { keyValues, device = "cpu", precision = "float32" } = config;
+  if (keyValues !== "int8" || (device === "cpu" && precision === "float32")) return undefined;
+  const help = "Remove it, or device and precision.";
+  return { key: "keyValues", reason: "is int8, which is for float32 on the CPU", help };
 }
 
 /** What is wrong with the shape of a model with random weights: heads that don't divide, say. */

@@ -6,6 +6,7 @@ export const elementBytes = {
   int32: 4,
   int64: 8,
   bool: 1,
+  int8: 1,
   uint8: 1,
   uint4: 0.5,
 } as const;

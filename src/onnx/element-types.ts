@@ -4,6 +4,7 @@ import type { DataType } from "./graph.ts";
 export const elementTypes: Readonly<Record<DataType, number>> = {
   float32: 1,
   uint8: 2,
+  int8: 3,
   int32: 6,
   int64: 7,
   bool: 9,

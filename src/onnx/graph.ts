@@ -4,7 +4,16 @@ import { elementBytes } from "./element-bytes.ts";
 import { elementCount } from "./element-count.ts";
 
 /** The element types in use; the half ones only between nodes, written by inHalfPrecision. */
-export type DataType = "float32" | "float16" | "bfloat16" | "int32" | "int64" | "bool" | "uint8" | "uint4";
+export type DataType =
+  | "float32"
+  | "float16"
+  | "bfloat16"
+  | "int32"
+  | "int64"
+  | "bool"
+  | "int8"
+  | "uint8"
+  | "uint4";
 
 /** Those of them that are numbers with a fraction. */
 export type FloatDataType = Extract<DataType, "float32" | "float16" | "bfloat16">;
@@ -136,13 +145,14 @@ export interface Graph {
     attributes: Attributes,
     domain: string,
   ): FloatValue[];
-  /** Appends a node with two outputs that are wanted without gradients. */
-  emitPair<First extends DataType, Second extends DataType>(
+  /** Appends a node with an output and others of another type. No gradient rule. */
+  emitWith<First extends DataType, Other extends DataType>(
     op: string,
     inputs: readonly Value[],
-    outputs: readonly [OutputOf<First>, OutputOf<Second>],
+    outputs: { first: OutputOf<First>; others: readonly OutputOf<Other>[] },
     attributes?: Attributes,
-  ): [Value<First>, Value<Second>];
+    domain?: string,
+  ): { first: Value<First>; others: Value<Other>[] };
   /** Says how large a dimension of this name is about: a part of another. Returns the name. */
   share(name: string, of: Dimension, part: number): string;
   /** What `share` was told. */
@@ -220,6 +230,18 @@ export function createGraph(prefix = ""): Graph {
     return value;
   }
 
+  const named = <Type extends DataType>(op: string, output: OutputOf<Type>): Value<Type> => ({
+    name: `${prefix}${op}_${count++}`,
+    ...output,
+    graph,
+  });
+
+  function pushNode(node: GraphNode): void {
+    const foreign = node.inputs.find((value) => value.graph !== graph);
+    if (foreign) throw graphError(`${node.op}: ${foreign.name} belongs to another graph`);
+    nodes.push(node);
+  }
+
   function appendNode<Type extends DataType>(
     op: string,
     nodeInputs: readonly Value[],
@@ -227,10 +249,8 @@ export function createGraph(prefix = ""): Graph {
     attributes: Attributes,
     domain: string,
   ): Value<Type>[] {
-    const foreign = nodeInputs.find((value) => value.graph !== graph);
-    if (foreign) throw graphError(`${op}: ${foreign.name} belongs to another graph`);
-    const values = outputsOf.map((output) => ({ name: `${prefix}${op}_${count++}`, ...output, graph }));
-    nodes.push({ op, domain, inputs: nodeInputs, outputs: values, attributes });
+    const values = outputsOf.map((output) => named(op, output));
+    pushNode({ op, domain, inputs: nodeInputs, outputs: values, attributes });
     return values;
   }
 
@@ -378,13 +398,11 @@ export function createGraph(prefix = ""): Graph {
       const outputsOf = shapesOf.map((shape) => ({ dtype: "float32", shape }) as const);
       return appendNode(op, nodeInputs, outputsOf, attributes, domain).map(remember);
     },
-    emitPair(op, nodeInputs, [first, second], attributes = {}) {
-      const named = [
-        { name: `${op}_${count++}`, ...first, graph },
-        { name: `${op}_${count++}`, ...second, graph },
-      ] as const;
-      nodes.push({ op, domain: "", inputs: nodeInputs, outputs: named, attributes });
-      return [remember(named[0]), remember(named[1])];
+    emitWith(op, nodeInputs, outputsOf, attributes = {}, domain = "") {
+      const first = remember(named(op, outputsOf.first));
+      const others = outputsOf.others.map((output) => remember(named(op, output)));
+      pushNode({ op, domain, inputs: nodeInputs, outputs: [first, ...others], attributes });
+      return { first, others };
     },
     shares,
     share(name, of, part) {

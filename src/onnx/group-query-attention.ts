@@ -7,8 +7,10 @@ export interface GroupQueryOptions {
   heads: number;
   groups: number;
   /** Keys and values [batch, groups, capacity, head size]; the new ones are written into them. */
-  keys: FloatValue;
-  values: FloatValue;
+  keys: Value<"float32" | "int8">;
+  values: Value<"float32" | "int8">;
+  /** What each channel of keys and of values of int8 is multiplied with [groups, head size]. */
+  scales?: readonly [keys: FloatValue, values: FloatValue] | undefined;
   /** The number of the last position of each row, padding included [batch]. */
   lastPositions: Value<"int32">;
   /** The most positions of a row [1]. With several new tokens and remembered ones, the batch must be of one row. */
@@ -52,9 +54,9 @@ export function headAttributes({ heads, groups, scale, window }: HeadOptions): A
 export function groupQueryAttention(
   [queries, keys, values]: readonly [FloatValue, FloatValue?, FloatValue?],
   options: GroupQueryOptions,
-): [attended: FloatValue, keys: FloatValue, values: FloatValue] {
+): { attended: FloatValue; keys: Value; values: Value } {
   const { graph } = queries;
-  const { heads, tables, cap } = options;
+  const { heads, tables, cap, scales } = options;
   const size = Number(options.keys.shape[3]);
   const inputs = [
     queries,
@@ -70,20 +72,18 @@ export function groupQueryAttention(
     graph.absent,
     // Sinks that draw nothing keep the runtime from its tiled kernel, which is slower for a token a row.
     graph.floats(new Float32Array(heads).fill(-Infinity), [heads]),
+    ...(scales ?? []),
   ];
-  const attended = [queries.shape[0]!, queries.shape[1]!, heads * size];
   const attributes = {
     ...headAttributes(options),
     do_rotary: tables ? 1 : 0,
     ...(cap !== null && { softcap: { float: cap } }),
+    ...(scales && { k_quant_type: "PER_CHANNEL", v_quant_type: "PER_CHANNEL", kv_cache_bit_width: 8 }),
   };
-  const outputs = [attended, options.keys.shape, options.values.shape];
-  const [out, newKeys, newValues] = graph.emitSeveral(
-    "GroupQueryAttention",
-    inputs,
-    outputs,
-    attributes,
-    runtimeDomain,
-  );
-  return [out!, newKeys!, newValues!];
+  const outputs = {
+    first: { dtype: "float32", shape: [queries.shape[0]!, queries.shape[1]!, heads * size] },
+    others: [options.keys, options.values].map(({ dtype, shape }) => ({ dtype, shape })),
+  } as const;
+  const { first, others } = graph.emitWith("GroupQueryAttention", inputs, outputs, attributes, runtimeDomain);
+  return { attended: first, keys: others[0]!, values: others[1]! };
 }

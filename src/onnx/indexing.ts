@@ -27,11 +27,11 @@ export function gatherElements(a: FloatValue, indices: IntValue): FloatValue {
 /** The places of the largest numbers along the last axis, largest first: [..., count]. */
 export function largest(a: FloatValue, count: number): IntValue {
   const shape = [...a.shape.slice(0, -1), count];
-  const outputs = [
-    { dtype: "float32", shape },
-    { dtype: "int64", shape },
-  ] as const;
-  return a.graph.emitPair("TopK", [a, a.graph.ints([count])], outputs, { axis: -1 })[1];
+  const outputs = {
+    first: { dtype: "float32", shape },
+    others: [{ dtype: "int64", shape }],
+  } as const;
+  return a.graph.emitWith("TopK", [a, a.graph.ints([count])], outputs, { axis: -1 }).others[0]!;
 }
 
 /**

@@ -18,7 +18,7 @@ export interface RuntimeSessionOptions {
 /** Memory that a run reads or writes in place. */
 export interface BoundTensor {
   readonly shape: readonly number[];
-  readonly data: Float32Array | BigInt64Array | Int32Array | Uint8Array;
+  readonly data: Float32Array | BigInt64Array | Int32Array | Int8Array | Uint8Array;
 }
 
 /** ORT_ENABLE_ALL. */
@@ -65,5 +65,6 @@ export function valueOver(runtime: RuntimeFunctions, name: string, { shape, data
 function typeOf(data: BoundTensor["data"]): number {
   if (data instanceof Float32Array) return elementTypes.float32;
   if (data instanceof Uint8Array) return elementTypes.bool;
+  if (data instanceof Int8Array) return elementTypes.int8;
   return data instanceof Int32Array ? elementTypes.int32 : elementTypes.int64;
 }

@@ -14,7 +14,7 @@ import { createUsage } from "./usage.ts";
 /** Numbers with their shape; the array's class is the element type. */
 export interface Tensor {
   readonly shape: readonly number[];
-  readonly data: Float32Array | BigInt64Array | Uint8Array;
+  readonly data: Float32Array | BigInt64Array | Int8Array | Uint8Array;
 }
 
 /** Numbers that lie in a device's memory, to feed to any run there; disposed of before the session that made them closes. */
@@ -171,5 +171,6 @@ export function runtimeTensor(
   }
   if (data instanceof Float32Array) return new make("float32", data, shape);
   if (data instanceof BigInt64Array) return new make("int64", data, shape);
+  if (data instanceof Int8Array) return new make("int8", data, shape);
   return new make("bool", data, shape);
 }

@@ -1,7 +1,8 @@
 import type { CachedDecoder, DecoderRun, Past } from "../models/cached-decoder.ts";
+import { bytesOfPosition } from "../models/key-values.ts";
 import type { Tensor } from "../models/safetensors.ts";
 import { createDecoderCache, type KeyValueCache, longest } from "./key-value-cache.ts";
-import { bytesOfPosition, positionsTaken } from "./memory-check.ts";
+import { positionsTaken } from "./memory-check.ts";
 import { nextTokenOf, prepareAll, tempered, wantedBy } from "./next-tokens.ts";
 import type { PrefixStore } from "./prefix-store.ts";
 import { createPromptReader, type ReadPrompt } from "./prompt-reader.ts";
@@ -127,7 +128,8 @@ export function createBatch({ model, adapter, store, origin }: BatchOptions): Ba
     const lengths = [...living(), ...more].map(({ prompt, tokens, room }) =>
       Math.min(room, prompt.length + tokens.length + ahead),
     );
-    return positionsTaken(lengths, step, sparse) * bytesOfPosition(model.config) + reader.needs(more);
+    const bytes = bytesOfPosition(model.config, model.keyValues);
+    return positionsTaken(lengths, step, sparse) * bytes + reader.needs(more);
   };
 
   return {

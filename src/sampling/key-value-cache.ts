@@ -1,5 +1,12 @@
-import type { CachedDecoder, KeyValues } from "../models/cached-decoder.ts";
+import type { CachedDecoder } from "../models/cached-decoder.ts";
 import { copyPositions } from "../models/copy-positions.ts";
+import {
+  type KeyValueArray,
+  type KeyValues,
+  type KeyValueType,
+  keyValueArray,
+} from "../models/key-values.ts";
+import { elementBytes } from "../onnx/element-bytes.ts";
 import { release } from "../onnx/release.ts";
 
 /** Keys and values of all layers for rows of sequences; layer by layer one array, [rows, heads, capacity, size]. */
@@ -38,8 +45,10 @@ export interface CacheShape {
    * memory by the page, when it is first written to. Else rows have all their room.
    */
   sparse: boolean;
+  /** What its numbers are. */
+  keyValues: KeyValueType;
   /** Makes its arrays; default: as any. */
-  allocate?: (length: number) => Float32Array;
+  allocate?: (length: number) => KeyValueArray;
 }
 
 /** Which part of other keys and values to take. */
@@ -54,22 +63,24 @@ export function createDecoderCache({
   config,
   capacityStep: step,
   isSparse: sparse,
+  keyValues,
   allocate,
 }: CachedDecoder): KeyValueCache {
   const { num_hidden_layers: layers, num_key_value_heads: heads, head_dim: headSize } = config;
-  return createKeyValueCache({ layers, heads, headSize, step, sparse, allocate });
+  return createKeyValueCache({ layers, heads, headSize, step, sparse, keyValues, allocate });
 }
 
 /** An empty cache. */
 export function createKeyValueCache(shape: CacheShape): KeyValueCache {
-  const { layers, heads, headSize, step, sparse, allocate = (length) => new Float32Array(length) } = shape;
-  const bytesOfPosition = 2 * layers * heads * headSize * Float32Array.BYTES_PER_ELEMENT;
+  const { layers, heads, headSize, step, sparse, keyValues } = shape;
+  const { allocate = (length) => keyValueArray(keyValues, length) } = shape;
+  const bytesOfPosition = 2 * layers * heads * headSize * elementBytes[keyValues];
   let capacity = 0;
   let rows = 0;
   /** Positions of each row that memory was taken for. */
   let taken: number[] = [];
   /** Keys of all layers, then values. */
-  const all: Float32Array[] = Array.from({ length: 2 * layers }, () => new Float32Array());
+  const all = Array.from({ length: 2 * layers }, () => keyValueArray(keyValues, 0));
   let viewed: { start: number; end: number; view: KeyValues } | undefined;
 
   const everything = (): KeyValues => ({ keys: all.slice(0, layers), values: all.slice(layers) });
@@ -78,11 +89,11 @@ export function createKeyValueCache(shape: CacheShape): KeyValueCache {
 
   /** Where rows of an array go that had room for `before` positions a row. */
   const moved = (
-    old: Float32Array,
+    old: KeyValueArray,
     before: number,
     from: readonly number[],
     positions: readonly number[],
-  ): Float32Array => {
+  ): KeyValueArray => {
     const array = allocate(rows * heads * capacity * headSize);
     from.forEach((row, target) => {
       const kept = Math.min(before, capacity, positions[target]!) * headSize;
@@ -113,7 +124,7 @@ export function createKeyValueCache(shape: CacheShape): KeyValueCache {
     } catch (error) {
       // Without memory for an array, those before it are of another size than those after it.
       [rows, capacity, taken] = [0, 0, []];
-      all.fill(new Float32Array());
+      all.fill(keyValueArray(keyValues, 0));
       throw error;
     }
   };
@@ -171,7 +182,7 @@ export function createKeyValueCache(shape: CacheShape): KeyValueCache {
     },
     cut(row, at, count) {
       const size = heads * count * headSize;
-      const numbers = new Float32Array(2 * layers * size); // one: to make an array costs more than to fill it
+      const numbers = keyValueArray(keyValues, 2 * layers * size); // one: to make an array costs more than to fill it
       const part = (_: unknown, index: number) => numbers.subarray(index * size, (index + 1) * size);
       const parts = Array.from(all, part);
       const copy = { keys: parts.slice(0, layers), values: parts.slice(layers) };

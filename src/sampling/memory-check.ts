@@ -1,4 +1,6 @@
 import { EverturnError } from "../errors/everturn-error.ts";
+import type { CachedDecoder } from "../models/cached-decoder.ts";
+import { bytesOfPosition, type KeyValueType } from "../models/key-values.ts";
 import { contextLength, type ModelConfig } from "../models/model-config.ts";
 import { modelWeightShapes } from "../models/model-weights.ts";
 import { elementCount } from "../onnx/element-count.ts";
@@ -10,13 +12,14 @@ export interface MemoryPlan {
   keyValues: number;
 }
 
-/** Bytes of keys and values of one position of one sequence. */
-export function bytesOfPosition({
-  num_hidden_layers: layers,
-  num_key_value_heads: heads,
-  head_dim: headSize,
-}: ModelConfig): number {
-  return 2 * layers * heads * headSize * Float32Array.BYTES_PER_ELEMENT;
+/** What a plan is made for. */
+export interface MemoryAsked {
+  /** Bytes that keys and values may take. */
+  keyValueBytes: number;
+  /** Default "float32". */
+  keyValues?: KeyValueType;
+  /** Bytes of the weights as they are read; default: of float32. */
+  weightBytes?: number | undefined;
 }
 
 /** Positions that rows of a cache take, in steps: their own in a sparse one, else each as many as the longest. */
@@ -27,8 +30,12 @@ export function positionsTaken(lengths: readonly number[], step: number, sparse:
 }
 
 /** Bytes of keys and values that a sequence needs alone: its prompt is read in one place, and continued in another. */
-export function bytesAlone(config: ModelConfig, step: number, prompt: number, room: number): number {
-  return positionsTaken([prompt, room], step, true) * bytesOfPosition(config);
+export function bytesAlone(
+  { config, capacityStep, keyValues }: Pick<CachedDecoder, "config" | "capacityStep" | "keyValues">,
+  prompt: number,
+  room: number,
+): number {
+  return positionsTaken([prompt, room], capacityStep, true) * bytesOfPosition(config, keyValues);
 }
 
 /**
@@ -39,14 +46,13 @@ export function bytesAlone(config: ModelConfig, step: number, prompt: number, ro
 export function planMemory(
   config: ModelConfig,
   slots: number,
-  keyValueBytes: number,
-  weightBytes?: number,
+  { keyValueBytes, keyValues, weightBytes }: MemoryAsked,
 ): MemoryPlan {
   const values = [...modelWeightShapes(config).values()].reduce(
     (total, shape) => total + elementCount(shape),
     0,
   );
-  const longest = slots * contextLength(config) * bytesOfPosition(config);
+  const longest = slots * contextLength(config) * bytesOfPosition(config, keyValues);
   return {
     weights: 2 * (weightBytes ?? values * Float32Array.BYTES_PER_ELEMENT),
     keyValues: Math.ceil(Math.min(keyValueBytes, longest) * (1 + 1 / (2 * config.num_hidden_layers))),

@@ -1,4 +1,5 @@
-import type { CachedDecoder, KeyValues } from "../models/cached-decoder.ts";
+import type { CachedDecoder } from "../models/cached-decoder.ts";
+import type { KeyValues } from "../models/key-values.ts";
 
 /** Tokens of a block: prompts are read block by block. */
 export const blockLength = 64;

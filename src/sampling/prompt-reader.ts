@@ -1,9 +1,10 @@
-import type { CachedDecoder, KeyValues, NextTokens } from "../models/cached-decoder.ts";
+import type { CachedDecoder, NextTokens } from "../models/cached-decoder.ts";
+import { bytesOfPosition, type KeyValues } from "../models/key-values.ts";
 import { readLength } from "../models/read-length.ts";
 import type { Tensor } from "../models/safetensors.ts";
 import { createBlockKeys } from "./block-keys.ts";
 import { createDecoderCache, type KeyValueCache, longest } from "./key-value-cache.ts";
-import { bytesOfPosition, positionsTaken } from "./memory-check.ts";
+import { positionsTaken } from "./memory-check.ts";
 import { nextTokenOf, prepareAll, tempered, wantedBy } from "./next-tokens.ts";
 import { blockLength, keptLength, type PrefixStore } from "./prefix-store.ts";
 import { readingRuns } from "./reading-runs.ts";
@@ -228,7 +229,7 @@ export function createPromptReader(
     const prompts = readings.map(({ prompt }) => prompt);
     for (const { prompt } of more) if (!prompts.some((other) => isEqual(other, prompt))) prompts.push(prompt);
     const lengths = prompts.map(({ length }) => length);
-    return positionsTaken(lengths, step, sparse) * bytesOfPosition(config);
+    return positionsTaken(lengths, step, sparse) * bytesOfPosition(config, model.keyValues);
   };
 
   return {

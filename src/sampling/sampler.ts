@@ -34,6 +34,8 @@ export interface SamplerOptions {
   target?: Target;
   /** What quantized matrices are multiplied by; default "float32". */
   activations?: Activations;
+  /** Has keys and values kept in 8 bits, their scales measured as these tokens are read; default: in float32. */
+  roundedBy?: readonly number[];
   /** Bytes that this process may take more; default what the system says. */
   available?: () => number;
 }
@@ -83,14 +85,20 @@ const restAfter = 1000;
  * its batch, nor on what was kept of earlier prompts (on x64 its log-probabilities are equal to the last bit).
  */
 export function createSampler(options: SamplerOptions): Sampler {
-  const { config, slots, threads, target, activations, base, keyValueBytes: most = 2 ** 30 } = options;
+  const { config, slots, threads, target, activations, roundedBy } = options;
+  const { base, keyValueBytes: most = 2 ** 30 } = options;
   /** Less where less memory is free as the first version is loaded. */
   let keyValueBytes = most;
   const available = options.available ?? (() => process.availableMemory());
   const stopTokens = new Set(options.stopTokens);
   const decoders = createDecoders(
     config,
-    { threads, ...(target && { target }), ...(activations && { activations }) },
+    {
+      threads,
+      ...(target && { target }),
+      ...(activations && { activations }),
+      ...(roundedBy && { roundedBy }),
+    },
     base,
   );
   const store = createPrefixStore();
@@ -114,7 +122,11 @@ export function createSampler(options: SamplerOptions): Sampler {
   /** Lets versions go that nobody uses, the least recent first, until there is room for one more. */
   const makeRoom = async (folder: string) => {
     const { isServed, base: adapted } = await decoders.lookUp(folder);
-    const plan = planMemory(config, slots, most, await quantizedBytes(adapted ?? folder));
+    const plan = planMemory(config, slots, {
+      keyValueBytes: most,
+      keyValues: roundedBy ? "int8" : "float32",
+      weightBytes: await quantizedBytes(adapted ?? folder),
+    });
     if (mostDecoders === 0) {
       const share = fittingShare(plan, available());
       keyValueBytes = share < 1 ? share * Math.min(most, plan.keyValues) : most;
@@ -221,8 +233,7 @@ export function createSampler(options: SamplerOptions): Sampler {
     if (limit < 1) return emptySample();
     const version = touch(request.version);
     if (!version) throw new EverturnError("POLICY_VERSION_NOT_LOADED", { version: request.version });
-    const { capacityStep } = version.decoder.model;
-    const needed = bytesAlone(config, capacityStep, tokens.length, tokens.length + limit);
+    const needed = bytesAlone(version.decoder.model, tokens.length, tokens.length + limit);
     if (needed > keyValueBytes) {
       const sizes = { needed: mebibytes(needed), available: mebibytes(keyValueBytes) };
       throw new EverturnError("KEY_VALUE_MEMORY_TOO_SMALL", sizes);

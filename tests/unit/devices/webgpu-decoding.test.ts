@@ -23,7 +23,7 @@ async function twoRuns(model: CachedDecoder): Promise<Float32Array[]> {
   ];
   const logits = [await run(prompts, 0), await run([[4], [5]], 5)];
   const { keys, values } = cache.view(0, 2);
-  return [...logits, ...keys, ...values];
+  return [...logits, ...[...keys, ...values].map((numbers) => Float32Array.from(numbers))];
 }
 
 test("a prompt and the token after it give the CPU's logits, keys and values on WebGPU", async () => {

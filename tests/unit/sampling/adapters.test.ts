@@ -19,10 +19,10 @@ const sampler = createSampler({ config, slots: 16, stopTokens: [], threads: 2, d
 afterAll(() => sampler.close());
 
 /** An adapter whose two matrices are far from zero. */
-async function adapter(name: string, alpha: number, seed: number) {
+async function adapter(name: string, alpha: number, seed: number, model = { config, weights, base }) {
   const settings = { rank: 4, alpha, targets: ["q_proj", "v_proj", "down_proj"] };
   const tensors = new Map<string, Tensor>();
-  for (const [key, shape] of adapterShapes(config, settings)) {
+  for (const [key, shape] of adapterShapes(model.config, settings)) {
     const data = Float32Array.from(
       { length: shape[0]! * shape[1]! },
       (_, at) => 0.2 * Math.sin(seed + at * 1.7),
@@ -31,9 +31,9 @@ async function adapter(name: string, alpha: number, seed: number) {
   }
   const folder = join(root, name);
   await mkdir(folder);
-  const settingsWithBase = { ...settings, base };
+  const settingsWithBase = { ...settings, base: model.base };
   await writeAdapter(folder, settingsWithBase, tensors);
-  return { folder, merged: mergeAdapter(weights, { config: settingsWithBase, tensors }) };
+  return { folder, merged: mergeAdapter(model.weights, { config: settingsWithBase, tensors }) };
 }
 
 const request = (version: number, index: number) => ({
@@ -91,4 +91,24 @@ test("versions with other adapters sample at the same time, each with its own", 
   await sampler.load(2, second.folder);
   const [a, b] = await Promise.all([sampler.generate(request(1, 5)), sampler.generate(request(2, 5))]);
   expect(a.tokens).not.toEqual(b.tokens);
+});
+
+test("with keys and values of 8 bits, whose scales an adapter's version shares, it doesn't count which came first", async () => {
+  const wide = { ...config, head_dim: 16 };
+  const weights = randomModelWeights(wide, 3);
+  const model = { config: wide, weights, base: await modelFolder(wide, weights) };
+  const versions = [await adapter("rounded", 4, 1, model), await adapter("also rounded", 4, 2, model)];
+  const roundedBy = Array.from({ length: 60 }, (_, at) => (7 * at * at + at) % 50);
+  const found = [];
+  for (const order of [
+    [0, 1],
+    [1, 0],
+  ]) {
+    const options = { slots: 16, stopTokens: [], threads: 2, decode: () => "" };
+    const own = createSampler({ config: wide, ...options, roundedBy });
+    for (const version of order) await own.load(version, versions[version]!.folder);
+    found.push([await own.generate(request(0, 5)), await own.generate(request(1, 5))]);
+    await own.close();
+  }
+  expect(found[1]).toEqual(found[0]);
 });

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { runtimeFunctions } from "../../../src/onnx/runtime-functions.ts";
 import { createKeyValueCache, type KeyValueCache } from "../../../src/sampling/key-value-cache.ts";
 
-const shape = { layers: 2, heads: 2, headSize: 2, step: 32, sparse: false };
+const shape = { layers: 2, heads: 2, headSize: 2, step: 32, sparse: false, keyValues: "float32" } as const;
 
 /** Keys and values of one row, `length` positions; each number tells its layer, head, position and index. */
 function fresh(length: number, offset: number) {
@@ -68,7 +68,14 @@ test("a view holds its rows, without copying", () => {
 });
 
 test("while it grows, it holds no second copy of all", () => {
-  const cache = createKeyValueCache({ layers: 8, heads: 4, headSize: 32, step: 64, sparse: false });
+  const cache = createKeyValueCache({
+    layers: 8,
+    heads: 4,
+    headSize: 32,
+    step: 64,
+    sparse: false,
+    keyValues: "float32",
+  });
   const rows = [0, 1, 2, 3, 4, 5, 6, 7];
   cache.arrange(
     rows.map(() => -1),
@@ -114,7 +121,14 @@ test("in a sparse cache a row takes what it has, rounded up, and what was taken 
 });
 
 test("room that no row has written to takes no memory", () => {
-  const cache = createKeyValueCache({ layers: 8, heads: 4, headSize: 32, step: 64, sparse: true });
+  const cache = createKeyValueCache({
+    layers: 8,
+    heads: 4,
+    headSize: 32,
+    step: 64,
+    sparse: true,
+    keyValues: "float32",
+  });
   const before = process.resourceUsage().maxRSS / 2 ** 10;
   cache.arrange([-1, -1, -1, -1], [64, 64, 64, 64], 2 ** 15);
   const { keys } = cache.view(0, 4);

@@ -1,11 +1,7 @@
 import { expect, test } from "vitest";
+import { bytesOfPosition } from "../../../src/models/key-values.ts";
 import { modelConfig } from "../../../src/models/model-config.ts";
-import {
-  bytesOfPosition,
-  checkMemory,
-  fittingShare,
-  planMemory,
-} from "../../../src/sampling/memory-check.ts";
+import { checkMemory, fittingShare, planMemory } from "../../../src/sampling/memory-check.ts";
 
 const config = modelConfig({
   vocab_size: 1000,
@@ -20,8 +16,11 @@ const config = modelConfig({
 test("a plan holds the weights twice, and keys and values up to their limit with an array that grows", () => {
   expect(bytesOfPosition(config)).toBe(2 * 2 * 2 * 16 * 4);
   const weights = 2 * 4 * (2 * 1000 * 64 + 64 + 2 * (2 * 64 + 2 * 64 * 64 + 2 * 32 * 64 + 3 * 64 * 128));
-  expect(planMemory(config, 8, 2 ** 40)).toEqual({ weights, keyValues: 1.25 * 8 * 256 * 512 });
-  expect(planMemory(config, 8, 1000)).toEqual({ weights, keyValues: 1250 });
+  const planned = (keyValueBytes: number) => planMemory(config, 8, { keyValueBytes });
+  expect(planned(2 ** 40)).toEqual({ weights, keyValues: 1.25 * 8 * 256 * 512 });
+  expect(planned(1000)).toEqual({ weights, keyValues: 1250 });
+  const rounded = planMemory(config, 8, { keyValueBytes: 2 ** 40, keyValues: "int8" });
+  expect(rounded.keyValues).toBe(planned(2 ** 40).keyValues / 4);
 });
 
 test("a plan that exceeds what is available is refused, with its parts", () => {

@@ -144,3 +144,17 @@ test("activations of 8 bits want a quantized model, and count as a restriction",
   });
   expect(policy.traits?.({ ...whole, activations: "float32" }).restrictions).toEqual([]);
 });
+
+test("keys and values of 8 bits are for float32 on the CPU, and count as a restriction", async () => {
+  const config = { model: "/models/one", keyValues: "int8" };
+  expect(await policy.check?.(config)).toEqual([]);
+  expect(policy.traits?.(config).restrictions).toEqual(["keyValues is int8"]);
+  expect(policy.traits?.({ ...config, keyValues: "float32" }).restrictions).toEqual([]);
+  expect(await policy.check?.({ ...config, precision: "float16" })).toEqual([
+    {
+      key: "keyValues",
+      reason: "is int8, which is for float32 on the CPU",
+      help: "Remove it, or device and precision.",
+    },
+  ]);
+});

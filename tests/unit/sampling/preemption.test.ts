@@ -1,10 +1,10 @@
 import { afterAll, expect, test } from "vitest";
 import type { CachedDecoder, DecoderRun } from "../../../src/models/cached-decoder.ts";
 import { createCachedDecoder } from "../../../src/models/create-cached-decoder.ts";
+import { bytesOfPosition } from "../../../src/models/key-values.ts";
 import type { ModelConfig } from "../../../src/models/model-config.ts";
 import { randomModelWeights } from "../../../src/models/model-weights.ts";
 import { createBatch } from "../../../src/sampling/batch.ts";
-import { bytesOfPosition } from "../../../src/sampling/memory-check.ts";
 import { createPrefixStore } from "../../../src/sampling/prefix-store.ts";
 import { createSampler, type Sampler } from "../../../src/sampling/sampler.ts";
 import { createSequence, type Sample, type SampleRequest } from "../../../src/sampling/sequence.ts";

@@ -3,8 +3,7 @@ import { type ModelConfig, modelConfig } from "../../../src/models/model-config.
 import { randomModelWeights } from "../../../src/models/model-weights.ts";
 import { quantizeWeights } from "../../../src/models/quantize.ts";
 import { quantizedTensors } from "../../../src/models/quantized-tensors.ts";
-import type { Activations } from "../../../src/onnx/quantized-product.ts";
-import { createSampler, type Sampler } from "../../../src/sampling/sampler.ts";
+import { createSampler, type Sampler, type SamplerOptions } from "../../../src/sampling/sampler.ts";
 import type { Sample } from "../../../src/sampling/sequence.ts";
 import { modelFolder } from "./policy-folders.ts";
 
@@ -54,10 +53,10 @@ async function open(
   config: ModelConfig,
   folder: string,
   slots: number,
-  activations: Activations = "float32",
+  options: Partial<SamplerOptions> = {},
 ): Promise<Sampler> {
   const sampler = createSampler({
-    ...{ config, slots, activations },
+    ...{ config, slots, ...options },
     ...{ stopTokens: [], threads: 2, decode: () => "" },
   });
   opened.push(sampler);
@@ -87,8 +86,13 @@ async function trajectory(sampler: () => Promise<Sampler>, index: number, count:
   return turns;
 }
 
-async function staysSame(config: ModelConfig, folder: string, turns: number, activations?: Activations) {
-  const crowded = await open(config, folder, 32, activations);
+async function staysSame(
+  config: ModelConfig,
+  folder: string,
+  turns: number,
+  options?: Partial<SamplerOptions>,
+) {
+  const crowded = await open(config, folder, 32, options);
   const indices = Array.from({ length: 18 }, (_, index) => index);
   const together = await Promise.all(
     indices.map(async (index) => {
@@ -98,7 +102,7 @@ async function staysSame(config: ModelConfig, folder: string, turns: number, act
   );
   for (const index of [0, 4, 8, 9, 13, 17]) {
     // A sampler of its own for every turn remembers nothing.
-    const alone = await trajectory(() => open(config, folder, 1, activations), index, turns);
+    const alone = await trajectory(() => open(config, folder, 1, options), index, turns);
     expect(alone.map(({ tokens }) => tokens)).toEqual(together[index]!.map(({ tokens }) => tokens));
     if (process.arch === "x64") expect(alone).toEqual(together[index]);
   }
@@ -117,7 +121,22 @@ test.each([
   const config = modelConfig({ ...shape, num_key_value_heads: 2, head_dim: 16, intermediate_size: 96 });
   const { tensors, quantized } = await quantizeWeights(randomModelWeights(config, 3), quantization);
   const folder = await modelFolder(config, new Map([...tensors, ...quantizedTensors(quantized)]));
-  await staysSame(config, folder, 2, activations);
+  await staysSame(config, folder, 2, { activations });
+});
+
+test("so they are with keys and values of 8 bits, and a whole sequence of turns fits where a part did", async () => {
+  const config = modelConfig({ ...shape, num_key_value_heads: 2, head_dim: 64 });
+  const folder = await modelFolder(config, randomModelWeights(config, 3));
+  const roundedBy = Array.from({ length: 200 }, (_, at) => (11 * at * at + 5 * at) % 50);
+  await staysSame(config, folder, 3, { roundedBy });
+  const [prompt, maxTokens] = [promptOf(15), 100];
+  const keyValueBytes = 320 * 2 * 2 * 2 * 64 * 4; // of 320 positions, unrounded
+  const whole = await open(config, folder, 1, { keyValueBytes });
+  const rounded = await open(config, folder, 1, { keyValueBytes, roundedBy });
+  const key = { seed: 1, trajectory: "t", turn: 0 };
+  const request = { tokens: prompt, version: 0, sampling: { temperature: 1, maxTokens }, key };
+  await expect(whole.generate(request)).rejects.toMatchObject({ code: "KEY_VALUE_MEMORY_TOO_SMALL" });
+  expect((await rounded.generate(request)).tokens).toHaveLength(maxTokens);
 });
 
 test("a prompt that ends one token after what is kept is the same read at once and from what was kept", async () => {

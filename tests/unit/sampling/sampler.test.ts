@@ -20,6 +20,7 @@ const weights = await readSafetensors(join(folder, "policy/model.safetensors"));
 const policy = join(folder, "policy");
 const config = await readModelConfig(join(policy, "config.json"));
 
+const asked = { keyValueBytes: 2 ** 30 };
 const opened: Sampler[] = [];
 afterAll(async () => {
   for (const sampler of opened) await sampler.close();
@@ -117,7 +118,7 @@ test("versions long unused are let go", async () => {
 });
 
 test("where memory is enough for two versions, two are kept, and one in use is not let go for another", async () => {
-  const { weights: each, keyValues } = planMemory({ ...config, max_position_embeddings: 2048 }, 2, 2 ** 30);
+  const { weights: each, keyValues } = planMemory({ ...config, max_position_embeddings: 2048 }, 2, asked);
   let free = each + keyValues;
   const sampler = await open(2, 2048, { available: () => free, stopTokens: [] });
   free = each;
@@ -146,7 +147,7 @@ test("where memory is enough for two versions, two are kept, and one in use is n
 
 test("where less memory is free than keys and values may take, sampling makes do with what there is", async () => {
   const sized = { ...config, max_position_embeddings: 2048 };
-  const { weights: each, keyValues } = planMemory(sized, 8, 2 ** 30);
+  const { weights: each, keyValues } = planMemory(sized, 8, asked);
   const half = await open(8, 2048, { available: () => each + keyValues / 2, keyValueBytes: keyValues });
   const samples = await Promise.all(cases.map(({ prompt }) => half.generate(greedy(prompt))));
   expect(samples.map(({ tokens }) => tokens)).toEqual(cases.map(({ tokens }) => tokens));
