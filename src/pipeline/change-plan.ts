@@ -3,7 +3,7 @@ import type { Pipeline } from "../contracts/generated/pipeline.ts";
 import type { JsonValue } from "../contracts/json.ts";
 import type { Plan, PlanChange, ResolvedPlugin } from "../contracts/plan.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
-import { createAjv } from "../validation/ajv.ts";
+import { checkValue } from "../validation/check-value.ts";
 import { problemsOf } from "../validation/findings.ts";
 import { child, type Pointer } from "../validation/pointer.ts";
 import { type Problem, refusal } from "../validation/problem.ts";
@@ -61,16 +61,14 @@ export function changePlan(
 ): { plan: Plan; changed: Changed } {
   const before = planDocument(plan);
   const document = expandNames(applyOverrides(before, overrides));
-  const validate = createAjv().compile<Pipeline>(pipelineSchema);
-  validate(before.value); // fills its defaults
-  const pipeline = document.value;
-  const isPipeline = validate(pipeline);
+  checkValue(pipelineSchema, before.value); // fills its defaults
+  const { errors, valid: pipeline } = checkValue<Pipeline>(pipelineSchema, document.value);
   const plugins = pluginsOf(plan, before.value);
   const invalid = [
-    ...problemsOf(validate.errors ?? [], document, { base: "", whole: "the pipeline" }),
+    ...problemsOf(errors, document, { base: "", whole: "the pipeline" }),
     ...crossChecks(document, plugins),
   ];
-  if (!isPipeline || invalid.length > 0) throw refusal(document.file, invalid);
+  if (pipeline === undefined || invalid.length > 0) throw refusal(document.file, invalid);
 
   const changed = differences(before.value, pipeline);
   const refused = changed.flatMap(({ key, from, to }): Problem[] => {

@@ -2,7 +2,7 @@ import { dirname, resolve } from "node:path";
 import pipelineSchema from "../../schemas/pipeline.schema.json" with { type: "json" };
 import type { Pipeline } from "../contracts/generated/pipeline.ts";
 import type { Plan } from "../contracts/plan.ts";
-import { createAjv } from "../validation/ajv.ts";
+import { checkValue } from "../validation/check-value.ts";
 import { problemsOf } from "../validation/findings.ts";
 import { checkFolder } from "../validation/path-error.ts";
 import { refusal } from "../validation/problem.ts";
@@ -70,15 +70,13 @@ export async function checkPipeline(file: string, options: LoadOptions = {}): Pr
   for (const plugins of options.pluginFolders ?? []) checkFolder(plugins);
   const written = readExtended(path); // its names are expanded, so that an override may say more of a plugin that is only named
   const document = expandNames(applyOverrides(written, options.overrides ?? []));
-  const pipeline = document.value;
 
-  const validate = createAjv(folder).compile<Pipeline>(pipelineSchema);
-  const isPipeline = validate(pipeline);
-  const own = problemsOf(validate.errors ?? [], document, { base: "", whole: "the pipeline" });
+  const { errors, valid: pipeline } = checkValue<Pipeline>(pipelineSchema, document.value, folder);
+  const own = problemsOf(errors, document, { base: "", whole: "the pipeline" });
   const resolved = await resolvePlugins(document, folder, options.pluginFolders ?? []);
   const crossed = [...exampleProblems(document), ...crossChecks(document, resolved.plugins)];
   const problems = [...own, ...resolved.problems, ...crossed];
-  if (!isPipeline || problems.length > 0) throw refusal(document.file, problems);
+  if (pipeline === undefined || problems.length > 0) throw refusal(document.file, problems);
 
   const assembled = assemblePlan(path, pipeline, resolved.plugins);
   const { problems: unloadable, data: read, framing } = await loadParts(assembled, document);

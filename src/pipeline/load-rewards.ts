@@ -1,7 +1,7 @@
 import pipelineSchema from "../../schemas/pipeline.schema.json" with { type: "json" };
 import type { Pipeline } from "../contracts/generated/pipeline.ts";
 import type { ResolvedReward } from "../contracts/plan.ts";
-import { createAjv } from "../validation/ajv.ts";
+import { checkValue } from "../validation/check-value.ts";
 import { problemsOf } from "../validation/findings.ts";
 import { valueAt } from "../validation/pointer.ts";
 import { refusal } from "../validation/problem.ts";
@@ -37,15 +37,13 @@ export async function loadRewards(
   pluginFolders: readonly string[] = [],
 ): Promise<ResolvedReward[]> {
   const document = expandNames({ ...pipeline, value: { reward: valueAt(pipeline.value, "/reward") } });
-  const { value } = document;
-  const validate = createAjv(folder).compile<Pick<Pipeline, "reward">>(schema);
-  const isReward = validate(value);
+  const { errors, valid } = checkValue<Pick<Pipeline, "reward">>(schema, document.value, folder);
   const { plugins, problems } = await resolvePlugins(document, folder, pluginFolders);
   const all = [
-    ...problemsOf(validate.errors ?? [], document, { base: "", whole: "the pipeline" }),
+    ...problemsOf(errors, document, { base: "", whole: "the pipeline" }),
     ...problems,
     ...crossChecks(document, plugins),
   ];
-  if (!isReward || all.length > 0) throw refusal(document.file, all);
-  return resolvedRewards(plugins, value.reward);
+  if (valid === undefined || all.length > 0) throw refusal(document.file, all);
+  return resolvedRewards(plugins, valid.reward);
 }

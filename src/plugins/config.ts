@@ -1,7 +1,7 @@
 import pipelineSchema from "../../schemas/pipeline.schema.json" with { type: "json" };
 import type { PluginManifest } from "../contracts/generated/plugin.ts";
 import type { JsonObject } from "../contracts/json.ts";
-import { createAjv } from "../validation/ajv.ts";
+import { checkValue } from "../validation/check-value.ts";
 import { problemsOf } from "../validation/findings.ts";
 import type { Pointer } from "../validation/pointer.ts";
 import type { Problem } from "../validation/problem.ts";
@@ -30,8 +30,7 @@ export function checkConfig(
   pointer: Pointer,
   baseFolder: string,
 ): Problem[] {
-  const validate = createAjv(baseFolder).compile(manifest.config ?? noConfig);
-  if (validate(config)) return [];
+  const { errors } = checkValue(manifest.config ?? noConfig, config, baseFolder);
   const subject = { base: pointer, whole: "the configuration", beside: besideConfig[manifest.kind] ?? [] };
-  return problemsOf(validate.errors ?? [], document, subject);
+  return problemsOf(errors, document, subject);
 }

@@ -3,6 +3,7 @@ import type { JsonObject } from "../contracts/json.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
 import { createAjv } from "../validation/ajv.ts";
+import { compileSchema } from "../validation/check-value.ts";
 import { suggestion } from "../validation/nearest.ts";
 import { type Pointer, pathText } from "../validation/pointer.ts";
 import type { Problem } from "../validation/problem.ts";
@@ -42,7 +43,7 @@ export function schemaProblems(schema: JsonObject, document: SourceDocument, bas
     );
   }
   try {
-    createAjv().compile(schema);
+    compileSchema(schema);
     return [];
   } catch (error) {
     return [compileProblem(messageOf(error), document, base, report)];

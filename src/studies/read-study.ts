@@ -5,7 +5,7 @@ import { isObject } from "../contracts/json.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { fillVariables } from "../pipeline/fill-variables.ts";
 import { readPipeline } from "../pipeline/read-pipeline.ts";
-import { createAjv } from "../validation/ajv.ts";
+import { checkValue } from "../validation/check-value.ts";
 import { problemsOf } from "../validation/findings.ts";
 import { nearest, suggestion } from "../validation/nearest.ts";
 import { child, type Pointer, valueAt } from "../validation/pointer.ts";
@@ -24,11 +24,10 @@ export function readStudy(file: string): CheckedStudy {
   const path = resolve(file);
   const folder = dirname(path);
   const document = fillVariables(readPipeline(path));
-  const study = document.value;
-  const validate = createAjv(folder).compile<Study>(studySchema);
+  const { errors, valid: study } = checkValue<Study>(studySchema, document.value, folder);
   const kindless = kindProblems(document);
-  if (!validate(study) || kindless.size > 0) {
-    const others = (validate.errors ?? []).filter(({ instancePath }) => !kindless.has(instancePath));
+  if (study === undefined || kindless.size > 0) {
+    const others = errors.filter(({ instancePath }) => !kindless.has(instancePath));
     const problems = problemsOf(others, document, { base: "", whole: "the study" });
     throw refusal(document.file, [...problems, ...kindless.values()]);
   }

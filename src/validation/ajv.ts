@@ -5,17 +5,22 @@ import { loadAjv } from "./load-ajv.ts";
 import { nearest } from "./nearest.ts";
 import { displayPath } from "./place.ts";
 
+/** The folder that paths are of in the value that is checked next. */
+export interface PathBase {
+  folder?: string | undefined;
+}
+
 /** What `"x-path"` may ask for. */
 type PathKind = "file" | "folder" | "path" | "path or name" | "new";
 
 /**
  * An ajv that reports every error, fills defaults, and refuses schemas with unknown keywords. It takes a schema's form
  * for granted, which is slow to check: `schemaProblems` does so for schemas that others wrote.
- * With `baseFolder`, `"x-path": "file" | "folder" | "path"` makes a path absolute and checks that it exists, and
- * `"path or name"` does so where the text begins with ./, ../ or /; a "new" need not exist. Without, the keyword is an
+ * Where `base` has a folder, `"x-path": "file" | "folder" | "path"` makes a path absolute and checks that it exists, and
+ * `"path or name"` does so where the text begins with ./, ../ or /; a "new" need not exist. Elsewhere the keyword is an
  * annotation.
  */
-export function createAjv(baseFolder?: string): Ajv {
+export function createAjv(base: PathBase = {}): Ajv {
   const ajv = new (loadAjv().Ajv)({
     allErrors: true,
     verbose: true,
@@ -26,17 +31,18 @@ export function createAjv(baseFolder?: string): Ajv {
     strictTypes: false,
     strictTuples: false,
     strictRequired: false,
+    addUsedSchema: false,
   });
   const schema = { enum: ["file", "folder", "path", "path or name", "new"] };
-  if (baseFolder === undefined) return ajv.addKeyword({ keyword: "x-path", metaSchema: schema });
-  const validate = pathValidator(baseFolder);
+  const validate = pathValidator(base);
   return ajv.addKeyword({ keyword: "x-path", type: "string", modifying: true, metaSchema: schema, validate });
 }
 
-function pathValidator(baseFolder: string): SchemaValidateFunction {
+function pathValidator(base: PathBase): SchemaValidateFunction {
   const validate: SchemaValidateFunction = (kind: PathKind, path: string, _schema, context) => {
+    if (base.folder === undefined) return true;
     if (kind === "path or name" && !/^\.{0,2}\//.test(path)) return true;
-    const absolute = resolve(baseFolder, path);
+    const absolute = resolve(base.folder, path);
     const found = statSync(absolute, { throwIfNoEntry: false });
     if (found === undefined && kind === "new") {
       if (context !== undefined) context.parentData[context.parentDataProperty] = absolute;

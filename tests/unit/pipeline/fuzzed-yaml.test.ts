@@ -82,7 +82,7 @@ async function refusedOrFine(text: string, work: () => unknown): Promise<void> {
 
 test(`${files} files that were changed at random are read, or refused with a reason`, async () => {
   const path = join(folder, "p.yaml");
-  const validate = createAjv(folder).compile(pipelineSchema);
+  const validate = createAjv({ folder }).compile(pipelineSchema);
   for (let number = 0; number < files; number++) {
     const text = mutated(number);
     writeFileSync(path, text);
