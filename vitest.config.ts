@@ -19,26 +19,25 @@ const apart = [
   ].map((name) => `tests/integration/${name}.test.ts`),
 ];
 
-/** What takes longest begins first: else one of them would be under way when all others are done. */
+/** What takes longest, half a minute and more, begins first: else one of them would be under way when all others are done. */
 const longest = [
-  ...["packaging/packages", "integration/chaos", "integration/outage", "integration/interruption"],
-  ...["integration/bad-machine", "integration/stuck-loop", "unit/devices/gpu-benchmark"],
-  ...["unit/devices/webgpu-training"],
-  ...["integration/run", "integration/shapes", "integration/busy-holder", "integration/standstill"],
-  ...[
-    "integration/smollm2-greedy",
-    "unit/docs/snippets",
-    "unit/plugins/tool-browser",
-    "unit/models/gguf/vocabularies",
-  ],
-  ...[
-    "unit/store/conformance",
-    "unit/temporal/kept-bundle",
-    "unit/cli/plugin-package",
-    "unit/plugins/tool-code",
-  ],
-  ...["unit/plugins/reward-tests-pass", "unit/plugins/reward-code-tests", "unit/plugins/tool-workspace"],
-  ...["unit/conformance/other-kinds", "unit/engines/engines"],
+  ...["packaging/packages", "integration/chaos", "integration/outage"],
+  ...["integration/long-trajectory", "integration/run", "integration/failure-policy"],
+  ...["unit/devices/webgpu-training", "integration/telemetry", "integration/continue-as-new"],
+  ...["integration/two-tool-workers", "unit/devices/gpu-benchmark", "integration/orders"],
+  ...["integration/upgrade", "integration/trajectory", "integration/busy-holder"],
+  ...["integration/shapes", "integration/study", "unit/docs/snippets"],
+  ...["integration/stuck-loop", "unit/models/gguf/vocabularies", "integration/ui"],
+  ...["integration/interruption", "unit/cli/plugin-package", "integration/library"],
+  ...["integration/extend", "unit/temporal/kept-bundle", "unit/engines/engines"],
+  ...["integration/bad-machine", "integration/ledger", "unit/conformance/other-kinds"],
+  ...["integration/standstill", "unit/plugins/tool-workspace", "unit/plugins/reward-tests-pass"],
+  ...["unit/store/conformance", "integration/other-server", "unit/plugins/reward-code-tests"],
+  ...["integration/agent", "integration/tool-host", "integration/asynchronous"],
+  ...["unit/plugins/tool-browser", "unit/sampling/reproducible", "integration/one-file"],
+  ...["integration/tool-recordings", "integration/unruly-plugins", "unit/conformance/tool-mcp"],
+  ...["unit/plugins/tool-code", "unit/databases/given-up", "unit/conformance/sql-plugins"],
+  ...["integration/examples"],
 ].map((name) => `/tests/${name}.test.ts`);
 
 class LongestFirst extends BaseSequencer {
