@@ -14,9 +14,6 @@ import type { Tensor } from "./safetensors.ts";
 import { createTemperedWeights, type TemperedWeights } from "./tempered-weights.ts";
 import type { WeightSources } from "./weight-sources.ts";
 
-/** Bytes. */
-const pageSize = 4096;
-
 /** Products that a score is a sum of, at most, for the runtime to add them in one order whatever the other sizes are. */
 const longestSum = 128;
 
@@ -24,12 +21,12 @@ const longestSum = 128;
  * A decoder for float32 on the CPU, whose attention writes keys and values into the memory that they are kept in:
  * nothing is copied, and a step costs little more than its arithmetic. With `roundedBy`, they are kept as int8.
  */
-export function createInPlaceDecoder(
+export async function createInPlaceDecoder(
   runtime: RuntimeFunctions,
   config: ModelConfig,
   { folder, ...weights }: WeightSources,
   { threads, adapter, activations = "float32", roundedBy }: DecoderOptions,
-): CachedDecoder {
+): Promise<CachedDecoder> {
   const keyValues = roundedBy ? "int8" : "float32";
   const graph = inPlaceDecoderGraph(config, { ...weights, activations }, adapter, keyValues);
   const session = createBoundSession(runtime, modelBytes(graph), {
@@ -42,7 +39,8 @@ export function createInPlaceDecoder(
     if (scales) bindScales(bindings, config, scales);
     return createBlockRunner(bindings, config);
   };
-  if (scales && roundedBy) measure(runner(), config, scales, measuredTokens(config, roundedBy), adapter);
+  if (scales && roundedBy)
+    await measure(runner(), config, scales, measuredTokens(config, roundedBy), adapter);
   const reading = runner();
   const decoding = runner();
   const { vocab_size: vocabulary } = config;
@@ -70,7 +68,7 @@ export function createInPlaceDecoder(
   return {
     config,
     // Of rounded keys, 64 positions of small heads would be less than a page of memory.
-    capacityStep: roundedBy ? Math.max(64, pageSize / config.head_dim) : 64,
+    capacityStep: roundedBy ? 64 * Math.ceil(64 / config.head_dim) : 64,
     isSplitInvariant: config.head_dim <= longestSum,
     isSparse: true,
     keyValues,
@@ -98,13 +96,13 @@ function bindScales(bindings: Bindings, config: ModelConfig, { keys, values }: K
 }
 
 /** Measures the scales that a runner was bound to, by reading tokens with an adapter that changes nothing. */
-function measure(
+async function measure(
   runner: BlockRunner,
   config: ModelConfig,
   scales: KeyValueScales,
   tokens: readonly number[],
   adapter?: AdapterShape,
-): void {
+): Promise<void> {
   const { length } = tokens;
   const zeros = [...(adapter?.shapes ?? [])].map(([name, shape]): [string, Tensor] => [
     name,
@@ -113,7 +111,7 @@ function measure(
   const arrays = () => scales.keys.map(({ length: channels }) => keyValueArray("int8", channels * length));
   const past: Past = { keys: arrays(), values: arrays(), capacity: length, lengths: [0] };
   const block = { tokens: [tokens], past, length, adapter: new Map(zeros) };
-  measureScales(config, scales, length, () => {
+  await measureScales(config, scales, length, () => {
     runner.run(block, false);
     return past;
   });

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { KeyValues } from "./key-values.ts";
 import { contextLength, type ModelConfig } from "./model-config.ts";
 
@@ -35,14 +36,14 @@ export function measuredTokens(config: ModelConfig, tokens: readonly number[]): 
 /**
  * Sets scales to what a model's numbers want, in place. `read` reads tokens with the scales as they are, and gives one row of
  * rounded keys and values, [heads, capacity, size] a layer, of which `count` positions are the tokens'. What is cut off
- * wants a larger scale, what is rounded coarsely a smaller one, until neither is found.
+ * wants a larger scale, what is rounded coarsely a smaller one, until neither is found. Between two readings others have their turn.
  */
-export function measureScales(
+export async function measureScales(
   { head_dim: size }: ModelConfig,
   scales: KeyValueScales,
   count: number,
   read: () => KeyValues,
-): void {
+): Promise<void> {
   const all = [...scales.keys, ...scales.values];
   for (let round = 0; round < mostRounds; round++) {
     const { keys, values } = read();
@@ -51,6 +52,7 @@ export function measureScales(
       refine(one, largestOf(rounded[layer]!, one.length, size, count)),
     );
     if (isPrecise.every((precise) => precise)) return;
+    await setImmediate();
   }
 }
 

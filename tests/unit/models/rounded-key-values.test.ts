@@ -28,7 +28,7 @@ const tokensOf = (length: number, seed: number) =>
   Array.from({ length }, (_, at) => (at * 13 + seed * 29 + 7 * at * at) % 50);
 const rounded = (value: number, scale: number) => Math.max(-128, Math.min(127, Math.round(value / scale)));
 
-test("scales find what each channel wants, from 0.0001 to 300 and always 0", () => {
+test("scales find what each channel wants, from 0.0001 to 300 and always 0", async () => {
   const config = modelConfig({ ...shape, num_hidden_layers: 1, head_dim: 4 });
   const largest = [1e-4, 0.03, 1, 5, 16, 17, 300, 0];
   const [heads, size, capacity, count] = [2, 4, 10, 7];
@@ -43,7 +43,7 @@ test("scales find what each channel wants, from 0.0001 to 300 and always 0", () 
     Int8Array.from(numbers, (value, index) =>
       rounded(value, channels[Math.floor(index / (capacity * size)) * size + (index % size)]!),
     );
-  measureScales(config, scales, count, () => ({
+  await measureScales(config, scales, count, () => ({
     keys: scales.keys.map(roundedBy),
     values: scales.values.map(roundedBy),
   }));
