@@ -46,7 +46,8 @@ function multiplyHigh(a: number, b: number): number {
   const aHigh = a >>> 16;
   const bLow = b & 0xffff;
   const bHigh = b >>> 16;
-  const middle = aHigh * bLow + Math.floor((aLow * bLow) / 0x10000);
-  const carry = aLow * bHigh + (middle % 0x10000);
-  return aHigh * bHigh + Math.floor(middle / 0x10000) + Math.floor(carry / 0x10000);
+  // No sum here reaches 2³².
+  const middle = aHigh * bLow + ((aLow * bLow) >>> 16);
+  const carry = aLow * bHigh + (middle & 0xffff);
+  return aHigh * bHigh + (middle >>> 16) + (carry >>> 16);
 }

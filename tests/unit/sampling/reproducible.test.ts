@@ -126,7 +126,7 @@ test.each([
 
 const roundedBy = Array.from({ length: 200 }, (_, at) => (11 * at * at + 5 * at) % 50);
 
-test.each(models.filter(([, { head_dim }]) => head_dim % 16 === 0))(
+test.each(models.filter(([name]) => ["a window over heads of 16", "heads of 128"].includes(name)))(
   "%s: so they are with keys and values of 8 bits",
   async (_, config) => {
     const folder = await modelFolder(config, randomModelWeights(config, 3));
