@@ -66,7 +66,7 @@ export default defineConfig({
     globalSetup: [
       "tests/support/own-folders.ts",
       "tests/support/usual-ports.ts",
-      "tests/support/one-thread-servers.ts",
+      "tests/support/few-threads.ts",
     ],
     // On busy cores the same test takes ten times as long: 180 s were too little for some at a load of 22.
     testTimeout: 600_000,

@@ -246,7 +246,7 @@ function newProject(name: string): Project {
   mkdirSync(folder);
   const path = (process.env.PATH ?? "").split(delimiter).filter((entry) => !entry.includes("node_modules"));
   const inherited = Object.entries(process.env).filter(
-    ([key]) => !/^(npm_|pnpm_|INIT_CWD|VITEST|NODE_ENV|NODE_OPTIONS)/i.test(key),
+    ([key]) => !/^(npm_|pnpm_|INIT_CWD|VITEST|NODE_ENV)/i.test(key),
   );
   const env = {
     ...Object.fromEntries(inherited),
