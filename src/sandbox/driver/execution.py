@@ -60,6 +60,8 @@ class Execution:
             self.driver.sweep()
         for stream in (self.stdout, self.stderr, self.answer):
             stream.drain()
+        if self.stdout.isOver or self.stderr.isOver:
+            self.broken = self.broken or "output-limit"  # it had ended before all that it wrote was read
         return self.result(status)
 
     def listen(self):

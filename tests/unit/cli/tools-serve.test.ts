@@ -48,7 +48,7 @@ test("a server that is killed leaves what the next one frees; one that is interr
   expect(processIdentity(pid)).toBeDefined();
   const next = await served();
   await vi.waitFor(() => expect(noted()).toEqual([]), patience);
-  expect(processIdentity(pid)).toBeUndefined();
+  await vi.waitFor(() => expect(processIdentity(pid)).toBeUndefined(), patience);
   expect((await next.ask("second")).observations[0]).toContain("second");
   const session = new Client({ name: "test", version: "1.0.0" });
   await session.connect(new StreamableHTTPClientTransport(new URL("/mcp", next.url)));
