@@ -85,7 +85,7 @@ function modelProblems(config: JsonObject): ConfigurationProblem[] {
 
 /** What is wrong with keeping the model's matrices in few bits. */
 function quantizationProblem(config: JsonObject): ConfigurationProblem | undefined {
-  const { quantization, activations, model, device = "cpu", precision = "float32" } = config;
+  const { quantization, activations, model } = config;
   if (quantization === undefined) {
     if (activations !== "int8") return undefined;
     const help = "Remove it, or add quantization: int8 or int4.";
@@ -96,17 +96,20 @@ function quantizationProblem(config: JsonObject): ConfigurationProblem | undefin
     const help = "Remove it, or name a model: random weights have all to learn, and are trained as a whole.";
     return { key, reason: `is ${quantization}, but there is no model`, help };
   }
-  if (device === "cpu" && precision === "float32") return undefined;
-  const help = "Remove it, or device and precision.";
-  return { key, reason: `is ${quantization}, which is for float32 on the CPU`, help };
+  return elsewhereProblem(config, key);
 }
 
 /** What is wrong with keeping keys and values in 8 bits. */
 function keyValuesProblem(config: JsonObject): ConfigurationProblem | undefined {
-  const { keyValues, device = "cpu", precision = "float32" } = config;
-  if (keyValues !== "int8" || (device === "cpu" && precision === "float32")) return undefined;
+  return config.keyValues === "int8" ? elsewhereProblem(config, "keyValues") : undefined;
+}
+
+/** What is wrong with a setting that is for float32 on the CPU. */
+function elsewhereProblem(config: JsonObject, key: string): ConfigurationProblem | undefined {
+  const { device = "cpu", precision = "float32" } = config;
+  if (device === "cpu" && precision === "float32") return undefined;
   const help = "Remove it, or device and precision.";
-  return { key: "keyValues", reason: "is int8, which is for float32 on the CPU", help };
+  return { key, reason: `is ${config[key]}, which is for float32 on the CPU`, help };
 }
 
 /** What is wrong with the shape of a model with random weights: heads that don't divide, say. */

@@ -8,21 +8,19 @@ export interface CheckedValue<T> {
   valid?: T;
 }
 
-/** Schemas are compiled once a process, which takes milliseconds each: a plugin's when it is looked at, and then for each pipeline that has it. */
-let shared: { ajv: Ajv; base: PathBase } | undefined;
-/** Equal schemas are one. */
+/** One for all schemas: it compiles each once, which takes milliseconds. */
+let ajv: Ajv | undefined;
+const base: PathBase = {};
+/** Equal schemas are one: a plugin's is read again for each pipeline that has it. */
 const known = new Map<string, object>();
 
 /** Compiles a schema. Throws what ajv throws at a schema that it can't compile. */
-export function compileSchema<T>(schema: object): { validate: ValidateFunction<T>; base: PathBase } {
-  if (shared === undefined) {
-    const base: PathBase = {};
-    shared = { ajv: createAjv(base), base };
-  }
+export function compileSchema<T>(schema: object): ValidateFunction<T> {
+  ajv ??= createAjv(base);
   const text = JSON.stringify(schema);
   const first = known.get(text) ?? schema;
   known.set(text, first);
-  return { validate: shared.ajv.compile<T>(first), base: shared.base };
+  return ajv.compile<T>(first);
 }
 
 /**
@@ -30,7 +28,7 @@ export function compileSchema<T>(schema: object): { validate: ValidateFunction<T
  * are there.
  */
 export function checkValue<T>(schema: object, value: unknown, baseFolder?: string): CheckedValue<T> {
-  const { validate, base } = compileSchema<T>(schema);
+  const validate = compileSchema<T>(schema);
   base.folder = baseFolder;
   return validate(value) ? { errors: [], valid: value } : { errors: validate.errors ?? [] };
 }

@@ -60,7 +60,7 @@ class Execution:
             self.driver.sweep()
         for stream in (self.stdout, self.stderr, self.answer):
             stream.drain()
-        if self.stdout.isOver or self.stderr.isOver:
+        if self.isFlooded():
             self.broken = self.broken or "output-limit"  # it had ended before all that it wrote was read
         return self.result(status)
 
@@ -113,11 +113,14 @@ class Execution:
         self.poll.unregister(fd)
         del self.open[fd]
 
+    def isFlooded(self):
+        return self.stdout.isOver or self.stderr.isOver
+
     def brokenLimit(self):
         now = time.monotonic()
         if now >= self.began + self.limits["time"]:
             return "time-limit"
-        if self.stdout.isOver or self.stderr.isOver:
+        if self.isFlooded():
             return "output-limit"
         if now < self.watchAt:
             return None
