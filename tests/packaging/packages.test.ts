@@ -127,6 +127,8 @@ test(
     await shop.shell(block("npx everturn import").replaceAll("RUN", id));
     expect(existsSync(join(shop.folder, "models", "some-model", "config.json"))).toBe(true);
     expect(existsSync(join(shop.folder, "out", "policy", "config.json"))).toBe(true);
+    const resumed = block("npx everturn resume RUN").replace("RUN", `${id} --set steps=2`);
+    expect(await shop.shell(resumed)).toContain("step 2/2");
     for (const usage of ["ledger RUN", "versions RUN [VERSION]", "prune RUN [--dry-run]", "report RUN"]) {
       expect(pageText("README.md")).toContain(`| \`everturn ${usage}\` |`);
       await shop.shell(
@@ -175,7 +177,6 @@ test("every shell block of README is run above, or says why it can't be", () => 
 /** The shell blocks that no test here runs, by how they begin, and why. */
 const notRun: Record<string, string> = {
   "npm ci\nnpm start": "a clone's: CI begins with the first, and the second trains for ten minutes",
-  "npx everturn resume RUN": "goes on training: tests/integration/extend.test.ts does so",
   "docker compose up": "wants Docker; tests/integration has runs that join a server",
   OTEL_EXPORTER_OTLP_ENDPOINT: "trains; tests/integration/telemetry.test.ts has a collector that listens",
 };
