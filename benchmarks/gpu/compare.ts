@@ -1,16 +1,21 @@
 // One device against the CPU, in a process of its own: arguments: device, shape. Prints a line of JSON: the largest
-// difference of the gradients and of a decoding step's logits (over the largest number), and what ran off the device.
+// difference of the gradients and of a decoding step's logits (over the largest number), and what ran off the device; on
+// CUDA also the same of logits by the decoder of half precision: of prompts, a token after them, and a part of a prompt.
 import { devices } from "../../src/devices/device.ts";
 import { useSwiftShader } from "../../src/devices/swiftshader.ts";
 import { batchFeeds, batchSequences } from "../../src/learning/batch.ts";
 import { supervisedObjective } from "../../src/learning/supervised-objective.ts";
 import { gradientName, trainingModel } from "../../src/learning/training-graphs.ts";
 import { cachedDecoderGraph } from "../../src/models/cached-decoder-graph.ts";
+import { createCachedDecoder } from "../../src/models/create-cached-decoder.ts";
 import { decoderFeeds } from "../../src/models/decoder-feeds.ts";
 import { randomModelWeights } from "../../src/models/model-weights.ts";
+import { createSession } from "../../src/onnx/create-session.ts";
 import { modelBytes } from "../../src/onnx/model-bytes.ts";
 import { fallbacks, profileRun } from "../../src/onnx/profile-run.ts";
-import { createSession, type Tensor } from "../../src/onnx/session.ts";
+import type { Tensor } from "../../src/onnx/session.ts";
+import type { Target } from "../../src/onnx/target.ts";
+import { createDecoderCache } from "../../src/sampling/key-value-cache.ts";
 import { configs, gpuShapes, shapes } from "../shapes.ts";
 import { benchmarkBatch } from "../train/workload.ts";
 
@@ -81,4 +86,44 @@ function decodingStep() {
   return compare((target) => modelBytes(graph, target), feeds, ["logits"]);
 }
 
-console.log(JSON.stringify({ device, shape, train: await trainStep(), decoding: await decodingStep() }));
+/** Logits of two prompts, of a token after each, and of two more tokens. */
+async function decoded(target: Target): Promise<Float32Array[]> {
+  const decoder = await createCachedDecoder(config, { tensors: weights }, { threads: 2, target });
+  const cache = createDecoderCache(decoder);
+  cache.arrange([-1, -1], [64, 64]);
+  const read = async (tokens: number[][], lengths: number[]) => {
+    const past = { ...cache.view(0, 2), capacity: cache.capacity(), lengths };
+    return (await decoder.run({ tokens, past, wanted: ["logits"] })).logits.slice();
+  };
+  const prompts = [40, 25].map((length, row) =>
+    Array.from({ length }, (_, at) => (at * 37 + row * 101) % 500),
+  );
+  const logits = [
+    await read(prompts, [0, 0]),
+    await read([[7], [8]], [40, 25]),
+    await read(
+      [
+        [9, 3],
+        [5, 11],
+      ],
+      [41, 26],
+    ),
+  ];
+  await decoder.close();
+  return logits;
+}
+
+/** The decoder of each half precision against the CPU's. */
+async function decoders() {
+  if (device !== "cuda") return {};
+  const expected = await decoded({});
+  const differences: Record<string, number[]> = {};
+  for (const precision of ["float16", "bfloat16"] as const) {
+    const actual = await decoded({ device, precision });
+    differences[precision] = expected.map((numbers, run) => relativeDifference(actual[run]!, numbers));
+  }
+  return { decoders: differences };
+}
+
+const compared = { train: await trainStep(), decoding: await decodingStep(), ...(await decoders()) };
+console.log(JSON.stringify({ device, shape, ...compared }));

@@ -221,7 +221,7 @@ export interface TrainerConfig {
    */
   precision: "float32" | "float16" | "bfloat16";
   /**
-   * 8: AdamW's moments of matrices take two bytes a number instead of eight, in blocks with dynamic codes, as in bitsandbytes; embeddings and small parameters keep 32. On the processor and with CUDA.
+   * 8: AdamW's moments of matrices take two bytes a number instead of eight, in blocks with dynamic codes, as in bitsandbytes; embeddings and small parameters keep 32. On the processor only.
    */
   optimizerBits: 32 | 8;
   /**

@@ -92,9 +92,10 @@ const plugin: TrainerPlugin = {
       const reason = `is ${given.valueCoefficient}, but critic is model, whose loss is no part of the policy's`;
       problems.push({ key: "valueCoefficient", reason, help: "Remove it." });
     }
-    if (config.optimizerBits === 8 && config.device === "webgpu") {
-      const help = "Remove it, or take the device cpu or cuda.";
-      problems.push({ key: "optimizerBits", reason: "is 8, which the device webgpu does not have", help });
+    if (config.optimizerBits === 8 && config.device !== "cpu") {
+      const help = "Remove it, or take the device cpu.";
+      const reason = `is 8, which the device ${config.device} does not have`;
+      problems.push({ key: "optimizerBits", reason, help });
     }
     const needed = correctionReason(surroundings);
     if (needed !== undefined && settings.importanceCorrection === "none") {

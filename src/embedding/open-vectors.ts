@@ -1,10 +1,10 @@
 import { stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { createSession } from "../onnx/create-session.ts";
 import { createGraph } from "../onnx/graph.ts";
 import { matMul } from "../onnx/linear-algebra.ts";
 import { modelBytes } from "../onnx/model-bytes.ts";
-import { createSession } from "../onnx/session.ts";
 
 /** A vector of a file, by its number from 0, and its product with the one that was asked for. */
 export interface Near {

@@ -1,8 +1,9 @@
-import { fromDevice, toDevice } from "../onnx/device-memory.ts";
+import { createSession } from "../onnx/create-session.ts";
+import { type Card, fromDevice, toDevice } from "../onnx/device-memory.ts";
 import { add } from "../onnx/elementwise.ts";
 import { createGraph } from "../onnx/graph.ts";
 import { modelBytes } from "../onnx/model-bytes.ts";
-import { createSession, type DeviceTensor, type Session, type Tensor } from "../onnx/session.ts";
+import type { DeviceTensor, Session, Tensor } from "../onnx/session.ts";
 import type { LearningRates } from "./learning-rates.ts";
 import { nextName, type OptimizerGraphSettings, optimizerModel } from "./optimizer-graph.ts";
 import { gradientName } from "./training-graphs.ts";
@@ -26,15 +27,14 @@ export interface DeviceOptimizer {
   close(): Promise<void>;
 }
 
-const device = "webgpu";
-
-/** Takes parameters and their moments to a WebGPU card (CUDA can't keep outputs of onnxruntime-node 1.30). */
+/** Takes parameters and their moments to a card. */
 export async function createDeviceOptimizer(
+  device: Card,
   parameters: ReadonlyMap<string, Tensor>,
   moments: ReadonlyMap<string, Tensor>,
   settings: OptimizerGraphSettings,
 ): Promise<DeviceOptimizer> {
-  const { tensors: state, session: upload } = await toDevice(new Map([...parameters, ...moments]));
+  const { tensors: state, session: upload } = await toDevice(new Map([...parameters, ...moments]), device);
   /** Models for the sets of parameters that are updated together, by their names. */
   const opened = new Map<string, Promise<{ adder: Session; optimizer: Session }>>();
   let sums = new Map<string, DeviceTensor>();
@@ -42,7 +42,7 @@ export async function createDeviceOptimizer(
   const sessions = (names: readonly string[]) => {
     const key = names.join();
     const shapes = new Map(names.map((name) => [name, state.get(name)!.shape]));
-    const opening = opened.get(key) ?? openSessions(shapes, settings);
+    const opening = opened.get(key) ?? openSessions(device, shapes, settings);
     opened.set(key, opening);
     return opening;
   };
@@ -77,7 +77,7 @@ export async function createDeviceOptimizer(
       }
       return norm;
     },
-    read: () => fromDevice(state),
+    read: () => fromDevice(state, device),
     async close() {
       for (const tensor of [...state.values(), ...sums.values()]) tensor.dispose();
       for (const opening of opened.values()) {
@@ -93,13 +93,14 @@ export async function createDeviceOptimizer(
 const stateNames = (name: string) => [name, `first/${name}`, `second/${name}`];
 
 async function openSessions(
+  device: Card,
   shapes: ReadonlyMap<string, readonly number[]>,
   settings: OptimizerGraphSettings,
 ): Promise<{ adder: Session; optimizer: Session }> {
   const names = [...shapes.keys()];
   const updated = names.flatMap(stateNames).map(nextName);
   return {
-    adder: await createSession(sumModel(shapes), { device, keptOnDevice: names.map(nextName) }),
+    adder: await createSession(sumModel(device, shapes), { device, keptOnDevice: names.map(nextName) }),
     optimizer: await createSession(optimizerModel(shapes, settings, { device }), {
       device,
       keptOnDevice: updated,
@@ -107,7 +108,7 @@ async function openSessions(
   };
 }
 
-function sumModel(shapes: ReadonlyMap<string, readonly number[]>): Uint8Array {
+function sumModel(device: Card, shapes: ReadonlyMap<string, readonly number[]>): Uint8Array {
   const graph = createGraph();
   for (const [name, shape] of shapes) {
     const sum = graph.input(name, "float32", shape);

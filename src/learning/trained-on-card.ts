@@ -1,5 +1,5 @@
 import { EverturnError } from "../errors/everturn-error.ts";
-import { toDevice } from "../onnx/device-memory.ts";
+import { type Card, toDevice } from "../onnx/device-memory.ts";
 import type { DeviceTensor, Outputs, Tensor } from "../onnx/session.ts";
 import { countUpdate } from "./count-update.ts";
 import { createDeviceOptimizer } from "./device-optimizer.ts";
@@ -9,7 +9,7 @@ import { type TrainerState, trainedParameters } from "./trainer-state.ts";
 import { gradientName } from "./training-graphs.ts";
 import type { UpdateOutcome, UpdateSettings } from "./update.ts";
 
-/** A trainer's parameters in the memory of a WebGPU card, where they are updated. */
+/** A trainer's parameters in the memory of a card, where they are updated. */
 export interface TrainedOnCard {
   /** All parameters as they are now. */
   parameters(): ReadonlyMap<string, DeviceTensor>;
@@ -24,6 +24,7 @@ export interface TrainedOnCard {
 
 /** Takes a state's tensors to the card; until `read`, only its counters change. */
 export async function trainOnCard(
+  card: Card,
   state: TrainerState,
   settings: Omit<UpdateSettings, keyof LearningRates>,
 ): Promise<TrainedOnCard> {
@@ -32,11 +33,11 @@ export async function trainOnCard(
   const frozen = new Map([...state.weights].filter(([name]) => !trained.has(name)));
   const moments = momentsInNumbers(state.optimizer);
   if (!moments) {
-    const reason = "its moments are in 8 bits, which WebGPU's optimizer does not read";
+    const reason = "its moments are in 8 bits, which a card's optimizer does not read";
     throw new EverturnError("TRAINING_STATE_INVALID", { reason });
   }
-  const optimizer = await createDeviceOptimizer(trained, moments, { gradientClip, betas });
-  const still = frozen.size > 0 ? await toDevice(frozen) : undefined;
+  const optimizer = await createDeviceOptimizer(card, trained, moments, { gradientClip, betas });
+  const still = frozen.size > 0 ? await toDevice(frozen, card) : undefined;
   const take = (tensors: ReadonlyMap<string, Tensor>, into: Map<string, unknown>) => {
     for (const name of into.keys()) into.set(name, tensors.get(name) ?? into.get(name));
   };

@@ -1,9 +1,10 @@
 import { EverturnError } from "../errors/everturn-error.ts";
 import type { AttentionForm } from "../models/decoder.ts";
 import type { Tensor } from "../models/safetensors.ts";
+import { createSession } from "../onnx/create-session.ts";
 import { createLendingSession } from "../onnx/lending-session.ts";
 import { runtimeFunctions } from "../onnx/runtime-functions.ts";
-import { createSession, type DeviceTensor, type Session } from "../onnx/session.ts";
+import type { DeviceTensor, Session } from "../onnx/session.ts";
 import type { Precision, Target } from "../onnx/target.ts";
 import { createUsage } from "../onnx/usage.ts";
 import { createAdamW } from "./adamw.ts";
@@ -50,7 +51,7 @@ export interface TrainingEngineOptions
 export interface OpenTrainingEngine extends TrainingEngine {
   /** The state as it is now, not a copy: the next update changes it. */
   readonly state: TrainerState;
-  /** Brings the state up to date where the device keeps it (WebGPU); call it before the state is saved. */
+  /** Brings the state up to date where a card keeps it; call it before the state is saved. */
   settle(): Promise<void>;
   /**
    * Frees the models, once the run that is under way has ended; the update or scores that it belongs to fail with
@@ -97,7 +98,7 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
     return { model, session: { ...session, run } };
   };
   /** Where the parameters are, if not in the state. */
-  const card = once(async () => (device === "webgpu" ? await trainOnCard(state, options) : undefined));
+  const card = once(async () => (device === "cpu" ? undefined : await trainOnCard(device, state, options)));
   /** A loop's turns begin on the processor: cards take attention in one piece. */
   const tiles = device === "cpu";
   const policy = remembered((attention: AttentionForm) =>
@@ -114,7 +115,7 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
     );
     const opened = remembered((recompute: number, attention: AttentionForm) => {
       const model = models.get(recompute, attention);
-      return open(model, device === "webgpu" ? model.trains.map(gradientName) : []);
+      return open(model, device !== "cpu" ? model.trains.map(gradientName) : []);
     });
     return { model: models.get, open: opened.get, made: opened.made };
   };

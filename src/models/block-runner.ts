@@ -3,6 +3,7 @@ import type { BoundTensor } from "../onnx/runtime-session.ts";
 import type { DecoderRun, Past } from "./cached-decoder.ts";
 import type { KeyValueArray } from "./key-values.ts";
 import type { ModelConfig } from "./model-config.ts";
+import { pastBinder } from "./past-binder.ts";
 import { readLength } from "./read-length.ts";
 
 /** New tokens of a batch of rows, `length` of each with what it is padded with. */
@@ -31,12 +32,12 @@ export interface BlockRunner {
 
 /** A runner with bindings of its own of a session of `inPlaceDecoderGraph`. */
 export function createBlockRunner(bindings: Bindings, config: ModelConfig): BlockRunner {
-  const { num_key_value_heads: heads, head_dim: size, vocab_size: vocabulary } = config;
+  const { vocab_size: vocabulary } = config;
   const total = new Int32Array(1);
   bindings.bindInput("total", { shape: [1], data: total });
   let memory = blockMemory(0, 0, vocabulary);
   let place: Place | undefined;
-  let remembered: Remembered | undefined;
+  const bindPast = pastBinder(bindings, config);
   let boundAdapter: Block["adapter"];
 
   /** Binds rows `from` and on of the memory, unless they are bound already. */
@@ -55,21 +56,6 @@ export function createBlockRunner(bindings: Bindings, config: ModelConfig): Bloc
     output("logits", [rows, vocabulary], cut(memory.logits, vocabulary));
     output("probabilities", [rows, vocabulary], cut(memory.probabilities, vocabulary));
     place = next;
-  };
-
-  /** Binds keys and values, as what is remembered and what is new, unless they are bound already. */
-  const bindPast = (rows: number, past: Past) => {
-    if (remembered && isSamePast(remembered, rows, past)) return;
-    const shape = [rows, heads, past.capacity, size];
-    const both = (before: string, after: string, data: KeyValueArray) => {
-      bindings.bindInput(before, { shape, data });
-      bindings.bindOutput(after, { shape, data });
-    };
-    past.keys.forEach((keys, layer) => {
-      both(`keys${layer}`, `newKeys${layer}`, keys);
-      both(`values${layer}`, `newValues${layer}`, past.values[layer]!);
-    });
-    remembered = { rows, capacity: past.capacity, keys: past.keys.map(weakly) };
   };
 
   const bindAdapter = (adapter: Block["adapter"]) => {
@@ -131,31 +117,8 @@ function isSamePlace(a: Place, b: Place): boolean {
   return a.memory === b.memory && a.from === b.from && a.rows === b.rows && a.length === b.length;
 }
 
-/** The bound keys and values. They are not kept alive: their owner may give them up between runs. */
-interface Remembered {
-  rows: number;
-  capacity: number;
-  keys: { buffer: WeakRef<ArrayBufferLike>; offset: number }[];
-}
-
-function weakly({ buffer, byteOffset }: KeyValueArray): Remembered["keys"][number] {
-  return { buffer: new WeakRef(buffer), offset: byteOffset };
-}
-
-/** Values lie where they lay as long as keys do: both are made together. */
-function isSamePast({ rows, capacity, keys }: Remembered, nextRows: number, past: Past): boolean {
-  return (
-    rows === nextRows &&
-    capacity === past.capacity &&
-    keys.every(({ buffer, offset }, layer) => {
-      const next = past.keys[layer]!;
-      return buffer.deref() === next.buffer && offset === next.byteOffset;
-    })
-  );
-}
-
 /** One row of a block, as a block. */
-function rowOf({ tokens, past, length }: Block, row: number): Block {
+export function rowOf({ tokens, past, length }: Block, row: number): Block {
   const cut = (array: KeyValueArray) => {
     const size = array.length / tokens.length;
     return array.subarray(row * size, (row + 1) * size);

@@ -1,7 +1,8 @@
 import type { Activations } from "../onnx/quantized-product.ts";
 import type { Target } from "../onnx/target.ts";
 import type { AdapterShape } from "./cached-decoder-graph.ts";
-import type { KeyValueArray, KeyValues, KeyValueType } from "./key-values.ts";
+import type { KeyValueMemory } from "./key-value-memory.ts";
+import type { KeyValues } from "./key-values.ts";
 import type { ModelConfig } from "./model-config.ts";
 import type { Tensor } from "./safetensors.ts";
 
@@ -43,6 +44,16 @@ export interface NextTokens {
   weights: Float32Array;
 }
 
+/** How much is read in one run. */
+export interface ReadLimits {
+  /** Tokens of one prompt. */
+  readonly ofPrompt: number;
+  /** Tokens of all prompts, with what they are padded with. */
+  readonly atOnce: number;
+  /** Scores of a layer's attention, where they are all in memory at once. */
+  readonly scores: number;
+}
+
 /** A decoder that reads new tokens after remembered ones. */
 export interface CachedDecoder {
   readonly config: ModelConfig;
@@ -52,10 +63,10 @@ export interface CachedDecoder {
   readonly isSplitInvariant: boolean;
   /** Whether runs touch no more of `past` than the positions that rows have: then room beyond costs nothing. */
   readonly isSparse: boolean;
-  /** What `past` is of. */
-  readonly keyValues: KeyValueType;
-  /** An array for `past`, of zeros. */
-  allocate(length: number): KeyValueArray;
+  /** How much of prompts is read in one run. */
+  readonly reads: ReadLimits;
+  /** What `past` lies in. */
+  readonly keyValues: KeyValueMemory;
   run(request: DecoderRun): Promise<NextTokens>;
   close(): Promise<void>;
 }

@@ -1,6 +1,9 @@
 import { EverturnError } from "../errors/everturn-error.ts";
+import { cudaMemory } from "../onnx/cuda-memory.ts";
+import { deviceError } from "../onnx/device-error.ts";
 import { runtimeFunctions } from "../onnx/runtime-functions.ts";
 import type { CachedDecoder, DecoderOptions } from "./cached-decoder.ts";
+import { createCudaDecoder } from "./cuda-decoder.ts";
 import { createFedDecoder } from "./fed-decoder.ts";
 import { createInPlaceDecoder } from "./in-place-decoder.ts";
 import { joinWeights } from "./join-weights.ts";
@@ -31,9 +34,13 @@ export async function createCachedDecoder(
       : "ONNX Runtime's C API can't be called";
     throw new EverturnError("KEY_VALUES_NOT_ROUNDED", { reason });
   }
-  return runtime
-    ? createInPlaceDecoder(runtime, config, prepared, options)
-    : createFedDecoder(config, prepared, options);
+  if (runtime) return createInPlaceDecoder(runtime, config, prepared, options);
+  const card = device === "cuda" && precision !== "float32" ? await runtimeFunctions() : undefined;
+  if (!card || precision === "float32") return createFedDecoder(config, prepared, options);
+  const memory = await cudaMemory();
+  return createCudaDecoder(card, config, prepared, { ...options, precision }, memory).catch(async (error) => {
+    throw await deviceError(device, error);
+  });
 }
 
 /** Small models, whose weights were read, have those of the same input joined. */

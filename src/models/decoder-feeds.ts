@@ -1,5 +1,7 @@
+import { runError } from "../onnx/run-error.ts";
 import type { Tensor as RuntimeTensor } from "../onnx/session.ts";
 import type { Past } from "./cached-decoder.ts";
+import type { KeyValueArray } from "./key-values.ts";
 import type { ModelConfig } from "./model-config.ts";
 
 /** What the decoding graph reads in one run; `inputs` says which masks it has. */
@@ -31,8 +33,8 @@ export function decoderFeeds(
   if (inputs.has("windowMask") && window !== null) feeds.windowMask = maskOf(past, length, window);
   const shape = [rows, heads, past.capacity, size];
   past.keys.forEach((data, layer) => {
-    feeds[`pastKeys${layer}`] = { shape, data };
-    feeds[`pastValues${layer}`] = { shape, data: past.values[layer]! };
+    feeds[`pastKeys${layer}`] = { shape, data: floats(data) };
+    feeds[`pastValues${layer}`] = { shape, data: floats(past.values[layer]!) };
   });
   return feeds;
 }
@@ -52,4 +54,10 @@ function maskOf({ capacity, lengths }: Past, length: number, window: number): Ru
     }
   });
   return { shape: [lengths.length, 1, length, total], data };
+}
+
+/** Keys and values that are fed are float32. */
+function floats(array: KeyValueArray): Float32Array {
+  if (array instanceof Float32Array) return array;
+  throw runError("keys and values that are fed must be float32");
 }

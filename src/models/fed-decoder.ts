@@ -1,10 +1,12 @@
+import { createSession } from "../onnx/create-session.ts";
 import { modelBytes } from "../onnx/model-bytes.ts";
-import { createSession } from "../onnx/session.ts";
 import type { CachedDecoder, DecoderOptions } from "./cached-decoder.ts";
 import { cachedDecoderGraph } from "./cached-decoder-graph.ts";
 import { copyPositions } from "./copy-positions.ts";
 import { decoderFeeds } from "./decoder-feeds.ts";
+import { processorMemory } from "./key-value-memory.ts";
 import type { ModelConfig } from "./model-config.ts";
+import { readLimits } from "./read-length.ts";
 import type { WeightSources } from "./weight-sources.ts";
 
 /** A decoder for any device and precision: keys and values are fed at each run, and those of new tokens fetched. */
@@ -24,14 +26,15 @@ export async function createFedDecoder(
   const inputs = new Set(graph.inputs.map(({ name }) => name));
   const shape = { heads: config.num_key_value_heads, headSize: config.head_dim };
   const empty = new Float32Array(0);
+  const keyValues = processorMemory("float32");
 
   return {
     config,
     capacityStep: Math.max(64, config.head_dim),
     isSplitInvariant: false,
     isSparse: false,
-    keyValues: "float32",
-    allocate: (length) => new Float32Array(length),
+    reads: readLimits(false),
+    keyValues,
     async run({ tokens, past, adapter: matrices, inverseTemperatures, wanted = ["logits"], ...run }) {
       const rows = tokens.length;
       const length = run.length ?? Math.max(...tokens.map((row) => row.length));
@@ -51,7 +54,7 @@ export async function createFedDecoder(
       };
       tokens.forEach(({ length: count }, row) => {
         const from = { ...fresh, capacity: length, row, at: 0 };
-        copyPositions(shape, from, { ...past, row, at: past.lengths[row]! }, count);
+        copyPositions(shape, keyValues, from, { ...past, row, at: past.lengths[row]! }, count);
       });
       const floats = (name: string) => (names.includes(name) ? outputs.floats(name) : empty);
       return {

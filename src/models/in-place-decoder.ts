@@ -7,9 +7,11 @@ import type { CachedDecoder, DecoderOptions, DecoderRun, NextTokens, Past } from
 import type { AdapterShape } from "./cached-decoder-graph.ts";
 import { inPlaceDecoderGraph } from "./in-place-decoder-graph.ts";
 import { indexOfLargest } from "./index-of-largest.ts";
+import { processorMemory } from "./key-value-memory.ts";
 import { firstScales, type KeyValueScales, measuredTokens, measureScales } from "./key-value-scales.ts";
 import { keyValueArray } from "./key-values.ts";
 import type { ModelConfig } from "./model-config.ts";
+import { readLimits } from "./read-length.ts";
 import type { Tensor } from "./safetensors.ts";
 import { createTemperedWeights, type TemperedWeights } from "./tempered-weights.ts";
 import type { WeightSources } from "./weight-sources.ts";
@@ -44,6 +46,7 @@ export async function createInPlaceDecoder(
   const reading = runner();
   const decoding = runner();
   const { vocab_size: vocabulary } = config;
+  const isSplitInvariant = config.head_dim <= longestSum;
   let tempered: TemperedWeights | undefined;
 
   const run = (request: DecoderRun): NextTokens => {
@@ -69,14 +72,14 @@ export async function createInPlaceDecoder(
     config,
     // Of rounded keys, 64 positions of small heads would be less than a page of memory.
     capacityStep: roundedBy ? 64 * Math.ceil(64 / config.head_dim) : 64,
-    isSplitInvariant: config.head_dim <= longestSum,
+    isSplitInvariant,
     isSparse: true,
-    keyValues,
-    allocate(length) {
+    reads: readLimits(isSplitInvariant),
+    keyValues: processorMemory(keyValues, (length) => {
       const array = keyValueArray(keyValues, length);
       runtime.makeSparse(array);
       return array;
-    },
+    }),
     run: async (request) => run(request),
     async close() {
       tempered?.close();

@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers/promises";
+import { onProcessor } from "./key-value-memory.ts";
 import type { KeyValues } from "./key-values.ts";
 import { contextLength, type ModelConfig } from "./model-config.ts";
 
@@ -49,7 +50,7 @@ export async function measureScales(
     const { keys, values } = read();
     const rounded = [...keys, ...values];
     const isPrecise = all.map((one, layer) =>
-      refine(one, largestOf(rounded[layer]!, one.length, size, count)),
+      refine(one, largestOf(onProcessor(rounded[layer]!), one.length, size, count)),
     );
     if (isPrecise.every((precise) => precise)) return;
     await setImmediate();

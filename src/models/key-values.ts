@@ -1,11 +1,15 @@
+import type { CudaArray, HalfType } from "../onnx/cuda-memory.ts";
 import { elementBytes } from "../onnx/element-bytes.ts";
 import type { ModelConfig } from "./model-config.ts";
 
-/** What keys and values are kept as. int8: rounded, each channel of a head by a scale of its own. */
-export type KeyValueType = "float32" | "int8";
+/** What keys and values are kept as. int8: rounded, each channel of a head by a scale of its own. Half precision: on cards. */
+export type KeyValueType = "float32" | "int8" | HalfType;
+
+/** The numbers of some keys or values in the processor's memory; those of half precision by their bits. */
+export type ProcessorArray = Float32Array | Int8Array | Uint16Array;
 
 /** The numbers of some keys or values. */
-export type KeyValueArray = Float32Array | Int8Array;
+export type KeyValueArray = ProcessorArray | CudaArray;
 
 /** Keys (rotated) and values, one array a layer, each [rows, key-value heads, positions, head size]. */
 export interface KeyValues {
@@ -13,9 +17,10 @@ export interface KeyValues {
   values: KeyValueArray[];
 }
 
-/** An array of zeros. */
-export function keyValueArray(type: KeyValueType, length: number): KeyValueArray {
-  return type === "int8" ? new Int8Array(length) : new Float32Array(length);
+/** An array of zeros in the processor's memory. */
+export function keyValueArray(type: KeyValueType, length: number): ProcessorArray {
+  if (type === "float32") return new Float32Array(length);
+  return type === "int8" ? new Int8Array(length) : new Uint16Array(length);
 }
 
 /** Bytes of keys and values of one position of one sequence. */

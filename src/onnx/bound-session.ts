@@ -8,8 +8,9 @@ import {
 } from "./runtime-session.ts";
 
 /**
- * A model on the CPU whose inputs and outputs lie in memory of the caller's, bound once for many runs: nothing is
+ * A model whose inputs and outputs lie in memory of the caller's, bound once for many runs: nothing is
  * copied, and a run costs a call. onnxruntime-node can't do this, so the runtime's C API is called beside it.
+ * On a card, inputs that lie in the processor's memory are copied there as they are bound, outputs by each run.
  */
 export interface BoundSession {
   /** Bindings of their own: what is bound in some doesn't undo what is bound in others. */

@@ -1,6 +1,11 @@
+import type { Device } from "../devices/device.ts";
+import { createSession } from "./create-session.ts";
 import { createGraph } from "./graph.ts";
 import { modelBytes } from "./model-bytes.ts";
-import { createSession, type DeviceTensor, type Outputs, type Session, type Tensor } from "./session.ts";
+import type { DeviceTensor, Outputs, Session, Tensor } from "./session.ts";
+
+/** A device with a memory of its own, where outputs can stay. */
+export type Card = Exclude<Device, "cpu">;
 
 /** Tensors in a card's memory, and the session whose memory it is: close it when all of them are disposed of. */
 export interface Upload {
@@ -8,18 +13,21 @@ export interface Upload {
   readonly session: Session;
 }
 
-/** Copies float32 tensors to a WebGPU card's memory. Throws DEVICE_UNAVAILABLE. */
-export async function toDevice(tensors: ReadonlyMap<string, Tensor>): Promise<Upload> {
-  const { session, outputs } = await pass(tensors, true);
+/** Copies float32 tensors to a card's memory. Throws DEVICE_UNAVAILABLE. */
+export async function toDevice(tensors: ReadonlyMap<string, Tensor>, card: Card): Promise<Upload> {
+  const { session, outputs } = await pass(tensors, card, true);
   return {
     tensors: new Map([...tensors.keys()].map((name) => [name, outputs.deviceTensor(passed(name))])),
     session,
   };
 }
 
-/** Copies of float32 tensors that lie in a WebGPU card's memory. */
-export async function fromDevice(tensors: ReadonlyMap<string, DeviceTensor>): Promise<Map<string, Tensor>> {
-  const { session, outputs } = await pass(tensors, false);
+/** Copies of float32 tensors that lie in a card's memory. */
+export async function fromDevice(
+  tensors: ReadonlyMap<string, DeviceTensor>,
+  card: Card,
+): Promise<Map<string, Tensor>> {
+  const { session, outputs } = await pass(tensors, card, false);
   await session.close();
   return new Map([...tensors.keys()].map((name) => [name, outputs.tensor(passed(name))]));
 }
@@ -29,11 +37,12 @@ const passed = (name: string) => `${name}/passed`;
 /** Passes tensors through a model that gives its inputs back. */
 async function pass(
   tensors: ReadonlyMap<string, Tensor | DeviceTensor>,
+  device: Card,
   kept: boolean,
 ): Promise<{ session: Session; outputs: Outputs }> {
   const graph = createGraph();
   for (const [name, { shape }] of tensors) graph.output(passed(name), graph.input(name, "float32", shape));
-  const options = { device: "webgpu", keptOnDevice: kept ? [...graph.outputs.keys()] : [] } as const;
+  const options = { device, keptOnDevice: kept ? [...graph.outputs.keys()] : [] };
   const session = await createSession(modelBytes(graph, options), options);
   return { session, outputs: await session.run(Object.fromEntries(tensors)) };
 }

@@ -1,3 +1,4 @@
+import type { HalfType } from "./cuda-memory.ts";
 import type { Attributes, FloatValue, Value } from "./graph.ts";
 import type { RotaryTables } from "./rotary-embedding.ts";
 import { runtimeDomain } from "./runtime-domain.ts";
@@ -7,8 +8,8 @@ export interface GroupQueryOptions {
   heads: number;
   groups: number;
   /** Keys and values [batch, groups, capacity, head size]; the new ones are written into them. */
-  keys: Value<"float32" | "int8">;
-  values: Value<"float32" | "int8">;
+  keys: Value<"float32" | "int8" | HalfType>;
+  values: Value<"float32" | "int8" | HalfType>;
   /** What each channel of keys and of values of int8 is multiplied with [groups, head size]. */
   scales?: readonly [keys: FloatValue, values: FloatValue] | undefined;
   /** The number of the last position of each row, padding included [batch]. */
@@ -49,12 +50,13 @@ export function headAttributes({ heads, groups, scale, window }: HeadOptions): A
 /**
  * Rotates, remembers and attends in one operator: the new tokens [batch, length, heads · head size], as queries, keys
  * and values, or with all three beside each other. Returns what was attended to, keys and values. Where these two
- * are bound to the memory of the remembered ones, nothing is copied. The head size must be a multiple of 16.
+ * are bound to the memory of the remembered ones, nothing is copied. The head size must be a multiple of 16. On the
+ * processor all is float32 (keys and values int8), on cards of half precision.
  */
-export function groupQueryAttention(
-  [queries, keys, values]: readonly [FloatValue, FloatValue?, FloatValue?],
+export function groupQueryAttention<Type extends "float32" | HalfType>(
+  [queries, keys, values]: readonly [Value<Type>, Value<Type>?, Value<Type>?],
   options: GroupQueryOptions,
-): { attended: FloatValue; keys: Value; values: Value } {
+): { attended: Value<Type>; keys: Value; values: Value } {
   const { graph } = queries;
   const { heads, tables, cap, scales } = options;
   const size = Number(options.keys.shape[3]);
@@ -70,8 +72,8 @@ export function groupQueryAttention(
     tables?.sines ?? graph.absent,
     graph.absent,
     graph.absent,
-    // Sinks that draw nothing keep the runtime from its tiled kernel, which is slower for a token a row.
-    graph.floats(new Float32Array(heads).fill(-Infinity), [heads]),
+    // Sinks that draw nothing keep the processor from its tiled kernel, which is slower for a token a row.
+    ...(queries.dtype === "float32" ? [graph.floats(new Float32Array(heads).fill(-Infinity), [heads])] : []),
     ...(scales ?? []),
   ];
   const attributes = {
@@ -81,7 +83,7 @@ export function groupQueryAttention(
     ...(scales && { k_quant_type: "PER_CHANNEL", v_quant_type: "PER_CHANNEL", kv_cache_bit_width: 8 }),
   };
   const outputs = {
-    first: { dtype: "float32", shape: [queries.shape[0]!, queries.shape[1]!, heads * size] },
+    first: { dtype: queries.dtype, shape: [queries.shape[0]!, queries.shape[1]!, heads * size] },
     others: [options.keys, options.values].map(({ dtype, shape }) => ({ dtype, shape })),
   } as const;
   const { first, others } = graph.emitWith("GroupQueryAttention", inputs, outputs, attributes, runtimeDomain);

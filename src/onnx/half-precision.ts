@@ -3,21 +3,26 @@ import type { GraphNode, Value } from "./graph.ts";
 
 const products = ["Gemm", "MatMul", "FusedMatMul"];
 
+/** Operators that move numbers and change none: what has been rounded may be moved as it is. */
+const movements = ["Reshape", "Transpose", "Slice", "Concat"];
+
 /**
  * Nodes that compute matrix products on operands cast to half precision, and cast the results back: mixed precision
  * (arXiv 1710.03740) as far as it is safe. Weights, gradients, norms, softmax and losses stay float32. With
  * `rounded`, products are float32 too, from and to numbers rounded to half precision: what a card computes, for
- * a processor that can't.
+ * a processor that can't. Casts that nothing reads are left to whoever takes the nodes.
  */
 export function inHalfPrecision(
   nodes: readonly GraphNode[],
   dtype: "float16" | "bfloat16",
   rounded: boolean,
 ): GraphNode[] {
+  /** What numbers are as operands. */
   const operands = new Map<Value, Value>();
-  return nodes.flatMap((node) => {
-    const [output] = node.outputs;
-    if (!products.includes(node.op) || output === undefined) return [node];
+  /** Of numbers that were cast from half precision, these; of half precision, what a cast gives that changes none. */
+  const sources = new Map<Value, Value>();
+
+  const product = (node: GraphNode, output: Value): GraphNode[] => {
     const before: GraphNode[] = [];
     const inputs = node.inputs.map((value) => {
       const known = operands.get(value);
@@ -32,8 +37,44 @@ export function inHalfPrecision(
     const half = { ...output, name: `${output.name}_${dtype}`, dtype };
     const exact = { ...output, name: `${output.name}_exact` };
     operands.set(output, rounded ? output : half);
-    const product = { ...node, inputs, outputs: [rounded ? exact : half] };
-    return [...before, product, ...(rounded ? [cast(exact, half)] : []), cast(half, output)];
+    if (!rounded) sources.set(output, half);
+    const written = { ...node, inputs, outputs: [rounded ? exact : half] };
+    return [...before, written, ...(rounded ? [cast(exact, half)] : []), cast(half, output)];
+  };
+
+  const movement = (node: GraphNode, output: Value): GraphNode[] => {
+    const floats = node.inputs.filter((value) => value.dtype === "float32");
+    if (floats.length === 0 || !floats.every((value) => sources.has(value))) return [node];
+    const half = { ...output, name: `${output.name}_${dtype}`, dtype };
+    sources.set(output, half);
+    operands.set(output, half);
+    const inputs = node.inputs.map((value) => sources.get(value) ?? value);
+    return [{ ...node, inputs, outputs: [half] }, cast(half, output)];
+  };
+
+  /** Casts of the graph's own: one to half precision takes back what was cast from it. */
+  const ownCast = (node: GraphNode, input: Value, output: Value): GraphNode[] => {
+    const source = sources.get(input);
+    if (input.dtype === "float32" && output.dtype === dtype && source) {
+      sources.set(output, source);
+      return [];
+    }
+    if (input.dtype === dtype && output.dtype === "float32" && !rounded) {
+      sources.set(output, input);
+      operands.set(output, input);
+    }
+    return [node];
+  };
+
+  return nodes.flatMap((given) => {
+    const inputs = given.inputs.map((value) => (value.dtype === dtype && sources.get(value)) || value);
+    const node = { ...given, inputs };
+    const [input] = inputs;
+    const [output] = node.outputs;
+    if (input === undefined || output === undefined) return [node];
+    if (products.includes(node.op)) return product(node, output);
+    if (movements.includes(node.op)) return movement(node, output);
+    return node.op === "Cast" ? ownCast(node, input, output) : [node];
   });
 }
 

@@ -14,7 +14,7 @@ import {
   type Value,
 } from "./graph.ts";
 import { inHalfPrecision } from "./half-precision.ts";
-import { neededNodes } from "./needed-nodes.ts";
+import { neededNodes, nodesFor } from "./needed-nodes.ts";
 import { runtimeDomain } from "./runtime-domain.ts";
 import type { Target } from "./target.ts";
 
@@ -41,7 +41,7 @@ export function modelBytes(graph: Graph, target: Target = {}): Uint8Array {
     ],
     // The runtime goes back from the outputs, and visits last what stands first: so it runs nodes in the order in which
     // they were written, where it would begin everything early otherwise, and hold it. (Inside of loops it wants that order.)
-    graph: graphProto(graph, nodesFor(target, neededNodes(graph)).toReversed(), new Map()),
+    graph: graphProto(graph, writtenNodes(graph, target).toReversed(), new Map()),
   });
   return modelProto.encode(message).finish();
 }
@@ -87,14 +87,15 @@ function outputNames(graph: Graph, nodes: readonly GraphNode[]): Map<string, str
   return names;
 }
 
-function nodesFor({ device = "cpu", precision = "float32" }: Target, nodes: readonly GraphNode[]) {
+function writtenNodes(graph: Graph, { device = "cpu", precision = "float32" }: Target): GraphNode[] {
   if (device === "webgpu" && precision === "bfloat16") {
     const hint = "Use the precision float16, or the device cuda.";
     throw new EverturnError("DEVICE_UNAVAILABLE", { device, reason: "it has no bfloat16", hint });
   }
+  const nodes = neededNodes(graph);
   const typed = precision === "float32" ? nodes : inHalfPrecision(nodes, precision, device === "cpu");
-  if (device === "cpu") return fuseSkipNorms(typed);
-  return device === "webgpu" ? forWebgpu(typed) : typed;
+  const needed = precision === "float32" ? nodes : nodesFor(typed, graph.outputs.values());
+  return device === "webgpu" ? forWebgpu(needed) : fuseSkipNorms(needed);
 }
 
 function tensorData(data: Initializer["data"]) {

@@ -2,11 +2,16 @@ import { type Graph, type GraphNode, readsOf, type Value } from "./graph.ts";
 
 /** The nodes that the outputs depend on; differentiation leaves others behind. */
 export function neededNodes(graph: Graph): GraphNode[] {
-  const needed = new Set<Value>(graph.outputs.values());
-  const nodes = graph.nodes.toReversed().filter((node) => {
+  return nodesFor(graph.nodes, graph.outputs.values());
+}
+
+/** The nodes that some values depend on. */
+export function nodesFor(nodes: readonly GraphNode[], values: Iterable<Value>): GraphNode[] {
+  const needed = new Set<Value>(values);
+  const kept = nodes.toReversed().filter((node) => {
     if (!node.outputs.some((output) => needed.has(output))) return false;
     for (const value of readsOf(node)) needed.add(value);
     return true;
   });
-  return nodes.reverse();
+  return kept.reverse();
 }

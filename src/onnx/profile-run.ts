@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Device } from "../devices/device.ts";
 import { loadRuntime } from "../devices/runtime.ts";
-import { runtimeOptions, runtimeTensor, type Tensor } from "./session.ts";
+import { runtimeOptions, runtimeTensor } from "./node-session.ts";
+import type { Tensor } from "./session.ts";
 
 /** A node that ran. Copies between memories are nodes too: MemcpyToHost and MemcpyFromHost. */
 export interface NodeRun {

@@ -25,8 +25,14 @@ export interface RuntimeFunctions extends Functions {
   readonly environment: Pointer;
   /** What they call the processor's memory. */
   readonly memory: Pointer;
+  /** The same of the first NVIDIA card's memory, whether there is one or not. */
+  readonly cudaMemory: Pointer;
   /** Memory of the runtime's, without copying. */
   view(memory: Pointer, bytes: number): ArrayBuffer;
+  /** The pointers of a list. */
+  pointers(list: Pointer, count: number): Pointer[];
+  /** A text that ends with a zero. */
+  text(characters: Pointer): string;
   /** Has an array of zeros take memory only where it is written to. */
   readonly makeSparse: MakeSparse;
 }
@@ -44,11 +50,21 @@ const places = {
   SetSessionLogSeverityLevel: [22, "void *, int"],
   SetSessionGraphOptimizationLevel: [23, "void *, int"],
   SetIntraOpNumThreads: [24, "void *, int"],
+  SessionGetInputCount: [30, "void *, _Out_ size_t *"],
+  SessionGetOutputCount: [31, "void *, _Out_ size_t *"],
+  SessionGetInputName: [36, "void *, size_t, void *, _Out_ void **"],
+  SessionGetOutputName: [37, "void *, size_t, void *, _Out_ void **"],
   CreateTensorWithDataAsOrtValue: [49, "void *, void *, size_t, const int64_t *, size_t, int, _Out_ void **"],
   GetTensorMutableData: [51, "void *, _Out_ void **"],
+  GetTensorElementType: [60, "void *, _Out_ int *"],
+  GetDimensionsCount: [61, "void *, _Out_ size_t *"],
+  GetDimensions: [62, "void *, void *, size_t"],
   GetTensorShapeElementCount: [64, "void *, _Out_ size_t *"],
   GetTensorTypeAndShape: [65, "void *, _Out_ void **"],
+  CreateMemoryInfo: [68, "const char *, int, int, int, _Out_ void **"],
   CreateCpuMemoryInfo: [69, "int, int, _Out_ void **"],
+  AllocatorFree: [76, "void *, void *"],
+  GetAllocatorWithDefaultOptions: [78, "_Out_ void **"],
   ReleaseSession: [95, "void *"],
   ReleaseValue: [96, "void *"],
   ReleaseTensorTypeAndShapeInfo: [99, "void *"],
@@ -59,7 +75,13 @@ const places = {
   ReleaseIoBinding: [135, "void *"],
   BindInput: [136, "void *, const char *, void *"],
   BindOutput: [137, "void *, const char *, void *"],
+  BindOutputToDevice: [138, "void *, const char *, void *"],
+  GetBoundOutputValues: [140, "void *, void *, _Out_ void **, _Out_ size_t *"],
   CreateAndRegisterAllocator: [144, "void *, void *, void *"],
+  SessionOptionsAppendExecutionProvider_CUDA_V2: [204, "void *, void *"],
+  CreateCUDAProviderOptions: [205, "_Out_ void **"],
+  UpdateCUDAProviderOptions: [206, "void *, const char **, const char **, size_t"],
+  ReleaseCUDAProviderOptions: [208, "void *"],
 } as const;
 
 /** ORT_LOGGING_LEVEL_ERROR. */
@@ -128,7 +150,10 @@ async function load(): Promise<RuntimeFunctions> {
     ...all,
     environment: environmentOf(all),
     memory,
+    cudaMemory: made(all.CreateMemoryInfo, "Cuda", deviceAllocator, 0, defaultMemory),
     view: (at, bytes) => koffi.view(at, bytes),
+    pointers: (list, count) => koffi.decode(list, "void *", count),
+    text: (characters) => koffi.decode(characters, "char", -1),
     makeSparse: sparseMemory(koffi),
   };
 }

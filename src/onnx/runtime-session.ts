@@ -1,4 +1,5 @@
 import { messageOf } from "../errors/message-of.ts";
+import type { CudaArray } from "./cuda-memory.ts";
 import { disabledOptimizers } from "./disabled-optimizers.ts";
 import { elementCount } from "./element-count.ts";
 import { elementTypes } from "./element-types.ts";
@@ -9,6 +10,8 @@ import { errorsOnly, made, type Pointer, type RuntimeFunctions } from "./runtime
 export interface RuntimeSessionOptions {
   /** Threads an operator may use. */
   threads: number;
+  /** Where the model runs; default "cpu". */
+  device?: "cpu" | "cuda";
   /** The folder of the files that `graph.stored` names; they are mapped into memory. */
   weightsFolder?: string;
   /** Whether what the runtime keeps between runs is one memory for all such sessions; default false. */
@@ -18,17 +21,20 @@ export interface RuntimeSessionOptions {
 /** Memory that a run reads or writes in place. */
 export interface BoundTensor {
   readonly shape: readonly number[];
-  readonly data: Float32Array | BigInt64Array | Int32Array | Int8Array | Uint8Array;
+  readonly data: Float32Array | BigInt64Array | Int32Array | Int8Array | Uint8Array | CudaArray;
 }
 
 /** ORT_ENABLE_ALL. */
 const allOptimizations = 99;
 
-/** A session on the CPU of a model's bytes. Throws ONNX_SESSION_FAILED if the runtime refuses the model. */
+/** How the CUDA provider is asked for: memory grows by what is asked for, not by powers of two. */
+const cudaOptions = { device_id: "0", arena_extend_strategy: "kSameAsRequested" };
+
+/** A session of a model's bytes. Throws ONNX_SESSION_FAILED if the runtime refuses the model. */
 export function runtimeSession(
   runtime: RuntimeFunctions,
   model: Uint8Array,
-  { threads, weightsFolder, sharesMemory = false }: RuntimeSessionOptions,
+  { threads, device = "cpu", weightsFolder, sharesMemory = false }: RuntimeSessionOptions,
 ): Pointer {
   const settings = made(runtime.CreateSessionOptions);
   try {
@@ -42,6 +48,7 @@ export function runtimeSession(
       const key = "session.model_external_initializers_file_folder_path";
       runtime.AddSessionConfigEntry(settings, key, weightsFolder);
     }
+    if (device === "cuda") appendCuda(runtime, settings);
     if (sharesMemory) runtime.AddSessionConfigEntry(settings, "session.use_env_allocators", "1");
     return made(runtime.CreateSessionFromArray, runtime.environment, model, model.byteLength, settings);
   } catch (cause) {
@@ -52,6 +59,14 @@ export function runtimeSession(
   }
 }
 
+function appendCuda(runtime: RuntimeFunctions, settings: Pointer): void {
+  const options = made(runtime.CreateCUDAProviderOptions);
+  const [keys, values] = [Object.keys(cudaOptions), Object.values(cudaOptions)];
+  runtime.UpdateCUDAProviderOptions(options, keys, values, keys.length);
+  runtime.SessionOptionsAppendExecutionProvider_CUDA_V2(settings, options);
+  runtime.ReleaseCUDAProviderOptions(options);
+}
+
 /** A value of the runtime's over a tensor's own memory, which must outlive it; to be released. */
 export function valueOver(runtime: RuntimeFunctions, name: string, { shape, data }: BoundTensor): Pointer {
   if (elementCount(shape) !== data.length) {
@@ -59,10 +74,14 @@ export function valueOver(runtime: RuntimeFunctions, name: string, { shape, data
   }
   const sizes = BigInt64Array.from(shape, BigInt);
   const create = runtime.CreateTensorWithDataAsOrtValue;
-  return made(create, runtime.memory, data, data.byteLength, sizes, shape.length, typeOf(data));
+  const isOnCard = "type" in data;
+  const memory = isOnCard ? runtime.cudaMemory : runtime.memory;
+  const place = isOnCard ? data.buffer.address + BigInt(data.byteOffset) : data;
+  return made(create, memory, place, data.byteLength, sizes, shape.length, typeOf(data));
 }
 
 function typeOf(data: BoundTensor["data"]): number {
+  if ("type" in data) return elementTypes[data.type];
   if (data instanceof Float32Array) return elementTypes.float32;
   if (data instanceof Uint8Array) return elementTypes.bool;
   if (data instanceof Int8Array) return elementTypes.int8;

@@ -6,7 +6,7 @@ const [noHugePages, dontNeed] = [15, 4];
 const pageSize = 2 ** 16;
 
 /** Makes an array of zeros take no memory but where it is written to afterwards. */
-export type MakeSparse = (array: Float32Array | Int8Array) => void;
+export type MakeSparse = (array: NodeJS.TypedArray) => void;
 
 /**
  * New arrays are mostly so by themselves. But some Linux systems give memory by 2 MiB at once ("always" in

@@ -128,7 +128,7 @@ export function createBatch({ model, adapter, store, origin }: BatchOptions): Ba
     const lengths = [...living(), ...more].map(({ prompt, tokens, room }) =>
       Math.min(room, prompt.length + tokens.length + ahead),
     );
-    const bytes = bytesOfPosition(model.config, model.keyValues);
+    const bytes = bytesOfPosition(model.config, model.keyValues.type);
     return positionsTaken(lengths, step, sparse) * bytes + reader.needs(more);
   };
 

@@ -1,13 +1,8 @@
 import type { CachedDecoder } from "../models/cached-decoder.ts";
 import { copyPositions } from "../models/copy-positions.ts";
-import {
-  type KeyValueArray,
-  type KeyValues,
-  type KeyValueType,
-  keyValueArray,
-} from "../models/key-values.ts";
+import type { KeyValueMemory } from "../models/key-value-memory.ts";
+import { type KeyValueArray, type KeyValues, keyValueArray } from "../models/key-values.ts";
 import { elementBytes } from "../onnx/element-bytes.ts";
-import { release } from "../onnx/release.ts";
 
 /** Keys and values of all layers for rows of sequences; layer by layer one array, [rows, heads, capacity, size]. */
 export interface KeyValueCache {
@@ -45,10 +40,8 @@ export interface CacheShape {
    * memory by the page, when it is first written to. Else rows have all their room.
    */
   sparse: boolean;
-  /** What its numbers are. */
-  keyValues: KeyValueType;
-  /** Makes its arrays; default: as any. */
-  allocate?: (length: number) => KeyValueArray;
+  /** What its arrays lie in. */
+  keyValues: KeyValueMemory;
 }
 
 /** Which part of other keys and values to take. */
@@ -64,23 +57,22 @@ export function createDecoderCache({
   capacityStep: step,
   isSparse: sparse,
   keyValues,
-  allocate,
 }: CachedDecoder): KeyValueCache {
   const { num_hidden_layers: layers, num_key_value_heads: heads, head_dim: headSize } = config;
-  return createKeyValueCache({ layers, heads, headSize, step, sparse, keyValues, allocate });
+  return createKeyValueCache({ layers, heads, headSize, step, sparse, keyValues });
 }
 
 /** An empty cache. */
 export function createKeyValueCache(shape: CacheShape): KeyValueCache {
   const { layers, heads, headSize, step, sparse, keyValues } = shape;
-  const { allocate = (length) => keyValueArray(keyValues, length) } = shape;
-  const bytesOfPosition = 2 * layers * heads * headSize * elementBytes[keyValues];
+  const bytesOfPosition = 2 * layers * heads * headSize * elementBytes[keyValues.type];
+  const emptyArray = () => keyValueArray(keyValues.type, 0);
   let capacity = 0;
   let rows = 0;
   /** Positions of each row that memory was taken for. */
   let taken: number[] = [];
   /** Keys of all layers, then values. */
-  const all = Array.from({ length: 2 * layers }, () => keyValueArray(keyValues, 0));
+  const all = Array.from({ length: 2 * layers }, (): KeyValueArray => emptyArray());
   let viewed: { start: number; end: number; view: KeyValues } | undefined;
 
   const everything = (): KeyValues => ({ keys: all.slice(0, layers), values: all.slice(layers) });
@@ -94,13 +86,16 @@ export function createKeyValueCache(shape: CacheShape): KeyValueCache {
     from: readonly number[],
     positions: readonly number[],
   ): KeyValueArray => {
-    const array = allocate(rows * heads * capacity * headSize);
+    const array = keyValues.allocate(rows * heads * capacity * headSize);
     from.forEach((row, target) => {
+      if (row < 0) return;
       const kept = Math.min(before, capacity, positions[target]!) * headSize;
-      for (let head = 0; row >= 0 && head < heads; head++) {
-        const start = (row * heads + head) * before * headSize;
-        array.set(old.subarray(start, start + kept), (target * heads + head) * capacity * headSize);
-      }
+      const piecesOf = (array: KeyValueArray, row: number, capacity: number) => ({
+        array,
+        start: row * heads * capacity * headSize,
+        stride: capacity * headSize,
+      });
+      keyValues.copy(piecesOf(old, row, before), piecesOf(array, target, capacity), heads, kept);
     });
     return array;
   };
@@ -118,13 +113,14 @@ export function createKeyValueCache(shape: CacheShape): KeyValueCache {
     try {
       all.forEach((old, index) => {
         all[index] = moved(old, before, from, positions);
-        release(old);
+        keyValues.release(old);
       });
       taken = positions.map(takenBy);
     } catch (error) {
       // Without memory for an array, those before it are of another size than those after it.
       [rows, capacity, taken] = [0, 0, []];
-      all.fill(keyValueArray(keyValues, 0));
+      for (const array of all) keyValues.release(array);
+      all.fill(emptyArray());
       throw error;
     }
   };
@@ -149,6 +145,7 @@ export function createKeyValueCache(shape: CacheShape): KeyValueCache {
           const place = { ...everything(), capacity, at: 0 };
           copyPositions(
             shape,
+            keyValues,
             { ...place, row: from[target]! },
             { ...place, row: target },
             positions[target]!,
@@ -182,17 +179,17 @@ export function createKeyValueCache(shape: CacheShape): KeyValueCache {
     },
     cut(row, at, count) {
       const size = heads * count * headSize;
-      const numbers = keyValueArray(keyValues, 2 * layers * size); // one: to make an array costs more than to fill it
+      const numbers = keyValueArray(keyValues.type, 2 * layers * size); // one: to make an array costs more than to fill it
       const part = (_: unknown, index: number) => numbers.subarray(index * size, (index + 1) * size);
       const parts = Array.from(all, part);
       const copy = { keys: parts.slice(0, layers), values: parts.slice(layers) };
       const to = { ...copy, capacity: count, row: 0, at: 0 };
-      copyPositions(shape, { ...everything(), capacity, row, at }, to, count);
+      copyPositions(shape, keyValues, { ...everything(), capacity, row, at }, to, count);
       return copy;
     },
     write(row, at, other, { row: otherRow, length, count }) {
       const from = { ...other, capacity: length, row: otherRow, at: 0 };
-      copyPositions(shape, from, { ...everything(), capacity, row, at }, count);
+      copyPositions(shape, keyValues, from, { ...everything(), capacity, row, at }, count);
     },
   };
 }

@@ -35,7 +35,7 @@ export function bytesAlone(
   prompt: number,
   room: number,
 ): number {
-  return positionsTaken([prompt, room], capacityStep, true) * bytesOfPosition(config, keyValues);
+  return positionsTaken([prompt, room], capacityStep, true) * bytesOfPosition(config, keyValues.type);
 }
 
 /**

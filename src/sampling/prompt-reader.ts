@@ -56,17 +56,8 @@ export interface PromptReader {
 /** Tokens read in one step, a block of each prompt at least; bounds its memory, and how long others wait for it. */
 const tokensPerStep = 2048;
 
-/** Tokens read in one run: what passes between the operators of a small model then stays in the processor's caches. */
-const tokensPerRun = 1024;
-
 /** Memory that is kept between prompts for the next ones: made anew, all of it would have to be mapped again. */
 const bytesKept = 32 * 2 ** 20;
-
-/** Blocks of a prompt that are read at once: more, and attention reads much in vain. */
-const blocksAtOnce = 4;
-
-/** Scores of a layer's attention in one run (64 MiB), at most, or a block's: they are all in memory at once. */
-const scoresPerRun = 2 ** 24;
 
 /**
  * A reader of prompts. What is kept of them lies at fixed positions, so its numbers depend on the tokens up to its end
@@ -78,7 +69,7 @@ export function createPromptReader(
   store: PrefixStore,
   origin: string,
 ): PromptReader {
-  const { config, capacityStep: step, isSparse: sparse } = model;
+  const { config, capacityStep: step, isSparse: sparse, reads } = model;
   const cache = createDecoderCache(model);
   const kept = keptLength(model);
   const blockKeys = createBlockKeys(kept);
@@ -119,14 +110,14 @@ export function createPromptReader(
 
   /** Tokens of a run, so that their scores fit. */
   const runLength = () =>
-    Math.min(tokensPerRun, Math.floor(scoresPerRun / (config.num_attention_heads * longestPrompt())));
+    Math.min(reads.atOnce, Math.floor(reads.scores / (config.num_attention_heads * longestPrompt())));
 
   /** The first of the prompts that have begun, as many as a step reads, each with what is next of it. */
   const take = (begun: readonly Reading[], most: number): Reading[] => {
     const taken: Reading[] = [];
-    const blocks = model.isSplitInvariant ? Math.min(blocksAtOnce, Math.floor(most / blockLength)) : 1;
+    const blocks = Math.floor(Math.min(reads.ofPrompt, most) / blockLength);
     const partLength = blockLength * Math.max(1, blocks);
-    let room = tokensPerStep;
+    let room = Math.max(tokensPerStep, reads.atOnce);
     for (const reading of begun) {
       const { prompt, length } = reading;
       reading.next = prompt.slice(length, length + partLength);
@@ -229,7 +220,7 @@ export function createPromptReader(
     const prompts = readings.map(({ prompt }) => prompt);
     for (const { prompt } of more) if (!prompts.some((other) => isEqual(other, prompt))) prompts.push(prompt);
     const lengths = prompts.map(({ length }) => length);
-    return positionsTaken(lengths, step, sparse) * bytesOfPosition(config, model.keyValues);
+    return positionsTaken(lengths, step, sparse) * bytesOfPosition(config, model.keyValues.type);
   };
 
   return {

@@ -5,7 +5,7 @@ import { scoringModel } from "../../src/learning/training-graphs.ts";
 import { readWeights } from "../../src/models/checkpoint.ts";
 import { readModelConfig } from "../../src/models/model-config-file.ts";
 import { checkModelWeights } from "../../src/models/model-weights.ts";
-import { createSession } from "../../src/onnx/session.ts";
+import { createSession } from "../../src/onnx/create-session.ts";
 
 // node tests/shapes/first-loss.ts FOLDER: the loss of the batch that first-loss.py left with a model of a published
 // size, beside transformers'. A run by hand, of minutes and gigabytes.

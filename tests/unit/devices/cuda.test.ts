@@ -5,9 +5,9 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { loadCuda, runtimeWithCuda } from "../../../src/devices/cuda.ts";
 import { providerFolder, providerWheel } from "../../../src/devices/cuda-packages.ts";
 import { loadLibrary } from "../../../src/devices/native-library.ts";
+import { createSession } from "../../../src/onnx/create-session.ts";
 import { createGraph } from "../../../src/onnx/graph.ts";
 import { modelBytes } from "../../../src/onnx/model-bytes.ts";
-import { createSession } from "../../../src/onnx/session.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const cache = temporaryFolder();

@@ -2,6 +2,7 @@ import { beforeAll, expect, test } from "vitest";
 import { useSwiftShader } from "../../../src/devices/swiftshader.ts";
 import type { CachedDecoder } from "../../../src/models/cached-decoder.ts";
 import { createCachedDecoder } from "../../../src/models/create-cached-decoder.ts";
+import { onProcessor } from "../../../src/models/key-value-memory.ts";
 import { randomModelWeights } from "../../../src/models/model-weights.ts";
 import { createDecoderCache } from "../../../src/sampling/key-value-cache.ts";
 import { smallModel } from "../../support/small-model.ts";
@@ -23,7 +24,7 @@ async function twoRuns(model: CachedDecoder): Promise<Float32Array[]> {
   ];
   const logits = [await run(prompts, 0), await run([[4], [5]], 5)];
   const { keys, values } = cache.view(0, 2);
-  return [...logits, ...[...keys, ...values].map((numbers) => Float32Array.from(numbers))];
+  return [...logits, ...[...keys, ...values].map((numbers) => Float32Array.from(onProcessor(numbers)))];
 }
 
 test("a prompt and the token after it give the CPU's logits, keys and values on WebGPU", async () => {

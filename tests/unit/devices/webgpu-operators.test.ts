@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { useSwiftShader } from "../../../src/devices/swiftshader.ts";
 import { causalAttention, causalBias } from "../../../src/onnx/causal-attention.ts";
+import { createSession } from "../../../src/onnx/create-session.ts";
 import * as elementwise from "../../../src/onnx/elementwise.ts";
 import { geGlu, geGluTanh, swiGlu } from "../../../src/onnx/gated-units.ts";
 import { createGraph, type FloatValue, type Graph } from "../../../src/onnx/graph.ts";
@@ -11,7 +12,7 @@ import { profileRun } from "../../../src/onnx/profile-run.ts";
 import { logSoftmax, reduceMean, reduceSum, softmax } from "../../../src/onnx/reductions.ts";
 import { rmsNorm } from "../../../src/onnx/rms-norm.ts";
 import { rotaryEmbedding } from "../../../src/onnx/rotary-embedding.ts";
-import { createSession, type Tensor } from "../../../src/onnx/session.ts";
+import type { Tensor } from "../../../src/onnx/session.ts";
 import {
   concat,
   expand,

@@ -6,11 +6,12 @@ import { freshTrainerState, type TrainerState } from "../../../src/learning/trai
 import { createTrainingEngine } from "../../../src/learning/training-engine.ts";
 import { gradientName, trainingModel } from "../../../src/learning/training-graphs.ts";
 import { modelWeightShapes } from "../../../src/models/model-weights.ts";
+import { createSession } from "../../../src/onnx/create-session.ts";
 import { add } from "../../../src/onnx/elementwise.ts";
 import { createGraph } from "../../../src/onnx/graph.ts";
 import { modelBytes } from "../../../src/onnx/model-bytes.ts";
 import { type NodeRun, profileRun } from "../../../src/onnx/profile-run.ts";
-import { createSession, type Session, type Tensor } from "../../../src/onnx/session.ts";
+import type { Session, Tensor } from "../../../src/onnx/session.ts";
 import { copyTrainerState } from "../../support/copy-trainer-state.ts";
 import { relativeError, torchFixture } from "../torch-fixtures.ts";
 

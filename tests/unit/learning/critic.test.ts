@@ -7,7 +7,7 @@ import { gradientName, trainingModel } from "../../../src/learning/training-grap
 import type { TrainingSettings } from "../../../src/learning/training-settings.ts";
 import { valueObjective } from "../../../src/learning/value-objective.ts";
 import type { Tensor } from "../../../src/models/safetensors.ts";
-import { createSession } from "../../../src/onnx/session.ts";
+import { createSession } from "../../../src/onnx/create-session.ts";
 import { copyTrainerState } from "../../support/copy-trainer-state.ts";
 import { torchFixture, withPrefix } from "../torch-fixtures.ts";
 import { expectTensors, ppoFixture } from "./ppo-fixture.ts";

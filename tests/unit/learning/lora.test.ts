@@ -6,7 +6,7 @@ import { freshTrainerState, parametersOf } from "../../../src/learning/trainer-s
 import { createTrainingEngine } from "../../../src/learning/training-engine.ts";
 import { gradientName, trainingModel } from "../../../src/learning/training-graphs.ts";
 import { modelConfig } from "../../../src/models/model-config.ts";
-import { createSession } from "../../../src/onnx/session.ts";
+import { createSession } from "../../../src/onnx/create-session.ts";
 import { relativeError, torchFixture, withPrefix } from "../torch-fixtures.ts";
 
 const { config, json, tensors } = await torchFixture("lora");

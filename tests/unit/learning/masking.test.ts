@@ -4,13 +4,13 @@ import { supervisedObjective } from "../../../src/learning/supervised-objective.
 import type { ScoredTrajectory } from "../../../src/learning/token-rewards.ts";
 import { createTrainer } from "../../../src/learning/trainer.ts";
 import { gradientName, trainingModel } from "../../../src/learning/training-graphs.ts";
+import { createSession } from "../../../src/onnx/create-session.ts";
 import { gradients } from "../../../src/onnx/gradients.ts";
 import { createGraph } from "../../../src/onnx/graph.ts";
 import { gather } from "../../../src/onnx/indexing.ts";
 import { linear } from "../../../src/onnx/linear-algebra.ts";
 import { modelBytes } from "../../../src/onnx/model-bytes.ts";
 import { reduceSum } from "../../../src/onnx/reductions.ts";
-import { createSession } from "../../../src/onnx/session.ts";
 import { tokenDistribution } from "../../../src/onnx/token-distribution.ts";
 import { copyTrainerState } from "../../support/copy-trainer-state.ts";
 import { noise } from "../onnx/finite-differences.ts";

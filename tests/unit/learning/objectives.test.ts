@@ -16,10 +16,10 @@ import { type PolicyObjectiveSettings, policyObjective } from "../../../src/lear
 import { preferenceObjective } from "../../../src/learning/preference-objective.ts";
 import { supervisedObjective } from "../../../src/learning/supervised-objective.ts";
 import { readSafetensors } from "../../../src/models/safetensors.ts";
+import { createSession } from "../../../src/onnx/create-session.ts";
 import { gradients } from "../../../src/onnx/gradients.ts";
 import { createGraph } from "../../../src/onnx/graph.ts";
 import { modelBytes } from "../../../src/onnx/model-bytes.ts";
-import { createSession } from "../../../src/onnx/session.ts";
 import { tokenDistribution } from "../../../src/onnx/token-distribution.ts";
 import softGate from "../../plugins/loss-soft-gate/index.ts";
 import { relativeError } from "../torch-fixtures.ts";

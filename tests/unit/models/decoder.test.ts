@@ -9,9 +9,9 @@ import type { ModelConfig } from "../../../src/models/model-config.ts";
 import { checkModelWeights, modelWeightShapes, weightInputs } from "../../../src/models/model-weights.ts";
 import { rotaryTables } from "../../../src/models/rotary-tables.ts";
 import type { Tensor } from "../../../src/models/safetensors.ts";
+import { createSession } from "../../../src/onnx/create-session.ts";
 import { createGraph } from "../../../src/onnx/graph.ts";
 import { modelBytes } from "../../../src/onnx/model-bytes.ts";
-import { createSession } from "../../../src/onnx/session.ts";
 import { relativeError, torchFixture, withPrefix } from "../torch-fixtures.ts";
 
 const families = [

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { createCachedDecoder } from "../../../src/models/create-cached-decoder.ts";
 import { firstScales, measureScales } from "../../../src/models/key-value-scales.ts";
-import type { KeyValueArray } from "../../../src/models/key-values.ts";
 import { type ModelConfig, modelConfig } from "../../../src/models/model-config.ts";
 import { randomModelWeights } from "../../../src/models/model-weights.ts";
 import type { Tensor } from "../../../src/models/safetensors.ts";
@@ -131,7 +130,7 @@ test("attention to keys and values of 8 bits is attention to the numbers that th
       (code, index) => code * by[(Math.floor(index / (capacity * size)) % groups) * size + (index % size)]!,
     );
   const attend = (
-    remembered: readonly KeyValueArray[],
+    remembered: readonly (Float32Array | Int8Array)[],
     given: readonly Float32Array[],
     isRounded: boolean,
   ) => {

@@ -1,9 +1,10 @@
+import { createSession } from "../../../src/onnx/create-session.ts";
 import { mul } from "../../../src/onnx/elementwise.ts";
 import { gradients } from "../../../src/onnx/gradients.ts";
 import { createGraph, type FloatValue, type Graph } from "../../../src/onnx/graph.ts";
 import { modelBytes } from "../../../src/onnx/model-bytes.ts";
 import { reduceSum } from "../../../src/onnx/reductions.ts";
-import { createSession, type Tensor } from "../../../src/onnx/session.ts";
+import type { Tensor } from "../../../src/onnx/session.ts";
 
 /** Numbers in ±1 that look random, the same at each call. */
 export function noise(count: number, seed = 1): Float32Array {

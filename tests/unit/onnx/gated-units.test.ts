@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
+import { createSession } from "../../../src/onnx/create-session.ts";
 import { geGlu, geGluTanh, swiGlu } from "../../../src/onnx/gated-units.ts";
 import { createGraph } from "../../../src/onnx/graph.ts";
 import { modelBytes } from "../../../src/onnx/model-bytes.ts";
-import { createSession } from "../../../src/onnx/session.ts";
 
 /** Of Python: 0.5 · x · (1 + math.erf(x / √2)), its approximation by math.tanh, and x / (1 + e^−x). */
 const numbers = [-3, -0.5, 0, 0.3, 1, 3];

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
+import { createSession } from "../../../src/onnx/create-session.ts";
 import { add, mul } from "../../../src/onnx/elementwise.ts";
 import { createGraph } from "../../../src/onnx/graph.ts";
 import { gather, scatterAdd } from "../../../src/onnx/indexing.ts";
 import { gemm, matMul } from "../../../src/onnx/linear-algebra.ts";
 import { modelBytes } from "../../../src/onnx/model-bytes.ts";
-import { createSession } from "../../../src/onnx/session.ts";
 import { concat, expand, reshape, transpose } from "../../../src/onnx/shaping.ts";
 import { noise } from "./finite-differences.ts";
 

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
+import { createSession } from "../../../src/onnx/create-session.ts";
 import { createGraph } from "../../../src/onnx/graph.ts";
 import { gemm } from "../../../src/onnx/linear-algebra.ts";
 import { modelBytes } from "../../../src/onnx/model-bytes.ts";
 import { softmax } from "../../../src/onnx/reductions.ts";
-import { createSession } from "../../../src/onnx/session.ts";
 import type { Precision } from "../../../src/onnx/target.ts";
 
 /** A product and its softmax, with the product in a precision. */

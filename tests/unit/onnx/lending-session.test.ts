@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
+import { createSession } from "../../../src/onnx/create-session.ts";
 import { mul } from "../../../src/onnx/elementwise.ts";
 import { createGraph, type Graph } from "../../../src/onnx/graph.ts";
 import { createLendingSession } from "../../../src/onnx/lending-session.ts";
 import { matMul } from "../../../src/onnx/linear-algebra.ts";
 import { modelBytes } from "../../../src/onnx/model-bytes.ts";
 import { runtimeFunctions } from "../../../src/onnx/runtime-functions.ts";
-import { createSession } from "../../../src/onnx/session.ts";
 
 const runtime = (await runtimeFunctions())!;
 

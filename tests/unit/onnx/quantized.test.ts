@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { createSession } from "../../../src/onnx/create-session.ts";
 import { dequantize, gatherQuantized } from "../../../src/onnx/dequantize.ts";
 import { mul, sub } from "../../../src/onnx/elementwise.ts";
 import { frozenLinear } from "../../../src/onnx/frozen-matrix.ts";
@@ -9,7 +10,6 @@ import { modelBytes } from "../../../src/onnx/model-bytes.ts";
 import { matrixRows, type QuantizedMatrix } from "../../../src/onnx/quantized-matrix.ts";
 import { quantizedLinear, roundedLinear } from "../../../src/onnx/quantized-product.ts";
 import { reduceSum } from "../../../src/onnx/reductions.ts";
-import { createSession } from "../../../src/onnx/session.ts";
 import { type TokenDistribution, tokenDistribution } from "../../../src/onnx/token-distribution.ts";
 import { vocabularyDistribution } from "../../../src/onnx/vocabulary-distribution.ts";
 import { noise } from "./finite-differences.ts";

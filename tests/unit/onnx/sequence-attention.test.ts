@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { causalAttention, causalBias } from "../../../src/onnx/causal-attention.ts";
+import { createSession } from "../../../src/onnx/create-session.ts";
 import { mul } from "../../../src/onnx/elementwise.ts";
 import { gradients } from "../../../src/onnx/gradients.ts";
 import { createGraph, type FloatValue } from "../../../src/onnx/graph.ts";
 import { modelBytes } from "../../../src/onnx/model-bytes.ts";
 import { reduceSum } from "../../../src/onnx/reductions.ts";
 import { sequenceAttention, sequenceLengths } from "../../../src/onnx/sequence-attention.ts";
-import { createSession } from "../../../src/onnx/session.ts";
 import { reshape, transpose } from "../../../src/onnx/shaping.ts";
 import { relativeError } from "../torch-fixtures.ts";
 import { noise } from "./finite-differences.ts";

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { causalAttention, causalBias, type ScoreOptions } from "../../../src/onnx/causal-attention.ts";
+import { createSession } from "../../../src/onnx/create-session.ts";
 import { type Dimension, product } from "../../../src/onnx/dimensions.ts";
 import { mul } from "../../../src/onnx/elementwise.ts";
 import { gradients } from "../../../src/onnx/gradients.ts";
@@ -7,7 +8,6 @@ import { createGraph } from "../../../src/onnx/graph.ts";
 import { modelBytes } from "../../../src/onnx/model-bytes.ts";
 import { peakBytes } from "../../../src/onnx/peak-memory.ts";
 import { reduceSum } from "../../../src/onnx/reductions.ts";
-import { createSession } from "../../../src/onnx/session.ts";
 import { tiledAttention, tiledLength, tileSize } from "../../../src/onnx/tiled-attention.ts";
 import { relativeError } from "../torch-fixtures.ts";
 import { noise } from "./finite-differences.ts";

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { createSession } from "../../../src/onnx/create-session.ts";
 import { mul } from "../../../src/onnx/elementwise.ts";
 import { gradients } from "../../../src/onnx/gradients.ts";
 import { createGraph, type FloatValue, type IntValue } from "../../../src/onnx/graph.ts";
@@ -6,7 +7,6 @@ import { linear } from "../../../src/onnx/linear-algebra.ts";
 import { modelBytes } from "../../../src/onnx/model-bytes.ts";
 import { peakBytes } from "../../../src/onnx/peak-memory.ts";
 import { reduceSum } from "../../../src/onnx/reductions.ts";
-import { createSession } from "../../../src/onnx/session.ts";
 import { type TokenDistribution, tokenDistribution } from "../../../src/onnx/token-distribution.ts";
 import { partSize, vocabularyDistribution } from "../../../src/onnx/vocabulary-distribution.ts";
 import { noise } from "./finite-differences.ts";

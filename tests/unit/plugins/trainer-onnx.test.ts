@@ -139,7 +139,8 @@ test("a configuration that doesn't go together is named key by key", () => {
   expect(keys({ importanceCorrection: "token-truncate" }, 8, 1)).toEqual([]);
   expect(keys({}, 8, 0, ["sampling.topP is 0.95"])).toEqual(["importanceCorrection"]);
   expect(keys({ optimizerBits: 8 })).toEqual([]);
-  expect(keys({ optimizerBits: 8, device: "webgpu" })).toEqual(["optimizerBits"]);
+  for (const device of ["cuda", "webgpu"])
+    expect(keys({ optimizerBits: 8, device })).toEqual(["optimizerBits"]);
   expect(keys({ algorithm: "dapo" }, 1)).toEqual(["algorithm", "algorithm"]);
   expect(keys({ leaveOutUniformGroups: true }, 1)).toEqual(["leaveOutUniformGroups"]);
   expect(keys({ algorithm: "rloo", aggregation: "token-mean" })).toEqual(["aggregation"]);

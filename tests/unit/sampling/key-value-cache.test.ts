@@ -1,9 +1,17 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
+import { onProcessor, processorMemory } from "../../../src/models/key-value-memory.ts";
 import { runtimeFunctions } from "../../../src/onnx/runtime-functions.ts";
 import { createKeyValueCache, type KeyValueCache } from "../../../src/sampling/key-value-cache.ts";
 
-const shape = { layers: 2, heads: 2, headSize: 2, step: 32, sparse: false, keyValues: "float32" } as const;
+const shape = {
+  layers: 2,
+  heads: 2,
+  headSize: 2,
+  step: 32,
+  sparse: false,
+  keyValues: processorMemory("float32"),
+} as const;
 
 /** Keys and values of one row, `length` positions; each number tells its layer, head, position and index. */
 function fresh(length: number, offset: number) {
@@ -24,7 +32,7 @@ function each(positions: number, rows: number): number[] {
 /** The first `count` positions of a row and head of a layer's keys. */
 function keysOf(cache: KeyValueCache, row: number, head: number, count: number) {
   const start = head * cache.capacity() * 2;
-  return [...cache.view(row, row + 1).keys[1]!.subarray(start, start + count * 2)];
+  return [...onProcessor(cache.view(row, row + 1).keys[1]!).subarray(start, start + count * 2)];
 }
 
 test("keeps positions while it grows, shrinks and moves rows", () => {
@@ -64,7 +72,7 @@ test("a view holds its rows, without copying", () => {
   const view = cache.view(1, 3);
   expect(view.values[0]).toHaveLength(2 * 2 * 32 * 2);
   cache.write(1, 0, fresh(1, 7), { row: 0, length: 1, count: 1 });
-  expect(view.values[0]![0]).toBe(30007);
+  expect(onProcessor(view.values[0]!)[0]).toBe(30007);
 });
 
 test("while it grows, it holds no second copy of all", () => {
@@ -74,7 +82,7 @@ test("while it grows, it holds no second copy of all", () => {
     headSize: 32,
     step: 64,
     sparse: false,
-    keyValues: "float32",
+    keyValues: processorMemory("float32"),
   });
   const rows = [0, 1, 2, 3, 4, 5, 6, 7];
   cache.arrange(
@@ -82,14 +90,14 @@ test("while it grows, it holds no second copy of all", () => {
     each(2048, 8),
   );
   const filled = cache.view(0, 8);
-  [...filled.keys, ...filled.values].forEach((array, index) => void array.fill(index + 1));
+  [...filled.keys, ...filled.values].forEach((array, index) => void onProcessor(array).fill(index + 1));
   const [megabytes, before] = [cache.bytes() / 2 ** 20, process.resourceUsage().maxRSS / 2 ** 10];
   expect(megabytes).toBe(128);
   cache.arrange(rows, each(3072, 8));
   expect(cache.bytes() / 2 ** 20).toBe(192);
   expect(process.resourceUsage().maxRSS / 2 ** 10 - before).toBeLessThan(64 + 40);
   const { keys, values } = cache.view(7, 8);
-  [...keys, ...values].forEach((array, index) => {
+  [...keys, ...values].map(onProcessor).forEach((array, index) => {
     expect([array[0], array[2047 * 32], array[2048 * 32]]).toEqual([index + 1, index + 1, 0]);
   });
 });
@@ -127,12 +135,12 @@ test("room that no row has written to takes no memory", () => {
     headSize: 32,
     step: 64,
     sparse: true,
-    keyValues: "float32",
+    keyValues: processorMemory("float32"),
   });
   const before = process.resourceUsage().maxRSS / 2 ** 10;
   cache.arrange([-1, -1, -1, -1], [64, 64, 64, 64], 2 ** 15);
   const { keys } = cache.view(0, 4);
-  for (const array of keys) array[2 ** 14] = 1;
+  for (const array of keys) onProcessor(array)[2 ** 14] = 1;
   expect(keys[0]!.byteLength * 16).toBe(2 ** 30);
   expect(process.resourceUsage().maxRSS / 2 ** 10 - before).toBeLessThan(64);
 });

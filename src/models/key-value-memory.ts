@@ -1,0 +1,82 @@
+import type { CudaArray, CudaMemory, HalfType } from "../onnx/cuda-memory.ts";
+import { elementBytes } from "../onnx/element-bytes.ts";
+import { release } from "../onnx/release.ts";
+import { runError } from "../onnx/run-error.ts";
+import { type KeyValueArray, type KeyValueType, keyValueArray, type ProcessorArray } from "./key-values.ts";
+
+/** Pieces of an array, by its numbers: where the first begins, and how far each is from the one before. */
+export interface Pieces {
+  readonly array: KeyValueArray;
+  readonly start: number;
+  readonly stride: number;
+}
+
+/** Where keys and values of rows are kept. */
+export interface KeyValueMemory {
+  /** What is kept. */
+  readonly type: KeyValueType;
+  /** An array of zeros. */
+  allocate(length: number): KeyValueArray;
+  /** Copies `count` pieces of so many numbers; either side may be of the processor's memory. */
+  copy(from: Pieces, to: Pieces, count: number, length: number): void;
+  /** Gives an array's memory back. */
+  release(array: KeyValueArray): void;
+}
+
+/** The processor's memory. `allocate` makes its arrays; default: as any. */
+export function processorMemory(
+  type: KeyValueType,
+  allocate = (length: number) => keyValueArray(type, length),
+): KeyValueMemory {
+  return { type, allocate, copy: copyOnProcessor, release: (array) => release(onProcessor(array)) };
+}
+
+/** Memory of an NVIDIA card, which has to be given back. */
+export interface CardKeyValues extends KeyValueMemory {
+  /** Gives back what was not released. */
+  close(): void;
+}
+
+/** The memory of an NVIDIA card. */
+export function cardMemory(card: CudaMemory, type: HalfType): CardKeyValues {
+  const width = elementBytes[type];
+  const held = new Map<bigint, CudaArray>();
+  const free = (array: CudaArray) => {
+    if (held.delete(array.buffer.address)) card.free(array);
+  };
+  const inBytes = ({ array, start, stride }: Pieces) => ({
+    array,
+    start: width * start,
+    stride: width * stride,
+  });
+  return {
+    type,
+    allocate(length) {
+      const array = card.allocate(type, length);
+      if (length > 0) held.set(array.buffer.address, array);
+      return array;
+    },
+    copy: (from, to, count, length) => card.copy(inBytes(from), inBytes(to), count, width * length),
+    release: (array) => ("type" in array ? free(array) : release(array)),
+    close() {
+      for (const array of held.values()) free(array);
+    },
+  };
+}
+
+function copyOnProcessor(from: Pieces, to: Pieces, count: number, length: number): void {
+  const [source, target] = [onProcessor(from.array), onProcessor(to.array)];
+  for (let piece = 0; piece < count; piece++) {
+    const start = from.start + piece * from.stride;
+    const end = to.start + piece * to.stride;
+    // Few numbers are copied faster one by one than through a view.
+    if (length > 128) target.set(source.subarray(start, start + length), end);
+    else for (let at = 0; at < length; at++) target[end + at] = source[start + at]!;
+  }
+}
+
+/** An array of the processor's memory. Throws ONNX_RUN_FAILED for one of a card's. */
+export function onProcessor(array: KeyValueArray): ProcessorArray {
+  if ("type" in array) throw runError("keys and values lie in a card's memory");
+  return array;
+}

@@ -1,0 +1,28 @@
+import { openDevice } from "../devices/open-device.ts";
+import { EverturnError } from "../errors/everturn-error.ts";
+import { createCudaSession } from "./cuda-session.ts";
+import { deviceError } from "./device-error.ts";
+import { createNodeSession } from "./node-session.ts";
+import { runtimeFunctions } from "./runtime-functions.ts";
+import type { Session, SessionOptions } from "./session.ts";
+
+/**
+ * Makes an ONNX Runtime session of a model's bytes. Throws DEVICE_UNAVAILABLE if the device can't be used here,
+ * with what is missing, and ONNX_SESSION_FAILED if the runtime refuses the model.
+ */
+export async function createSession(model: Uint8Array, options: SessionOptions = {}): Promise<Session> {
+  const device = options.device ?? "cpu";
+  const missing = openDevice(device);
+  if (missing) throw new EverturnError("DEVICE_UNAVAILABLE", { device, ...missing });
+  try {
+    return device === "cuda" ? await openCuda(model, options) : await createNodeSession(model, options);
+  } catch (cause) {
+    throw await deviceError(device, cause);
+  }
+}
+
+/** onnxruntime-node can't leave outputs on an NVIDIA card; the runtime's C API can. */
+async function openCuda(model: Uint8Array, options: SessionOptions): Promise<Session> {
+  const runtime = await runtimeFunctions();
+  return runtime ? createCudaSession(runtime, model, options) : createNodeSession(model, options);
+}

@@ -1,0 +1,107 @@
+import { cudaLibraries, libraryPath } from "../devices/cuda-packages.ts";
+import { openDevice } from "../devices/open-device.ts";
+import { EverturnError } from "../errors/everturn-error.ts";
+import { elementBytes } from "./element-bytes.ts";
+import { foreignCalls } from "./foreign-calls.ts";
+import { runError } from "./run-error.ts";
+
+/** Element types that a processor has no arrays of. */
+export type HalfType = "float16" | "bfloat16";
+
+/** Numbers of half precision in the memory of an NVIDIA card, seen as typed arrays see the processor's. */
+export interface CudaArray {
+  readonly type: HalfType;
+  /** The memory that it is a part of. */
+  readonly buffer: CudaBuffer;
+  readonly byteOffset: number;
+  readonly byteLength: number;
+  readonly length: number;
+  subarray(start: number, end: number): CudaArray;
+}
+
+/** Memory of a card. */
+export interface CudaBuffer {
+  readonly address: bigint;
+}
+
+/** Where bytes are copied from or to: typed arrays lie in the processor's memory. */
+export interface CopiedBytes {
+  readonly array: CudaArray | NodeJS.TypedArray;
+  /** Bytes from the array's beginning to the first piece. */
+  readonly start: number;
+  /** Bytes from the beginning of a piece to that of the next. */
+  readonly stride: number;
+}
+
+/** Memory of the first NVIDIA card, by CUDA's own library. What fails throws ONNX_RUN_FAILED or ONNX_OUT_OF_MEMORY. */
+export interface CudaMemory {
+  /** An array of zeros, to be freed. */
+  allocate(type: HalfType, length: number): CudaArray;
+  /** Frees the memory of an array, with all parts of it. */
+  free(array: CudaArray): void;
+  /** Copies `count` pieces of so many bytes, within the card's memory or between it and the processor's. */
+  copy(from: CopiedBytes, to: CopiedBytes, count: number, bytes: number): void;
+  /** Waits for what was asked for: the runtime does not. */
+  settle(): void;
+}
+
+/** cudaMemcpyDefault: addresses say which memory they are of. */
+const eitherWay = 4;
+
+/** The card's memory. Throws DEVICE_UNAVAILABLE if a library of CUDA's is missing. */
+export async function cudaMemory(): Promise<CudaMemory> {
+  const missing = openDevice("cuda");
+  if (missing) throw new EverturnError("DEVICE_UNAVAILABLE", { device: "cuda", ...missing });
+  const { koffi } = await foreignCalls();
+  const runtime = cudaLibraries.find(({ file }) => file.startsWith("libcudart"))!;
+  const library = koffi.load(libraryPath(runtime));
+  const wordsOf = library.func("const char *cudaGetErrorString(int)");
+  const call = (prototype: string) => {
+    const native = library.func(prototype);
+    return (...args: readonly unknown[]) => {
+      const code: number = native(...args);
+      if (code !== 0) throw runError(`CUDA failure ${code}: ${wordsOf(code)}`);
+    };
+  };
+  const malloc = call("int cudaMalloc(_Out_ void **, size_t)");
+  const release = call("int cudaFree(void *)");
+  const fill = call("int cudaMemset(void *, int, size_t)");
+  const copy = call("int cudaMemcpy2D(void *, size_t, const void *, size_t, size_t, size_t, int)");
+  const wait = call("int cudaStreamSynchronize(void *)");
+
+  /** What CUDA takes for a place in either memory. */
+  const placeOf = ({ array, start }: CopiedBytes) =>
+    "type" in array
+      ? array.buffer.address + BigInt(array.byteOffset + start)
+      : new Uint8Array(array.buffer, array.byteOffset + start, array.byteLength - start);
+
+  return {
+    allocate(type, length) {
+      const out: [bigint | null] = [null];
+      const bytes = elementBytes[type] * length;
+      if (bytes > 0) malloc(out, bytes);
+      const address = out[0] ?? 0n;
+      if (bytes > 0) fill(address, 0, bytes);
+      return cudaArray(type, { address }, 0, length);
+    },
+    free: ({ buffer }) => release(buffer.address),
+    copy(from, to, count, bytes) {
+      if (count === 0 || bytes === 0) return;
+      copy(placeOf(to), to.stride, placeOf(from), from.stride, bytes, count, eitherWay);
+    },
+    settle: () => wait(null),
+  };
+}
+
+/** Numbers in memory of a card. */
+export function cudaArray(type: HalfType, buffer: CudaBuffer, byteOffset: number, length: number): CudaArray {
+  const width = elementBytes[type];
+  return {
+    type,
+    buffer,
+    byteOffset,
+    byteLength: width * length,
+    length,
+    subarray: (start, end) => cudaArray(type, buffer, byteOffset + width * start, end - start),
+  };
+}

@@ -1,0 +1,144 @@
+import { checkFeeds } from "./check-feeds.ts";
+import { elementTypes } from "./element-types.ts";
+import { closedError, runError } from "./run-error.ts";
+import { made, type Pointer, type RuntimeFunctions } from "./runtime-functions.ts";
+import { runtimeSession, valueOver } from "./runtime-session.ts";
+import type { DeviceTensor, Outputs, Session, SessionOptions, Tensor } from "./session.ts";
+import { inputNames, outputNames } from "./session-names.ts";
+import { createUsage } from "./usage.ts";
+
+/** A session on an NVIDIA card, by the runtime's C API. Throws ONNX_SESSION_FAILED. */
+export function createCudaSession(
+  runtime: RuntimeFunctions,
+  model: Uint8Array,
+  { threads = 1, weightsFolder, keptOnDevice = [] }: SessionOptions,
+): Session {
+  const session = runtimeSession(runtime, model, {
+    threads,
+    device: "cuda",
+    ...(weightsFolder !== undefined && { weightsFolder }),
+  });
+  const names = inputNames(runtime, session);
+  const all = outputNames(runtime, session);
+  const kept = new Set(keptOnDevice);
+  const usage = createUsage(closedError);
+
+  const run = async (
+    feeds: Readonly<Record<string, Tensor | DeviceTensor>>,
+    fetches: readonly string[],
+  ): Promise<Outputs> => {
+    checkFeeds(feeds, names);
+    const binding = made(runtime.CreateIoBinding, session);
+    try {
+      for (const name of names) bindInput(runtime, binding, name, feeds[name]!);
+      for (const name of fetches) {
+        runtime.BindOutputToDevice(binding, name, kept.has(name) ? runtime.cudaMemory : runtime.memory);
+      }
+      await runtime.RunWithBinding.aside(session, null, binding);
+      return outputsOf(runtime, fetches, kept, boundOutputs(runtime, binding));
+    } finally {
+      runtime.ReleaseIoBinding(binding);
+    }
+  };
+
+  return {
+    run: (feeds, fetches = all) => usage.during(() => run(feeds, fetches)),
+    close: () => usage.end(() => runtime.ReleaseSession(session)),
+  };
+}
+
+/** Binds an input; what lies in the processor's memory is copied to the card. */
+function bindInput(
+  runtime: RuntimeFunctions,
+  binding: Pointer,
+  name: string,
+  tensor: Tensor | DeviceTensor,
+): void {
+  if ("deviceData" in tensor) {
+    if (!("cudaValue" in tensor.deviceData))
+      throw runError(`the input ${name} is in another device's memory`);
+    runtime.BindInput(binding, name, tensor.deviceData.cudaValue);
+    return;
+  }
+  const value = valueOver(runtime, name, tensor);
+  runtime.BindInput(binding, name, value);
+  runtime.ReleaseValue(value);
+}
+
+/** The values of a run's outputs, in the order in which they were bound; each to be released. */
+function boundOutputs(runtime: RuntimeFunctions, binding: Pointer): Pointer[] {
+  const allocator = made(runtime.GetAllocatorWithDefaultOptions);
+  const [list, count]: [Pointer[], [number | bigint]] = [[null], [0]];
+  runtime.GetBoundOutputValues(binding, allocator, list, count);
+  const values = runtime.pointers(list[0], Number(count[0]));
+  runtime.AllocatorFree(allocator, list[0]);
+  return values;
+}
+
+function outputsOf(
+  runtime: RuntimeFunctions,
+  names: readonly string[],
+  kept: ReadonlySet<string>,
+  values: readonly Pointer[],
+): Outputs {
+  const onCard = new Map<string, DeviceTensor>();
+  const fetched = new Map<string, Tensor>();
+  names.forEach((name, index) => {
+    const value = values[index];
+    const shape = shapeOf(runtime, value);
+    const dispose = () => runtime.ReleaseValue(value);
+    if (kept.has(name)) onCard.set(name, { shape, deviceData: { cudaValue: value }, dispose });
+    else {
+      fetched.set(name, copyOf(runtime, name, value, shape));
+      dispose();
+    }
+  });
+  const tensor = (name: string): Tensor => {
+    const found = fetched.get(name);
+    if (found) return found;
+    throw runError(
+      onCard.has(name) ? `the output ${name} is in the device's memory` : `there is no output ${name}`,
+    );
+  };
+  return {
+    tensor,
+    floats(name) {
+      const { data } = tensor(name);
+      if (data instanceof Float32Array) return data;
+      throw runError(`the output ${name} is not float32`);
+    },
+    deviceTensor(name) {
+      const found = onCard.get(name);
+      if (found) return found;
+      throw runError(
+        fetched.has(name) ? `the output ${name} is not in the device's memory` : `there is no output ${name}`,
+      );
+    },
+    release() {
+      fetched.clear();
+    },
+  };
+}
+
+function shapeOf(runtime: RuntimeFunctions, value: Pointer): number[] {
+  const information = made(runtime.GetTensorTypeAndShape, value);
+  const axes = Number(made(runtime.GetDimensionsCount, information));
+  const sizes = new BigInt64Array(axes);
+  runtime.GetDimensions(information, sizes, axes);
+  runtime.ReleaseTensorTypeAndShapeInfo(information);
+  return Array.from(sizes, Number);
+}
+
+/** The numbers of a value in the processor's memory. */
+function copyOf(runtime: RuntimeFunctions, name: string, value: Pointer, shape: readonly number[]): Tensor {
+  const information = made(runtime.GetTensorTypeAndShape, value);
+  const type = Number(made(runtime.GetTensorElementType, information));
+  const count = Number(made(runtime.GetTensorShapeElementCount, information));
+  runtime.ReleaseTensorTypeAndShapeInfo(information);
+  const bytes = (size: number) =>
+    runtime.view(made(runtime.GetTensorMutableData, value), size * count).slice(0);
+  if (type === elementTypes.float32) return { shape, data: new Float32Array(bytes(4)) };
+  if (type === elementTypes.int64) return { shape, data: new BigInt64Array(bytes(8)) };
+  if (type === elementTypes.bool) return { shape, data: new Uint8Array(bytes(1)) };
+  throw runError(`the output ${name} is of the element type ${type}`);
+}

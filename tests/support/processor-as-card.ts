@@ -1,0 +1,58 @@
+import koffi from "koffi";
+import { expect } from "vitest";
+import { type CopiedBytes, type CudaMemory, cudaArray } from "../../src/onnx/cuda-memory.ts";
+import {
+  type RuntimeCall,
+  type RuntimeFunctions,
+  runtimeFunctions,
+} from "../../src/onnx/runtime-functions.ts";
+
+/** ONNX Runtime and a memory in which the processor stands for an NVIDIA card: what is said of the two apart from it is checked. */
+export interface ProcessorAsCard {
+  readonly runtime: RuntimeFunctions;
+  readonly memory: CudaMemory;
+  /** How many arrays were not freed yet. */
+  held(): number;
+}
+
+/** Sessions get no CUDA provider; what is asked for of a card's memory is the processor's, outside of JavaScript's. */
+export async function processorAsCard(): Promise<ProcessorAsCard> {
+  const real = await runtimeFunctions();
+  if (!real) throw expect.unreachable("ONNX Runtime's C API can't be called");
+  const nothing: RuntimeCall = Object.assign(() => {}, { aside: async () => {} });
+  const library = koffi.load(null);
+  const calloc = library.func("void *calloc(size_t, size_t)");
+  const free = library.func("void free(void *)");
+  const move = library.func("void *memmove(void *, const void *, size_t)");
+  const held = new Set<bigint>();
+  const placeOf = ({ array, start, stride }: CopiedBytes, piece: number) =>
+    "type" in array
+      ? array.buffer.address + BigInt(array.byteOffset + start + piece * stride)
+      : new Uint8Array(array.buffer, array.byteOffset + start + piece * stride);
+  return {
+    runtime: {
+      ...real,
+      CreateCUDAProviderOptions: nothing,
+      UpdateCUDAProviderOptions: nothing,
+      SessionOptionsAppendExecutionProvider_CUDA_V2: nothing,
+      ReleaseCUDAProviderOptions: nothing,
+      cudaMemory: real.memory,
+    },
+    memory: {
+      allocate(type, length) {
+        const address: bigint = calloc(length, 2);
+        held.add(address);
+        return cudaArray(type, { address }, 0, length);
+      },
+      free({ buffer: { address } }) {
+        expect(held.delete(address)).toBe(true);
+        free(address);
+      },
+      copy(from, to, count, bytes) {
+        for (let piece = 0; piece < count; piece++) move(placeOf(to, piece), placeOf(from, piece), bytes);
+      },
+      settle() {},
+    },
+    held: () => held.size,
+  };
+}
