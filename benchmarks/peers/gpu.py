@@ -1,9 +1,10 @@
 """PyTorch's side of benchmarks/gpu.ts, on a CUDA card: the updates of peers/train.py, or greedy generation.
 
-    python gpu.py train|generate FOLDER COUNT float32|tf32|bfloat16
+    python gpu.py train|generate FOLDER COUNT float32|tf32|bfloat16 [--compile]
 
-Prints one line of JSON: milliseconds of each update (each generation), and what it computed. bfloat16 is autocast over
-float32 weights, as training in mixed precision does it.
+Prints one line of JSON: milliseconds of each update (each generation), and what it computed. To train in bfloat16 is
+autocast over float32 weights; to generate, the weights are bfloat16. With --compile, generation has a static cache, and is
+compiled.
 """
 
 import argparse
@@ -50,14 +51,17 @@ def train(folder, count, context):
     return {"milliseconds": times, "loss": loss.item(), "gradientNorm": norm.item()}
 
 
-def generate(folder, count, context):
+def generate(folder, count, half, compiled):
     """64 tokens after the first 64 of each sequence, greedily."""
-    model = load_model(folder, None).cuda().eval()
+    model = load_model(folder, None).to("cuda", torch.bfloat16 if half else torch.float32).eval()
     prompts = torch.stack([row[:64] for row in load_batch(folder / "batch.json")["tokens"]]).cuda()
     settings = {"max_new_tokens": 64, "min_new_tokens": 64, "do_sample": False, "pad_token_id": 0}
 
+    if compiled:
+        settings["cache_implementation"] = "static"
+
     def run():
-        with torch.inference_mode(), context():
+        with torch.inference_mode():
             return model.generate(prompts, attention_mask=torch.ones_like(prompts), **settings)
 
     times, tokens = timed(count, run)
@@ -70,11 +74,15 @@ def main():
     parser.add_argument("folder", type=Path)
     parser.add_argument("count", type=int)
     parser.add_argument("precision", choices=["float32", "tf32", "bfloat16"])
+    parser.add_argument("--compile", action="store_true")
     options = parser.parse_args()
     torch.backends.cuda.matmul.allow_tf32 = options.precision == "tf32"
     half = options.precision == "bfloat16"
     context = (lambda: torch.autocast("cuda", torch.bfloat16)) if half else contextlib.nullcontext
-    result = {"train": train, "generate": generate}[options.what](options.folder, options.count, context)
+    if options.what == "train":
+        result = train(options.folder, options.count, context)
+    else:
+        result = generate(options.folder, options.count, half, options.compile)
     print(json.dumps({**result, "card": torch.cuda.get_device_name()}))
 
 

@@ -12,10 +12,18 @@ export interface RunTokens {
   larger: readonly number[];
 }
 
-/** On the CPU, smaller runs than 1,024 tokens cost little more, below 256 they would. Cards' memory isn't planned: they take what is usual. */
+const usualTokens: Readonly<Record<Device, RunTokens>> = {
+  // Smaller runs than 1,024 tokens cost little more, below 256 they would.
+  cpu: { usual: [1024, 512, 256], larger: [4096, 2048] },
+  // A run takes some 50 ms to ask for, however few its tokens are.
+  cuda: { usual: [16_384, 8192, 4096, 2048, 1024, 512, 256], larger: [] },
+  // Nobody says how much memory there is: what most cards have.
+  webgpu: { usual: [1024], larger: [] },
+};
+
+/** What runs on a device are tried with; with `maxTokensPerRun`, that alone. */
 export function runTokens(device: Device, maxTokensPerRun?: number): RunTokens {
-  if (maxTokensPerRun !== undefined) return { usual: [maxTokensPerRun], larger: [] };
-  return device === "cpu" ? { usual: [1024, 512, 256], larger: [4096, 2048] } : { usual: [1024], larger: [] };
+  return maxTokensPerRun === undefined ? usualTokens[device] : { usual: [maxTokensPerRun], larger: [] };
 }
 
 /** Samples in runs. */

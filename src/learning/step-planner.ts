@@ -25,9 +25,11 @@ export interface PlannerOptions extends Pick<TrainedModel, "config" | "base"> {
   maxTokensPerRun?: number;
   /** Whether layers are computed again, or how many. Default: chosen on the CPU, else none. */
   recompute?: boolean | number;
-  /** Bytes that the process may hold while it trains; default: four fifths of what is available here. */
+  /** Bytes that the process may hold while it trains on the CPU; default: four fifths of what is available here. */
   memory?: number;
   device?: Device;
+  /** Bytes that nobody has taken of the memory that runs use; default: of this process's. */
+  available?: () => number;
   /** Of the policy, where this is its critic: it is in the process as well, as a state's critic is. */
   beside?: TrainerState;
   /** Is told what an update will hold, before it begins: of the first one, and where another holds clearly more or is computed otherwise. */
@@ -36,7 +38,7 @@ export interface PlannerOptions extends Pick<TrainedModel, "config" | "base"> {
 
 /** Decides how updates are split into runs. */
 export interface StepPlanner {
-  /** `graph` gives the graph that computes so many layers again. Throws TRAINING_MEMORY_SHORT, on the CPU alone, if nothing fits. */
+  /** `graph` gives the graph that computes so many layers again. Throws TRAINING_MEMORY_SHORT if nothing fits; not of WebGPU, whose memory isn't known. */
   plan(
     samples: readonly TrainingSample[],
     graph: (recomputed: number, attention: AttentionForm) => Graph,
@@ -45,7 +47,8 @@ export interface StepPlanner {
 
 /** A planner for a trainer's state, which has been checked. */
 export function createStepPlanner(options: PlannerOptions, state: TrainerState): StepPlanner {
-  const { config, base, maxTokensPerRun, recompute, memory, device = "cpu", onPlan } = options;
+  const { config, base, maxTokensPerRun, recompute, device = "cpu", onPlan, available } = options;
+  const memory = device === "cpu" ? options.memory : undefined;
   const trainedBytes = byteLength(trainedParameters(state).values());
   /** What is there whatever an update does; an adapter's critic and policy share their base. */
   const held = () => {
@@ -61,17 +64,20 @@ export function createStepPlanner(options: PlannerOptions, state: TrainerState):
     const { weights, optimizer } = held();
     return (memory ?? Number.POSITIVE_INFINITY) - processBytes - weights - optimizer;
   };
-  const space = createMemoryRoom(left);
+  const space = createMemoryRoom(left, available);
+  const isPlanned = device !== "webgpu";
   const onCpu = device === "cpu";
   const layers = config.num_hidden_layers;
   const fractions = [0, 0.25, 0.5, 0.75, 1].map((part) => Math.ceil(part * layers));
-  const chooses = recompute === undefined && onCpu;
+  const chooses = recompute === undefined && isPlanned;
   const tokens = runTokens(device, maxTokensPerRun);
   const choices = {
     recomputed: chooses ? [...new Set(fractions)] : [recomputedLayers(config, recompute)],
     forms: onCpu,
     vocabulary: Math.min(config.vocab_size, frozenWhole),
   };
+  /** On a card, an update's parameters and moments are there before those that they take the place of are given back. */
+  const bytesOfUpdate = 4 * trainedBytes;
   let told: StepPlan | undefined;
   return {
     plan(samples, graph) {
@@ -79,13 +85,15 @@ export function createStepPlanner(options: PlannerOptions, state: TrainerState):
       const untouched =
         state.updates === 0 && memory === undefined ? byteLength(state.optimizer.values()) : 0;
       const needs = ({ activations, nodes, runs }: ChosenRuns) =>
-        activations + nodeBytes * nodes + (runs.length > 1 ? trainedBytes : 0) + untouched;
+        activations +
+        (runs.length > 1 ? trainedBytes : 0) +
+        (onCpu ? nodeBytes * nodes + untouched : bytesOfUpdate);
       const room = space.room() * (memory === undefined ? plannedShare : 1);
       const sequences = samples.map((sample) => sample.sequences);
       const splits = runSplits(sequences, config, tokens);
       const chosen = chooseRuns(sequences, {
         ...{ ...choices, splits, graph },
-        fits: (one) => !onCpu || needs(one) <= room,
+        fits: (one) => !isPlanned || needs(one) <= room,
       });
       const { runs, forms: _, nodes, logits, ...sizes } = chosen;
       const plan = {
@@ -100,7 +108,7 @@ export function createStepPlanner(options: PlannerOptions, state: TrainerState):
         told = plan;
         onPlan?.(plan);
       }
-      if (onCpu) space.take(needs(chosen), chosen.tokens);
+      if (isPlanned) space.take(needs(chosen), chosen.tokens);
       return chosen;
     },
   };

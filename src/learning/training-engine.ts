@@ -2,6 +2,7 @@ import { EverturnError } from "../errors/everturn-error.ts";
 import type { AttentionForm } from "../models/decoder.ts";
 import type { Tensor } from "../models/safetensors.ts";
 import { createSession } from "../onnx/create-session.ts";
+import { cudaMemory } from "../onnx/cuda-memory.ts";
 import { createLendingSession } from "../onnx/lending-session.ts";
 import { runtimeFunctions } from "../onnx/runtime-functions.ts";
 import type { DeviceTensor, Session } from "../onnx/session.ts";
@@ -79,7 +80,10 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
   if (target.precision === "float16") state.lossScale ??= firstLossScale;
   else delete state.lossScale;
   const optimizer = createAdamW(threads);
-  const planner = createStepPlanner(options, state);
+  const planning = once(async () => {
+    const cardMemory = device === "cuda" ? await cudaMemory() : undefined;
+    return createStepPlanner({ ...options, ...(cardMemory && { available: cardMemory.available }) }, state);
+  });
   const tokens = runTokens(device, maxTokensPerRun);
   const usage = createUsage(() => new EverturnError("TRAINER_CLOSED", {}));
   const open = async <Model extends PolicyModel>(
@@ -148,6 +152,7 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
       const scaling = lossScale !== undefined && {
         lossScale: { shape: [], data: Float32Array.of(lossScale) },
       };
+      const planner = await planning.get();
       const chosen = planner.plan(samples, (...form) => forms.model(...form).graph);
       const runs = chosen.runs.map((run, number) => {
         const part = run.map((index) => samples[index]!);

@@ -43,6 +43,8 @@ export interface CudaMemory {
   copy(from: CopiedBytes, to: CopiedBytes, count: number, bytes: number): void;
   /** Waits for what was asked for: the runtime does not. */
   settle(): void;
+  /** Bytes that nobody has taken. */
+  available(): number;
 }
 
 /** cudaMemcpyDefault: addresses say which memory they are of. */
@@ -67,6 +69,7 @@ export async function cudaMemory(): Promise<CudaMemory> {
   const release = call("int cudaFree(void *)");
   const fill = call("int cudaMemset(void *, int, size_t)");
   const copy = call("int cudaMemcpy2D(void *, size_t, const void *, size_t, size_t, size_t, int)");
+  const ask = call("int cudaMemGetInfo(_Out_ size_t *, _Out_ size_t *)");
   const wait = call("int cudaStreamSynchronize(void *)");
 
   /** What CUDA takes for a place in either memory. */
@@ -90,6 +93,11 @@ export async function cudaMemory(): Promise<CudaMemory> {
       copy(placeOf(to), to.stride, placeOf(from), from.stride, bytes, count, eitherWay);
     },
     settle: () => wait(null),
+    available() {
+      const [free, total] = [[0], [0]];
+      ask(free, total);
+      return Number(free[0]);
+    },
   };
 }
 

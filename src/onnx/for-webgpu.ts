@@ -1,28 +1,12 @@
 import type { Dimension } from "./dimensions.ts";
 import { elementTypes } from "./element-types.ts";
-import type { Attributes, GraphNode, Value } from "./graph.ts";
-
-/** Appends a node; without `output` its result gets a name of its own, and the type and shape of its first input. */
-type Append = (op: string, inputs: readonly Value[], attributes?: Attributes, output?: Value) => Value;
+import type { GraphNode } from "./graph.ts";
+import { type Lowering, lowered } from "./lowering.ts";
 
 /** Nodes with the operators that WebGPU lacks written in terms of others, so that none runs on the CPU. */
 export function forWebgpu(nodes: readonly GraphNode[]): GraphNode[] {
-  return nodes.flatMap((node) => {
-    const lowering = lowerings[node.op];
-    const [output] = node.outputs;
-    if (!lowering || output === undefined) return [node];
-    const written: GraphNode[] = [];
-    lowering(node, output, (op, inputs, attributes = {}, result) => {
-      const like = inputs[0] ?? output;
-      const value = result ?? { ...like, name: `${output.name}_${written.length}` };
-      written.push({ op, domain: "", inputs, outputs: [value], attributes });
-      return value;
-    });
-    return written;
-  });
+  return lowered(nodes, lowerings);
 }
-
-type Lowering = (node: GraphNode, output: Value, append: Append) => void;
 
 const lowerings: Readonly<Record<string, Lowering>> = {
   FusedMatMul({ inputs, attributes }, output, append) {

@@ -3,6 +3,7 @@ import protobuf from "protobufjs";
 import { EverturnError } from "../errors/everturn-error.ts";
 import type { Shape } from "./dimensions.ts";
 import { elementTypes } from "./element-types.ts";
+import { forCuda } from "./for-cuda.ts";
 import { forWebgpu } from "./for-webgpu.ts";
 import { fuseSkipNorms } from "./fuse-skip-norms.ts";
 import {
@@ -95,7 +96,8 @@ function writtenNodes(graph: Graph, { device = "cpu", precision = "float32" }: T
   const nodes = neededNodes(graph);
   const typed = precision === "float32" ? nodes : inHalfPrecision(nodes, precision, device === "cpu");
   const needed = precision === "float32" ? nodes : nodesFor(typed, graph.outputs.values());
-  return device === "webgpu" ? forWebgpu(needed) : fuseSkipNorms(needed);
+  if (device === "webgpu") return forWebgpu(needed);
+  return fuseSkipNorms(device === "cuda" ? forCuda(needed) : needed);
 }
 
 function tensorData(data: Initializer["data"]) {

@@ -1,8 +1,10 @@
 import { setImmediate } from "node:timers/promises";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
+import type { KeyValueType } from "../models/key-values.ts";
 import { contextLength, type ModelConfig } from "../models/model-config.ts";
 import { quantizedBytes } from "../models/weight-sources.ts";
+import { cudaMemory } from "../onnx/cuda-memory.ts";
 import type { Activations } from "../onnx/quantized-product.ts";
 import type { Target } from "../onnx/target.ts";
 import { createUsage } from "../onnx/usage.ts";
@@ -36,7 +38,7 @@ export interface SamplerOptions {
   activations?: Activations;
   /** Has keys and values kept in 8 bits, their scales measured as these tokens are read; default: in float32. */
   roundedBy?: readonly number[];
-  /** Bytes that this process may take more; default what the system says. */
+  /** Bytes that may be taken more where models run; default what the system says, or CUDA of a card. */
   available?: () => number;
 }
 
@@ -89,7 +91,10 @@ export function createSampler(options: SamplerOptions): Sampler {
   const { base, keyValueBytes: most = 2 ** 30 } = options;
   /** Less where less memory is free as the first version is loaded. */
   let keyValueBytes = most;
-  const available = options.available ?? (() => process.availableMemory());
+  const available = async () => {
+    if (options.available) return options.available();
+    return target?.device === "cuda" ? (await cudaMemory()).available() : process.availableMemory();
+  };
   const stopTokens = new Set(options.stopTokens);
   const decoders = createDecoders(
     config,
@@ -124,11 +129,11 @@ export function createSampler(options: SamplerOptions): Sampler {
     const { isServed, base: adapted } = await decoders.lookUp(folder);
     const plan = planMemory(config, slots, {
       keyValueBytes: most,
-      keyValues: roundedBy ? "int8" : "float32",
+      keyValues: keyValueType(options),
       weightBytes: await quantizedBytes(adapted ?? folder),
     });
     if (mostDecoders === 0) {
-      const share = fittingShare(plan, available());
+      const share = fittingShare(plan, await available());
       keyValueBytes = share < 1 ? share * Math.min(most, plan.keyValues) : most;
     }
     const fresh = isServed ? 0 : 1;
@@ -149,13 +154,13 @@ export function createSampler(options: SamplerOptions): Sampler {
           await letGo(number, version);
       }
     }
-    const isShort = () => mostDecoders > 0 && needed().weights > available();
-    while (versions.size >= versionsKept || isShort()) {
+    const isShort = async () => mostDecoders > 0 && needed().weights > (await available());
+    while (versions.size >= versionsKept || (await isShort())) {
       const idle = [...versions].find(([, version]) => version.open.size === 0);
       if (!idle) break;
       await letGo(...idle);
     }
-    if (isShort()) checkMemory(needed(), available());
+    if (await isShort()) checkMemory(needed(), await available());
   };
 
   const create = async (number: number, folder: string) => {
@@ -306,4 +311,11 @@ function checkTokens(tokens: readonly number[], vocabulary: number): void {
   if (wrong === undefined) return;
   const reason = `holds the id ${wrong}, but the vocabulary ends at ${vocabulary - 1}`;
   throw new EverturnError("TOKENS_INVALID", { reason });
+}
+
+/** What keys and values of a sampler are kept as: in the precision of a decoder on an NVIDIA card, else as they are asked for. */
+function keyValueType({ target = {}, roundedBy }: SamplerOptions): KeyValueType {
+  const { device, precision = "float32" } = target;
+  if (device === "cuda") return precision;
+  return roundedBy ? "int8" : "float32";
 }

@@ -52,6 +52,7 @@ export async function processorAsCard(): Promise<ProcessorAsCard> {
         for (let piece = 0; piece < count; piece++) move(placeOf(to, piece), placeOf(from, piece), bytes);
       },
       settle() {},
+      available: () => process.availableMemory(),
     },
     held: () => held.size,
   };
