@@ -1,6 +1,7 @@
 // Everything about cards, in one command: what works here, outputs compared with the CPU's, what falls back to the
 // CPU, and throughput side by side with PyTorch on the same card. Without a card it says so and compares what it can.
-// node benchmarks/gpu.ts --python venv/bin/python [--shapes smol-135m,qwen-0.5b] [--updates 10] [--json]
+// node benchmarks/gpu.ts --python venv/bin/python [--shapes smol-135m,qwen-0.5b] [--devices cuda,webgpu] [--updates 10]
+// [--json]
 import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -17,6 +18,7 @@ const { values: options } = parseArgs({
   options: {
     python: { type: "string", default: process.env.EVERTURN_BENCHMARK_PYTHON ?? "python3" },
     shapes: { type: "string", default: gpuShapes.join() },
+    devices: { type: "string", default: "cuda,webgpu" },
     updates: { type: "string", default: "10" },
     json: { type: "boolean", default: false },
   },
@@ -33,6 +35,7 @@ interface Contest {
 interface Times {
   readonly milliseconds: readonly number[];
   readonly card?: string;
+  readonly loss?: number;
 }
 
 /** What each device computes in, and PyTorch's counterpart. */
@@ -42,6 +45,15 @@ const contests: readonly Contest[] = [
   { device: "webgpu", precision: "float32", peer: "float32" },
   { device: "webgpu", precision: "float16", peer: "bfloat16" },
 ];
+
+/** The same for generation alone: with a static cache, and compiled. */
+const compiled: Contest = { device: "cuda", precision: "bfloat16", peer: "bfloat16 --compile" };
+
+/** Sequences and their tokens, of a step's update and of a batch that is generated. */
+const sizes: Readonly<Record<(typeof gpuShapes)[number], readonly [count: number, length: number]>> = {
+  "smol-135m": [32, 512],
+  "qwen-0.5b": [16, 512],
+};
 
 interface Compared {
   readonly difference: number;
@@ -76,6 +88,7 @@ async function findCards(): Promise<Device[]> {
   } else console.log(`NVIDIA driver: ${driver}`);
   const found: Device[] = [];
   for (const device of ["cuda", "webgpu"] as const) {
+    if (!options.devices.split(",").includes(device)) continue;
     const obstacle = await child<{ reason: string } | null>(process.execPath, [
       join(here, "gpu", "probe.ts"),
       device,
@@ -92,7 +105,8 @@ async function findCards(): Promise<Device[]> {
 async function compare(device: Device, shape: ShapeName, software: boolean) {
   const args = [join(here, "gpu", "compare.ts"), device, shape, ...(software ? ["swiftshader"] : [])];
   const env = { NVIDIA_TF32_OVERRIDE: "0" };
-  const result = await child<Record<"train" | "decoding", Compared>>(process.execPath, args, env);
+  type Result = Record<"train" | "decoding", Compared> & { decoders?: Record<string, number[]> };
+  const result = await child<Result>(process.execPath, args, env);
   if (typeof result === "string") {
     console.log(`${device} ${shape}: ${result}`);
     return { device, shape, software, error: result };
@@ -104,6 +118,10 @@ async function compare(device: Device, shape: ShapeName, software: boolean) {
       `${device}${software ? " (SwiftShader)" : ""} ${shape}, ${what}: ${difference.toExponential(1)} from the CPU; off the device: ${list || "nothing"}`,
     );
   }
+  for (const [precision, differences] of Object.entries(result.decoders ?? {})) {
+    const all = differences.map((difference) => difference.toExponential(1)).join(", ");
+    console.log(`${device} ${shape}, the decoder of ${precision}: ${all} from the CPU's`);
+  }
   return { device, shape, software, ...result };
 }
 
@@ -114,26 +132,38 @@ const works = {
 } as const;
 
 /** Time of a training update, and of 64 tokens for every sequence, on a card: ours and PyTorch's in turns. */
-async function contest(shape: ShapeName, devices: readonly Device[]) {
+async function contest(shape: (typeof gpuShapes)[number], devices: readonly Device[]) {
   const folder = await mkdtemp(join(tmpdir(), "everturn-gpu-"));
-  await writeWorkload(folder, shape, false);
+  await writeWorkload(folder, shape, false, { real: true, size: sizes[shape] });
   const rows = [];
+  const peers = new Map<string, Promise<Times | string>>();
   for (const what of ["train", "generate"] as const) {
-    for (const one of contests.filter(({ device }) => devices.includes(device))) {
-      rows.push(await measure(what, shape, folder, one));
-    }
+    const all = what === "generate" ? [...contests, compiled] : contests;
+    for (const one of all.filter(({ device }) => devices.includes(device)))
+      rows.push(await measure(what, shape, folder, one, peers));
   }
   await rm(folder, { recursive: true });
   return rows;
 }
 
-async function measure(what: keyof typeof works, shape: ShapeName, folder: string, one: Contest) {
+/** Each of PyTorch's sides is run once. */
+async function measure(
+  what: keyof typeof works,
+  shape: ShapeName,
+  folder: string,
+  one: Contest,
+  peers: Map<string, Promise<Times | string>>,
+) {
   const { device, precision, peer } = one;
   const { file, threads } = works[what];
   const count = options.updates;
   const ours = await child<Times>(process.execPath, [file, folder, count, ...threads, device, precision]);
   const peerFile = join(here, "peers", "gpu.py");
-  const theirs = await child<Times>(options.python, [peerFile, what, folder, count, peer]);
+  const running =
+    peers.get(what + peer) ??
+    child<Times>(options.python, [peerFile, what, folder, count, ...peer.split(" ")]);
+  peers.set(what + peer, running);
+  const theirs = await running;
   const title = `${shape} ${what}, ${device} ${precision}`;
   if (typeof ours === "string" || typeof theirs === "string") {
     const error = `ours: ${outcome(ours)}; theirs: ${outcome(theirs)}`;
@@ -145,7 +175,8 @@ async function measure(what: keyof typeof works, shape: ShapeName, folder: strin
   const ratios = { min: least[0] / least[1], median: middle[0] / middle[1] };
   console.log(
     `${title}, PyTorch ${peer} on ${theirs.card}: ${middle[0].toFixed(1)} / ${middle[1].toFixed(1)} ms; ` +
-      `ratios ${ratios.min.toFixed(2)}, ${ratios.median.toFixed(2)} (bar 1)`,
+      `ratios ${ratios.min.toFixed(2)}, ${ratios.median.toFixed(2)} (bar 1)` +
+      (ours.loss === undefined ? "" : `; loss ${ours.loss.toFixed(5)} / ${theirs.loss?.toFixed(5)}`),
   );
   const card = theirs.card ?? "";
   return { what, shape, device, precision, peer, card, ours: middle[0], theirs: middle[1], ratios };

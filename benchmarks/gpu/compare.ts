@@ -1,6 +1,7 @@
 // One device against the CPU, in a process of its own: arguments: device, shape. Prints a line of JSON: the largest
 // difference of the gradients and of a decoding step's logits (over the largest number), and what ran off the device; on
 // CUDA also the same of logits by the decoder of half precision: of prompts, a token after them, and a part of a prompt.
+import { availableParallelism } from "node:os";
 import { devices } from "../../src/devices/device.ts";
 import { useSwiftShader } from "../../src/devices/swiftshader.ts";
 import { batchFeeds, batchSequences } from "../../src/learning/batch.ts";
@@ -9,7 +10,6 @@ import { gradientName, trainingModel } from "../../src/learning/training-graphs.
 import { cachedDecoderGraph } from "../../src/models/cached-decoder-graph.ts";
 import { createCachedDecoder } from "../../src/models/create-cached-decoder.ts";
 import { decoderFeeds } from "../../src/models/decoder-feeds.ts";
-import { randomModelWeights } from "../../src/models/model-weights.ts";
 import { createSession } from "../../src/onnx/create-session.ts";
 import { modelBytes } from "../../src/onnx/model-bytes.ts";
 import { fallbacks, profileRun } from "../../src/onnx/profile-run.ts";
@@ -17,7 +17,7 @@ import type { Tensor } from "../../src/onnx/session.ts";
 import type { Target } from "../../src/onnx/target.ts";
 import { createDecoderCache } from "../../src/sampling/key-value-cache.ts";
 import { configs, gpuShapes, shapes } from "../shapes.ts";
-import { benchmarkBatch } from "../train/workload.ts";
+import { benchmarkBatch, repeatedWeights } from "../train/workload.ts";
 
 const [deviceName, shapeName, software] = process.argv.slice(2);
 const device = devices.find((name) => name === deviceName) ?? "cpu";
@@ -25,7 +25,8 @@ const shape = [...shapes, ...gpuShapes].find((name) => name === shapeName) ?? "t
 if (software === "swiftshader") await useSwiftShader();
 
 const config = configs[shape];
-const weights = randomModelWeights(config, 1);
+const weights = repeatedWeights(config);
+const threads = availableParallelism();
 const sequences = benchmarkBatch(shape).slice(0, software === undefined ? 4 : 1); // in software each takes seconds
 
 type Feeds = Record<string, Tensor>;
@@ -36,7 +37,7 @@ async function compare(
   feeds: Feeds,
   outputs: string[],
 ) {
-  const processor = await createSession(bytesFor({ device: "cpu" }));
+  const processor = await createSession(bytesFor({ device: "cpu" }), { threads });
   const expected = await processor.run(feeds, outputs);
   const actual = await profileRun(bytesFor({ device }), feeds, device);
   const differences = outputs.map((name) =>
@@ -88,7 +89,7 @@ function decodingStep() {
 
 /** Logits of two prompts, of a token after each, and of two more tokens. */
 async function decoded(target: Target): Promise<Float32Array[]> {
-  const decoder = await createCachedDecoder(config, { tensors: weights }, { threads: 2, target });
+  const decoder = await createCachedDecoder(config, { tensors: weights }, { threads, target });
   const cache = createDecoderCache(decoder);
   cache.arrange([-1, -1], [64, 64]);
   const read = async (tokens: number[][], lengths: number[]) => {

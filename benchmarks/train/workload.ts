@@ -93,7 +93,7 @@ export async function writeWorkload(
 }
 
 /** Normal numbers with a deviation of .02 (norms 1), a million of them again and again; tensors share their memory. */
-function repeatedWeights(config: ModelConfig): Map<string, Tensor> {
+export function repeatedWeights(config: ModelConfig): Map<string, Tensor> {
   const uniform = createUniformStream({ seed: 1, trajectory: "weights", turn: 0 });
   const normal = (at: number) =>
     0.02 * Math.sqrt(-2 * Math.log(1 - uniform(2 * at))) * Math.cos(2 * Math.PI * uniform(2 * at + 1));

@@ -118,7 +118,7 @@ function isSamePlace(a: Place, b: Place): boolean {
 }
 
 /** One row of a block, as a block. */
-export function rowOf({ tokens, past, length }: Block, row: number): Block {
+export function rowOf({ tokens, past, length }: Omit<Block, "adapter">, row: number): Omit<Block, "adapter"> {
   const cut = (array: KeyValueArray) => {
     const size = array.length / tokens.length;
     return array.subarray(row * size, (row + 1) * size);

@@ -59,6 +59,8 @@ export interface CachedDecoder {
   readonly config: ModelConfig;
   /** Capacities of remembered positions must be a multiple of this, so that rounding doesn't depend on them. */
   readonly capacityStep: number;
+  /** Runs of so many rows, or a multiple of it, cost less to ask for than others: rows may be added that nobody reads. */
+  readonly rowStep: number;
   /** Whether a row's numbers are the same, to the last bit, however its tokens are divided into runs. */
   readonly isSplitInvariant: boolean;
   /** Whether runs touch no more of `past` than the positions that rows have: then room beyond costs nothing. */

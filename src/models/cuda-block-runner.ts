@@ -1,7 +1,10 @@
 import type { Bindings } from "../onnx/bound-session.ts";
-import type { BoundTensor } from "../onnx/runtime-session.ts";
+import type { CudaMemory } from "../onnx/cuda-memory.ts";
 import { type Block, rowOf } from "./block-runner.ts";
 import type { DecoderRun, NextTokenOutput, NextTokens } from "./cached-decoder.ts";
+import type { CudaAdapter } from "./cuda-adapters.ts";
+import { type CudaBlockMemory, createCudaBlockMemory } from "./cuda-block-memory.ts";
+import type { CudaRecordings } from "./cuda-recordings.ts";
 import type { ModelConfig } from "./model-config.ts";
 import { pastBinder } from "./past-binder.ts";
 
@@ -12,98 +15,135 @@ const outputsFor = {
   weights: ["weights"],
 } as const;
 
+/** A block with what it takes on a card. */
+export interface CudaBlock extends Omit<Block, "adapter"> {
+  adapter?: CudaAdapter | undefined;
+  inverseTemperatures?: DecoderRun["inverseTemperatures"];
+}
+
 /** Runs blocks of which the same is wanted, on an NVIDIA card. */
 export interface CudaBlockRunner {
   /** Runs a block, at once or a row at a time. What it gives is overwritten by the next. */
-  run(block: Block, inverseTemperatures: DecoderRun["inverseTemperatures"], isRowByRow: boolean): NextTokens;
+  run(block: CudaBlock, isRowByRow: boolean): NextTokens;
+  close(): void;
 }
 
-/** A runner with bindings of its own of a session of `cudaDecoderGraph`. */
+/** What runners of a decoder share. */
+export interface CudaRunnerOptions {
+  card: CudaMemory;
+  config: ModelConfig;
+  recordings: CudaRecordings;
+}
+
+/** A runner with bindings of its own of a session of `cudaDecoderGraph`; `name` is for its recordings. */
 export function createCudaBlockRunner(
   bindings: Bindings,
-  config: ModelConfig,
+  { card, config, recordings }: CudaRunnerOptions,
+  name: string,
   wanted: readonly NextTokenOutput[],
 ): CudaBlockRunner {
   const { vocab_size: vocabulary } = config;
   const bindPast = pastBinder(bindings, config);
   const names = new Set(wanted.flatMap((output) => outputsFor[output]));
-  let boundAdapter: Block["adapter"];
-  let room = 0;
-  let given: ReadonlyMap<string, OutputMemory> = new Map();
+  const total = new Int32Array(1);
+  bindings.bindInput("total", { shape: [1], data: total });
+  let memory: CudaBlockMemory | undefined;
+  /** How often memory was made. */
+  let generation = 0;
+  let place = "";
+  let adapter: CudaAdapter | undefined;
+  /** What runs read and write, as long as nothing is bound anew. */
+  let bound = "";
 
-  const bindAdapter = (adapter: Block["adapter"]) => {
-    if (!adapter || adapter === boundAdapter) return;
-    for (const [name, matrix] of adapter) bindings.bindInput(name, matrix);
-    boundAdapter = adapter;
+  const roomFor = (rows: number, tokens: number): CudaBlockMemory => {
+    if (memory && rows <= memory.rows && tokens <= memory.tokens) return memory;
+    const sizes = [Math.max(rows, memory?.rows ?? 0), Math.max(tokens, memory?.tokens ?? 0)] as const;
+    memory?.close();
+    memory = createCudaBlockMemory(card, sizes, names, vocabulary);
+    generation++;
+    return memory;
   };
 
-  /** Runs a block whose rows are those `from` and on of the memory. */
-  const runPart = (from: number, { tokens, past, length }: Block, temperatures: Float32Array) => {
-    const rows = tokens.length;
-    const held: BoundTensor[] = [];
-    const input = (name: string, shape: readonly number[], data: BoundTensor["data"]) => {
-      held.push({ shape, data });
-      bindings.bindInput(name, { shape, data });
-    };
-    const each = (of: (row: readonly number[], at: number, index: number) => number) =>
-      tokens.flatMap((row, index) => Array.from({ length }, (_, at) => of(row, at, index)));
-    const ids = each((row, at) => row[at] ?? 0);
-    const positions = each((_, at, index) => past.lengths[index]! + at);
-    const lastPositions = past.lengths.map((seen) => seen + length - 1);
-    input("tokens", [rows, length], Int32Array.from(ids));
-    input("positions", [rows, length], BigInt64Array.from(positions, BigInt));
-    input(
-      "last",
-      [rows, 1],
-      BigInt64Array.from(tokens, (row) => BigInt(row.length - 1)),
-    );
-    input("lastPositions", [rows], Int32Array.from(lastPositions));
-    input("total", [1], Int32Array.of(Math.max(...past.lengths) + length));
-    input("inverseTemperatures", [rows, 1], temperatures.slice(from, from + rows));
-    for (const [name, { shape, width, data }] of given) {
-      const part = data.subarray(from * width, (from + rows) * width);
-      bindings.bindOutput(name, { shape: [rows, ...shape], data: part });
+  /** Binds rows `from` and on of the outputs, unless they are bound already; whether it did. */
+  const bindPlace = ({ inputs, outputs }: CudaBlockMemory, from: number, rows: number, length: number) => {
+    const next = [generation, from, rows, length].join();
+    if (next === place) return false;
+    const input = (name: keyof typeof inputs, ...shape: number[]) =>
+      bindings.bindInput(name, { shape, data: inputs[name].subarray(0, shape[0]! * (shape[1] ?? 1)) });
+    input("tokens", rows, length);
+    input("positions", rows, length);
+    input("last", rows, 1);
+    input("lastPositions", rows);
+    input("inverseTemperatures", rows, 1);
+    for (const [name, { width, onCard }] of outputs) {
+      const shape = name === "likeliest" ? [rows] : [rows, width];
+      bindings.bindOutput(name, { shape, data: onCard.subarray(from * width, (from + rows) * width) });
     }
-    bindPast(rows, past);
-    bindings.run();
-    held.length = 0; // alive until here: what the processor reads is not copied
+    place = next;
+    return true;
+  };
+
+  const bindAdapter = (next: CudaAdapter | undefined) => {
+    if (!next || next === adapter) return false;
+    for (const [name, matrix] of next.matrices) bindings.bindInput(name, matrix);
+    adapter = next;
+    return true;
+  };
+
+  /** Runs a block, whose rows give those `from` and on. */
+  const runPart = (from: number, block: CudaBlock, room: CudaBlockMemory) => {
+    const { tokens, past, length, inverseTemperatures } = block;
+    const rows = tokens.length;
+    const { numbers } = room;
+    tokens.forEach((row, index) => {
+      const seen = past.lengths[index]!;
+      for (let at = 0; at < length; at++) {
+        numbers.tokens[index * length + at] = row[at] ?? 0;
+        numbers.positions[index * length + at] = BigInt(seen + at);
+      }
+      numbers.last[index] = BigInt(row.length - 1);
+      numbers.lastPositions[index] = seen + length - 1;
+      numbers.inverseTemperatures[index] = inverseTemperatures?.[from + index] ?? 1;
+    });
+    room.send();
+    const changes = [bindPlace(room, from, rows, length), bindPast(rows, past), bindAdapter(block.adapter)];
+    if (changes.includes(true)) {
+      const addresses = [...past.keys, ...past.values].map((array) => placeOf(array));
+      bound = [name, place, adapter?.number, past.capacity, ...addresses].join();
+    }
+    const recording = length === 1 ? recordings.numberOf(bound) : undefined;
+    // A recording says once for all how many positions there may be; otherwise fewer cost less.
+    total[0] = recording === undefined ? Math.max(...past.lengths) + length : past.capacity;
+    card.settle();
+    bindings.run(recording);
   };
 
   return {
-    run(block, temperatures = new Float32Array(block.tokens.length).fill(1), isRowByRow) {
-      if (block.tokens.length > room) {
-        room = block.tokens.length;
-        given = new Map([...names].map((name) => [name, outputMemory(name, room, vocabulary)]));
-      }
-      bindAdapter(block.adapter);
-      if (isRowByRow) for (const row of block.tokens.keys()) runPart(row, rowOf(block, row), temperatures);
-      else runPart(0, block, temperatures);
-      return nextTokens(given);
+    run(block, isRowByRow) {
+      const rows = block.tokens.length;
+      const room = roomFor(rows, rows * block.length);
+      if (isRowByRow)
+        for (const row of block.tokens.keys()) runPart(row, { ...block, ...rowOf(block, row) }, room);
+      else runPart(0, block, room);
+      room.fetch(rows);
+      return nextTokens(room);
     },
+    close: () => memory?.close(),
   };
 }
 
-/** Where an output of so many rows goes: `width` numbers a row, in the shape of a row. */
-interface OutputMemory {
-  readonly shape: readonly number[];
-  readonly width: number;
-  readonly data: Float32Array | BigInt64Array;
+function placeOf(array: CudaBlock["past"]["keys"][number]): bigint {
+  return "type" in array ? array.buffer.address + BigInt(array.byteOffset) : 0n;
 }
 
-function outputMemory(name: string, rows: number, vocabulary: number): OutputMemory {
-  if (name === "likeliest") return { shape: [], width: 1, data: new BigInt64Array(rows) };
-  const width = name === "certainties" ? 1 : vocabulary;
-  return { shape: [width], width, data: new Float32Array(rows * width) };
-}
-
-function nextTokens(given: ReadonlyMap<string, OutputMemory>): NextTokens {
+function nextTokens({ outputs }: CudaBlockMemory): NextTokens {
   const floats = (name: string) => {
-    const data = given.get(name)?.data;
+    const data = outputs.get(name)?.fetched;
     return data instanceof Float32Array ? data : new Float32Array(0);
   };
   return {
     choice: (row) => ({
-      token: Number(given.get("likeliest")?.data[row]),
+      token: Number(outputs.get("likeliest")?.fetched[row]),
       probability: floats("certainties")[row]!,
     }),
     logits: floats("logits"),

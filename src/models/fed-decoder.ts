@@ -31,6 +31,7 @@ export async function createFedDecoder(
   return {
     config,
     capacityStep: Math.max(64, config.head_dim),
+    rowStep: 1,
     isSplitInvariant: false,
     isSparse: false,
     reads: readLimits(false),

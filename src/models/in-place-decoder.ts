@@ -72,6 +72,7 @@ export async function createInPlaceDecoder(
     config,
     // Of rounded keys, 64 positions of small heads would be less than a page of memory.
     capacityStep: roundedBy ? 64 * Math.ceil(64 / config.head_dim) : 64,
+    rowStep: 1,
     isSplitInvariant,
     isSparse: true,
     reads: readLimits(isSplitInvariant),

@@ -1,4 +1,4 @@
-import type { CudaArray, CudaMemory, HalfType } from "../onnx/cuda-memory.ts";
+import type { CudaArray, CudaBuffer, CudaMemory, HalfType } from "../onnx/cuda-memory.ts";
 import { elementBytes } from "../onnx/element-bytes.ts";
 import { release } from "../onnx/release.ts";
 import { runError } from "../onnx/run-error.ts";
@@ -37,12 +37,36 @@ export interface CardKeyValues extends KeyValueMemory {
   close(): void;
 }
 
-/** The memory of an NVIDIA card. */
+/**
+ * The memory of an NVIDIA card. What is released is kept for arrays of the same size, the first for the first: so that
+ * they come to lie where they lay, and runs that were recorded there can be repeated.
+ */
 export function cardMemory(card: CudaMemory, type: HalfType): CardKeyValues {
   const width = elementBytes[type];
-  const held = new Map<bigint, CudaArray>();
-  const free = (array: CudaArray) => {
-    if (held.delete(array.buffer.address)) card.free(array);
+  const held = new Set<CudaBuffer>();
+  /** Released ones, in the order in which they were. */
+  let kept: CudaArray<HalfType>[] = [];
+  let [heldBytes, mostHeld, keptBytes] = [0, 0, 0];
+
+  const free = (arrays: readonly CudaArray[]) => {
+    for (const array of arrays) card.free(array);
+  };
+  /** No more is kept than was in use at once. */
+  const shrink = () => {
+    while (keptBytes > mostHeld) {
+      const [oldest] = kept.splice(0, 1);
+      if (!oldest) return;
+      keptBytes -= oldest.byteLength;
+      card.free(oldest);
+    }
+  };
+  const taken = (length: number): CudaArray<HalfType> => {
+    const at = kept.findIndex((array) => array.length === length);
+    if (at < 0) return card.allocate(type, length);
+    const [array] = kept.splice(at, 1);
+    keptBytes -= array!.byteLength;
+    card.clear(array!);
+    return array!;
   };
   const inBytes = ({ array, start, stride }: Pieces) => ({
     array,
@@ -52,14 +76,28 @@ export function cardMemory(card: CudaMemory, type: HalfType): CardKeyValues {
   return {
     type,
     allocate(length) {
-      const array = card.allocate(type, length);
-      if (length > 0) held.set(array.buffer.address, array);
+      const array = taken(length);
+      if (length === 0) return array;
+      held.add(array.buffer);
+      heldBytes += array.byteLength;
+      mostHeld = Math.max(mostHeld, heldBytes);
       return array;
     },
     copy: (from, to, count, length) => card.copy(inBytes(from), inBytes(to), count, width * length),
-    release: (array) => ("type" in array ? free(array) : release(array)),
+    release(array) {
+      if (!("type" in array)) release(array);
+      else if (held.delete(array.buffer)) {
+        heldBytes -= array.byteLength;
+        keptBytes += array.byteLength;
+        kept.push(array);
+        shrink();
+      }
+    },
     close() {
-      for (const array of held.values()) free(array);
+      for (const buffer of held) card.free({ buffer });
+      held.clear();
+      free(kept);
+      kept = [];
     },
   };
 }

@@ -9,7 +9,7 @@ export type KeyValueType = "float32" | "int8" | HalfType;
 export type ProcessorArray = Float32Array | Int8Array | Uint16Array;
 
 /** The numbers of some keys or values. */
-export type KeyValueArray = ProcessorArray | CudaArray;
+export type KeyValueArray = ProcessorArray | CudaArray<HalfType>;
 
 /** Keys (rotated) and values, one array a layer, each [rows, key-value heads, positions, head size]. */
 export interface KeyValues {

@@ -12,14 +12,17 @@ interface Remembered {
   keys: { buffer: WeakRef<object>; offset: number }[];
 }
 
-/** Binds keys and values of so many rows, as what is remembered and what is new, unless they are bound already. */
+/**
+ * Binds keys and values of so many rows, as what is remembered and what is new, unless they are bound already. Returns
+ * whether it did.
+ */
 export function pastBinder(
   bindings: Bindings,
   { num_key_value_heads: heads, head_dim: size }: ModelConfig,
-): (rows: number, past: Past) => void {
+): (rows: number, past: Past) => boolean {
   let remembered: Remembered | undefined;
   return (rows, past) => {
-    if (remembered && isSamePast(remembered, rows, past)) return;
+    if (remembered && isSamePast(remembered, rows, past)) return false;
     const shape = [rows, heads, past.capacity, size];
     const both = (before: string, after: string, data: KeyValueArray) => {
       const tensor = { shape, data: bindable(data) };
@@ -31,6 +34,7 @@ export function pastBinder(
       both(`values${layer}`, `newValues${layer}`, past.values[layer]!);
     });
     remembered = { rows, capacity: past.capacity, keys: past.keys.map(weakly) };
+    return true;
   };
 }
 

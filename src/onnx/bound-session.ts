@@ -27,8 +27,11 @@ export interface Bindings {
   bindInput(name: string, tensor: BoundTensor): void;
   /** Binds an output likewise. An input and an output may be the same memory, where the operator allows it. */
   bindOutput(name: string, tensor: BoundTensor): void;
-  /** Runs the model, blocking this thread. Throws ONNX_RUN_FAILED. */
-  run(): void;
+  /**
+   * Runs the model, blocking this thread. In a session that records, a run with a number is recorded the first time, and
+   * repeated as a whole with that number from then on: with the same shapes and places in memory. Throws ONNX_RUN_FAILED.
+   */
+  run(recording?: number): void;
 }
 
 /** Makes a session of a model's bytes. Throws ONNX_SESSION_FAILED if the runtime refuses the model. */
@@ -39,6 +42,16 @@ export function createBoundSession(
 ): BoundSession {
   const session = runtimeSession(runtime, model, options);
   const all: Pointer[] = [];
+  /** What runs of a recording are asked for with, by its number; −1: none. */
+  const runOptions = new Map<number, Pointer>();
+  const optionsOf = (recording: number) => {
+    const known = runOptions.get(recording);
+    if (known !== undefined) return known;
+    const fresh = made(runtime.CreateRunOptions);
+    runOptions.set(recording, fresh);
+    runtime.AddRunConfigEntry(fresh, "gpu_graph_id", String(recording));
+    return fresh;
+  };
   let closed = false;
   const checkOpen = () => {
     if (closed) throw closedError();
@@ -58,9 +71,9 @@ export function createBoundSession(
       return {
         bindInput: (name, tensor) => bind(runtime.BindInput, name, tensor),
         bindOutput: (name, tensor) => bind(runtime.BindOutput, name, tensor),
-        run() {
+        run(recording = -1) {
           checkOpen();
-          runtime.RunWithBinding(session, null, binding);
+          runtime.RunWithBinding(session, options.records ? optionsOf(recording) : null, binding);
         },
       };
     },
@@ -68,6 +81,7 @@ export function createBoundSession(
       if (closed) return;
       closed = true;
       for (const binding of all) runtime.ReleaseIoBinding(binding);
+      for (const one of runOptions.values()) runtime.ReleaseRunOptions(one);
       runtime.ReleaseSession(session);
     },
   };

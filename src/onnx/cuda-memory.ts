@@ -8,15 +8,18 @@ import { runError } from "./run-error.ts";
 /** Element types that a processor has no arrays of. */
 export type HalfType = "float16" | "bfloat16";
 
-/** Numbers of half precision in the memory of an NVIDIA card, seen as typed arrays see the processor's. */
-export interface CudaArray {
-  readonly type: HalfType;
+/** Element types of arrays on a card. */
+export type CudaType = HalfType | "float32" | "int32" | "int64";
+
+/** Numbers in the memory of an NVIDIA card, seen as typed arrays see the processor's. */
+export interface CudaArray<Type extends CudaType = CudaType> {
+  readonly type: Type;
   /** The memory that it is a part of. */
   readonly buffer: CudaBuffer;
   readonly byteOffset: number;
   readonly byteLength: number;
   readonly length: number;
-  subarray(start: number, end: number): CudaArray;
+  subarray(start: number, end: number): CudaArray<Type>;
 }
 
 /** Memory of a card. */
@@ -36,9 +39,11 @@ export interface CopiedBytes {
 /** Memory of the first NVIDIA card, by CUDA's own library. What fails throws ONNX_RUN_FAILED or ONNX_OUT_OF_MEMORY. */
 export interface CudaMemory {
   /** An array of zeros, to be freed. */
-  allocate(type: HalfType, length: number): CudaArray;
+  allocate<Type extends CudaType>(type: Type, length: number): CudaArray<Type>;
+  /** Makes an array zeros. */
+  clear(array: CudaArray): void;
   /** Frees the memory of an array, with all parts of it. */
-  free(array: CudaArray): void;
+  free(array: Pick<CudaArray, "buffer">): void;
   /** Copies `count` pieces of so many bytes, within the card's memory or between it and the processor's. */
   copy(from: CopiedBytes, to: CopiedBytes, count: number, bytes: number): void;
   /** Waits for what was asked for: the runtime does not. */
@@ -87,6 +92,7 @@ export async function cudaMemory(): Promise<CudaMemory> {
       if (bytes > 0) fill(address, 0, bytes);
       return cudaArray(type, { address }, 0, length);
     },
+    clear: ({ buffer, byteOffset, byteLength }) => fill(buffer.address + BigInt(byteOffset), 0, byteLength),
     free: ({ buffer }) => release(buffer.address),
     copy(from, to, count, bytes) {
       if (count === 0 || bytes === 0) return;
@@ -102,7 +108,12 @@ export async function cudaMemory(): Promise<CudaMemory> {
 }
 
 /** Numbers in memory of a card. */
-export function cudaArray(type: HalfType, buffer: CudaBuffer, byteOffset: number, length: number): CudaArray {
+export function cudaArray<Type extends CudaType>(
+  type: Type,
+  buffer: CudaBuffer,
+  byteOffset: number,
+  length: number,
+): CudaArray<Type> {
   const width = elementBytes[type];
   return {
     type,

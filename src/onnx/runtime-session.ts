@@ -12,6 +12,8 @@ export interface RuntimeSessionOptions {
   threads: number;
   /** Where the model runs; default "cpu". */
   device?: "cpu" | "cuda";
+  /** Whether runs on a card may be recorded, to be asked for as a whole; default false. */
+  records?: boolean;
   /** The folder of the files that `graph.stored` names; they are mapped into memory. */
   weightsFolder?: string;
   /** Whether what the runtime keeps between runs is one memory for all such sessions; default false. */
@@ -34,7 +36,7 @@ const cudaOptions = { device_id: "0", arena_extend_strategy: "kSameAsRequested" 
 export function runtimeSession(
   runtime: RuntimeFunctions,
   model: Uint8Array,
-  { threads, device = "cpu", weightsFolder, sharesMemory = false }: RuntimeSessionOptions,
+  { threads, device = "cpu", records = false, weightsFolder, sharesMemory = false }: RuntimeSessionOptions,
 ): Pointer {
   const settings = made(runtime.CreateSessionOptions);
   try {
@@ -48,7 +50,7 @@ export function runtimeSession(
       const key = "session.model_external_initializers_file_folder_path";
       runtime.AddSessionConfigEntry(settings, key, weightsFolder);
     }
-    if (device === "cuda") appendCuda(runtime, settings);
+    if (device === "cuda") appendCuda(runtime, settings, records);
     if (sharesMemory) runtime.AddSessionConfigEntry(settings, "session.use_env_allocators", "1");
     return made(runtime.CreateSessionFromArray, runtime.environment, model, model.byteLength, settings);
   } catch (cause) {
@@ -59,9 +61,10 @@ export function runtimeSession(
   }
 }
 
-function appendCuda(runtime: RuntimeFunctions, settings: Pointer): void {
+function appendCuda(runtime: RuntimeFunctions, settings: Pointer, records: boolean): void {
   const options = made(runtime.CreateCUDAProviderOptions);
-  const [keys, values] = [Object.keys(cudaOptions), Object.values(cudaOptions)];
+  const wanted = { ...cudaOptions, enable_cuda_graph: records ? "1" : "0" };
+  const [keys, values] = [Object.keys(wanted), Object.values(wanted)];
   runtime.UpdateCUDAProviderOptions(options, keys, values, keys.length);
   runtime.SessionOptionsAppendExecutionProvider_CUDA_V2(settings, options);
   runtime.ReleaseCUDAProviderOptions(options);

@@ -44,7 +44,7 @@ export interface BatchOptions {
 
 /** An empty batch. A run that fails fails its sequences, and only them. */
 export function createBatch({ model, adapter, store, origin }: BatchOptions): Batch {
-  const { capacityStep: step, isSparse: sparse } = model;
+  const { capacityStep: step, rowStep, isSparse: sparse } = model;
   const cache = createDecoderCache(model);
   const reader = createPromptReader(model, adapter, store, origin);
   let active: Sequence[] = [];
@@ -95,14 +95,19 @@ export function createBatch({ model, adapter, store, origin }: BatchOptions): Ba
     });
   };
 
-  const prepare = (): DecodingRun => ({
-    length: 1,
-    tokens: active.map(() => [0]),
-    past: { ...cache.view(0, active.length), capacity: cache.capacity(), lengths: active.map(() => 0) },
-    wanted: wantedBy(active),
-    inverseTemperatures: tempered(active),
-    ...(adapter && { adapter }),
-  });
+  const prepare = (): DecodingRun => {
+    // Rows that are there beside those of sequences: what they remember is nobody's.
+    const rows = Math.min(cache.rows(), rowStep * Math.ceil(active.length / rowStep));
+    const all = Array.from({ length: rows }, (_, row) => active[row]);
+    return {
+      length: 1,
+      tokens: all.map(() => [0]),
+      past: { ...cache.view(0, rows), capacity: cache.capacity(), lengths: all.map(() => 0) },
+      wanted: wantedBy(active),
+      inverseTemperatures: tempered(all),
+      ...(adapter && { adapter }),
+    };
+  };
 
   const decode = async () => {
     sweep();

@@ -40,10 +40,12 @@ export async function processorAsCard(): Promise<ProcessorAsCard> {
     },
     memory: {
       allocate(type, length) {
-        const address: bigint = calloc(length, 2);
+        const address: bigint = calloc(length, 8);
         held.add(address);
         return cudaArray(type, { address }, 0, length);
       },
+      clear: ({ buffer: { address }, byteOffset, byteLength }) =>
+        move(address + BigInt(byteOffset), new Uint8Array(byteLength), byteLength),
       free({ buffer: { address } }) {
         expect(held.delete(address)).toBe(true);
         free(address);

@@ -91,6 +91,8 @@ async function talk(decoder: CachedDecoder, adapter?: ReadonlyMap<string, Tensor
     ),
   );
   said.push(await run([[2], [3], [4]], [10, 10, 10], "choice"));
+  // As many alike as are recorded, and some after them.
+  for (let step = 11; step < 24; step++) said.push(await run([[2], [3], [4]], [step, step, step]));
   return said;
 }
 
