@@ -72,7 +72,7 @@ export function createCudaBlockRunner(
       bindings.bindInput(name, { shape, data: inputs[name].subarray(0, shape[0]! * (shape[1] ?? 1)) });
     input("tokens", rows, length);
     input("positions", rows, length);
-    input("last", rows, 1);
+    input("last", rows);
     input("lastPositions", rows);
     input("inverseTemperatures", rows, 1);
     for (const [name, { width, onCard }] of outputs) {
@@ -101,7 +101,7 @@ export function createCudaBlockRunner(
         numbers.tokens[index * length + at] = row[at] ?? 0;
         numbers.positions[index * length + at] = BigInt(seen + at);
       }
-      numbers.last[index] = BigInt(row.length - 1);
+      numbers.last[index] = BigInt(index * length + row.length - 1);
       numbers.lastPositions[index] = seen + length - 1;
       numbers.inverseTemperatures[index] = inverseTemperatures?.[from + index] ?? 1;
     });

@@ -3,9 +3,9 @@ import { product } from "../onnx/dimensions.ts";
 import { elementTypes } from "../onnx/element-types.ts";
 import { createGraph, type FloatValue, type Graph, type IntValue, type Value } from "../onnx/graph.ts";
 import { groupQueryAttention } from "../onnx/group-query-attention.ts";
-import { gatherRow } from "../onnx/indexing.ts";
+import { gather } from "../onnx/indexing.ts";
 import { rotaryEmbedding } from "../onnx/rotary-embedding.ts";
-import { columns, concat, reshape } from "../onnx/shaping.ts";
+import { columns, reshape } from "../onnx/shaping.ts";
 import { type AdapterShape, type DecodedWeights, decodingModel } from "./cached-decoder-graph.ts";
 import {
   type DecoderModel,
@@ -39,7 +39,7 @@ export function cudaDecoderGraph(
   const model = decodingModel(graph, config, weights, adapter);
   const tokens = graph.input("tokens", "int32", ["batch", "length"]);
   const positions = graph.input("positions", "int64", ["batch", "length"]);
-  const last = graph.input("last", "int64", ["batch", 1]);
+  const last = graph.input("last", "int64", ["batch"]);
   const lastPositions = graph.input("lastPositions", "int32", ["batch"]);
   const total = graph.input("total", "int32", [1]);
   const rows = product(["batch", "length"]);
@@ -63,19 +63,18 @@ export function cudaDecoderGraph(
       ]);
     });
   }
-  const normed = reshape(finalNorm(model, hidden), ["batch", "length", config.hidden_size]);
-  nextTokenOutputs(languageModelHead(model, gatherRow(normed, last)));
+  nextTokenOutputs(languageModelHead(model, gather(finalNorm(model, hidden), last)));
   return graph;
 }
 
 const modules = ["q_proj", "k_proj", "v_proj"];
 
 /** What attention works on, as the operator takes it. */
-type HeadParts = readonly [Value<HalfType>, Value<HalfType>?, Value<HalfType>?];
+type HeadParts = readonly [Value<HalfType>, Value<HalfType>, Value<HalfType>];
 
 /**
- * What attention works on, from normed rows: queries, keys and values [batch, length, heads · head size], or all of them
- * beside each other, rotated in float32 and then rounded.
+ * What attention works on, from normed rows: queries, keys and values [batch, length, heads · head size],
+ * rotated in float32 and then rounded.
  */
 function headParts(model: DecoderModel, positions: IntValue, type: HalfType) {
   const {
@@ -99,9 +98,10 @@ function headParts(model: DecoderModel, positions: IntValue, type: HalfType) {
       queryKeyNorm || model.adapter ? undefined : joinedProjection(model, normed, parent, modules);
     if (together) {
       const turning = (heads + groups) * size;
-      const turned = rounded(rotated(columns(together, 0, turning), layer));
-      const rest = rounded(bySequence(columns(together, turning, turning + groups * size)));
-      return [concat([turned, rest], -1)];
+      const turned = rotated(columns(together, 0, turning), layer);
+      const values = columns(together, turning, turning + groups * size);
+      const queries = columns(turned, 0, heads * size);
+      return [rounded(queries), rounded(columns(turned, heads * size, turning)), rounded(bySequence(values))];
     }
     const [q, k, v] = projections(model, normed, parent, modules);
     const prepared = (x: FloatValue, name: string) => {

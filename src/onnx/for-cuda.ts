@@ -24,12 +24,11 @@ const lowerings: Readonly<Record<string, Lowering>> = {
     const whole = append("Reshape", [x, integers([-1, ...parts], append)]);
     const largest = append("ReduceMax", [whole, axes(2, append)], { keepdims: 0 });
     const part = append("ArgMax", [largest], { axis: 1, keepdims: 1 });
-    const within = append("ArgMax", [append("GatherND", [whole, part], { batch_dims: 1 })], {
-      axis: 1,
-      keepdims: 0,
-    });
+    const places = append("ArgMax", [whole], { axis: 2, keepdims: 0 });
+    // Not GatherND, which reads its numbers from memory of the processor's that a recorded run no longer has.
+    const within = append("GatherElements", [places, part], { axis: 1 });
     const before = append("Mul", [part, integers([parts[1]], append)]);
-    append("Add", [append("Reshape", [before, integers([-1], append)]), within], {}, output);
+    append("Reshape", [append("Add", [before, within]), integers([-1], append)], {}, output);
   },
 };
 
