@@ -1,7 +1,9 @@
 // One device against the CPU, in a process of its own: arguments: device, shape. Prints a line of JSON: the largest
 // difference of the gradients and of a decoding step's logits (over the largest number), and what ran off the device; on
 // CUDA also the same of logits by the decoder of half precision: of prompts, a token after them, and a part of a prompt.
-import { availableParallelism } from "node:os";
+import { mkdtemp, rm } from "node:fs/promises";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
 import { devices } from "../../src/devices/device.ts";
 import { useSwiftShader } from "../../src/devices/swiftshader.ts";
 import { batchFeeds, batchSequences } from "../../src/learning/batch.ts";
@@ -10,6 +12,8 @@ import { gradientName, trainingModel } from "../../src/learning/training-graphs.
 import { cachedDecoderGraph } from "../../src/models/cached-decoder-graph.ts";
 import { createCachedDecoder } from "../../src/models/create-cached-decoder.ts";
 import { decoderFeeds } from "../../src/models/decoder-feeds.ts";
+import { writeSafetensors } from "../../src/models/safetensors.ts";
+import { weightSources } from "../../src/models/weight-sources.ts";
 import { createSession } from "../../src/onnx/create-session.ts";
 import { modelBytes } from "../../src/onnx/model-bytes.ts";
 import { fallbacks, profileRun } from "../../src/onnx/profile-run.ts";
@@ -26,8 +30,12 @@ if (software === "swiftshader") await useSwiftShader();
 
 const config = configs[shape];
 const weights = repeatedWeights(config);
+const written = await mkdtemp(join(tmpdir(), "everturn-compare-"));
+await writeSafetensors(join(written, "model.safetensors"), weights);
+const sources = await weightSources(written);
+const mapped = sources.folder === undefined ? {} : { weightsFolder: sources.folder };
 const threads = availableParallelism();
-const sequences = benchmarkBatch(shape).slice(0, software === undefined ? 4 : 1); // in software each takes seconds
+const sequences = benchmarkBatch(shape, false, [software === undefined ? 2 : 1, 128]); // in software each takes seconds
 
 type Feeds = Record<string, Tensor>;
 
@@ -37,9 +45,9 @@ async function compare(
   feeds: Feeds,
   outputs: string[],
 ) {
-  const processor = await createSession(bytesFor({ device: "cpu" }), { threads });
+  const processor = await createSession(bytesFor({ device: "cpu" }), { threads, ...mapped });
   const expected = await processor.run(feeds, outputs);
-  const actual = await profileRun(bytesFor({ device }), feeds, device);
+  const actual = await profileRun(bytesFor({ device }), feeds, device, mapped.weightsFolder);
   const differences = outputs.map((name) =>
     relativeDifference(actual.floats.get(name)!, expected.floats(name)),
   );
@@ -73,7 +81,7 @@ function decodingStep() {
     Array.from({ length: layers }, (_, layer) =>
       Float32Array.from({ length: rows * heads * capacity * size }, (_, at) => Math.sin(at + layer + seed)),
     );
-  const graph = cachedDecoderGraph(config, { tensors: weights });
+  const graph = cachedDecoderGraph(config, sources);
   const feeds: Feeds = {
     ...decoderFeeds(
       config,
@@ -89,7 +97,7 @@ function decodingStep() {
 
 /** Logits of two prompts, of a token after each, and of two more tokens. */
 async function decoded(target: Target): Promise<Float32Array[]> {
-  const decoder = await createCachedDecoder(config, { tensors: weights }, { threads, target });
+  const decoder = await createCachedDecoder(config, sources, { threads, target });
   const cache = createDecoderCache(decoder);
   cache.arrange([-1, -1], [64, 64]);
   const read = async (tokens: number[][], lengths: number[]) => {
@@ -127,4 +135,5 @@ async function decoders() {
 }
 
 const compared = { train: await trainStep(), decoding: await decodingStep(), ...(await decoders()) };
+await rm(written, { recursive: true });
 console.log(JSON.stringify({ device, shape, ...compared }));

@@ -37,6 +37,9 @@ const plugin: PolicyPlugin = {
     ...modelPolicy.traits(config),
     restrictions: [
       ...["activations", "keyValues"].filter((key) => config[key] === "int8").map((key) => `${key} is int8`),
+      ...["float16", "bfloat16"]
+        .filter((half) => config.precision === half)
+        .map((half) => `precision is ${half}`),
       ...restrictionsOf(Object(config.sampling)),
     ],
     ...(Object(config.sampling).toolCalls === "constrained" ? { constrainedFormat: "hermes" } : {}),

@@ -30,17 +30,21 @@ export interface ProfiledRun {
   readonly floats: ReadonlyMap<string, Float32Array>;
 }
 
-/** Runs a model once on a device, and tells where each of its nodes ran, and what came out. */
+/**
+ * Runs a model once on a device, and tells where each of its nodes ran, and what came out. `weightsFolder` has the files that
+ * its graph names.
+ */
 export async function profileRun(
   model: Uint8Array,
   feeds: Readonly<Record<string, Tensor>>,
   device: Device,
+  weightsFolder?: string,
 ): Promise<ProfiledRun> {
   const { InferenceSession, Tensor: make } = await loadRuntime();
   const folder = await mkdtemp(join(tmpdir(), "everturn-profile-"));
   try {
     const session = await InferenceSession.create(model, {
-      ...runtimeOptions({ device }),
+      ...runtimeOptions({ device, ...(weightsFolder !== undefined && { weightsFolder }) }),
       enableProfiling: true,
       profileFilePrefix: join(folder, "run"),
     });

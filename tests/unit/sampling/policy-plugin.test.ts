@@ -145,6 +145,14 @@ test("activations of 8 bits want a quantized model, and count as a restriction",
   expect(policy.traits?.({ ...whole, activations: "float32" }).restrictions).toEqual([]);
 });
 
+test("half precision counts as a restriction", () => {
+  const config = { model: "/models/one", device: "cuda" };
+  expect(policy.traits?.(config).restrictions).toEqual([]);
+  for (const precision of ["float16", "bfloat16"]) {
+    expect(policy.traits?.({ ...config, precision }).restrictions).toEqual([`precision is ${precision}`]);
+  }
+});
+
 test("keys and values of 8 bits are for float32 on the CPU, and count as a restriction", async () => {
   const config = { model: "/models/one", keyValues: "int8" };
   expect(await policy.check?.(config)).toEqual([]);
