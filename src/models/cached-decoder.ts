@@ -27,13 +27,24 @@ export interface DecoderRun {
   wanted?: readonly NextTokenOutput[];
 }
 
-/** "logits" and "weights" are [rows, vocabulary]; "choice" is each row's likeliest token and its probability. */
-export type NextTokenOutput = "choice" | "logits" | "weights";
+/**
+ * "logits" and "weights" are [rows, vocabulary]; "choice" is each row's likeliest token and its probability; "draw" is what
+ * tokens are drawn by: the decoder's own way where it has one, else the weights.
+ */
+export type NextTokenOutput = "choice" | "logits" | "weights" | "draw";
 
 /** The likeliest token, and its probability. */
 export interface Choice {
   token: number;
   probability: number;
+}
+
+/** A token that was drawn, with its weight, the largest one, and the sum of all. */
+export interface Drawn {
+  token: number;
+  weight: number;
+  largest: number;
+  total: number;
 }
 
 /** What was wanted about the next token of each row. To be read before the next run, which may use its memory. */
@@ -42,6 +53,8 @@ export interface NextTokens {
   logits: Float32Array;
   /** Probabilities at the row's temperature. */
   weights: Float32Array;
+  /** Inverts the cumulative distribution of a row's weights at a number in [0, 1), where that costs less than to have them all. */
+  draw?: (row: number, uniform: number) => Drawn;
 }
 
 /** How much is read in one run. */

@@ -1,5 +1,6 @@
 import { type CudaArray, type CudaMemory, type CudaType, cudaArray } from "../onnx/cuda-memory.ts";
 import { elementBytes } from "../onnx/element-bytes.ts";
+import { runError } from "../onnx/run-error.ts";
 
 /** What blocks are read from, in the processor's memory. */
 export interface BlockNumbers {
@@ -23,22 +24,31 @@ export interface CudaBlockMemory {
   send(): void;
   /** Copies what the first rows were given from the card. */
   fetch(rows: number): void;
+  /** A copy of some numbers of an output of float32, from a place among all of its rows. */
+  part(name: string, start: number, count: number): Float32Array;
   close(): void;
 }
 
-/** An output: so many numbers a row, on the card and where they are copied to. */
+/** An output: so many numbers a row, on the card and, unless it stays there, where they are copied to. */
 export interface CudaOutput {
   readonly width: number;
   readonly onCard: CudaArray;
-  readonly fetched: Float32Array | BigInt64Array;
+  readonly fetched?: Float32Array | BigInt64Array;
 }
 
-/** Memory for runs that give some outputs of a vocabulary. All inputs lie in one piece, as each copy takes time of its own. */
+/** An output that is asked for. */
+export interface WantedOutput {
+  /** Numbers a row. */
+  readonly width: number;
+  /** Whether all of them come to the processor. */
+  readonly isFetched: boolean;
+}
+
+/** Memory for runs that give some outputs. All inputs lie in one piece, as each copy takes time of its own. */
 export function createCudaBlockMemory(
   card: CudaMemory,
   [rows, tokens]: readonly [rows: number, tokens: number],
-  names: Iterable<string>,
-  vocabulary: number,
+  wanted: ReadonlyMap<string, WantedOutput>,
 ): CudaBlockMemory {
   const counts: Record<keyof BlockNumbers, readonly [type: CudaType, count: number]> = {
     positions: ["int64", tokens],
@@ -59,7 +69,7 @@ export function createCudaBlockMemory(
   const onCard = (name: keyof BlockNumbers) =>
     cudaArray(counts[name][0], whole.buffer, starts[name], counts[name][1]);
   const { buffer } = packed;
-  const outputs = new Map(Array.from(names, (name) => [name, outputOf(card, name, rows, vocabulary)]));
+  const outputs = new Map(Array.from(wanted, ([name, output]) => [name, outputOf(card, name, rows, output)]));
   const all = { start: 0, stride: bytes };
   return {
     rows,
@@ -80,12 +90,26 @@ export function createCudaBlockMemory(
     },
     outputs,
     send: () => card.copy({ array: packed, ...all }, { array: whole, ...all }, 1, bytes),
-    fetch(wanted) {
+    fetch(count) {
       for (const { width, onCard: from, fetched: to } of outputs.values()) {
-        const size = width * wanted * to.BYTES_PER_ELEMENT;
+        if (!to) continue;
+        const size = width * count * to.BYTES_PER_ELEMENT;
         const part = { start: 0, stride: size };
         card.copy({ array: from, ...part }, { array: to, ...part }, 1, size);
       }
+    },
+    part(name, start, count) {
+      const found = new Float32Array(count);
+      const { BYTES_PER_ELEMENT: width, byteLength: stride } = found;
+      const from = outputs.get(name);
+      if (!from) throw runError(`there is no output ${name}`);
+      card.copy(
+        { array: from.onCard, start: width * start, stride },
+        { array: found, start: 0, stride },
+        1,
+        stride,
+      );
+      return found;
     },
     close() {
       card.free(whole);
@@ -94,10 +118,15 @@ export function createCudaBlockMemory(
   };
 }
 
-function outputOf(card: CudaMemory, name: string, rows: number, vocabulary: number): CudaOutput {
-  if (name === "likeliest")
-    return { width: 1, onCard: card.allocate("int64", rows), fetched: new BigInt64Array(rows) };
-  const width = name === "certainties" ? 1 : vocabulary;
+function outputOf(
+  card: CudaMemory,
+  name: string,
+  rows: number,
+  { width, isFetched }: WantedOutput,
+): CudaOutput {
   const count = width * rows;
-  return { width, onCard: card.allocate("float32", count), fetched: new Float32Array(count) };
+  if (name === "likeliest")
+    return { width, onCard: card.allocate("int64", count), fetched: new BigInt64Array(count) };
+  const onCard = card.allocate("float32", count);
+  return { width, onCard, ...(isFetched && { fetched: new Float32Array(count) }) };
 }

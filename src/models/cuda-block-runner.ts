@@ -1,19 +1,32 @@
 import type { Bindings } from "../onnx/bound-session.ts";
 import type { CudaMemory } from "../onnx/cuda-memory.ts";
 import { type Block, rowOf } from "./block-runner.ts";
-import type { DecoderRun, NextTokenOutput, NextTokens } from "./cached-decoder.ts";
+import type { DecoderRun, Drawn, NextTokenOutput, NextTokens } from "./cached-decoder.ts";
 import type { CudaAdapter } from "./cuda-adapters.ts";
-import { type CudaBlockMemory, createCudaBlockMemory } from "./cuda-block-memory.ts";
+import { type CudaBlockMemory, createCudaBlockMemory, type WantedOutput } from "./cuda-block-memory.ts";
 import type { CudaRecordings } from "./cuda-recordings.ts";
 import type { ModelConfig } from "./model-config.ts";
+import { vocabularyParts } from "./next-token.ts";
 import { pastBinder } from "./past-binder.ts";
 
-/** What the graph gives of each row, for what is wanted. */
-const outputsFor = {
-  choice: ["likeliest", "certainties"],
-  logits: ["logits"],
-  weights: ["weights"],
-} as const;
+/** What the graph gives of each row, for what is wanted: how many numbers, and whether all are fetched. */
+function outputsFor(wanted: readonly NextTokenOutput[], vocabulary: number): Map<string, WantedOutput> {
+  const outputs = new Map<string, WantedOutput>();
+  const add = (name: string, width: number, isFetched = true) =>
+    outputs.set(name, { width, isFetched: isFetched || outputs.get(name)?.isFetched === true });
+  for (const output of wanted) {
+    if (output === "logits" || output === "weights") add(output, vocabulary);
+    else if (output === "choice") {
+      add("likeliest", 1);
+      add("certainties", 1);
+    } else {
+      add("weights", vocabulary, false);
+      add("peaks", 1);
+      add("sums", vocabularyParts(vocabulary).count);
+    }
+  }
+  return outputs;
+}
 
 /** A block with what it takes on a card. */
 export interface CudaBlock extends Omit<Block, "adapter"> {
@@ -44,7 +57,7 @@ export function createCudaBlockRunner(
 ): CudaBlockRunner {
   const { vocab_size: vocabulary } = config;
   const bindPast = pastBinder(bindings, config);
-  const names = new Set(wanted.flatMap((output) => outputsFor[output]));
+  const outputs = outputsFor(wanted, vocabulary);
   const total = new Int32Array(1);
   bindings.bindInput("total", { shape: [1], data: total });
   let memory: CudaBlockMemory | undefined;
@@ -59,7 +72,7 @@ export function createCudaBlockRunner(
     if (memory && rows <= memory.rows && tokens <= memory.tokens) return memory;
     const sizes = [Math.max(rows, memory?.rows ?? 0), Math.max(tokens, memory?.tokens ?? 0)] as const;
     memory?.close();
-    memory = createCudaBlockMemory(card, sizes, names, vocabulary);
+    memory = createCudaBlockMemory(card, sizes, outputs);
     generation++;
     return memory;
   };
@@ -126,7 +139,7 @@ export function createCudaBlockRunner(
         for (const row of block.tokens.keys()) runPart(row, { ...block, ...rowOf(block, row) }, room);
       else runPart(0, block, room);
       room.fetch(rows);
-      return nextTokens(room);
+      return nextTokens(room, vocabulary);
     },
     close: () => memory?.close(),
   };
@@ -136,17 +149,46 @@ function placeOf(array: CudaBlock["past"]["keys"][number]): bigint {
   return "type" in array ? array.buffer.address + BigInt(array.byteOffset) : 0n;
 }
 
-function nextTokens({ outputs }: CudaBlockMemory): NextTokens {
+function nextTokens(room: CudaBlockMemory, vocabulary: number): NextTokens {
+  const { outputs } = room;
   const floats = (name: string) => {
     const data = outputs.get(name)?.fetched;
     return data instanceof Float32Array ? data : new Float32Array(0);
   };
+  const parts = vocabularyParts(vocabulary);
+  const draw = (row: number, uniform: number): Drawn => {
+    const sums = floats("sums").subarray(row * parts.count, (row + 1) * parts.count);
+    const total = sums.reduce((sum, part) => sum + part, 0);
+    const { at, before } = reachedAt(sums, 0, uniform * total);
+    const start = at * parts.length;
+    const weights = room.part(
+      "weights",
+      row * vocabulary + start,
+      Math.min(parts.length, vocabulary - start),
+    );
+    const within = reachedAt(weights, before, uniform * total).at;
+    return { token: start + within, weight: weights[within]!, largest: floats("peaks")[row]!, total };
+  };
   return {
     choice: (row) => ({
-      token: Number(outputs.get("likeliest")?.fetched[row]),
+      token: Number(outputs.get("likeliest")?.fetched?.[row]),
       probability: floats("certainties")[row]!,
     }),
     logits: floats("logits"),
     weights: floats("weights"),
+    ...(outputs.has("sums") && { draw }),
   };
+}
+
+/** Where the sum of numbers, added to what comes before them, goes beyond a target; the last that is not zero if it never does. */
+function reachedAt(numbers: Float32Array, before: number, target: number): { at: number; before: number } {
+  let reached = before;
+  let found = { at: 0, before };
+  for (let at = 0; at < numbers.length; at++) {
+    if (numbers[at] === 0) continue;
+    found = { at, before: reached };
+    reached += numbers[at]!;
+    if (reached > target) break;
+  }
+  return found;
 }

@@ -19,13 +19,13 @@ import {
 import { decoderLayer } from "./decoder-layer.ts";
 import { families } from "./families.ts";
 import { type ModelConfig, scoreScale, windowOf } from "./model-config.ts";
-import { nextTokenOutputs } from "./next-token.ts";
+import { cardNextTokenOutputs } from "./next-token.ts";
 
 /**
  * The decoding graph for an NVIDIA card, with keys and values of half precision that stay in its memory. Inputs are
- * those of `inPlaceDecoderGraph`, but for positions [batch, length] of the new tokens, as they are rotated in float32
- * before they are rounded; and inverseTemperatures of `nextTokenOutputs`, whose outputs it has beside newKeys and
- * newValues of each layer.
+ * those of `inPlaceDecoderGraph`, but for last, the number of each row's last token among all [batch]; for positions
+ * [batch, length] of the new tokens, as they are rotated in float32 before they are rounded; and for inverseTemperatures of
+ * `cardNextTokenOutputs`, whose outputs it has beside newKeys and newValues of each layer.
  */
 export function cudaDecoderGraph(
   config: ModelConfig,
@@ -63,7 +63,7 @@ export function cudaDecoderGraph(
       ]);
     });
   }
-  nextTokenOutputs(languageModelHead(model, gather(finalNorm(model, hidden), last)));
+  cardNextTokenOutputs(languageModelHead(model, gather(finalNorm(model, hidden), last)), config.vocab_size);
   return graph;
 }
 

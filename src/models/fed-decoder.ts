@@ -9,6 +9,14 @@ import type { ModelConfig } from "./model-config.ts";
 import { readLimits } from "./read-length.ts";
 import type { WeightSources } from "./weight-sources.ts";
 
+/** What the graph gives of each row, for what is wanted. */
+const outputsFor = {
+  choice: ["likeliest", "certainties"],
+  logits: ["logits"],
+  weights: ["weights"],
+  draw: ["weights"],
+} as const;
+
 /** A decoder for any device and precision: keys and values are fed at each run, and those of new tokens fetched. */
 export async function createFedDecoder(
   config: ModelConfig,
@@ -45,9 +53,7 @@ export async function createFedDecoder(
         data: inverseTemperatures ?? new Float32Array(rows).fill(1),
       };
       for (const [name, tensor] of matrices ?? []) feeds[name] = tensor;
-      const names = wanted.flatMap((output) =>
-        output === "choice" ? ["likeliest", "certainties"] : [output],
-      );
+      const names = [...new Set(wanted.flatMap((output) => outputsFor[output]))];
       const outputs = await session.run(feeds, [...cacheNames, ...names]);
       const fresh = {
         keys: layers.map((layer) => outputs.floats(`keys${layer}`)),
@@ -57,7 +63,7 @@ export async function createFedDecoder(
         const from = { ...fresh, capacity: length, row, at: 0 };
         copyPositions(shape, keyValues, from, { ...past, row, at: past.lengths[row]! }, count);
       });
-      const floats = (name: string) => (names.includes(name) ? outputs.floats(name) : empty);
+      const floats = (name: "logits" | "weights") => (names.includes(name) ? outputs.floats(name) : empty);
       return {
         choice: (row) => ({
           token: Number(outputs.tensor("likeliest").data[row]),

@@ -29,5 +29,6 @@ export function nextTokenOf(output: NextTokens, vocabulary: number, row: number)
     // Seldom are both wanted, and often none.
     weights: () => cut(output.weights),
     logits: () => cut(output.logits),
+    ...(output.draw && { draw: (uniform) => output.draw!(row, uniform) }),
   };
 }

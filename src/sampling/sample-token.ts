@@ -1,5 +1,5 @@
 import { EverturnError } from "../errors/everturn-error.ts";
-import type { Choice, NextTokenOutput } from "../models/cached-decoder.ts";
+import type { Choice, Drawn, NextTokenOutput } from "../models/cached-decoder.ts";
 import { indexOfLargest } from "../models/index-of-largest.ts";
 import { keepLikeliest, keepsAll, type LikeliestOptions } from "./keep-likeliest.ts";
 import { type Restrictions, restrictedLogits, restrictedWeights } from "./restrictions.ts";
@@ -20,6 +20,8 @@ export interface NextToken {
   weights(): Float32Array;
   /** For drawing under restrictions. */
   logits(): Float32Array;
+  /** Draws freely by the weights, where that costs less than to have them. */
+  draw?: (uniform: number) => Drawn;
 }
 
 /** A token, with log-probabilities in nats. */
@@ -36,7 +38,8 @@ export interface DrawnToken {
 /** What must be fetched of the model to draw so. */
 export function wantedOutputs(sampling: TokenSampling, restricted: boolean): NextTokenOutput[] {
   if (restricted) return sampling.temperature === 0 ? ["choice", "logits"] : ["choice", "logits", "weights"];
-  return sampling.temperature === 0 ? ["choice"] : ["choice", "weights"];
+  if (sampling.temperature === 0) return ["choice"];
+  return ["choice", keepsAll(sampling) ? "draw" : "weights"];
 }
 
 /**
@@ -57,10 +60,17 @@ export function sampleToken(
     const logprob = Math.log(probability);
     return checked({ token: likeliest, logprob, temperedLogprob: logprob, samplingLogprob: 0 });
   }
+  const logprobOf = (weight: number, largest: number) =>
+    temperature * Math.log(weight / largest) + Math.log(probability);
+  if (next.draw && keepsAll(sampling)) {
+    const { token, weight, largest, total } = next.draw(uniform());
+    const [logprob, samplingLogprob] = [logprobOf(weight, largest), Math.log(weight / total)];
+    const temperedLogprob = temperature === 1 ? logprob : samplingLogprob;
+    return checked({ token, logprob, temperedLogprob, samplingLogprob });
+  }
   const weights = next.weights();
   const drawn = draw(weights, sampling, uniform());
-  const centered = temperature * Math.log(weights[drawn.token]! / weights[likeliest]!);
-  const logprob = centered + Math.log(probability);
+  const logprob = logprobOf(weights[drawn.token]!, weights[likeliest]!);
   if (temperature === 1) return checked({ ...drawn, logprob, temperedLogprob: logprob });
   const temperedLogprob = keepsAll(sampling)
     ? drawn.samplingLogprob

@@ -74,11 +74,12 @@ async function scored(decoder: CachedDecoder, prompt: readonly number[], tokens:
   let next = [...prompt];
   let seen = 0;
   for (const token of tokens) {
-    const { logits } = await decoder.run({
+    const given = await decoder.run({
       tokens: [next],
       past: { ...view(), lengths: [seen] },
       wanted: ["logits"],
     });
+    const logits = given.logits.subarray(0, config.vocab_size);
     const most = Math.max(...logits);
     const total = logits.reduce((sum, value) => sum + Math.exp(value - most), 0);
     logprobs.push(logits[token]! - most - Math.log(total));
@@ -101,6 +102,10 @@ test("sequences that come and go on a card are sampled as each would be alone, b
   await decoder.close();
   expect(card.held()).toBe(0);
   const exact = await createCachedDecoder(config, { tensors }, { threads: 1 });
+  // Drawn by the same numbers, of which few fall where rounding decides.
+  const alone = await sampled(exact);
+  const same = samples.filter(({ tokens }, number) => tokens.join() === alone[number]!.tokens.join());
+  expect(same.length).toBeGreaterThan(samples.length - 3);
   let largest = 0;
   for (const [number, { tokens, logprobs }] of samples.entries()) {
     expect(tokens).toHaveLength(5 + 4 * ((7 * number) % 11));
