@@ -72,6 +72,7 @@ export function createCudaBlockRunner(
     if (memory && rows <= memory.rows && tokens <= memory.tokens) return memory;
     const sizes = [Math.max(rows, memory?.rows ?? 0), Math.max(tokens, memory?.tokens ?? 0)] as const;
     memory?.close();
+    memory = undefined;
     memory = createCudaBlockMemory(card, sizes, outputs);
     generation++;
     return memory;

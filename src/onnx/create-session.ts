@@ -24,5 +24,10 @@ export async function createSession(model: Uint8Array, options: SessionOptions =
 /** onnxruntime-node can't leave outputs on an NVIDIA card; the runtime's C API can. */
 async function openCuda(model: Uint8Array, options: SessionOptions): Promise<Session> {
   const runtime = await runtimeFunctions();
-  return runtime ? createCudaSession(runtime, model, options) : createNodeSession(model, options);
+  if (runtime) return createCudaSession(runtime, model, options);
+  const obstacle = {
+    reason: "ONNX Runtime's C API can't be called",
+    hint: "Install koffi with its prebuilt package.",
+  };
+  throw new EverturnError("DEVICE_UNAVAILABLE", { device: "cuda", ...obstacle });
 }
