@@ -23,7 +23,7 @@ const apart = [
 const longest = [
   ...["packaging/packages", "integration/chaos", "integration/outage"],
   ...["integration/long-trajectory", "integration/run", "integration/failure-policy"],
-  ...["unit/devices/webgpu-training", "integration/telemetry", "integration/continue-as-new"],
+  ...["unit/devices/webgpu-models", "integration/telemetry", "integration/continue-as-new"],
   ...["integration/two-tool-workers", "unit/devices/gpu-benchmark", "integration/orders"],
   ...["integration/upgrade", "integration/trajectory", "integration/busy-holder"],
   ...["integration/shapes", "integration/study", "unit/docs/snippets"],
