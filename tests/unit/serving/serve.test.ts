@@ -101,6 +101,7 @@ test("a client that asks again because it heard nothing is answered, and nothing
   await vi.waitFor(() => expect(existsSync(count)).toBe(true), 60_000);
   hangUp.abort();
   await expect(lost).rejects.toThrow();
+  await fetch(`${url}/other`); // what answers this has noticed that the first is gone
   const again = post(asked);
   writeFileSync(until, "");
   expect((await again).observations).toEqual([inTags("1")]);
