@@ -7,6 +7,7 @@ import { createCudaDecoder } from "./cuda-decoder.ts";
 import { createFedDecoder } from "./fed-decoder.ts";
 import { createInPlaceDecoder } from "./in-place-decoder.ts";
 import { joinWeights } from "./join-weights.ts";
+import { keyValueTypeOf } from "./key-values.ts";
 import type { ModelConfig } from "./model-config.ts";
 import { checkModelWeights } from "./model-weights.ts";
 import type { Tensor } from "./safetensors.ts";
@@ -35,10 +36,13 @@ export async function createCachedDecoder(
     throw new EverturnError("KEY_VALUES_NOT_ROUNDED", { reason });
   }
   if (runtime) return createInPlaceDecoder(runtime, config, prepared, options);
-  const card = device === "cuda" && precision !== "float32" ? await runtimeFunctions() : undefined;
-  if (!card || precision === "float32") return createFedDecoder(config, prepared, options);
+  const kept = keyValueTypeOf(config, options.target);
+  if (kept === "float32" || kept === "int8") return createFedDecoder(config, prepared, options);
   const memory = await cudaMemory();
-  return createCudaDecoder(card, config, prepared, { ...options, precision }, memory).catch(async (error) => {
+  const card = await runtimeFunctions();
+  if (!card) return createFedDecoder(config, prepared, options);
+  const halves = { ...options, precision: kept };
+  return createCudaDecoder(card, config, prepared, halves, memory).catch(async (error) => {
     throw await deviceError(device, error);
   });
 }

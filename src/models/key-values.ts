@@ -1,5 +1,6 @@
 import type { CudaArray, HalfType } from "../onnx/cuda-memory.ts";
 import { elementBytes } from "../onnx/element-bytes.ts";
+import type { Target } from "../onnx/target.ts";
 import type { ModelConfig } from "./model-config.ts";
 
 /** What keys and values are kept as. int8: rounded, each channel of a head by a scale of its own. Half precision: on cards. */
@@ -29,4 +30,17 @@ export function bytesOfPosition(
   type: KeyValueType = "float32",
 ): number {
   return 2 * layers * heads * size * elementBytes[type];
+}
+
+/** Of heads of these sizes alone does CUDA's operator keep keys and values in place. */
+const cudaHeadStep = 8;
+
+/** What a decoder for a target keeps keys and values as; `isRounded` asks for int8. */
+export function keyValueTypeOf(
+  { head_dim: size }: Pick<ModelConfig, "head_dim">,
+  { device, precision = "float32" }: Target = {},
+  isRounded = false,
+): KeyValueType {
+  if (device === "cuda" && size % cudaHeadStep === 0) return precision;
+  return isRounded ? "int8" : "float32";
 }

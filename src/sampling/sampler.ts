@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
-import type { KeyValueType } from "../models/key-values.ts";
+import { keyValueTypeOf } from "../models/key-values.ts";
 import { contextLength, type ModelConfig } from "../models/model-config.ts";
 import { quantizedBytes } from "../models/weight-sources.ts";
 import { cudaMemory } from "../onnx/cuda-memory.ts";
@@ -129,7 +129,7 @@ export function createSampler(options: SamplerOptions): Sampler {
     const { isServed, base: adapted } = await decoders.lookUp(folder);
     const plan = planMemory(config, slots, {
       keyValueBytes: most,
-      keyValues: keyValueType(options),
+      keyValues: keyValueTypeOf(config, target, roundedBy !== undefined),
       weightBytes: await quantizedBytes(adapted ?? folder),
     });
     if (mostDecoders === 0) {
@@ -311,11 +311,4 @@ function checkTokens(tokens: readonly number[], vocabulary: number): void {
   if (wrong === undefined) return;
   const reason = `holds the id ${wrong}, but the vocabulary ends at ${vocabulary - 1}`;
   throw new EverturnError("TOKENS_INVALID", { reason });
-}
-
-/** What keys and values of a sampler are kept as: in the precision of a decoder on an NVIDIA card, else as they are asked for. */
-function keyValueType({ target = {}, roundedBy }: SamplerOptions): KeyValueType {
-  const { device, precision = "float32" } = target;
-  if (device === "cuda") return precision;
-  return roundedBy ? "int8" : "float32";
 }

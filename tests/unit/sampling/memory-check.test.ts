@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { bytesOfPosition } from "../../../src/models/key-values.ts";
+import { bytesOfPosition, keyValueTypeOf } from "../../../src/models/key-values.ts";
 import { modelConfig } from "../../../src/models/model-config.ts";
 import { checkMemory, fittingShare, planMemory } from "../../../src/sampling/memory-check.ts";
 
@@ -35,4 +35,13 @@ test("keys and values make do with less than their limit, down to a quarter", ()
   expect(fittingShare(plan, 5 * 2 ** 20)).toBe(0.5);
   expect(fittingShare(plan, 4 * 2 ** 20)).toBe(0.25);
   expect(() => fittingShare(plan, 4 * 2 ** 20 - 1)).toThrow("1 MiB of keys and values");
+});
+
+test("keys and values are kept in a card's half precision, where its operator takes the heads", () => {
+  const cuda = { device: "cuda", precision: "bfloat16" } as const;
+  expect(keyValueTypeOf({ head_dim: 64 }, cuda)).toBe("bfloat16");
+  expect(keyValueTypeOf({ head_dim: 20 }, cuda)).toBe("float32");
+  expect(keyValueTypeOf({ head_dim: 64 }, { device: "cuda" })).toBe("float32");
+  expect(keyValueTypeOf({ head_dim: 64 }, { device: "webgpu", precision: "float16" })).toBe("float32");
+  expect(keyValueTypeOf({ head_dim: 64 }, {}, true)).toBe("int8");
 });
