@@ -1,23 +1,16 @@
 import type { HalfType } from "../onnx/cuda-memory.ts";
 import { product } from "../onnx/dimensions.ts";
 import { elementTypes } from "../onnx/element-types.ts";
+import { toFloat } from "../onnx/elementwise.ts";
 import { createGraph, type FloatValue, type Graph, type IntValue, type Value } from "../onnx/graph.ts";
 import { groupQueryAttention } from "../onnx/group-query-attention.ts";
 import { gather } from "../onnx/indexing.ts";
 import { rotaryEmbedding } from "../onnx/rotary-embedding.ts";
 import { columns, reshape } from "../onnx/shaping.ts";
+import { attentionRows } from "./attention-rows.ts";
 import { type AdapterShape, type DecodedWeights, decodingModel } from "./cached-decoder-graph.ts";
-import {
-  type DecoderModel,
-  embedTokens,
-  finalNorm,
-  joinedProjection,
-  languageModelHead,
-  norm,
-  projections,
-} from "./decoder-blocks.ts";
+import { type DecoderModel, embedTokens, finalNorm, languageModelHead } from "./decoder-blocks.ts";
 import { decoderLayer } from "./decoder-layer.ts";
-import { families } from "./families.ts";
 import { type ModelConfig, scoreScale, windowOf } from "./model-config.ts";
 import { cardNextTokenOutputs } from "./next-token.ts";
 
@@ -56,18 +49,12 @@ export function cudaDecoderGraph(
       const { attended, ...fresh } = groupQueryAttention(parts(layer, normed), { ...options, window });
       graph.output(`newKeys${layer}`, fresh.keys);
       graph.output(`newValues${layer}`, fresh.values);
-      const exact = { dtype: "float32", shape: attended.shape } as const;
-      return reshape(graph.emit("Cast", [attended], exact, { to: elementTypes.float32 }), [
-        rows,
-        heads * size,
-      ]);
+      return reshape(toFloat(attended), [rows, heads * size]);
     });
   }
   cardNextTokenOutputs(languageModelHead(model, gather(finalNorm(model, hidden), last)), config.vocab_size);
   return graph;
 }
-
-const modules = ["q_proj", "k_proj", "v_proj"];
 
 /** What attention works on, as the operator takes it. */
 type HeadParts = readonly [Value<HalfType>, Value<HalfType>, Value<HalfType>];
@@ -77,40 +64,21 @@ type HeadParts = readonly [Value<HalfType>, Value<HalfType>, Value<HalfType>];
  * rotated in float32 and then rounded.
  */
 function headParts(model: DecoderModel, positions: IntValue, type: HalfType) {
-  const {
-    num_attention_heads: heads,
-    num_key_value_heads: groups,
-    head_dim: size,
-    model_type,
-  } = model.config;
-  const { queryKeyNorm } = families[model_type];
-  const bySequence = (x: FloatValue) => reshape(x, ["batch", "length", x.shape.at(-1)!]);
+  const { num_attention_heads: heads, num_key_value_heads: groups, head_dim: size } = model.config;
+  const [queryWidth, width] = [heads * size, groups * size];
   const rounded = (x: FloatValue) =>
     x.graph.emit("Cast", [x], { dtype: type, shape: x.shape }, { to: elementTypes[type] });
-  const rotated = (x: FloatValue, layer: number) => {
-    const tables = model.tables(layer);
-    return tables ? rotaryEmbedding(bySequence(x), positions, tables, size) : bySequence(x);
-  };
 
   return (layer: number, normed: FloatValue): HeadParts => {
-    const parent = `model.layers.${layer}.self_attn`;
-    const together =
-      queryKeyNorm || model.adapter ? undefined : joinedProjection(model, normed, parent, modules);
-    if (together) {
-      const turning = (heads + groups) * size;
-      const turned = rotated(columns(together, 0, turning), layer);
-      const values = columns(together, turning, turning + groups * size);
-      const queries = columns(turned, 0, heads * size);
-      return [rounded(queries), rounded(columns(turned, heads * size, turning)), rounded(bySequence(values))];
-    }
-    const [q, k, v] = projections(model, normed, parent, modules);
-    const prepared = (x: FloatValue, name: string) => {
-      if (!queryKeyNorm) return rounded(rotated(x, layer));
-      const width = Number(x.shape.at(-1));
-      const apart = reshape(x, ["batch", "length", width / size, size]);
-      const normedHeads = norm(model, apart, `${parent}.${name}`);
-      return rounded(rotated(reshape(normedHeads, ["batch", "length", width]), layer));
-    };
-    return [prepared(q!, "q_norm"), prepared(k!, "k_norm"), rounded(bySequence(v!))];
+    const tables = model.tables(layer);
+    const rotated = (x: FloatValue) => (tables ? rotaryEmbedding(x, positions, tables, size) : x);
+    const [first, k, v] = attentionRows(model, layer, normed);
+    if (k && v) return [rounded(rotated(first)), rounded(rotated(k)), rounded(v)];
+    // All beside each other: what is rotated is so at once.
+    const turned = rotated(columns(first, 0, queryWidth + width));
+    const queries = columns(turned, 0, queryWidth);
+    const keys = columns(turned, queryWidth, queryWidth + width);
+    const values = columns(first, queryWidth + width, queryWidth + 2 * width);
+    return [rounded(queries), rounded(keys), rounded(values)];
   };
 }

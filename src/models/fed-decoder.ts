@@ -32,9 +32,9 @@ export async function createFedDecoder(
     ...(folder !== undefined && { weightsFolder: folder }),
   });
   const inputs = new Set(graph.inputs.map(({ name }) => name));
-  const shape = { heads: config.num_key_value_heads, headSize: config.head_dim };
   const empty = new Float32Array(0);
   const keyValues = processorMemory("float32");
+  const copied = { heads: config.num_key_value_heads, headSize: config.head_dim, keyValues };
 
   return {
     config,
@@ -61,7 +61,7 @@ export async function createFedDecoder(
       };
       tokens.forEach(({ length: count }, row) => {
         const from = { ...fresh, capacity: length, row, at: 0 };
-        copyPositions(shape, keyValues, from, { ...past, row, at: past.lengths[row]! }, count);
+        copyPositions(copied, from, { ...past, row, at: past.lengths[row]! }, count);
       });
       const floats = (name: "logits" | "weights") => (names.includes(name) ? outputs.floats(name) : empty);
       return {

@@ -1,20 +1,12 @@
 import { product } from "../onnx/dimensions.ts";
-import { createGraph, type FloatValue, type Graph } from "../onnx/graph.ts";
+import { createGraph, type Graph } from "../onnx/graph.ts";
 import { groupQueryAttention, scoreFactor } from "../onnx/group-query-attention.ts";
 import { gatherRow } from "../onnx/indexing.ts";
 import { reshape } from "../onnx/shaping.ts";
+import { attentionRows } from "./attention-rows.ts";
 import { type AdapterShape, type DecodedWeights, decodingModel } from "./cached-decoder-graph.ts";
-import {
-  type DecoderModel,
-  embedTokens,
-  finalNorm,
-  joinedProjection,
-  languageModelHead,
-  norm,
-  projections,
-} from "./decoder-blocks.ts";
+import { embedTokens, finalNorm, languageModelHead } from "./decoder-blocks.ts";
 import { decoderLayer } from "./decoder-layer.ts";
-import { families } from "./families.ts";
 import type { KeyValueType } from "./key-values.ts";
 import { type ModelConfig, rotatedSize, scoreScale, windowOf } from "./model-config.ts";
 import { boundNextTokenOutputs } from "./next-token.ts";
@@ -68,28 +60,4 @@ export function inPlaceDecoderGraph(
   const normed = reshape(finalNorm(model, hidden), ["batch", "length", config.hidden_size]);
   boundNextTokenOutputs(languageModelHead(model, gatherRow(normed, last)));
   return graph;
-}
-
-/** Queries, keys and values [batch, length, …] of normed rows, not rotated yet; beside each other if they can be. */
-function attentionRows(
-  model: DecoderModel,
-  layer: number,
-  normed: FloatValue,
-): [FloatValue, FloatValue?, FloatValue?] {
-  const { head_dim: size, model_type } = model.config;
-  const { queryKeyNorm } = families[model_type];
-  const parent = `model.layers.${layer}.self_attn`;
-  const modules = ["q_proj", "k_proj", "v_proj"];
-  const bySequence = (x: FloatValue) => reshape(x, ["batch", "length", x.shape.at(-1)!]);
-  const together =
-    queryKeyNorm || model.adapter ? undefined : joinedProjection(model, normed, parent, modules);
-  if (together) return [bySequence(together)];
-  const [q, k, v] = projections(model, normed, parent, modules);
-  if (!queryKeyNorm) return [bySequence(q!), bySequence(k!), bySequence(v!)];
-  const normedHeads = (x: FloatValue, name: string) => {
-    const heads = Number(x.shape.at(-1)) / size;
-    const apart = reshape(x, ["batch", "length", heads, size]);
-    return reshape(norm(model, apart, `${parent}.${name}`), ["batch", "length", heads * size]);
-  };
-  return [normedHeads(q!, "q_norm"), normedHeads(k!, "k_norm"), bySequence(v!)];
 }

@@ -48,9 +48,6 @@ export function cardMemory(card: CudaMemory, type: HalfType): CardKeyValues {
   let kept: CudaArray<HalfType>[] = [];
   let [heldBytes, mostHeld, keptBytes] = [0, 0, 0];
 
-  const free = (arrays: readonly CudaArray[]) => {
-    for (const array of arrays) card.free(array);
-  };
   /** No more is kept than was in use at once. */
   const shrink = () => {
     while (keptBytes > mostHeld) {
@@ -96,7 +93,7 @@ export function cardMemory(card: CudaMemory, type: HalfType): CardKeyValues {
     close() {
       for (const buffer of held) card.free({ buffer });
       held.clear();
-      free(kept);
+      for (const array of kept) card.free(array);
       kept = [];
     },
   };

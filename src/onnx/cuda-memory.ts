@@ -55,10 +55,17 @@ export interface CudaMemory {
 /** cudaMemcpyDefault: addresses say which memory they are of. */
 const eitherWay = 4;
 
+let opened: Promise<CudaMemory> | undefined;
+
 /** The card's memory. Throws DEVICE_UNAVAILABLE if a library of CUDA's is missing. */
 export async function cudaMemory(): Promise<CudaMemory> {
   const missing = openDevice("cuda");
   if (missing) throw new EverturnError("DEVICE_UNAVAILABLE", { device: "cuda", ...missing });
+  opened ??= open();
+  return opened;
+}
+
+async function open(): Promise<CudaMemory> {
   const { koffi } = await foreignCalls();
   const runtime = cudaLibraries.find(({ file }) => file.startsWith("libcudart"))!;
   const library = koffi.load(libraryPath(runtime));

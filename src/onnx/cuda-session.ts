@@ -1,5 +1,8 @@
 import { checkFeeds } from "./check-feeds.ts";
+import { elementCount } from "./element-count.ts";
 import { elementTypes } from "./element-types.ts";
+import { floatsOf } from "./floats-of.ts";
+import { release } from "./release.ts";
 import { closedError, runError } from "./run-error.ts";
 import { made, type Pointer, type RuntimeFunctions } from "./runtime-functions.ts";
 import { runtimeSession, valueOver } from "./runtime-session.ts";
@@ -85,11 +88,11 @@ function outputsOf(
   const fetched = new Map<string, Tensor>();
   names.forEach((name, index) => {
     const value = values[index];
-    const shape = shapeOf(runtime, value);
+    const { shape, type } = kindOf(runtime, value);
     const dispose = () => runtime.ReleaseValue(value);
     if (kept.has(name)) onCard.set(name, { shape, deviceData: { cudaValue: value }, dispose });
     else {
-      fetched.set(name, copyOf(runtime, name, value, shape));
+      fetched.set(name, copyOf(runtime, name, value, { shape, type }));
       dispose();
     }
   });
@@ -102,11 +105,7 @@ function outputsOf(
   };
   return {
     tensor,
-    floats(name) {
-      const { data } = tensor(name);
-      if (data instanceof Float32Array) return data;
-      throw runError(`the output ${name} is not float32`);
-    },
+    floats: (name) => floatsOf(name, tensor(name)),
     deviceTensor(name) {
       const found = onCard.get(name);
       if (found) return found;
@@ -115,28 +114,31 @@ function outputsOf(
       );
     },
     release() {
-      fetched.clear();
+      for (const { data } of fetched.values()) release(data);
     },
   };
 }
 
-function shapeOf(runtime: RuntimeFunctions, value: Pointer): number[] {
+/** A value's shape, and ONNX's number of its element type. */
+interface Kind {
+  shape: readonly number[];
+  type: number;
+}
+
+function kindOf(runtime: RuntimeFunctions, value: Pointer): Kind {
   const information = made(runtime.GetTensorTypeAndShape, value);
   const axes = Number(made(runtime.GetDimensionsCount, information));
   const sizes = new BigInt64Array(axes);
   runtime.GetDimensions(information, sizes, axes);
+  const type = Number(made(runtime.GetTensorElementType, information));
   runtime.ReleaseTensorTypeAndShapeInfo(information);
-  return Array.from(sizes, Number);
+  return { shape: Array.from(sizes, Number), type };
 }
 
 /** The numbers of a value in the processor's memory. */
-function copyOf(runtime: RuntimeFunctions, name: string, value: Pointer, shape: readonly number[]): Tensor {
-  const information = made(runtime.GetTensorTypeAndShape, value);
-  const type = Number(made(runtime.GetTensorElementType, information));
-  const count = Number(made(runtime.GetTensorShapeElementCount, information));
-  runtime.ReleaseTensorTypeAndShapeInfo(information);
+function copyOf(runtime: RuntimeFunctions, name: string, value: Pointer, { shape, type }: Kind): Tensor {
   const bytes = (size: number) =>
-    runtime.view(made(runtime.GetTensorMutableData, value), size * count).slice(0);
+    runtime.view(made(runtime.GetTensorMutableData, value), size * elementCount(shape)).slice(0);
   if (type === elementTypes.float32) return { shape, data: new Float32Array(bytes(4)) };
   if (type === elementTypes.int64) return { shape, data: new BigInt64Array(bytes(8)) };
   if (type === elementTypes.bool) return { shape, data: new Uint8Array(bytes(1)) };

@@ -16,14 +16,18 @@ const lowerings: Readonly<Record<string, Lowering>> = {
   ReduceMax({ inputs: [x] }, output, append) {
     const parts = x && partsOf(x);
     if (parts)
-      append("ReduceMax", [largestOfParts(x, parts, append), axes(1, append)], { keepdims: 1 }, output);
+      append(
+        "ReduceMax",
+        [largestOf(inParts(x, parts, append), append), axes(1, append)],
+        { keepdims: 1 },
+        output,
+      );
   },
   ArgMax({ inputs: [x] }, output, append) {
     const parts = x && partsOf(x);
     if (!parts) return;
-    const whole = append("Reshape", [x, integers([-1, ...parts], append)]);
-    const largest = append("ReduceMax", [whole, axes(2, append)], { keepdims: 0 });
-    const part = append("ArgMax", [largest], { axis: 1, keepdims: 1 });
+    const whole = inParts(x, parts, append);
+    const part = append("ArgMax", [largestOf(whole, append)], { axis: 1, keepdims: 1 });
     const places = append("ArgMax", [whole], { axis: 2, keepdims: 0 });
     // Not GatherND, which reads its numbers from memory of the processor's that a recorded run no longer has.
     const within = append("GatherElements", [places, part], { axis: 1 });
@@ -32,8 +36,13 @@ const lowerings: Readonly<Record<string, Lowering>> = {
   },
 };
 
-function largestOfParts(x: Value, parts: Parts, append: Append): Value {
-  const whole = append("Reshape", [x, integers([-1, ...parts], append)]);
+/** Rows in parts [rows, parts, numbers]. */
+function inParts(x: Value, parts: Parts, append: Append): Value {
+  return append("Reshape", [x, integers([-1, ...parts], append)]);
+}
+
+/** The largest of each part [rows, parts]. */
+function largestOf(whole: Value, append: Append): Value {
   return append("ReduceMax", [whole, axes(2, append)], { keepdims: 0 });
 }
 

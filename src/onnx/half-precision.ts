@@ -22,22 +22,28 @@ export function inHalfPrecision(
   /** Of numbers that were cast from half precision, these; of half precision, what a cast gives that changes none. */
   const sources = new Map<Value, Value>();
 
+  const halfOf = (value: Value): Value => ({ ...value, name: `${value.name}_${dtype}`, dtype });
+  const comesFrom = (output: Value, half: Value) => {
+    sources.set(output, half);
+    operands.set(output, half);
+  };
+
   const product = (node: GraphNode, output: Value): GraphNode[] => {
     const before: GraphNode[] = [];
     const inputs = node.inputs.map((value) => {
       const known = operands.get(value);
       if (known) return known;
-      const half = { ...value, name: `${value.name}_${dtype}`, dtype };
+      const half = halfOf(value);
       const single = { ...value, name: `${value.name}_rounded` };
       before.push(cast(value, half));
       if (rounded) before.push(cast(half, single));
       operands.set(value, rounded ? single : half);
       return rounded ? single : half;
     });
-    const half = { ...output, name: `${output.name}_${dtype}`, dtype };
+    const half = halfOf(output);
     const exact = { ...output, name: `${output.name}_exact` };
-    operands.set(output, rounded ? output : half);
-    if (!rounded) sources.set(output, half);
+    if (rounded) operands.set(output, output);
+    else comesFrom(output, half);
     const written = { ...node, inputs, outputs: [rounded ? exact : half] };
     return [...before, written, ...(rounded ? [cast(exact, half)] : []), cast(half, output)];
   };
@@ -45,9 +51,8 @@ export function inHalfPrecision(
   const movement = (node: GraphNode, output: Value): GraphNode[] => {
     const floats = node.inputs.filter((value) => value.dtype === "float32");
     if (floats.length === 0 || !floats.every((value) => sources.has(value))) return [node];
-    const half = { ...output, name: `${output.name}_${dtype}`, dtype };
-    sources.set(output, half);
-    operands.set(output, half);
+    const half = halfOf(output);
+    comesFrom(output, half);
     const inputs = node.inputs.map((value) => sources.get(value) ?? value);
     return [{ ...node, inputs, outputs: [half] }, cast(half, output)];
   };
@@ -59,10 +64,7 @@ export function inHalfPrecision(
       sources.set(output, source);
       return [];
     }
-    if (input.dtype === dtype && output.dtype === "float32" && !rounded) {
-      sources.set(output, input);
-      operands.set(output, input);
-    }
+    if (input.dtype === dtype && output.dtype === "float32" && !rounded) comesFrom(output, input);
     return [node];
   };
 

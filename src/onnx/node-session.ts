@@ -4,6 +4,7 @@ import { messageOf } from "../errors/message-of.ts";
 import { checkFeeds } from "./check-feeds.ts";
 import { disabledOptimizers } from "./disabled-optimizers.ts";
 import { elementCount } from "./element-count.ts";
+import { floatsOf } from "./floats-of.ts";
 import { release } from "./release.ts";
 import { closedError, runError } from "./run-error.ts";
 import type { DeviceTensor, Outputs, Session, SessionOptions, Tensor } from "./session.ts";
@@ -79,11 +80,7 @@ function outputsOf(find: (name: string) => RuntimeTensor): Outputs {
   };
   return {
     tensor,
-    floats(name) {
-      const { data } = tensor(name);
-      if (data instanceof Float32Array) return data;
-      throw runError(`the output ${name} is not float32`);
-    },
+    floats: (name) => floatsOf(name, tensor(name)),
     deviceTensor(name) {
       const deviceData = find(name);
       if (deviceData.location === "cpu") throw runError(`the output ${name} is not in the device's memory`);

@@ -1,5 +1,5 @@
 import type { CachedDecoder } from "../models/cached-decoder.ts";
-import { copyPositions } from "../models/copy-positions.ts";
+import { copyPositions, copyRow } from "../models/copy-positions.ts";
 import type { KeyValueMemory } from "../models/key-value-memory.ts";
 import { type KeyValueArray, type KeyValues, keyValueArray } from "../models/key-values.ts";
 import { elementBytes } from "../onnx/element-bytes.ts";
@@ -89,13 +89,13 @@ export function createKeyValueCache(shape: CacheShape): KeyValueCache {
     const array = keyValues.allocate(rows * heads * capacity * headSize);
     from.forEach((row, target) => {
       if (row < 0) return;
-      const kept = Math.min(before, capacity, positions[target]!) * headSize;
-      const piecesOf = (array: KeyValueArray, row: number, capacity: number) => ({
-        array,
-        start: row * heads * capacity * headSize,
-        stride: capacity * headSize,
-      });
-      keyValues.copy(piecesOf(old, row, before), piecesOf(array, target, capacity), heads, kept);
+      const kept = Math.min(before, capacity, positions[target]!);
+      copyRow(
+        shape,
+        { array: old, capacity: before, row, at: 0 },
+        { array, capacity, row: target, at: 0 },
+        kept,
+      );
     });
     return array;
   };
@@ -145,7 +145,6 @@ export function createKeyValueCache(shape: CacheShape): KeyValueCache {
           const place = { ...everything(), capacity, at: 0 };
           copyPositions(
             shape,
-            keyValues,
             { ...place, row: from[target]! },
             { ...place, row: target },
             positions[target]!,
@@ -184,12 +183,12 @@ export function createKeyValueCache(shape: CacheShape): KeyValueCache {
       const parts = Array.from(all, part);
       const copy = { keys: parts.slice(0, layers), values: parts.slice(layers) };
       const to = { ...copy, capacity: count, row: 0, at: 0 };
-      copyPositions(shape, keyValues, { ...everything(), capacity, row, at }, to, count);
+      copyPositions(shape, { ...everything(), capacity, row, at }, to, count);
       return copy;
     },
     write(row, at, other, { row: otherRow, length, count }) {
       const from = { ...other, capacity: length, row: otherRow, at: 0 };
-      copyPositions(shape, keyValues, from, { ...everything(), capacity, row, at }, count);
+      copyPositions(shape, from, { ...everything(), capacity, row, at }, count);
     },
   };
 }

@@ -8,29 +8,19 @@ import { type ModelConfig, modelConfig } from "../../../src/models/model-config.
 import { randomModelWeights } from "../../../src/models/model-weights.ts";
 import type { Tensor } from "../../../src/models/safetensors.ts";
 import { createDecoderCache } from "../../../src/sampling/key-value-cache.ts";
+import { cardShape } from "../../support/card-model.ts";
 import { processorAsCard } from "../../support/processor-as-card.ts";
 import { noise } from "../onnx/finite-differences.ts";
 import { relativeError } from "../torch-fixtures.ts";
 
-const shape = {
-  vocab_size: 128,
-  hidden_size: 64,
-  num_hidden_layers: 2,
-  num_attention_heads: 4,
-  num_key_value_heads: 2,
-  head_dim: 32,
-  intermediate_size: 96,
-  max_position_embeddings: 256,
-  initializer_range: 0.1,
-};
 const families: [name: string, config: ModelConfig][] = [
-  ["llama", modelConfig(shape)],
-  ["qwen2", modelConfig({ ...shape, model_type: "qwen2" })],
-  ["qwen3", modelConfig({ ...shape, model_type: "qwen3" })],
+  ["llama", modelConfig(cardShape)],
+  ["qwen2", modelConfig({ ...cardShape, model_type: "qwen2" })],
+  ["qwen3", modelConfig({ ...cardShape, model_type: "qwen3" })],
   [
     "gemma2",
     modelConfig({
-      ...shape,
+      ...cardShape,
       model_type: "gemma2",
       hidden_act: "gelu_pytorch_tanh",
       attn_logit_softcapping: 50,

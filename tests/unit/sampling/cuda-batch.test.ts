@@ -8,19 +8,10 @@ import { createBatch } from "../../../src/sampling/batch.ts";
 import { createDecoderCache } from "../../../src/sampling/key-value-cache.ts";
 import { createPrefixStore } from "../../../src/sampling/prefix-store.ts";
 import { createSequence, type Sample, type Sequence } from "../../../src/sampling/sequence.ts";
+import { cardShape } from "../../support/card-model.ts";
 import { processorAsCard } from "../../support/processor-as-card.ts";
 
-const config = modelConfig({
-  vocab_size: 96,
-  hidden_size: 64,
-  num_hidden_layers: 2,
-  num_attention_heads: 4,
-  num_key_value_heads: 2,
-  head_dim: 32,
-  intermediate_size: 96,
-  max_position_embeddings: 512,
-  initializer_range: 0.1,
-});
+const config = modelConfig(cardShape);
 const tensors = randomModelWeights(config, 5);
 
 /** Sequences that begin in threes, of prompts that begin alike, some beyond what rows have room for at first; each is continued to another length. */
