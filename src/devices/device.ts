@@ -1,6 +1,9 @@
 /** Where a model runs: the processor, an NVIDIA card by CUDA, or any card by WebGPU (over Vulkan on Linux). */
 export type Device = "cpu" | "cuda" | "webgpu";
 
+/** A device with a memory of its own, where outputs can stay. */
+export type Card = Exclude<Device, "cpu">;
+
 /** Every device, the default first. */
 export const devices: readonly Device[] = ["cpu", "cuda", "webgpu"];
 

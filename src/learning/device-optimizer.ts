@@ -1,5 +1,6 @@
+import type { Card } from "../devices/device.ts";
 import { createSession } from "../onnx/create-session.ts";
-import { type Card, fromDevice, toDevice } from "../onnx/device-memory.ts";
+import { fromDevice, toDevice } from "../onnx/device-memory.ts";
 import { add } from "../onnx/elementwise.ts";
 import { createGraph } from "../onnx/graph.ts";
 import { modelBytes } from "../onnx/model-bytes.ts";

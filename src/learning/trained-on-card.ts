@@ -1,5 +1,6 @@
+import type { Card } from "../devices/device.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
-import { type Card, toDevice } from "../onnx/device-memory.ts";
+import { toDevice } from "../onnx/device-memory.ts";
 import type { DeviceTensor, Outputs, Tensor } from "../onnx/session.ts";
 import { countUpdate } from "./count-update.ts";
 import { createDeviceOptimizer } from "./device-optimizer.ts";

@@ -11,6 +11,7 @@ import { keyValueTypeOf } from "./key-values.ts";
 import type { ModelConfig } from "./model-config.ts";
 import { checkModelWeights } from "./model-weights.ts";
 import type { Tensor } from "./safetensors.ts";
+import { createWebgpuDecoder, isForWebgpu } from "./webgpu-decoder.ts";
 import type { WeightSources } from "./weight-sources.ts";
 
 /**
@@ -36,6 +37,7 @@ export async function createCachedDecoder(
     throw new EverturnError("KEY_VALUES_NOT_ROUNDED", { reason });
   }
   if (runtime) return createInPlaceDecoder(runtime, config, prepared, options);
+  if (device === "webgpu") return openWebgpu(config, prepared, options);
   const kept = keyValueTypeOf(config, options.target);
   if (kept === "float32" || kept === "int8") return createFedDecoder(config, prepared, options);
   const memory = await cudaMemory();
@@ -45,6 +47,21 @@ export async function createCachedDecoder(
   return createCudaDecoder(card, config, prepared, halves, memory).catch(async (error) => {
     throw await deviceError(device, error);
   });
+}
+
+/** Models that the card's operator of attention doesn't take are fed their keys and values. */
+async function openWebgpu(
+  config: ModelConfig,
+  sources: WeightSources,
+  options: DecoderOptions,
+): Promise<CachedDecoder> {
+  const runtime = isForWebgpu(config) ? await runtimeFunctions() : undefined;
+  if (!runtime) return createFedDecoder(config, sources, options);
+  try {
+    return createWebgpuDecoder(runtime, config, sources, options);
+  } catch (cause) {
+    throw await deviceError("webgpu", cause);
+  }
 }
 
 /** Small models, whose weights were read, have those of the same input joined. */

@@ -1,4 +1,5 @@
-import type { CudaArray, CudaMemory } from "../onnx/cuda-memory.ts";
+import type { CardArray } from "../onnx/card-memory.ts";
+import type { CudaMemory } from "../onnx/cuda-memory.ts";
 import { elementCount } from "../onnx/element-count.ts";
 import type { AdapterShape } from "./cached-decoder-graph.ts";
 import type { Tensor } from "./safetensors.ts";
@@ -7,7 +8,7 @@ import type { Tensor } from "./safetensors.ts";
 export interface CudaAdapter {
   /** Of its place. */
   readonly number: number;
-  readonly matrices: ReadonlyMap<string, { shape: readonly number[]; data: CudaArray }>;
+  readonly matrices: ReadonlyMap<string, { shape: readonly number[]; data: CardArray }>;
 }
 
 /** Adapters of one shape on a card, in a few places that stay where they are. */

@@ -1,4 +1,5 @@
-import { type CudaArray, type CudaMemory, type CudaType, cudaArray } from "../onnx/cuda-memory.ts";
+import { type CardArray, type CardType, cardArray } from "../onnx/card-memory.ts";
+import type { CudaMemory } from "../onnx/cuda-memory.ts";
 import { elementBytes } from "../onnx/element-bytes.ts";
 import { runError } from "../onnx/run-error.ts";
 
@@ -18,7 +19,7 @@ export interface CudaBlockMemory {
   /** To be written before a run. */
   readonly numbers: BlockNumbers;
   /** The same on the card. */
-  readonly inputs: Readonly<Record<keyof BlockNumbers, CudaArray>>;
+  readonly inputs: Readonly<Record<keyof BlockNumbers, CardArray>>;
   readonly outputs: ReadonlyMap<string, CudaOutput>;
   /** Copies what was written to the card. */
   send(): void;
@@ -32,7 +33,7 @@ export interface CudaBlockMemory {
 /** An output: so many numbers a row, on the card and, unless it stays there, where they are copied to. */
 export interface CudaOutput {
   readonly width: number;
-  readonly onCard: CudaArray;
+  readonly onCard: CardArray;
   readonly fetched?: Float32Array | BigInt64Array;
 }
 
@@ -50,7 +51,7 @@ export function createCudaBlockMemory(
   [rows, tokens]: readonly [rows: number, tokens: number],
   wanted: ReadonlyMap<string, WantedOutput>,
 ): CudaBlockMemory {
-  const counts: Record<keyof BlockNumbers, readonly [type: CudaType, count: number]> = {
+  const counts: Record<keyof BlockNumbers, readonly [type: CardType, count: number]> = {
     positions: ["int64", tokens],
     last: ["int64", rows],
     tokens: ["int32", tokens],
@@ -67,7 +68,7 @@ export function createCudaBlockMemory(
   const packed = new Uint8Array(bytes);
   const whole = card.allocate("int32", bytes / 4);
   const onCard = (name: keyof BlockNumbers) =>
-    cudaArray(counts[name][0], whole.buffer, starts[name], counts[name][1]);
+    cardArray(counts[name][0], whole.buffer, starts[name], counts[name][1]);
   const { buffer } = packed;
   const outputs = new Map(Array.from(wanted, ([name, output]) => [name, outputOf(card, name, rows, output)]));
   const all = { start: 0, stride: bytes };

@@ -1,4 +1,4 @@
-import type { HalfType } from "../onnx/cuda-memory.ts";
+import type { HalfType } from "../onnx/card-memory.ts";
 import { product } from "../onnx/dimensions.ts";
 import { elementTypes } from "../onnx/element-types.ts";
 import { toFloat } from "../onnx/elementwise.ts";

@@ -1,5 +1,6 @@
 import { createBoundSession } from "../onnx/bound-session.ts";
-import type { CudaMemory, HalfType } from "../onnx/cuda-memory.ts";
+import type { HalfType } from "../onnx/card-memory.ts";
+import type { CudaMemory } from "../onnx/cuda-memory.ts";
 import { modelBytes } from "../onnx/model-bytes.ts";
 import type { RuntimeFunctions } from "../onnx/runtime-functions.ts";
 import type { CachedDecoder, DecoderOptions } from "./cached-decoder.ts";

@@ -6,16 +6,9 @@ import { copyPositions } from "./copy-positions.ts";
 import { decoderFeeds } from "./decoder-feeds.ts";
 import { processorMemory } from "./key-value-memory.ts";
 import type { ModelConfig } from "./model-config.ts";
+import { outputsFor } from "./next-token.ts";
 import { readLimits } from "./read-length.ts";
 import type { WeightSources } from "./weight-sources.ts";
-
-/** What the graph gives of each row, for what is wanted. */
-const outputsFor = {
-  choice: ["likeliest", "certainties"],
-  logits: ["logits"],
-  weights: ["weights"],
-  draw: ["weights"],
-} as const;
 
 /** A decoder for any device and precision: keys and values are fed at each run, and those of new tokens fetched. */
 export async function createFedDecoder(

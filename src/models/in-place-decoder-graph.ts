@@ -1,5 +1,5 @@
 import { product } from "../onnx/dimensions.ts";
-import { createGraph, type Graph } from "../onnx/graph.ts";
+import { createGraph, type FloatValue, type Graph } from "../onnx/graph.ts";
 import { groupQueryAttention, scoreFactor } from "../onnx/group-query-attention.ts";
 import { gatherRow } from "../onnx/indexing.ts";
 import { reshape } from "../onnx/shaping.ts";
@@ -16,13 +16,14 @@ import { rotaryTables } from "./rotary-tables.ts";
  * The decoding graph for keys and values that stay in place. Inputs: tokens [batch, length]; last [batch, 1], the
  * number of its last one in each row; lastPositions [batch] and total [1] of `groupQueryAttention`; keys and values of
  * each layer [batch, kv heads, capacity, head size], of int8 with keyScales and valueScales [kv heads, head size]; an adapter's matrices by name. Outputs: newKeys and newValues of
- * each layer, to be bound to the memory of keys and values, and those of `boundNextTokenOutputs`.
+ * each layer, to be bound to the memory of keys and values, and those of `outputs`, default `boundNextTokenOutputs`.
  */
 export function inPlaceDecoderGraph(
   config: ModelConfig,
   weights: DecodedWeights,
   adapter?: AdapterShape,
   keyValues: KeyValueType = "float32",
+  outputs: (logits: FloatValue) => void = boundNextTokenOutputs,
 ): Graph {
   const graph = createGraph();
   const { num_attention_heads: heads, num_key_value_heads: groups, head_dim: size } = config;
@@ -58,6 +59,6 @@ export function inPlaceDecoderGraph(
     });
   }
   const normed = reshape(finalNorm(model, hidden), ["batch", "length", config.hidden_size]);
-  boundNextTokenOutputs(languageModelHead(model, gatherRow(normed, last)));
+  outputs(languageModelHead(model, gatherRow(normed, last)));
   return graph;
 }

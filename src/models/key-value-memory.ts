@@ -1,5 +1,6 @@
-import type { CudaArray, CudaBuffer, CudaMemory, HalfType } from "../onnx/cuda-memory.ts";
+import type { CardArray, CardBuffer, CardMemory } from "../onnx/card-memory.ts";
 import { elementBytes } from "../onnx/element-bytes.ts";
+import type { FloatDataType } from "../onnx/graph.ts";
 import { release } from "../onnx/release.ts";
 import { runError } from "../onnx/run-error.ts";
 import { type KeyValueArray, type KeyValueType, keyValueArray, type ProcessorArray } from "./key-values.ts";
@@ -11,14 +12,20 @@ export interface Pieces {
   readonly stride: number;
 }
 
+/** What is copied, and where it goes. */
+export type CopiedPieces = readonly [from: Pieces, to: Pieces];
+
 /** Where keys and values of rows are kept. */
 export interface KeyValueMemory {
   /** What is kept. */
   readonly type: KeyValueType;
   /** An array of zeros. */
   allocate(length: number): KeyValueArray;
-  /** Copies `count` pieces of so many numbers; either side may be of the processor's memory. */
-  copy(from: Pieces, to: Pieces, count: number, length: number): void;
+  /**
+   * Copies `count` pieces of so many numbers for each pair of arrays, in which they lie alike; either side may be of the processor's
+   * memory.
+   */
+  copy(pairs: readonly CopiedPieces[], count: number, length: number): void;
   /** Gives an array's memory back. */
   release(array: KeyValueArray): void;
 }
@@ -31,21 +38,21 @@ export function processorMemory(
   return { type, allocate, copy: copyOnProcessor, release: (array) => release(onProcessor(array)) };
 }
 
-/** Memory of an NVIDIA card, which has to be given back. */
+/** Memory of a card, which has to be given back. */
 export interface CardKeyValues extends KeyValueMemory {
   /** Gives back what was not released. */
   close(): void;
 }
 
 /**
- * The memory of an NVIDIA card. What is released is kept for arrays of the same size, the first for the first: so that
+ * The memory of a card. What is released is kept for arrays of the same size, the first for the first: so that
  * they come to lie where they lay, and runs that were recorded there can be repeated.
  */
-export function cardMemory(card: CudaMemory, type: HalfType): CardKeyValues {
+export function cardMemory(card: CardMemory, type: FloatDataType): CardKeyValues {
   const width = elementBytes[type];
-  const held = new Set<CudaBuffer>();
+  const held = new Set<CardBuffer>();
   /** Released ones, in the order in which they were. */
-  let kept: CudaArray<HalfType>[] = [];
+  let kept: CardArray<FloatDataType>[] = [];
   let [heldBytes, mostHeld, keptBytes] = [0, 0, 0];
 
   /** No more is kept than was in use at once. */
@@ -57,7 +64,7 @@ export function cardMemory(card: CudaMemory, type: HalfType): CardKeyValues {
       card.free(oldest);
     }
   };
-  const taken = (length: number): CudaArray<HalfType> => {
+  const taken = (length: number): CardArray<FloatDataType> => {
     const at = kept.findIndex((array) => array.length === length);
     if (at < 0) return card.allocate(type, length);
     const [array] = kept.splice(at, 1);
@@ -80,7 +87,10 @@ export function cardMemory(card: CudaMemory, type: HalfType): CardKeyValues {
       mostHeld = Math.max(mostHeld, heldBytes);
       return array;
     },
-    copy: (from, to, count, length) => card.copy(inBytes(from), inBytes(to), count, width * length),
+    copy(pairs, count, length) {
+      const inMemory = pairs.map(([from, to]) => [inBytes(from), inBytes(to)] as const);
+      card.copyAll(inMemory, count, width * length);
+    },
     release(array) {
       if (!("type" in array)) release(array);
       else if (held.delete(array.buffer)) {
@@ -99,7 +109,11 @@ export function cardMemory(card: CudaMemory, type: HalfType): CardKeyValues {
   };
 }
 
-function copyOnProcessor(from: Pieces, to: Pieces, count: number, length: number): void {
+function copyOnProcessor(pairs: readonly CopiedPieces[], count: number, length: number): void {
+  for (const [from, to] of pairs) copyPieces(from, to, count, length);
+}
+
+function copyPieces(from: Pieces, to: Pieces, count: number, length: number): void {
   const [source, target] = [onProcessor(from.array), onProcessor(to.array)];
   for (let piece = 0; piece < count; piece++) {
     const start = from.start + piece * from.stride;

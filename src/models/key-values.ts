@@ -1,5 +1,6 @@
-import type { CudaArray, HalfType } from "../onnx/cuda-memory.ts";
+import type { CardArray, HalfType } from "../onnx/card-memory.ts";
 import { elementBytes } from "../onnx/element-bytes.ts";
+import type { FloatDataType } from "../onnx/graph.ts";
 import type { Target } from "../onnx/target.ts";
 import type { ModelConfig } from "./model-config.ts";
 
@@ -10,7 +11,7 @@ export type KeyValueType = "float32" | "int8" | HalfType;
 export type ProcessorArray = Float32Array | Int8Array | Uint16Array;
 
 /** The numbers of some keys or values. */
-export type KeyValueArray = ProcessorArray | CudaArray<HalfType>;
+export type KeyValueArray = ProcessorArray | CardArray<FloatDataType>;
 
 /** Keys (rotated) and values, one array a layer, each [rows, key-value heads, positions, head size]. */
 export interface KeyValues {

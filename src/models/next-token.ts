@@ -20,6 +20,14 @@ export function nextTokenOutputs(logits: FloatValue): { weights: FloatValue } {
   return { weights };
 }
 
+/** Which of `nextTokenOutputs` have what is wanted of a row. */
+export const outputsFor = {
+  choice: ["likeliest", "certainties"],
+  logits: ["logits"],
+  weights: ["weights"],
+  draw: ["weights"],
+} as const;
+
 /** Parts of a vocabulary of so many tokens, of equal length; the last may reach beyond it. */
 export function vocabularyParts(vocabulary: number): { count: number; length: number } {
   const length = 2 ** Math.ceil(Math.log2(Math.sqrt(vocabulary)));

@@ -1,3 +1,4 @@
+import type { Card } from "../devices/device.ts";
 import { closedError } from "./run-error.ts";
 import { made, type Pointer, type RuntimeCall, type RuntimeFunctions } from "./runtime-functions.ts";
 import {
@@ -15,6 +16,8 @@ import {
 export interface BoundSession {
   /** Bindings of their own: what is bound in some doesn't undo what is bound in others. */
   bindings(): Bindings;
+  /** The runtime's allocator of a card's memory, to be released before the session is closed. */
+  allocator(card: Card): Pointer;
   /** Frees the model; what is asked of it or its bindings afterwards throws ONNX_RUN_FAILED. */
   close(): void;
 }
@@ -25,6 +28,8 @@ export interface Bindings {
    * Binds an input from the next run on. The memory must live as long as runs read it; it is not kept alive here.
    */
   bindInput(name: string, tensor: BoundTensor): void;
+  /** The same for memory that nobody else may hold: it is kept alive until another is bound in its place. */
+  keepInput(name: string, tensor: BoundTensor): void;
   /** Binds an output likewise. An input and an output may be the same memory, where the operator allows it. */
   bindOutput(name: string, tensor: BoundTensor): void;
   /**
@@ -61,6 +66,7 @@ export function createBoundSession(
       checkOpen();
       const binding = made(runtime.CreateIoBinding, session);
       all.push(binding);
+      const kept = new Map<string, BoundTensor>();
       /** The binding holds the tensor from then on, though not the memory. */
       const bind = (to: RuntimeCall, name: string, tensor: BoundTensor) => {
         checkOpen();
@@ -70,12 +76,20 @@ export function createBoundSession(
       };
       return {
         bindInput: (name, tensor) => bind(runtime.BindInput, name, tensor),
+        keepInput(name, tensor) {
+          bind(runtime.BindInput, name, tensor);
+          kept.set(name, tensor);
+        },
         bindOutput: (name, tensor) => bind(runtime.BindOutput, name, tensor),
         run(recording = -1) {
           checkOpen();
           runtime.RunWithBinding(session, options.records ? optionsOf(recording) : null, binding);
         },
       };
+    },
+    allocator(card) {
+      checkOpen();
+      return made(runtime.CreateAllocator, session, runtime.cardMemory[card]);
     },
     close() {
       if (closed) return;

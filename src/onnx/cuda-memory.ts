@@ -1,50 +1,14 @@
 import { cudaLibraries, libraryPath } from "../devices/cuda-packages.ts";
 import { openDevice } from "../devices/open-device.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { type CardMemory, type CopiedBytes, cardArray } from "./card-memory.ts";
 import { elementBytes } from "./element-bytes.ts";
 import { foreignCalls } from "./foreign-calls.ts";
 import { runError } from "./run-error.ts";
 
-/** Element types that a processor has no arrays of. */
-export type HalfType = "float16" | "bfloat16";
-
-/** Element types of arrays on a card. */
-export type CudaType = HalfType | "float32" | "int32" | "int64";
-
-/** Numbers in the memory of an NVIDIA card, seen as typed arrays see the processor's. */
-export interface CudaArray<Type extends CudaType = CudaType> {
-  readonly type: Type;
-  /** The memory that it is a part of. */
-  readonly buffer: CudaBuffer;
-  readonly byteOffset: number;
-  readonly byteLength: number;
-  readonly length: number;
-  subarray(start: number, end: number): CudaArray<Type>;
-}
-
-/** Memory of a card. */
-export interface CudaBuffer {
-  readonly address: bigint;
-}
-
-/** Where bytes are copied from or to: typed arrays lie in the processor's memory. */
-export interface CopiedBytes {
-  readonly array: CudaArray | NodeJS.TypedArray;
-  /** Bytes from the array's beginning to the first piece. */
-  readonly start: number;
-  /** Bytes from the beginning of a piece to that of the next. */
-  readonly stride: number;
-}
-
-/** Memory of the first NVIDIA card, by CUDA's own library. What fails throws ONNX_RUN_FAILED or ONNX_OUT_OF_MEMORY. */
-export interface CudaMemory {
-  /** An array of zeros, to be freed. */
-  allocate<Type extends CudaType>(type: Type, length: number): CudaArray<Type>;
-  /** Makes an array zeros. */
-  clear(array: CudaArray): void;
-  /** Frees the memory of an array, with all parts of it. */
-  free(array: Pick<CudaArray, "buffer">): void;
-  /** Copies `count` pieces of so many bytes, within the card's memory or between it and the processor's. */
+/** Memory of the first NVIDIA card, by CUDA's own library. */
+export interface CudaMemory extends CardMemory {
+  /** `copyAll` of one pair. */
   copy(from: CopiedBytes, to: CopiedBytes, count: number, bytes: number): void;
   /** Waits for what was asked for: the runtime does not. */
   settle(): void;
@@ -90,6 +54,11 @@ async function open(): Promise<CudaMemory> {
       ? array.buffer.address + BigInt(array.byteOffset + start)
       : new Uint8Array(array.buffer, array.byteOffset + start, array.byteLength - start);
 
+  const copyPieces: CudaMemory["copy"] = (from, to, count, bytes) => {
+    if (count === 0 || bytes === 0) return;
+    copy(placeOf(to), to.stride, placeOf(from), from.stride, bytes, count, eitherWay);
+  };
+
   return {
     allocate(type, length) {
       const out: [bigint | null] = [null];
@@ -97,13 +66,13 @@ async function open(): Promise<CudaMemory> {
       if (bytes > 0) malloc(out, bytes);
       const address = out[0] ?? 0n;
       if (bytes > 0) fill(address, 0, bytes);
-      return cudaArray(type, { address }, 0, length);
+      return cardArray(type, { card: "cuda", address }, 0, length);
     },
     clear: ({ buffer, byteOffset, byteLength }) => fill(buffer.address + BigInt(byteOffset), 0, byteLength),
     free: ({ buffer }) => release(buffer.address),
-    copy(from, to, count, bytes) {
-      if (count === 0 || bytes === 0) return;
-      copy(placeOf(to), to.stride, placeOf(from), from.stride, bytes, count, eitherWay);
+    copy: copyPieces,
+    copyAll(pairs, count, bytes) {
+      for (const [from, to] of pairs) copyPieces(from, to, count, bytes);
     },
     settle: () => wait(null),
     available() {
@@ -111,23 +80,5 @@ async function open(): Promise<CudaMemory> {
       ask(free, total);
       return Number(free[0]);
     },
-  };
-}
-
-/** Numbers in memory of a card. */
-export function cudaArray<Type extends CudaType>(
-  type: Type,
-  buffer: CudaBuffer,
-  byteOffset: number,
-  length: number,
-): CudaArray<Type> {
-  const width = elementBytes[type];
-  return {
-    type,
-    buffer,
-    byteOffset,
-    byteLength: width * length,
-    length,
-    subarray: (start, end) => cudaArray(type, buffer, byteOffset + width * start, end - start),
   };
 }

@@ -35,7 +35,7 @@ export function createCudaSession(
     try {
       for (const name of names) bindInput(runtime, binding, name, feeds[name]!);
       for (const name of fetches) {
-        runtime.BindOutputToDevice(binding, name, kept.has(name) ? runtime.cudaMemory : runtime.memory);
+        runtime.BindOutputToDevice(binding, name, kept.has(name) ? runtime.cardMemory.cuda : runtime.memory);
       }
       await runtime.RunWithBinding.aside(session, null, binding);
       return outputsOf(runtime, fetches, kept, boundOutputs(runtime, binding));

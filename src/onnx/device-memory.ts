@@ -1,11 +1,8 @@
-import type { Device } from "../devices/device.ts";
+import type { Card } from "../devices/device.ts";
 import { createSession } from "./create-session.ts";
 import { createGraph } from "./graph.ts";
 import { modelBytes } from "./model-bytes.ts";
 import type { DeviceTensor, Outputs, Session, Tensor } from "./session.ts";
-
-/** A device with a memory of its own, where outputs can stay. */
-export type Card = Exclude<Device, "cpu">;
 
 /** Tensors in a card's memory, and the session whose memory it is: close it when all of them are disposed of. */
 export interface Upload {

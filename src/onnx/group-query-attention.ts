@@ -1,4 +1,4 @@
-import type { HalfType } from "./cuda-memory.ts";
+import type { HalfType } from "./card-memory.ts";
 import type { Attributes, FloatValue, Value } from "./graph.ts";
 import type { RotaryTables } from "./rotary-embedding.ts";
 import { runtimeDomain } from "./runtime-domain.ts";

@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers/promises";
+import type { Card } from "../devices/device.ts";
 import { loadRuntime, runtimeLibrary } from "../devices/runtime.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
@@ -25,8 +26,8 @@ export interface RuntimeFunctions extends Functions {
   readonly environment: Pointer;
   /** What they call the processor's memory. */
   readonly memory: Pointer;
-  /** The same of the first NVIDIA card's memory, whether there is one or not. */
-  readonly cudaMemory: Pointer;
+  /** The same of the memory of each kind of card, whether there is one or not. */
+  readonly cardMemory: Readonly<Record<Card, Pointer>>;
   /** Memory of the runtime's, without copying. */
   view(memory: Pointer, bytes: number): ArrayBuffer;
   /** The pointers of a list. */
@@ -64,6 +65,7 @@ const places = {
   GetTensorTypeAndShape: [65, "void *, _Out_ void **"],
   CreateMemoryInfo: [68, "const char *, int, int, int, _Out_ void **"],
   CreateCpuMemoryInfo: [69, "int, int, _Out_ void **"],
+  AllocatorAlloc: [75, "void *, size_t, _Out_ void **"],
   AllocatorFree: [76, "void *, void *"],
   GetAllocatorWithDefaultOptions: [78, "_Out_ void **"],
   ReleaseSession: [95, "void *"],
@@ -72,6 +74,8 @@ const places = {
   ReleaseTensorTypeAndShapeInfo: [99, "void *"],
   ReleaseSessionOptions: [100, "void *"],
   AddSessionConfigEntry: [130, "void *, const char *, const char *"],
+  CreateAllocator: [131, "void *, void *, _Out_ void **"],
+  ReleaseAllocator: [132, "void *"],
   RunWithBinding: [133, "void *, void *, void *"],
   CreateIoBinding: [134, "void *, _Out_ void **"],
   ReleaseIoBinding: [135, "void *"],
@@ -81,6 +85,7 @@ const places = {
   BindOutputToDevice: [138, "void *, const char *, void *"],
   GetBoundOutputValues: [140, "void *, void *, _Out_ void **, _Out_ size_t *"],
   CreateAndRegisterAllocator: [144, "void *, void *, void *"],
+  SessionOptionsAppendExecutionProvider: [216, "void *, const char *, const char **, const char **, size_t"],
   SessionOptionsAppendExecutionProvider_CUDA_V2: [204, "void *, void *"],
   CreateCUDAProviderOptions: [205, "_Out_ void **"],
   UpdateCUDAProviderOptions: [206, "void *, const char **, const char **, size_t"],
@@ -149,11 +154,12 @@ async function load(): Promise<RuntimeFunctions> {
   const functions = Object.entries(places).map(([name, place]) => [name, call(place, name)]);
   const all: Functions = Object.fromEntries(functions);
   const memory = made(all.CreateCpuMemoryInfo, deviceAllocator, defaultMemory);
+  const memoryOf = (name: string) => made(all.CreateMemoryInfo, name, deviceAllocator, 0, defaultMemory);
   return {
     ...all,
     environment: environmentOf(all),
     memory,
-    cudaMemory: made(all.CreateMemoryInfo, "Cuda", deviceAllocator, 0, defaultMemory),
+    cardMemory: { cuda: memoryOf("Cuda"), webgpu: memoryOf("WebGPU_Buffer") },
     view: (at, bytes) => koffi.view(at, bytes),
     pointers: (list, count) => koffi.decode(list, "void *", count),
     text: (characters) => koffi.decode(characters, "char", -1),

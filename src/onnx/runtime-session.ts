@@ -1,5 +1,6 @@
+import type { Device } from "../devices/device.ts";
 import { messageOf } from "../errors/message-of.ts";
-import type { CudaArray } from "./cuda-memory.ts";
+import type { CardArray } from "./card-memory.ts";
 import { disabledOptimizers } from "./disabled-optimizers.ts";
 import { elementCount } from "./element-count.ts";
 import { elementTypes } from "./element-types.ts";
@@ -11,7 +12,7 @@ export interface RuntimeSessionOptions {
   /** Threads an operator may use. */
   threads: number;
   /** Where the model runs; default "cpu". */
-  device?: "cpu" | "cuda";
+  device?: Device;
   /** Whether runs on a card may be recorded, to be asked for as a whole; default false. */
   records?: boolean;
   /** The folder of the files that `graph.stored` names; they are mapped into memory. */
@@ -23,7 +24,7 @@ export interface RuntimeSessionOptions {
 /** Memory that a run reads or writes in place. */
 export interface BoundTensor {
   readonly shape: readonly number[];
-  readonly data: Float32Array | BigInt64Array | Int32Array | Int8Array | Uint8Array | CudaArray;
+  readonly data: Float32Array | BigInt64Array | Int32Array | Int8Array | Uint8Array | CardArray;
 }
 
 /** ORT_ENABLE_ALL. */
@@ -51,6 +52,7 @@ export function runtimeSession(
       runtime.AddSessionConfigEntry(settings, key, weightsFolder);
     }
     if (device === "cuda") appendCuda(runtime, settings, records);
+    if (device === "webgpu") runtime.SessionOptionsAppendExecutionProvider(settings, "WebGPU", [], [], 0);
     if (sharesMemory) runtime.AddSessionConfigEntry(settings, "session.use_env_allocators", "1");
     return made(runtime.CreateSessionFromArray, runtime.environment, model, model.byteLength, settings);
   } catch (cause) {
@@ -78,7 +80,7 @@ export function valueOver(runtime: RuntimeFunctions, name: string, { shape, data
   const sizes = BigInt64Array.from(shape, BigInt);
   const create = runtime.CreateTensorWithDataAsOrtValue;
   const isOnCard = "type" in data;
-  const memory = isOnCard ? runtime.cudaMemory : runtime.memory;
+  const memory = isOnCard ? runtime.cardMemory[data.buffer.card] : runtime.memory;
   const place = isOnCard ? data.buffer.address + BigInt(data.byteOffset) : data;
   return made(create, memory, place, data.byteLength, sizes, shape.length, typeOf(data));
 }

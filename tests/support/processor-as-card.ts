@@ -1,6 +1,7 @@
 import koffi from "koffi";
 import { expect } from "vitest";
-import { type CopiedBytes, type CudaMemory, cudaArray } from "../../src/onnx/cuda-memory.ts";
+import { type CopiedBytes, cardArray } from "../../src/onnx/card-memory.ts";
+import type { CudaMemory } from "../../src/onnx/cuda-memory.ts";
 import {
   type RuntimeCall,
   type RuntimeFunctions,
@@ -29,6 +30,9 @@ export async function processorAsCard(): Promise<ProcessorAsCard> {
     "type" in array
       ? array.buffer.address + BigInt(array.byteOffset + start + piece * stride)
       : new Uint8Array(array.buffer, array.byteOffset + start + piece * stride);
+  const copy: CudaMemory["copy"] = (from, to, count, bytes) => {
+    for (let piece = 0; piece < count; piece++) move(placeOf(to, piece), placeOf(from, piece), bytes);
+  };
   return {
     runtime: {
       ...real,
@@ -36,13 +40,13 @@ export async function processorAsCard(): Promise<ProcessorAsCard> {
       UpdateCUDAProviderOptions: nothing,
       SessionOptionsAppendExecutionProvider_CUDA_V2: nothing,
       ReleaseCUDAProviderOptions: nothing,
-      cudaMemory: real.memory,
+      cardMemory: { ...real.cardMemory, cuda: real.memory },
     },
     memory: {
       allocate(type, length) {
         const address: bigint = calloc(length, 8);
         held.add(address);
-        return cudaArray(type, { address }, 0, length);
+        return cardArray(type, { card: "cuda", address }, 0, length);
       },
       clear: ({ buffer: { address }, byteOffset, byteLength }) =>
         move(address + BigInt(byteOffset), new Uint8Array(byteLength), byteLength),
@@ -50,8 +54,9 @@ export async function processorAsCard(): Promise<ProcessorAsCard> {
         expect(held.delete(address)).toBe(true);
         free(address);
       },
-      copy(from, to, count, bytes) {
-        for (let piece = 0; piece < count; piece++) move(placeOf(to, piece), placeOf(from, piece), bytes);
+      copy,
+      copyAll(pairs, count, bytes) {
+        for (const [from, to] of pairs) copy(from, to, count, bytes);
       },
       settle() {},
       available: () => process.availableMemory(),
