@@ -1,6 +1,6 @@
 // One device against the CPU, in a process of its own: arguments: device, shape. Prints a line of JSON: the largest
-// difference of the gradients and of a decoding step's logits (over the largest number), and what ran off the device; on
-// CUDA also the same of logits by the decoder of half precision: of prompts, a token after them, and a part of a prompt.
+// difference of the gradients and of a decoding step's logits (over the largest number), and what ran off the device; and
+// the same of logits by the device's decoders: of prompts, a token after them, and a part of a prompt.
 import { mkdtemp, rm } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,9 +9,9 @@ import { useSwiftShader } from "../../src/devices/swiftshader.ts";
 import { batchFeeds, batchSequences } from "../../src/learning/batch.ts";
 import { supervisedObjective } from "../../src/learning/supervised-objective.ts";
 import { gradientName, trainingModel } from "../../src/learning/training-graphs.ts";
-import { cachedDecoderGraph } from "../../src/models/cached-decoder-graph.ts";
 import { createCachedDecoder } from "../../src/models/create-cached-decoder.ts";
-import { decoderFeeds } from "../../src/models/decoder-feeds.ts";
+import { plainDecoderFeeds } from "../../src/models/plain-decoder-feeds.ts";
+import { plainDecoderGraph } from "../../src/models/plain-decoder-graph.ts";
 import { writeSafetensors } from "../../src/models/safetensors.ts";
 import { weightSources } from "../../src/models/weight-sources.ts";
 import { createSession } from "../../src/onnx/create-session.ts";
@@ -75,21 +75,25 @@ function trainStep() {
 
 /** One step of decoding: a token for each of four rows, after 15 remembered ones. */
 function decodingStep() {
-  const [rows, capacity] = [4, 15];
+  const [rows, capacity] = [4, 16];
   const { num_hidden_layers: layers, num_key_value_heads: heads, head_dim: size } = config;
-  const remembered = (seed: number) =>
-    Array.from({ length: layers }, (_, layer) =>
-      Float32Array.from({ length: rows * heads * capacity * size }, (_, at) => Math.sin(at + layer + seed)),
-    );
-  const graph = cachedDecoderGraph(config, sources);
+  const graph = plainDecoderGraph(config, sources);
+  const past = { keys: [], values: [], capacity, lengths: new Array(rows).fill(capacity - 1) };
+  const tokens = Array.from({ length: rows }, (_, row) => [row * 31]);
+  const inputs = new Set(graph.inputs.map(({ name }) => name));
+  const remembered = (kind: string, start: number) =>
+    Array.from({ length: layers }, (_, layer): [string, Tensor] => [
+      `${kind}${layer}`,
+      {
+        shape: [rows, heads, capacity, size],
+        data: Float32Array.from({ length: rows * heads * capacity * size }, (_, at) =>
+          Math.sin(at + layer + start),
+        ),
+      },
+    ]);
   const feeds: Feeds = {
-    ...decoderFeeds(
-      config,
-      Array.from({ length: rows }, (_, row) => [row * 31]),
-      1,
-      { keys: remembered(0), values: remembered(0.5), capacity, lengths: new Array(rows).fill(capacity) },
-      new Set(graph.inputs.map(({ name }) => name)),
-    ),
+    ...plainDecoderFeeds(config, { tokens, length: 1, past }, inputs),
+    ...Object.fromEntries([...remembered("keys", 0), ...remembered("values", 0.5)]),
     inverseTemperatures: { shape: [rows, 1], data: new Float32Array(rows).fill(1) },
   };
   return compare((target) => modelBytes(graph, target), feeds, ["logits"]);
@@ -122,12 +126,13 @@ async function decoded(target: Target): Promise<Float32Array[]> {
   return logits;
 }
 
-/** The decoder of each half precision against the CPU's. */
+/** The decoder of each precision of the device against the CPU's. */
 async function decoders() {
-  if (device !== "cuda") return {};
   const expected = await decoded({});
   const differences: Record<string, number[]> = {};
-  for (const precision of ["float16", "bfloat16"] as const) {
+  for (const precision of device === "cuda"
+    ? (["float32", "float16", "bfloat16"] as const)
+    : (["float32"] as const)) {
     const actual = await decoded({ device, precision });
     differences[precision] = expected.map((numbers, run) => relativeDifference(actual[run]!, numbers));
   }

@@ -1,6 +1,6 @@
 import type { Activations } from "../onnx/quantized-product.ts";
 import type { Target } from "../onnx/target.ts";
-import type { AdapterShape } from "./cached-decoder-graph.ts";
+import type { AdapterShape } from "./decoding-model.ts";
 import type { KeyValueMemory } from "./key-value-memory.ts";
 import type { KeyValues } from "./key-values.ts";
 import type { ModelConfig } from "./model-config.ts";

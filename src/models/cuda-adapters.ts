@@ -1,7 +1,7 @@
 import type { CardArray } from "../onnx/card-memory.ts";
 import type { CudaMemory } from "../onnx/cuda-memory.ts";
 import { elementCount } from "../onnx/element-count.ts";
-import type { AdapterShape } from "./cached-decoder-graph.ts";
+import type { AdapterShape } from "./decoding-model.ts";
 import type { Tensor } from "./safetensors.ts";
 
 /** An adapter's matrices on a card. */

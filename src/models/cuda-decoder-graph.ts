@@ -8,9 +8,9 @@ import { gather } from "../onnx/indexing.ts";
 import { rotaryEmbedding } from "../onnx/rotary-embedding.ts";
 import { columns, reshape } from "../onnx/shaping.ts";
 import { attentionRows } from "./attention-rows.ts";
-import { type AdapterShape, type DecodedWeights, decodingModel } from "./cached-decoder-graph.ts";
 import { type DecoderModel, embedTokens, finalNorm, languageModelHead } from "./decoder-blocks.ts";
 import { decoderLayer } from "./decoder-layer.ts";
+import { type AdapterShape, type DecodedWeights, decodingModel } from "./decoding-model.ts";
 import { type ModelConfig, scoreScale, windowOf } from "./model-config.ts";
 import { cardNextTokenOutputs } from "./next-token.ts";
 

@@ -4,9 +4,9 @@ import { groupQueryAttention, scoreFactor } from "../onnx/group-query-attention.
 import { gatherRow } from "../onnx/indexing.ts";
 import { reshape } from "../onnx/shaping.ts";
 import { attentionRows } from "./attention-rows.ts";
-import { type AdapterShape, type DecodedWeights, decodingModel } from "./cached-decoder-graph.ts";
 import { embedTokens, finalNorm, languageModelHead } from "./decoder-blocks.ts";
 import { decoderLayer } from "./decoder-layer.ts";
+import { type AdapterShape, type DecodedWeights, decodingModel } from "./decoding-model.ts";
 import type { KeyValueType } from "./key-values.ts";
 import { type ModelConfig, rotatedSize, scoreScale, windowOf } from "./model-config.ts";
 import { boundNextTokenOutputs } from "./next-token.ts";

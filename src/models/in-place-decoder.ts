@@ -4,7 +4,7 @@ import { modelBytes } from "../onnx/model-bytes.ts";
 import type { RuntimeFunctions } from "../onnx/runtime-functions.ts";
 import { type BlockRunner, createBlockRunner } from "./block-runner.ts";
 import type { CachedDecoder, DecoderOptions, DecoderRun, NextTokens, Past } from "./cached-decoder.ts";
-import type { AdapterShape } from "./cached-decoder-graph.ts";
+import type { AdapterShape } from "./decoding-model.ts";
 import { inPlaceDecoderGraph } from "./in-place-decoder-graph.ts";
 import { indexOfLargest } from "./index-of-largest.ts";
 import { processorMemory } from "./key-value-memory.ts";

@@ -16,3 +16,6 @@ export function readLength(count: number): number {
 export function readLimits(isSplitInvariant: boolean): ReadLimits {
   return { ofPrompt: isSplitInvariant ? 256 : 64, atOnce: 1024, scores: 2 ** 24 };
 }
+
+/** The same of a card, for which larger runs cost less; scores take 256 MiB. */
+export const cardReadLimits: ReadLimits = { ofPrompt: 2048, atOnce: 4096, scores: 2 ** 26 };

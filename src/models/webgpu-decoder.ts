@@ -1,13 +1,16 @@
 import { createBoundSession } from "../onnx/bound-session.ts";
 import { modelBytes } from "../onnx/model-bytes.ts";
 import type { RuntimeFunctions } from "../onnx/runtime-functions.ts";
+import type { BoundTensor } from "../onnx/runtime-session.ts";
 import { createWebgpuMemory } from "../onnx/webgpu-memory.ts";
+import type { Block } from "./block-runner.ts";
+import { createBoundDecoder } from "./bound-decoder.ts";
 import type { CachedDecoder, DecoderOptions } from "./cached-decoder.ts";
 import { inPlaceDecoderGraph } from "./in-place-decoder-graph.ts";
 import { cardMemory } from "./key-value-memory.ts";
 import type { ModelConfig } from "./model-config.ts";
 import { nextTokenOutputs } from "./next-token.ts";
-import { createWebgpuBlockRunner, type WebgpuBlockRunner } from "./webgpu-block-runner.ts";
+import { cardReadLimits } from "./read-length.ts";
 import type { WeightSources } from "./weight-sources.ts";
 
 /** Whether WebGPU's operator of attention takes a model: heads of a multiple of 16, scores without a cap. */
@@ -16,8 +19,8 @@ export function isForWebgpu({ head_dim: size, attn_logit_softcapping: cap }: Mod
 }
 
 /**
- * A decoder on the card that WebGPU works on, whose memory has the weights, and keys and values of float32: attention writes
- * the new ones there. A run sends a few numbers a row, and fetches what is wanted.
+ * A decoder on the card that WebGPU works on, whose memory has the weights, and keys and values of float32: the runtime's operator
+ * of attention writes the new ones there. A run sends a few numbers a row, and fetches what is wanted.
  */
 export function createWebgpuDecoder(
   runtime: RuntimeFunctions,
@@ -25,44 +28,39 @@ export function createWebgpuDecoder(
   { folder, ...weights }: WeightSources,
   { threads, target = {}, adapter, activations = "float32" }: DecoderOptions,
 ): CachedDecoder {
+  const all = { ...weights, activations };
+  const graph = inPlaceDecoderGraph(config, all, adapter, "float32", nextTokenOutputs);
   const card = createWebgpuMemory(runtime);
-  const graph = inPlaceDecoderGraph(
-    config,
-    { ...weights, activations },
-    adapter,
-    "float32",
-    nextTokenOutputs,
-  );
   const session = createBoundSession(runtime, modelBytes(graph, target), {
     threads,
     device: "webgpu",
     ...(folder !== undefined && { weightsFolder: folder }),
   });
   const keyValues = cardMemory(card, "float32");
-  const runners = new Map<string, WebgpuBlockRunner>();
-
-  return {
+  return createBoundDecoder({
     config,
-    capacityStep: 64,
-    rowStep: 1,
-    isSplitInvariant: false,
-    isSparse: false,
-    reads: { ofPrompt: 2048, atOnce: 4096, scores: 2 ** 26 },
+    bindings: session.bindings,
     keyValues,
-    async run({ tokens, past, adapter, inverseTemperatures, wanted = ["logits"], ...run }) {
-      const length = run.length ?? Math.max(...tokens.map((row) => row.length));
-      const key = wanted.toSorted().join();
-      const runner =
-        runners.get(key) ?? createWebgpuBlockRunner(session.bindings(), config, keyValues, wanted);
-      runners.set(key, runner);
-      // The operator reads several new tokens of several rows only where nothing came before.
-      const isRowByRow = length > 1 && past.lengths.some((seen) => seen > 0);
-      return runner({ tokens, past, length, adapter, inverseTemperatures }, isRowByRow);
-    },
+    feeds,
+    readsRowByRow: true,
+    capacityStep: 64,
+    reads: cardReadLimits,
     async close() {
       keyValues.close();
       card.close();
       session.close();
     },
+  });
+}
+
+function feeds({ tokens, past, length }: Block): Record<string, BoundTensor> {
+  const rows = tokens.length;
+  const padded = tokens.flatMap((row) => Array.from({ length }, (_, at) => row[at] ?? 0));
+  const total = Math.max(...past.lengths) + length;
+  return {
+    tokens: { shape: [rows, length], data: Int32Array.from(padded) },
+    last: { shape: [rows, 1], data: BigInt64Array.from(tokens, (row) => BigInt(row.length - 1)) },
+    lastPositions: { shape: [rows], data: Int32Array.from(past.lengths, (seen) => seen + length - 1) },
+    total: { shape: [1], data: Int32Array.of(total) },
   };
 }

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { readAdapter } from "../models/adapter-folder.ts";
 import type { CachedDecoder, DecoderOptions } from "../models/cached-decoder.ts";
-import type { AdapterShape } from "../models/cached-decoder-graph.ts";
 import { createCachedDecoder } from "../models/create-cached-decoder.ts";
+import type { AdapterShape } from "../models/decoding-model.ts";
 import type { ModelConfig } from "../models/model-config.ts";
 import { isAdapterFolder } from "../models/policy-weights.ts";
 import type { Tensor } from "../models/safetensors.ts";

@@ -1,5 +1,5 @@
 import { adapterShapes } from "../../src/learning/lora.ts";
-import type { AdapterShape } from "../../src/models/cached-decoder-graph.ts";
+import type { AdapterShape } from "../../src/models/decoding-model.ts";
 import { type ModelConfig, modelConfig } from "../../src/models/model-config.ts";
 import type { Tensor } from "../../src/models/safetensors.ts";
 import { noise } from "../unit/onnx/finite-differences.ts";

@@ -64,6 +64,7 @@ export async function decoderTalk(decoder: CachedDecoder, adapter?: ReadonlyMap<
   );
   said.push(await run([[9], [8]], [14, 13], "logits", 1));
   // As many alike as are recorded, and some after them.
-  for (let step = 14; step < 27; step++) said.push(await run([[2], [3], [4]], [step, step, step]));
+  for (let step = 0; step < 13; step++)
+    said.push(await run([[2], [3], [4]], [13 + step, 15 + step, 14 + step]));
   return said;
 }

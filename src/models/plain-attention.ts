@@ -1,10 +1,10 @@
-import { type Dimension, product } from "../onnx/dimensions.ts";
+import { product } from "../onnx/dimensions.ts";
 import { add, softCap } from "../onnx/elementwise.ts";
 import type { FloatValue, IntValue } from "../onnx/graph.ts";
 import { matMul } from "../onnx/linear-algebra.ts";
 import { softmax } from "../onnx/reductions.ts";
 import { rotaryEmbedding } from "../onnx/rotary-embedding.ts";
-import { concat, reshape, transpose } from "../onnx/shaping.ts";
+import { reshape, transpose } from "../onnx/shaping.ts";
 import { type DecoderModel, norm, projections } from "./decoder-blocks.ts";
 import { families } from "./families.ts";
 import { type ModelConfig, scoreScale } from "./model-config.ts";
@@ -50,34 +50,32 @@ export function headInputs(
 }
 
 /**
- * Attention of new tokens to remembered positions and to each other: rows [batch · length, heads · head size]. The
- * two are joined only where it is small: in the scores, never in keys or values. The mask
- * [batch, 1, length, past + length] is added to the scores.
+ * Attention of new tokens to remembered positions and to each other: rows [batch · length, heads · head size], with keys and
+ * values that have the new ones at their places [batch, kv heads, length, 3] (row, head, position). Where these two are bound to the memory of
+ * the remembered ones, only the new ones are written. The mask [batch, 1, length, capacity] is added to the scores.
  */
-export function attendToPast(
-  { queries, keys, values }: HeadInputs,
+export function rememberAndAttend(
+  { queries, ...fresh }: HeadInputs,
   past: LayerKeyValues,
+  places: IntValue,
   mask: FloatValue,
   config: ModelConfig,
-): FloatValue {
+): { attended: FloatValue } & LayerKeyValues {
   const { num_attention_heads: heads, num_key_value_heads: groups, head_dim: size } = config;
   const { attn_logit_softcapping: cap } = config;
   const { graph } = queries;
   const length = mask.shape[2]!;
   const rows = product([heads / groups, length]);
+  const written = (to: FloatValue, what: FloatValue) =>
+    graph.emit("ScatterND", [to, places, what], { dtype: "float32", shape: to.shape });
+  const keys = written(past.keys, fresh.keys);
+  const values = written(past.values, fresh.values);
   const grouped = reshape(queries, ["batch", groups, rows, size]);
-  const scores = (to: FloatValue) => matMul(grouped, to, { transposeB: true, alpha: scoreScale(config) });
-  const joined = concat([scores(past.keys), scores(keys)], -1, "total");
-  const capped = cap === null ? joined : softCap(joined, cap);
-  const apart = reshape(capped, ["batch", heads, length, "total"]);
-  const weights = reshape(softmax(add(apart, mask)), joined.shape);
-  const weigh = (from: IntValue, to: IntValue, what: FloatValue, count: Dimension) => {
-    const output = { dtype: "float32", shape: ["batch", groups, rows, count] } as const;
-    return matMul(graph.emit("Slice", [weights, from, to, graph.ints([3])], output), what);
-  };
-  const middle = graph.emit("Shape", [past.keys], { dtype: "int64", shape: [1] }, { start: 2, end: 3 });
-  const end = graph.ints([Number.MAX_SAFE_INTEGER]);
-  const both = add(weigh(graph.ints([0]), middle, past.values, "past"), weigh(middle, end, values, length));
-  const merged = transpose(reshape(both, ["batch", heads, length, size]), [0, 2, 1, 3]);
-  return reshape(merged, [product(["batch", length]), heads * size]);
+  const scores = matMul(grouped, keys, { transposeB: true, alpha: scoreScale(config) });
+  const capped = cap === null ? scores : softCap(scores, cap);
+  const apart = reshape(capped, ["batch", heads, length, "capacity"]);
+  const weights = reshape(softmax(add(apart, mask)), scores.shape);
+  const byHead = reshape(matMul(weights, values), ["batch", heads, length, size]);
+  const attended = reshape(transpose(byHead, [0, 2, 1, 3]), [product(["batch", length]), heads * size]);
+  return { attended, keys, values };
 }

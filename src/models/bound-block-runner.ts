@@ -1,4 +1,5 @@
-import type { Bindings } from "../onnx/bound-session.ts";
+import type { FedBindings } from "../onnx/fed-bindings.ts";
+import type { BoundTensor } from "../onnx/runtime-session.ts";
 import { type Block, rowOf } from "./block-runner.ts";
 import type { DecoderRun, NextTokenOutput, NextTokens, Past } from "./cached-decoder.ts";
 import type { KeyValueMemory } from "./key-value-memory.ts";
@@ -8,12 +9,22 @@ import { outputsFor } from "./next-token.ts";
 import { pastBinder } from "./past-binder.ts";
 
 /** A block, and 1 / temperature of each of its rows, for weights; default 1. */
-export interface WebgpuBlock extends Block {
+export interface BoundBlock extends Block {
   inverseTemperatures?: DecoderRun["inverseTemperatures"];
 }
 
 /** Runs a block, at once or a row at a time. What it gives is overwritten by the next. */
-export type WebgpuBlockRunner = (block: WebgpuBlock, isRowByRow: boolean) => NextTokens;
+export type BoundBlockRunner = (block: BoundBlock, isRowByRow: boolean) => Promise<NextTokens>;
+
+/** What a runner works with. */
+export interface BoundRunnerOptions {
+  readonly config: ModelConfig;
+  readonly keyValues: KeyValueMemory;
+  /** What the graph reads of a block beside keys and values, adapters and temperatures. */
+  readonly feeds: (block: Block) => Readonly<Record<string, BoundTensor>>;
+  /** Waits for copies that were asked for before a run. */
+  readonly settle?: (() => void) | undefined;
+}
 
 /** What runs give. */
 interface Given {
@@ -22,13 +33,12 @@ interface Given {
   readonly floats: Readonly<Record<"certainties" | "logits" | "weights", Float32Array>>;
 }
 
-/** A runner with bindings of its own of a session of `createWebgpuDecoder`, for blocks of which the same is wanted. */
-export function createWebgpuBlockRunner(
-  bindings: Bindings,
-  config: ModelConfig,
-  keyValues: KeyValueMemory,
+/** A runner with bindings of its own of a session whose graph has `nextTokenOutputs`, for blocks of which the same is wanted. */
+export function createBoundBlockRunner(
+  bindings: FedBindings,
+  { config, keyValues, feeds, settle }: BoundRunnerOptions,
   wanted: readonly NextTokenOutput[],
-): WebgpuBlockRunner {
+): BoundBlockRunner {
   const names = new Set(wanted.flatMap((output) => outputsFor[output]));
   const widths = { certainties: 1, logits: config.vocab_size, weights: config.vocab_size };
   const bindPast = pastBinder(bindings, config);
@@ -41,27 +51,7 @@ export function createWebgpuBlockRunner(
     boundAdapter = adapter;
   };
 
-  /** Runs a block whose rows give those `from` and on. */
-  const runPart = (from: number, { tokens, past, length, inverseTemperatures }: WebgpuBlock) => {
-    const rows = tokens.length;
-    const input = (name: string, data: Int32Array | BigInt64Array | Float32Array, ...shape: number[]) =>
-      bindings.keepInput(name, { shape, data });
-    const padded = tokens.flatMap((row) => Array.from({ length }, (_, at) => row[at] ?? 0));
-    input("tokens", Int32Array.from(padded), rows, length);
-    input(
-      "last",
-      BigInt64Array.from(tokens, (row) => BigInt(row.length - 1)),
-      rows,
-      1,
-    );
-    input(
-      "lastPositions",
-      Int32Array.from(past.lengths, (seen) => seen + length - 1),
-      rows,
-    );
-    input("total", Int32Array.of(Math.max(...past.lengths) + length), 1);
-    const temperatures = inverseTemperatures?.subarray(from, from + rows);
-    input("inverseTemperatures", temperatures ?? new Float32Array(rows).fill(1), rows, 1);
+  const bindOutputs = (from: number, rows: number) => {
     for (const name of names) {
       if (name === "likeliest") {
         bindings.bindOutput(name, { shape: [rows], data: given.likeliest.subarray(from, from + rows) });
@@ -71,17 +61,29 @@ export function createWebgpuBlockRunner(
         bindings.bindOutput(name, { shape: [rows, width], data });
       }
     }
-    fromItsBeginning(keyValues, past, (whole) => {
+  };
+
+  /** Runs a block whose rows give those `from` and on. */
+  const runPart = async (from: number, block: BoundBlock) => {
+    const { tokens, past, inverseTemperatures } = block;
+    const rows = tokens.length;
+    for (const [name, tensor] of Object.entries(feeds(block))) bindings.keepInput(name, tensor);
+    const temperatures = inverseTemperatures?.slice(from, from + rows) ?? new Float32Array(rows).fill(1);
+    bindings.keepInput("inverseTemperatures", { shape: [rows, 1], data: temperatures });
+    bindOutputs(from, rows);
+    await fromItsBeginning(keyValues, past, async (whole) => {
       bindPast(rows, whole);
-      bindings.run();
+      settle?.();
+      await bindings.run();
     });
   };
 
-  return (block, isRowByRow) => {
+  return async (block, isRowByRow) => {
     if (given.rows < block.tokens.length) given = emptyRows(names, widths, block.tokens.length);
     bindAdapter(block.adapter);
-    if (isRowByRow) for (const row of block.tokens.keys()) runPart(row, { ...block, ...rowOf(block, row) });
-    else runPart(0, block);
+    if (isRowByRow) {
+      for (const row of block.tokens.keys()) await runPart(row, { ...block, ...rowOf(block, row) });
+    } else await runPart(0, block);
     const { likeliest, floats } = given;
     return {
       choice: (row) => ({ token: Number(likeliest[row]), probability: floats.certainties[row]! }),
@@ -104,24 +106,26 @@ function emptyRows(
   };
 }
 
-/** Part of an array can't be bound on a card: such keys and values are copied, and what was made of them is copied back. */
-function fromItsBeginning(keyValues: KeyValueMemory, past: Past, work: (whole: Past) => void): void {
+/** Part of WebGPU's memory can't be bound: such keys and values are copied, and what was made of them is copied back. */
+async function fromItsBeginning(
+  keyValues: KeyValueMemory,
+  past: Past,
+  work: (whole: Past) => Promise<void>,
+): Promise<void> {
   const arrays = [...past.keys, ...past.values];
-  if (arrays.every(({ byteOffset }) => byteOffset === 0)) {
-    work(past);
-    return;
-  }
+  if (!arrays.some(isPartOfWebgpus)) return work(past);
   const copies = arrays.map(({ length }) => keyValues.allocate(length));
   const all = (array: KeyValueArray) => ({ array, start: 0, stride: array.length });
   const length = arrays[0]?.length ?? 0;
   const pairs = arrays.map((array, index) => [all(array), all(copies[index]!)] as const);
   keyValues.copy(pairs, 1, length);
   const layers = past.keys.length;
-  work({ ...past, keys: copies.slice(0, layers), values: copies.slice(layers) });
-  keyValues.copy(
-    pairs.map(([array, copy]) => [copy, array] as const),
-    1,
-    length,
-  );
+  await work({ ...past, keys: copies.slice(0, layers), values: copies.slice(layers) });
+  const back = pairs.map(([array, copy]) => [copy, array] as const);
+  keyValues.copy(back, 1, length);
   for (const copy of copies) keyValues.release(copy);
+}
+
+function isPartOfWebgpus(array: KeyValueArray): boolean {
+  return "type" in array && array.buffer.card === "webgpu" && array.byteOffset > 0;
 }

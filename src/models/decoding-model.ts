@@ -1,0 +1,51 @@
+import type { FloatValue, Graph } from "../onnx/graph.ts";
+import type { DecoderAdapter, DecoderModel } from "./decoder-blocks.ts";
+import type { ModelConfig } from "./model-config.ts";
+import { rotaryTables } from "./rotary-tables.ts";
+import type { Tensor } from "./safetensors.ts";
+import type { StoredTensor, WeightSources } from "./weight-sources.ts";
+
+/** Shapes of a LoRA adapter's matrices by their names (`….lora_A.weight` [rank, in], `….lora_B.weight` [out, rank]). */
+export interface AdapterShape {
+  /** alpha / rank. */
+  scale: number;
+  shapes: ReadonlyMap<string, readonly number[]>;
+}
+
+/** The weights that a decoding graph is made of. */
+export type DecodedWeights = Pick<WeightSources, "tensors" | "quantized"> & Pick<DecoderModel, "activations">;
+
+const dataTypes = { F32: "float32", F16: "float16", BF16: "bfloat16" } as const;
+
+/** A model to decode with: its weights as constants, an adapter's matrices as inputs of their names. */
+export function decodingModel(
+  graph: Graph,
+  config: ModelConfig,
+  { tensors, quantized, activations }: DecodedWeights,
+  adapter?: AdapterShape,
+  tables = rotaryTables(graph, config),
+): DecoderModel {
+  const constant = (tensor: Tensor | StoredTensor): FloatValue =>
+    "file" in tensor
+      ? graph.stored(tensor.file, tensor.offset, tensor.shape, dataTypes[tensor.dtype])
+      : graph.floats(tensor.data, tensor.shape);
+  return {
+    config,
+    weights: new Map([...tensors].map(([name, tensor]) => [name, constant(tensor)])),
+    ...(quantized && { frozen: quantized }),
+    ...(activations && { activations }),
+    tables,
+    inference: true,
+    ...(adapter && { adapter: adapterInputs(graph, adapter) }),
+  };
+}
+
+function adapterInputs(graph: Graph, { scale, shapes }: AdapterShape): DecoderAdapter {
+  const modules = [...shapes.keys()].filter((name) => name.endsWith(".lora_A.weight"));
+  const input = (name: string) => graph.input(name, "float32", shapes.get(name)!);
+  const pairs = modules.map((first) => {
+    const module = first.slice(0, -".lora_A.weight".length);
+    return [module, { a: input(first), b: input(`${module}.lora_B.weight`) }] as const;
+  });
+  return { scale, pairs: new Map(pairs) };
+}

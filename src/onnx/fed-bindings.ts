@@ -1,0 +1,39 @@
+import type { Bindings } from "./bound-session.ts";
+import { runError } from "./run-error.ts";
+import type { BoundTensor } from "./runtime-session.ts";
+import type { Session, Tensor } from "./session.ts";
+
+/** Bindings of either kind of session. */
+export interface FedBindings extends Omit<Bindings, "run"> {
+  /** Runs the model. Throws ONNX_RUN_FAILED. */
+  run(): void | Promise<void>;
+}
+
+/**
+ * Bindings for a session of onnxruntime-node's, where the C API can't be called: what is bound is fed at each run, and what comes out
+ * is copied to where it was bound.
+ */
+export function fedBindings(session: Session): FedBindings {
+  const inputs = new Map<string, Tensor>();
+  const outputs = new Map<string, BoundTensor["data"]>();
+  const bindInput = (name: string, { shape, data }: BoundTensor) => {
+    if ("type" in data || data instanceof Int32Array) throw runError(`the input ${name} can't be fed`);
+    inputs.set(name, { shape, data });
+  };
+  return {
+    bindInput,
+    keepInput: bindInput,
+    bindOutput: (name, { data }) => outputs.set(name, data),
+    async run() {
+      const given = await session.run(Object.fromEntries(inputs), [...outputs.keys()]);
+      for (const [name, to] of outputs) copyTo(to, given.tensor(name).data, name);
+      given.release();
+    },
+  };
+}
+
+function copyTo(to: BoundTensor["data"], from: Tensor["data"], name: string): void {
+  if (to instanceof Float32Array && from instanceof Float32Array) to.set(from);
+  else if (to instanceof BigInt64Array && from instanceof BigInt64Array) to.set(from);
+  else throw runError(`the output ${name} is bound to numbers of another type`);
+}
