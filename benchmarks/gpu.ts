@@ -1,5 +1,5 @@
 // Everything about cards, in one command: what works here, outputs compared with the CPU's, what falls back to the
-// CPU, and throughput side by side with PyTorch on the same card. Without a card it says so and compares what it can.
+// CPU, and throughput side by side with PyTorch and vLLM on the same card. Without a card it says so and compares what it can.
 // node benchmarks/gpu.ts --python venv/bin/python [--shapes smol-135m,qwen-0.5b] [--devices cuda,webgpu] [--updates 10]
 // [--json]
 import { execFile } from "node:child_process";
@@ -46,8 +46,11 @@ const contests: readonly Contest[] = [
   { device: "webgpu", precision: "float16", peer: "bfloat16" },
 ];
 
-/** The same for generation alone: with a static cache, and compiled. */
-const compiled: Contest = { device: "cuda", precision: "bfloat16", peer: "bfloat16 --compile" };
+/** The same for generation alone: compiled with a static cache, and vLLM where it is installed. */
+const generating: readonly Contest[] = [
+  { device: "cuda", precision: "bfloat16", peer: "bfloat16 --compile" },
+  { device: "cuda", precision: "bfloat16", peer: "vllm" },
+];
 
 /** Sequences and their tokens, of a step's update and of a batch that is generated. */
 const sizes: Readonly<Record<(typeof gpuShapes)[number], readonly [count: number, length: number]>> = {
@@ -138,7 +141,7 @@ async function contest(shape: (typeof gpuShapes)[number], devices: readonly Devi
   const rows = [];
   const peers = new Map<string, Promise<Times | string>>();
   for (const what of ["train", "generate"] as const) {
-    const all = what === "generate" ? [...contests, compiled] : contests;
+    const all = what === "generate" ? [...contests, ...generating] : contests;
     for (const one of all.filter(({ device }) => devices.includes(device)))
       rows.push(await measure(what, shape, folder, one, peers));
   }
@@ -158,10 +161,11 @@ async function measure(
   const { file, threads } = works[what];
   const count = options.updates;
   const ours = await child<Times>(process.execPath, [file, folder, count, ...threads, device, precision]);
-  const peerFile = join(here, "peers", "gpu.py");
-  const running =
-    peers.get(what + peer) ??
-    child<Times>(options.python, [peerFile, what, folder, count, ...peer.split(" ")]);
+  const peerArguments =
+    peer === "vllm"
+      ? [join(here, "peers", "gpu_vllm.py"), what, folder, count]
+      : [join(here, "peers", "gpu.py"), what, folder, count, ...peer.split(" ")];
+  const running = peers.get(what + peer) ?? child<Times>(options.python, peerArguments);
   peers.set(what + peer, running);
   const theirs = await running;
   const title = `${shape} ${what}, ${device} ${precision}`;
@@ -174,7 +178,7 @@ async function measure(
   const middle = [median(ours.milliseconds), median(theirs.milliseconds)] as const;
   const ratios = { min: least[0] / least[1], median: middle[0] / middle[1] };
   console.log(
-    `${title}, PyTorch ${peer} on ${theirs.card}: ${middle[0].toFixed(1)} / ${middle[1].toFixed(1)} ms; ` +
+    `${title}, ${peer === "vllm" ? peer : `PyTorch ${peer}`} on ${theirs.card}: ${middle[0].toFixed(1)} / ${middle[1].toFixed(1)} ms; ` +
       `ratios ${ratios.min.toFixed(2)}, ${ratios.median.toFixed(2)} (bar 1)` +
       (ours.loss === undefined ? "" : `; loss ${ours.loss.toFixed(5)} / ${theirs.loss?.toFixed(5)}`),
   );

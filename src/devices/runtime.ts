@@ -9,9 +9,12 @@ import { loadLibrary } from "./native-library.ts";
 export async function loadRuntime(): Promise<typeof import("onnxruntime-node")> {
   const library = runtimeWithCuda();
   if (library !== undefined) loadLibrary(library);
-  return import("onnxruntime-node").catch((error) => {
+  const runtime = await import("onnxruntime-node").catch((error) => {
     throw nativeFilesMissing(error) ?? error;
   });
+  // Some kernels warn each time that a model has them, which nothing can be done about.
+  runtime.env.logLevel ??= "error";
+  return runtime;
 }
 
 /** The library that onnxruntime-node is loaded with. */
