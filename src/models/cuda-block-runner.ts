@@ -5,7 +5,7 @@ import type { DecoderRun, Drawn, NextTokenOutput, NextTokens } from "./cached-de
 import type { CudaAdapter } from "./cuda-adapters.ts";
 import { type CudaBlockMemory, createCudaBlockMemory, type WantedOutput } from "./cuda-block-memory.ts";
 import type { CudaRecordings } from "./cuda-recordings.ts";
-import type { ModelConfig } from "./model-config.ts";
+import { contextLength, type ModelConfig } from "./model-config.ts";
 import { vocabularyParts } from "./next-token.ts";
 import { pastBinder } from "./past-binder.ts";
 
@@ -127,7 +127,8 @@ export function createCudaBlockRunner(
     }
     const recording = length === 1 ? recordings.numberOf(bound) : undefined;
     // A recording says once for all how many positions there may be; otherwise fewer cost less.
-    total[0] = recording === undefined ? Math.max(...past.lengths) + length : past.capacity;
+    const most = Math.min(past.capacity, contextLength(config));
+    total[0] = recording === undefined ? Math.max(...past.lengths) + length : most;
     card.settle();
     bindings.run(recording);
   };

@@ -5,19 +5,26 @@ import { toFloat } from "../onnx/elementwise.ts";
 import { createGraph, type FloatValue, type Graph, type IntValue, type Value } from "../onnx/graph.ts";
 import { groupQueryAttention } from "../onnx/group-query-attention.ts";
 import { gather } from "../onnx/indexing.ts";
-import { rotaryEmbedding } from "../onnx/rotary-embedding.ts";
-import { columns, reshape } from "../onnx/shaping.ts";
+import { type RotaryTables, rotaryEmbedding } from "../onnx/rotary-embedding.ts";
+import { concat, reshape } from "../onnx/shaping.ts";
 import { attentionRows } from "./attention-rows.ts";
-import { type DecoderModel, embedTokens, finalNorm, languageModelHead } from "./decoder-blocks.ts";
+import {
+  type DecoderModel,
+  embedTokens,
+  finalNorm,
+  joinedName,
+  languageModelHead,
+} from "./decoder-blocks.ts";
 import { decoderLayer } from "./decoder-layer.ts";
 import { type AdapterShape, type DecodedWeights, decodingModel } from "./decoding-model.ts";
-import { type ModelConfig, scoreScale, windowOf } from "./model-config.ts";
+import { families } from "./families.ts";
+import { type ModelConfig, rotatedSize, scoreScale, windowOf } from "./model-config.ts";
 import { cardNextTokenOutputs } from "./next-token.ts";
 
 /**
  * The decoding graph for an NVIDIA card, with keys and values of half precision that stay in its memory. Inputs are
  * those of `inPlaceDecoderGraph`, but for last, the number of each row's last token among all [batch]; for positions
- * [batch, length] of the new tokens, as they are rotated in float32 before they are rounded; and for inverseTemperatures of
+ * [batch, length] of the new tokens, for heads of which a part is rotated; and for inverseTemperatures of
  * `cardNextTokenOutputs`, whose outputs it has beside newKeys and newValues of each layer.
  */
 export function cudaDecoderGraph(
@@ -29,7 +36,7 @@ export function cudaDecoderGraph(
   const graph = createGraph();
   const { num_attention_heads: heads, num_key_value_heads: groups, head_dim: size } = config;
   const { attn_logit_softcapping: cap } = config;
-  const model = decodingModel(graph, config, weights, adapter);
+  const model = withJoinedQueries(decodingModel(graph, config, weights, adapter));
   const tokens = graph.input("tokens", "int32", ["batch", "length"]);
   const positions = graph.input("positions", "int64", ["batch", "length"]);
   const last = graph.input("last", "int64", ["batch"]);
@@ -37,16 +44,18 @@ export function cudaDecoderGraph(
   const total = graph.input("total", "int32", [1]);
   const rows = product(["batch", "length"]);
 
-  const parts = headParts(model, positions, keyValues);
+  const headParts = headPartsOf(model, positions, keyValues);
   let hidden = embedTokens(model, reshape(tokens, [rows]));
   for (let layer = 0; layer < config.num_hidden_layers; layer++) {
     hidden = decoderLayer(model, layer, hidden, (normed) => {
       const shape = ["batch", groups, "capacity", size];
       const keys = graph.input(`keys${layer}`, keyValues, shape);
       const values = graph.input(`values${layer}`, keyValues, shape);
-      const options = { keys, values, lastPositions, total, heads, groups, scale: scoreScale(config), cap };
+      const { parts, tables } = headParts(layer, normed);
       const window = windowOf(config, layer);
-      const { attended, ...fresh } = groupQueryAttention(parts(layer, normed), { ...options, window });
+      const remembered = { keys, values, lastPositions, total };
+      const options = { ...remembered, heads, groups, tables, scale: scoreScale(config), cap, window };
+      const { attended, ...fresh } = groupQueryAttention(parts, options);
       graph.output(`newKeys${layer}`, fresh.keys);
       graph.output(`newValues${layer}`, fresh.values);
       return reshape(toFloat(attended), [rows, heads * size]);
@@ -56,29 +65,60 @@ export function cudaDecoderGraph(
   return graph;
 }
 
-/** What attention works on, as the operator takes it. */
-type HeadParts = readonly [Value<HalfType>, Value<HalfType>, Value<HalfType>];
+/** What attention works on, as the operator takes it: with the tables that it rotates queries and keys by, if it does. */
+interface HeadParts {
+  readonly parts: readonly [Value<HalfType>, Value<HalfType>?, Value<HalfType>?];
+  readonly tables?: Record<keyof RotaryTables, Value<HalfType>> | undefined;
+}
 
 /**
- * What attention works on, from normed rows: queries, keys and values [batch, length, heads · head size],
- * rotated in float32 and then rounded.
+ * What attention works on, from normed rows, in half precision: queries, keys and values [batch, length, heads · head size], or all beside each other.
+ * The operator rotates whole heads; where a part of each is rotated, that is done before, in float32.
  */
-function headParts(model: DecoderModel, positions: IntValue, type: HalfType) {
-  const { num_attention_heads: heads, num_key_value_heads: groups, head_dim: size } = model.config;
-  const [queryWidth, width] = [heads * size, groups * size];
+function headPartsOf(model: DecoderModel, positions: IntValue, type: HalfType) {
+  const { config } = model;
+  const { head_dim: size } = config;
+  const isWhole = rotatedSize(config) === size;
   const rounded = (x: FloatValue) =>
     x.graph.emit("Cast", [x], { dtype: type, shape: x.shape }, { to: elementTypes[type] });
+  const known = new Map<RotaryTables, HeadParts["tables"]>();
+  const tablesOf = (tables: RotaryTables) => {
+    const halves = known.get(tables) ?? { cosines: rounded(tables.cosines), sines: rounded(tables.sines) };
+    known.set(tables, halves);
+    return halves;
+  };
 
   return (layer: number, normed: FloatValue): HeadParts => {
     const tables = model.tables(layer);
-    const rotated = (x: FloatValue) => (tables ? rotaryEmbedding(x, positions, tables, size) : x);
     const [first, k, v] = attentionRows(model, layer, normed);
-    if (k && v) return [rounded(rotated(first)), rounded(rotated(k)), rounded(v)];
-    // All beside each other: what is rotated is so at once.
-    const turned = rotated(columns(first, 0, queryWidth + width));
-    const queries = columns(turned, 0, queryWidth);
-    const keys = columns(turned, queryWidth, queryWidth + width);
-    const values = columns(first, queryWidth + width, queryWidth + 2 * width);
-    return [rounded(queries), rounded(keys), rounded(values)];
+    const halves = tables && isWhole ? { tables: tablesOf(tables) } : {};
+    if (!k || !v) return { parts: [rounded(first)], ...halves };
+    const rotated = (x: FloatValue) => (tables && !isWhole ? rotaryEmbedding(x, positions, tables, size) : x);
+    return { parts: [rounded(rotated(first)), rounded(rotated(k)), rounded(v)], ...halves };
   };
+}
+
+const modules = ["q_proj", "k_proj", "v_proj"];
+
+/**
+ * A model with the weights of queries, keys and values one below the other, so that they are one product, and the operator takes
+ * its result as it is. Not where heads are normed or partly rotated before, and not where an adapter adds to them.
+ */
+function withJoinedQueries(model: DecoderModel): DecoderModel {
+  const { config, frozen, adapter } = model;
+  const { queryKeyNorm, fused } = families[config.model_type];
+  if (queryKeyNorm || fused || adapter || frozen?.size || rotatedSize(config) !== config.head_dim)
+    return model;
+  const weights = new Map(model.weights);
+  for (let layer = 0; layer < config.num_hidden_layers; layer++) {
+    const parent = `model.layers.${layer}.self_attn`;
+    for (const kind of ["weight", "bias"]) {
+      const [first, ...others] = modules.flatMap(
+        (module) => weights.get(`${parent}.${module}.${kind}`) ?? [],
+      );
+      if (first && others.length === modules.length - 1)
+        weights.set(`${parent}.${joinedName(modules)}.${kind}`, concat([first, ...others], 0));
+    }
+  }
+  return { ...model, weights };
 }

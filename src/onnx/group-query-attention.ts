@@ -16,8 +16,8 @@ export interface GroupQueryOptions {
   lastPositions: Value<"int32">;
   /** The most positions of a row [1]. With several new tokens and remembered ones, the batch must be of one row. */
   total: Value<"int32">;
-  /** What queries and keys are rotated with; default: they aren't. */
-  tables?: RotaryTables | undefined;
+  /** What queries and keys are rotated with, cosines and sines of their type [positions, head size / 2]; default: they aren't. */
+  tables?: Readonly<Record<keyof RotaryTables, Value<"float32" | HalfType>>> | undefined;
   /** What products of queries and keys are multiplied with: 1 if the tables do it, see `scoreFactor`. */
   scale: number;
   /** Scores s become cap · tanh(s / cap); null: they stay. */

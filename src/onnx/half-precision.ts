@@ -1,14 +1,11 @@
+import { elementwise, movements, products, readByProductsAlone } from "./between-products.ts";
 import { elementTypes } from "./element-types.ts";
 import type { GraphNode, Value } from "./graph.ts";
 
-const products = ["Gemm", "MatMul", "FusedMatMul"];
-
-/** Operators that move numbers and change none: what has been rounded may be moved as it is. */
-const movements = ["Reshape", "Transpose", "Slice", "Concat"];
-
 /**
  * Nodes that compute matrix products on operands cast to half precision, and cast the results back: mixed precision
- * (arXiv 1710.03740) as far as it is safe. Weights, gradients, norms, softmax and losses stay float32. With
+ * (arXiv 1710.03740) as far as it is safe. Weights, gradients, norms, softmax and losses stay float32; what is between products, number by number,
+ * is computed in half precision too, as its results would be rounded anyway. `outputs` are those of the graph. With
  * `rounded`, products are float32 too, from and to numbers rounded to half precision: what a card computes, for
  * a processor that can't. Casts that nothing reads are left to whoever takes the nodes.
  */
@@ -16,7 +13,9 @@ export function inHalfPrecision(
   nodes: readonly GraphNode[],
   dtype: "float16" | "bfloat16",
   rounded: boolean,
+  outputs: Iterable<Value>,
 ): GraphNode[] {
+  const isForProducts = readByProductsAlone(nodes, outputs);
   /** What numbers are as operands. */
   const operands = new Map<Value, Value>();
   /** Of numbers that were cast from half precision, these; of half precision, what a cast gives that changes none. */
@@ -28,7 +27,7 @@ export function inHalfPrecision(
     operands.set(output, half);
   };
 
-  const product = (node: GraphNode, output: Value): GraphNode[] => {
+  const inHalf = (node: GraphNode, output: Value): GraphNode[] => {
     const before: GraphNode[] = [];
     const inputs = node.inputs.map((value) => {
       const known = operands.get(value);
@@ -46,6 +45,17 @@ export function inHalfPrecision(
     else comesFrom(output, half);
     const written = { ...node, inputs, outputs: [rounded ? exact : half] };
     return [...before, written, ...(rounded ? [cast(exact, half)] : []), cast(half, output)];
+  };
+
+  /** Whether a number, or each of several, is one of half precision already. */
+  const isHalf = (value: Value) => (rounded ? operands.get(value) === value : sources.has(value));
+
+  const isBetween = (node: GraphNode, output: Value) => {
+    const floats = node.inputs.filter((value) => value.dtype === "float32");
+    const single = (value: Value) => value.shape.length === 0;
+    return (
+      isForProducts(output) && floats.some(isHalf) && floats.every((value) => isHalf(value) || single(value))
+    );
   };
 
   const movement = (node: GraphNode, output: Value): GraphNode[] => {
@@ -74,7 +84,8 @@ export function inHalfPrecision(
     const [input] = inputs;
     const [output] = node.outputs;
     if (input === undefined || output === undefined) return [node];
-    if (products.includes(node.op)) return product(node, output);
+    if (products.includes(node.op)) return inHalf(node, output);
+    if (elementwise.includes(node.op) && isBetween(node, output)) return inHalf(node, output);
     if (movements.includes(node.op)) return movement(node, output);
     return node.op === "Cast" ? ownCast(node, input, output) : [node];
   });

@@ -94,7 +94,10 @@ function writtenNodes(graph: Graph, { device = "cpu", precision = "float32" }: T
     throw new EverturnError("DEVICE_UNAVAILABLE", { device, reason: "it has no bfloat16", hint });
   }
   const nodes = neededNodes(graph);
-  const typed = precision === "float32" ? nodes : inHalfPrecision(nodes, precision, device === "cpu");
+  const typed =
+    precision === "float32"
+      ? nodes
+      : inHalfPrecision(nodes, precision, device === "cpu", graph.outputs.values());
   const needed = precision === "float32" ? nodes : nodesFor(typed, graph.outputs.values());
   if (device === "webgpu") return forWebgpu(needed);
   return fuseSkipNorms(device === "cuda" ? forCuda(needed) : needed);

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { createSession } from "../../../src/onnx/create-session.ts";
+import { mul } from "../../../src/onnx/elementwise.ts";
 import { createGraph } from "../../../src/onnx/graph.ts";
 import { gemm } from "../../../src/onnx/linear-algebra.ts";
 import { modelBytes } from "../../../src/onnx/model-bytes.ts";
@@ -46,6 +47,28 @@ test.each([
     expect(shares[0]).toBeCloseTo(exact, 7);
   },
 );
+
+/** The product of two products with a third matrix, and what it multiplies, in bfloat16. */
+async function gated(isAsked: boolean) {
+  const graph = createGraph();
+  const input = (name: string) => graph.input(name, "float32", [1, 1]);
+  const [x, a, b, c] = [input("x"), input("a"), input("b"), input("c")];
+  const between = mul(gemm(x, a), gemm(x, b));
+  graph.output("product", gemm(between, c));
+  if (isAsked) graph.output("between", between);
+  const session = await createSession(modelBytes(graph, { precision: "bfloat16" }));
+  const one = (value: number) => ({ shape: [1, 1], data: Float32Array.of(value) });
+  const outputs = await session.run({ x: one(1), a: one(1.0078125), b: one(1.0234375), c: one(3) });
+  return { product: outputs.floats("product")[0], between: isAsked && outputs.floats("between")[0] };
+}
+
+test("what only products read is computed in half precision too, what others read is not", async () => {
+  const exact = 1.0078125 * 1.0234375;
+  const once = rounded(exact, 8);
+  expect(once).not.toBe(exact);
+  expect(await gated(false)).toEqual({ product: rounded(3 * once, 8), between: false });
+  expect(await gated(true)).toEqual({ product: rounded(3 * once, 8), between: exact });
+});
 
 test("float32 products are exact to float32", async () => {
   const { product } = await run("float32");

@@ -11,7 +11,7 @@ import { createSequence, type Sample, type Sequence } from "../../../src/samplin
 import { cardShape } from "../../support/card-model.ts";
 import { processorAsCard } from "../../support/processor-as-card.ts";
 
-const config = modelConfig(cardShape);
+const config = modelConfig({ ...cardShape, max_position_embeddings: 512 });
 const tensors = randomModelWeights(config, 5);
 
 /** Sequences that begin in threes, of prompts that begin alike, some beyond what rows have room for at first; each is continued to another length. */
