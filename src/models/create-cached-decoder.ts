@@ -2,6 +2,7 @@ import { EverturnError } from "../errors/everturn-error.ts";
 import { cudaMemory } from "../onnx/cuda-memory.ts";
 import { deviceError } from "../onnx/device-error.ts";
 import { type RuntimeFunctions, runtimeFunctions } from "../onnx/runtime-functions.ts";
+import { attendsOnWebgpu } from "../onnx/webgpu-attention.ts";
 import type { CachedDecoder, DecoderOptions } from "./cached-decoder.ts";
 import { createCudaDecoder } from "./cuda-decoder.ts";
 import { createInPlaceDecoder } from "./in-place-decoder.ts";
@@ -11,7 +12,7 @@ import type { ModelConfig } from "./model-config.ts";
 import { checkModelWeights } from "./model-weights.ts";
 import { createPlainDecoder } from "./plain-decoder.ts";
 import type { Tensor } from "./safetensors.ts";
-import { createWebgpuDecoder, isForWebgpu } from "./webgpu-decoder.ts";
+import { createWebgpuDecoder } from "./webgpu-decoder.ts";
 import type { WeightSources } from "./weight-sources.ts";
 
 /**
@@ -51,12 +52,20 @@ async function createOther(
   sources: WeightSources,
   options: DecoderOptions,
 ): Promise<CachedDecoder> {
-  if (runtime && options.target?.device === "webgpu" && isForWebgpu(config))
+  const isOnWebgpu = options.target?.device === "webgpu";
+  if (runtime && isOnWebgpu && isForWebgpu(runtime, config))
     return createWebgpuDecoder(runtime, config, sources, options);
   const kept = keyValueTypeOf(config, options.target);
   if (!runtime || kept === "float32" || kept === "int8") return createPlainDecoder(config, sources, options);
   const halves = { ...options, precision: kept };
   return createCudaDecoder(runtime, config, sources, halves, await cudaMemory());
+}
+
+/** Whether WebGPU's operator of attention takes a model: heads of a multiple of 16, scores without a cap, on a card where it is right. */
+function isForWebgpu(runtime: RuntimeFunctions, config: ModelConfig): boolean {
+  const { head_dim: size, num_attention_heads: heads, num_key_value_heads: groups } = config;
+  if (size % 16 !== 0 || config.attn_logit_softcapping !== null) return false;
+  return attendsOnWebgpu(runtime, { heads, groups, size });
 }
 
 /** Small models, whose weights were read, have those of the same input joined. */

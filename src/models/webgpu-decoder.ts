@@ -13,11 +13,6 @@ import { nextTokenOutputs } from "./next-token.ts";
 import { cardReadLimits } from "./read-length.ts";
 import type { WeightSources } from "./weight-sources.ts";
 
-/** Whether WebGPU's operator of attention takes a model: heads of a multiple of 16, scores without a cap. */
-export function isForWebgpu({ head_dim: size, attn_logit_softcapping: cap }: ModelConfig): boolean {
-  return size % 16 === 0 && cap === null;
-}
-
 /**
  * A decoder on the card that WebGPU works on, whose memory has the weights, and keys and values of float32: the runtime's operator
  * of attention writes the new ones there. A run sends a few numbers a row, and fetches what is wanted.

@@ -1,8 +1,8 @@
-import { openDevice } from "../devices/open-device.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { createCudaSession } from "./cuda-session.ts";
 import { deviceError } from "./device-error.ts";
 import { createNodeSession } from "./node-session.ts";
+import { requireDevice } from "./require-device.ts";
 import { runtimeFunctions } from "./runtime-functions.ts";
 import type { Session, SessionOptions } from "./session.ts";
 
@@ -12,8 +12,7 @@ import type { Session, SessionOptions } from "./session.ts";
  */
 export async function createSession(model: Uint8Array, options: SessionOptions = {}): Promise<Session> {
   const device = options.device ?? "cpu";
-  const missing = openDevice(device);
-  if (missing) throw new EverturnError("DEVICE_UNAVAILABLE", { device, ...missing });
+  requireDevice(device);
   try {
     return device === "cuda" ? await openCuda(model, options) : await createNodeSession(model, options);
   } catch (cause) {

@@ -1,9 +1,8 @@
 import { cudaLibraries, libraryPath } from "../devices/cuda-packages.ts";
-import { openDevice } from "../devices/open-device.ts";
-import { EverturnError } from "../errors/everturn-error.ts";
 import { type CardMemory, type CopiedBytes, cardArray } from "./card-memory.ts";
 import { elementBytes } from "./element-bytes.ts";
 import { foreignCalls } from "./foreign-calls.ts";
+import { requireDevice } from "./require-device.ts";
 import { runError } from "./run-error.ts";
 
 /** Memory of the first NVIDIA card, by CUDA's own library. */
@@ -23,8 +22,7 @@ let opened: Promise<CudaMemory> | undefined;
 
 /** The card's memory. Throws DEVICE_UNAVAILABLE if a library of CUDA's is missing. */
 export async function cudaMemory(): Promise<CudaMemory> {
-  const missing = openDevice("cuda");
-  if (missing) throw new EverturnError("DEVICE_UNAVAILABLE", { device: "cuda", ...missing });
+  requireDevice("cuda");
   opened ??= open();
   return opened;
 }

@@ -1,5 +1,3 @@
-import { openDevice } from "../devices/open-device.ts";
-import { EverturnError } from "../errors/everturn-error.ts";
 import { type Bindings, type BoundSession, createBoundSession } from "./bound-session.ts";
 import {
   type CardArray,
@@ -12,6 +10,7 @@ import { elementBytes } from "./element-bytes.ts";
 import type { Graph } from "./graph.ts";
 import { modelBytes } from "./model-bytes.ts";
 import { type MoveWay, movingGraph, zerosGraph } from "./moving-graphs.ts";
+import { requireDevice } from "./require-device.ts";
 import { runError } from "./run-error.ts";
 import { made, type RuntimeFunctions } from "./runtime-functions.ts";
 
@@ -23,8 +22,7 @@ export interface WebgpuMemory extends CardMemory {
 
 /** That memory. Nothing but models moves numbers there: see `movingGraph`. Throws DEVICE_UNAVAILABLE. */
 export function createWebgpuMemory(runtime: RuntimeFunctions): WebgpuMemory {
-  const missing = openDevice("webgpu");
-  if (missing) throw new EverturnError("DEVICE_UNAVAILABLE", { device: "webgpu", ...missing });
+  requireDevice("webgpu");
   const opened: BoundSession[] = [];
   const open = (graph: Graph): BoundSession => {
     const model = modelBytes(graph, { device: "webgpu" });
