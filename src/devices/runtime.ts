@@ -12,8 +12,8 @@ export async function loadRuntime(): Promise<typeof import("onnxruntime-node")> 
   const runtime = await import("onnxruntime-node").catch((error) => {
     throw nativeFilesMissing(error) ?? error;
   });
-  // Some kernels warn each time that a model has them, which nothing can be done about.
-  runtime.env.logLevel ??= "error";
+  // Some kernels warn each time that a model has them, which nothing can be done about. Who asked for more gets it.
+  if (runtime.env.logLevel === "warning") runtime.env.logLevel = "error";
   return runtime;
 }
 

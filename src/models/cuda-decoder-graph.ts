@@ -112,12 +112,13 @@ function withJoinedQueries(model: DecoderModel): DecoderModel {
   const weights = new Map(model.weights);
   for (let layer = 0; layer < config.num_hidden_layers; layer++) {
     const parent = `model.layers.${layer}.self_attn`;
-    for (const kind of ["weight", "bias"]) {
-      const [first, ...others] = modules.flatMap(
-        (module) => weights.get(`${parent}.${module}.${kind}`) ?? [],
-      );
-      if (first && others.length === modules.length - 1)
-        weights.set(`${parent}.${joinedName(modules)}.${kind}`, concat([first, ...others], 0));
+    const all = (kind: string) =>
+      modules.flatMap((module) => weights.get(`${parent}.${module}.${kind}`) ?? []);
+    const kinds = { weight: all("weight"), bias: all("bias") };
+    // Those that only some of the three have stay apart; none have their biases, or all.
+    if (![0, modules.length].includes(kinds.bias.length)) continue;
+    for (const [kind, [first, ...others]] of Object.entries(kinds)) {
+      if (first) weights.set(`${parent}.${joinedName(modules)}.${kind}`, concat([first, ...others], 0));
     }
   }
   return { ...model, weights };

@@ -4,6 +4,7 @@ import { cudaMemory } from "../onnx/cuda-memory.ts";
 import { fedBindings } from "../onnx/fed-bindings.ts";
 import { modelBytes } from "../onnx/model-bytes.ts";
 import { type RuntimeFunctions, runtimeFunctions } from "../onnx/runtime-functions.ts";
+import type { Target } from "../onnx/target.ts";
 import { createWebgpuMemory } from "../onnx/webgpu-memory.ts";
 import { createBoundDecoder } from "./bound-decoder.ts";
 import type { CachedDecoder, DecoderOptions } from "./cached-decoder.ts";
@@ -61,7 +62,7 @@ function ofProcessor(): DecoderMemory {
 }
 
 async function memoryOf(
-  device: NonNullable<NonNullable<DecoderOptions["target"]>["device"]>,
+  device: Required<Target>["device"],
   runtime: RuntimeFunctions,
 ): Promise<DecoderMemory> {
   if (device === "cpu") return ofProcessor();

@@ -19,6 +19,7 @@ import { watchServer } from "../temporal/server-watch.ts";
 import { prepareBuilds } from "../temporal/workflow-builds.ts";
 import { claimRun } from "./claim-run.ts";
 import { deleteDeployments } from "./delete-deployments.ts";
+import { requireDevices } from "./require-devices.ts";
 import { loggedNotes } from "./session-log.ts";
 import { type Standstill, watchStandstill } from "./standstill.ts";
 import { storageTrouble } from "./storage-trouble.ts";
@@ -95,6 +96,8 @@ export async function openSession(options: {
   try {
     const { upgrade = false } = options;
     await options.held?.();
+    const { plan: current } = await openRun(runs, run, () => {}); // it may have been changed
+    requireDevices(current, options.queuePrefix === undefined);
     const bundling = prepareBuilds(folder, planLoops(plan), { telemetry: file.telemetry, upgrade });
     bundling.catch(() => {}); // it may fail while the server starts, before it is awaited
     let finished = 0;

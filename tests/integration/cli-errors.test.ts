@@ -13,6 +13,7 @@ import { registerResume } from "../../src/cli/resume.ts";
 import { registerShow } from "../../src/cli/show.ts";
 import { registerTrajectories } from "../../src/cli/trajectories.ts";
 import { registerValidate } from "../../src/cli/validate.ts";
+import { openDevice } from "../../src/devices/open-device.ts";
 import { knownError } from "../../src/library/known-error.ts";
 import { processIdentity } from "../../src/processes/process-identity.ts";
 import { everturn, lastLine } from "../support/command.ts";
@@ -205,3 +206,15 @@ test("a Temporal CLI or server that is not there is named", async () => {
     "TEMPORAL_UNREACHABLE: No Temporal server answers at 127.0.0.1:1: ",
   );
 });
+
+test.for(["policy", "trainer"])(
+  "run: says that the device of the %s is missing before it starts anything",
+  async (part, { skip }) => {
+    const missing = openDevice("cuda") ?? skip("there is a card here");
+    const said = await refused("run", pipeline, "--set", `${part}.config.device=cuda`);
+    expect(said).toContain(
+      `DEVICE_UNAVAILABLE: The device “cuda” can't be used here: ${missing.reason}. ${missing.hint}`,
+    );
+    expect(said).not.toContain("Temporal UI");
+  },
+);
