@@ -2,8 +2,8 @@ import type { CachedDecoder } from "../../src/models/cached-decoder.ts";
 import type { Tensor } from "../../src/models/safetensors.ts";
 import { createDecoderCache } from "../../src/sampling/key-value-cache.ts";
 
-/** What a decoder says while rows are read, continued, swapped, kept, and read on from what was kept. */
-export async function decoderTalk(decoder: CachedDecoder, adapter?: ReadonlyMap<string, Tensor>) {
+/** What a decoder says while rows are read, continued, swapped, kept, and read on from what was kept; then some steps that are alike. */
+export async function decoderTalk(decoder: CachedDecoder, adapter?: ReadonlyMap<string, Tensor>, alike = 13) {
   const cache = createDecoderCache(decoder);
   const run = async (
     tokens: number[][],
@@ -64,7 +64,7 @@ export async function decoderTalk(decoder: CachedDecoder, adapter?: ReadonlyMap<
   );
   said.push(await run([[9], [8]], [14, 13], "logits", 1));
   // As many alike as are recorded, and some after them.
-  for (let step = 0; step < 13; step++)
+  for (let step = 0; step < alike; step++)
     said.push(await run([[2], [3], [4]], [13 + step, 15 + step, 14 + step]));
   return said;
 }
