@@ -1,6 +1,12 @@
 import type { FloatValue } from "../onnx/graph.ts";
 import { reshape } from "../onnx/shaping.ts";
-import { type DecoderModel, joinedProjection, norm, projections } from "./decoder-blocks.ts";
+import {
+  attentionModules,
+  type DecoderModel,
+  joinedProjection,
+  norm,
+  projections,
+} from "./decoder-blocks.ts";
 import { families } from "./families.ts";
 
 /** Queries, keys and values [batch, length, …] of normed rows, not rotated yet; beside each other if they can be. */
@@ -12,12 +18,11 @@ export function attentionRows(
   const { head_dim: size, model_type } = model.config;
   const { queryKeyNorm } = families[model_type];
   const parent = `model.layers.${layer}.self_attn`;
-  const modules = ["q_proj", "k_proj", "v_proj"];
   const bySequence = (x: FloatValue) => reshape(x, ["batch", "length", x.shape.at(-1)!]);
   const together =
-    queryKeyNorm || model.adapter ? undefined : joinedProjection(model, normed, parent, modules);
+    queryKeyNorm || model.adapter ? undefined : joinedProjection(model, normed, parent, attentionModules);
   if (together) return [bySequence(together)];
-  const [q, k, v] = projections(model, normed, parent, modules);
+  const [q, k, v] = projections(model, normed, parent, attentionModules);
   if (!queryKeyNorm) return [bySequence(q!), bySequence(k!), bySequence(v!)];
   const normedHeads = (x: FloatValue, name: string) => {
     const heads = Number(x.shape.at(-1)) / size;

@@ -1,5 +1,6 @@
 import type { Bindings } from "../onnx/bound-session.ts";
 import type { BoundTensor } from "../onnx/runtime-session.ts";
+import { adapterBinder } from "./adapter-binder.ts";
 import type { DecoderRun, Past } from "./cached-decoder.ts";
 import type { KeyValueArray } from "./key-values.ts";
 import type { ModelConfig } from "./model-config.ts";
@@ -38,7 +39,7 @@ export function createBlockRunner(bindings: Bindings, config: ModelConfig): Bloc
   let memory = blockMemory(0, 0, vocabulary);
   let place: Place | undefined;
   const bindPast = pastBinder(bindings, config);
-  let boundAdapter: Block["adapter"];
+  const bindAdapter = adapterBinder(bindings);
 
   /** Binds rows `from` and on of the memory, unless they are bound already. */
   const bindPlace = (from: number, rows: number, length: number) => {
@@ -56,12 +57,6 @@ export function createBlockRunner(bindings: Bindings, config: ModelConfig): Bloc
     output("logits", [rows, vocabulary], cut(memory.logits, vocabulary));
     output("probabilities", [rows, vocabulary], cut(memory.probabilities, vocabulary));
     place = next;
-  };
-
-  const bindAdapter = (adapter: Block["adapter"]) => {
-    if (!adapter || adapter === boundAdapter) return;
-    for (const [name, matrix] of adapter) bindings.bindInput(name, matrix);
-    boundAdapter = adapter;
   };
 
   /** Runs a block whose rows are those `from` and on of the memory. */

@@ -1,5 +1,6 @@
 import type { FedBindings } from "../onnx/fed-bindings.ts";
 import type { BoundTensor } from "../onnx/runtime-session.ts";
+import { adapterBinder } from "./adapter-binder.ts";
 import { type Block, rowOf } from "./block-runner.ts";
 import type { DecoderRun, NextTokenOutput, NextTokens, Past } from "./cached-decoder.ts";
 import type { KeyValueMemory } from "./key-value-memory.ts";
@@ -42,14 +43,8 @@ export function createBoundBlockRunner(
   const names = new Set(wanted.flatMap((output) => outputsFor[output]));
   const widths = { certainties: 1, logits: config.vocab_size, weights: config.vocab_size };
   const bindPast = pastBinder(bindings, config);
-  let boundAdapter: Block["adapter"];
+  const bindAdapter = adapterBinder(bindings);
   let given = emptyRows(names, widths, 0);
-
-  const bindAdapter = (adapter: Block["adapter"]) => {
-    if (!adapter || adapter === boundAdapter) return;
-    for (const [name, matrix] of adapter) bindings.bindInput(name, matrix);
-    boundAdapter = adapter;
-  };
 
   const bindOutputs = (from: number, rows: number) => {
     for (const name of names) {

@@ -9,6 +9,7 @@ import { type RotaryTables, rotaryEmbedding } from "../onnx/rotary-embedding.ts"
 import { concat, reshape } from "../onnx/shaping.ts";
 import { attentionRows } from "./attention-rows.ts";
 import {
+  attentionModules,
   type DecoderModel,
   embedTokens,
   finalNorm,
@@ -98,8 +99,6 @@ function headPartsOf(model: DecoderModel, positions: IntValue, type: HalfType) {
   };
 }
 
-const modules = ["q_proj", "k_proj", "v_proj"];
-
 /**
  * A model with the weights of queries, keys and values one below the other, so that they are one product, and the operator takes
  * its result as it is. Not where heads are normed or partly rotated before, and not where an adapter adds to them.
@@ -113,12 +112,13 @@ function withJoinedQueries(model: DecoderModel): DecoderModel {
   for (let layer = 0; layer < config.num_hidden_layers; layer++) {
     const parent = `model.layers.${layer}.self_attn`;
     const all = (kind: string) =>
-      modules.flatMap((module) => weights.get(`${parent}.${module}.${kind}`) ?? []);
+      attentionModules.flatMap((module) => weights.get(`${parent}.${module}.${kind}`) ?? []);
     const kinds = { weight: all("weight"), bias: all("bias") };
     // Those that only some of the three have stay apart; none have their biases, or all.
-    if (![0, modules.length].includes(kinds.bias.length)) continue;
+    if (![0, attentionModules.length].includes(kinds.bias.length)) continue;
     for (const [kind, [first, ...others]] of Object.entries(kinds)) {
-      if (first) weights.set(`${parent}.${joinedName(modules)}.${kind}`, concat([first, ...others], 0));
+      if (first)
+        weights.set(`${parent}.${joinedName(attentionModules)}.${kind}`, concat([first, ...others], 0));
     }
   }
   return { ...model, weights };

@@ -70,13 +70,16 @@ export function attentionInputs(
 ): AttentionInputs {
   const { queryKeyNorm } = families[model.config.model_type];
   const parent = `model.layers.${layer}.self_attn`;
-  const [q, k, v] = projections(model, normed, parent, ["q_proj", "k_proj", "v_proj"]);
+  const [q, k, v] = projections(model, normed, parent, attentionModules);
   const rotated = (projected: FloatValue, name: string) => {
     const ready = queryKeyNorm ? headNorm(model, projected, `${parent}.${name}`) : projected;
     return rotate(model, layer, ready, positions);
   };
   return { queries: rotated(q!, "q_norm"), keys: rotated(k!, "k_norm"), values: v! };
 }
+
+/** The linear maps that make queries, keys and values. */
+export const attentionModules = ["q_proj", "k_proj", "v_proj"] as const;
 
 /** The name of linear maps of the same input whose weights (and biases) lie one below the other as one. */
 export function joinedName(modules: readonly string[]): string {

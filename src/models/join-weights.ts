@@ -1,9 +1,7 @@
-import { joinedName } from "./decoder-blocks.ts";
+import { attentionModules, joinedName } from "./decoder-blocks.ts";
 import { families } from "./families.ts";
 import type { ModelConfig } from "./model-config.ts";
 import type { Tensor } from "./safetensors.ts";
-
-const modules = ["q_proj", "k_proj", "v_proj"];
 
 /**
  * Weights with those of queries, keys and values one below the other, as `joinedName` names them: one product instead
@@ -23,14 +21,14 @@ export function joinWeights(
       joined.delete(name);
       return tensor;
     };
-    const matrices = modules.map((module) => take(`${prefix}.${module}.weight`)!);
-    const biases = modules.map((module, at) => {
+    const matrices = attentionModules.map((module) => take(`${prefix}.${module}.weight`)!);
+    const biases = attentionModules.map((module, at) => {
       const [outputs] = matrices[at]!.shape;
       return take(`${prefix}.${module}.bias`) ?? { shape: [outputs!], data: new Float32Array(outputs!) };
     });
-    const name = `${prefix}.${joinedName(modules)}`;
+    const name = `${prefix}.${joinedName(attentionModules)}`;
     joined.set(`${name}.weight`, stacked(matrices));
-    if (weights.has(`${prefix}.${modules[0]}.bias`)) joined.set(`${name}.bias`, stacked(biases));
+    if (weights.has(`${prefix}.${attentionModules[0]}.bias`)) joined.set(`${name}.bias`, stacked(biases));
   }
   return joined;
 }

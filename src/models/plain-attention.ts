@@ -5,7 +5,7 @@ import { matMul } from "../onnx/linear-algebra.ts";
 import { softmax } from "../onnx/reductions.ts";
 import { rotaryEmbedding } from "../onnx/rotary-embedding.ts";
 import { reshape, transpose } from "../onnx/shaping.ts";
-import { type DecoderModel, norm, projections } from "./decoder-blocks.ts";
+import { attentionModules, type DecoderModel, norm, projections } from "./decoder-blocks.ts";
 import { families } from "./families.ts";
 import { type ModelConfig, scoreScale } from "./model-config.ts";
 
@@ -19,8 +19,6 @@ interface LayerKeyValues {
 export interface HeadInputs extends LayerKeyValues {
   queries: FloatValue;
 }
-
-const modules = ["q_proj", "k_proj", "v_proj"];
 
 /** What attention works on, head by head, from normed rows [batch · length, hidden] at positions [batch, length]. */
 export function headInputs(
@@ -37,7 +35,7 @@ export function headInputs(
   const tables = model.tables(layer);
   const rotated = (x: FloatValue) => (tables ? rotaryEmbedding(x, positions, tables, size) : x);
 
-  const [q, k, v] = projections(model, normed, parent, modules);
+  const [q, k, v] = projections(model, normed, parent, attentionModules);
   const prepared = (x: FloatValue, count: number, name: string) => {
     const parts = byHead(x, count);
     return rotated(queryKeyNorm ? norm(model, parts, `${parent}.${name}`) : parts);

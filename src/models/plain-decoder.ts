@@ -1,14 +1,11 @@
 import { createBoundSession } from "../onnx/bound-session.ts";
 import { createSession } from "../onnx/create-session.ts";
-import { cudaMemory } from "../onnx/cuda-memory.ts";
 import { fedBindings } from "../onnx/fed-bindings.ts";
 import { modelBytes } from "../onnx/model-bytes.ts";
-import { type RuntimeFunctions, runtimeFunctions } from "../onnx/runtime-functions.ts";
-import type { Target } from "../onnx/target.ts";
-import { createWebgpuMemory } from "../onnx/webgpu-memory.ts";
+import { runtimeFunctions } from "../onnx/runtime-functions.ts";
 import { createBoundDecoder } from "./bound-decoder.ts";
 import type { CachedDecoder, DecoderOptions } from "./cached-decoder.ts";
-import { cardMemory, type KeyValueMemory, processorMemory } from "./key-value-memory.ts";
+import { decoderMemory, ofProcessor } from "./decoder-memory.ts";
 import type { ModelConfig } from "./model-config.ts";
 import { plainDecoderFeeds } from "./plain-decoder-feeds.ts";
 import { plainDecoderGraph } from "./plain-decoder-graph.ts";
@@ -26,7 +23,7 @@ export async function createPlainDecoder(
 ): Promise<CachedDecoder> {
   const device = target.device ?? "cpu";
   const runtime = await runtimeFunctions();
-  const memory = runtime ? await memoryOf(device, runtime) : ofProcessor();
+  const memory = runtime ? await decoderMemory(device, runtime) : ofProcessor();
   const graph = plainDecoderGraph(config, { ...weights, activations }, adapter);
   const inputs = new Set(graph.inputs.map(({ name }) => name));
   const options = { threads, device, ...(folder !== undefined && { weightsFolder: folder }) };
@@ -47,37 +44,4 @@ export async function createPlainDecoder(
       await session.close();
     },
   });
-}
-
-/** Where keys and values are kept. */
-interface DecoderMemory {
-  readonly keyValues: KeyValueMemory;
-  /** Waits for copies that were asked for. */
-  readonly settle?: () => void;
-  close(): void;
-}
-
-function ofProcessor(): DecoderMemory {
-  return { keyValues: processorMemory("float32"), close() {} };
-}
-
-async function memoryOf(
-  device: Required<Target>["device"],
-  runtime: RuntimeFunctions,
-): Promise<DecoderMemory> {
-  if (device === "cpu") return ofProcessor();
-  if (device === "cuda") {
-    const card = await cudaMemory();
-    const keyValues = cardMemory(card, "float32");
-    return { keyValues, settle: card.settle, close: keyValues.close };
-  }
-  const card = createWebgpuMemory(runtime);
-  const keyValues = cardMemory(card, "float32");
-  return {
-    keyValues,
-    close() {
-      keyValues.close();
-      card.close();
-    },
-  };
 }

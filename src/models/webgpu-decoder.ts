@@ -2,12 +2,11 @@ import { createBoundSession } from "../onnx/bound-session.ts";
 import { modelBytes } from "../onnx/model-bytes.ts";
 import type { RuntimeFunctions } from "../onnx/runtime-functions.ts";
 import type { BoundTensor } from "../onnx/runtime-session.ts";
-import { createWebgpuMemory } from "../onnx/webgpu-memory.ts";
 import type { Block } from "./block-runner.ts";
 import { createBoundDecoder } from "./bound-decoder.ts";
 import type { CachedDecoder, DecoderOptions } from "./cached-decoder.ts";
+import { ofWebgpu } from "./decoder-memory.ts";
 import { inPlaceDecoderGraph } from "./in-place-decoder-graph.ts";
-import { cardMemory } from "./key-value-memory.ts";
 import type { ModelConfig } from "./model-config.ts";
 import { nextTokenOutputs } from "./next-token.ts";
 import { cardReadLimits } from "./read-length.ts";
@@ -25,24 +24,22 @@ export function createWebgpuDecoder(
 ): CachedDecoder {
   const all = { ...weights, activations };
   const graph = inPlaceDecoderGraph(config, all, adapter, "float32", nextTokenOutputs);
-  const card = createWebgpuMemory(runtime);
+  const memory = ofWebgpu(runtime);
   const session = createBoundSession(runtime, modelBytes(graph, target), {
     threads,
     device: "webgpu",
     ...(folder !== undefined && { weightsFolder: folder }),
   });
-  const keyValues = cardMemory(card, "float32");
   return createBoundDecoder({
     config,
     bindings: session.bindings,
-    keyValues,
+    keyValues: memory.keyValues,
     feeds,
     readsRowByRow: true,
     capacityStep: 64,
     reads: cardReadLimits,
     async close() {
-      keyValues.close();
-      card.close();
+      memory.close();
       session.close();
     },
   });
