@@ -96,7 +96,7 @@ export async function openSession(options: {
   try {
     const { upgrade = false } = options;
     await options.held?.();
-    const { plan: current } = await openRun(runs, run, () => {}); // it may have been changed
+    const { plan: current } = options.held ? await openRun(runs, run, () => {}) : opened; // it may have been changed
     requireDevices(current, options.queuePrefix === undefined);
     const bundling = prepareBuilds(folder, planLoops(plan), { telemetry: file.telemetry, upgrade });
     bundling.catch(() => {}); // it may fail while the server starts, before it is awaited
