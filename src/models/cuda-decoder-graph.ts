@@ -8,16 +8,8 @@ import { gather } from "../onnx/indexing.ts";
 import { type RotaryTables, rotaryEmbedding } from "../onnx/rotary-embedding.ts";
 import { concat, reshape } from "../onnx/shaping.ts";
 import { attentionRows } from "./attention-rows.ts";
-import {
-  attentionModules,
-  type DecoderModel,
-  embedTokens,
-  finalNorm,
-  joinedName,
-  languageModelHead,
-} from "./decoder-blocks.ts";
-import { decoderLayer } from "./decoder-layer.ts";
-import { type AdapterShape, type DecodedWeights, decodingModel } from "./decoding-model.ts";
+import { attentionModules, type DecoderModel, embedTokens, joinedName } from "./decoder-blocks.ts";
+import { type AdapterShape, type DecodedWeights, decodedLogits, decodingModel } from "./decoding-model.ts";
 import { families } from "./families.ts";
 import { type ModelConfig, rotatedSize, scoreScale, windowOf } from "./model-config.ts";
 import { cardNextTokenOutputs } from "./next-token.ts";
@@ -46,23 +38,22 @@ export function cudaDecoderGraph(
   const rows = product(["batch", "length"]);
 
   const headParts = headPartsOf(model, positions, keyValues);
-  let hidden = embedTokens(model, reshape(tokens, [rows]));
-  for (let layer = 0; layer < config.num_hidden_layers; layer++) {
-    hidden = decoderLayer(model, layer, hidden, (normed) => {
-      const shape = ["batch", groups, "capacity", size];
-      const keys = graph.input(`keys${layer}`, keyValues, shape);
-      const values = graph.input(`values${layer}`, keyValues, shape);
-      const { parts, tables } = headParts(layer, normed);
-      const window = windowOf(config, layer);
-      const remembered = { keys, values, lastPositions, total };
-      const options = { ...remembered, heads, groups, tables, scale: scoreScale(config), cap, window };
-      const { attended, ...fresh } = groupQueryAttention(parts, options);
-      graph.output(`newKeys${layer}`, fresh.keys);
-      graph.output(`newValues${layer}`, fresh.values);
-      return reshape(toFloat(attended), [rows, heads * size]);
-    });
-  }
-  cardNextTokenOutputs(languageModelHead(model, gather(finalNorm(model, hidden), last)), config.vocab_size);
+  const embedded = embedTokens(model, reshape(tokens, [rows]));
+  const attend = (layer: number, normed: FloatValue) => {
+    const shape = ["batch", groups, "capacity", size];
+    const keys = graph.input(`keys${layer}`, keyValues, shape);
+    const values = graph.input(`values${layer}`, keyValues, shape);
+    const { parts, tables } = headParts(layer, normed);
+    const window = windowOf(config, layer);
+    const remembered = { keys, values, lastPositions, total };
+    const options = { ...remembered, heads, groups, tables, scale: scoreScale(config), cap, window };
+    const { attended, ...fresh } = groupQueryAttention(parts, options);
+    graph.output(`newKeys${layer}`, fresh.keys);
+    graph.output(`newValues${layer}`, fresh.values);
+    return reshape(toFloat(attended), [rows, heads * size]);
+  };
+  const logits = decodedLogits(model, embedded, attend, (all) => gather(all, last));
+  cardNextTokenOutputs(logits, config.vocab_size);
   return graph;
 }
 

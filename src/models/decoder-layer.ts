@@ -1,23 +1,21 @@
 import { add } from "../onnx/elementwise.ts";
-import type { FloatValue, IntValue } from "../onnx/graph.ts";
-import { gather } from "../onnx/indexing.ts";
+import type { FloatValue } from "../onnx/graph.ts";
 import { type DecoderModel, norm, projection } from "./decoder-blocks.ts";
 import { families } from "./families.ts";
 import { feedForward } from "./feed-forward.ts";
 
 /**
  * One decoder layer on rows [rows, hidden]. `attend` does the attention of normed rows, and returns rows
- * [rows, heads · head size]. With `kept`, only these rows go on after it.
+ * [rows, heads · head size]. With `select`, only the rows that it gives go on after that.
  */
 export function decoderLayer(
   model: DecoderModel,
   layer: number,
   hidden: FloatValue,
   attend: (normed: FloatValue) => FloatValue,
-  kept?: IntValue,
+  select: (rows: FloatValue) => FloatValue = (rows) => rows,
 ): FloatValue {
   const { normsAfter } = families[model.config.model_type];
-  const select = (x: FloatValue) => (kept ? gather(x, kept) : x);
   const name = (module: string) => `model.layers.${layer}.${module}`;
   const normed = (x: FloatValue, module: string) => norm(model, x, name(module));
   const attended = select(attend(normed(hidden, "input_layernorm")));

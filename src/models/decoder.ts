@@ -2,6 +2,7 @@ import { causalAttention, causalBias } from "../onnx/causal-attention.ts";
 import { checkpoint } from "../onnx/checkpoint.ts";
 import { product } from "../onnx/dimensions.ts";
 import type { FloatValue, IntValue } from "../onnx/graph.ts";
+import { gather } from "../onnx/indexing.ts";
 import { type PaddedLayout, padRows, unpadRows } from "../onnx/padding.ts";
 import { headSizeStep, sequenceAttention, sequenceLengths } from "../onnx/sequence-attention.ts";
 import { reshape, transpose } from "../onnx/shaping.ts";
@@ -69,7 +70,8 @@ export function decoderForward(
         : attended();
     };
     const input = hidden;
-    const forward = () => decoderLayer(model, layer, input, attend, layer === last ? actions : undefined);
+    const select = layer === last ? (rows: FloatValue) => gather(rows, actions) : undefined;
+    const forward = () => decoderLayer(model, layer, input, attend, select);
     hidden = isRecomputed ? checkpoint([input, ...layerParameters(model, layer)], forward) : forward();
   }
   return finalNorm(model, hidden);

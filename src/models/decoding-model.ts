@@ -1,5 +1,6 @@
 import type { FloatValue, Graph } from "../onnx/graph.ts";
-import type { DecoderAdapter, DecoderModel } from "./decoder-blocks.ts";
+import { type DecoderAdapter, type DecoderModel, finalNorm, languageModelHead } from "./decoder-blocks.ts";
+import { decoderLayer } from "./decoder-layer.ts";
 import type { ModelConfig } from "./model-config.ts";
 import { rotaryTables } from "./rotary-tables.ts";
 import type { Tensor } from "./safetensors.ts";
@@ -38,6 +39,25 @@ export function decodingModel(
     inference: true,
     ...(adapter && { adapter: adapterInputs(graph, adapter) }),
   };
+}
+
+/**
+ * Logits of the rows that `select` gives, from embeddings of all [rows, hidden]. Of the last layer's other rows only keys and values are made.
+ * `attend` does the attention of a layer's normed rows.
+ */
+export function decodedLogits(
+  model: DecoderModel,
+  embedded: FloatValue,
+  attend: (layer: number, normed: FloatValue) => FloatValue,
+  select: (rows: FloatValue) => FloatValue,
+): FloatValue {
+  const last = model.config.num_hidden_layers - 1;
+  let hidden = embedded;
+  for (let layer = 0; layer <= last; layer++) {
+    const ofLayer = (normed: FloatValue) => attend(layer, normed);
+    hidden = decoderLayer(model, layer, hidden, ofLayer, layer === last ? select : undefined);
+  }
+  return languageModelHead(model, finalNorm(model, hidden));
 }
 
 function adapterInputs(graph: Graph, { scale, shapes }: AdapterShape): DecoderAdapter {

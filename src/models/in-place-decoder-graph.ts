@@ -4,9 +4,8 @@ import { groupQueryAttention, scoreFactor } from "../onnx/group-query-attention.
 import { gatherRow } from "../onnx/indexing.ts";
 import { reshape } from "../onnx/shaping.ts";
 import { attentionRows } from "./attention-rows.ts";
-import { embedTokens, finalNorm, languageModelHead } from "./decoder-blocks.ts";
-import { decoderLayer } from "./decoder-layer.ts";
-import { type AdapterShape, type DecodedWeights, decodingModel } from "./decoding-model.ts";
+import { embedTokens } from "./decoder-blocks.ts";
+import { type AdapterShape, type DecodedWeights, decodedLogits, decodingModel } from "./decoding-model.ts";
 import type { KeyValueType } from "./key-values.ts";
 import { type ModelConfig, rotatedSize, scoreScale, windowOf } from "./model-config.ts";
 import { boundNextTokenOutputs } from "./next-token.ts";
@@ -37,28 +36,26 @@ export function inPlaceDecoderGraph(
   const total = graph.input("total", "int32", [1]);
   const rows = product(["batch", "length"]);
   // Products of three axes save two reshapes a layer; those of an adapter are of two.
-  let hidden = embedTokens(model, adapter ? reshape(tokens, [rows]) : tokens);
-  for (let layer = 0; layer < config.num_hidden_layers; layer++) {
-    hidden = decoderLayer(model, layer, hidden, (normed) => {
-      const shape = ["batch", groups, "capacity", size];
-      const keys = graph.input(`keys${layer}`, keyValues, shape);
-      const values = graph.input(`values${layer}`, keyValues, shape);
-      const scaleOf = (name: string) => graph.input(`${name}${layer}`, "float32", [groups, size]);
-      const scales =
-        keyValues === "int8" ? ([scaleOf("keyScales"), scaleOf("valueScales")] as const) : undefined;
-      const inputs = attentionRows(model, layer, normed);
-      const window = windowOf(config, layer);
-      const tables = rotations(layer);
-      const scale = tables && isWhole ? 1 : scoreScale(config);
-      const remembered = { keys, values, scales, lastPositions, total };
-      const options = { ...remembered, heads, groups, tables, scale, cap, window };
-      const { attended, ...fresh } = groupQueryAttention(inputs, options);
-      graph.output(`newKeys${layer}`, fresh.keys);
-      graph.output(`newValues${layer}`, fresh.values);
-      return reshape(attended, [...normed.shape.slice(0, -1), heads * size]);
-    });
-  }
-  const normed = reshape(finalNorm(model, hidden), ["batch", "length", config.hidden_size]);
-  outputs(languageModelHead(model, gatherRow(normed, last)));
+  const embedded = embedTokens(model, adapter ? reshape(tokens, [rows]) : tokens);
+  const attend = (layer: number, normed: FloatValue) => {
+    const shape = ["batch", groups, "capacity", size];
+    const keys = graph.input(`keys${layer}`, keyValues, shape);
+    const values = graph.input(`values${layer}`, keyValues, shape);
+    const scaleOf = (name: string) => graph.input(`${name}${layer}`, "float32", [groups, size]);
+    const scales =
+      keyValues === "int8" ? ([scaleOf("keyScales"), scaleOf("valueScales")] as const) : undefined;
+    const inputs = attentionRows(model, layer, normed);
+    const window = windowOf(config, layer);
+    const tables = rotations(layer);
+    const scale = tables && isWhole ? 1 : scoreScale(config);
+    const remembered = { keys, values, scales, lastPositions, total };
+    const options = { ...remembered, heads, groups, tables, scale, cap, window };
+    const { attended, ...fresh } = groupQueryAttention(inputs, options);
+    graph.output(`newKeys${layer}`, fresh.keys);
+    graph.output(`newValues${layer}`, fresh.values);
+    return reshape(attended, [...normed.shape.slice(0, -1), heads * size]);
+  };
+  const lastRows = (all: FloatValue) => gatherRow(reshape(all, ["batch", "length", all.shape.at(-1)!]), last);
+  outputs(decodedLogits(model, embedded, attend, lastRows));
   return graph;
 }

@@ -2,9 +2,8 @@ import { product } from "../onnx/dimensions.ts";
 import { createGraph, type FloatValue, type Graph } from "../onnx/graph.ts";
 import { gather } from "../onnx/indexing.ts";
 import { reshape } from "../onnx/shaping.ts";
-import { embedTokens, finalNorm, languageModelHead } from "./decoder-blocks.ts";
-import { decoderLayer } from "./decoder-layer.ts";
-import { type AdapterShape, type DecodedWeights, decodingModel } from "./decoding-model.ts";
+import { embedTokens } from "./decoder-blocks.ts";
+import { type AdapterShape, type DecodedWeights, decodedLogits, decodingModel } from "./decoding-model.ts";
 import { type ModelConfig, windowOf } from "./model-config.ts";
 import { nextTokenOutputs } from "./next-token.ts";
 import { headInputs, rememberAndAttend } from "./plain-attention.ts";
@@ -30,23 +29,21 @@ export function plainDecoderGraph(
   const last = graph.input("last", "int64", ["batch"]);
   const places = graph.input("places", "int64", ["batch", groups, "length", 3]);
   const maskOf = masks(graph);
-  let hidden = embedTokens(model, reshape(tokens, [product(["batch", "length"])]));
-  for (let layer = 0; layer < config.num_hidden_layers; layer++) {
-    hidden = decoderLayer(model, layer, hidden, (normed) => {
-      const shape = ["batch", groups, "capacity", size];
-      const past = {
-        keys: graph.input(`keys${layer}`, "float32", shape),
-        values: graph.input(`values${layer}`, "float32", shape),
-      };
-      const inputs = headInputs(model, layer, normed, positions);
-      const mask = maskOf(windowOf(config, layer) !== undefined);
-      const { attended, ...fresh } = rememberAndAttend(inputs, past, places, mask, config);
-      graph.output(`newKeys${layer}`, fresh.keys);
-      graph.output(`newValues${layer}`, fresh.values);
-      return attended;
-    });
-  }
-  nextTokenOutputs(languageModelHead(model, gather(finalNorm(model, hidden), last)));
+  const embedded = embedTokens(model, reshape(tokens, [product(["batch", "length"])]));
+  const attend = (layer: number, normed: FloatValue) => {
+    const shape = ["batch", groups, "capacity", size];
+    const past = {
+      keys: graph.input(`keys${layer}`, "float32", shape),
+      values: graph.input(`values${layer}`, "float32", shape),
+    };
+    const inputs = headInputs(model, layer, normed, positions);
+    const mask = maskOf(windowOf(config, layer) !== undefined);
+    const { attended, ...fresh } = rememberAndAttend(inputs, past, places, mask, config);
+    graph.output(`newKeys${layer}`, fresh.keys);
+    graph.output(`newValues${layer}`, fresh.values);
+    return attended;
+  };
+  nextTokenOutputs(decodedLogits(model, embedded, attend, (all) => gather(all, last)));
   return graph;
 }
 
