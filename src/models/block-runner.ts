@@ -28,8 +28,11 @@ export interface BlockMemory {
 /** Runs blocks of a kind: those that are alike, one after the other, find all bound. */
 export interface BlockRunner {
   /** Runs a block, at once or a row at a time. What it gives is overwritten by the next. */
-  run(block: Block, isRowByRow: boolean): BlockMemory;
+  run(block: Block, isRowByRow: boolean): Promise<BlockMemory>;
 }
+
+/** Milliseconds: where a run took longer, the next one leaves this thread to others. For short ones, to ask another thread costs too much. */
+const longRun = 10;
 
 /** A runner with bindings of its own of a session of `inPlaceDecoderGraph`. */
 export function createBlockRunner(bindings: Bindings, config: ModelConfig): BlockRunner {
@@ -38,6 +41,7 @@ export function createBlockRunner(bindings: Bindings, config: ModelConfig): Bloc
   bindings.bindInput("total", { shape: [1], data: total });
   let memory = blockMemory(0, 0, vocabulary);
   let place: Place | undefined;
+  let isLong = false;
   const bindPast = pastBinder(bindings, config);
   const bindAdapter = adapterBinder(bindings);
 
@@ -60,7 +64,7 @@ export function createBlockRunner(bindings: Bindings, config: ModelConfig): Bloc
   };
 
   /** Runs a block whose rows are those `from` and on of the memory. */
-  const runPart = (from: number, block: Block) => {
+  const runPart = async (from: number, block: Block) => {
     const { tokens, past, length } = block;
     total[0] = Math.max(...past.lengths) + length;
     tokens.forEach((row, index) => {
@@ -73,17 +77,20 @@ export function createBlockRunner(bindings: Bindings, config: ModelConfig): Bloc
     });
     bindPlace(from, tokens.length, length);
     bindPast(tokens.length, past);
-    bindings.run();
+    const start = performance.now();
+    if (isLong) await bindings.runAside();
+    else bindings.run();
+    isLong = performance.now() - start > longRun;
   };
 
   return {
-    run(block, isRowByRow) {
+    async run(block, isRowByRow) {
       const rows = Math.max(block.tokens.length, memory.rows);
       const tokens = Math.max(block.tokens.length * block.length, memory.tokens.length);
       if (rows > memory.rows || tokens > memory.tokens.length) memory = blockMemory(rows, tokens, vocabulary);
       bindAdapter(block.adapter);
-      if (isRowByRow) for (const row of block.tokens.keys()) runPart(row, rowOf(block, row));
-      else runPart(0, block);
+      if (isRowByRow) for (const row of block.tokens.keys()) await runPart(row, rowOf(block, row));
+      else await runPart(0, block);
       return memory;
     },
   };

@@ -1,7 +1,9 @@
 import { type Bindings, createBoundSession } from "../onnx/bound-session.ts";
 import { elementCount } from "../onnx/element-count.ts";
 import { modelBytes } from "../onnx/model-bytes.ts";
+import { closedError } from "../onnx/run-error.ts";
 import type { RuntimeFunctions } from "../onnx/runtime-functions.ts";
+import { createUsage } from "../onnx/usage.ts";
 import { type BlockRunner, createBlockRunner } from "./block-runner.ts";
 import type { CachedDecoder, DecoderOptions, DecoderRun, NextTokens, Past } from "./cached-decoder.ts";
 import type { AdapterShape } from "./decoding-model.ts";
@@ -49,14 +51,15 @@ export async function createInPlaceDecoder(
   const isSplitInvariant = config.head_dim <= longestSum;
   let tempered: TemperedWeights | undefined;
 
-  const run = (request: DecoderRun): NextTokens => {
+  const usage = createUsage(closedError);
+  const run = async (request: DecoderRun): Promise<NextTokens> => {
     const { tokens, past, inverseTemperatures } = request;
     const length = request.length ?? Math.max(...tokens.map((row) => row.length));
     // The operator reads several new tokens of several rows only where nothing came before.
     const isRowByRow = length > 1 && past.lengths.some((seen) => seen > 0);
     const runner = length === 1 ? decoding : reading;
     const block = { tokens, past, length, adapter: request.adapter };
-    const { logits, probabilities } = runner.run(block, isRowByRow);
+    const { logits, probabilities } = await runner.run(block, isRowByRow);
     const choice = (row: number) => {
       const token = indexOfLargest(logits, row * vocabulary, vocabulary);
       return { token, probability: probabilities[row * vocabulary + token]! };
@@ -76,17 +79,14 @@ export async function createInPlaceDecoder(
     isSplitInvariant,
     isSparse: true,
     reads: readLimits(isSplitInvariant),
-    keyValues: processorMemory(keyValues, (length) => {
-      const array = keyValueArray(keyValues, length);
-      runtime.makeSparse(array);
-      return array;
-    }),
-    run: async (request) => run(request),
-    async close() {
-      tempered?.close();
-      session.close();
-      scales = undefined; // bound until here
-    },
+    keyValues: processorMemory(keyValues, runtime.makeSparse),
+    run: (request) => usage.during(() => run(request)),
+    close: () =>
+      usage.end(() => {
+        tempered?.close();
+        session.close();
+        scales = undefined; // bound until here
+      }),
   };
 }
 
@@ -115,8 +115,8 @@ async function measure(
   const arrays = () => scales.keys.map(({ length: channels }) => keyValueArray("int8", channels * length));
   const past: Past = { keys: arrays(), values: arrays(), capacity: length, lengths: [0] };
   const block = { tokens: [tokens], past, length, adapter: new Map(zeros) };
-  await measureScales(config, scales, length, () => {
-    runner.run(block, false);
+  await measureScales(config, scales, length, async () => {
+    await runner.run(block, false);
     return past;
   });
 }

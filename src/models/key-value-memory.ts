@@ -3,6 +3,7 @@ import { elementBytes } from "../onnx/element-bytes.ts";
 import type { FloatDataType } from "../onnx/graph.ts";
 import { release } from "../onnx/release.ts";
 import { runError } from "../onnx/run-error.ts";
+import type { MakeSparse } from "../onnx/sparse-memory.ts";
 import { type KeyValueArray, type KeyValueType, keyValueArray, type ProcessorArray } from "./key-values.ts";
 
 /** Pieces of an array, by its numbers: where the first begins, and how far each is from the one before. */
@@ -28,14 +29,23 @@ export interface KeyValueMemory {
   copy(pairs: readonly CopiedPieces[], count: number, length: number): void;
   /** Gives an array's memory back. */
   release(array: KeyValueArray): void;
+  /** Gives back the memory of a part of an array, which takes memory again where it is written to; undefined where there is no way. */
+  readonly forget?: (part: KeyValueArray) => void;
 }
 
-/** The processor's memory. `allocate` makes its arrays; default: as any. */
-export function processorMemory(
-  type: KeyValueType,
-  allocate = (length: number) => keyValueArray(type, length),
-): KeyValueMemory {
-  return { type, allocate, copy: copyOnProcessor, release: (array) => release(onProcessor(array)) };
+/** The processor's memory, of arrays that take it where they are written to if `makeSparse` can make them so. */
+export function processorMemory(type: KeyValueType, makeSparse?: MakeSparse): KeyValueMemory {
+  return {
+    type,
+    allocate(length) {
+      const array = keyValueArray(type, length);
+      makeSparse?.(array);
+      return array;
+    },
+    copy: copyOnProcessor,
+    release: (array) => release(onProcessor(array)),
+    ...(makeSparse && { forget: (part) => makeSparse(onProcessor(part)) }),
+  };
 }
 
 /** Memory of a card, which has to be given back. */

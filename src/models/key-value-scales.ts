@@ -43,11 +43,11 @@ export async function measureScales(
   { head_dim: size }: ModelConfig,
   scales: KeyValueScales,
   count: number,
-  read: () => KeyValues,
+  read: () => Promise<KeyValues>,
 ): Promise<void> {
   const all = [...scales.keys, ...scales.values];
   for (let round = 0; round < mostRounds; round++) {
-    const { keys, values } = read();
+    const { keys, values } = await read();
     const rounded = [...keys, ...values];
     const isPrecise = all.map((one, layer) =>
       refine(one, largestOf(onProcessor(rounded[layer]!), one.length, size, count)),

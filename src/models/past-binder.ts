@@ -17,7 +17,7 @@ interface Remembered {
  * whether it did.
  */
 export function pastBinder(
-  bindings: Bindings,
+  bindings: Pick<Bindings, "bindInput" | "bindOutput">,
   { num_key_value_heads: heads, head_dim: size }: ModelConfig,
 ): (rows: number, past: Past) => boolean {
   let remembered: Remembered | undefined;

@@ -37,6 +37,8 @@ export interface Bindings {
    * repeated as a whole with that number from then on: with the same shapes and places in memory. Throws ONNX_RUN_FAILED.
    */
   run(recording?: number): void;
+  /** Runs the model in another thread, while this one goes on; until it ends, nothing may be bound, and the session not be closed. */
+  runAside(): Promise<void>;
 }
 
 /** Makes a session of a model's bytes. Throws ONNX_SESSION_FAILED if the runtime refuses the model. */
@@ -84,6 +86,10 @@ export function createBoundSession(
         run(recording = -1) {
           checkOpen();
           runtime.RunWithBinding(session, options.records ? optionsOf(recording) : null, binding);
+        },
+        async runAside() {
+          checkOpen();
+          await runtime.RunWithBinding.aside(session, null, binding);
         },
       };
     },

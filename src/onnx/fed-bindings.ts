@@ -4,7 +4,7 @@ import type { BoundTensor } from "./runtime-session.ts";
 import type { Session, Tensor } from "./session.ts";
 
 /** Bindings of either kind of session. */
-export interface FedBindings extends Omit<Bindings, "run"> {
+export interface FedBindings extends Omit<Bindings, "run" | "runAside"> {
   /** Runs the model. Throws ONNX_RUN_FAILED. */
   run(): void | Promise<void>;
 }

@@ -34,8 +34,8 @@ export interface RuntimeFunctions extends Functions {
   pointers(list: Pointer, count: number): Pointer[];
   /** A text that ends with a zero. */
   text(characters: Pointer): string;
-  /** Has an array of zeros take memory only where it is written to. */
-  readonly makeSparse: MakeSparse;
+  /** Has an array of zeros take memory only where it is written to; undefined where nobody can be told. */
+  readonly makeSparse: MakeSparse | undefined;
 }
 
 /**

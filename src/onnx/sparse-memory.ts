@@ -5,16 +5,16 @@ const [noHugePages, dontNeed] = [15, 4];
 /** Bytes: pages begin at multiples of this, whatever their size. */
 const pageSize = 2 ** 16;
 
-/** Makes an array of zeros take no memory but where it is written to afterwards. */
+/** Makes an array, or a part of one, zeros that take no memory but where it is written to afterwards. */
 export type MakeSparse = (array: NodeJS.TypedArray) => void;
 
 /**
  * New arrays are mostly so by themselves. But some Linux systems give memory by 2 MiB at once ("always" in
  * /sys/kernel/mm/transparent_hugepage/enabled), and memory that was used before is filled with zeros: there the system
- * is told. Where it can't be called, nothing is done.
+ * is told. Undefined where it can't be called.
  */
-export function sparseMemory(koffi: ForeignCalls["koffi"]): MakeSparse {
-  if (process.platform !== "linux") return () => {};
+export function sparseMemory(koffi: ForeignCalls["koffi"]): MakeSparse | undefined {
+  if (process.platform !== "linux") return undefined;
   try {
     const library = koffi.load(null);
     const advise = library.func("int madvise(uintptr_t, size_t, int)");
@@ -28,6 +28,6 @@ export function sparseMemory(koffi: ForeignCalls["koffi"]): MakeSparse {
       advise(start, bytes, dontNeed);
     };
   } catch {
-    return () => {};
+    return undefined;
   }
 }

@@ -51,6 +51,9 @@ export interface FreshRow {
   count: number;
 }
 
+/** Rows that there is room for at least, where it costs nothing. */
+const roomyRows = 16;
+
 /** An empty cache for the keys and values of a decoder. */
 export function createDecoderCache({
   config,
@@ -66,6 +69,8 @@ export function createDecoderCache({
 export function createKeyValueCache(shape: CacheShape): KeyValueCache {
   const { layers, heads, headSize, step, sparse, keyValues } = shape;
   const bytesOfPosition = 2 * layers * heads * headSize * elementBytes[keyValues.type];
+  /** Whether room costs nothing, and what rows have taken can be given back without moving the others. */
+  const isRoomy = sparse && keyValues.forget !== undefined;
   const emptyArray = () => keyValueArray(keyValues.type, 0);
   let capacity = 0;
   let rows = 0;
@@ -125,6 +130,14 @@ export function createKeyValueCache(shape: CacheShape): KeyValueCache {
     }
   };
 
+  /** Gives back what rows from a number on have taken, which leaves their room where it is. */
+  const forgetFrom = (row: number) => {
+    if (taken.length <= row) return;
+    const size = heads * capacity * headSize;
+    for (const array of all) keyValues.forget?.(array.subarray(row * size, taken.length * size));
+    taken = taken.slice(0, row);
+  };
+
   return {
     rows: () => rows,
     capacity: () => capacity,
@@ -138,7 +151,8 @@ export function createKeyValueCache(shape: CacheShape): KeyValueCache {
     arrange(from, positions, room = longest(positions)) {
       const wanted = rounded(room);
       const keepsCapacity = wanted <= capacity && (sparse || wanted > capacity / 2);
-      const keepsRows = from.length <= rows && from.length > rows / 4;
+      const isFew = from.length <= rows / 4;
+      const keepsRows = from.length <= rows && (!isFew || isRoomy);
       const changed = [...from.keys()].filter((row) => from[row]! >= 0 && from[row] !== row);
       if (keepsCapacity && keepsRows && !changed.some((row) => from.includes(row))) {
         for (const target of changed) {
@@ -150,13 +164,15 @@ export function createKeyValueCache(shape: CacheShape): KeyValueCache {
             positions[target]!,
           );
         }
+        if (isFew) forgetFrom(from.length);
         positions.forEach((count, row) => {
           taken[row] = Math.max(taken[row] ?? 0, takenBy(count));
         });
         return;
       }
       // Rows to come cost nothing before they are written to, but where runs touch all that there is.
-      const spare = keepsRows ? rows : from.length < rows ? 0 : Math.ceil((sparse ? 4 : 1.5) * rows);
+      const more = Math.max(isRoomy ? roomyRows : 0, Math.ceil((sparse ? 4 : 1.5) * rows));
+      const spare = keepsRows ? rows : from.length < rows ? 0 : more;
       resize(from, positions, Math.max(from.length, spare), keepsCapacity ? capacity : wanted);
     },
     trim(from, positions) {

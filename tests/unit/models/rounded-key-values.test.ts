@@ -42,7 +42,7 @@ test("scales find what each channel wants, from 0.0001 to 300 and always 0", asy
     Int8Array.from(numbers, (value, index) =>
       rounded(value, channels[Math.floor(index / (capacity * size)) * size + (index % size)]!),
     );
-  await measureScales(config, scales, count, () => ({
+  await measureScales(config, scales, count, async () => ({
     keys: scales.keys.map(roundedBy),
     values: scales.values.map(roundedBy),
   }));

@@ -146,12 +146,42 @@ test("room that no row has written to takes no memory", () => {
 });
 
 test.runIf(process.platform === "linux")(
+  "rows that leave give their memory back where they are, without moving the others",
+  async () => {
+    const runtime = await runtimeFunctions();
+    const keyValues = processorMemory("float32", runtime!.makeSparse);
+    const cache = createKeyValueCache({
+      layers: 8,
+      heads: 4,
+      headSize: 32,
+      step: 64,
+      sparse: true,
+      keyValues,
+    });
+    const rows = [...Array(32).keys()];
+    cache.arrange(
+      rows.map(() => -1),
+      each(512, 32),
+    );
+    const arrays = cache.view(0, 32).keys.map(onProcessor);
+    for (const array of arrays) array.fill(1);
+    const [before, taken] = [process.memoryUsage.rss(), cache.bytes()];
+    cache.arrange([31, 1], each(512, 2));
+    expect(before - process.memoryUsage.rss()).toBeGreaterThan(50 * 2 ** 20);
+    expect([cache.rows(), cache.bytes()]).toEqual([32, taken / 16]);
+    const places = arrays.map((array) => [array[0], array[2 * 4 * 512 * 32 - 1], array[20 * 4 * 512 * 32]]);
+    expect(places).toEqual(arrays.map(() => [1, 1, 0]));
+    expect(onProcessor(cache.view(0, 1).keys[0]!).buffer).toBe(arrays[0]!.buffer);
+  },
+);
+
+test.runIf(process.platform === "linux")(
   "memory that was used before is room again, by small pages",
   async () => {
     const runtime = await runtimeFunctions();
     const array = new Float32Array(2 ** 24).fill(0);
     const before = process.memoryUsage.rss();
-    runtime!.makeSparse(array);
+    runtime!.makeSparse!(array);
     expect((before - process.memoryUsage.rss()) / 2 ** 20).toBeGreaterThan(48);
     expect(array.every((number) => number === 0)).toBe(true);
     const areas = (await readFile("/proc/self/smaps", "utf8")).split(/\n(?=[0-9a-f]+-[0-9a-f]+ )/);

@@ -163,11 +163,15 @@ test("a version that can't be read is no version, and may be tried again", async
 });
 
 test("an aborted request leaves, waiting or running, and the others go on", async () => {
-  const sampler = await open(2);
+  const sampler = await open(2, 4096, { stopTokens: [] });
   const abort = new AbortController();
-  const running = sampler.generate({ ...sampled(1), signal: abort.signal });
-  const waiting = [2, 3, 4].map((index) => sampler.generate({ ...sampled(index), signal: abort.signal }));
-  const other = sampler.generate(greedy(cases[0]!.prompt));
+  const long = { sampling: { temperature: 1, maxTokens: 4000 }, signal: abort.signal };
+  const running = sampler.generate({ ...sampled(1), ...long });
+  const waiting = [2, 3, 4].map((index) => sampler.generate({ ...sampled(index), ...long }));
+  const other = sampler.generate({
+    ...greedy(cases[0]!.prompt),
+    sampling: { temperature: 0, maxTokens: 24, stopTokens: [2] },
+  });
   const rejected = Promise.all(
     [running, ...waiting].map((sample) => expect(sample).rejects.toThrow("cancelled")),
   );
