@@ -1,13 +1,31 @@
-/** Where the largest of `count` numbers from `start` on is, counted from there; the first of several. */
+/**
+ * Where the largest of `count` numbers from `start` on is, counted from there; the first of several. Eight are compared at a time with the largest
+ * so far, which seldom is exceeded: a third of the time.
+ */
 export function indexOfLargest(numbers: Float32Array, start = 0, count = numbers.length - start): number {
-  let best = 0;
+  const end = start + count;
+  let best = start;
   let largest = numbers[start]!;
-  for (let index = 1; index < count; index++) {
-    const number = numbers[start + index]!;
-    if (number > largest) {
-      largest = number;
-      best = index;
+  let at = start + 1;
+  const look = (to: number) => {
+    for (; at < to; at++) {
+      const number = numbers[at]!;
+      if (number > largest) [best, largest] = [at, number];
     }
+  };
+  while (at + 8 <= end) {
+    const isExceeded =
+      numbers[at]! > largest ||
+      numbers[at + 1]! > largest ||
+      numbers[at + 2]! > largest ||
+      numbers[at + 3]! > largest ||
+      numbers[at + 4]! > largest ||
+      numbers[at + 5]! > largest ||
+      numbers[at + 6]! > largest ||
+      numbers[at + 7]! > largest;
+    if (isExceeded) look(at + 8);
+    else at += 8;
   }
-  return best;
+  look(end);
+  return best - start;
 }

@@ -1,6 +1,7 @@
 import { EverturnError } from "../errors/everturn-error.ts";
 import type { Choice, Drawn, NextTokenOutput } from "../models/cached-decoder.ts";
 import { indexOfLargest } from "../models/index-of-largest.ts";
+import { drawWeight } from "./draw-weight.ts";
 import { keepLikeliest, keepsAll, type LikeliestOptions } from "./keep-likeliest.ts";
 import { type Restrictions, restrictedLogits, restrictedWeights } from "./restrictions.ts";
 import { sumOf } from "./sum-of.ts";
@@ -39,7 +40,8 @@ export interface DrawnToken {
 export function wantedOutputs(sampling: TokenSampling, restricted: boolean): NextTokenOutput[] {
   if (restricted) return sampling.temperature === 0 ? ["choice", "logits"] : ["choice", "logits", "weights"];
   if (sampling.temperature === 0) return ["choice"];
-  return ["choice", keepsAll(sampling) ? "draw" : "weights"];
+  if (!keepsAll(sampling)) return ["choice", "weights"];
+  return sampling.temperature === 1 ? ["draw"] : ["choice", "draw"];
 }
 
 /**
@@ -55,27 +57,35 @@ export function sampleToken(
 ): DrawnToken {
   const { temperature } = sampling;
   if (restrictions) return checked(drawRestricted(next, sampling, uniform, restrictions));
+  if (keepsAll(sampling) && temperature !== 0) return checked(drawFreely(next, temperature, uniform()));
   const { token: likeliest, probability } = next.choice();
   if (temperature === 0) {
     const logprob = Math.log(probability);
     return checked({ token: likeliest, logprob, temperedLogprob: logprob, samplingLogprob: 0 });
   }
-  const logprobOf = (weight: number, largest: number) =>
-    temperature * Math.log(weight / largest) + Math.log(probability);
-  if (next.draw && keepsAll(sampling)) {
-    const { token, weight, largest, total } = next.draw(uniform());
-    const [logprob, samplingLogprob] = [logprobOf(weight, largest), Math.log(weight / total)];
-    const temperedLogprob = temperature === 1 ? logprob : samplingLogprob;
-    return checked({ token, logprob, temperedLogprob, samplingLogprob });
-  }
   const weights = next.weights();
   const drawn = draw(weights, sampling, uniform());
-  const logprob = logprobOf(weights[drawn.token]!, weights[likeliest]!);
-  if (temperature === 1) return checked({ ...drawn, logprob, temperedLogprob: logprob });
-  const temperedLogprob = keepsAll(sampling)
-    ? drawn.samplingLogprob
-    : Math.log(weights[drawn.token]! / sumOf(weights));
+  const weight = weights[drawn.token]!;
+  const logprob = temperature * Math.log(weight / weights[likeliest]!) + Math.log(probability);
+  const temperedLogprob = temperature === 1 ? logprob : Math.log(weight / sumOf(weights));
   return checked({ ...drawn, logprob, temperedLogprob });
+}
+
+/** Draws from all tokens. At temperature 1, where the weights say all, nobody looks for the likeliest. */
+function drawFreely(next: NextToken, temperature: number, uniform: number): DrawnToken {
+  const { token, weight, total, largest } = next.draw?.(uniform) ?? drawnOf(next.weights(), uniform);
+  const samplingLogprob = Math.log(weight / total);
+  if (temperature === 1)
+    return { token, logprob: samplingLogprob, temperedLogprob: samplingLogprob, samplingLogprob };
+  const choice = next.choice();
+  const behind = Math.log(weight / (largest ?? next.weights()[choice.token]!));
+  const logprob = temperature * behind + Math.log(choice.probability);
+  return { token, logprob, temperedLogprob: samplingLogprob, samplingLogprob };
+}
+
+function drawnOf(weights: Float32Array, uniform: number): Omit<Drawn, "largest"> & Partial<Drawn> {
+  const { index, total } = drawWeight(weights, uniform);
+  return { token: index, weight: weights[index]!, total };
 }
 
 function drawRestricted(
@@ -109,21 +119,9 @@ function draw(
   uniform: number,
 ): Pick<DrawnToken, "token" | "samplingLogprob"> {
   const tokens = keepsAll(sampling) ? undefined : keepLikeliest(weights, sampling);
-  const count = tokens?.length ?? weights.length;
-  let total = 0;
-  for (let at = 0; at < count; at++) total += weights[tokens ? tokens[at]! : at]!;
-  const target = uniform * total;
-  let reached = 0;
-  let token = 0;
-  for (let at = 0; at < count; at++) {
-    const candidate = tokens ? tokens[at]! : at;
-    const weight = weights[candidate]!;
-    if (weight === 0) continue;
-    reached += weight;
-    token = candidate;
-    if (reached > target) break;
-  }
-  return { token, samplingLogprob: Math.log(weights[token]! / total) };
+  const kept = tokens ? Float32Array.from(tokens, (token) => weights[token]!) : weights;
+  const { index, total } = drawWeight(kept, uniform);
+  return { token: tokens ? tokens[index]! : index, samplingLogprob: Math.log(kept[index]! / total) };
 }
 
 function checked(drawn: DrawnToken): DrawnToken {
