@@ -14,15 +14,17 @@ export interface TokenSequence {
  */
 export interface TokenBatch {
   readonly batch: number;
-  /** Tokens of the longest sequence, or somewhat more. */
+  /** Tokens that all sequences begin with and that attention takes once, the first rows; none if it takes sequences whole. */
+  readonly prefix: number;
+  /** Tokens of the longest sequence after the prefix, or somewhat more. */
   readonly length: number;
   /** [rows]. */
   readonly tokens: BigInt64Array;
   /** [rows]: where each token stands in its sequence. */
   readonly positions: BigInt64Array;
-  /** [batch, length]: the row at each place; row 0 where there is padding. */
+  /** [batch, length]: the row after the prefix at each place; the first where there is padding. */
   readonly index: BigInt64Array;
-  /** [rows]: the place of each row in [batch · length], of those that it has the first. */
+  /** Of each row after the prefix: its place in [batch · length], of those that it has the first. */
   readonly places: BigInt64Array;
   /** [batch, length]: 1 at those places. */
   readonly present: Float32Array;
@@ -40,6 +42,7 @@ export interface TokenBatch {
 
 /**
  * Joins sequences to one batch, padded to a multiple of `multiple`. Tokens after the last action token have no part in the loss and are left out.
+ * The first `prefix` tokens, at most `commonPrefix`, are kept apart.
  * Throws TRAINING_BATCH_INVALID for a sequence that is too long, whose mask doesn't fit or marks the first token
  * (nothing predicts it), for ids outside the vocabulary, and if no token carries loss.
  */
@@ -47,25 +50,27 @@ export function batchSequences(
   sequences: readonly TokenSequence[],
   config: ModelConfig,
   multiple = 1,
+  prefix = 0,
 ): TokenBatch {
   checkSequences(sequences, config);
   const ends = sequences.map(lossLength);
-  const length = multiple * Math.ceil(Math.max(1, ...ends) / multiple);
-  const { rows, actions } = rowsOf(sequences, length);
+  const length = multiple * Math.ceil((Math.max(1, ...ends) - prefix) / multiple);
+  const { rows, actions } = rowsOf(sequences, length, prefix);
   if (actions.length === 0) throw invalid("none of its tokens carries loss");
   const index = new BigInt64Array(sequences.length * length);
   const present = new Float32Array(sequences.length * length);
-  for (const [row, { places }] of rows.entries()) {
+  const own = rows.slice(prefix);
+  for (const [row, { places }] of own.entries()) {
     for (const place of places) index[place] = BigInt(row);
     present[places[0]!] = 1;
   }
   const targets = sequences.flatMap((one) => actionPositions(one).map((at) => BigInt(one.tokens[at]!)));
   return {
-    ...{ batch: sequences.length, length, index, present },
-    ...copiesOf(rows.map(({ places }) => places)),
+    ...{ batch: sequences.length, prefix, length, index, present },
+    ...copiesOf(own.map(({ places }) => places)),
     tokens: BigInt64Array.from(rows, ({ token }) => BigInt(token)),
     positions: BigInt64Array.from(rows, ({ position }) => BigInt(position)),
-    places: BigInt64Array.from(rows, ({ places }) => BigInt(places[0]!)),
+    places: BigInt64Array.from(own, ({ places }) => BigInt(places[0]!)),
     actions: BigInt64Array.from(actions, BigInt),
     targets: BigInt64Array.from(targets),
   };
@@ -113,15 +118,26 @@ export function createRowNumbers(): RowNumbers {
   };
 }
 
-/** The rows of sequences that are padded to a length, and those of them that predict actions. */
-export function rowsOf(sequences: readonly TokenSequence[], length: number) {
+/** How many tokens all of some sequences begin with that are the same rows in each. */
+export function commonPrefix(sequences: readonly TokenSequence[]): number {
+  const numbers = createRowNumbers();
+  const shared = sequences.map((sequence) => {
+    const other = numbers.add(sequence).findIndex((row, position) => row !== position);
+    const own = Math.max(0, sequence.mask.indexOf(1) - 1);
+    return other < 0 ? own : Math.min(own, other);
+  });
+  return Math.min(...shared);
+}
+
+/** The rows of sequences that are padded to a length after a prefix, and those of them that predict actions. */
+export function rowsOf(sequences: readonly TokenSequence[], length: number, prefix = 0) {
   const rows: TokenRow[] = [];
   const actions: number[] = [];
   const numbers = createRowNumbers();
   sequences.forEach((sequence, number) => {
     numbers.add(sequence).forEach((row, position) => {
       rows[row] ??= { token: sequence.tokens[position]!, position, places: [] };
-      rows[row]!.places.push(number * length + position);
+      if (position >= prefix) rows[row]!.places.push(number * length + position - prefix);
       if (sequence.mask[position + 1] === 1) actions.push(row);
     });
   });
@@ -144,6 +160,7 @@ function copiesOf(places: readonly (readonly number[])[]): Pick<TokenBatch, "sha
 /** A batch under the names that the training models' inputs have; logits are divided by the temperature. */
 export function batchFeeds(batch: TokenBatch, temperature = 1): Record<string, Tensor> {
   const rows = [batch.tokens.length];
+  const own = rows[0]! - batch.prefix;
   const padded = [batch.batch, batch.length];
   const actions = [batch.actions.length];
   const shared = batch.shared.length;
@@ -152,7 +169,11 @@ export function batchFeeds(batch: TokenBatch, temperature = 1): Record<string, T
     tokens: { shape: rows, data: batch.tokens },
     positions: { shape: rows, data: batch.positions },
     index: { shape: padded, data: batch.index },
-    places: { shape: rows, data: batch.places },
+    places: { shape: [own], data: batch.places },
+    ...(batch.prefix > 0 && {
+      prefixRows: { shape: [batch.prefix], data: numbersFrom(0, batch.prefix) },
+      ownRows: { shape: [own], data: numbersFrom(batch.prefix, own) },
+    }),
     present: { shape: padded, data: batch.present },
     shared: { shape: [shared], data: batch.shared },
     copies: { shape: [shared, copies], data: batch.copies },
@@ -161,6 +182,10 @@ export function batchFeeds(batch: TokenBatch, temperature = 1): Record<string, T
     targets: { shape: actions, data: batch.targets },
     inverseTemperature: { shape: [], data: Float32Array.of(1 / temperature) },
   };
+}
+
+function numbersFrom(start: number, count: number): BigInt64Array {
+  return BigInt64Array.from({ length: count }, (_, at) => BigInt(start + at));
 }
 
 /** Tokens of a sequence that have a part in the loss: those before its last action token. */

@@ -1,10 +1,11 @@
 import type { AttentionForm } from "../models/decoder.ts";
+import type { ModelConfig } from "../models/model-config.ts";
 import type { Graph, Value } from "../onnx/graph.ts";
 import { peakBytes } from "../onnx/peak-memory.ts";
 import { tileSize } from "../onnx/tiled-attention.ts";
 import { lossLength, rowsOf, type TokenSequence } from "./batch.ts";
 import type { RunSplit } from "./run-splits.ts";
-import { attentionForms, lengthStep } from "./token-runs.ts";
+import { attentionForms, lengthStep, prefixLength } from "./token-runs.ts";
 
 /** What an update will hold at once, by part, in bytes; how it is split, and what is computed again to fit. */
 export interface StepPlan {
@@ -56,7 +57,8 @@ export interface PlanChoices {
   splits: readonly RunSplit[];
   /** Layers that are computed again, the fewest first. */
   recomputed: readonly number[];
-  /** Whether long sequences are attended in other ways than short ones. */
+  config: ModelConfig;
+  /** Whether long sequences, and those that begin alike, are attended in other ways than others. */
   forms: boolean;
   /** Logits are rows of at least so many numbers. */
   vocabulary: number;
@@ -113,16 +115,19 @@ function measured(
     return { runs, forms: [], recomputed, activations: 0, logits: () => 0, tokens: 0, nodes: 0 };
   const parts = runs.map((run) => run.map((index) => samples[index]!));
   const forms = choices.forms
-    ? attentionForms(parts.map((part) => part.flat()))
+    ? attentionForms(
+        parts.map((part) => part.flat()),
+        choices.config,
+      )
     : runs.map((): AttentionForm => "kept");
   const sized = parts.map((part, number) => {
     const form = forms[number]!;
-    return { form, sizes: runSizes(part, lengthStep(form)) };
+    return { form, sizes: runSizes(part, lengthStep(form), prefixLength(form, part.flat())) };
   });
-  const most = (key: "rows" | "actions" | "length") =>
+  const most = (key: "rows" | "actions" | "seen") =>
     sized.reduce((largest, one) => (one.sizes[key] > largest.sizes[key] ? one : largest));
   const isLogits = ({ shape }: Value) => Number(shape.at(-1)) >= choices.vocabulary && shape[0] === "actions";
-  const largest = [...new Set([most("rows"), most("actions"), most("length")])];
+  const largest = [...new Set([most("rows"), most("actions"), most("seen")])];
   const graphs = largest.map(({ form, sizes }) => ({ graph: choices.graph(recomputed, form), sizes }));
   const peak = (counts?: typeof isLogits) =>
     Math.max(...graphs.map(({ graph, sizes }) => peakBytes(graph, sizes, counts)));
@@ -136,16 +141,17 @@ function measured(
 /** What the runtime's allocator takes for what it is asked for: at Llama-3.2-1B's shape 4.8 GB for 3.7 (8 × 512 tokens). */
 const allocated = 1.3;
 
-/** Sizes of a graph's named dimensions in a run over samples, whose sequences are padded to a multiple of `multiple`. */
-export function runSizes(samples: readonly (readonly TokenSequence[])[], multiple = 1) {
+/** Sizes of a graph's named dimensions in a run over samples, whose sequences are padded to a multiple of `multiple` after a prefix. */
+export function runSizes(samples: readonly (readonly TokenSequence[])[], multiple = 1, prefix = 0) {
   const sequences = samples.flat();
-  const length = multiple * Math.ceil(Math.max(1, ...sequences.map(lossLength)) / multiple);
-  const { rows, actions } = rowsOf(sequences, length);
+  const longest = Math.max(1, ...sequences.map(lossLength));
+  const length = multiple * Math.ceil((longest - prefix) / multiple);
+  const { rows, actions } = rowsOf(sequences, length, prefix);
   const copies = rows.map(({ places }) => places.length - 1).filter((count) => count > 0);
   return {
-    rows: rows.length,
+    ...{ rows: rows.length, prefix, own: rows.length - prefix },
     batch: sequences.length,
-    ...{ length, tiles: length / tileSize, seen: length },
+    ...{ length, tiles: length / tileSize, seen: prefix + length },
     ...{ shared: Math.max(1, copies.length), copies: Math.max(1, ...copies) },
     actions: actions.length,
     samples: samples.length,

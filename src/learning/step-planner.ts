@@ -72,6 +72,7 @@ export function createStepPlanner(options: PlannerOptions, state: TrainerState):
   const chooses = recompute === undefined && isPlanned;
   const tokens = runTokens(device, maxTokensPerRun);
   const choices = {
+    config,
     recomputed: chooses ? [...new Set(fractions)] : [recomputedLayers(config, recompute)],
     forms: onCpu,
     vocabulary: Math.min(config.vocab_size, frozenWhole),

@@ -1,7 +1,8 @@
-import type { AttentionForm } from "../models/decoder.ts";
+import { type AttentionForm, hasPrefix } from "../models/decoder.ts";
 import type { ModelConfig } from "../models/model-config.ts";
+import { headSizeStep } from "../onnx/sequence-attention.ts";
 import { tileSize } from "../onnx/tiled-attention.ts";
-import { createRowNumbers, lossLength, type TokenSequence } from "./batch.ts";
+import { commonPrefix, createRowNumbers, lossLength, type TokenSequence } from "./batch.ts";
 import { byGroup } from "./group-advantages.ts";
 
 /** How much may go through a model at once. */
@@ -101,9 +102,31 @@ const [longestKept, longestWhole] = [512, 1024];
  * How each run over sequences attends on the CPU: weights grow with the square of their length, and tiles cost time where they are few.
  * Runs of one update keep them all or none, as each form is a graph of its own.
  */
-export function attentionForms(runs: readonly (readonly TokenSequence[])[]): AttentionForm[] {
-  const whole = Math.max(...runs.map(longestLength)) > longestKept ? "again" : "kept";
-  return runs.map((sequences) => (wantsTiles(sequences) ? "tiled" : whole));
+export function attentionForms(
+  runs: readonly (readonly TokenSequence[])[],
+  config: ModelConfig,
+): AttentionForm[] {
+  const isMadeAgain = Math.max(...runs.map(longestLength)) > longestKept;
+  const apart = isMadeAgain ? "prefixedAgain" : "prefixed";
+  const whole = isMadeAgain ? "again" : "kept";
+  return runs.map((sequences) => {
+    if (wantsTiles(sequences)) return "tiled";
+    return wantsPrefix(sequences, config) ? apart : whole;
+  });
+}
+
+/** The tokens that a run in this form keeps apart, as attention takes them once. */
+export function prefixLength(form: AttentionForm, sequences: readonly TokenSequence[]): number {
+  return hasPrefix(form) ? commonPrefix(sequences) : 0;
+}
+
+/** Of the longest sequence, so much at least must be what all begin with: what comes after it attends by slower operators. */
+const leastPrefix = 1 / 3;
+
+function wantsPrefix(sequences: readonly TokenSequence[], config: ModelConfig): boolean {
+  if (sequences.length < 2 || config.attn_logit_softcapping !== null || config.head_dim % headSizeStep !== 0)
+    return false;
+  return commonPrefix(sequences) >= leastPrefix * longestLength(sequences);
 }
 
 /** What sequences are padded to a multiple of in attention of this form. */

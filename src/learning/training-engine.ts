@@ -18,7 +18,7 @@ import { runTokens } from "./run-splits.ts";
 import { scoreActions } from "./score-actions.ts";
 import { createStepPlanner, type PlannerOptions } from "./step-planner.ts";
 import { sumRuns } from "./summed-runs.ts";
-import { lengthStep, wantsTiles } from "./token-runs.ts";
+import { lengthStep, prefixLength, wantsTiles } from "./token-runs.ts";
 import { trainOnCard } from "./trained-on-card.ts";
 import { checkReference, checkTrainerState, parametersOf, type TrainerState } from "./trainer-state.ts";
 import {
@@ -165,7 +165,8 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
         for (const { run, part, form } of runs) {
           const { model, session } = await forms.open(chosen.recomputed, form);
           const sequences = part.flatMap((sample) => sample.sequences);
-          const batch = batchSequences(sequences, config, lengthStep(form));
+          const prefix = prefixLength(form, sequences);
+          const batch = batchSequences(sequences, config, lengthStep(form), prefix);
           const given = objectiveFeeds(objective, part, scalars);
           const feeds = { ...parameters, ...batchFeeds(batch, temperature), ...given, ...scaling };
           const outputs = await session.run(feeds);

@@ -1,4 +1,4 @@
-import { type AttentionForm, decoderForward } from "../models/decoder.ts";
+import { type AttentionForm, decoderForward, hasPrefix } from "../models/decoder.ts";
 import { headWeight, languageModelHead } from "../models/decoder-blocks.ts";
 import { decoderInputs } from "../models/decoder-inputs.ts";
 import type { ModelConfig } from "../models/model-config.ts";
@@ -97,7 +97,7 @@ function policyGraph(
   };
   const hidden = decoderForward(
     model,
-    decoderInputs(graph, attention === "tiled" ? tiledLength : undefined),
+    decoderInputs(graph, attention === "tiled" ? tiledLength : undefined, hasPrefix(attention)),
     {
       recomputed: recomputedLayers(config, recompute),
       onProcessor: device === "cpu" && precision === "float32",

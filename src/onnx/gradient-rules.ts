@@ -25,10 +25,11 @@ import { type BoolValue, type FloatValue, graphError, type IntValue, type TapeEn
 import { scatterAdd } from "./indexing.ts";
 import { gemm, matMul, type ProductOptions } from "./linear-algebra.ts";
 import { padRowsRule, unpadRowsRule } from "./padding.ts";
+import { prefixedAttentionRule } from "./prefixed-attention.ts";
 import { reduceSum } from "./reductions.ts";
 import { rmsNormRule } from "./rms-norm.ts";
 import { rotaryEmbeddingRule } from "./rotary-embedding.ts";
-import { addRowsRule, takeRowsRule } from "./row-subsets.ts";
+import { addRowsRule, joinRowsRule, takeRowsRule } from "./row-subsets.ts";
 import { sequenceAttentionRule } from "./sequence-attention.ts";
 import { expand, reshape, transpose, zerosLike } from "./shaping.ts";
 import { tiledAttentionRule } from "./tiled-attention.ts";
@@ -93,11 +94,13 @@ export const gradientRules: Readonly<Record<string, GradientRule>> = {
   CausalAttention: causalAttentionRule,
   SequenceAttention: sequenceAttentionRule,
   TiledAttention: tiledAttentionRule,
+  PrefixedAttention: prefixedAttentionRule,
   SwiGlu: swiGluRule,
   PadRows: padRowsRule,
   UnpadRows: unpadRowsRule,
   TakeRows: takeRowsRule,
   AddRows: addRowsRule,
+  JoinRows: joinRowsRule,
   TargetLogProbability: targetLogProbabilityRule,
   Entropy: entropyRule,
   VocabularyLogProbability: vocabularyLogProbabilityRule,

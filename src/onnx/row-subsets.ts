@@ -1,7 +1,7 @@
 import type { GradientRule } from "./gradient-rule.ts";
 import { type BoolValue, type FloatValue, graphError, type IntValue } from "./graph.ts";
 import { gather } from "./indexing.ts";
-import { reshape, zerosLike } from "./shaping.ts";
+import { concat, reshape, zerosLike } from "./shaping.ts";
 
 /** The numbers of the rows for which `chosen` [rows] holds, in order: [count], a dimension that gets this name. */
 export function rowsWhere(chosen: BoolValue, count: string): IntValue {
@@ -23,6 +23,24 @@ export function addRows(x: FloatValue, numbers: IntValue, updates: FloatValue): 
     saved: [],
   }));
 }
+
+/** Rows of two kinds in one [all], a dimension that gets this name: those of the numbers `first`, which come first, and those of `second`. */
+export function joinRows(
+  parts: readonly [FloatValue, FloatValue],
+  [first, second]: readonly [IntValue, IntValue],
+  all: string,
+): FloatValue {
+  const [graph] = parts.map((part) => part.graph);
+  return graph!.composite("JoinRows", [...parts, first, second], () => ({
+    output: concat(parts, 0, all),
+    saved: [],
+  }));
+}
+
+export const joinRowsRule: GradientRule = (dy, { ints: [first, second] }) => [
+  takeRows(dy, first),
+  takeRows(dy, second!),
+];
 
 /** Added to the sum so far, as the rows of others are. */
 export const takeRowsRule: GradientRule = (dy, { floats: [x], ints: [numbers] }, [sum]) => [

@@ -1,14 +1,15 @@
 import { expect, test } from "vitest";
 
-import { batchFeeds, batchSequences } from "../../../src/learning/batch.ts";
+import { batchFeeds, batchSequences, type TokenSequence } from "../../../src/learning/batch.ts";
 import { objectiveFeeds } from "../../../src/learning/objective.ts";
 import { runSizes } from "../../../src/learning/step-plan.ts";
 import { supervisedObjective } from "../../../src/learning/supervised-objective.ts";
-import { attentionForms } from "../../../src/learning/token-runs.ts";
+import { attentionForms, prefixLength } from "../../../src/learning/token-runs.ts";
 import { freshTrainerState, parametersOf } from "../../../src/learning/trainer-state.ts";
 import { createTrainingEngine } from "../../../src/learning/training-engine.ts";
 import { trainingModel } from "../../../src/learning/training-graphs.ts";
 import type { AttentionForm } from "../../../src/models/decoder.ts";
+import { modelConfig } from "../../../src/models/model-config.ts";
 import { randomModelWeights } from "../../../src/models/model-weights.ts";
 import { createSession } from "../../../src/onnx/create-session.ts";
 import { peakBytes } from "../../../src/onnx/peak-memory.ts";
@@ -23,31 +24,82 @@ const sequence = (length: number, offset: number) => ({
   mask: Array.from({ length }, (_, at) => (at % 100 > 90 ? 1 : 0)),
 });
 
-const sampleOf = (one: ReturnType<typeof sequence>) => {
+const sampleOf = (one: TokenSequence) => {
   const count = one.mask.filter(Boolean).length;
   return { sequences: [one], columns: { weights: new Float32Array(count).fill(1 / count) } };
 };
 
+/** Loss, log-probabilities and gradients of sequences, by name. */
+async function runWith(
+  attention: AttentionForm,
+  sequences: readonly TokenSequence[],
+  model = config,
+): Promise<Map<string, Float32Array>> {
+  const { graph, bytes, reads } = trainingModel({ config: model, attention }, supervisedObjective);
+  const parameters = parametersOf(freshTrainerState({ config: model }, randomModelWeights(model, 1)));
+  const session = await createSession(bytes);
+  const prefix = prefixLength(attention, sequences);
+  const outputs = await session.run({
+    ...Object.fromEntries(reads.map((name) => [name, parameters.get(name)!])),
+    ...batchFeeds(batchSequences(sequences, model, attention === "tiled" ? tileSize : 1, prefix)),
+    ...objectiveFeeds(supervisedObjective, sequences.map(sampleOf), {}),
+  });
+  const found = [...graph.outputs.keys()].map((name) => [name, outputs.floats(name).slice()] as const);
+  await session.close();
+  return new Map(found);
+}
+
 test("each form of attention gives the gradients that it gives with its weights kept", async () => {
   const sequences = [sequence(700, 1), sequence(1100, 3)];
-  const state = freshTrainerState({ config }, randomModelWeights(config, 1));
-  const run = async (attention: AttentionForm) => {
-    const { graph, bytes, reads } = trainingModel({ config, attention }, supervisedObjective);
-    const parameters = parametersOf(state);
-    const session = await createSession(bytes);
-    const outputs = await session.run({
-      ...Object.fromEntries(reads.map((name) => [name, parameters.get(name)!])),
-      ...batchFeeds(batchSequences(sequences, config, attention === "tiled" ? tileSize : 1)),
-      ...objectiveFeeds(supervisedObjective, sequences.map(sampleOf), {}),
-    });
-    const found = [...graph.outputs.keys()].map((name) => [name, outputs.floats(name).slice()] as const);
-    await session.close();
-    return new Map(found);
-  };
-  const kept = await run("kept");
-  expect(await run("again")).toEqual(kept); // to the last bit: the same operators
-  for (const [name, numbers] of await run("tiled"))
+  const kept = await runWith("kept", sequences);
+  expect(await runWith("again", sequences)).toEqual(kept); // to the last bit: the same operators
+  for (const [name, numbers] of await runWith("tiled", sequences))
     expect(relativeError(numbers, kept.get(name)!), name).toBeLessThan(1e-4);
+});
+
+/** Sequences that begin with the same 60 tokens, two of them with 20 more that others don't have, and go on for so many. */
+const alike = [30, 45, 7, 12].map((length, number): TokenSequence => {
+  const prompt = Array.from({ length: 60 }, (_, at) => (3 + 7 * at) % config.vocab_size);
+  const more = number < 2 ? Array.from({ length: 20 }, (_, at) => (5 * at) % config.vocab_size) : [];
+  const own = Array.from({ length }, (_, at) => (11 * number + 13 * at) % config.vocab_size);
+  const before = [...prompt, ...more];
+  return { tokens: [...before, ...own], mask: [...before.map(() => 0), ...own.map(() => 1)] };
+});
+
+/** Heads of a size that the runtime's operator takes. */
+const wide = { ...config, head_dim: 16 };
+
+test.each([
+  ["", wide],
+  [
+    ", with a window that ends within it",
+    modelConfig({ ...wide, model_type: "mistral", sliding_window: 40 }),
+  ],
+])("what all sequences begin with attends once and has the same gradients%s", async (_, model) => {
+  expect(prefixLength("prefixed", alike)).toBe(59); // what predicts an action is a sequence's own
+  const whole = await runWith("kept", alike, model);
+  const apart = await runWith("prefixed", alike, model);
+  for (const [name, numbers] of apart)
+    expect(relativeError(numbers, whole.get(name)!), name).toBeLessThan(1e-5);
+  expect(await runWith("prefixedAgain", alike, model)).toEqual(apart);
+});
+
+test("sequences that begin with a third of the longest attend after a prefix, others whole", () => {
+  const form = (sequences: readonly TokenSequence[], model = wide) => attentionForms([sequences], model)[0];
+  expect(form(alike)).toBe("prefixed");
+  expect(form(alike.slice(0, 1))).toBe("kept");
+  expect(form([...alike, sequence(120, 1)])).toBe("kept");
+  const more = Array.from({ length: 200 }, () => 1);
+  const longer = { tokens: [...alike[0]!.tokens, ...more], mask: [...alike[0]!.mask, ...more] };
+  expect(form([...alike, longer])).toBe("kept");
+  expect(form(alike, { ...wide, attn_logit_softcapping: 50 })).toBe("kept");
+  expect(form(alike, { ...wide, head_dim: 4 })).toBe("kept");
+  const before = Array.from({ length: 500 }, () => 0);
+  const long = alike.map(({ tokens, mask }) => ({
+    tokens: [...before, ...tokens],
+    mask: [...before, ...mask],
+  }));
+  expect(form(long)).toBe("prefixedAgain");
 });
 
 test("attention's weights that are made again take no memory but of one layer", () => {
@@ -62,7 +114,11 @@ test("attention's weights that are made again take no memory but of one layer", 
 });
 
 test("runs keep attention's weights up to 512 tokens, make them again up to 1,024, and have tiles above", () => {
-  const forms = (...lengths: number[]) => attentionForms(lengths.map((length) => [sequence(length + 1, 1)]));
+  const forms = (...lengths: number[]) =>
+    attentionForms(
+      lengths.map((length) => [sequence(length + 1, 1)]),
+      config,
+    );
   // The last token that has a part in the loss is at 499.
   expect(forms(300, 499)).toEqual(["kept", "kept"]);
   expect(forms(300, 800)).toEqual(["again", "again"]);

@@ -92,7 +92,7 @@ test("runs are made smaller, then layers computed again, until an update fits", 
   const sequences = samples.map((sample) => sample.sequences);
   const chosen = (most: number) =>
     chooseRuns(sequences, {
-      ...{ recomputed: [0, config.num_hidden_layers], forms: true, vocabulary: 8192 },
+      ...{ config, recomputed: [0, config.num_hidden_layers], forms: true, vocabulary: 8192 },
       splits: runSplits(sequences, config, { usual: [1024, 30], larger: [] }),
       graph: (recompute, attention) =>
         trainingModel({ config, recompute, attention }, supervisedObjective).graph,

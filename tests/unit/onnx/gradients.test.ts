@@ -26,10 +26,11 @@ import { createGraph, type FloatValue, type Graph } from "../../../src/onnx/grap
 import { gather, gatherElements } from "../../../src/onnx/indexing.ts";
 import { gemm, matMul } from "../../../src/onnx/linear-algebra.ts";
 import { padRows, unpadRows } from "../../../src/onnx/padding.ts";
+import { prefixedAttention, prefixedBias } from "../../../src/onnx/prefixed-attention.ts";
 import { reduceMean, reduceSum, softmax } from "../../../src/onnx/reductions.ts";
 import { rmsNorm } from "../../../src/onnx/rms-norm.ts";
 import { rotaryEmbedding } from "../../../src/onnx/rotary-embedding.ts";
-import { addRows, takeRows } from "../../../src/onnx/row-subsets.ts";
+import { addRows, joinRows, takeRows } from "../../../src/onnx/row-subsets.ts";
 import { sequenceAttention, sequenceLengths } from "../../../src/onnx/sequence-attention.ts";
 import { columns, expand, reshape, transpose, upperTriangle } from "../../../src/onnx/shaping.ts";
 import { tokenDistribution } from "../../../src/onnx/token-distribution.ts";
@@ -236,6 +237,33 @@ const cases: Case[] = [
     ],
     ([q, k, v], graph) =>
       sequenceAttention([q!, k!, v!], sequenceLengths(graph, 2, 3), { heads: 2, groups: 1, scale: 0.9 }),
+  ],
+  [
+    "PrefixedAttention",
+    [
+      [2, 1, 6, 2],
+      [1, 1, 4, 2],
+      [1, 1, 4, 2],
+      [2, 1, 3, 2],
+      [2, 1, 3, 2],
+    ],
+    ([q, ...others], graph) => {
+      const [prefixKeys, prefixValues, keys, values] = others.map((x) => x!);
+      const prefix = { keys: prefixKeys!, values: prefixValues! };
+      const own = { keys: keys!, values: values! };
+      return prefixedAttention(q!, prefix, own, prefixedBias(graph, 3, 4, 5), { scale: 0.9 });
+    },
+  ],
+  [
+    "JoinRows",
+    [
+      [2, 3],
+      [3, 3],
+    ],
+    ([x, y], graph) => {
+      const all = joinRows([x!, y!], [graph.ints([0, 1]), graph.ints([2, 3, 4])], "all");
+      return mul(all, all);
+    },
   ],
   [
     "SwiGlu",

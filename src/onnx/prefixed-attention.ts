@@ -1,0 +1,96 @@
+import type { ScoreOptions } from "./causal-attention.ts";
+import { type Dimension, factorsOf } from "./dimensions.ts";
+import { add, mul, negate } from "./elementwise.ts";
+import { floatAttribute, type GradientRule } from "./gradient-rule.ts";
+import type { FloatValue, Graph, IntValue } from "./graph.ts";
+import { matMul } from "./linear-algebra.ts";
+import { reduceSum, softmax } from "./reductions.ts";
+import { concat, expand, lowerTriangle, reshape, upperTriangle } from "./shaping.ts";
+
+/** What the keys are called that a sequence after a prefix may see: those of the prefix, and its own. */
+const seen = "seen";
+
+/**
+ * What keeps tokens of a sequence [length] after a prefix [prefix] from seeing later ones, and those `window` or more before them:
+ * [length, seen], zero where they may look, −1e9 elsewhere.
+ */
+export function prefixedBias(
+  graph: Graph,
+  length: Dimension,
+  prefix: Dimension,
+  window?: number,
+): FloatValue {
+  const blockedAt = (width: Dimension) => expand(graph.floats([-1e9], [1, 1]), [length, width]);
+  const blocked = concat([blockedAt(prefix), blockedAt(length)], 1, seen);
+  const after = (more: number): IntValue =>
+    graph.emit("Add", [graph.shapeTensor([prefix]), graph.ints([more])], { dtype: "int64", shape: [1] });
+  const later = upperTriangle(blocked, after(1));
+  return window === undefined ? later : add(later, lowerTriangle(blocked, after(-window)));
+}
+
+/** Keys and values by heads, [batch, kv heads, length, head size]; of a prefix, batch is 1. */
+export interface KeysAndValues {
+  readonly keys: FloatValue;
+  readonly values: FloatValue;
+}
+
+/**
+ * Attention of queries [batch, kv heads, group · length, head size], laid out as those of `causalAttention`, to what all sequences begin with,
+ * and to keys and values of their own: scores of a prefix by itself are not made again for each of them.
+ */
+export function prefixedAttention(
+  queries: FloatValue,
+  prefix: KeysAndValues,
+  own: KeysAndValues,
+  bias: FloatValue,
+  { scale = Number(queries.shape.at(-1)) ** -0.5 }: Pick<ScoreOptions, "scale"> = {},
+): FloatValue {
+  const build = () => {
+    const scores = matMul(queries, joined(prefix.keys, own.keys), { transposeB: true, alpha: scale });
+    const [batch, heads, rows, all] = scores.shape;
+    const [length] = bias.shape;
+    const group = factorsOf([rows]).coefficient / factorsOf([length]).coefficient;
+    const grouped = add(reshape(scores, [batch!, heads!, group, length!, all!]), bias);
+    const weights = reshape(softmax(grouped), [batch!, heads!, rows!, all!]);
+    return { output: matMul(weights, joined(prefix.values, own.values)), saved: [weights] };
+  };
+  const inputs = [queries, prefix.keys, prefix.values, own.keys, own.values, bias];
+  return queries.graph.composite("PrefixedAttention", inputs, build, { scale: { float: scale } });
+}
+
+/** As `sequenceAttentionRule`; the gradients of a prefix add up over the sequences. */
+export const prefixedAttentionRule: GradientRule = (dOutput, step) => {
+  const {
+    floats: [queries, prefixKeys, prefixValues, keys, values],
+    output,
+    saved: [weights],
+  } = step;
+  const { graph } = dOutput;
+  const alpha = floatAttribute(step, "scale");
+  const allValues = joined(prefixValues!, values!);
+  const sums = reduceSum(mul(dOutput, output), [-1], true);
+  const ones = expand(graph.floats([1], [1, 1, 1, 1]), [...allValues.shape.slice(0, -1), 1]);
+  const dWeights = matMul(concat([dOutput, negate(sums)], -1), concat([allValues, ones], -1), {
+    transposeB: true,
+  });
+  const dScores = mul(weights!, dWeights);
+  const parts = (all: FloatValue, of: FloatValue, after: FloatValue) => {
+    const length = graph.shapeTensor([of.shape[2]!]);
+    const between = (from: IntValue, to: IntValue, shape: FloatValue["shape"]) =>
+      graph.emit("Slice", [all, from, to, graph.ints([2])], { dtype: "float32", shape });
+    const first = between(graph.ints([0]), length, [all.shape[0]!, ...of.shape.slice(1)]);
+    const end = graph.ints([Number.MAX_SAFE_INTEGER]);
+    return [reduceSum(first, [0], true), between(length, end, after.shape)] as const;
+  };
+  const dAllKeys = matMul(dScores, queries!, { transposeA: true, alpha });
+  const dAllValues = matMul(weights!, dOutput, { transposeA: true });
+  const [dPrefixKeys, dKeys] = parts(dAllKeys, prefixKeys!, keys!);
+  const [dPrefixValues, dValues] = parts(dAllValues, prefixValues!, values!);
+  const dQueries = matMul(dScores, joined(prefixKeys!, keys!), { alpha });
+  return [dQueries, dPrefixKeys, dPrefixValues, dKeys, dValues];
+};
+
+/** Those of a prefix before those of each sequence: [batch, kv heads, seen, head size]. */
+function joined(prefix: FloatValue, own: FloatValue): FloatValue {
+  return concat([expand(prefix, [own.shape[0]!, ...prefix.shape.slice(1)]), own], 2, seen);
+}
