@@ -82,7 +82,9 @@ export interface CachedDecoder {
   readonly reads: ReadLimits;
   /** What `past` lies in. */
   readonly keyValues: KeyValueMemory;
+  /** One run at a time: what it gives, and what it works in, belongs to the next one then. */
   run(request: DecoderRun): Promise<NextTokens>;
+  /** Waits for a run that is under way. */
   close(): Promise<void>;
 }
 
