@@ -85,6 +85,8 @@ const places = {
   BindOutputToDevice: [138, "void *, const char *, void *"],
   GetBoundOutputValues: [140, "void *, void *, _Out_ void **, _Out_ size_t *"],
   CreateAndRegisterAllocator: [144, "void *, void *, void *"],
+  ReleaseArenaCfg: [157, "void *"],
+  CreateArenaCfgV2: [164, "const char **, const size_t *, size_t, _Out_ void **"],
   SessionOptionsAppendExecutionProvider: [216, "void *, const char *, const char **, const char **, size_t"],
   SessionOptionsAppendExecutionProvider_CUDA_V2: [204, "void *, void *"],
   CreateCUDAProviderOptions: [205, "_Out_ void **"],
@@ -94,6 +96,12 @@ const places = {
 
 /** ORT_LOGGING_LEVEL_ERROR. */
 export const errorsOnly = 3;
+/**
+ * Bytes of a piece of the shared memory that a tensor may leave unused: a larger rest is another's. The runtime leaves 128 MiB,
+ * which came to 84 MB of a LoRA step at the shapes of Qwen2.5-0.5B and Llama-3.2-1B.
+ */
+const leftUnused = 2 ** 20;
+
 /** OrtDeviceAllocator, OrtArenaAllocator, OrtMemTypeDefault. */
 const [deviceAllocator, arenaAllocator, defaultMemory] = [0, 1, 0];
 
@@ -171,11 +179,15 @@ async function load(): Promise<RuntimeFunctions> {
 function environmentOf(runtime: Functions): Pointer {
   const environment = made(runtime.CreateEnv, errorsOnly, "everturn");
   const memory = made(runtime.CreateCpuMemoryInfo, arenaAllocator, defaultMemory);
+  const sizes = BigUint64Array.of(BigInt(leftUnused));
+  const arena = made(runtime.CreateArenaCfgV2, ["max_dead_bytes_per_chunk"], sizes, sizes.length);
   try {
-    runtime.CreateAndRegisterAllocator(environment, memory, null);
+    runtime.CreateAndRegisterAllocator(environment, memory, arena);
   } catch (error) {
     // There is one environment a process: another thread, or another copy of this module, has done so.
     if (!messageOf(error).includes("already been registered")) throw error;
+  } finally {
+    runtime.ReleaseArenaCfg(arena);
   }
   return environment;
 }
