@@ -133,7 +133,8 @@ function policyGraph(
 /** A model, and what it reads of a trainer's parameters. */
 export interface PolicyModel {
   graph: Graph;
-  bytes: Uint8Array;
+  /** Made whenever it is asked for, as a plan looks at graphs that nobody runs. */
+  readonly bytes: Uint8Array;
   /** Weights, matrices of the adapter, and the value head, if it is wanted. */
   reads: string[];
   /** A critic gives values alone. */
@@ -150,7 +151,14 @@ export function scoringModel(
   const { graph, reads, outputs } = policyGraph(model, wanted, target);
   const logProbabilities = giveLogProbabilities(graph, outputs);
   if (outputs.values) graph.output("values", outputs.values);
-  return { graph, bytes: modelBytes(graph, target), reads, logProbabilities };
+  return {
+    graph,
+    get bytes() {
+      return modelBytes(graph, target);
+    },
+    reads,
+    logProbabilities,
+  };
 }
 
 /** A model that computes gradients. */
@@ -189,7 +197,14 @@ export function trainingModel(model: TrainedModel, objective: Objective, target:
     graph.output(gradientName(name), inverse ? mul(found[index]!, inverse) : found[index]!);
   });
   const names = { reads, terms: Object.keys(terms), trains };
-  return { graph, bytes: modelBytes(graph, target), ...names, logProbabilities };
+  return {
+    graph,
+    get bytes() {
+      return modelBytes(graph, target);
+    },
+    ...names,
+    logProbabilities,
+  };
 }
 
 function giveLogProbabilities(graph: Graph, { logProbabilities }: PolicyOutputs): boolean {

@@ -43,4 +43,13 @@ function rotate(
 export const rotaryEmbeddingRule: GradientRule = (
   dy,
   { floats: [, cosines, sines], ints: [positions], attributes },
-) => [rotate(dy, positions, { cosines, sines: negate(sines) }, attributes)];
+) => [rotate(dy, positions, { cosines, sines: negated(sines) }, attributes)];
+
+/** By tables of sines, the same negated: the runtime makes a constant of each negation, which for 131,072 positions are 16 MiB. */
+const negatives = new WeakMap<FloatValue, FloatValue>();
+
+function negated(sines: FloatValue): FloatValue {
+  const known = negatives.get(sines) ?? negate(sines);
+  negatives.set(sines, known);
+  return known;
+}
