@@ -53,8 +53,7 @@ export function batchSequences(
   prefix = 0,
 ): TokenBatch {
   checkSequences(sequences, config);
-  const ends = sequences.map(lossLength);
-  const length = multiple * Math.ceil((Math.max(1, ...ends) - prefix) / multiple);
+  const length = paddedLength(sequences, multiple, prefix);
   const { rows, actions } = rowsOf(sequences, length, prefix);
   if (actions.length === 0) throw invalid("none of its tokens carries loss");
   const index = new BigInt64Array(sequences.length * length);
@@ -102,7 +101,7 @@ export function createRowNumbers(): RowNumbers {
   let count = 0;
   return {
     add(sequence) {
-      const ownFrom = Math.max(0, sequence.mask.indexOf(1) - 1);
+      const ownFrom = shareableLength(sequence);
       const length = lossLength(sequence);
       const rows: number[] = [];
       let row = -1;
@@ -118,12 +117,22 @@ export function createRowNumbers(): RowNumbers {
   };
 }
 
+/** Tokens that a sequence may share: those before the one that predicts its first action token. */
+function shareableLength({ mask }: TokenSequence): number {
+  return Math.max(0, mask.indexOf(1) - 1);
+}
+
+/** What attention pads sequences to: the longest after a prefix, rounded up to a multiple. */
+export function paddedLength(sequences: readonly TokenSequence[], multiple: number, prefix: number): number {
+  return multiple * Math.ceil((Math.max(1, ...sequences.map(lossLength)) - prefix) / multiple);
+}
+
 /** How many tokens all of some sequences begin with that are the same rows in each. */
 export function commonPrefix(sequences: readonly TokenSequence[]): number {
   const numbers = createRowNumbers();
   const shared = sequences.map((sequence) => {
     const other = numbers.add(sequence).findIndex((row, position) => row !== position);
-    const own = Math.max(0, sequence.mask.indexOf(1) - 1);
+    const own = shareableLength(sequence);
     return other < 0 ? own : Math.min(own, other);
   });
   return Math.min(...shared);

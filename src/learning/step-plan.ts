@@ -3,7 +3,7 @@ import type { ModelConfig } from "../models/model-config.ts";
 import type { Graph, Value } from "../onnx/graph.ts";
 import { peakBytes } from "../onnx/peak-memory.ts";
 import { tileSize } from "../onnx/tiled-attention.ts";
-import { lossLength, rowsOf, type TokenSequence } from "./batch.ts";
+import { paddedLength, rowsOf, type TokenSequence } from "./batch.ts";
 import type { RunSplit } from "./run-splits.ts";
 import { attentionForms, lengthStep, prefixLength } from "./token-runs.ts";
 
@@ -144,8 +144,7 @@ const allocated = 1.3;
 /** Sizes of a graph's named dimensions in a run over samples, whose sequences are padded to a multiple of `multiple` after a prefix. */
 export function runSizes(samples: readonly (readonly TokenSequence[])[], multiple = 1, prefix = 0) {
   const sequences = samples.flat();
-  const longest = Math.max(1, ...sequences.map(lossLength));
-  const length = multiple * Math.ceil((longest - prefix) / multiple);
+  const length = paddedLength(sequences, multiple, prefix);
   const { rows, actions } = rowsOf(sequences, length, prefix);
   const copies = rows.map(({ places }) => places.length - 1).filter((count) => count > 0);
   return {

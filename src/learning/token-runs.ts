@@ -1,6 +1,6 @@
 import { type AttentionForm, hasPrefix } from "../models/decoder.ts";
 import type { ModelConfig } from "../models/model-config.ts";
-import { headSizeStep } from "../onnx/sequence-attention.ts";
+import { suitsOperator } from "../models/whole-attention.ts";
 import { tileSize } from "../onnx/tiled-attention.ts";
 import { commonPrefix, createRowNumbers, lossLength, type TokenSequence } from "./batch.ts";
 import { byGroup } from "./group-advantages.ts";
@@ -124,8 +124,7 @@ export function prefixLength(form: AttentionForm, sequences: readonly TokenSeque
 const leastPrefix = 1 / 3;
 
 function wantsPrefix(sequences: readonly TokenSequence[], config: ModelConfig): boolean {
-  if (sequences.length < 2 || config.attn_logit_softcapping !== null || config.head_dim % headSizeStep !== 0)
-    return false;
+  if (sequences.length < 2 || !suitsOperator(config)) return false;
   return commonPrefix(sequences) >= leastPrefix * longestLength(sequences);
 }
 

@@ -38,7 +38,7 @@ export function wholeAttention(
   const scale = scoreScale(config);
   if (length === tiledLength)
     return byHeads(config, layout, (inputs, window) => tiledAttention(...inputs, window, { scale, cap }));
-  if (onProcessor && cap === null && config.head_dim % headSizeStep === 0) {
+  if (onProcessor && suitsOperator(config)) {
     const lengths = sequenceLengths(graph, batch!, length!);
     return ({ queries, keys, values }, window) => {
       const padded = [padRows(queries, layout), padRows(keys, layout), padRows(values, layout)] as const;
@@ -50,6 +50,11 @@ export function wholeAttention(
   return byHeads(config, layout, (inputs, window) =>
     causalAttention(...inputs, biasOf(window), { scale, cap }),
   );
+}
+
+/** Whether the runtime's own operator for the CPU takes a model's heads: scores without a cap, heads of a multiple of 8. */
+export function suitsOperator({ attn_logit_softcapping: cap, head_dim: size }: ModelConfig): boolean {
+  return cap === null && size % headSizeStep === 0;
 }
 
 /** Attention where all sequences begin with a prefix: it by itself, and what comes after it to both. For the CPU, and scores without a cap. */

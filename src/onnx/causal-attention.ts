@@ -42,7 +42,7 @@ export function causalAttention(
     const turned = cap === null ? undefined : tanh(products);
     const scores = turned && cap !== null ? mul(turned, cap) : products;
     const [batch, heads, rows, length] = scores.shape;
-    const group = groupOf(queries, keys);
+    const group = groupOf(rows!, length!);
     const grouped = add(reshape(scores, [batch!, heads!, group, length!, length!]), bias);
     const weights = reshape(softmax(grouped), [batch!, heads!, rows!, length!]);
     return { output: matMul(weights, values), saved: turned ? [weights, turned] : [weights] };
@@ -72,9 +72,8 @@ export const causalAttentionRule: GradientRule = (dOutput, step) => {
   ];
 };
 
-/** How many heads of queries share a head of keys. */
-export function groupOf(queries: FloatValue, keys: FloatValue): number {
-  const [rows, length] = [queries.shape[2], keys.shape[2]];
+/** How many heads of queries share a head of keys, where rows of queries are theirs one after the other, of so many tokens each. */
+export function groupOf(rows: Dimension, length: Dimension): number {
   const group = factorsOf([rows]).coefficient / factorsOf([length]).coefficient;
   if (Number.isInteger(group) && product([group, length]) === rows) return group;
   throw graphError(`queries of ${rows} rows don't group over keys of ${length}`);

@@ -1,10 +1,11 @@
-import type { ScoreOptions } from "./causal-attention.ts";
-import { type Dimension, factorsOf } from "./dimensions.ts";
+import { groupOf, type ScoreOptions } from "./causal-attention.ts";
+import type { Dimension } from "./dimensions.ts";
 import { add, mul, negate } from "./elementwise.ts";
 import { floatAttribute, type GradientRule } from "./gradient-rule.ts";
 import type { FloatValue, Graph, IntValue } from "./graph.ts";
 import { matMul } from "./linear-algebra.ts";
 import { reduceSum, softmax } from "./reductions.ts";
+import { productLessSums } from "./sequence-attention.ts";
 import { concat, expand, lowerTriangle, reshape, upperTriangle } from "./shaping.ts";
 
 /** What the keys are called that a sequence after a prefix may see: those of the prefix, and its own. */
@@ -48,9 +49,9 @@ export function prefixedAttention(
   const build = () => {
     const scores = matMul(queries, joined(prefix.keys, own.keys), { transposeB: true, alpha: scale });
     const [batch, heads, rows, all] = scores.shape;
-    const [length] = bias.shape;
-    const group = factorsOf([rows]).coefficient / factorsOf([length]).coefficient;
-    const grouped = add(reshape(scores, [batch!, heads!, group, length!, all!]), bias);
+    const length = bias.shape[0]!;
+    const group = groupOf(rows!, length);
+    const grouped = add(reshape(scores, [batch!, heads!, group, length, all!]), bias);
     const weights = reshape(softmax(grouped), [batch!, heads!, rows!, all!]);
     return { output: matMul(weights, joined(prefix.values, own.values)), saved: [weights] };
   };
@@ -69,11 +70,7 @@ export const prefixedAttentionRule: GradientRule = (dOutput, step) => {
   const alpha = floatAttribute(step, "scale");
   const allValues = joined(prefixValues!, values!);
   const sums = reduceSum(mul(dOutput, output), [-1], true);
-  const ones = expand(graph.floats([1], [1, 1, 1, 1]), [...allValues.shape.slice(0, -1), 1]);
-  const dWeights = matMul(concat([dOutput, negate(sums)], -1), concat([allValues, ones], -1), {
-    transposeB: true,
-  });
-  const dScores = mul(weights!, dWeights);
+  const dScores = mul(weights!, productLessSums(dOutput, negate(sums), allValues));
   const parts = (all: FloatValue, of: FloatValue, after: FloatValue) => {
     const length = graph.shapeTensor([of.shape[2]!]);
     const between = (from: IntValue, to: IntValue, shape: FloatValue["shape"]) =>

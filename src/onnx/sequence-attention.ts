@@ -90,14 +90,16 @@ export const sequenceAttentionRule: GradientRule = (dOutput, step) => {
   const grouped = reshape(weights, [batch!, groups!, rows, length!]);
   const dRows = byHead(dOutput, Number(size));
   const sums = reduceSum(reshape(mul(dOutput, output), [batch!, length!, heads, size!]), [-1], true);
-  const ones = expand(dOutput.graph.floats([1], [1, 1, 1, 1]), [batch!, groups!, length!, 1]);
-  const dWeights = matMul(concat([dRows, byHead(negate(sums), 1)], -1), concat([values, ones], -1), {
-    transposeB: true,
-  });
-  const dScores = mul(grouped, dWeights);
+  const dScores = mul(grouped, productLessSums(dRows, byHead(negate(sums), 1), values!));
   return [
     byToken(matMul(dScores, keys, { alpha }), heads),
     byToken(matMul(dScores, byHead(queries, Number(size)), { transposeA: true, alpha }), Number(groups)),
     byToken(matMul(grouped, dRows, { transposeA: true }), Number(groups)),
   ];
 };
+
+/** dO Vᵀ with a negative sum for each row added, as one column more of both factors: another pass over the largest tensor of a layer would cost more. */
+export function productLessSums(dRows: FloatValue, negativeSums: FloatValue, values: FloatValue): FloatValue {
+  const ones = expand(values.graph.floats([1], [1, 1, 1, 1]), [...values.shape.slice(0, -1), 1]);
+  return matMul(concat([dRows, negativeSums], -1), concat([values, ones], -1), { transposeB: true });
+}

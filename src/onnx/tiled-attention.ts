@@ -83,7 +83,7 @@ interface Attention {
 /** A tile of queries [batch, kv heads, group · tileSize, head size] with the keys and values [batch, kv heads, seen, head size] that it sees. */
 function tileOf({ turn, outer }: Turn, { queries, keys, values, window, scale, cap }: Attention) {
   const { graph } = turn;
-  const group = groupOf(queries, keys);
+  const group = groupOf(queries.shape[2]!, keys.shape[2]!);
   const [batch, heads, length, size] = keys.shape;
   const start = integers("Mul", turn, graph.ints([tileSize]));
   const end = integers("Add", start, graph.ints([tileSize]));
@@ -127,7 +127,14 @@ function tileOf({ turn, outer }: Turn, { queries, keys, values, window, scale, c
 /** What the turns gave for their tiles [tiles, batch, kv heads, group · tileSize, head size], under the shape of the queries. */
 function inOne(stacked: FloatValue, queries: FloatValue, keys: FloatValue): FloatValue {
   const [turns, batch, heads, , size] = stacked.shape;
-  const apart = reshape(stacked, [turns!, batch!, heads!, groupOf(queries, keys), tileSize, size!]);
+  const apart = reshape(stacked, [
+    turns!,
+    batch!,
+    heads!,
+    groupOf(queries.shape[2]!, keys.shape[2]!),
+    tileSize,
+    size!,
+  ]);
   return reshape(transpose(apart, [1, 2, 3, 0, 4, 5]), queries.shape);
 }
 

@@ -13,6 +13,9 @@ const shape = {
   keyValues: processorMemory("float32"),
 } as const;
 
+/** What is large enough for its memory to be seen. */
+const large = { ...shape, layers: 8, heads: 4, headSize: 32, step: 64 };
+
 /** Keys and values of one row, `length` positions; each number tells its layer, head, position and index. */
 function fresh(length: number, offset: number) {
   const layer = (base: number) =>
@@ -76,14 +79,7 @@ test("a view holds its rows, without copying", () => {
 });
 
 test("while it grows, it holds no second copy of all", () => {
-  const cache = createKeyValueCache({
-    layers: 8,
-    heads: 4,
-    headSize: 32,
-    step: 64,
-    sparse: false,
-    keyValues: processorMemory("float32"),
-  });
+  const cache = createKeyValueCache({ ...large, sparse: false });
   const rows = [0, 1, 2, 3, 4, 5, 6, 7];
   cache.arrange(
     rows.map(() => -1),
@@ -129,14 +125,7 @@ test("in a sparse cache a row takes what it has, rounded up, and what was taken 
 });
 
 test("room that no row has written to takes no memory", () => {
-  const cache = createKeyValueCache({
-    layers: 8,
-    heads: 4,
-    headSize: 32,
-    step: 64,
-    sparse: true,
-    keyValues: processorMemory("float32"),
-  });
+  const cache = createKeyValueCache({ ...large, sparse: true });
   const before = process.resourceUsage().maxRSS / 2 ** 10;
   cache.arrange([-1, -1, -1, -1], [64, 64, 64, 64], 2 ** 15);
   const { keys } = cache.view(0, 4);
@@ -150,14 +139,7 @@ test.runIf(process.platform === "linux")(
   async () => {
     const runtime = await runtimeFunctions();
     const keyValues = processorMemory("float32", runtime!.makeSparse);
-    const cache = createKeyValueCache({
-      layers: 8,
-      heads: 4,
-      headSize: 32,
-      step: 64,
-      sparse: true,
-      keyValues,
-    });
+    const cache = createKeyValueCache({ ...large, sparse: true, keyValues });
     const rows = [...Array(32).keys()];
     cache.arrange(
       rows.map(() => -1),
