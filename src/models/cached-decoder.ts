@@ -1,4 +1,4 @@
-import type { Activations } from "../onnx/quantized-product.ts";
+import type { Activations } from "../onnx/quantized-products.ts";
 import type { Target } from "../onnx/target.ts";
 import type { AdapterShape } from "./decoding-model.ts";
 import type { KeyValueMemory } from "./key-value-memory.ts";

@@ -21,10 +21,10 @@ export async function createCudaDecoder(
   runtime: RuntimeFunctions,
   config: ModelConfig,
   { folder, ...weights }: WeightSources,
-  { threads, adapter, activations = "float32", precision }: DecoderOptions & { precision: HalfType },
+  { threads, adapter, precision }: DecoderOptions & { precision: HalfType },
   card: CudaMemory,
 ): Promise<CachedDecoder> {
-  const graph = cudaDecoderGraph(config, { ...weights, activations }, precision, adapter);
+  const graph = cudaDecoderGraph(config, weights, precision, adapter);
   const session = createBoundSession(runtime, modelBytes(graph, { device: "cuda", precision }), {
     threads,
     device: "cuda",

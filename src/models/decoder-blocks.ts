@@ -4,7 +4,7 @@ import { type FrozenMatrix, frozenLinear, gatherFrozen } from "../onnx/frozen-ma
 import { type FloatValue, graphError, type IntValue, type Value } from "../onnx/graph.ts";
 import { gather } from "../onnx/indexing.ts";
 import { gemm, linear } from "../onnx/linear-algebra.ts";
-import { type Activations, quantizedLinear, roundedLinear } from "../onnx/quantized-product.ts";
+import { type QuantizedProducts, quantizedLinear } from "../onnx/quantized-product.ts";
 import { fusedRmsNorm, rmsNorm } from "../onnx/rms-norm.ts";
 import { rotaryEmbedding } from "../onnx/rotary-embedding.ts";
 import { columns, reshape } from "../onnx/shaping.ts";
@@ -19,8 +19,8 @@ export interface DecoderModel {
   weights: ReadonlyMap<string, FloatValue>;
   /** Matrices that are frozen, in few bits or (not for inference) half precision; they are not among the weights. */
   frozen?: ReadonlyMap<string, FrozenMatrix>;
-  /** What rows are as quantized matrices are multiplied by them. Default "float32". */
-  activations?: Activations;
+  /** How quantized matrices are multiplied in inference. Default "halves". */
+  products?: QuantizedProducts;
   tables: LayerRotations;
   adapter?: DecoderAdapter;
   /** For inference: the runtime's fused operators, which have no gradients. Default false. */
@@ -129,7 +129,7 @@ function multiply(model: DecoderModel, x: FloatValue, name: string, bias?: Float
   const frozen = model.frozen?.get(name);
   if (!frozen) return linear(x, weightOf(model, name), bias);
   if (!model.inference || !("bits" in frozen)) return frozenLinear(x, frozen, bias);
-  return model.activations === "int8" ? roundedLinear(x, frozen, bias) : quantizedLinear(x, frozen, bias);
+  return quantizedLinear(x, frozen, model.products ?? "halves", bias);
 }
 
 /** The output of a linear map with what its adapter adds. */

@@ -1,4 +1,5 @@
 import type { FloatValue, Graph } from "../onnx/graph.ts";
+import { type Activations, quantizedProducts } from "../onnx/quantized-products.ts";
 import { type DecoderAdapter, type DecoderModel, finalNorm, languageModelHead } from "./decoder-blocks.ts";
 import { decoderLayer } from "./decoder-layer.ts";
 import type { ModelConfig } from "./model-config.ts";
@@ -14,7 +15,16 @@ export interface AdapterShape {
 }
 
 /** The weights that a decoding graph is made of. */
-export type DecodedWeights = Pick<WeightSources, "tensors" | "quantized"> & Pick<DecoderModel, "activations">;
+export type DecodedWeights = Pick<WeightSources, "tensors" | "quantized"> & Pick<DecoderModel, "products">;
+
+/** A model's weights to decode with on the processor, as rows are rounded or not. */
+export async function decodedWeights(
+  { tensors, quantized }: WeightSources,
+  activations: Activations = "float32",
+): Promise<DecodedWeights> {
+  if (!quantized) return { tensors };
+  return { tensors, quantized, products: await quantizedProducts(activations) };
+}
 
 const dataTypes = { F32: "float32", F16: "float16", BF16: "bfloat16" } as const;
 
@@ -22,7 +32,7 @@ const dataTypes = { F32: "float32", F16: "float16", BF16: "bfloat16" } as const;
 export function decodingModel(
   graph: Graph,
   config: ModelConfig,
-  { tensors, quantized, activations }: DecodedWeights,
+  { tensors, quantized, products }: DecodedWeights,
   adapter?: AdapterShape,
   tables = rotaryTables(graph, config),
 ): DecoderModel {
@@ -34,7 +44,7 @@ export function decodingModel(
     config,
     weights: new Map([...tensors].map(([name, tensor]) => [name, constant(tensor)])),
     ...(quantized && { frozen: quantized }),
-    ...(activations && { activations }),
+    ...(products && { products }),
     tables,
     inference: true,
     ...(adapter && { adapter: adapterInputs(graph, adapter) }),

@@ -6,7 +6,7 @@ import type { RuntimeFunctions } from "../onnx/runtime-functions.ts";
 import { createUsage } from "../onnx/usage.ts";
 import { type BlockRunner, createBlockRunner } from "./block-runner.ts";
 import type { CachedDecoder, DecoderOptions, DecoderRun, NextTokens, Past } from "./cached-decoder.ts";
-import type { AdapterShape } from "./decoding-model.ts";
+import { type AdapterShape, decodedWeights } from "./decoding-model.ts";
 import { inPlaceDecoderGraph } from "./in-place-decoder-graph.ts";
 import { indexOfLargest } from "./index-of-largest.ts";
 import { processorMemory } from "./key-value-memory.ts";
@@ -28,14 +28,15 @@ const longestSum = 128;
 export async function createInPlaceDecoder(
   runtime: RuntimeFunctions,
   config: ModelConfig,
-  { folder, ...weights }: WeightSources,
-  { threads, adapter, activations = "float32", roundedBy }: DecoderOptions,
+  sources: WeightSources,
+  { threads, adapter, activations, roundedBy }: DecoderOptions,
 ): Promise<CachedDecoder> {
   const keyValues = roundedBy ? "int8" : "float32";
-  const graph = inPlaceDecoderGraph(config, { ...weights, activations }, adapter, keyValues);
+  const weights = await decodedWeights(sources, activations);
+  const graph = inPlaceDecoderGraph(config, weights, adapter, keyValues);
   const session = createBoundSession(runtime, modelBytes(graph), {
     threads,
-    ...(folder !== undefined && { weightsFolder: folder }),
+    ...(sources.folder !== undefined && { weightsFolder: sources.folder }),
   });
   let scales = roundedBy && firstScales(config);
   const runner = () => {

@@ -6,6 +6,7 @@ import { runtimeFunctions } from "../onnx/runtime-functions.ts";
 import { createBoundDecoder } from "./bound-decoder.ts";
 import type { CachedDecoder, DecoderOptions } from "./cached-decoder.ts";
 import { decoderMemory, ofProcessor } from "./decoder-memory.ts";
+import { decodedWeights } from "./decoding-model.ts";
 import type { ModelConfig } from "./model-config.ts";
 import { plainDecoderFeeds } from "./plain-decoder-feeds.ts";
 import { plainDecoderGraph } from "./plain-decoder-graph.ts";
@@ -18,15 +19,15 @@ import type { WeightSources } from "./weight-sources.ts";
  */
 export async function createPlainDecoder(
   config: ModelConfig,
-  { folder, ...weights }: WeightSources,
-  { threads, target = {}, adapter, activations = "float32" }: DecoderOptions,
+  sources: WeightSources,
+  { threads, target = {}, adapter, activations }: DecoderOptions,
 ): Promise<CachedDecoder> {
   const device = target.device ?? "cpu";
   const runtime = await runtimeFunctions();
   const memory = runtime ? await decoderMemory(device, runtime) : ofProcessor();
-  const graph = plainDecoderGraph(config, { ...weights, activations }, adapter);
+  const graph = plainDecoderGraph(config, await decodedWeights(sources, activations), adapter);
   const inputs = new Set(graph.inputs.map(({ name }) => name));
-  const options = { threads, device, ...(folder !== undefined && { weightsFolder: folder }) };
+  const options = { threads, device, ...(sources.folder !== undefined && { weightsFolder: sources.folder }) };
   const session = runtime
     ? createBoundSession(runtime, modelBytes(graph, target), options)
     : await createSession(modelBytes(graph, target), options);

@@ -20,10 +20,9 @@ export function createWebgpuDecoder(
   runtime: RuntimeFunctions,
   config: ModelConfig,
   { folder, ...weights }: WeightSources,
-  { threads, target = {}, adapter, activations = "float32" }: DecoderOptions,
+  { threads, target = {}, adapter }: DecoderOptions,
 ): CachedDecoder {
-  const all = { ...weights, activations };
-  const graph = inPlaceDecoderGraph(config, all, adapter, "float32", nextTokenOutputs);
+  const graph = inPlaceDecoderGraph(config, weights, adapter, "float32", nextTokenOutputs);
   const memory = ofWebgpu(runtime);
   const session = createBoundSession(runtime, modelBytes(graph, target), {
     threads,

@@ -39,6 +39,10 @@ export const maximum = (a: Operand, b: Operand): FloatValue => binary("Max", a, 
 
 /** −a. */
 export const negate = (a: FloatValue): FloatValue => unary("Neg", a);
+/** |a|. No gradient rule. */
+export const absolute = (a: FloatValue): FloatValue => unary("Abs", a);
+/** The nearest whole number, of two the even one. No gradient rule. */
+export const nearestWhole = (a: FloatValue): FloatValue => unary("Round", a);
 /** e to the a. */
 export const exp = (a: FloatValue): FloatValue => unary("Exp", a);
 /** The natural logarithm. */

@@ -2,20 +2,36 @@ import { floatConstant, valueConstant } from "./dequantize.ts";
 import { type Dimension, product, type Shape } from "./dimensions.ts";
 import { add, mul } from "./elementwise.ts";
 import type { FloatValue, Value } from "./graph.ts";
-import { gemm } from "./linear-algebra.ts";
+import { gemm, matMul } from "./linear-algebra.ts";
 import type { QuantizedMatrix } from "./quantized-matrix.ts";
 import { reduceMean } from "./reductions.ts";
+import { partCount, roundedParts } from "./rounded-parts.ts";
 import { runtimeDomain } from "./runtime-domain.ts";
 import { concat, reshape } from "./shaping.ts";
 
-/** What the rows are that quantized matrices are multiplied by: as they are, or each block rounded to 8 bits. */
-export type Activations = "float32" | "int8";
+/**
+ * How rows are multiplied by quantized matrices in inference: each block of them rounded to 8 bits, "rounded"; or as they are, and then those of 8 bits
+ * by products of integers, as three parts of the rows, "parts", or as two matrices of 4 bits, "halves" (see `quantizedProducts`).
+ */
+export type QuantizedProducts = "rounded" | "parts" | "halves";
+
+/** x · weightᵀ (+ bias) for inference, for x of any rank. A row's numbers are the same whatever the other rows are. No gradient rule. */
+export function quantizedLinear(
+  x: FloatValue,
+  weight: QuantizedMatrix,
+  products: QuantizedProducts,
+  bias?: FloatValue,
+): FloatValue {
+  if (products === "rounded") return roundedLinear(x, weight, bias);
+  return products === "parts" && weight.bits === 8
+    ? linearByParts(x, weight, bias)
+    : linearByFours(x, weight, bias);
+}
 
 /**
- * x · weightᵀ (+ bias) for inference with rows x [rows, in] rounded: a block of a row is scale · integers of 8 bits, whose largest is ±127, so that products
- * are sums of integers. For x of any rank. A row's numbers are the same whatever the other rows are. No gradient rule.
+ * With rows rounded: a block of a row is scale · integers of 8 bits, whose largest is ±127, so that products are sums of integers.
  */
-export function roundedLinear(x: FloatValue, weight: QuantizedMatrix, bias?: FloatValue): FloatValue {
+function roundedLinear(x: FloatValue, weight: QuantizedMatrix, bias?: FloatValue): FloatValue {
   const { graph } = x;
   const { shape, bits, block, minimums } = weight;
   const [out = 0, input = 0] = shape;
@@ -35,11 +51,24 @@ export function roundedLinear(x: FloatValue, weight: QuantizedMatrix, bias?: Flo
   return reshape(sum, output.shape);
 }
 
+/** With rows as they are, taken as parts that rounding leaves as they are. */
+function linearByParts(x: FloatValue, weight: QuantizedMatrix, bias?: FloatValue): FloatValue {
+  const { graph } = x;
+  const [out = 0] = weight.shape;
+  const before = x.shape.slice(0, -1);
+  const each = roundedLinear(roundedParts(x, weight.block), weight);
+  const flat = reshape(each, [partCount, product([...before, out])]);
+  // By a product of matrices, since the runtime sums over the first axis slowly.
+  const ones = graph.floats(new Float32Array(partCount).fill(1), [1, partCount]);
+  const sum = reshape(matMul(ones, flat), [...before, out]);
+  return bias ? add(sum, bias) : sum;
+}
+
 /**
- * The same for inference with rows as they are, for x of any rank, by the runtime's product of floats with integers of 4 bits; those of 8 are taken as
- * two of 4, once, when the session is made. A row's numbers are the same whatever the other rows are. No gradient rule.
+ * With rows as they are, by the runtime's product of floats with integers of 4 bits; those of 8 are taken as two of 4, once, when the session is
+ * made.
  */
-export function quantizedLinear(x: FloatValue, weight: QuantizedMatrix, bias?: FloatValue): FloatValue {
+function linearByFours(x: FloatValue, weight: QuantizedMatrix, bias?: FloatValue): FloatValue {
   const { graph } = x;
   const { shape, bits, block, minimums } = weight;
   const [out = 0, input = 0] = shape;

@@ -5,7 +5,7 @@ import { keyValueTypeOf } from "../models/key-values.ts";
 import { contextLength, type ModelConfig } from "../models/model-config.ts";
 import { quantizedBytes } from "../models/weight-sources.ts";
 import { cudaMemory } from "../onnx/cuda-memory.ts";
-import type { Activations } from "../onnx/quantized-product.ts";
+import type { Activations } from "../onnx/quantized-products.ts";
 import type { Target } from "../onnx/target.ts";
 import { createUsage } from "../onnx/usage.ts";
 import { type Batch, createBatch } from "./batch.ts";

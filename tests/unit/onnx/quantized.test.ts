@@ -8,7 +8,8 @@ import { createGraph } from "../../../src/onnx/graph.ts";
 import { gemm } from "../../../src/onnx/linear-algebra.ts";
 import { modelBytes } from "../../../src/onnx/model-bytes.ts";
 import { matrixRows, type QuantizedMatrix } from "../../../src/onnx/quantized-matrix.ts";
-import { quantizedLinear, roundedLinear } from "../../../src/onnx/quantized-product.ts";
+import { quantizedLinear } from "../../../src/onnx/quantized-product.ts";
+import { quantizedProducts } from "../../../src/onnx/quantized-products.ts";
 import { reduceSum } from "../../../src/onnx/reductions.ts";
 import { type TokenDistribution, tokenDistribution } from "../../../src/onnx/token-distribution.ts";
 import { vocabularyDistribution } from "../../../src/onnx/vocabulary-distribution.ts";
@@ -50,6 +51,8 @@ function middlesOf({ bits, block, scales, minimums }: Held): number[] {
   });
 }
 
+const ways = ["rounded", "parts", "halves"] as const;
+
 const kinds = [
   [8, 32, false],
   [4, 32, false],
@@ -68,8 +71,7 @@ test.each(kinds)("%i bits in blocks of %i (minimums: %s) are what they stand for
   graph.output("part", dequantize(graph, matrixRows(weight, 5, 9)));
   graph.output("gathered", gatherQuantized(weight, graph.ints([3, 0, 3])));
   graph.output("product", product);
-  graph.output("inferred", quantizedLinear(x, weight, bias));
-  graph.output("rounded", roundedLinear(x, weight, bias));
+  for (const way of ways) graph.output(way, quantizedLinear(x, weight, way, bias));
   graph.output("dx", gradients(reduceSum(mul(product, product)), [x])[0]!);
   const session = await createSession(modelBytes(graph));
   const data = noise(3 * input, 6);
@@ -90,7 +92,8 @@ test.each(kinds)("%i bits in blocks of %i (minimums: %s) are what they stand for
     });
   const expected = productsOf(data);
   expectClose(outputs.floats("product"), expected, 1e-6);
-  expectClose(outputs.floats("inferred"), expected, 1e-6);
+  expectClose(outputs.floats("parts"), expected, 1e-6);
+  expectClose(outputs.floats("halves"), expected, 1e-6);
   // Rows are rounded as they meet what a number of the matrix is off the middle of its block.
   const middles = middlesOf(weight);
   const rounded = roundedTo8Bits(data, weight.block);
@@ -120,13 +123,11 @@ function roundedTo8Bits(data: Float32Array, block: number): Float32Array {
   });
 }
 
-const ways = [quantizedLinear, roundedLinear] as const;
-
 test.each(kinds.flatMap((kind) => ways.map((way) => [way, ...kind] as const)))(
-  "%o of %i bits in blocks of %i (minimums: %s): a row's product is the same in any batch",
+  "%s: %i bits in blocks of %i (minimums: %s): a row's product is the same in any batch",
   async (way, ...kind) => {
     const graph = createGraph();
-    graph.output("y", way(graph.input("x", "float32", ["rows", input]), matrix(...kind)));
+    graph.output("y", quantizedLinear(graph.input("x", "float32", ["rows", input]), matrix(...kind), way));
     const session = await createSession(modelBytes(graph));
     const count = 37;
     const data = noise(count * input, 6);
@@ -148,21 +149,50 @@ test.each(kinds.flatMap((kind) => ways.map((way) => [way, ...kind] as const)))(
   },
 );
 
-test("a row of zeros gives zeros, one of large numbers loses no more than others", async () => {
+test.each(["parts", "halves"] as const)(
+  "%s: a row of zeros gives zeros, one of large numbers loses no more than others",
+  async (way) => {
+    const graph = createGraph();
+    const weight = matrix(8, 32, false);
+    graph.output("y", quantizedLinear(graph.input("x", "float32", ["rows", input]), weight, way));
+    const session = await createSession(modelBytes(graph));
+    const data = new Float32Array(2 * input);
+    data.set([1e30, ...noise(input - 1, 8).map((value) => 1e30 * value)], input);
+    const y = (await session.run({ x: { shape: [2, input], data } })).floats("y");
+    await session.close();
+    expect(Array.from(y.subarray(0, out))).toEqual(Array.from({ length: out }, () => 0));
+    const numbers = numbersOf(weight);
+    const expected = Array.from({ length: out }, (_, unit) =>
+      data.subarray(input).reduce((sum, one, at) => sum + one * numbers[unit * input + at]!, 0),
+    );
+    expectClose(y.subarray(out), expected, 1e-6);
+  },
+);
+
+test("products of long rows' parts lose less than sums of floats do", async () => {
+  const [rows, long, units, block] = [5, 4864, 8, 32];
+  const values = Uint8Array.from(noise(units * long, 3), (value) => Math.floor((value + 1) * 128) & 255);
+  const scales = noise((units * long) / block, 4);
   const graph = createGraph();
-  const weight = matrix(8, 32, false);
-  graph.output("y", quantizedLinear(graph.input("x", "float32", ["rows", input]), weight));
+  const weight = { shape: [units, long], bits: 8, block, values, scales } as const;
+  graph.output("y", quantizedLinear(graph.input("x", "float32", ["rows", long]), weight, "parts"));
   const session = await createSession(modelBytes(graph));
-  const data = new Float32Array(2 * input);
-  data.set([1e30, ...noise(input - 1, 8).map((value) => 1e30 * value)], input);
-  const y = (await session.run({ x: { shape: [2, input], data } })).floats("y");
+  const data = noise(rows * long, 6);
+  const y = (await session.run({ x: { shape: [rows, long], data } })).floats("y");
   await session.close();
-  expect(Array.from(y.subarray(0, out))).toEqual(Array.from({ length: out }, () => 0));
-  const numbers = numbersOf(weight);
-  const expected = Array.from({ length: out }, (_, unit) =>
-    data.subarray(input).reduce((sum, one, at) => sum + one * numbers[unit * input + at]!, 0),
-  );
-  expectClose(y.subarray(out), expected, 1e-6);
+  const expected = Array.from({ length: rows * units }, (_, at) => {
+    const [row, unit] = [Math.floor(at / units), at % units];
+    return data.subarray(row * long, (row + 1) * long).reduce((sum, number, column) => {
+      const place = unit * long + column;
+      return sum + number * scales[Math.floor(place / block)]! * (values[place]! - 128);
+    }, 0);
+  });
+  expectClose(y, expected, 1e-6);
+});
+
+test.runIf(process.arch === "x64")("x86 processors multiply integers exactly", async () => {
+  expect(await quantizedProducts("float32")).toBe("parts");
+  expect(await quantizedProducts("int8")).toBe("rounded");
 });
 
 /** Differences relative to the largest number. */
