@@ -1,5 +1,5 @@
 import { product } from "./dimensions.ts";
-import { absolute, div, maximum, mul, nearestWhole, sub } from "./elementwise.ts";
+import { absolute, add, div, mul, nearestWhole, sub } from "./elementwise.ts";
 import type { FloatValue } from "./graph.ts";
 import { reduceMax } from "./reductions.ts";
 import { concat, reshape } from "./shaping.ts";
@@ -35,9 +35,9 @@ function takenApart(x: FloatValue, block: number): FloatValue {
 
 /** Blocks along the last axis as integers from −127 to 127, times a 127th of the largest of each. */
 function rounded(blocks: FloatValue): FloatValue {
-  const step = maximum(mul(reduceMax(absolute(blocks)), 1 / 127), smallest);
+  const step = add(mul(reduceMax(absolute(blocks)), 1 / 127), smallest);
   return mul(nearestWhole(div(blocks, step)), step);
 }
 
-/** What blocks of zeros are divided by. */
+/** What blocks of zeros are divided by; added to the step of others it is rounded away. */
 const smallest = 2 ** -120;
