@@ -4,8 +4,9 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { adapterConfigFile } from "../src/models/adapter-folder.ts";
 import { createCachedDecoder } from "../src/models/create-cached-decoder.ts";
+import { loadAll } from "../src/models/lazy-tensor.ts";
 import { readModelConfig } from "../src/models/model-config-file.ts";
-import { readPolicyWeights } from "../src/models/policy-weights.ts";
+import { openPolicyWeights } from "../src/models/policy-weights.ts";
 import { weightSources } from "../src/models/weight-sources.ts";
 import { createDecoderCache } from "../src/sampling/key-value-cache.ts";
 
@@ -14,7 +15,7 @@ const tokens = list.split(",").map(Number);
 const config = await readModelConfig(join(folder, "config.json"));
 /** A whole model's are mapped: a graph of two gigabytes can't be made. */
 const weights = existsSync(join(folder, adapterConfigFile))
-  ? { tensors: await readPolicyWeights(folder) }
+  ? { tensors: await loadAll(await openPolicyWeights(folder)) }
   : await weightSources(folder);
 const model = await createCachedDecoder(config, weights, { threads: 1 });
 const cache = createDecoderCache(model);

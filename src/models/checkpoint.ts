@@ -1,25 +1,23 @@
-import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
-import { basename, join } from "node:path";
-import { isObject } from "../contracts/json.ts";
-import { EverturnError } from "../errors/everturn-error.ts";
+import { join } from "node:path";
 import { writeWhole } from "../files/whole-files.ts";
+import { elementCount } from "../onnx/element-count.ts";
 import { type FloatType, floatBytes } from "./float-types.ts";
+import { loadAll } from "./lazy-tensor.ts";
+import {
+  indexFile,
+  invalidCheckpoint,
+  locateTensors,
+  type PlacedTensor,
+  readPlaced,
+  wholeFile,
+} from "./located-tensors.ts";
 import { dequantizeMatrix, type HeldMatrix } from "./quantize.ts";
-import { isQuantizedPart, takeQuantized } from "./quantized-tensors.ts";
-import { type ByteTensor, readTensors, type Tensor, writeSafetensors } from "./safetensors.ts";
+import { isQuantizedPart, type MatrixParts, quantizedTensors, takeQuantized } from "./quantized-tensors.ts";
+import { type ByteTensor, isBytes, type LazyTensor, type Tensor, writeSafetensors } from "./safetensors.ts";
 
-export const wholeFile = "model.safetensors";
-export const indexFile = "model.safetensors.index.json";
-
-/** Whether a file of a model's folder holds weights, or says which files do. */
-export function isWeightsFile(name: string): boolean {
-  return /^model(-\d+-of-\d+)?\.safetensors$/.test(name) || name === indexFile;
-}
-
-/** The weights of a model's folder: floats, and matrices that are quantized, by their names. */
+/** The weights of a model's folder: floats, each read when its turn comes, and matrices that are quantized, by their names. */
 export interface ModelWeights {
-  tensors: Map<string, Tensor>;
+  tensors: Map<string, LazyTensor>;
   quantized: Map<string, HeldMatrix>;
 }
 
@@ -28,25 +26,28 @@ export interface ModelWeights {
  * model.safetensors.index.json names. Throws CHECKPOINT_INVALID or SAFETENSORS_INVALID, which name file and tensor.
  */
 export async function readWeights(folder: string): Promise<Map<string, Tensor>> {
-  const { tensors, quantized } = await readModelWeights(folder);
-  for (const [name, matrix] of quantized) tensors.set(name, dequantizeMatrix(matrix));
-  return tensors;
+  return loadAll(await openWeights(folder));
 }
 
-/** The same, with quantized matrices as they are. */
-export async function readModelWeights(folder: string): Promise<ModelWeights> {
-  const found = await readFiles(folder);
-  const matrices = takeQuantized(found);
-  const tensors = onlyFloats(folder, found);
-  const quantized = new Map<string, HeldMatrix>();
-  for (const [name, { values, scales, minimums, ...matrix }] of matrices) {
-    const [bytes, floats, least] = [values.data, scales.data, minimums?.data];
-    if (!(bytes instanceof Uint8Array) || floats instanceof Uint8Array || least instanceof Uint8Array) {
-      throw invalid(folder, `the quantized matrix ${name} has parts of wrong types`);
-    }
-    quantized.set(name, { ...matrix, values: bytes, scales: floats, ...(least && { minimums: least }) });
+/** The same, each read when its turn comes. */
+export async function openWeights(folder: string): Promise<Map<string, LazyTensor>> {
+  const places = await locateTensors(folder);
+  const matrices = takeQuantized(places);
+  const weights = onlyFloats(folder, places);
+  for (const [name, parts] of matrices) {
+    const load = async () => dequantizeMatrix(await readMatrix(folder, name, parts));
+    weights.set(name, { shape: parts.shape, load });
   }
-  return { tensors, quantized };
+  return weights;
+}
+
+/** The same, with quantized matrices as they are, in memory. */
+export async function openModelWeights(folder: string): Promise<ModelWeights> {
+  const places = await locateTensors(folder);
+  const quantized = new Map<string, HeldMatrix>();
+  for (const [name, parts] of takeQuantized(places))
+    quantized.set(name, await readMatrix(folder, name, parts));
+  return { tensors: onlyFloats(folder, places), quantized };
 }
 
 /** Those that are not quantized, nor frozen elsewhere, alone. */
@@ -54,43 +55,38 @@ export async function readPlainWeights(
   folder: string,
   isElsewhere: (name: string) => boolean,
 ): Promise<Map<string, Tensor>> {
-  const found = await readFiles(folder, (name) => isQuantizedPart(name) || isElsewhere(name));
-  return onlyFloats(folder, found);
+  const places = await locateTensors(folder, (name) => isQuantizedPart(name) || isElsewhere(name));
+  return loadAll(onlyFloats(folder, places));
 }
 
-function onlyFloats(folder: string, found: ReadonlyMap<string, Tensor | ByteTensor>): Map<string, Tensor> {
-  const tensors = new Map<string, Tensor>();
-  for (const [name, { shape, data }] of found) {
-    if (data instanceof Uint8Array) throw invalid(folder, `the tensor ${name} is U8, and has no scales`);
-    tensors.set(name, { shape, data });
+function onlyFloats(folder: string, places: ReadonlyMap<string, PlacedTensor>): Map<string, LazyTensor> {
+  const tensors = new Map<string, LazyTensor>();
+  for (const [name, place] of places) {
+    if (place.dtype === "U8") throw invalidCheckpoint(folder, `the tensor ${name} is U8, and has no scales`);
+    const load = async () => {
+      const tensor = await readPlaced(place);
+      if (isBytes(tensor)) throw invalidCheckpoint(folder, `the tensor ${name} is U8 now`);
+      return tensor;
+    };
+    tensors.set(name, { shape: place.shape, load });
   }
   return tensors;
 }
 
-async function readFiles(
+async function readMatrix(
   folder: string,
-  isUnwanted?: (name: string) => boolean,
-): Promise<Map<string, Tensor | ByteTensor>> {
-  if (existsSync(join(folder, wholeFile))) return readTensors(join(folder, wholeFile), isUnwanted);
-  if (!existsSync(join(folder, indexFile))) {
-    throw invalid(folder, `there is neither ${wholeFile} nor ${indexFile}`);
+  name: string,
+  { values, scales, minimums, ...matrix }: MatrixParts<PlacedTensor>,
+): Promise<HeldMatrix> {
+  const [bytes, floats] = [await readPlaced(values), await readPlaced(scales)];
+  const least = minimums && (await readPlaced(minimums));
+  if (!isBytes(bytes) || isBytes(floats) || (least && isBytes(least))) {
+    throw invalidCheckpoint(folder, `the quantized matrix ${name} has parts of wrong types`);
   }
-  const places = await readIndex(folder);
-  const weights = new Map<string, Tensor | ByteTensor>();
-  for (const shard of new Set(places.values())) {
-    if (!existsSync(join(folder, shard))) {
-      throw invalid(folder, `${indexFile} names the shard ${shard}, which is missing`);
-    }
-    for (const [name, tensor] of await readTensors(join(folder, shard), isUnwanted)) {
-      if (places.get(name) === shard) weights.set(name, tensor);
-    }
-  }
-  for (const [name, shard] of places) {
-    if (!weights.has(name) && !isUnwanted?.(name))
-      throw invalid(folder, `${shard} lacks the tensor ${name} that ${indexFile} puts there`);
-  }
-  return weights;
+  return { ...matrix, values: bytes.data, scales: floats.data, ...(least && { minimums: least.data }) };
 }
+
+type WrittenTensor = Tensor | ByteTensor | LazyTensor;
 
 /**
  * Writes weights into a folder: model.safetensors, or, above `shardBytes` (5 GB), shards of at most that size (a
@@ -98,7 +94,7 @@ async function readFiles(
  */
 export async function writeWeights(
   folder: string,
-  weights: ReadonlyMap<string, Tensor | ByteTensor>,
+  weights: ReadonlyMap<string, WrittenTensor>,
   options: { dtype?: FloatType; shardBytes?: number } = {},
 ): Promise<void> {
   const { dtype = "F32", shardBytes = 5e9 } = options;
@@ -111,11 +107,11 @@ export async function writeWeights(
     await writeSafetensors(join(folder, file), shard, { dtype });
     for (const name of shard.keys()) placed.push([name, file]);
   }
-  const sum = (of: (tensor: Tensor | ByteTensor) => number) =>
+  const sum = (of: (tensor: WrittenTensor) => number) =>
     [...weights.values()].reduce((total, tensor) => total + of(tensor), 0);
   const index = {
     metadata: {
-      total_parameters: sum(({ data }) => data.length),
+      total_parameters: sum(({ shape }) => elementCount(shape)),
       total_size: sum((tensor) => bytesOf(tensor, floatBytes[dtype])),
     },
     weight_map: Object.fromEntries(placed),
@@ -123,12 +119,22 @@ export async function writeWeights(
   await writeWhole(join(folder, indexFile), `${JSON.stringify(index, null, 2)}\n`);
 }
 
+/** Writes floats and quantized matrices into a folder, as `writeWeights` does; floats as `dtype`. */
+export async function writeModelWeights(
+  folder: string,
+  { tensors, quantized }: ModelWeights,
+  dtype: FloatType = "F32",
+): Promise<void> {
+  const all = new Map<string, WrittenTensor>([...tensors, ...quantizedTensors(quantized)]);
+  await writeWeights(folder, all, { dtype });
+}
+
 function splitIntoShards(
-  weights: ReadonlyMap<string, Tensor | ByteTensor>,
+  weights: ReadonlyMap<string, WrittenTensor>,
   limit: number,
   width: number,
-): Map<string, Tensor | ByteTensor>[] {
-  const shards: Map<string, Tensor | ByteTensor>[] = [];
+): Map<string, WrittenTensor>[] {
+  const shards: Map<string, WrittenTensor>[] = [];
   let filled = Number.POSITIVE_INFINITY;
   for (const name of [...weights.keys()].sort()) {
     const tensor = weights.get(name)!;
@@ -144,39 +150,6 @@ function splitIntoShards(
 }
 
 /** Bytes of a tensor in a file where a float has `width`. */
-function bytesOf({ data }: Tensor | ByteTensor, width: number): number {
-  return data.length * (data instanceof Uint8Array ? 1 : width);
-}
-
-/** The files of a model's folder that hold its weights. Throws CHECKPOINT_INVALID. */
-export async function weightFiles(folder: string): Promise<string[]> {
-  if (existsSync(join(folder, wholeFile))) return [wholeFile];
-  if (!existsSync(join(folder, indexFile))) {
-    throw invalid(folder, `there is neither ${wholeFile} nor ${indexFile}`);
-  }
-  return [...new Set((await readIndex(folder)).values())];
-}
-
-async function readIndex(folder: string): Promise<Map<string, string>> {
-  let index: unknown;
-  try {
-    index = JSON.parse(await readFile(join(folder, indexFile), "utf8"));
-  } catch (cause) {
-    throw invalid(folder, `${indexFile} is not JSON`, cause);
-  }
-  const map = isObject(index) ? index.weight_map : undefined;
-  if (!isObject(map)) throw invalid(folder, `${indexFile} has no weight_map`);
-  return new Map(
-    Object.entries(map).map(([name, shard]) => {
-      if (typeof shard === "string" && shard === basename(shard)) return [name, shard];
-      throw invalid(
-        folder,
-        `${indexFile} puts the tensor ${name} into ${JSON.stringify(shard)}, which is no file name`,
-      );
-    }),
-  );
-}
-
-function invalid(folder: string, reason: string, cause?: unknown): EverturnError {
-  return new EverturnError("CHECKPOINT_INVALID", { folder, reason }, { cause });
+function bytesOf(tensor: WrittenTensor, width: number): number {
+  return elementCount(tensor.shape) * (isBytes(tensor) ? 1 : width);
 }

@@ -7,7 +7,7 @@ import { writeWeights } from "./checkpoint.ts";
 import type { FloatType } from "./float-types.ts";
 import { exportGguf } from "./gguf/export-gguf.ts";
 import { copyTokenizerFiles, writeAdapterPolicyFolder } from "./policy-folder.ts";
-import { isAdapterFolder, readPolicyWeights } from "./policy-weights.ts";
+import { isAdapterFolder, openPolicyWeights } from "./policy-weights.ts";
 
 const dtypeNames: Readonly<Record<FloatType, string>> = { F32: "float32", F16: "float16", BF16: "bfloat16" };
 
@@ -31,7 +31,7 @@ export async function exportModel(folder: string, target: string, options: Expor
     const { config, tensors } = await readAdapter(folder);
     return writeAdapterPolicyFolder(target, folder, config, tensors);
   }
-  const weights = await readPolicyWeights(folder, options.base);
+  const weights = await openPolicyWeights(folder, options.base);
   if (asGguf) return exportGguf(folder, weights, target, options.dtype);
   await mkdir(target, { recursive: true });
   await copyTokenizerFiles(folder, target);

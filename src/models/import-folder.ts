@@ -3,14 +3,13 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { readNamedEnds } from "../tokens/named-ends.ts";
-import { type ModelWeights, readModelWeights, writeWeights } from "./checkpoint.ts";
+import { type ModelWeights, openModelWeights, writeModelWeights } from "./checkpoint.ts";
 import { configError, type ModelConfig } from "./model-config.ts";
 import { oneOrList, parseModelConfig, type SpecialTokenIds } from "./model-config-file.ts";
 import { checkModelWeights, modelWeightShapes } from "./model-weights.ts";
 import { copyTokenizerFiles, writeConfigFiles } from "./policy-folder.ts";
 import { type HeldMatrix, type Quantization, quantizeWeights } from "./quantize.ts";
-import { quantizedTensors } from "./quantized-tensors.ts";
-import type { Tensor } from "./safetensors.ts";
+import type { LazyTensor } from "./safetensors.ts";
 import { storedType } from "./weight-sources.ts";
 
 /**
@@ -33,11 +32,10 @@ export async function importFolder(
     if (existsSync(join(source, name))) continue;
     throw new EverturnError("TOKENIZER_INVALID", { folder: source, reason: `${name} is missing` });
   }
-  const { tensors, quantized } = await modelWeights(config, await readModelWeights(source), quantization);
+  const weights = await modelWeights(config, await openModelWeights(source), quantization);
   await copyTokenizerFiles(source, folder);
   await writeConfigFiles(folder, config, tokens);
-  const all = new Map([...tensors, ...quantizedTensors(quantized)]);
-  await writeWeights(folder, all, { dtype: quantized.size > 0 ? "F32" : await storedType(source) });
+  await writeModelWeights(folder, weights, weights.quantized.size > 0 ? "F32" : await storedType(source));
 }
 
 /**
@@ -59,7 +57,7 @@ async function modelWeights(
   }
   const wanted = <Weight>(weights: ReadonlyMap<string, Weight>) =>
     new Map([...shapes.keys()].flatMap((name) => (weights.has(name) ? [[name, weights.get(name)!]] : [])));
-  const plain: Map<string, Tensor> = wanted(tensors);
+  const plain: Map<string, LazyTensor> = wanted(tensors);
   const own: Map<string, HeldMatrix> = wanted(quantized);
   if (!quantization) return { tensors: plain, quantized: own };
   const rounded = await quantizeWeights(plain, quantization);

@@ -1,16 +1,17 @@
 import { EverturnError } from "../errors/everturn-error.ts";
 import type { Adapter } from "./adapter-folder.ts";
-import type { Tensor } from "./safetensors.ts";
+import { lazily } from "./lazy-tensor.ts";
+import type { LazyTensor, Tensor } from "./safetensors.ts";
 
 /**
- * Weights with an adapter inside: W + alpha / rank · B A for each adapted module. The others are shared with
- * `weights`, which stay as they are. Throws MODEL_WEIGHTS_MISMATCH if they lack an adapted one.
+ * Weights with an adapter inside, as they are loaded: W + alpha / rank · B A for each adapted module. The others are
+ * those of `weights`. Throws MODEL_WEIGHTS_MISMATCH if they lack an adapted one.
  */
-export function mergeAdapter(
-  weights: ReadonlyMap<string, Tensor>,
+export function mergeAdapter<Weight extends Tensor | LazyTensor>(
+  weights: ReadonlyMap<string, Weight>,
   { config, tensors }: Adapter,
-): Map<string, Tensor> {
-  const merged = new Map(weights);
+): Map<string, Weight | LazyTensor> {
+  const merged = new Map<string, Weight | LazyTensor>(weights);
   for (const [name, a] of tensors) {
     if (!name.endsWith(".lora_A.weight")) continue;
     const module = name.slice(0, -".lora_A.weight".length);
@@ -22,7 +23,11 @@ export function mergeAdapter(
       const reason = `the adapter changes ${module}.weight, which should be [${shape.join(", ")}], but is ${found}`;
       throw new EverturnError("MODEL_WEIGHTS_MISMATCH", { reason });
     }
-    merged.set(`${module}.weight`, addProduct(weight, b, a, config.alpha / config.rank));
+    const scale = config.alpha / config.rank;
+    merged.set(
+      `${module}.weight`,
+      lazily(weight, (own) => addProduct(own, b, a, scale)),
+    );
   }
   return merged;
 }

@@ -2,9 +2,9 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { adapterConfigFile, readAdapter } from "./adapter-folder.ts";
-import { readWeights } from "./checkpoint.ts";
+import { openWeights } from "./checkpoint.ts";
 import { mergeAdapter } from "./merge-adapter.ts";
-import type { Tensor } from "./safetensors.ts";
+import type { LazyTensor } from "./safetensors.ts";
 
 /** Whether a policy's folder holds a LoRA adapter rather than weights of its own. */
 export function isAdapterFolder(folder: string): boolean {
@@ -12,12 +12,12 @@ export function isAdapterFolder(folder: string): boolean {
 }
 
 /**
- * The weights of the policy in a folder; those of an adapter are its base's with the adapter inside. The base is
+ * The weights of the policy in a folder, each read when its turn comes; those of an adapter are its base's with the adapter inside. The base is
  * `base`, else the folder that the adapter names, relative to its own folder or, as PEFT means it, to the working
  * directory. Throws ADAPTER_INVALID if there is none, and what the formats throw.
  */
-export async function readPolicyWeights(folder: string, base?: string): Promise<Map<string, Tensor>> {
-  if (!isAdapterFolder(folder)) return readWeights(folder);
+export async function openPolicyWeights(folder: string, base?: string): Promise<Map<string, LazyTensor>> {
+  if (!isAdapterFolder(folder)) return openWeights(folder);
   const adapter = await readAdapter(folder);
   const named = adapter.config.base;
   const places = named === "" ? [] : [resolve(folder, named), resolve(named)];
@@ -26,5 +26,5 @@ export async function readPolicyWeights(folder: string, base?: string): Promise<
     const reason = `its base_model_name_or_path ${JSON.stringify(named)} is no folder here; name one with --base`;
     throw new EverturnError("ADAPTER_INVALID", { folder, reason });
   }
-  return mergeAdapter(await readWeights(found), adapter);
+  return mergeAdapter(await openWeights(found), adapter);
 }

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { QuantizedMatrix } from "../onnx/quantized-matrix.ts";
-import type { Tensor } from "./safetensors.ts";
+import { type LazyTensor, loaded, type Tensor } from "./safetensors.ts";
 
 /** What frozen matrices are kept as. */
 export type Quantization = "int8" | "int4";
@@ -72,16 +72,16 @@ export function bitsOf(name: string, quantization: Quantization): 4 | 8 {
 }
 
 /** Weights with their matrices quantized, one after the other, so that others have their turn; norms, biases and routers of experts stay as they are, and matrices that don't divide into blocks. */
-export async function quantizeWeights(
-  weights: ReadonlyMap<string, Tensor>,
+export async function quantizeWeights<Weight extends Tensor | LazyTensor>(
+  weights: ReadonlyMap<string, Weight>,
   quantization: Quantization,
-): Promise<{ tensors: Map<string, Tensor>; quantized: Map<string, HeldMatrix> }> {
-  const tensors = new Map<string, Tensor>();
+): Promise<{ tensors: Map<string, Weight>; quantized: Map<string, HeldMatrix> }> {
+  const tensors = new Map<string, Weight>();
   const quantized = new Map<string, HeldMatrix>();
   for (const [name, tensor] of weights) {
     await setImmediate();
     const isRouter = name.endsWith(".mlp.gate.weight");
-    const matrix = isRouter ? undefined : quantizeMatrix(tensor, bitsOf(name, quantization));
+    const matrix = isRouter ? undefined : quantizeMatrix(await loaded(tensor), bitsOf(name, quantization));
     if (matrix) quantized.set(name, matrix);
     else tensors.set(name, tensor);
   }

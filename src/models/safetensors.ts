@@ -1,14 +1,30 @@
-import { open } from "node:fs/promises";
+import { type FileHandle, open } from "node:fs/promises";
 import { elementCount } from "../onnx/element-count.ts";
 import { readFully, writeFully, writeWholeFile } from "./file-bytes.ts";
 import { type FloatType, floatBytes, floatsToBytes, widenInPlace } from "./float-types.ts";
-import { invalidSafetensors, readSafetensorsHeader, safetensorsHeader } from "./safetensors-header.ts";
+import {
+  invalidSafetensors,
+  readSafetensorsHeader,
+  type StoredTensor,
+  safetensorsHeader,
+} from "./safetensors-header.ts";
 
 /** A float32 tensor in memory: dimensions, and the values in row-major order. */
 export type Tensor = { shape: number[]; data: Float32Array };
 
 /** The bytes of a quantized matrix, likewise. */
 export type ByteTensor = { shape: number[]; data: Uint8Array };
+
+/** A float32 tensor that is read, or made, when its turn comes: a model's weights need not all be in memory at once. */
+export interface LazyTensor {
+  readonly shape: number[];
+  load(): Promise<Tensor>;
+}
+
+/** A tensor's numbers, whether it is in memory or not. */
+export async function loaded(tensor: Tensor | LazyTensor): Promise<Tensor> {
+  return "load" in tensor ? tensor.load() : tensor;
+}
 
 /** Values converted at once while a narrower type is written. */
 const chunk = 2 ** 20;
@@ -39,21 +55,8 @@ export async function readTensors(
   const file = await open(path);
   try {
     const tensors = new Map<string, Tensor | ByteTensor>();
-    for (const [name, { dtype, shape, begin, end }] of await readSafetensorsHeader(path, file, isUnwanted)) {
-      const fill = async (bytes: Uint8Array) => {
-        if (await readFully(file, bytes, begin)) return;
-        throw invalidSafetensors(path, `it was cut while tensor ${name} was read`);
-      };
-      if (dtype === "U8") {
-        const data = new Uint8Array(end - begin);
-        await fill(data);
-        tensors.set(name, { shape, data });
-        continue;
-      }
-      const data = new Float32Array(elementCount(shape));
-      await fill(new Uint8Array(data.buffer, data.length * (4 - floatBytes[dtype]), end - begin));
-      widenInPlace(data, dtype);
-      tensors.set(name, { shape, data });
+    for (const [name, stored] of await readSafetensorsHeader(path, file, isUnwanted)) {
+      tensors.set(name, await readStored(path, file, name, stored));
     }
     return tensors;
   } finally {
@@ -61,28 +64,51 @@ export async function readTensors(
   }
 }
 
+/** Reads one tensor of a file, floats widened to float32. Throws SAFETENSORS_INVALID if the file has been cut. */
+export async function readStored(
+  path: string,
+  file: FileHandle,
+  name: string,
+  { dtype, shape, begin, end }: StoredTensor,
+): Promise<Tensor | ByteTensor> {
+  const fill = async (bytes: Uint8Array) => {
+    if (await readFully(file, bytes, begin)) return;
+    throw invalidSafetensors(path, `it was cut while tensor ${name} was read`);
+  };
+  if (dtype === "U8") {
+    const data = new Uint8Array(end - begin);
+    await fill(data);
+    return { shape, data };
+  }
+  const data = new Float32Array(elementCount(shape));
+  await fill(new Uint8Array(data.buffer, data.length * (4 - floatBytes[dtype]), end - begin));
+  widenInPlace(data, dtype);
+  return { shape, data };
+}
+
 /**
- * Writes tensors, sorted by name, so that equal tensors give equal bytes; floats as float32 unless `dtype` says otherwise, and
+ * Writes tensors, one loaded after the other, sorted by name, so that equal tensors give equal bytes; floats as float32 unless `dtype` says otherwise, and
  * before bytes, so that they lie at even places. The file appears whole or not at all. The default metadata is what transformers asks for.
  */
 export async function writeSafetensors(
   path: string,
-  tensors: ReadonlyMap<string, Tensor | ByteTensor>,
+  tensors: ReadonlyMap<string, Tensor | ByteTensor | LazyTensor>,
   options: { dtype?: FloatType; metadata?: Readonly<Record<string, string>> } = {},
 ): Promise<void> {
   const { dtype = "F32", metadata = { format: "pt" } } = options;
-  const named = [...tensors.keys()].sort().map((name) => ({ name, ...tensors.get(name)! }));
-  const typed = named.map((tensor) => ({ ...tensor, dtype: isBytes(tensor) ? ("U8" as const) : dtype }));
-  const sorted = [...typed.filter((tensor) => !isBytes(tensor)), ...typed.filter(isBytes)];
-  for (const { name, shape, data } of sorted) {
-    const wanted = elementCount(shape);
-    if (wanted === data.length) continue;
-    const reason = `tensor ${name} has ${data.length} values, its shape [${shape}] needs ${wanted}`;
-    throw invalidSafetensors(path, reason);
-  }
+  const named = [...tensors.keys()].sort().map((name) => ({ name, tensor: tensors.get(name)! }));
+  const sorted = [false, true].flatMap((ofBytes) =>
+    named.filter(({ tensor }) => isBytes(tensor) === ofBytes),
+  );
+  const header = sorted.map(({ name, tensor }) => {
+    return { name, shape: tensor.shape, dtype: isBytes(tensor) ? ("U8" as const) : dtype };
+  });
+  for (const { name, tensor } of sorted) if (!("load" in tensor)) checkSize(path, name, tensor);
   await writeWholeFile(path, async (file) => {
-    await writeFully(file, safetensorsHeader(sorted, metadata));
-    for (const { data } of sorted) {
+    await writeFully(file, safetensorsHeader(header, metadata));
+    for (const { name, tensor } of sorted) {
+      const { data } = isBytes(tensor) ? tensor : await loaded(tensor);
+      checkSize(path, name, { shape: tensor.shape, data });
       if (data instanceof Uint8Array) {
         await writeFully(file, data);
         continue;
@@ -95,4 +121,18 @@ export async function writeSafetensors(
   });
 }
 
-const isBytes = ({ data }: Tensor | ByteTensor) => data instanceof Uint8Array;
+function checkSize(
+  path: string,
+  name: string,
+  { shape, data }: Pick<Tensor | ByteTensor, "shape" | "data">,
+): void {
+  const wanted = elementCount(shape);
+  if (wanted === data.length) return;
+  const reason = `tensor ${name} has ${data.length} values, its shape [${shape}] needs ${wanted}`;
+  throw invalidSafetensors(path, reason);
+}
+
+/** Whether a tensor holds bytes rather than floats. */
+export function isBytes(tensor: Tensor | ByteTensor | LazyTensor): tensor is ByteTensor {
+  return "data" in tensor && tensor.data instanceof Uint8Array;
+}

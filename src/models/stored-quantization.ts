@@ -1,6 +1,6 @@
 import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
 import { join } from "node:path";
-import { indexFile, wholeFile } from "./checkpoint.ts";
+import { indexFile, wholeFile } from "./located-tensors.ts";
 import type { Quantization } from "./quantize.ts";
 import { isQuantizedPart } from "./quantized-tensors.ts";
 

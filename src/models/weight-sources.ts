@@ -1,12 +1,12 @@
-import { open } from "node:fs/promises";
-import { join } from "node:path";
+import { basename } from "node:path";
 import { type FrozenMatrix, frozenBytes, type HalfMatrix } from "../onnx/frozen-matrix.ts";
 import type { QuantizedMatrix } from "../onnx/quantized-matrix.ts";
-import { readPlainWeights, readWeights, weightFiles } from "./checkpoint.ts";
+import { readPlainWeights, readWeights } from "./checkpoint.ts";
 import type { FloatType } from "./float-types.ts";
+import { locateTensors } from "./located-tensors.ts";
 import { isQuantizedPart, takeQuantized } from "./quantized-tensors.ts";
 import type { Tensor } from "./safetensors.ts";
-import { readSafetensorsHeader, type StoredType } from "./safetensors-header.ts";
+import type { StoredType } from "./safetensors-header.ts";
 
 /** A tensor that stays in a file of its folder; the offset counts bytes. */
 export interface StoredTensor {
@@ -62,19 +62,10 @@ interface FileTensor extends Omit<StoredTensor, "dtype"> {
 }
 
 async function storedTensors(folder: string): Promise<[string, FileTensor][]> {
-  const tensors: [string, FileTensor][] = [];
-  for (const name of await weightFiles(folder)) {
-    const path = join(folder, name);
-    const file = await open(path);
-    try {
-      for (const [tensor, { dtype, shape, begin, end }] of await readSafetensorsHeader(path, file)) {
-        tensors.push([tensor, { dtype, shape, file: name, offset: begin, bytes: end - begin }]);
-      }
-    } finally {
-      await file.close();
-    }
-  }
-  return tensors;
+  return Array.from(await locateTensors(folder), ([name, { dtype, shape, path, begin, end }]) => [
+    name,
+    { dtype, shape, file: basename(path), offset: begin, bytes: end - begin },
+  ]);
 }
 
 function sizeOf(tensors: Iterable<FileTensor>): number {

@@ -7,7 +7,7 @@ import type { FloatType } from "../float-types.ts";
 import type { ModelConfig } from "../model-config.ts";
 import { readModelConfig } from "../model-config-file.ts";
 import { checkModelWeights, modelWeightShapes } from "../model-weights.ts";
-import type { Tensor } from "../safetensors.ts";
+import { type LazyTensor, loaded, type Tensor } from "../safetensors.ts";
 import { configFromMetadata, type ModelHeader } from "./config-metadata.ts";
 import { modelMetadata } from "./model-metadata.ts";
 import { factorsOf, withFactors } from "./rotary-factors.ts";
@@ -25,7 +25,7 @@ const fileTypes: Readonly<Record<FloatType, number>> = { F32: 0, F16: 1, BF16: 3
  */
 export async function exportGguf(
   folder: string,
-  weights: ReadonlyMap<string, Tensor>,
+  weights: ReadonlyMap<string, Tensor | LazyTensor>,
   path: string,
   dtype: FloatType,
 ): Promise<void> {
@@ -85,26 +85,26 @@ function readAgain(folder: string, header: ModelHeader, config: ModelConfig): Mo
 
 function planFactors(config: ModelConfig): PlannedTensor[] {
   return Array.from(factorsOf(config), ([name, tensor]) => {
-    return { name, shape: tensor.shape, dtype: "F32", load: () => tensor };
+    return { name, shape: tensor.shape, dtype: "F32", load: async () => tensor };
   });
 }
 
 function planWeights(
   config: ModelConfig,
-  weights: ReadonlyMap<string, Tensor>,
+  weights: ReadonlyMap<string, Tensor | LazyTensor>,
   dtype: FloatType,
 ): PlannedTensor[] {
   const shapes = modelWeightShapes(config);
   return Array.from(weightsByTensor(config, shapes.keys()), ([tensor, names]) => {
     const [first = ""] = names;
     const shape = shapes.get(first) ?? [];
-    const load = (name: string) => relayout(config, name, weights.get(name)!, "to-gguf");
+    const load = async (name: string) => relayout(config, name, await loaded(weights.get(name)!), "to-gguf");
     const stays = shape.length === 1 || first.endsWith("mlp.gate.weight");
     return {
       name: tensor,
       shape: names.length === 1 ? shape : [names.length, ...shape],
       dtype: stays ? "F32" : dtype,
-      load: () => (names.length === 1 ? load(first) : joined(names.map(load))),
+      load: async () => (names.length === 1 ? load(first) : joined(await Promise.all(names.map(load)))),
     };
   });
 }

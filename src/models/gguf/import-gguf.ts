@@ -1,10 +1,8 @@
-import { open } from "node:fs/promises";
-import { type ModelWeights, writeWeights } from "../checkpoint.ts";
+import { type ModelWeights, writeModelWeights } from "../checkpoint.ts";
 import type { ModelConfig } from "../model-config.ts";
 import { checkModelWeights, modelWeightShapes } from "../model-weights.ts";
 import { writeConfigFiles } from "../policy-folder.ts";
 import { bitsOf, type HeldMatrix, type Quantization, quantizeMatrix } from "../quantize.ts";
-import { quantizedTensors } from "../quantized-tensors.ts";
 import { configFromMetadata, unsupportedGguf } from "./config-metadata.ts";
 import { type GgufHeader, type GgufTensor, readGgufHeader } from "./header.ts";
 import { keepBlocks, keptBits } from "./keep-blocks.ts";
@@ -31,14 +29,14 @@ export async function importGguf(path: string, folder: string, quantization?: Qu
     await readGgufTensors(path, factors),
   );
   const tokens = specialIds(path, header);
-  const { tensors, quantized } = await readModel(path, header, config, quantization);
+  const weights = await openModel(path, header, config, quantization);
   await writeTokenizerFiles(folder, path, header.metadata);
   await writeConfigFiles(folder, config, tokens);
-  await writeWeights(folder, new Map([...tensors, ...quantizedTensors(quantized)]));
+  await writeModelWeights(folder, weights);
 }
 
 /** The model's weights by Hugging Face's names. */
-async function readModel(
+async function openModel(
   path: string,
   { tensors }: GgufHeader,
   config: ModelConfig,
@@ -50,42 +48,42 @@ async function readModel(
     throw unsupportedGguf(path, `a ${config.model_type} model has no tensor ${surplus}`);
   }
   const weights: ModelWeights = { tensors: new Map(), quantized: new Map() };
-  const file = await open(path);
-  try {
-    for (const stored of tensors.values()) {
-      const own = names.get(stored.name);
-      if (own === undefined) continue;
-      const blocks = await readBlocks(path, file, stored);
-      for (const [at, name] of own.entries()) {
-        const [part, described] = partOf(blocks, stored, at, own.length);
-        const matrix = quantization && quantizedOf(config, name, part, described, quantization);
-        if (matrix) weights.quantized.set(name, matrix);
-        else weights.tensors.set(name, relayout(config, name, numbersOf(part, described), "from-gguf"));
+  for (const stored of tensors.values()) {
+    const own = names.get(stored.name) ?? [];
+    for (const [at, name] of own.entries()) {
+      const part = partOf(stored, at, own.length);
+      const matrix = quantization && (await quantizedOf(path, config, name, part, quantization));
+      if (matrix) weights.quantized.set(name, matrix);
+      else {
+        const { shape } = part;
+        const load = async () =>
+          relayout(config, name, numbersOf(await readBlocks(path, part), part), "from-gguf");
+        weights.tensors.set(name, { shape, load });
       }
     }
-  } finally {
-    await file.close();
   }
   checkModelWeights(config, weights.tensors, weights.quantized);
   return weights;
 }
 
 /** One of the matrices that a tensor of experts joins; a tensor itself where it holds one weight. */
-function partOf(blocks: Uint8Array, stored: GgufTensor, at: number, count: number): [Uint8Array, GgufTensor] {
+function partOf(stored: GgufTensor, at: number, count: number): GgufTensor {
   const [joined, ...shape] = stored.shape;
-  if (count === 1 || joined !== count) return [blocks, stored];
-  const size = blocks.length / count;
-  return [blocks.subarray(at * size, (at + 1) * size), { ...stored, shape }];
+  if (count === 1 || joined !== count) return stored;
+  const size = (stored.end - stored.begin) / count;
+  const begin = stored.begin + at * size;
+  return { ...stored, shape, begin, end: begin + size };
 }
 
 /** A matrix in as few bits as are wanted: the file's own, or rounded to them. */
-function quantizedOf(
+async function quantizedOf(
+  path: string,
   config: ModelConfig,
   name: string,
-  blocks: Uint8Array,
   stored: GgufTensor,
   quantization: Quantization,
-): HeldMatrix | undefined {
+): Promise<HeldMatrix | undefined> {
+  const blocks = await readBlocks(path, stored);
   const bits = bitsOf(name, quantization);
   const kept = stored.shape.length === 2 ? keptBits(stored.type) : undefined;
   if (kept !== undefined && kept <= bits) {

@@ -1,18 +1,19 @@
-import { type FileHandle, open } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { readFully } from "../file-bytes.ts";
 import type { Tensor } from "../safetensors.ts";
 import { invalidGguf } from "./cursor.ts";
 import type { GgufTensor } from "./header.ts";
 
-/** Reads the blocks of a tensor as they are. */
-export async function readBlocks(
-  path: string,
-  file: FileHandle,
-  { name, begin, end }: GgufTensor,
-): Promise<Uint8Array> {
-  const blocks = new Uint8Array(end - begin);
-  if (await readFully(file, blocks, begin)) return blocks;
-  throw invalidGguf(path, `it was cut while the tensor ${name} was read`);
+/** Reads the blocks of a tensor as they are. Throws GGUF_INVALID if the file has been cut. */
+export async function readBlocks(path: string, { name, begin, end }: GgufTensor): Promise<Uint8Array> {
+  const file = await open(path);
+  try {
+    const blocks = new Uint8Array(end - begin);
+    if (await readFully(file, blocks, begin)) return blocks;
+    throw invalidGguf(path, `it was cut while the tensor ${name} was read`);
+  } finally {
+    await file.close();
+  }
 }
 
 /** The numbers of a tensor, from its blocks. */
@@ -27,14 +28,7 @@ export async function readGgufTensors(
   path: string,
   tensors: Iterable<GgufTensor>,
 ): Promise<Map<string, Tensor>> {
-  const file = await open(path);
-  try {
-    const read = new Map<string, Tensor>();
-    for (const tensor of tensors) {
-      read.set(tensor.name, numbersOf(await readBlocks(path, file, tensor), tensor));
-    }
-    return read;
-  } finally {
-    await file.close();
-  }
+  const read = new Map<string, Tensor>();
+  for (const tensor of tensors) read.set(tensor.name, numbersOf(await readBlocks(path, tensor), tensor));
+  return read;
 }

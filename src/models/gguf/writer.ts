@@ -18,7 +18,7 @@ export interface PlannedTensor {
   name: string;
   shape: readonly number[];
   dtype: FloatType;
-  load(): Tensor;
+  load(): Promise<Tensor>;
 }
 
 const typeNumbers: Readonly<Record<FloatType, number>> = { F32: 0, F16: 1, BF16: 30 };
@@ -40,7 +40,10 @@ export async function writeGguf(
   const counts = [Buffer.from("GGUF"), uint32(3), uint64(tensors.length), uint64(metadata.size)];
   await writeWholeFile(path, async (file) => {
     await writePadded(file, Buffer.concat([...counts, ...entries, ...infos]));
-    for (const { dtype, load } of tensors) await writePadded(file, floatsToBytes(load().data, dtype));
+    for (const { dtype, load } of tensors) {
+      const { data } = await load();
+      await writePadded(file, floatsToBytes(data, dtype));
+    }
   });
 }
 

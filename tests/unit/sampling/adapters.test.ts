@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { adapterShapes } from "../../../src/learning/lora.ts";
 import { writeAdapter } from "../../../src/models/adapter-folder.ts";
+import { loadAll } from "../../../src/models/lazy-tensor.ts";
 import { mergeAdapter } from "../../../src/models/merge-adapter.ts";
 import { randomModelWeights } from "../../../src/models/model-weights.ts";
 import type { Tensor } from "../../../src/models/safetensors.ts";
@@ -33,7 +34,8 @@ async function adapter(name: string, alpha: number, seed: number, model = { conf
   await mkdir(folder);
   const settingsWithBase = { ...settings, base: model.base };
   await writeAdapter(folder, settingsWithBase, tensors);
-  return { folder, merged: mergeAdapter(model.weights, { config: settingsWithBase, tensors }) };
+  const merged = await loadAll(mergeAdapter(model.weights, { config: settingsWithBase, tensors }));
+  return { folder, merged };
 }
 
 const request = (version: number, index: number) => ({

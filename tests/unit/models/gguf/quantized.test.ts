@@ -1,4 +1,3 @@
-import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readGgufHeader } from "../../../../src/models/gguf/header.ts";
@@ -32,9 +31,7 @@ test.each([...blockKinds])(
     const header = readGgufHeader(path).tensors.get(name)!;
     expect(keptBits(header.type)).toBe(bits);
     if (bits === undefined) return;
-    const file = await open(path);
-    const blocks = await readBlocks(path, file, header);
-    await file.close();
+    const blocks = await readBlocks(path, header);
     const matrix = keepBlocks(blocks, header.type, header.shape);
     expect(matrix.bits).toBe(bits);
     expect(dequantizeMatrix(matrix)).toEqual(expected.get(name));

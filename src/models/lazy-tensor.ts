@@ -1,0 +1,18 @@
+import { type LazyTensor, loaded, type Tensor } from "./safetensors.ts";
+
+/** What a tensor becomes when it is loaded. */
+export function lazily<Source extends Tensor | LazyTensor>(
+  tensor: Source,
+  change: (tensor: Tensor) => Tensor,
+): LazyTensor {
+  return { shape: tensor.shape, load: async () => change(await loaded(tensor)) };
+}
+
+/** All of some tensors, in memory. */
+export async function loadAll(
+  tensors: ReadonlyMap<string, Tensor | LazyTensor>,
+): Promise<Map<string, Tensor>> {
+  const held = new Map<string, Tensor>();
+  for (const [name, tensor] of tensors) held.set(name, await loaded(tensor));
+  return held;
+}
