@@ -8,7 +8,8 @@ import {
   invalidCheckpoint,
   locateTensors,
   type PlacedTensor,
-  readPlaced,
+  readPlacedBytes,
+  readPlacedFloats,
   wholeFile,
 } from "./located-tensors.ts";
 import { dequantizeMatrix, type HeldMatrix } from "./quantize.ts";
@@ -60,17 +61,12 @@ export async function readPlainWeights(
 }
 
 function onlyFloats(folder: string, places: ReadonlyMap<string, PlacedTensor>): Map<string, LazyTensor> {
-  const tensors = new Map<string, LazyTensor>();
-  for (const [name, place] of places) {
-    if (place.dtype === "U8") throw invalidCheckpoint(folder, `the tensor ${name} is U8, and has no scales`);
-    const load = async () => {
-      const tensor = await readPlaced(place);
-      if (isBytes(tensor)) throw invalidCheckpoint(folder, `the tensor ${name} is U8 now`);
-      return tensor;
-    };
-    tensors.set(name, { shape: place.shape, load });
-  }
-  return tensors;
+  return new Map(
+    Array.from(places, ([name, { dtype, ...place }]) => {
+      if (dtype === "U8") throw invalidCheckpoint(folder, `the tensor ${name} is U8, and has no scales`);
+      return [name, { shape: place.shape, load: () => readPlacedFloats({ ...place, dtype }) }];
+    }),
+  );
 }
 
 async function readMatrix(
@@ -78,12 +74,17 @@ async function readMatrix(
   name: string,
   { values, scales, minimums, ...matrix }: MatrixParts<PlacedTensor>,
 ): Promise<HeldMatrix> {
-  const [bytes, floats] = [await readPlaced(values), await readPlaced(scales)];
-  const least = minimums && (await readPlaced(minimums));
-  if (!isBytes(bytes) || isBytes(floats) || (least && isBytes(least))) {
-    throw invalidCheckpoint(folder, `the quantized matrix ${name} has parts of wrong types`);
-  }
-  return { ...matrix, values: bytes.data, scales: floats.data, ...(least && { minimums: least.data }) };
+  const floats = async ({ dtype, ...place }: PlacedTensor) => {
+    if (dtype === "U8" || values.dtype !== "U8")
+      throw invalidCheckpoint(folder, `the quantized matrix ${name} has parts of wrong types`);
+    return (await readPlacedFloats({ ...place, dtype })).data;
+  };
+  return {
+    ...matrix,
+    scales: await floats(scales),
+    ...(minimums && { minimums: await floats(minimums) }),
+    values: (await readPlacedBytes(values)).data,
+  };
 }
 
 type WrittenTensor = Tensor | ByteTensor | LazyTensor;

@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
-import { open, readFile } from "node:fs/promises";
+import { type FileHandle, open, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { isObject } from "../contracts/json.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
-import { type ByteTensor, readStored, type Tensor } from "./safetensors.ts";
-import { readSafetensorsHeader, type StoredTensor } from "./safetensors-header.ts";
+import type { FloatType } from "./float-types.ts";
+import { type ByteTensor, readBytes, readFloats, type Tensor } from "./safetensors.ts";
+import { invalidSafetensors, readSafetensorsHeader, type StoredTensor } from "./safetensors-header.ts";
 
 export const wholeFile = "model.safetensors";
 export const indexFile = "model.safetensors.index.json";
@@ -62,11 +63,30 @@ async function placesIn(
   }
 }
 
-/** Reads one of them, floats widened to float32. Throws SAFETENSORS_INVALID if its file has been cut. */
-export async function readPlaced({ path, name, ...stored }: PlacedTensor): Promise<Tensor | ByteTensor> {
-  const file = await open(path);
+/** Reads a tensor of floats, widened to float32. Throws SAFETENSORS_INVALID if its file has been cut or is gone. */
+export async function readPlacedFloats({
+  path,
+  name,
+  ...stored
+}: PlacedTensor & { dtype: FloatType }): Promise<Tensor> {
+  return reading(path, name, (file) => readFloats(path, file, name, stored));
+}
+
+/** Reads the bytes of a tensor. Throws SAFETENSORS_INVALID if its file has been cut or is gone. */
+export async function readPlacedBytes({ path, name, ...stored }: PlacedTensor): Promise<ByteTensor> {
+  return reading(path, name, (file) => readBytes(path, file, name, stored));
+}
+
+async function reading<Found>(
+  path: string,
+  name: string,
+  read: (file: FileHandle) => Promise<Found>,
+): Promise<Found> {
+  const file = await open(path).catch((cause: unknown) => {
+    throw invalidSafetensors(path, `it can't be opened again, for tensor ${name}: ${String(cause)}`);
+  });
   try {
-    return await readStored(path, file, name, stored);
+    return await read(file);
   } finally {
     await file.close();
   }

@@ -56,7 +56,12 @@ export async function readTensors(
   try {
     const tensors = new Map<string, Tensor | ByteTensor>();
     for (const [name, stored] of await readSafetensorsHeader(path, file, isUnwanted)) {
-      tensors.set(name, await readStored(path, file, name, stored));
+      const { dtype } = stored;
+      const read =
+        dtype === "U8"
+          ? readBytes(path, file, name, stored)
+          : readFloats(path, file, name, { ...stored, dtype });
+      tensors.set(name, await read);
     }
     return tensors;
   } finally {
@@ -64,26 +69,41 @@ export async function readTensors(
   }
 }
 
-/** Reads one tensor of a file, floats widened to float32. Throws SAFETENSORS_INVALID if the file has been cut. */
-export async function readStored(
+/** Reads one tensor of floats of a file, widened to float32. Throws SAFETENSORS_INVALID if the file has been cut. */
+export async function readFloats(
   path: string,
   file: FileHandle,
   name: string,
-  { dtype, shape, begin, end }: StoredTensor,
-): Promise<Tensor | ByteTensor> {
-  const fill = async (bytes: Uint8Array) => {
-    if (await readFully(file, bytes, begin)) return;
-    throw invalidSafetensors(path, `it was cut while tensor ${name} was read`);
-  };
-  if (dtype === "U8") {
-    const data = new Uint8Array(end - begin);
-    await fill(data);
-    return { shape, data };
-  }
+  { dtype, shape, begin, end }: StoredTensor & { dtype: FloatType },
+): Promise<Tensor> {
   const data = new Float32Array(elementCount(shape));
-  await fill(new Uint8Array(data.buffer, data.length * (4 - floatBytes[dtype]), end - begin));
+  const narrow = new Uint8Array(data.buffer, data.length * (4 - floatBytes[dtype]), end - begin);
+  await fill(narrow, path, file, name, begin);
   widenInPlace(data, dtype);
   return { shape, data };
+}
+
+/** Reads one tensor of a file as the bytes that it has there. Throws SAFETENSORS_INVALID if the file has been cut. */
+export async function readBytes(
+  path: string,
+  file: FileHandle,
+  name: string,
+  { shape, begin, end }: StoredTensor,
+): Promise<ByteTensor> {
+  const data = new Uint8Array(end - begin);
+  await fill(data, path, file, name, begin);
+  return { shape, data };
+}
+
+async function fill(
+  bytes: Uint8Array,
+  path: string,
+  file: FileHandle,
+  name: string,
+  begin: number,
+): Promise<void> {
+  if (await readFully(file, bytes, begin)) return;
+  throw invalidSafetensors(path, `it was cut while tensor ${name} was read`);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { readdirSync, statSync } from "node:fs";
-import { mkdir, readdir } from "node:fs/promises";
+import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openWeights, readWeights, writeWeights } from "../../../src/models/checkpoint.ts";
@@ -51,6 +51,21 @@ test("weights are read when they are loaded, each time anew", async () => {
     ),
   );
   expect((await opened.get("c")!.load()).data[7]).toBe(-9);
+});
+
+test("weights whose file is gone meanwhile are refused by its name", async () => {
+  const folder = join(work, "gone");
+  await mkdir(folder);
+  await writeWeights(folder, tensors);
+  const opened = await openWeights(folder);
+  await rm(folder, { recursive: true });
+  await expect(opened.get("b")!.load()).rejects.toMatchObject({
+    code: "SAFETENSORS_INVALID",
+    params: {
+      path: join(folder, "model.safetensors"),
+      reason: expect.stringContaining("tensor b: Error: ENOENT"),
+    },
+  });
 });
 
 test("a tensor that is not of its shape leaves no file", async () => {
