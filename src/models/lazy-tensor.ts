@@ -1,10 +1,7 @@
 import { type LazyTensor, loaded, type Tensor } from "./safetensors.ts";
 
 /** What a tensor becomes when it is loaded. */
-export function lazily<Source extends Tensor | LazyTensor>(
-  tensor: Source,
-  change: (tensor: Tensor) => Tensor,
-): LazyTensor {
+export function lazily(tensor: Tensor | LazyTensor, change: (tensor: Tensor) => Tensor): LazyTensor {
   return { shape: tensor.shape, load: async () => change(await loaded(tensor)) };
 }
 

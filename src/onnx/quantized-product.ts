@@ -76,7 +76,7 @@ function linearByFours(x: FloatValue, weight: QuantizedMatrix, bias?: FloatValue
   const blocks = input / block;
   const values = valueConstant(graph, weight, "uint8", [out, blocks, (block * bits) / 8]);
   const scales = floatConstant(graph, weight.scales, [out, blocks]);
-  const more = withOneMore(rows);
+  const more = withOneMore(x, rows);
   const times = (halves: Value<"uint8">, isCentred: boolean) => {
     const zeros = graph.bytes("uint8", new Uint8Array(out * Math.ceil(blocks / 2)), [
       out,
@@ -107,17 +107,17 @@ function plusBlocks(rows: FloatValue, numbers: FloatValue, products: FloatValue)
   return gemm(means, numbers, { transposeB: true, alpha: block, plus: products });
 }
 
-/** By rows, the same with one more: modules that read the same rows share them. */
+/** By what was multiplied, its rows with one more: linear maps of the same rows share them. */
 const extended = new WeakMap<FloatValue, FloatValue>();
 
-/** The rows and the first of them again: the runtime multiplies a single row by another kernel, with other last bits. */
-function withOneMore(rows: FloatValue): FloatValue {
+/** The rows of x and the first of them again: the runtime multiplies a single row by another kernel, with other last bits. */
+function withOneMore(x: FloatValue, rows: FloatValue): FloatValue {
   const [count = 0] = rows.shape;
   if (typeof count === "number" && count > 1) return rows;
   const first = slice(rows, 0, 1, [1, rows.shape[1]!]);
   const known =
-    extended.get(rows) ?? concat([rows, first], 0, `one-more-than-${String(count).replaceAll("*", "-")}`);
-  extended.set(rows, known);
+    extended.get(x) ?? concat([rows, first], 0, `one-more-than-${String(count).replaceAll("*", "-")}`);
+  extended.set(x, known);
   return known;
 }
 
