@@ -67,10 +67,15 @@ interface Version {
   batch: Batch;
   waiting: Sequence[];
   open: Set<Sequence>;
+  /** When somebody last asked for it, or was served by it: milliseconds of the process. */
+  used: number;
 }
 
 /** Versions kept ready where memory is enough: the newest, and those that evaluations or late trajectories still ask for. */
 const versionsKept = 3;
+
+/** Milliseconds without use after which a version is let go for another: as after a step of training, whose rollouts are done. */
+const keptIdle = 10_000;
 
 /**
  * Milliseconds for which whoever else has work in this thread waits, for the steps of a small model. A turn of the event
@@ -120,7 +125,10 @@ export function createSampler(options: SamplerOptions): Sampler {
 
   const touch = (number: number): Version | undefined => {
     const version = versions.get(number);
-    if (version && versions.delete(number)) versions.set(number, version);
+    if (!version) return undefined;
+    version.used = performance.now();
+    versions.delete(number);
+    versions.set(number, version);
     return version;
   };
 
@@ -150,13 +158,16 @@ export function createSampler(options: SamplerOptions): Sampler {
       // An adapter's decoder has its base's weights too: the base alone is not held beside it unless it is in use.
       for (const [number, version] of [...versions]) {
         const { weights, adapter } = version.decoder;
-        if (adapter === undefined && weights === adapted && version.open.size === 0)
-          await letGo(number, version);
+        if (adapter === undefined && weights === adapted && isIdle(version)) await letGo(number, version);
       }
+    }
+    if (!isServed) {
+      for (const [number, version] of [...versions])
+        if (isIdle(version) && performance.now() - version.used > keptIdle) await letGo(number, version);
     }
     const isShort = async () => mostDecoders > 0 && needed().weights > (await available());
     while (versions.size >= versionsKept || (await isShort())) {
-      const idle = [...versions].find(([, version]) => version.open.size === 0);
+      const idle = [...versions].find(([, version]) => isIdle(version));
       if (!idle) break;
       await letGo(...idle);
     }
@@ -168,7 +179,7 @@ export function createSampler(options: SamplerOptions): Sampler {
     const decoder = await decoders.open(folder);
     const { model, adapter } = decoder;
     const batch = createBatch({ model, store, origin: `version ${number}`, ...(adapter && { adapter }) });
-    versions.set(number, { decoder, batch, waiting: [], open: new Set() });
+    versions.set(number, { decoder, batch, waiting: [], open: new Set(), used: performance.now() });
     mostDecoders = Math.max(mostDecoders, decoders.count());
   };
 
@@ -244,7 +255,10 @@ export function createSampler(options: SamplerOptions): Sampler {
       throw new EverturnError("KEY_VALUE_MEMORY_TOO_SMALL", sizes);
     }
     return new Promise((finish, fail) => {
-      const settled = (sequence: Sequence) => version.open.delete(sequence);
+      const settled = (sequence: Sequence) => {
+        version.used = performance.now();
+        version.open.delete(sequence);
+      };
       const limits = { arrival: arrivals++, limit, stopTokens, decode: options.decode };
       const sequence = createSequence(request, limits, { settled, finish, fail });
       version.open.add(sequence);
@@ -292,6 +306,10 @@ export function createSampler(options: SamplerOptions): Sampler {
       return closed;
     },
   };
+}
+
+function isIdle({ open }: Version): boolean {
+  return open.size === 0;
 }
 
 function closedError(): EverturnError {

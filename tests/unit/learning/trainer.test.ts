@@ -2,9 +2,10 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { algorithmPresets, algorithms } from "../../../src/learning/algorithm.ts";
+import type { StepPlan } from "../../../src/learning/step-plan.ts";
 import type { ScoredTrajectory } from "../../../src/learning/token-rewards.ts";
 import { createTrainer, type TrainerOptions } from "../../../src/learning/trainer.ts";
-import { freshTrainerState } from "../../../src/learning/trainer-state.ts";
+import { freshTrainerState, parametersOf } from "../../../src/learning/trainer-state.ts";
 import type { TrainingSettings } from "../../../src/learning/training-settings.ts";
 import { modelConfig } from "../../../src/models/model-config.ts";
 import { randomModelWeights } from "../../../src/models/model-weights.ts";
@@ -158,7 +159,10 @@ test.each(algorithms)("steps of %s make rewarded actions likelier", async (algor
 test("preference steps put the chosen answer ahead", async () => {
   const initial = randomModelWeights(tiny, 1);
   const state = copyTrainerState(freshTrainerState({ config: tiny }, initial));
-  const trainer = createTrainer({ config: tiny, state, settings, seed: 1, reference: async () => initial });
+  const plans: StepPlan[] = [];
+  const onPlan = (plan: StepPlan) => plans.push(plan);
+  const reference = async () => initial;
+  const trainer = createTrainer({ config: tiny, state, settings, seed: 1, reference, onPlan });
   const answer = (...tokens: number[]) => ({
     tokens: [5, 6, ...tokens],
     mask: [0, 0, ...tokens.map(() => 1)],
@@ -172,5 +176,10 @@ test("preference steps put the chosen answer ahead", async () => {
   expect(steps[0]).toMatchObject({ loss: expect.closeTo(Math.LN2, 5), margin: expect.closeTo(0, 5) });
   expect(steps.at(-1)!.accuracy).toBe(1);
   expect(steps.at(-1)!.loss).toBeLessThan(0.6);
+  const bytes = [...parametersOf(state).values(), ...initial.values()].reduce(
+    (sum, { data }) => sum + data.byteLength,
+    0,
+  );
+  expect(plans[0]!.weights, "the reference's are in memory as well").toBe(bytes);
   await trainer.close();
 });

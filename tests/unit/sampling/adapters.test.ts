@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect, test, vi } from "vitest";
 import { adapterShapes } from "../../../src/learning/lora.ts";
 import { writeAdapter } from "../../../src/models/adapter-folder.ts";
 import { loadAll } from "../../../src/models/lazy-tensor.ts";
@@ -81,6 +81,15 @@ test("the base's own version, which nobody uses, is let go when an adapter of it
   await Promise.all(busy);
   await own.load(2, second);
   expect([0, 1, 2].map(own.isLoaded), "idle").toEqual([false, true, true]);
+  const now = performance.now.bind(performance);
+  vi.spyOn(performance, "now").mockImplementation(() => now() + 60_000);
+  await own.load(3, (await adapter("third", 5, 9)).folder);
+  expect([1, 2, 3].map(own.isLoaded), "idle for long, on the weights that the next needs").toEqual([
+    true,
+    true,
+    true,
+  ]);
+  vi.restoreAllMocks();
   await own.load(0, base);
   expect(await own.generate(request(0, 2))).toEqual(before);
   await own.close();

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, afterEach, expect, test, vi } from "vitest";
 import { modelConfig } from "../../../src/models/model-config.ts";
 import { readModelConfig } from "../../../src/models/model-config-file.ts";
 import { randomModelWeights } from "../../../src/models/model-weights.ts";
@@ -22,6 +22,7 @@ const config = await readModelConfig(join(policy, "config.json"));
 
 const asked = { keyValueBytes: 2 ** 30 };
 const opened: Sampler[] = [];
+afterEach(() => vi.restoreAllMocks());
 afterAll(async () => {
   for (const sampler of opened) await sampler.close();
 });
@@ -117,10 +118,37 @@ test("versions long unused are let go", async () => {
   expect((await sampler.generate({ ...greedy([5]), version: 1 })).tokens.length).toBeGreaterThan(0);
 });
 
+/** Of a context that takes seconds to fill, on any machine. */
+const longLength = 16_384;
+
+test("a version that nobody has used for a while is let go before another is loaded, one in use is not", async () => {
+  const now = performance.now.bind(performance);
+  let passed = 0;
+  vi.spyOn(performance, "now").mockImplementation(() => now() + passed);
+  const sampler = await open(2, longLength, { stopTokens: [] });
+  const abort = new AbortController();
+  const sampling = { temperature: 1, maxTokens: longLength - 100 };
+  const long = sampler.generate({ ...sampled(1), sampling, signal: abort.signal });
+  const ended = expect(long).rejects.toThrow("enough");
+  const other = async (version: number) => sampler.load(version, await modelFolder(config, weights));
+  await other(1);
+  passed = 11_000;
+  await other(2);
+  abort.abort(new Error("enough"));
+  await ended;
+  expect([0, 1, 2].map(sampler.isLoaded)).toEqual([true, false, true]);
+  await other(3);
+  expect([0, 2, 3].map(sampler.isLoaded), "soon after").toEqual([true, true, true]);
+});
+
 test("where memory is enough for two versions, two are kept, and one in use is not let go for another", async () => {
-  const { weights: each, keyValues } = planMemory({ ...config, max_position_embeddings: 2048 }, 2, asked);
+  const { weights: each, keyValues } = planMemory(
+    { ...config, max_position_embeddings: longLength },
+    2,
+    asked,
+  );
   let free = each + keyValues;
-  const sampler = await open(2, 2048, { available: () => free, stopTokens: [] });
+  const sampler = await open(2, longLength, { available: () => free, stopTokens: [] });
   free = each;
   await sampler.load(1, await modelFolder(config, weights));
   free = each - 1;
@@ -131,7 +159,7 @@ test("where memory is enough for two versions, two are kept, and one in use is n
   const long = [1, 2].map((version) =>
     sampler.generate({
       ...{ ...sampled(1), version, signal: abort.signal },
-      sampling: { temperature: 1, maxTokens: 2000 },
+      sampling: { temperature: 1, maxTokens: longLength - 100 },
     }),
   );
   const ended = Promise.allSettled(long);
