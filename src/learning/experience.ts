@@ -48,13 +48,24 @@ export function gatherExperience(
       maximum: settings.importanceMaximum,
     });
     const group = trajectory.group ?? `trajectory ${index}`;
-    return { trajectory, old, reference, importance, rewards, turns, group, ...(values && { values }) };
+    return {
+      trajectory,
+      old,
+      drawn,
+      reference,
+      importance,
+      rewards,
+      turns,
+      group,
+      ...(values && { values }),
+    };
   });
   const estimates = estimateAdvantages(known, settings);
-  return known.map(({ trajectory, old, reference, importance, values, turns }, index) => {
+  return known.map(({ trajectory, old, drawn, reference, importance, values, turns }, index) => {
     const { advantages, returns } = estimates[index]!;
     const columns = {
       oldLogProbabilities: old,
+      drawnLogProbabilities: drawn,
       advantages,
       sampleShares: new Float32Array(turns.length).fill(1 / turns.length),
       ...(reference && { referenceLogProbabilities: reference }),

@@ -1,4 +1,7 @@
-import { largestLogRatio } from "./kl.ts";
+import { exp, less, minimum, where } from "../onnx/elementwise.ts";
+import type { FloatValue } from "../onnx/graph.ts";
+import { bounded, largestLogRatio } from "./kl.ts";
+import type { SampleReductions } from "./policy-loss.ts";
 
 /**
  * How trajectories that another policy sampled count (a sampler never agrees with the trainer to the last digit, and may
@@ -19,6 +22,12 @@ export interface ImportanceRange {
   maximum: number;
 }
 
+/** What of a correction the objective of an update makes by itself. */
+export interface ImportanceSettings {
+  correction: Exclude<ImportanceCorrection, "none">;
+  range: ImportanceRange;
+}
+
 /** The weights of a sequence's action tokens, from log-probabilities under the trainer's weights and as they were drawn. */
 export function importanceWeights(
   trainer: Float32Array,
@@ -33,6 +42,20 @@ export function importanceWeights(
   }
   const sum = logRatios.reduce((total, logRatio) => total + logRatio, 0);
   return new Float32Array(trainer.length).fill(held(sum, correction === "sequence-mask", range));
+}
+
+/** The same in a graph, from the log-ratios of action tokens. */
+export function importanceWeightsOf(
+  logRatios: FloatValue,
+  { correction, range: { minimum: least, maximum: most } }: ImportanceSettings,
+  reductions: () => SampleReductions,
+): FloatValue {
+  const ofTokens = correction === "token-truncate" || correction === "token-mask";
+  const weights = exp(bounded(ofTokens ? logRatios : reductions().sum(logRatios)));
+  if (correction === "token-truncate" || correction === "sequence-truncate") return minimum(weights, most);
+  const { graph } = weights;
+  const [low, high] = [less(weights, graph.floats([least])), less(graph.floats([most]), weights)];
+  return where(low, 0, where(high, 0, weights));
 }
 
 function held(logRatio: number, masks: boolean, { minimum, maximum }: ImportanceRange): number {

@@ -24,6 +24,8 @@ export interface StepContext {
   engine: TrainingEngine;
   /** Of `settings`. */
   objective: Objective;
+  /** Takes its place in steps of one update, whose trajectories the policy then need not score before. */
+  onPolicyObjective?: Objective;
   /** That of a critic that is a model of its own, with its objective. */
   critic?: { engine: TrainingEngine; objective: Objective };
   settings: TrainingSettings;
@@ -45,12 +47,14 @@ export interface StepState {
 
 /** Trains on the trajectories of one step, and counts it in `state`. Throws TRAINING_BATCH_INVALID, TRAINING_NOT_FINITE. */
 export async function policyGradientStep(
-  context: StepContext,
+  { onPolicyObjective, ...given }: StepContext,
   state: StepState,
   trajectories: readonly ScoredTrajectory[],
 ): Promise<StepMetrics> {
-  const { settings, seed } = context;
+  const { settings, seed } = given;
   checkTrajectories(trajectories);
+  const isOneUpdate = settings.epochs === 1 && trajectories.length <= settings.minibatchSize;
+  const context = isOneUpdate && onPolicyObjective ? { ...given, objective: onPolicyObjective } : given;
   const acting = trajectories.filter(({ mask }) => mask.includes(1));
   const used = settings.leaveOutUniformGroups ? withVariance(acting, settings) : acting;
   const klCoefficient = state.klCoefficient ?? settings.klCoefficient;
@@ -149,7 +153,8 @@ async function scoresBefore(
   { engine, objective, critic, settings, temperature }: StepContext,
   trajectories: readonly ScoredTrajectory[],
 ): Promise<TrajectoryScores[]> {
-  const wantsPolicy = objective.wants.values || settings.importanceCorrection !== "none";
+  const corrects = settings.importanceCorrection !== "none" && "oldLogProbabilities" in objective.inputs;
+  const wantsPolicy = objective.wants.values || corrects;
   const wantsReference =
     "referenceLogProbabilities" in objective.inputs ||
     (settings.klIn === "reward" && settings.klCoefficient > 0);

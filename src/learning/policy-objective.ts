@@ -1,6 +1,7 @@
-import { add, mul, sub } from "../onnx/elementwise.ts";
+import { add, detached, mul, sub } from "../onnx/elementwise.ts";
 import { createGraph, type FloatValue } from "../onnx/graph.ts";
 import { reduceSum } from "../onnx/reductions.ts";
+import { type ImportanceSettings, importanceWeightsOf } from "./importance-correction.ts";
 import { bounded, type KlEstimator, klEstimates } from "./kl.ts";
 import type { LossTensors } from "./loss-function.ts";
 import {
@@ -32,6 +33,11 @@ export interface PolicyObjectiveSettings extends ClipSettings {
   entropyCoefficient: number;
   /** Takes the place of the clipped ratio. */
   loss?: (tokens: LossTensors) => FloatValue;
+  /**
+   * For the only update of a step, where the old policy is the one that is updated: what it says is the old log-probabilities, and the
+   * correction is made from it and from `drawnLogProbabilities`. Nobody need score the trajectories before.
+   */
+  onPolicy?: ImportanceSettings;
 }
 
 function kindOf(input: string): ObjectiveInput {
@@ -82,12 +88,12 @@ function buildPolicyObjective(
   now: PolicyOutputs,
   then: (name: string) => FloatValue,
 ): ObjectiveTerms {
-  const sum = (tokens: FloatValue, by: "weights" | "policyWeights" | "shares") =>
-    reduceSum(mul(tokens, then(by)));
+  const sum = (tokens: FloatValue, by: "weights" | "shares") => reduceSum(mul(tokens, then(by)));
   const logProbabilities = wanted(now.logProbabilities, "logProbabilities");
-  const { losses, clipped } = policyLosses(settings, now, then);
-  const policyLoss = sum(losses, "policyWeights");
-  const logRatios = bounded(sub(logProbabilities, then("oldLogProbabilities")));
+  const given = settings.onPolicy ? onItself(settings.onPolicy, logProbabilities, then) : then;
+  const { losses, clipped } = policyLosses(settings, now, given);
+  const policyLoss = reduceSum(mul(losses, given("policyWeights")));
+  const logRatios = bounded(sub(logProbabilities, given("oldLogProbabilities")));
   const terms: Record<string, FloatValue> = {
     policyLoss,
     approximateKl: sum(klEstimates(logRatios, "k3"), "shares"),
@@ -111,6 +117,24 @@ function buildPolicyObjective(
     loss = sub(loss, mul(sum(entropies, "weights"), settings.entropyCoefficient));
   }
   return { loss, terms };
+}
+
+/** The inputs of an objective whose policy is the old one itself. */
+function onItself(
+  settings: ImportanceSettings,
+  logProbabilities: FloatValue,
+  then: (name: string) => FloatValue,
+): (name: string) => FloatValue {
+  const old = detached(logProbabilities);
+  const reductions = () => sampleReductions(then("membership"), then("sampleShares"));
+  const weights = () => {
+    const importance = importanceWeightsOf(sub(old, then("drawnLogProbabilities")), settings, reductions);
+    return mul(then("weights"), importance);
+  };
+  return (name) => {
+    if (name === "oldLogProbabilities") return old;
+    return name === "policyWeights" ? weights() : then(name);
+  };
 }
 
 function policyLosses(

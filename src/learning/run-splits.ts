@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Device } from "../devices/device.ts";
 import type { ModelConfig } from "../models/model-config.ts";
 import type { TokenSequence } from "./batch.ts";
-import { rowCount, runLimits, tokenRuns } from "./token-runs.ts";
+import { rowCount, runEffort, runLimits, tokenRuns } from "./token-runs.ts";
 
 /** Tokens of a run, at most, the largest of each first. */
 export interface RunTokens {
@@ -30,12 +30,12 @@ export function runTokens(device: Device, maxTokensPerRun?: number): RunTokens {
 export interface RunSplit {
   /** Numbers of the samples of each run. */
   runs: number[][];
-  /** Tokens that they compute in all, times what the size of larger runs costs by itself. */
+  /** What they take, in tokens, about: those that they compute, attention, and what the size of larger runs costs by itself. */
   cost: number;
 }
 
-/** So much less must be computed by runs of twice the size: they take twice the memory, and with 8 % less they were no faster. */
-const costOfTwice = 1.2;
+/** What runs of twice the size must spare, as they take twice the memory. */
+const costOfTwice = 1.1;
 
 /** The ways to split samples into runs, the cheapest first. Larger runs than usual are cheaper where samples begin with much that is alike. */
 export function runSplits(
@@ -43,16 +43,19 @@ export function runSplits(
   config: ModelConfig,
   { usual, larger }: RunTokens,
 ): RunSplit[] {
+  const sequencesOf = (run: readonly number[]) => run.flatMap((index) => samples[index]!);
   const splitAt = (tokens: number): RunSplit => {
     const runs = tokenRuns(samples, runLimits(config, tokens));
-    const computed = runs.map((run) => rowCount(run.flatMap((index) => samples[index]!)));
+    const efforts = runs.map((run) => runEffort(sequencesOf(run), config));
     const doublings = Math.log2(Math.max(1, tokens / usual[0]!));
-    return { runs, cost: computed.reduce((sum, count) => sum + count, 0) * costOfTwice ** doublings };
+    return { runs, cost: efforts.reduce((sum, effort) => sum + effort, 0) * costOfTwice ** doublings };
   };
-  const splits = usual.map(splitAt);
-  const { cost } = splits[0]!;
-  if (costOfTwice * rowCount(samples.flat()) < cost)
-    splits.push(...larger.map(splitAt).filter((split) => split.cost < cost));
+  const [first = { runs: [], cost: 0 }, ...others] = usual.map(splitAt);
+  // Smaller runs pad less, but nothing is won by them.
+  const smaller = others.map(({ runs, cost }) => ({ runs, cost: Math.max(first.cost, cost) }));
+  const splits = [first, ...smaller];
+  if (costOfTwice * rowCount(samples.flat()) < first.cost)
+    splits.push(...larger.map(splitAt).filter((split) => split.cost < first.cost));
   return splits
     .filter(({ runs }, at) => !isDeepStrictEqual(runs, splits[at - 1]?.runs))
     .sort((a, b) => a.cost - b.cost);

@@ -1,10 +1,10 @@
 import type { AttentionForm } from "../models/decoder.ts";
 import type { ModelConfig } from "../models/model-config.ts";
-import type { DeviceTensor, Session, Tensor } from "../onnx/session.ts";
+import type { Outputs, Tensor } from "../onnx/session.ts";
 import { batchFeeds, batchSequences, type TokenSequence } from "./batch.ts";
 import { actionCount } from "./objective.ts";
 import { type RunTokens, runSplits } from "./run-splits.ts";
-import { lengthStep, wantsTiles } from "./token-runs.ts";
+import { lengthStep, prefixLength, scoringForm } from "./token-runs.ts";
 
 /** What a model says of the action tokens of one sequence, in order. */
 export interface ActionScores {
@@ -17,12 +17,10 @@ export interface ActionScores {
 /** A scoring model at work. */
 export interface Scoring {
   config: ModelConfig;
-  /** The model's session for a form of attention; without gradients it is in tiles or "kept". */
-  session(form: AttentionForm): Promise<Session>;
-  /** What the model reads beside the batch. */
-  parameters: Readonly<Record<string, Tensor | DeviceTensor>>;
-  /** Whether long sequences are attended in tiles. */
-  tiles: boolean;
+  /** Runs the model in a form of attention. */
+  run(form: AttentionForm, batch: Readonly<Record<string, Tensor>>): Promise<Outputs>;
+  /** Whether it is in the form that suits the sequences of a run; else all is kept in one piece. */
+  forms: boolean;
   values: boolean;
   logProbabilities: boolean;
   temperature: number;
@@ -31,17 +29,16 @@ export interface Scoring {
 
 /** Runs a scoring model over sequences that each have an action token. */
 export async function scoreActions(
-  { config, session, parameters, tiles, values, logProbabilities, temperature, tokens }: Scoring,
+  { config, run: runModel, forms, values, logProbabilities, temperature, tokens }: Scoring,
   sequences: readonly TokenSequence[],
 ): Promise<ActionScores[]> {
   const scores: ActionScores[] = [];
   const samples = sequences.map((sequence) => [sequence]);
   for (const run of runSplits(samples, config, tokens)[0]!.runs) {
     const part = run.map((index) => sequences[index]!);
-    const form = tiles && wantsTiles(part) ? "tiled" : "kept";
-    const batch = batchSequences(part, config, lengthStep(form));
-    const { run: runModel } = await session(form);
-    const outputs = await runModel({ ...parameters, ...batchFeeds(batch, temperature) });
+    const form = forms ? scoringForm(part, config) : "kept";
+    const batch = batchSequences(part, config, lengthStep(form), prefixLength(form, part));
+    const outputs = await runModel(form, batchFeeds(batch, temperature));
     let start = 0;
     for (const index of run) {
       const end = start + actionCount(sequences[index]!);

@@ -20,12 +20,21 @@ const partOfPlace = 1 / 8;
 
 /** The limits for a model: padding may cost about what a run of its own costs (measured at 0.1 and 6 million weights), or what sharing spares. */
 export function runLimits(config: ModelConfig, tokens: number): RunLimits {
+  return {
+    tokens,
+    padding: 32 * config.hidden_size * config.head_dim,
+    paddingPerShared: pairsOfToken(config),
+  };
+}
+
+/** Pairs of tokens whose attention takes as many products as all else of a token. */
+function pairsOfToken(config: ModelConfig): number {
   const { hidden_size, head_dim, num_attention_heads, num_key_value_heads, intermediate_size } = config;
   const queries = num_attention_heads * head_dim;
   const keys = num_key_value_heads * head_dim;
   const layer = hidden_size * (2 * queries + 2 * keys + 3 * intermediate_size);
   // A token takes a product with each weight of a layer, a pair one with a query's numbers and one with a value's.
-  return { tokens, padding: 32 * hidden_size * head_dim, paddingPerShared: layer / (2 * queries) };
+  return layer / (2 * queries);
 }
 
 /**
@@ -95,6 +104,17 @@ function promptOf(sequence: TokenSequence | undefined): string {
   return sequence?.tokens.slice(0, sequence.mask.indexOf(1)).join() ?? "";
 }
 
+/** Attention takes so many times as long as other products of as many numbers (measured at SmolLM2-135M's and Qwen2.5-0.5B's shapes). */
+const slownessOfAttention = 2.5;
+
+/** What a run takes on the CPU, in tokens, about: those that it computes, and attention. */
+export function runEffort(sequences: readonly TokenSequence[], config: ModelConfig): number {
+  const longest = longestLength(sequences);
+  const prefix = wantsPrefix(sequences, config) ? commonPrefix(sequences) : 0;
+  const pairs = prefix ** 2 + sequences.length * (longest - prefix) * longest;
+  return rowCount(sequences) + (slownessOfAttention * pairs) / pairsOfToken(config);
+}
+
 /** Tokens of the longest sequences whose attention's weights are kept, and of the longest that are attended in one piece. */
 const [longestKept, longestWhole] = [512, 1024];
 
@@ -113,6 +133,12 @@ export function attentionForms(
     if (wantsTiles(sequences)) return "tiled";
     return wantsPrefix(sequences, config) ? apart : whole;
   });
+}
+
+/** How a run over sequences attends on the CPU where no gradients are wanted: there is nothing to make again. */
+export function scoringForm(sequences: readonly TokenSequence[], config: ModelConfig): AttentionForm {
+  if (wantsTiles(sequences)) return "tiled";
+  return wantsPrefix(sequences, config) ? "prefixed" : "kept";
 }
 
 /** The tokens that a run in this form keeps apart, as attention takes them once. */
@@ -134,7 +160,7 @@ export function lengthStep(form: AttentionForm): number {
 }
 
 /** Whether the sequences of a run are so long that attention should go tile by tile. */
-export function wantsTiles(sequences: readonly TokenSequence[]): boolean {
+function wantsTiles(sequences: readonly TokenSequence[]): boolean {
   return longestLength(sequences) > longestWhole;
 }
 

@@ -18,7 +18,12 @@ import {
   type OpenTrainingEngine,
   type TrainingEngineOptions,
 } from "./training-engine.ts";
-import { hasCritic, objectiveSettings, type TrainingSettings } from "./training-settings.ts";
+import {
+  hasCritic,
+  objectiveSettings,
+  onPolicySettings,
+  type TrainingSettings,
+} from "./training-settings.ts";
 import type { UpdateSettings } from "./update.ts";
 import { valueObjective } from "./value-objective.ts";
 
@@ -85,6 +90,8 @@ export function createTrainer({ settings, seed, failures, ...options }: TrainerO
   const engine = createTrainingEngine({ ...planned, ...(reference && { reference }) });
   const { state } = engine;
   const objective = policyObjective(objectiveSettings(settings));
+  const alone = onPolicySettings(settings);
+  const onPolicy = alone && { onPolicyObjective: policyObjective(alone) };
   const preferences = new Map<string, Objective>(); // a graph is compiled for each objective
   const preferred = (by: Partial<PreferenceSettings>) => {
     const key = JSON.stringify([by.beta, by.loss, by.labelSmoothing]);
@@ -127,7 +134,7 @@ export function createTrainer({ settings, seed, failures, ...options }: TrainerO
       checkSequences(trajectories, options.config);
       const name = `policy-gradient-${state.policyGradientSteps + 1}`;
       const own = hasCritic(settings) && { critic: critic ?? (await openCritic()) };
-      const context = { engine, objective, settings, seed, temperature, ...own };
+      const context = { engine, objective, ...onPolicy, settings, seed, temperature, ...own };
       return saving(name, trajectories, () => policyGradientStep(context, state, trajectories));
     },
     preferenceStep: (pairs, learningRate, by = {}) =>

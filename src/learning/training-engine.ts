@@ -15,10 +15,10 @@ import type { LearningRates } from "./learning-rates.ts";
 import { firstLossScale } from "./loss-scale.ts";
 import { type Objective, objectiveFeeds } from "./objective.ts";
 import { runTokens } from "./run-splits.ts";
-import { scoreActions } from "./score-actions.ts";
+import { type Scoring, scoreActions } from "./score-actions.ts";
 import { createStepPlanner, type PlannerOptions } from "./step-planner.ts";
 import { sumRuns } from "./summed-runs.ts";
-import { lengthStep, prefixLength, wantsTiles } from "./token-runs.ts";
+import { lengthStep, prefixLength } from "./token-runs.ts";
 import { trainOnCard } from "./trained-on-card.ts";
 import { checkReference, checkTrainerState, parametersOf, type TrainerState } from "./trainer-state.ts";
 import {
@@ -103,8 +103,6 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
   };
   /** Where the parameters are, if not in the state. */
   const card = once(async () => (device === "cpu" ? undefined : await trainOnCard(device, state, options)));
-  /** A loop's turns begin on the processor: cards take attention in one piece. */
-  const tiles = device === "cpu";
   const policy = remembered((attention: AttentionForm) =>
     open(scoringModel({ ...trained, attention }, { values: true }, target)),
   );
@@ -136,11 +134,12 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
             ...state.weights,
             ...((await reference.get()) ?? onCard ?? []),
           ]);
-      const { model } = await opened.get(tiles && wantsTiles(sequences) ? "tiled" : "kept");
-      const parameters = select(found, model.reads);
-      const session = async (form: AttentionForm) => (await opened.get(form)).session;
-      const gives = { values: isPolicy, logProbabilities: model.logProbabilities };
-      const scoring = { config, session, tiles, ...gives, temperature, tokens, parameters };
+      const run: Scoring["run"] = async (form, batch) => {
+        const { model, session } = await opened.get(form);
+        return session.run({ ...select(found, model.reads), ...batch });
+      };
+      const gives = { values: isPolicy, logProbabilities: !critic };
+      const scoring = { config, run, forms: device === "cpu", ...gives, temperature, tokens };
       return scoreActions(scoring, sequences);
     },
     async update({ objective, samples, scalars, temperature = 1, ...rates }) {

@@ -39,6 +39,20 @@ export function objectiveSettings(settings: TrainingSettings): PolicyObjectiveSe
   };
 }
 
+/**
+ * The same for steps of one update, which then need not score their trajectories before: where nothing but the importance correction
+ * wants that. Else undefined.
+ */
+export function onPolicySettings(settings: TrainingSettings): PolicyObjectiveSettings | undefined {
+  const { importanceCorrection: correction, importanceMinimum, importanceMaximum } = settings;
+  const objective = objectiveSettings(settings);
+  const isScored =
+    objective.value !== undefined || (settings.klIn === "reward" && settings.klCoefficient > 0);
+  if (correction === "none" || isScored) return undefined;
+  const range = { minimum: importanceMinimum, maximum: importanceMaximum };
+  return { ...objective, onPolicy: { correction, range } };
+}
+
 /** Whether values come from a model of their own. */
 export function hasCritic({ advantages, critic }: TrainingSettings): boolean {
   return advantages === "gae" && critic === "model";

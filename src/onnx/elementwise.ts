@@ -111,3 +111,14 @@ export function where(condition: BoolValue, a: Operand, b: Operand): FloatValue 
 export function toFloat(a: Value): FloatValue {
   return a.graph.emit("Cast", [a], { dtype: "float32", shape: a.shape }, { to: elementTypes.float32 });
 }
+
+/** a, as a number that no gradient goes through. */
+export function detached(a: FloatValue): FloatValue {
+  const { graph, shape } = a;
+  const build = () => ({
+    output: graph.emit("Identity", [a], { dtype: "float32", shape }),
+    saved: [],
+    rule: () => [],
+  });
+  return graph.composite("Detached", [a], build);
+}
