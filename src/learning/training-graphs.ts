@@ -137,8 +137,6 @@ export interface PolicyModel {
   readonly bytes: Uint8Array;
   /** Weights, matrices of the adapter, and the value head, if it is wanted. */
   reads: string[];
-  /** A critic gives values alone. */
-  logProbabilities: boolean;
 }
 
 /** A model that gives `logProbabilities` (and `values`) of the action tokens, without gradients. */
@@ -149,7 +147,7 @@ export function scoringModel(
 ): PolicyModel {
   const wanted = { ...wants, entropies: false, gradients: false };
   const { graph, reads, outputs } = policyGraph(model, wanted, target);
-  const logProbabilities = giveLogProbabilities(graph, outputs);
+  giveLogProbabilities(graph, outputs);
   if (outputs.values) graph.output("values", outputs.values);
   return {
     graph,
@@ -157,7 +155,6 @@ export function scoringModel(
       return modelBytes(graph, target);
     },
     reads,
-    logProbabilities,
   };
 }
 
@@ -167,6 +164,8 @@ export interface TrainingModel extends PolicyModel {
   terms: string[];
   /** What it gives gradients of. */
   trains: string[];
+  /** A critic gives values alone. */
+  logProbabilities: boolean;
 }
 
 /**
