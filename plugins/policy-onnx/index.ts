@@ -54,7 +54,7 @@ const plugin: PolicyPlugin = {
     const sampler = createSampler({
       config,
       slots: Number(slots ?? 64),
-      threads: Number(threads ?? 1),
+      ...(threads !== undefined && { threads: Number(threads) }),
       keyValueBytes: Number(keyValueMemory ?? 1024) * 2 ** 20,
       stopTokens,
       decode: tokenizer.decode,

@@ -225,9 +225,9 @@ export interface TrainerConfig {
    */
   optimizerBits: 32 | 8;
   /**
-   * Threads that an operator of the model, and the optimizer, may use.
+   * Threads that an operator of the model, and the optimizer, may use. Default: 2 for small models, from 64 MiB of weights on as many as there are processors.
    */
-  threads: number;
+  threads?: number;
 }
 
 /** What the schema fills in. */
@@ -254,5 +254,4 @@ export const defaults = {
   device: "cpu",
   precision: "float32",
   optimizerBits: 32,
-  threads: 2,
 } satisfies Partial<TrainerConfig>;

@@ -14,6 +14,7 @@ import {
   type TrainerPlugin,
   type TrainerState,
   type TrainingSettings,
+  usualThreads,
 } from "everturn/engine";
 import type { TrainerConfig } from "./config.ts";
 import { readPolicy, writePolicy } from "./policy-files.ts";
@@ -25,11 +26,12 @@ import { readTrainerState, writeTrainerState } from "./state-folder.ts";
 const plugin: TrainerPlugin = {
   async open(folders, given, seed, lossPlugin) {
     const config = readConfig(given);
-    const { device, precision, threads, maxTokensPerRun, memory, recompute, lora } = config;
+    const { device, precision, maxTokensPerRun, memory, recompute, lora } = config;
     const model = {
       config: await readModelConfig(join(folders.initial, "config.json")),
       ...(lora !== undefined && { lora }),
     };
+    const threads = config.threads ?? usualThreads(model.config, 2);
     const { reference, base, ...policy } = await readPolicy(folders, model.lora, computesExactly(config));
     const state =
       folders.state === undefined

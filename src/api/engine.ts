@@ -76,6 +76,7 @@ export {
   writeSafetensors,
 } from "../models/safetensors.ts";
 export { stopTokenIds, writeStopTokens } from "../models/stop-tokens.ts";
+export { usualThreads } from "../models/usual-threads.ts";
 export { type FrozenBase, readFrozenWeights } from "../models/weight-sources.ts";
 export {
   add,

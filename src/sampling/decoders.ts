@@ -6,6 +6,7 @@ import type { AdapterShape } from "../models/decoding-model.ts";
 import type { ModelConfig } from "../models/model-config.ts";
 import { isAdapterFolder } from "../models/policy-weights.ts";
 import type { Tensor } from "../models/safetensors.ts";
+import { samplingThreads } from "../models/usual-threads.ts";
 import { weightSources } from "../models/weight-sources.ts";
 
 /** A decoder on loan, with the adapter to feed to it. */
@@ -30,7 +31,7 @@ export interface Decoders {
 /** No decoder yet. Adapters are for the weights in `base`, or those that they name. */
 export function createDecoders(
   config: ModelConfig,
-  options: Omit<DecoderOptions, "adapter">,
+  { threads, ...options }: Omit<DecoderOptions, "adapter" | "threads"> & { threads?: number | undefined },
   base?: string,
 ): Decoders {
   const shared = new Map<string, { model: Promise<CachedDecoder>; users: number }>();
@@ -41,7 +42,11 @@ export function createDecoders(
   const lease = async (base: string, adapter?: AdapterShape) => {
     const key = keyOf(base, adapter);
     const make = async () =>
-      createCachedDecoder(config, await weightSources(base), { ...options, ...(adapter && { adapter }) });
+      createCachedDecoder(config, await weightSources(base), {
+        ...options,
+        threads: threads ?? samplingThreads(config, adapter && rankOf(adapter)),
+        ...(adapter && { adapter }),
+      });
     const entry = shared.get(key) ?? { model: make(), users: 0 };
     shared.set(key, entry);
     entry.users++;
@@ -79,4 +84,9 @@ async function readAdapterVersion(folder: string, base: string | undefined) {
   const shapes = new Map([...tensors].map(([name, { shape }]) => [name, shape]));
   const shape: AdapterShape = { scale: config.alpha / config.rank, shapes };
   return { base: base ?? resolve(folder, config.base), shape, tensors };
+}
+
+/** The largest: of matrices A [rank, in] and B [out, rank], the smaller side. */
+function rankOf({ shapes }: AdapterShape): number {
+  return Math.max(0, ...Array.from(shapes.values(), (shape) => Math.min(...shape)));
 }

@@ -23,8 +23,8 @@ export interface SamplerOptions {
   stopTokens: readonly number[];
   /** The text of tokens, to find stop texts in. */
   decode: (tokens: readonly number[]) => string;
-  /** Threads an operator may use. */
-  threads: number;
+  /** Threads an operator may use; default: `samplingThreads`. */
+  threads?: number | undefined;
   /**
    * Bytes that keys and values may take, of sequences under way and of prompts kept; default 1 GiB. Less, down to a
    * quarter of it, where no more is free beside the weights.

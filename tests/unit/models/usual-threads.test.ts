@@ -1,0 +1,35 @@
+import { availableParallelism } from "node:os";
+import { expect, test } from "vitest";
+import { modelConfig } from "../../../src/models/model-config.ts";
+import { samplingThreads, usualThreads } from "../../../src/models/usual-threads.ts";
+
+const large = modelConfig({
+  vocab_size: 151_936,
+  hidden_size: 896,
+  num_hidden_layers: 24,
+  num_attention_heads: 14,
+  num_key_value_heads: 2,
+  intermediate_size: 4864,
+  max_position_embeddings: 32_768,
+});
+const small = modelConfig({
+  ...large,
+  vocab_size: 512,
+  hidden_size: 64,
+  intermediate_size: 128,
+  head_dim: 16,
+});
+
+test("the operators of large models take all processors, those of small ones a few", () => {
+  expect(usualThreads(large, 2)).toBe(Math.max(2, availableParallelism()));
+  expect(usualThreads(small, 2)).toBe(2);
+  expect(samplingThreads(small)).toBe(1);
+});
+
+test("sampling takes no more threads than leave a sample the same in any batch", () => {
+  expect(samplingThreads(large)).toBe(Math.min(2, availableParallelism()));
+  const oneHead = modelConfig({ ...large, num_key_value_heads: 1 });
+  expect(samplingThreads(oneHead)).toBe(1);
+  expect(samplingThreads(large, 16)).toBe(samplingThreads(large));
+  expect(samplingThreads(large, 17)).toBe(1);
+});
