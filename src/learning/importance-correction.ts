@@ -37,11 +37,10 @@ export function importanceWeights(
 ): Float32Array {
   if (correction === "none") return new Float32Array(trainer.length).fill(1);
   const logRatios = trainer.map((value, at) => value - sampler[at]!);
-  if (correction === "token-truncate" || correction === "token-mask") {
-    return logRatios.map((logRatio) => held(logRatio, correction === "token-mask", range));
-  }
+  const { ofTokens, masks } = kindOf(correction);
+  if (ofTokens) return logRatios.map((logRatio) => held(logRatio, masks, range));
   const sum = logRatios.reduce((total, logRatio) => total + logRatio, 0);
-  return new Float32Array(trainer.length).fill(held(sum, correction === "sequence-mask", range));
+  return new Float32Array(trainer.length).fill(held(sum, masks, range));
 }
 
 /** The same in a graph, from the log-ratios of action tokens. */
@@ -50,12 +49,19 @@ export function importanceWeightsOf(
   { correction, range: { minimum: least, maximum: most } }: ImportanceSettings,
   reductions: () => SampleReductions,
 ): FloatValue {
-  const ofTokens = correction === "token-truncate" || correction === "token-mask";
+  const { ofTokens, masks } = kindOf(correction);
   const weights = exp(bounded(ofTokens ? logRatios : reductions().sum(logRatios)));
-  if (correction === "token-truncate" || correction === "sequence-truncate") return minimum(weights, most);
+  if (!masks) return minimum(weights, most);
   const { graph } = weights;
   const [low, high] = [less(weights, graph.floats([least])), less(graph.floats([most]), weights)];
   return where(low, 0, where(high, 0, weights));
+}
+
+function kindOf(correction: ImportanceSettings["correction"]) {
+  return {
+    ofTokens: correction === "token-truncate" || correction === "token-mask",
+    masks: correction === "token-mask" || correction === "sequence-mask",
+  };
 }
 
 function held(logRatio: number, masks: boolean, { minimum, maximum }: ImportanceRange): number {

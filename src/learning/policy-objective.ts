@@ -19,6 +19,7 @@ import {
   type PolicyLoss,
   probabilityRatios,
   type RatioLevel,
+  type SampleReductions,
   sampleReductions,
 } from "./policy-loss.ts";
 
@@ -126,15 +127,19 @@ function onItself(
   then: (name: string) => FloatValue,
 ): (name: string) => FloatValue {
   const old = detached(logProbabilities);
-  const reductions = () => sampleReductions(then("membership"), then("sampleShares"));
   const weights = () => {
-    const importance = importanceWeightsOf(sub(old, then("drawnLogProbabilities")), settings, reductions);
-    return mul(then("weights"), importance);
+    const logRatios = sub(old, then("drawnLogProbabilities"));
+    return mul(then("weights"), importanceWeightsOf(logRatios, settings, reductionsOf(then)));
   };
   return (name) => {
     if (name === "oldLogProbabilities") return old;
     return name === "policyWeights" ? weights() : then(name);
   };
+}
+
+/** Reads its inputs only where it is used. */
+function reductionsOf(then: (name: string) => FloatValue): () => SampleReductions {
+  return () => sampleReductions(then("membership"), then("sampleShares"));
 }
 
 function policyLosses(
@@ -143,7 +148,7 @@ function policyLosses(
   then: (name: string) => FloatValue,
 ): Pick<PolicyLoss, "losses"> & Partial<PolicyLoss> {
   const logProbabilities = wanted(now.logProbabilities, "logProbabilities");
-  const reductions = () => sampleReductions(then("membership"), then("sampleShares"));
+  const reductions = reductionsOf(then);
   if (settings.loss) {
     return {
       losses: settings.loss({

@@ -110,7 +110,7 @@ const slownessOfAttention = 2.5;
 /** What a run takes on the CPU, in tokens, about: those that it computes, and attention. */
 export function runEffort(sequences: readonly TokenSequence[], config: ModelConfig): number {
   const longest = longestLength(sequences);
-  const prefix = wantsPrefix(sequences, config) ? commonPrefix(sequences) : 0;
+  const prefix = wantedPrefix(sequences, config);
   const pairs = prefix ** 2 + sequences.length * (longest - prefix) * longest;
   return rowCount(sequences) + (slownessOfAttention * pairs) / pairsOfToken(config);
 }
@@ -127,18 +127,20 @@ export function attentionForms(
   config: ModelConfig,
 ): AttentionForm[] {
   const isMadeAgain = Math.max(...runs.map(longestLength)) > longestKept;
-  const apart = isMadeAgain ? "prefixedAgain" : "prefixed";
-  const whole = isMadeAgain ? "again" : "kept";
+  const madeAgain = { tiled: "tiled", prefixed: "prefixedAgain", kept: "again" } as const;
   return runs.map((sequences) => {
-    if (wantsTiles(sequences)) return "tiled";
-    return wantsPrefix(sequences, config) ? apart : whole;
+    const form = scoringForm(sequences, config);
+    return isMadeAgain ? madeAgain[form] : form;
   });
 }
 
 /** How a run over sequences attends on the CPU where no gradients are wanted: there is nothing to make again. */
-export function scoringForm(sequences: readonly TokenSequence[], config: ModelConfig): AttentionForm {
-  if (wantsTiles(sequences)) return "tiled";
-  return wantsPrefix(sequences, config) ? "prefixed" : "kept";
+export function scoringForm(
+  sequences: readonly TokenSequence[],
+  config: ModelConfig,
+): "tiled" | "prefixed" | "kept" {
+  if (longestLength(sequences) > longestWhole) return "tiled";
+  return wantedPrefix(sequences, config) > 0 ? "prefixed" : "kept";
 }
 
 /** The tokens that a run in this form keeps apart, as attention takes them once. */
@@ -149,19 +151,16 @@ export function prefixLength(form: AttentionForm, sequences: readonly TokenSeque
 /** Of the longest sequence, so much at least must be what all begin with: what comes after it attends by slower operators. */
 const leastPrefix = 1 / 3;
 
-function wantsPrefix(sequences: readonly TokenSequence[], config: ModelConfig): boolean {
-  if (sequences.length < 2 || !suitsOperator(config)) return false;
-  return commonPrefix(sequences) >= leastPrefix * longestLength(sequences);
+/** The tokens that a run should keep apart; none if they are too few. */
+function wantedPrefix(sequences: readonly TokenSequence[], config: ModelConfig): number {
+  if (sequences.length < 2 || !suitsOperator(config)) return 0;
+  const prefix = commonPrefix(sequences);
+  return prefix >= leastPrefix * longestLength(sequences) ? prefix : 0;
 }
 
 /** What sequences are padded to a multiple of in attention of this form. */
 export function lengthStep(form: AttentionForm): number {
   return form === "tiled" ? tileSize : 1;
-}
-
-/** Whether the sequences of a run are so long that attention should go tile by tile. */
-function wantsTiles(sequences: readonly TokenSequence[]): boolean {
-  return longestLength(sequences) > longestWhole;
 }
 
 function longestLength(sequences: readonly TokenSequence[]): number {

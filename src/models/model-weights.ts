@@ -61,6 +61,12 @@ export function modelWeightShapes(config: ModelConfig): Map<string, number[]> {
   return shapes;
 }
 
+/** Bytes of all weights as float32. */
+export function modelWeightBytes(config: ModelConfig): number {
+  const counts = [...modelWeightShapes(config).values()].map(elementCount);
+  return counts.reduce((total, count) => total + count, 0) * Float32Array.BYTES_PER_ELEMENT;
+}
+
 /** The module that a family has instead of several, by one of these; undefined where it has each. */
 export function fusedModule({ model_type }: ModelConfig, module: string): string | undefined {
   if (!families[model_type].fused) return undefined;

@@ -1,16 +1,13 @@
 import { availableParallelism } from "node:os";
-import { elementCount } from "../onnx/element-count.ts";
 import type { ModelConfig } from "./model-config.ts";
-import { modelWeightShapes } from "./model-weights.ts";
+import { modelWeightBytes } from "./model-weights.ts";
 
 /** Bytes of float32 weights from which a model's operators have work for all processors. */
 const largeModel = 64 * 2 ** 20;
 
 /** Threads for the operators of a model where nobody says how many: as many as there are processors if it is large, else `few`. */
 export function usualThreads(config: ModelConfig, few: number): number {
-  const weights = [...modelWeightShapes(config).values()].map(elementCount);
-  const bytes = 4 * weights.reduce((sum, count) => sum + count, 0);
-  return bytes < largeModel ? few : Math.max(few, availableParallelism());
+  return modelWeightBytes(config) < largeModel ? few : Math.max(few, availableParallelism());
 }
 
 /**

@@ -39,12 +39,12 @@ export function createDecoders(
   const keyOf = (base: string, adapter?: AdapterShape) =>
     JSON.stringify([base, adapter && [adapter.scale, [...adapter.shapes]]]);
 
-  const lease = async (base: string, adapter?: AdapterShape) => {
+  const lease = async (base: string, adapter?: AdapterShape, rank?: number) => {
     const key = keyOf(base, adapter);
     const make = async () =>
       createCachedDecoder(config, await weightSources(base), {
         ...options,
-        threads: threads ?? samplingThreads(config, adapter && rankOf(adapter)),
+        threads: threads ?? samplingThreads(config, rank),
         ...(adapter && { adapter }),
       });
     const entry = shared.get(key) ?? { model: make(), users: 0 };
@@ -67,8 +67,8 @@ export function createDecoders(
   return {
     async open(folder) {
       if (!isAdapterFolder(folder)) return lease(folder);
-      const { shape, tensors, ...adapter } = await readAdapterVersion(folder, base);
-      return { ...(await lease(adapter.base, shape)), adapter: tensors };
+      const { shape, rank, tensors, ...adapter } = await readAdapterVersion(folder, base);
+      return { ...(await lease(adapter.base, shape, rank)), adapter: tensors };
     },
     count: () => shared.size,
     async lookUp(folder) {
@@ -83,10 +83,5 @@ async function readAdapterVersion(folder: string, base: string | undefined) {
   const { config, tensors } = await readAdapter(folder);
   const shapes = new Map([...tensors].map(([name, { shape }]) => [name, shape]));
   const shape: AdapterShape = { scale: config.alpha / config.rank, shapes };
-  return { base: base ?? resolve(folder, config.base), shape, tensors };
-}
-
-/** The largest: of matrices A [rank, in] and B [out, rank], the smaller side. */
-function rankOf({ shapes }: AdapterShape): number {
-  return Math.max(0, ...Array.from(shapes.values(), (shape) => Math.min(...shape)));
+  return { base: base ?? resolve(folder, config.base), shape, rank: config.rank, tensors };
 }

@@ -2,8 +2,7 @@ import { EverturnError } from "../errors/everturn-error.ts";
 import type { CachedDecoder } from "../models/cached-decoder.ts";
 import { bytesOfPosition, type KeyValueType } from "../models/key-values.ts";
 import { contextLength, type ModelConfig } from "../models/model-config.ts";
-import { modelWeightShapes } from "../models/model-weights.ts";
-import { elementCount } from "../onnx/element-count.ts";
+import { modelWeightBytes } from "../models/model-weights.ts";
 import { longest } from "./key-value-cache.ts";
 
 /** What a sampler may come to hold, in bytes. */
@@ -48,13 +47,9 @@ export function planMemory(
   slots: number,
   { keyValueBytes, keyValues, weightBytes }: MemoryAsked,
 ): MemoryPlan {
-  const values = [...modelWeightShapes(config).values()].reduce(
-    (total, shape) => total + elementCount(shape),
-    0,
-  );
   const longest = slots * contextLength(config) * bytesOfPosition(config, keyValues);
   return {
-    weights: 2 * (weightBytes ?? values * Float32Array.BYTES_PER_ELEMENT),
+    weights: 2 * (weightBytes ?? modelWeightBytes(config)),
     keyValues: Math.ceil(Math.min(keyValueBytes, longest) * (1 + 1 / (2 * config.num_hidden_layers))),
   };
 }

@@ -154,17 +154,14 @@ export function createSampler(options: SamplerOptions): Sampler {
       versions.delete(number);
       await decoder.release();
     };
-    if (adapted !== undefined) {
-      // An adapter's decoder has its base's weights too: the base alone is not held beside it unless it is in use.
-      for (const [number, version] of [...versions]) {
-        const { weights, adapter } = version.decoder;
-        if (adapter === undefined && weights === adapted && isIdle(version)) await letGo(number, version);
-      }
-    }
-    if (!isServed) {
+    const letGoIdle = async (isUnwanted: (version: Version) => boolean) => {
       for (const [number, version] of [...versions])
-        if (isIdle(version) && performance.now() - version.used > keptIdle) await letGo(number, version);
-    }
+        if (isIdle(version) && isUnwanted(version)) await letGo(number, version);
+    };
+    // An adapter's decoder has its base's weights too: the base alone is not held beside it unless it is in use.
+    if (adapted !== undefined)
+      await letGoIdle(({ decoder }) => decoder.adapter === undefined && decoder.weights === adapted);
+    if (!isServed) await letGoIdle(({ used }) => performance.now() - used > keptIdle);
     const isShort = async () => mostDecoders > 0 && needed().weights > (await available());
     while (versions.size >= versionsKept || (await isShort())) {
       const idle = [...versions].find(([, version]) => isIdle(version));

@@ -2,16 +2,9 @@ import { availableParallelism } from "node:os";
 import { expect, test } from "vitest";
 import { modelConfig } from "../../../src/models/model-config.ts";
 import { samplingThreads, usualThreads } from "../../../src/models/usual-threads.ts";
+import { publishedShapes } from "../../shapes/published-shapes.ts";
 
-const large = modelConfig({
-  vocab_size: 151_936,
-  hidden_size: 896,
-  num_hidden_layers: 24,
-  num_attention_heads: 14,
-  num_key_value_heads: 2,
-  intermediate_size: 4864,
-  max_position_embeddings: 32_768,
-});
+const large = modelConfig(publishedShapes.get("qwen2.5-0.5b")!.config);
 const small = modelConfig({
   ...large,
   vocab_size: 512,

@@ -9,6 +9,7 @@ import { mergeAdapter } from "../../../src/models/merge-adapter.ts";
 import { randomModelWeights } from "../../../src/models/model-weights.ts";
 import type { Tensor } from "../../../src/models/safetensors.ts";
 import { createSampler } from "../../../src/sampling/sampler.ts";
+import { clockAhead } from "../../support/clock-ahead.ts";
 import { smallModel } from "../../support/small-model.ts";
 import { modelFolder } from "./policy-folders.ts";
 
@@ -81,8 +82,7 @@ test("the base's own version, which nobody uses, is let go when an adapter of it
   await Promise.all(busy);
   await own.load(2, second);
   expect([0, 1, 2].map(own.isLoaded), "idle").toEqual([false, true, true]);
-  const now = performance.now.bind(performance);
-  vi.spyOn(performance, "now").mockImplementation(() => now() + 60_000);
+  clockAhead(60_000);
   await own.load(3, (await adapter("third", 5, 9)).folder);
   expect([1, 2, 3].map(own.isLoaded), "idle for long, on the weights that the next needs").toEqual([
     true,

@@ -10,6 +10,7 @@ import { planMemory } from "../../../src/sampling/memory-check.ts";
 import { createSampler, type Sampler, type SamplerOptions } from "../../../src/sampling/sampler.ts";
 import { emptySample, type Sample, type SampleRequest } from "../../../src/sampling/sequence.ts";
 import type { TokenConstraint } from "../../../src/sampling/token-constraint.ts";
+import { clockAhead } from "../../support/clock-ahead.ts";
 import { modelFolder } from "./policy-folders.ts";
 
 type GreedyCase = { prompt: number[]; tokens: number[]; logprobs: number[] };
@@ -122,9 +123,6 @@ test("versions long unused are let go", async () => {
 const longLength = 16_384;
 
 test("a version that nobody has used for a while is let go before another is loaded, one in use is not", async () => {
-  const now = performance.now.bind(performance);
-  let passed = 0;
-  vi.spyOn(performance, "now").mockImplementation(() => now() + passed);
   const sampler = await open(2, longLength, { stopTokens: [] });
   const abort = new AbortController();
   const sampling = { temperature: 1, maxTokens: longLength - 100 };
@@ -132,7 +130,7 @@ test("a version that nobody has used for a while is let go before another is loa
   const ended = expect(long).rejects.toThrow("enough");
   const other = async (version: number) => sampler.load(version, await modelFolder(config, weights));
   await other(1);
-  passed = 11_000;
+  clockAhead(11_000);
   await other(2);
   abort.abort(new Error("enough"));
   await ended;
