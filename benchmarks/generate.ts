@@ -18,7 +18,7 @@ import { randomModelWeights } from "../src/models/model-weights.ts";
 import { copyTokenizerFiles } from "../src/models/policy-folder.ts";
 import { writeSafetensors } from "../src/models/safetensors.ts";
 import { memoryFlags } from "../src/supervision/worker-process.ts";
-import { type GenerateAnswer, type Side, startSide } from "./generate/side.ts";
+import { type Generated, type Side, startSide } from "./generate/side.ts";
 import { generateRequest, observation, type Spread, spreads } from "./generate/workload.ts";
 import { configs, median, type ShapeName, shapes } from "./shapes.ts";
 
@@ -130,7 +130,7 @@ const pause = 300;
 /** Seconds that a side does a thing before it is measured, at least once: V8 compiles what it has seen often. */
 const warmUp = 1;
 
-type Task = (side: Side, round: number) => Promise<GenerateAnswer>;
+type Task = (side: Side, round: number) => Promise<Generated>;
 
 /** Has a side generate a little from another prompt: what slept in the pause, caches too, is awake then. */
 const wake = (shape: ShapeName, side: Side, round: number) =>
@@ -138,7 +138,7 @@ const wake = (shape: ShapeName, side: Side, round: number) =>
 
 /** Has every side do the same, round after round, each with prompts of its own, once all are warm. */
 async function inTurns(shape: ShapeName, sides: Sides, names: readonly string[], task: Task) {
-  const answers = new Map<string, GenerateAnswer[]>(names.map((name) => [name, []]));
+  const answers = new Map<string, Generated[]>(names.map((name) => [name, []]));
   for (const name of names) {
     for (let [spent, round] = [0, rounds]; spent < warmUp; round++)
       spent += (await task(sides.get(name)!, round)).seconds;
@@ -155,22 +155,23 @@ async function inTurns(shape: ShapeName, sides: Sides, names: readonly string[],
 }
 
 /** Five turns of trajectories: each goes on from the one before, with what a tool answered between. */
-async function trajectories(shape: ShapeName, side: Side, round: number): Promise<GenerateAnswer> {
+async function trajectories(shape: ShapeName, side: Side, round: number): Promise<Generated> {
   const first = requestOf(shape, 8, "unequal prompts", round);
   const limits = first.prompts.map(() => 24);
   let contexts = first.prompts;
-  let [seconds, processorSeconds] = [0, 0];
+  let [seconds, processorSeconds, generated] = [0, 0, 0];
   for (let turn = 0; turn < 5; turn++) {
     const answer = await side.generate({ prompts: contexts, limits, sampled: false });
     seconds += answer.seconds;
     processorSeconds += answer.processorSeconds;
+    generated += answer.generated;
     contexts = contexts.map((context, row) => [
       ...context,
       ...answer.tokens[row]!,
       ...observation(shape, row, turn),
     ]);
   }
-  return { seconds, processorSeconds, tokens: contexts };
+  return { seconds, processorSeconds, generated, tokens: contexts };
 }
 
 interface What {
@@ -184,10 +185,11 @@ async function compare(shape: ShapeName, sides: Sides, what: What, names: string
   const answers = await inTurns(shape, sides, names, task);
   const measured = (name: string) => {
     const all = answers.get(name)!;
-    const times = (of: (answer: GenerateAnswer) => number) => all.map(of);
+    const times = (of: (answer: Generated) => number) => all.map(of);
     return {
       seconds: times(({ seconds }) => seconds),
       processor: times(({ processorSeconds }) => processorSeconds),
+      rate: Math.max(...times(({ generated, seconds }) => generated / seconds)),
       tokens: all.at(-1)!.tokens,
     };
   };
@@ -204,11 +206,12 @@ async function compare(shape: ShapeName, sides: Sides, what: What, names: string
       const equal = ours.tokens.filter((row, at) => row.join() === theirs.tokens[at]!.join()).length;
       const bar = barOf(shape, peer, what.batch, what.file);
       const times = { ours: ours.seconds, theirs: theirs.seconds };
-      const row = { shape, ...what, peer, ...times, ratios, bar, equal };
+      const rates = [ours.rate, theirs.rate].map((rate) => Number(rate.toPrecision(4)));
+      const row = { shape, ...what, peer, ...times, rates, ratios, bar, equal };
       const milliseconds = (times: number[]) => (1000 * Math.min(...times)).toFixed(1);
       const told = bar === undefined ? "" : ` (bar ${bar.toFixed(2)})`;
       console.log(
-        `${[shape, ...(what.file ? [what.file] : []), `batch ${what.batch}`, what.spread, what.drawn].join(", ")}, ${peer}: ${milliseconds(ours.seconds)} / ${milliseconds(theirs.seconds)} ms at least; ` +
+        `${[shape, ...(what.file ? [what.file] : []), `batch ${what.batch}`, what.spread, what.drawn].join(", ")}, ${peer}: ${milliseconds(ours.seconds)} / ${milliseconds(theirs.seconds)} ms at least, ${rates.join(" / ")} tokens/s; ` +
           `ratios ${ratios.min.toFixed(2)}, ${ratios.median.toFixed(2)}${told}, CPU ${ratios.processor.toFixed(2)}; ` +
           `equal rows ${equal} of ${ours.tokens.length}`,
       );

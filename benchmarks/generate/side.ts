@@ -17,9 +17,14 @@ export interface GenerateAnswer {
   tokens: number[][];
 }
 
+/** An answer, and how many of its tokens are new, all rows together. */
+export interface Generated extends GenerateAnswer {
+  generated: number;
+}
+
 /** One side of the comparison: a process of its own, with the model loaded. */
 export interface Side {
-  generate(request: GenerateRequest): Promise<GenerateAnswer>;
+  generate(request: GenerateRequest): Promise<Generated>;
   close(): void;
 }
 
@@ -45,7 +50,8 @@ export async function startSide(name: string, command: string, args: string[]): 
       child.stdin.write(`${JSON.stringify(request)}\n`);
       const text = await line();
       if (text === undefined) throw new Error(`${name} ended: ${errors.trim()}`);
-      return JSON.parse(text);
+      const generated = request.limits.reduce((sum, limit) => sum + limit, 0);
+      return { ...JSON.parse(text), generated };
     },
     close: () => child.stdin.end(),
   };

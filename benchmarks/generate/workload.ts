@@ -6,10 +6,10 @@ import type { GenerateRequest } from "./side.ts";
 const lengths: Readonly<Record<ShapeName, readonly number[]>> = {
   tiny: [64, 64],
   small: [128, 128],
-  "smol-135m": [128, 32],
-  "qwen-0.5b": [128, 32],
-  "llama-1b": [128, 32],
-  "qwen-1.5b": [128, 32],
+  "smol-135m": [64, 128],
+  "qwen-0.5b": [64, 128],
+  "llama-1b": [64, 128],
+  "qwen-1.5b": [64, 128],
 };
 
 /** How the lengths of prompts and continuations are spread. */
