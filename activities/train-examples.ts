@@ -4,17 +4,18 @@ import { exampleStep } from "../src/examples/example-step.ts";
 import { saved, type TrainerWorker, trainerStart } from "../src/roles/trainer-worker.ts";
 import { commitTree } from "../src/store/commit-tree.ts";
 import { trainedExamplesKey } from "../src/store/keys.ts";
+import type { Report } from "../src/temporal/durable.ts";
 
 /**
  * A step on demonstrations or pairs: its updates, what is held out measured after them, and the version they make, which its record
  * commits. Done once a step, as `train-step` is. Throws ATTEMPT_SUPERSEDED, TRAINER_LACKS.
  */
 export function trainExamples(worker: TrainerWorker) {
-  return async ({
-    run,
-    step,
-    policyVersion,
-  }: TrainExamplesInput): Promise<TrainStepResult<ExampleMetrics>> => {
+  return async (
+    { run, step, policyVersion }: TrainExamplesInput,
+    _: AbortSignal,
+    report: Report,
+  ): Promise<TrainStepResult<ExampleMetrics>> => {
     const opened = await worker.openRun(run);
     const { store, plan } = opened;
     const key = trainedExamplesKey(step);
@@ -28,7 +29,8 @@ export function trainExamples(worker: TrainerWorker) {
       to: `policy ${next}`,
       start: trainerStart(plan, policyVersion),
       work: async (trainer) => {
-        const metrics = await exampleStep(trainer, opened, await worker.examples(run), step);
+        const metrics = await exampleStep(trainer, opened, await worker.examples(run), step, report);
+        report("the next version is saved");
         const { value } = await commitTree(store, key, saved(trainer), () => ({
           ...{ step, from: policyVersion, policyVersion: next, metrics, trajectories: [], leftOut: [] },
           seconds: (performance.now() - started) / 1000,

@@ -7,6 +7,7 @@ import { saved, type TrainerWorker, trainerStart } from "../src/roles/trainer-wo
 import type { OpenRun } from "../src/runs/open-runs.ts";
 import { commitTree } from "../src/store/commit-tree.ts";
 import { recordedStepKey, trainedStepKey } from "../src/store/keys.ts";
+import type { Report } from "../src/temporal/durable.ts";
 import { trajectoryReader } from "../src/trajectory/reader.ts";
 import { readBatch } from "../src/trajectory/training-batch.ts";
 
@@ -16,7 +17,7 @@ import { readBatch } from "../src/trajectory/training-batch.ts";
  * later attempt is given. What can't be read is left out with the reason. Throws ATTEMPT_SUPERSEDED, BATCH_EMPTY.
  */
 export function trainStep(worker: TrainerWorker) {
-  return async (input: TrainStepInput): Promise<TrainStepResult> => {
+  return async (input: TrainStepInput, _: AbortSignal, report: Report): Promise<TrainStepResult> => {
     const { run, step, policyVersion, batch, leftOut, minGroup, cursor } = input;
     const opened = await worker.openRun(run);
     const { store, plan } = opened;
@@ -45,7 +46,8 @@ export function trainStep(worker: TrainerWorker) {
       to: `policy ${next}`,
       start: trainerStart(plan, policyVersion),
       work: async (trainer) => {
-        const metrics = await trainer.policyGradientStep(acting, { temperature });
+        const metrics = await trainer.policyGradientStep(acting, { temperature, onProgress: report });
+        report("the next version is saved");
         const { value } = await commitTree(store, key, saved(trainer), () => ({
           ...{ step, from: policyVersion, policyVersion: next, metrics },
           trajectories: members.map(({ trajectory, head, reward, group }) => ({

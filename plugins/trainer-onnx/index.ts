@@ -66,8 +66,8 @@ const plugin: TrainerPlugin = {
         return { ...metrics, learningRate };
       },
       score: (sequences, by) => trainer.score(sequences, by),
-      async policyGradientStep(trajectories, { temperature }) {
-        const { tokens: _, ...metrics } = await trainer.policyGradientStep(trajectories, temperature);
+      async policyGradientStep(trajectories, settings) {
+        const { tokens: _, ...metrics } = await trainer.policyGradientStep(trajectories, settings);
         return metrics;
       },
       async save(policyFolder, stateFolder) {

@@ -17,6 +17,7 @@ export type {
 } from "../contracts/policy.ts";
 export type {
   PolicyGradientMetrics,
+  PolicyGradientSettings,
   ResolvedTraining,
   SupervisedMetrics,
   SupervisedSettings,

@@ -106,12 +106,20 @@ export interface PreferenceMetrics extends SupervisedMetrics {
   margin: number;
 }
 
+/** Of a policy-gradient step. */
+export interface PolicyGradientSettings {
+  /** That the trajectories were sampled at. */
+  temperature: number;
+  /** To be told now and then what the step is at, in a few words such as "update 1 of 4, 50 % done": whoever watches the run sees them. */
+  onProgress?: (said: string) => void;
+}
+
 /** A trainer at work: owns weights, value head and optimizer state. */
 export interface Trainer {
   supervisedStep(batch: MaskedTokens[], settings: SupervisedSettings): Promise<SupervisedMetrics>;
   policyGradientStep(
     trajectories: TrainingTrajectory[],
-    settings: { temperature: number },
+    settings: PolicyGradientSettings,
   ): Promise<PolicyGradientMetrics>;
   /** One update on pairs. Absent if the trainer knows no preferences. */
   preferenceStep?(

@@ -18,6 +18,7 @@ export async function exampleStep(
   run: Pick<OpenRun, "plan" | "store">,
   examples: FramedExamples,
   step: number,
+  onProgress: (said: string) => void,
 ): Promise<ExampleMetrics> {
   const { plan } = run;
   const { batchSize: size, updates } = settingsOf(plan);
@@ -27,8 +28,9 @@ export async function exampleStep(
   const batches = batchesOfIndices(draws).map((batch) => batch.map((index) => trained[index] ?? 0));
   const measured: UpdateMetrics[] = [];
   const tokens = { prompt: 0, action: 0, observation: 0 };
-  for (const batch of batches) {
-    const { sequences, update } = await updateOf(trainer, run, examples, batch);
+  for (const [at, batch] of batches.entries()) {
+    const { sequences, update } = await updateOf(trainer, run, examples, batch, onProgress);
+    onProgress(`update ${at + 1} of ${batches.length}`);
     measured.push(await update());
     for (const { mask } of sequences) {
       const actions = mask.filter((marked) => marked === 1).length;
@@ -45,7 +47,7 @@ export async function exampleStep(
     loss: mean(({ loss }) => (Number.isFinite(loss) ? loss : undefined)) ?? 0, // that of an update that float16 skipped need not be
     ...(accuracy === undefined ? {} : { accuracy }),
     ...(margin === undefined ? {} : { margin }),
-    ...(await heldOutOf(trainer, run, examples)),
+    ...(await heldOutOf(trainer, run, examples, onProgress)),
     gradientNorm: mean(({ gradientNorm }) => gradientNorm) ?? 0,
     learningRate: measured.at(-1)?.learningRate ?? 0,
     tokens,
@@ -57,7 +59,7 @@ async function updateOf(
   trainer: Trainer,
   run: Pick<OpenRun, "plan" | "store">,
   examples: FramedExamples,
-  rows: readonly number[],
+  ...[rows, onProgress]: [rows: readonly number[], onProgress: (said: string) => void]
 ): Promise<{ sequences: MaskedTokens[]; update: () => Promise<UpdateMetrics> }> {
   const { steps, dpo } = run.plan;
   const { updates, learningRate } = settingsOf(run.plan);
@@ -67,7 +69,7 @@ async function updateOf(
     return { sequences, update: () => trainer.supervisedStep(sequences, schedule) };
   }
   const { beta, loss, labelSmoothing } = dpo;
-  const pairs = await pairsAt(trainer, run, examples, rows);
+  const pairs = await pairsAt(trainer, run, examples, rows, onProgress);
   return {
     sequences: pairs.flatMap(({ chosen, rejected }) => [chosen, rejected]),
     update: async () => {

@@ -14,10 +14,12 @@ export async function heldOutOf(
   trainer: Trainer,
   run: Pick<OpenRun, "plan" | "store">,
   examples: FramedExamples,
+  onProgress: (said: string) => void,
 ): Promise<HeldOutMetrics> {
   const { heldOut: rows } = examples.rows;
   const { dpo } = run.plan;
   if (rows.length === 0) return {};
+  onProgress("what is held out is scored");
   const score = async (sequences: MaskedTokens[]) => {
     if (trainer.score === undefined) throw trainerLacks(run.plan, "score");
     return trainer.score(sequences, "policy");
@@ -26,7 +28,7 @@ export async function heldOutOf(
     const sequences = await examples.learned.at(rows);
     return { heldOutLoss: -sum(await score(sequences)) / sum(sequences.map(actions)) };
   }
-  const pairs = await pairsAt(trainer, run, examples, rows);
+  const pairs = await pairsAt(trainer, run, examples, rows, onProgress);
   const chosen = await score(pairs.map((pair) => pair.chosen));
   const rejected = await score(pairs.map((pair) => pair.rejected));
   const measured = pairs.map((pair, index) => {

@@ -10,17 +10,17 @@ const slice = 64;
 
 /**
  * The pairs of a run at `rows`, with what the reference says of them. That is computed once, for the slices of the file that they
- * are in, and recorded. Throws TRAINER_LACKS.
+ * are in, and recorded; `onProgress` is told when it is. Throws TRAINER_LACKS.
  */
 export async function pairsAt(
   trainer: Trainer,
   run: Pick<OpenRun, "plan" | "store">,
   examples: FramedExamples,
-  rows: readonly number[],
+  ...[rows, onProgress]: [rows: readonly number[], onProgress: (said: string) => void]
 ): Promise<TrainingPair[]> {
   const scores = new Map<number, ReferenceScores>();
   for (const number of new Set(rows.map((row) => Math.floor(row / slice)))) {
-    scores.set(number, await referenceScores(trainer, run, examples, number));
+    scores.set(number, await referenceScores(trainer, run, examples, number, onProgress));
   }
   const chosen = await examples.learned.at(rows);
   const rejected = await examples.rejected.at(rows);
@@ -37,7 +37,7 @@ async function referenceScores(
   trainer: Trainer,
   { plan, store }: Pick<OpenRun, "plan" | "store">,
   { learned, rejected }: FramedExamples,
-  number: number,
+  ...[number, onProgress]: [number: number, onProgress: (said: string) => void]
 ): Promise<ReferenceScores> {
   const key = referenceScoresKey(number);
   const recorded = await store.read(key);
@@ -45,6 +45,7 @@ async function referenceScores(
   if (trainer.score === undefined) throw trainerLacks(plan, "score");
   const first = number * slice;
   const length = Math.min(slice, learned.length - first);
+  onProgress(`the reference scores pairs ${first + 1} to ${first + length} of ${learned.length}`);
   const rows = Array.from({ length }, (_, index) => first + index);
   const scored = {
     chosen: await trainer.score(await learned.at(rows), "reference"),

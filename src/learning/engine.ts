@@ -13,6 +13,8 @@ export interface UpdateRequest extends LearningRates {
   scalars: Readonly<Record<string, number>>;
   /** Logits are divided by this before anything is made of them; default 1. */
   temperature?: number;
+  /** Is told what share of the samples has been computed, after each run. */
+  onShare?: (share: number) => void;
 }
 
 /** What an update measured, with the weights as they were before it. Of a skipped one, not all is finite. */
@@ -28,11 +30,15 @@ export interface UpdateResult extends UpdateOutcome {
 
 /** What the steps of an algorithm need of the models, weights and optimizer behind them. */
 export interface TrainingEngine {
-  /** What the policy, or the reference policy, says of the action tokens of each sequence. Values are the policy's alone. */
+  /**
+   * What the policy, or the reference policy, says of the action tokens of each sequence. Values are the policy's alone. `onShare` is told what
+   * share of the sequences has been scored, after each run.
+   */
   score(
     sequences: readonly TokenSequence[],
     weights: "policy" | "reference",
     temperature?: number,
+    onShare?: (share: number) => void,
   ): Promise<ActionScores[]>;
   /**
    * Throws TRAINING_NOT_FINITE, with nothing changed by this update, for a loss or gradient that is not finite (in

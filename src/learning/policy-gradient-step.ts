@@ -33,6 +33,8 @@ export interface StepContext {
   seed: number;
   /** That the trajectories were sampled at. */
   temperature: number;
+  /** Is told what the step is at, in a few words. */
+  onProgress?: (said: string) => void;
 }
 
 /** What a step changes beside weights and optimizer. */
@@ -70,9 +72,11 @@ export async function policyGradientStep(
   const step = state.policyGradientSteps;
   const rates = ratesOf(settings, step);
   const updates: Update[] = [];
-  for (const members of minibatches(experience.length, settings, seed, step)) {
+  const all = [...minibatches(experience.length, settings, seed, step)];
+  for (const members of all) {
     const minibatch = members.map((index) => experience[index]!);
-    const made = await update(context, minibatch, klCoefficient, rates);
+    const told = shareTeller(context, `update ${updates.length + 1} of ${all.length}`);
+    const made = await update(context, minibatch, klCoefficient, rates, told);
     updates.push({ trajectories: minibatch.map(({ sequence }) => sequence), ...made });
     const { result } = made;
     if (!result.skipped && (result.terms.approximateKl ?? 0) > (settings.klStop ?? Number.POSITIVE_INFINITY))
@@ -150,18 +154,20 @@ function comparedRewards(trajectory: ScoredTrajectory, settings: TrainingSetting
 
 /** What the step wants to know of its trajectories under the weights that it begins with, and under the reference's. */
 async function scoresBefore(
-  { engine, objective, critic, settings, temperature }: StepContext,
+  context: StepContext,
   trajectories: readonly ScoredTrajectory[],
 ): Promise<TrajectoryScores[]> {
+  const { objective, critic, settings } = context;
   const corrects = settings.importanceCorrection !== "none" && "oldLogProbabilities" in objective.inputs;
   const wantsPolicy = objective.wants.values || corrects;
   const wantsReference =
     "referenceLogProbabilities" in objective.inputs ||
     (settings.klIn === "reward" && settings.klCoefficient > 0);
   if (trajectories.length === 0) return [];
-  const values = critic && (await scored(critic.engine, trajectories, "policy", temperature));
-  const policy = wantsPolicy ? await scored(engine, trajectories, "policy", temperature) : [];
-  const reference = wantsReference ? await scored(engine, trajectories, "reference", temperature) : [];
+  const values =
+    critic && (await scored({ ...context, engine: critic.engine }, trajectories, "policy", "critic"));
+  const policy = wantsPolicy ? await scored(context, trajectories, "policy") : [];
+  const reference = wantsReference ? await scored(context, trajectories, "reference") : [];
   return trajectories.map((_, index) => ({
     ...policy[index],
     ...(values && { values: values[index]!.values }),
@@ -171,12 +177,14 @@ async function scoresBefore(
 
 /** The scores of each trajectory, those of its rows one after the other. */
 async function scored(
-  engine: TrainingEngine,
+  context: StepContext,
   trajectories: readonly ScoredTrajectory[],
-  ...[weights, temperature]: [weights: "policy" | "reference", temperature: number]
+  weights: "policy" | "reference",
+  by: string = weights,
 ): Promise<ActionScores[]> {
   const rows = trajectories.map(sequencesOf);
-  const scores = await engine.score(rows.flat(), weights, temperature);
+  const told = shareTeller(context, `scores by the ${by}`);
+  const scores = await context.engine.score(rows.flat(), weights, context.temperature, told);
   let end = 0;
   return rows.map(({ length }) => {
     const own = scores.slice(end, end + length);
@@ -189,11 +197,21 @@ async function scored(
   });
 }
 
+/** Tells of a part of a step how much of it is done. */
+function shareTeller({ onProgress }: StepContext, part: string): (share: number) => void {
+  const tell = (share: number) => onProgress?.(`${part}, ${Math.round(100 * share)} % done`);
+  tell(0);
+  return tell;
+}
+
 async function update(
   { engine, objective, critic, settings, temperature }: StepContext,
   minibatch: readonly Experience[],
-  klCoefficient: number,
-  rates: LearningRates,
+  ...[klCoefficient, rates, onShare]: [
+    klCoefficient: number,
+    rates: LearningRates,
+    onShare: (share: number) => void,
+  ]
 ): Promise<Omit<Update, "trajectories">> {
   const counts = minibatch.map(({ actions }) => actions);
   const weights = aggregationWeights(counts, settings.aggregation, settings.lengthConstant);
@@ -211,7 +229,7 @@ async function update(
     samples,
     scalars: { klCoefficient },
     ...rates,
-    temperature,
+    ...{ temperature, onShare },
   });
   if (critic === undefined) return { result };
   const learningRate = rates.valueLearningRate ?? rates.learningRate;

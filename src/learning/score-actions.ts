@@ -27,12 +27,14 @@ export interface Scoring {
   tokens: RunTokens;
 }
 
-/** Runs a scoring model over sequences that each have an action token. */
+/** Runs a scoring model over sequences that each have an action token; `onShare` is told how many of them are done, from 0 to 1. */
 export async function scoreActions(
   { config, run: runModel, forms, values, logProbabilities, temperature, tokens }: Scoring,
   sequences: readonly TokenSequence[],
+  onShare: (share: number) => void = () => {},
 ): Promise<ActionScores[]> {
   const scores: ActionScores[] = [];
+  let done = 0;
   const samples = sequences.map((sequence) => [sequence]);
   for (const run of runSplits(samples, config, tokens)[0]!.runs) {
     const part = run.map((index) => sequences[index]!);
@@ -50,6 +52,8 @@ export async function scoreActions(
       start = end;
     }
     outputs.release();
+    done += run.length;
+    onShare(done / sequences.length);
   }
   return scores;
 }

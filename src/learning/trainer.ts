@@ -1,4 +1,4 @@
-import type { PreferenceSettings } from "../contracts/trainer.ts";
+import type { PolicyGradientSettings, PreferenceSettings } from "../contracts/trainer.ts";
 import type { Tensor } from "../models/safetensors.ts";
 import { aggregationWeights } from "./aggregation.ts";
 import { checkSequences, type TokenSequence } from "./batch.ts";
@@ -57,7 +57,10 @@ export interface PolicyTrainer {
   /** One update on the marked tokens. */
   supervisedStep(sequences: readonly TokenSequence[], learningRate: number): Promise<SupervisedStepMetrics>;
   /** One step of the algorithm on finished trajectories, sampled at a temperature (default 1): what is trained is the policy at it. */
-  policyGradientStep(trajectories: readonly ScoredTrajectory[], temperature?: number): Promise<StepMetrics>;
+  policyGradientStep(
+    trajectories: readonly ScoredTrajectory[],
+    settings?: Partial<PolicyGradientSettings>,
+  ): Promise<StepMetrics>;
   /** One update by direct preference optimization; the reference is the trainer's. */
   preferenceStep(
     pairs: readonly PreferencePair[],
@@ -130,11 +133,12 @@ export function createTrainer({ settings, seed, failures, ...options }: TrainerO
       const tokens = counts.reduce((sum, count) => sum + count, 0);
       return { loss, gradientNorm, skipped, learningRate, tokens };
     },
-    async policyGradientStep(trajectories, temperature = 1) {
+    async policyGradientStep(trajectories, { temperature = 1, onProgress } = {}) {
       checkSequences(trajectories, options.config);
       const name = `policy-gradient-${state.policyGradientSteps + 1}`;
       const own = hasCritic(settings) && { critic: critic ?? (await openCritic()) };
-      const context = { engine, objective, ...onPolicy, settings, seed, temperature, ...own };
+      const told = onProgress && { onProgress };
+      const context = { engine, objective, ...onPolicy, settings, seed, temperature, ...own, ...told };
       return saving(name, trajectories, () => policyGradientStep(context, state, trajectories));
     },
     preferenceStep: (pairs, learningRate, by = {}) =>

@@ -123,7 +123,7 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
   };
   const trainings = new Map<Objective, ReturnType<typeof trainingForms>>();
   const work: TrainingEngine = {
-    async score(sequences, weights, temperature = 1) {
+    async score(sequences, weights, temperature = 1, onShare = () => {}) {
       checkSequences(sequences, config);
       const isPolicy = weights === "policy";
       const opened = isPolicy ? policy : references;
@@ -140,9 +140,9 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
       };
       const gives = { values: isPolicy, logProbabilities: !critic };
       const scoring = { config, run, forms: device === "cpu", ...gives, temperature, tokens };
-      return scoreActions(scoring, sequences);
+      return scoreActions(scoring, sequences, onShare);
     },
-    async update({ objective, samples, scalars, temperature = 1, ...rates }) {
+    async update({ objective, samples, scalars, temperature = 1, onShare, ...rates }) {
       const onCard = await card.get();
       const forms = trainings.get(objective) ?? trainingForms(objective);
       trainings.set(objective, forms);
@@ -159,6 +159,7 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
       });
       const first = forms.model(chosen.recomputed, runs[0]?.form ?? "kept");
       const parameters = select(found, first.reads);
+      let computed = 0;
       const sum = sumRuns(onCard ? { ...first, trains: [] } : first, samples, optimizer);
       try {
         for (const { run, part, form } of runs) {
@@ -171,6 +172,8 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
           const outputs = await session.run(feeds);
           await onCard?.add(outputs, model.trains);
           await sum.add(outputs, run);
+          computed += run.length;
+          onShare?.(computed / samples.length);
         }
         const { gradients, ...measured } = sum.total();
         const outcome = onCard

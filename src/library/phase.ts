@@ -26,16 +26,16 @@ export function phaseOf(progress: RunProgress, child?: StageProgress): Phase {
     case "evaluate":
       return { ...nothing, text: "evaluating on held-out tasks", ...child };
     case "step":
-      return step(child ?? (progress.child === undefined ? { done, of } : { done: 0, of: 0 }));
+      return step(progress, child ?? (progress.child === undefined ? { done, of } : { done: 0, of: 0 }));
     case "done":
       return { ...nothing, text: "done" };
   }
 }
 
-function step({ phase, done, of }: StageProgress): Phase {
+function step({ trainsOnExamples }: RunProgress, { phase, done, of }: StageProgress): Phase {
   switch (phase) {
     case "train": {
-      const batch = counted(of, "trajectory", "trajectories");
+      const batch = trainsOnExamples ? "examples" : counted(of, "trajectory", "trajectories");
       return { ...nothing, text: `training on ${batch}`, part: "train" };
     }
     case "publish":

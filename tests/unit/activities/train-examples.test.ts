@@ -9,6 +9,7 @@ import { trainerWorker } from "../../../src/roles/trainer-worker.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
 import { openRun, openRuns } from "../../../src/runs/open-runs.ts";
 import { referenceScoresKey } from "../../../src/store/keys.ts";
+import type { Report } from "../../../src/temporal/durable.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { folderOf, initializeVersion } from "../../support/versions.ts";
 
@@ -30,10 +31,14 @@ async function fresh(...overrides: string[]) {
   const plan = await loadPlan(pipeline, { overrides: [...common, ...overrides] });
   const run = await openRun(runs, await createRun(plan, runs, undefined, false));
   await initializeVersion(run, 0);
-  const step = async (number: number): Promise<TrainStepResult<ExampleMetrics>> => {
+  const step = async (
+    number: number,
+    report: Report = () => {},
+  ): Promise<TrainStepResult<ExampleMetrics>> => {
     const worker = trainerWorker(openRuns(runs));
+    const input = { run: run.id, step: number, policyVersion: number - 1 };
     try {
-      return await trainExamples(worker)({ run: run.id, step: number, policyVersion: number - 1 });
+      return await trainExamples(worker)(input, new AbortController().signal, report);
     } finally {
       await worker.close();
     }
@@ -47,7 +52,10 @@ test("steps on demonstrations lower the loss of those that are held out, and go 
   const sft = { demonstrations, epochs: 1, batchSize: 16, updates: 4, heldOut: 20, learningRate: 3e-3 };
   const { plan, step, weights } = await fresh(`sft=${JSON.stringify(sft)}`);
   expect(plan.steps).toBe(3); // 180 rows in updates of 16 are 12
-  const first = await step(1);
+  const said: (string | undefined)[] = [];
+  const first = await step(1, (text) => said.push(text));
+  const updates = ["update 1 of 4", "update 2 of 4", "update 3 of 4", "update 4 of 4"];
+  expect(said).toEqual([...updates, "what is held out is scored", "the next version is saved"]);
   const second = await step(2);
   expect(first.policyVersion).toBe(1);
   expect(second.metrics).toMatchObject({ examples: 64, epoch: 128 / 180 });
@@ -69,7 +77,9 @@ test("what is held out is drawn by the seed, and nothing of it is trained on", (
 test("steps on pairs put the preferred answers ahead; what the reference says of them is computed once, and of these rows alone", async () => {
   const dpo = { preferences, epochs: 6, batchSize: 5, updates: 6, heldOut: 2, learningRate: 1e-3, beta: 0.5 };
   const { run, step } = await fresh(`dpo=${JSON.stringify(dpo)}`);
-  const first = await step(1);
+  const texts: (string | undefined)[] = [];
+  const first = await step(1, (text) => texts.push(text));
+  expect(texts.slice(0, 2)).toEqual(["the reference scores pairs 1 to 12 of 12", "update 1 of 6"]);
   const file = join(run.folder.root, referenceScoresKey(0).path);
   const scored = statSync(file).mtimeMs;
   const scores = await run.store.read(referenceScoresKey(0));

@@ -14,6 +14,7 @@ import { createRun } from "../../../src/runs/create-run.ts";
 import { type OpenRun, openRun, openRuns } from "../../../src/runs/open-runs.ts";
 import { sweepRun } from "../../../src/runs/sweep.ts";
 import { recordedStepKey, trainedStepKey, trajectoryKey, turnKey } from "../../../src/store/keys.ts";
+import type { Report } from "../../../src/temporal/durable.ts";
 import { segmentRef } from "../../../src/trajectory/segments.ts";
 import { trajectoryOf } from "../../../src/trajectory/trajectory-of.ts";
 import { newestVersion } from "../../../src/versions/newest-version.ts";
@@ -47,10 +48,11 @@ async function fresh() {
     batch.push({ trajectory, head, reward: sample, group: `task-0000${sample}` });
   }
   const leftOut = [{ trajectory: `${run}/step-0001/task-00002/0`, reason: "calculator: the host is down" }];
-  const attempt = async () => {
+  const attempt = async (report: Report = () => {}) => {
     const worker = trainerWorker(openRuns(runs));
+    const input = { run, step: 1, policyVersion: 1, batch, minGroup: 1, leftOut };
     try {
-      return await trainStep(worker)({ run, step: 1, policyVersion: 1, batch, minGroup: 1, leftOut });
+      return await trainStep(worker)(input, new AbortController().signal, report);
     } finally {
       await worker.close();
     }
@@ -61,6 +63,18 @@ async function fresh() {
 
 const weights = async (run: OpenRun, version: number) =>
   readFileSync(join(await folderOf(run, version), "model.safetensors"));
+
+test("whoever watches is told how far a step is", async () => {
+  const { attempt } = await fresh();
+  const said: (string | undefined)[] = [];
+  await attempt((text) => said.push(text));
+  expect(said).toEqual([
+    ...["scores by the policy, 0 % done", "scores by the policy, 100 % done"],
+    ...["scores by the reference, 0 % done", "scores by the reference, 100 % done"],
+    ...["update 1 of 1, 0 % done", "update 1 of 1, 100 % done"],
+    "the next version is saved",
+  ]);
+});
 
 test("the step's record says what became of each trajectory, and which files it committed", async () => {
   const { opened, batch, leftOut, attempt, record: read } = await fresh();

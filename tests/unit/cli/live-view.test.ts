@@ -174,6 +174,8 @@ test("tells the parts of a step apart", () => {
   const training = { phase: "train", done: 0, of: 64 } as const;
   expect(frameAt(8, inStep, training)[0]).toMatch(/^training on 64 trajectories +2\.0 s the last time$/);
   expect(frameAt(11, inStep, training)[0]).toMatch(/^training on 64 .* 3\.0 s, 2\.0 s the last time$/);
+  const onExamples = { ...inStep, trainsOnExamples: true } as const;
+  expect(frameAt(11, onExamples, { ...training, of: 1 })[0]).toMatch(/^training on examples /);
   const publishing = { ...training, phase: "publish" } as const;
   expect(frameAt(12, inStep, publishing)[0]).toBe("publishing the new version");
   view.close();

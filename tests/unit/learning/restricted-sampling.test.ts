@@ -64,7 +64,7 @@ async function firstStep(
     seed: 1,
   });
   try {
-    return await trainer.policyGradientStep(trajectories, temperature);
+    return await trainer.policyGradientStep(trajectories, { temperature });
   } finally {
     await trainer.close();
   }

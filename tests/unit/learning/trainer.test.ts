@@ -36,6 +36,19 @@ test("the same seed gives the same weights bit by bit, another seed others", asy
   expect(states[0]).toMatchObject({ updates: 6, policyGradientSteps: 1 });
 });
 
+test("a step says what it is at: its scores, and each of its updates", async () => {
+  const said: string[] = [];
+  const trainer = open({ maxTokensPerRun: 1 });
+  await trainer.policyGradientStep(trajectories, { onProgress: (text) => said.push(text) });
+  await trainer.close();
+  const shares = (what: string, ...all: number[]) => all.map((share) => `${what}, ${share} % done`);
+  const scores = ["policy", "reference"].flatMap((by) =>
+    shares(`scores by the ${by}`, 0, 17, 33, 50, 67, 83, 100),
+  );
+  const updates = [1, 2, 3, 4, 5, 6].flatMap((number) => shares(`update ${number} of 6`, 0, 50, 100));
+  expect(said).toEqual([...scores, ...updates]);
+});
+
 test("a trainer restored from its state goes on as if it had never stopped", async () => {
   const first = open();
   await first.supervisedStep(trajectories, 1e-3);

@@ -59,7 +59,8 @@ async function roundTrip(place: BackendPlace | undefined) {
     await warmStart(trainer)({ run, from: 0, to: 1 });
     await warmStart(trainer)({ run, from: 1, to: 2 });
     const batch = [await say("0", 1), await say("1", 1)];
-    await trainStep(trainer)({ run, step: 1, policyVersion: 1, batch, minGroup: 2, leftOut: [] });
+    const step = { run, step: 1, policyVersion: 1, batch, minGroup: 2, leftOut: [] };
+    await trainStep(trainer)(step, signal, () => {});
     await publishPolicy(policy)({ run, policyVersion: 2 });
     const said = [...batch, await say("2", 2)];
     await policy.close();
