@@ -3,7 +3,9 @@ import { join, relative } from "node:path";
 import {
   adapterConfigFile,
   type FrozenBase,
+  type LazyTensor,
   type LoraSettings,
+  openWeights,
   readAdapter,
   readFrozenWeights,
   readWeights,
@@ -22,7 +24,7 @@ interface StartingPolicy {
   /** Of a version that was trained with LoRA; else empty. */
   adapter: Map<string, Tensor>;
   /** Gives the reference's weights, or its adapter; none if it is version 0 itself without one. */
-  reference?: () => Promise<ReadonlyMap<string, Tensor>>;
+  reference?: () => Promise<ReadonlyMap<string, Tensor | LazyTensor>>;
 }
 
 /** Reads it. Where all is computed exactly (`computesExactly`), a large base of half precision stays as it is. */
@@ -36,7 +38,7 @@ export async function readPolicy(
     return {
       weights,
       adapter: new Map(),
-      ...(reference !== undefined && { reference: () => readWeights(reference) }),
+      ...(reference !== undefined && { reference: () => openWeights(reference) }),
     };
   }
   const adapterIn = async (folder: string) => (await readAdapter(folder)).tensors;

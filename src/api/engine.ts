@@ -56,7 +56,7 @@ export type { TrainedModel } from "../learning/training-graphs.ts";
 export type { TrainingSettings } from "../learning/training-settings.ts";
 export type { AdapterConfig } from "../models/adapter-config.ts";
 export { type Adapter, adapterConfigFile, readAdapter } from "../models/adapter-folder.ts";
-export { readWeights } from "../models/checkpoint.ts";
+export { openWeights, readWeights } from "../models/checkpoint.ts";
 export { importModel } from "../models/import-model.ts";
 export { knownModelNames } from "../models/known-models.ts";
 export type { ModelConfig } from "../models/model-config.ts";
@@ -71,6 +71,7 @@ export {
 } from "../models/policy-folder.ts";
 export {
   type ByteTensor,
+  type LazyTensor,
   readSafetensors,
   readTensors,
   type Tensor,

@@ -9,7 +9,7 @@ import { attentionForms, lengthStep, prefixLength } from "./token-runs.ts";
 
 /** What an update will hold at once, by part, in bytes; how it is split, and what is computed again to fit. */
 export interface StepPlan {
-  /** Of the model and its adapter, and of a reference that was read; those that are frozen in less than float32 lie in their file, mapped into memory. */
+  /** Of the model and its adapter; those that are frozen in less than float32 lie in their file, mapped into memory. */
   weights: number;
   /** Moments. */
   optimizer: number;

@@ -1,6 +1,5 @@
 import type { Device } from "../devices/device.ts";
 import type { AttentionForm } from "../models/decoder.ts";
-import type { Tensor } from "../models/safetensors.ts";
 import type { FrozenBase } from "../models/weight-sources.ts";
 import { frozenBytes } from "../onnx/frozen-matrix.ts";
 import type { Graph } from "../onnx/graph.ts";
@@ -33,8 +32,6 @@ export interface PlannerOptions extends Pick<TrainedModel, "config" | "base"> {
   available?: () => number;
   /** Of the policy, where this is its critic: it is in the process as well, as a state's critic is. */
   beside?: TrainerState;
-  /** Gives the reference's weights once they were read: they stay in the process as well. */
-  heldReference?: () => ReadonlyMap<string, Tensor> | undefined;
   /** Is told what an update will hold, before it begins: of the first one, and where another holds clearly more or is computed otherwise. */
   onPlan?: (plan: StepPlan) => void;
 }
@@ -57,8 +54,9 @@ export function createStepPlanner(options: PlannerOptions, state: TrainerState):
   const held = () => {
     const other = options.beside ?? state.critic;
     const states = other ? [state, other] : [state];
-    const weights = [...states.map(parametersOf), options.heldReference?.() ?? new Map()];
-    const arrays = new Set(weights.flatMap((tensors) => Array.from(tensors.values(), ({ data }) => data)));
+    const arrays = new Set(
+      states.flatMap((one) => Array.from(parametersOf(one).values(), ({ data }) => data)),
+    );
     return {
       weights: byteLength(Array.from(arrays, (data) => ({ data }))) + mappedBytes(base),
       optimizer: byteLength(states.flatMap(({ optimizer }) => [...optimizer.values()])),

@@ -88,7 +88,10 @@ export function checkTrainerState(model: TrainedModel, state: TrainerState): voi
 }
 
 /** Throws unless these are the weights, or the adapter, of a reference policy of the model. */
-export function checkReference({ config, lora }: TrainedModel, tensors: ReadonlyMap<string, Tensor>): void {
+export function checkReference(
+  { config, lora }: TrainedModel,
+  tensors: ReadonlyMap<string, { shape: readonly number[] }>,
+): void {
   if (lora) for (const [name, shape] of adapterShapes(config, lora)) checkShape(name, shape, tensors);
   else checkModelWeights(config, tensors);
 }

@@ -1,5 +1,4 @@
 import type { PolicyGradientSettings, PreferenceSettings } from "../contracts/trainer.ts";
-import type { Tensor } from "../models/safetensors.ts";
 import { aggregationWeights } from "./aggregation.ts";
 import { checkSequences, type TokenSequence } from "./batch.ts";
 import { freshCritic } from "./critic.ts";
@@ -28,7 +27,7 @@ import type { UpdateSettings } from "./update.ts";
 import { valueObjective } from "./value-objective.ts";
 
 /** What a trainer starts from, and how it trains. */
-export interface TrainerOptions extends Omit<TrainingEngineOptions, keyof UpdateSettings | "heldReference"> {
+export interface TrainerOptions extends Omit<TrainingEngineOptions, keyof UpdateSettings> {
   settings: TrainingSettings;
   /** Decides how trajectories are shuffled into minibatches. */
   seed: number;
@@ -81,16 +80,7 @@ export interface PolicyTrainer {
 export function createTrainer({ settings, seed, failures, ...options }: TrainerOptions): PolicyTrainer {
   const { gradientClip, weightDecay, betas } = settings;
   const updating = { gradientClip, weightDecay, ...(betas && { betas }) };
-  let held: ReadonlyMap<string, Tensor> | undefined;
-  const read = options.reference;
-  const reference =
-    read &&
-    (async () => {
-      held = await read();
-      return held;
-    });
-  const planned = { ...options, ...updating, heldReference: () => held };
-  const engine = createTrainingEngine({ ...planned, ...(reference && { reference }) });
+  const engine = createTrainingEngine({ ...options, ...updating });
   const { state } = engine;
   const objective = policyObjective(objectiveSettings(settings));
   const alone = onPolicySettings(settings);
@@ -108,8 +98,8 @@ export function createTrainer({ settings, seed, failures, ...options }: TrainerO
   const openCritic = async () => {
     await engine.settle();
     state.critic ??= freshCritic(options, state);
-    const { reference: _, ...model } = planned;
-    const own = { ...model, critic: true, state: state.critic, beside: state };
+    const { reference: _, ...model } = options;
+    const own = { ...model, ...updating, critic: true, state: state.critic, beside: state };
     critic = { engine: createTrainingEngine(own), objective: valueObjective(settings.valueClip) };
     return critic;
   };

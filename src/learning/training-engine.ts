@@ -1,6 +1,6 @@
 import { EverturnError } from "../errors/everturn-error.ts";
 import type { AttentionForm } from "../models/decoder.ts";
-import type { Tensor } from "../models/safetensors.ts";
+import type { LazyTensor, Tensor } from "../models/safetensors.ts";
 import { createSession } from "../onnx/create-session.ts";
 import { cudaMemory } from "../onnx/cuda-memory.ts";
 import { createLendingSession } from "../onnx/lending-session.ts";
@@ -12,6 +12,7 @@ import { createAdamW } from "./adamw.ts";
 import { batchFeeds, batchSequences, checkSequences } from "./batch.ts";
 import type { TrainingEngine } from "./engine.ts";
 import type { LearningRates } from "./learning-rates.ts";
+import { loadedFor } from "./loaded-for.ts";
 import { firstLossScale } from "./loss-scale.ts";
 import { type Objective, objectiveFeeds } from "./objective.ts";
 import { runTokens } from "./run-splits.ts";
@@ -39,9 +40,9 @@ export interface TrainingEngineOptions
   state: TrainerState;
   /**
    * Gives the weights that KL terms refer to (with an adapter: the adapter, over the same weights), when they are
-   * first wanted. Default: with an adapter the weights without one, else none.
+   * first wanted. Lazy ones are read for each of the reference's scores, into memory of their own, which is given back after it. Default: with an adapter the weights without one, else none.
    */
-  reference?: () => Promise<ReadonlyMap<string, Tensor>>;
+  reference?: () => Promise<Reference>;
   /** Threads an operator may use; default 1. */
   threads?: number;
   /** Where models run, and what their matrix products compute in; default float32 on the CPU. */
@@ -60,6 +61,8 @@ export interface OpenTrainingEngine extends TrainingEngine {
    */
   close(): Promise<void>;
 }
+
+type Reference = ReadonlyMap<string, Tensor | LazyTensor>;
 
 type Parameters = ReadonlyMap<string, Tensor | DeviceTensor>;
 
@@ -128,19 +131,20 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
       const isPolicy = weights === "policy";
       const opened = isPolicy ? policy : references;
       const onCard = (await card.get())?.parameters();
-      const found: Parameters = isPolicy
-        ? (onCard ?? parametersOf(state))
-        : new Map<string, Tensor | DeviceTensor>([
-            ...state.weights,
-            ...((await reference.get()) ?? onCard ?? []),
-          ]);
-      const run: Scoring["run"] = async (form, batch) => {
-        const { model, session } = await opened.get(form);
-        return session.run({ ...select(found, model.reads), ...batch });
+      const scoresOf = (found: Parameters) => {
+        const run: Scoring["run"] = async (form, batch) => {
+          const { model, session } = await opened.get(form);
+          return session.run({ ...select(found, model.reads), ...batch });
+        };
+        const gives = { values: isPolicy, logProbabilities: !critic };
+        const scoring = { config, run, forms: device === "cpu", ...gives, temperature, tokens };
+        return scoreActions(scoring, sequences, onShare);
       };
-      const gives = { values: isPolicy, logProbabilities: !critic };
-      const scoring = { config, run, forms: device === "cpu", ...gives, temperature, tokens };
-      return scoreActions(scoring, sequences, onShare);
+      if (isPolicy) return scoresOf(onCard ?? parametersOf(state));
+      const scoresBy = (own: Parameters) =>
+        scoresOf(new Map<string, Tensor | DeviceTensor>([...state.weights, ...own]));
+      const given = await reference.get();
+      return given ? loadedFor(given, scoresBy) : scoresBy(onCard ?? new Map());
     },
     async update({ objective, samples, scalars, temperature = 1, onShare, ...rates }) {
       const onCard = await card.get();
@@ -205,9 +209,7 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
   };
 }
 
-async function referenceWeights(
-  options: TrainingEngineOptions,
-): Promise<ReadonlyMap<string, Tensor> | undefined> {
+async function referenceWeights(options: TrainingEngineOptions): Promise<Reference | undefined> {
   const weights = await options.reference?.();
   if (weights) checkReference(options, weights);
   else if (!options.lora) {
