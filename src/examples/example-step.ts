@@ -4,6 +4,7 @@ import type { MaskedTokens } from "../contracts/policy.ts";
 import type { PreferenceMetrics, SupervisedMetrics, Trainer } from "../contracts/trainer.ts";
 import { batchesOfIndices } from "../random/batch-indices.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
+import { examplesPurpose } from "./example-rows.ts";
 import type { FramedExamples } from "./framed-examples.ts";
 import { heldOutOf } from "./held-out.ts";
 import { pairsAt } from "./pairs.ts";
@@ -24,7 +25,7 @@ export async function exampleStep(
   const { batchSize: size, updates } = settingsOf(plan);
   const { trained } = examples.rows;
   const [from, to] = [(step - 1) * updates, step * updates];
-  const draws = { length: trained.length, size, from, to, seed: plan.seed, purpose: "examples" };
+  const draws = { length: trained.length, size, from, to, seed: plan.seed, purpose: examplesPurpose };
   const batches = batchesOfIndices(draws).map((batch) => batch.map((index) => trained[index] ?? 0));
   const measured: UpdateMetrics[] = [];
   const tokens = { prompt: 0, action: 0, observation: 0 };

@@ -9,8 +9,8 @@ import { trainerLacks } from "./trainer-lacks.ts";
 const slice = 64;
 
 /**
- * The pairs of a run at `rows`, with what the reference says of them. That is computed once, for the slices of the file that they
- * are in, and recorded; `onProgress` is told when it is. Throws TRAINER_LACKS.
+ * The pairs of a run at `rows`, with what the reference says of them. That is computed once, with the pairs that are wanted next to
+ * them, and recorded; `onProgress` is told when it is. Throws TRAINER_LACKS.
  */
 export async function pairsAt(
   trainer: Trainer,
@@ -18,25 +18,29 @@ export async function pairsAt(
   examples: FramedExamples,
   ...[rows, onProgress]: [rows: readonly number[], onProgress: (said: string) => void]
 ): Promise<TrainingPair[]> {
+  const places = new Map(examples.rows.wanted.map((row, place) => [row, place]));
+  const placed = rows.map((row) => {
+    const place = places.get(row);
+    if (place === undefined) throw new RangeError(`there is no pair ${row}`);
+    return { slice: Math.floor(place / slice), at: place % slice };
+  });
   const scores = new Map<number, ReferenceScores>();
-  for (const number of new Set(rows.map((row) => Math.floor(row / slice)))) {
+  for (const number of new Set(placed.map((one) => one.slice))) {
     scores.set(number, await referenceScores(trainer, run, examples, number, onProgress));
   }
   const chosen = await examples.learned.at(rows);
   const rejected = await examples.rejected.at(rows);
-  return rows.map((row, index) => {
-    const of = scores.get(Math.floor(row / slice));
-    const [one, other] = [chosen[index], rejected[index]];
-    if (one === undefined || other === undefined) throw new RangeError(`there is no pair ${row}`);
-    const reference = { chosen: of?.chosen[row % slice] ?? 0, rejected: of?.rejected[row % slice] ?? 0 };
-    return { chosen: one, rejected: other, reference };
+  return placed.map((place, index) => {
+    const of = scores.get(place.slice)!;
+    const reference = { chosen: of.chosen[place.at]!, rejected: of.rejected[place.at]! };
+    return { chosen: chosen[index]!, rejected: rejected[index]!, reference };
   });
 }
 
 async function referenceScores(
   trainer: Trainer,
   { plan, store }: Pick<OpenRun, "plan" | "store">,
-  { learned, rejected }: FramedExamples,
+  { learned, rejected, rows: { wanted } }: FramedExamples,
   ...[number, onProgress]: [number: number, onProgress: (said: string) => void]
 ): Promise<ReferenceScores> {
   const key = referenceScoresKey(number);
@@ -44,9 +48,8 @@ async function referenceScores(
   if (recorded !== undefined) return recorded;
   if (trainer.score === undefined) throw trainerLacks(plan, "score");
   const first = number * slice;
-  const length = Math.min(slice, learned.length - first);
-  onProgress(`the reference scores pairs ${first + 1} to ${first + length} of ${learned.length}`);
-  const rows = Array.from({ length }, (_, index) => first + index);
+  const rows = wanted.slice(first, first + slice);
+  onProgress(`the reference scores pairs ${first + 1} to ${first + rows.length} of ${wanted.length}`);
   const scored = {
     chosen: await trainer.score(await learned.at(rows), "reference"),
     rejected: await trainer.score(await rejected.at(rows), "reference"),

@@ -148,9 +148,9 @@ export function trainedExamplesKey(step: number): TreeKey<TrainedStep<ExampleMet
   return treeKeyOf("steps", step, "trained");
 }
 
-/** What the reference says of the so-many-th slice of a run's pairs, from 0: a pair of sums each, in nats. */
+/** What the reference says of the so-many-th slice of a run's pairs, from 0, as steps first want them: a pair of sums each, in nats. */
 export function referenceScoresKey(slice: number): Key<ReferenceScores> {
-  return keyOf("reference-scores", slice);
+  return keyOf("reference-scores", "wanted", slice);
 }
 
 /** The workers that took the instance of a tool for a trajectory, one after the other. */

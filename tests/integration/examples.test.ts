@@ -38,7 +38,7 @@ test("a run on preference pairs after a warm start is a run like any other: reco
   expect(lastLine<TrainingResult>(made.stdout), made.stderr).toMatchObject({ steps: 2, trajectories: 0 });
   const [run = ""] = (await namesIn(runs)).filter((name) => name.startsWith("small-"));
   const folder = runFolder(runs, run);
-  const scores = join(folder.root, "reference-scores", "0.json");
+  const scores = join(folder.root, "reference-scores", "wanted", "0.json");
   const scored = statSync(scores).mtimeMs;
 
   const longer = await everturn("resume", folder.root, "--json", "--set", "steps=3");

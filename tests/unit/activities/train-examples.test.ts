@@ -96,6 +96,23 @@ test("steps on pairs put the preferred answers ahead; what the reference says of
   expect(statSync(file).mtimeMs).toBe(scored);
 });
 
+test("the reference scores what a step wants, not the whole file before the first", async () => {
+  const many = join(runs, "many.jsonl");
+  const rows = Array.from({ length: 300 }, (_, index) => {
+    return { ...pairs[index % 12], chosen: said(`${index} is the answer.`) };
+  });
+  writeFileSync(many, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+  const dpo = { preferences: many, epochs: 1, batchSize: 20, updates: 2, heldOut: 10, learningRate: 1e-9 };
+  const { run, step } = await fresh(`dpo=${JSON.stringify(dpo)}`);
+  const isScored = async (slice: number) => (await run.store.read(referenceScoresKey(slice))) !== undefined;
+  const { metrics } = await step(1);
+  expect(metrics.loss, "the scores are those of the pairs").toBeCloseTo(Math.LN2, 5);
+  expect(metrics.heldOutLoss).toBeCloseTo(Math.LN2, 5);
+  expect(await Promise.all([0, 1].map(isScored)), "10 + 40 pairs").toEqual([true, false]);
+  expect((await step(2)).metrics.loss).toBeCloseTo(Math.LN2, 5);
+  expect(await Promise.all([1, 2].map(isScored)), "10 + 80 pairs").toEqual([true, false]);
+});
+
 test("pairs that are wrong are told with their lines, as is what the pipeline lacks", async () => {
   const bad = join(runs, "bad.jsonl");
   const rows = [
