@@ -4,7 +4,7 @@ import type { Trainer } from "../contracts/trainer.ts";
 import { preferenceOf } from "../learning/preference-objective.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import type { FramedExamples } from "./framed-examples.ts";
-import { pairsAt } from "./pairs.ts";
+import { answerScores, pairsAt } from "./pairs.ts";
 import { trainerLacks } from "./trainer-lacks.ts";
 
 type HeldOutMetrics = Pick<ExampleMetrics, "heldOutLoss" | "heldOutAccuracy" | "heldOutMargin">;
@@ -29,8 +29,8 @@ export async function heldOutOf(
     return { heldOutLoss: -sum(await score(sequences)) / sum(sequences.map(actions)) };
   }
   const pairs = await pairsAt(trainer, run, examples, rows, onProgress);
-  const chosen = await score(pairs.map((pair) => pair.chosen));
-  const rejected = await score(pairs.map((pair) => pair.rejected));
+  const sides = [pairs.map((pair) => pair.chosen), pairs.map((pair) => pair.rejected)] as const;
+  const { chosen, rejected } = await answerScores(score, ...sides);
   const measured = pairs.map((pair, index) => {
     const answer = (side: "chosen" | "rejected", policy = 0) => ({
       ...{ policy, reference: pair.reference[side], tokens: actions(pair[side]) },

@@ -1,4 +1,5 @@
 import type { ReferenceScores } from "../contracts/ledger.ts";
+import type { MaskedTokens } from "../contracts/policy.ts";
 import type { Trainer, TrainingPair } from "../contracts/trainer.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import { referenceScoresKey } from "../store/keys.ts";
@@ -47,12 +48,22 @@ async function referenceScores(
   const recorded = await store.read(key);
   if (recorded !== undefined) return recorded;
   if (trainer.score === undefined) throw trainerLacks(plan, "score");
+  const score = trainer.score.bind(trainer);
   const first = number * slice;
   const rows = wanted.slice(first, first + slice);
   onProgress(`the reference scores pairs ${first + 1} to ${first + rows.length} of ${wanted.length}`);
-  const scored = {
-    chosen: await trainer.score(await learned.at(rows), "reference"),
-    rejected: await trainer.score(await rejected.at(rows), "reference"),
-  };
-  return store.record(key, scored);
+  const byReference: Score = (sequences) => score(sequences, "reference");
+  return store.record(key, await answerScores(byReference, await learned.at(rows), await rejected.at(rows)));
+}
+
+type Score = (sequences: MaskedTokens[]) => Promise<number[]>;
+
+/** The scores of both answers of each pair, at once: they begin with the same prompt, which is then computed once. */
+export async function answerScores(
+  score: Score,
+  chosen: readonly MaskedTokens[],
+  rejected: readonly MaskedTokens[],
+): Promise<ReferenceScores> {
+  const scores = await score([...chosen, ...rejected]);
+  return { chosen: scores.slice(0, chosen.length), rejected: scores.slice(chosen.length) };
 }
