@@ -1,6 +1,15 @@
+import type { ForeignCalls } from "./foreign-calls.ts";
+
 const hugePages = "glibc.malloc.hugetlb=1";
-/** Large blocks are given back as soon as they are free, not kept in a heap full of holes, and new ones are zeros that take no time. */
-const largeBlocks = "glibc.malloc.mmap_threshold=600000";
+/**
+ * Bytes from which blocks have memory of their own. They are given back as soon as they are free, not kept in a heap full of holes, and new ones
+ * are zeros that take no time. Left alone, glibc lets this rise to the size of each block that is given back, up to 32 MiB.
+ */
+const largeBlock = 600_000;
+const mmapThreshold = "glibc.malloc.mmap_threshold";
+const largeBlocks = `${mmapThreshold}=${largeBlock}`;
+/** glibc's M_MMAP_THRESHOLD. */
+const thresholdParameter = -3;
 
 /**
  * The environment of a process that trains: asks glibc for huge pages, which halve the time in which gradients are
@@ -16,6 +25,16 @@ export function trainingEnvironment(environment: NodeJS.ProcessEnv): NodeJS.Proc
  */
 export function samplingEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return withTunables(environment, [largeBlocks]);
+}
+
+/** The same of this process's large blocks, for whoever has not begun as a worker: unless its environment says otherwise. Other C libraries have no such setting. */
+export function keepLargeBlocksApart(koffi: ForeignCalls["koffi"]): void {
+  if (process.platform !== "linux" || process.env.GLIBC_TUNABLES?.includes(mmapThreshold)) return;
+  try {
+    koffi.load(null).func("int mallopt(int, int)")(thresholdParameter, largeBlock);
+  } catch {
+    // musl has no mallopt, and gives large blocks memory of their own anyhow.
+  }
 }
 
 /** Takes what this module has asked for out of a process's own environment, which what it starts would inherit: glibc has read it. */

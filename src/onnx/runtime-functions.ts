@@ -3,6 +3,7 @@ import type { Card } from "../devices/device.ts";
 import { loadRuntime, runtimeLibrary } from "../devices/runtime.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
+import { keepLargeBlocksApart } from "./allocator.ts";
 import { foreignCalls } from "./foreign-calls.ts";
 import { runError } from "./run-error.ts";
 import { type MakeSparse, sparseMemory } from "./sparse-memory.ts";
@@ -128,6 +129,7 @@ async function load(): Promise<RuntimeFunctions> {
   await loadRuntime();
   const { koffi, hasThreads } = await foreignCalls();
   if (!hasThreads) process.emitWarning(new EverturnError("ONNX_RUNS_BLOCK", {}));
+  keepLargeBlocksApart(koffi);
   const pointerAt = (table: Pointer, place: number): Pointer =>
     koffi.decode(table, place * koffi.sizeof("void *"), "void *");
 

@@ -1,3 +1,6 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { forgetTunables, samplingEnvironment, trainingEnvironment } from "../../../src/onnx/allocator.ts";
 
@@ -15,5 +18,21 @@ test.each([
     forgetTunables(tuned);
     expect(plain).toEqual({ PATH: "/bin" });
     expect(tuned).toEqual(given);
+  },
+);
+
+test.skipIf(process.platform !== "linux")(
+  "a process that is no worker, too, gives large arrays memory of their own once it can call the runtime",
+  async () => {
+    const script = join(import.meta.dirname, "../../support/heap-growth.ts");
+    const { GLIBC_TUNABLES: _, ...env } = process.env;
+    const measure = async (how: string) => {
+      const { stdout } = await promisify(execFile)(process.execPath, [script, how], { env });
+      return JSON.parse(stdout);
+    };
+    const [alone, ours] = [await measure("alone"), await measure("ours")];
+    expect(alone.grown, "what glibc does by itself").toBeGreaterThan(2 ** 24);
+    expect(ours).toEqual({ grown: expect.any(Number), zeros: true });
+    expect(ours.grown).toBeLessThan(2 ** 24);
   },
 );
