@@ -1,13 +1,13 @@
 import type { Plan } from "../contracts/plan.ts";
-import { endlessOrder } from "../random/batch-indices.ts";
+import { batchIndices } from "../random/batch-indices.ts";
 import { permutation } from "../random/permutation.ts";
 
 /** Which rows of a plan's examples are trained on, and which are held out; both in the order of the file. */
 export interface ExampleRows {
   trained: number[];
   heldOut: number[];
-  /** All of them, those that steps want first before others: what is held out, then the first epoch. */
-  wanted: number[];
+  /** The place of each in the order in which steps first want them, which is that of the map: what is held out, then the first epoch. */
+  places: ReadonlyMap<number, number>;
 }
 
 /** What the order of an epoch is drawn for, beside the seed. */
@@ -23,10 +23,8 @@ export function exampleRows(
   const all = Array.from({ length: rows }, (_, row) => row);
   const trained = all.filter((row) => !drawn.has(row));
   const held = all.filter((row) => drawn.has(row));
-  const firstEpoch = endlessOrder({ length: trained.length, seed, purpose: examplesPurpose });
-  return {
-    trained,
-    heldOut: held,
-    wanted: [...held, ...trained.map((_, draw) => trained[firstEpoch(draw)]!)],
-  };
+  const { length } = trained;
+  const firstEpoch = batchIndices({ length, size: length, number: 0, seed, purpose: examplesPurpose });
+  const wanted = [...held, ...firstEpoch.map((index) => trained[index]!)];
+  return { trained, heldOut: held, places: new Map(wanted.map((row, place) => [row, place])) };
 }

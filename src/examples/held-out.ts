@@ -4,8 +4,8 @@ import type { Trainer } from "../contracts/trainer.ts";
 import { preferenceOf } from "../learning/preference-objective.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import type { FramedExamples } from "./framed-examples.ts";
-import { answerScores, pairsAt } from "./pairs.ts";
-import { trainerLacks } from "./trainer-lacks.ts";
+import { pairsAt } from "./pairs.ts";
+import { answerScores, scoresOf } from "./scores.ts";
 
 type HeldOutMetrics = Pick<ExampleMetrics, "heldOutLoss" | "heldOutAccuracy" | "heldOutMargin">;
 
@@ -20,17 +20,14 @@ export async function heldOutOf(
   const { dpo } = run.plan;
   if (rows.length === 0) return {};
   onProgress("what is held out is scored");
-  const score = async (sequences: MaskedTokens[]) => {
-    if (trainer.score === undefined) throw trainerLacks(run.plan, "score");
-    return trainer.score(sequences, "policy");
-  };
+  const scorer = { trainer, plan: run.plan, by: "policy" } as const;
   if (dpo === undefined) {
     const sequences = await examples.learned.at(rows);
-    return { heldOutLoss: -sum(await score(sequences)) / sum(sequences.map(actions)) };
+    return { heldOutLoss: -sum(await scoresOf(scorer, sequences)) / sum(sequences.map(actions)) };
   }
   const pairs = await pairsAt(trainer, run, examples, rows, onProgress);
   const sides = [pairs.map((pair) => pair.chosen), pairs.map((pair) => pair.rejected)] as const;
-  const { chosen, rejected } = await answerScores(score, ...sides);
+  const { chosen, rejected } = await answerScores(scorer, ...sides);
   const measured = pairs.map((pair, index) => {
     const answer = (side: "chosen" | "rejected", policy = 0) => ({
       ...{ policy, reference: pair.reference[side], tokens: actions(pair[side]) },

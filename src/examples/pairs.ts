@@ -1,10 +1,9 @@
 import type { ReferenceScores } from "../contracts/ledger.ts";
-import type { MaskedTokens } from "../contracts/policy.ts";
 import type { Trainer, TrainingPair } from "../contracts/trainer.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import { referenceScoresKey } from "../store/keys.ts";
 import type { FramedExamples } from "./framed-examples.ts";
-import { trainerLacks } from "./trainer-lacks.ts";
+import { answerScores } from "./scores.ts";
 
 /** Pairs that the reference scores at once; a record each: a trainer that dies loses no more. */
 const slice = 64;
@@ -19,9 +18,8 @@ export async function pairsAt(
   examples: FramedExamples,
   ...[rows, onProgress]: [rows: readonly number[], onProgress: (said: string) => void]
 ): Promise<TrainingPair[]> {
-  const places = new Map(examples.rows.wanted.map((row, place) => [row, place]));
   const placed = rows.map((row) => {
-    const place = places.get(row);
+    const place = examples.rows.places.get(row);
     if (place === undefined) throw new RangeError(`there is no pair ${row}`);
     return { slice: Math.floor(place / slice), at: place % slice };
   });
@@ -41,29 +39,15 @@ export async function pairsAt(
 async function referenceScores(
   trainer: Trainer,
   { plan, store }: Pick<OpenRun, "plan" | "store">,
-  { learned, rejected, rows: { wanted } }: FramedExamples,
+  { learned, rejected, rows: { places } }: FramedExamples,
   ...[number, onProgress]: [number: number, onProgress: (said: string) => void]
 ): Promise<ReferenceScores> {
   const key = referenceScoresKey(number);
   const recorded = await store.read(key);
   if (recorded !== undefined) return recorded;
-  if (trainer.score === undefined) throw trainerLacks(plan, "score");
-  const score = trainer.score.bind(trainer);
   const first = number * slice;
-  const rows = wanted.slice(first, first + slice);
-  onProgress(`the reference scores pairs ${first + 1} to ${first + rows.length} of ${wanted.length}`);
-  const byReference: Score = (sequences) => score(sequences, "reference");
-  return store.record(key, await answerScores(byReference, await learned.at(rows), await rejected.at(rows)));
-}
-
-type Score = (sequences: MaskedTokens[]) => Promise<number[]>;
-
-/** The scores of both answers of each pair, at once: they begin with the same prompt, which is then computed once. */
-export async function answerScores(
-  score: Score,
-  chosen: readonly MaskedTokens[],
-  rejected: readonly MaskedTokens[],
-): Promise<ReferenceScores> {
-  const scores = await score([...chosen, ...rejected]);
-  return { chosen: scores.slice(0, chosen.length), rejected: scores.slice(chosen.length) };
+  const rows = [...places.keys()].slice(first, first + slice);
+  onProgress(`the reference scores pairs ${first + 1} to ${first + rows.length} of ${places.size}`);
+  const scorer = { trainer, plan, by: "reference" } as const;
+  return store.record(key, await answerScores(scorer, await learned.at(rows), await rejected.at(rows)));
 }

@@ -1,20 +1,24 @@
-import { type LazyTensor, loaded, type Tensor } from "../models/safetensors.ts";
+import type { LazyTensor, Tensor } from "../models/safetensors.ts";
 import { release } from "../onnx/release.ts";
+import type { DeviceTensor } from "../onnx/session.ts";
 
-/** Does `work` with weights in memory. Those that are read for it are given back at once when it has ended. */
+/** Does `work` with tensors that are all there. Lazy ones are read for it, and given back at once when it has ended. */
 export async function loadedFor<Result>(
-  tensors: ReadonlyMap<string, Tensor | LazyTensor>,
-  work: (weights: ReadonlyMap<string, Tensor>) => Promise<Result>,
+  tensors: ReadonlyMap<string, Tensor | DeviceTensor | LazyTensor>,
+  work: (loaded: ReadonlyMap<string, Tensor | DeviceTensor>) => Promise<Result>,
 ): Promise<Result> {
-  const weights = new Map<string, Tensor>();
+  const loaded = new Map<string, Tensor | DeviceTensor>();
   const read: Tensor[] = [];
   try {
     for (const [name, tensor] of tensors) {
-      const found = await loaded(tensor);
-      weights.set(name, found);
-      if ("load" in tensor) read.push(found);
+      if (!("load" in tensor)) loaded.set(name, tensor);
+      else {
+        const found = await tensor.load();
+        read.push(found);
+        loaded.set(name, found);
+      }
     }
-    return await work(weights);
+    return await work(loaded);
   } finally {
     for (const { data } of read) release(data);
   }

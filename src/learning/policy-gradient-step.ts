@@ -34,7 +34,7 @@ export interface StepContext {
   /** That the trajectories were sampled at. */
   temperature: number;
   /** Is told what the step is at, in a few words. */
-  onProgress?: (said: string) => void;
+  onProgress?: ((said: string) => void) | undefined;
 }
 
 /** What a step changes beside weights and optimizer. */

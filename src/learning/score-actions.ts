@@ -31,7 +31,7 @@ export interface Scoring {
 export async function scoreActions(
   { config, run: runModel, forms, values, logProbabilities, temperature, tokens }: Scoring,
   sequences: readonly TokenSequence[],
-  onShare: (share: number) => void = () => {},
+  onShare?: (share: number) => void,
 ): Promise<ActionScores[]> {
   const scores: ActionScores[] = [];
   let done = 0;
@@ -53,7 +53,7 @@ export async function scoreActions(
     }
     outputs.release();
     done += run.length;
-    onShare(done / sequences.length);
+    onShare?.(done / sequences.length);
   }
   return scores;
 }

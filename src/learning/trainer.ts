@@ -127,8 +127,7 @@ export function createTrainer({ settings, seed, failures, ...options }: TrainerO
       checkSequences(trajectories, options.config);
       const name = `policy-gradient-${state.policyGradientSteps + 1}`;
       const own = hasCritic(settings) && { critic: critic ?? (await openCritic()) };
-      const told = onProgress && { onProgress };
-      const context = { engine, objective, ...onPolicy, settings, seed, temperature, ...own, ...told };
+      const context = { engine, objective, ...onPolicy, settings, seed, temperature, onProgress, ...own };
       return saving(name, trajectories, () => policyGradientStep(context, state, trajectories));
     },
     preferenceStep: (pairs, learningRate, by = {}) =>

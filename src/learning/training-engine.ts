@@ -126,12 +126,18 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
   };
   const trainings = new Map<Objective, ReturnType<typeof trainingForms>>();
   const work: TrainingEngine = {
-    async score(sequences, weights, temperature = 1, onShare = () => {}) {
+    async score(sequences, weights, temperature = 1, onShare) {
       checkSequences(sequences, config);
       const isPolicy = weights === "policy";
       const opened = isPolicy ? policy : references;
       const onCard = (await card.get())?.parameters();
-      const scoresOf = (found: Parameters) => {
+      const scored = isPolicy
+        ? (onCard ?? parametersOf(state))
+        : new Map<string, Tensor | DeviceTensor | LazyTensor>([
+            ...state.weights,
+            ...((await reference.get()) ?? onCard ?? []),
+          ]);
+      return loadedFor(scored, (found) => {
         const run: Scoring["run"] = async (form, batch) => {
           const { model, session } = await opened.get(form);
           return session.run({ ...select(found, model.reads), ...batch });
@@ -139,12 +145,7 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
         const gives = { values: isPolicy, logProbabilities: !critic };
         const scoring = { config, run, forms: device === "cpu", ...gives, temperature, tokens };
         return scoreActions(scoring, sequences, onShare);
-      };
-      if (isPolicy) return scoresOf(onCard ?? parametersOf(state));
-      const scoresBy = (own: Parameters) =>
-        scoresOf(new Map<string, Tensor | DeviceTensor>([...state.weights, ...own]));
-      const given = await reference.get();
-      return given ? loadedFor(given, scoresBy) : scoresBy(onCard ?? new Map());
+      });
     },
     async update({ objective, samples, scalars, temperature = 1, onShare, ...rates }) {
       const onCard = await card.get();
