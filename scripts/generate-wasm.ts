@@ -8,7 +8,7 @@ const target = join(folder, "adamw-module.ts");
 
 const wabt = await loadWabt();
 const source = await readFile(join(folder, "adamw.wat"), "utf8");
-const { buffer } = wabt.parseWat("adamw.wat", source, { simd: true }).toBinary({});
+const { buffer } = wabt.parseWat("adamw.wat", source, { simd: true, threads: true }).toBinary({});
 const lines = Buffer.from(buffer)
   .toString("base64")
   .match(/.{1,100}/g);

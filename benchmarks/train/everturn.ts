@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { policyObjective } from "../../src/learning/policy-objective.ts";
 import { stepPlanText } from "../../src/learning/step-plan.ts";
-import { freshTrainerState } from "../../src/learning/trainer-state.ts";
+import { freshTrainerState, type TrainerState } from "../../src/learning/trainer-state.ts";
 import { createTrainingEngine } from "../../src/learning/training-engine.ts";
 import type { TrainedModel } from "../../src/learning/training-graphs.ts";
 import { readModelConfig } from "../../src/models/model-config-file.ts";
@@ -26,14 +26,13 @@ const [
 ] = process.argv.slice(2);
 
 const config = await readModelConfig(join(folder, "config.json"));
-const { weights, base } = await readFrozenWeights(folder);
 const lora = existsSync(join(folder, "lora.json")) && { lora: loraSettings };
-const model: TrainedModel = { config, ...lora, ...(base && { base }) };
+const { model, state } = await openModel();
 const batch: BenchmarkSequence[] = JSON.parse(await readFile(join(folder, "batch.json"), "utf8"));
 const objective = policyObjective({ ratio: "token", clipLow: 0.2, clipHigh: 0.2, entropyCoefficient: 0 });
 const engine = createTrainingEngine({
   ...model,
-  state: freshTrainerState(model, weights, 2),
+  state,
   threads: Number(threads),
   ...targetOf({ device, precision }),
   ...(megabytes !== undefined && { memory: 1e6 * Number(megabytes) }),
@@ -58,6 +57,13 @@ const samples = batch.map((sequence) => {
     },
   };
 });
+
+/** The weights are held by the state alone. */
+async function openModel(): Promise<{ model: TrainedModel; state: TrainerState }> {
+  const { weights, base } = await readFrozenWeights(folder);
+  const model = { config, ...lora, ...(base && { base }) };
+  return { model, state: freshTrainerState(model, weights, 2) };
+}
 
 const update = () => engine.update({ objective, samples, scalars: {}, learningRate: 1e-5 });
 const milliseconds: number[] = [];

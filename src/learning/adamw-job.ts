@@ -1,4 +1,5 @@
-import type { AdamWKernel, AdamWRates, AdamWRow, Arrays, Moments, NumberKinds } from "./adamw-kernel.ts";
+import type { AdamWKernel } from "./adamw-kernel.ts";
+import type { AdamWRates, AdamWRow, Arrays, Moments, NumberKinds } from "./adamw-rows.ts";
 
 /** What threads do together on some gradients: update their parameters, add them to sums, or else add up their squares. */
 export interface AdamWJob<Numbers extends NumberKinds = Arrays> {
@@ -102,7 +103,7 @@ export function workOn<Numbers extends NumberKinds>(
     try {
       const gradient = open.floats(gradients[index]!);
       if (update) kernel.update(openRow(update.rows[index]!, open), gradient, update.rates, start, end);
-      else if (sums) addTo(open.floats(sums[index]!), gradient, start, end);
+      else if (sums) kernel.add(open.floats(sums[index]!), gradient, start, end);
       else squares[at] = kernel.squares(gradient, start, end);
     } catch (error) {
       Atomics.store(counters, 2, 1);
@@ -112,10 +113,6 @@ export function workOn<Numbers extends NumberKinds>(
       Atomics.notify(counters, 1);
     }
   }
-}
-
-function addTo(sum: Float32Array, gradient: Float32Array, start: number, end: number): void {
-  for (let at = start; at < end; at++) sum[at]! += gradient[at]!;
 }
 
 /** Waits until all pieces are done, by whomever. Throws if one failed. */

@@ -1,51 +1,15 @@
-import { adamWModule } from "./adamw-module.ts";
-import { momentBlock, momentCodes } from "./moment-codes.ts";
-
-/** How numbers are given: as arrays, or as places where another thread finds them. */
-export interface NumberKinds {
-  floats: unknown;
-  bytes: unknown;
-}
-
-/** Arrays. */
-export interface Arrays {
-  floats: Float32Array;
-  bytes: Uint8Array;
-}
-
-/** A moment in 8 bits: a code for each number, and the scale of each block of 256 (arXiv 2110.02861). */
-export interface QuantizedMoment<Numbers extends NumberKinds = Arrays> {
-  codes: Numbers["bytes"];
-  scales: Numbers["floats"];
-}
-
-/** The running means of one parameter, in 32 bits a number or in 8. */
-export type Moments<Numbers extends NumberKinds = Arrays> =
-  | { bits: 32; first: Numbers["floats"]; second: Numbers["floats"] }
-  | { bits: 8; first: QuantizedMoment<Numbers>; second: QuantizedMoment<Numbers> };
-
-/** A parameter of an update. */
-export interface AdamWRow<Numbers extends NumberKinds = Arrays> {
-  parameter: Numbers["floats"];
-  moments: Moments<Numbers>;
-  /** Learning rate / (1 − β1^t). */
-  stepSize: number;
-  /** 1 − learning rate · weight decay. */
-  kept: number;
-}
-
-/** What all parameters of an update have in common. */
-export interface AdamWRates {
-  gradientScale: number;
-  betas: readonly [number, number];
-  /** 1 / √(1 − β2^t). */
-  secondScale: number;
-}
+import { type AdamWFunctions, openAdamWModule, sharedMemory } from "./adamw-functions.ts";
+import type { AdamWRates, AdamWRow, Moments } from "./adamw-rows.ts";
+import { codecBytes, createMomentCodec } from "./moment-codec.ts";
 
 /** AdamW's arithmetic in float32, four numbers at a time, on parts of arrays. Each thread has its own. */
 export interface AdamWKernel {
+  /** From now on, arrays that lie in this memory together are worked on where they are; others by way of copies. */
+  attach(memory: WebAssembly.Memory): void;
   /** Updates the numbers from `start`, at the beginning of a block, to `end` in place. */
   update(row: AdamWRow, gradient: Float32Array, rates: AdamWRates, ...part: Part): void;
+  /** Adds gradients to a sum. */
+  add(sum: Float32Array, gradient: Float32Array, ...part: Part): void;
   /** The sum of their squares, in double precision. */
   squares(gradient: Float32Array, ...part: Part): number;
 }
@@ -53,61 +17,37 @@ export interface AdamWKernel {
 type Part = readonly [start: number, end: number];
 
 const epsilon = 1e-8;
-/** Numbers of each array that the module works on at a time: they stay in the processor's cache. */
+/** Numbers of each array that the module works on at a time: copies of them stay in the processor's cache. */
 const chunk = 4096;
-/** Of the memory, for a chunk of one moment in 8 bits and its tables. */
-const codecBytes = 9216;
+const chunkBytes = 4 * chunk;
 
-/** A WebAssembly instance with a chunk of memory. */
+/**
+ * Numbers that the module works on at a time, at least. In a memory that is attached, what lies between the end of an array and the
+ * next multiple of them is zero, and nobody else's.
+ */
+export const stride = 8;
+
+/** A kernel with memory of its own for copies of chunks. */
 export function createAdamWKernel(): AdamWKernel {
-  const module = new WebAssembly.Module(Buffer.from(adamWModule, "base64"));
-  const { memory, ...exported } = new WebAssembly.Instance(module).exports;
-  if (!(memory instanceof WebAssembly.Memory)) throw new TypeError("adamw.wat exports no memory");
-  const functionOf = (name: string) => {
-    const found = exported[name];
-    if (typeof found !== "function") throw new TypeError(`adamw.wat exports no ${name}`);
-    return found;
-  };
-  const [update, squares] = [functionOf("update"), functionOf("squares")];
-  const [quantize, dequantize] = [functionOf("quantize"), functionOf("dequantize")];
-  const chunkAt = (index: number) => new Float32Array(memory.buffer, index * chunk * 4, chunk);
+  const functionsOver = openAdamWModule();
+  const memory = sharedMemory(4 * chunkBytes + 2 * codecBytes(chunk));
+  const own = functionsOver(memory);
+  const attached = new WeakMap<ArrayBufferLike, AdamWFunctions>();
+  const chunkAt = (index: number) => new Float32Array(memory.buffer, index * chunkBytes, chunk);
   const [parameters, gradients, firsts, seconds] = [chunkAt(0), chunkAt(1), chunkAt(2), chunkAt(3)];
+  const codecAt = (index: number, floats: Float32Array) =>
+    createMomentCodec(own, floats, 4 * chunkBytes + index * codecBytes(chunk), index === 0);
+  const [firstCodec, secondCodec] = [codecAt(0, firsts), codecAt(1, seconds)];
 
-  /** Moments of 8 bits on their way to floats and back, with tables of their own: firsts or seconds. */
-  const codec = (index: number, floats: Float32Array, signed: boolean) => {
-    const base = 4 * chunk * 4 + index * codecBytes;
-    const codes = new Uint8Array(memory.buffer, base, chunk);
-    const scales = new Float32Array(memory.buffer, base + chunk, chunk / momentBlock);
-    const tables = momentCodes(signed);
-    const values = new Float32Array(memory.buffer, scales.byteOffset + scales.byteLength, 256);
-    const middles = new Float32Array(memory.buffer, values.byteOffset + values.byteLength, 256);
-    const steps = new Uint8Array(memory.buffer, middles.byteOffset + middles.byteLength, tables.steps.length);
-    values.set(tables.values);
-    middles.set(tables.middles);
-    steps.set(tables.steps);
-    const blocksOf = ([start, end]: Part) => [start / momentBlock, Math.ceil(end / momentBlock)] as const;
-    return {
-      load(moment: QuantizedMoment, [start, end]: Part) {
-        codes.set(moment.codes.subarray(start, end));
-        scales.set(moment.scales.subarray(...blocksOf([start, end])));
-        const places = [codes, scales, values, floats].map(({ byteOffset }) => byteOffset);
-        dequantize(end - start, ...places);
-      },
-      store(moment: QuantizedMoment, [start, end]: Part) {
-        const places = [floats, codes, scales, steps, middles].map(({ byteOffset }) => byteOffset);
-        quantize(end - start, ...places, signed ? 1 : 0);
-        moment.codes.set(codes.subarray(0, end - start), start);
-        const [from, to] = blocksOf([start, end]);
-        moment.scales.set(scales.subarray(0, to - from), from);
-      },
-    };
+  /** The functions of the memory where all of these lie; undefined if they don't. */
+  const functionsFor = (...arrays: readonly Float32Array[]): AdamWFunctions | undefined => {
+    const [first] = arrays;
+    return arrays.every(({ buffer }) => buffer === first?.buffer) ? attached.get(first!.buffer) : undefined;
   };
-  const [firstCodec, secondCodec] = [codec(0, firsts, true), codec(1, seconds, false)];
-
   const load = (moments: Moments, part: Part) => {
     if (moments.bits === 8) {
-      firstCodec.load(moments.first, part);
-      secondCodec.load(moments.second, part);
+      firstCodec.load(moments.first, ...part);
+      secondCodec.load(moments.second, ...part);
     } else {
       firsts.set(moments.first.subarray(...part));
       seconds.set(moments.second.subarray(...part));
@@ -115,8 +55,8 @@ export function createAdamWKernel(): AdamWKernel {
   };
   const store = (moments: Moments, [start, end]: Part) => {
     if (moments.bits === 8) {
-      firstCodec.store(moments.first, [start, end]);
-      secondCodec.store(moments.second, [start, end]);
+      firstCodec.store(moments.first, start, end);
+      secondCodec.store(moments.second, start, end);
     } else {
       moments.first.set(firsts.subarray(0, end - start), start);
       moments.second.set(seconds.subarray(0, end - start), start);
@@ -124,37 +64,67 @@ export function createAdamWKernel(): AdamWKernel {
   };
 
   return {
+    attach(given) {
+      attached.set(given.buffer, functionsOver(given));
+    },
     update({ parameter, moments, stepSize, kept }, gradient, rates, ...whole) {
       const { gradientScale, secondScale } = rates;
       const [firstDecay, secondDecay] = rates.betas;
       const decays = [firstDecay, 1 - firstDecay, secondDecay, 1 - secondDecay];
+      const numbers = [gradientScale, ...decays, kept, stepSize, secondScale, epsilon];
+      if (moments.bits === 32) {
+        const arrays = [parameter, gradient, moments.first, moments.second];
+        const inPlace = functionsFor(...arrays);
+        if (inPlace) {
+          const [start, end] = whole;
+          inPlace.update(...arrays.map((array) => addressIn(array, start)), strides(end - start), ...numbers);
+          return;
+        }
+      }
+      const places = [parameters, gradients, firsts, seconds].map(({ byteOffset }) => byteOffset);
       for (const [start, end] of chunksOf(...whole)) {
         parameters.set(parameter.subarray(start, end));
         gradients.set(gradient.subarray(start, end));
         load(moments, [start, end]);
-        update(fours(end - start), gradientScale, ...decays, kept, stepSize, secondScale, epsilon);
+        own.update(...places, strides(end - start), ...numbers);
         parameter.set(parameters.subarray(0, end - start), start);
         store(moments, [start, end]);
       }
     },
+    add(sum, gradient, ...whole) {
+      for (const [start, end] of chunksOf(...whole)) {
+        parameters.set(sum.subarray(start, end));
+        gradients.set(gradient.subarray(start, end));
+        own.add(parameters.byteOffset, gradients.byteOffset, strides(end - start));
+        sum.set(parameters.subarray(0, end - start), start);
+      }
+    },
     squares(gradient, ...whole) {
+      const inPlace = functionsFor(gradient);
       let total = 0;
       for (const [start, end] of chunksOf(...whole)) {
         const count = end - start;
-        gradients.set(gradient.subarray(start, end));
-        gradients.fill(0, count, fours(count));
-        total += Number(squares(fours(count)));
+        if (inPlace) total += Number(inPlace.squares(addressIn(gradient, start), strides(count)));
+        else {
+          gradients.set(gradient.subarray(start, end));
+          gradients.fill(0, count, strides(count));
+          total += Number(own.squares(gradients.byteOffset, strides(count)));
+        }
       }
       return total;
     },
   };
 }
 
+function addressIn(array: Float32Array, at: number): number {
+  return array.byteOffset + 4 * at;
+}
+
 function* chunksOf(from: number, to: number): Generator<Part> {
   for (let start = from; start < to; start += chunk) yield [start, Math.min(start + chunk, to)];
 }
 
-/** The next multiple of four, what is worked on at a time. */
-function fours(count: number): number {
-  return Math.ceil(count / 4) * 4;
+/** The next multiple of what is worked on at a time. */
+function strides(count: number): number {
+  return Math.ceil(count / stride) * stride;
 }

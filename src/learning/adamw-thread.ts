@@ -1,25 +1,48 @@
 // A thread that helps with adamw.ts: it works on arrays of the thread that has started it, where they are.
 import { parentPort } from "node:worker_threads";
 import { foreignCalls } from "../onnx/foreign-calls.ts";
-import { type AdamWJob, type AdamWProgress, type Place, type Places, workOn } from "./adamw-job.ts";
+import { type Place, workOn } from "./adamw-job.ts";
 import { createAdamWKernel } from "./adamw-kernel.ts";
+import type { AdamWMessage } from "./adamw-threads.ts";
+
+interface Bytes {
+  buffer: ArrayBufferLike;
+  byteOffset: number;
+}
 
 const { koffi } = await foreignCalls();
 const kernel = createAdamWKernel();
+const attached: ({ memory: WebAssembly.Memory } & Place)[] = [];
 /** Memory of the last job, by address: most is where it was at the next one. */
 let last = new Map<bigint, ArrayBuffer>();
 
-parentPort?.on("message", ([job, progress]: [AdamWJob<Places>, AdamWProgress]) => {
+parentPort?.on("message", (message: AdamWMessage) => {
+  if ("memories" in message) {
+    attached.push(...message.memories);
+    for (const { memory } of message.memories) kernel.attach(memory);
+    return;
+  }
+  const { job, progress } = message;
   const opened = new Map<bigint, ArrayBuffer>();
-  const memoryAt = ({ address, byteLength }: Place): ArrayBuffer => {
+  const bytesAt = ({ address, byteLength }: Place): Bytes => {
+    const there = attached.find(
+      (one) => one.address <= address && address < one.address + BigInt(one.byteLength),
+    );
+    if (there) return { buffer: there.memory.buffer, byteOffset: Number(address - there.address) };
     const found = opened.get(address) ?? last.get(address);
-    const memory = found?.byteLength === byteLength ? found : koffi.view(address, byteLength);
-    opened.set(address, memory);
-    return memory;
+    const buffer = found?.byteLength === byteLength ? found : koffi.view(address, byteLength);
+    opened.set(address, buffer);
+    return { buffer, byteOffset: 0 };
   };
   workOn(kernel, job, progress, {
-    floats: (place) => new Float32Array(memoryAt(place)),
-    bytes: (place) => new Uint8Array(memoryAt(place)),
+    floats(place) {
+      const { buffer, byteOffset } = bytesAt(place);
+      return new Float32Array(buffer, byteOffset, place.byteLength / 4);
+    },
+    bytes(place) {
+      const { buffer, byteOffset } = bytesAt(place);
+      return new Uint8Array(buffer, byteOffset, place.byteLength);
+    },
   });
   if (job.update) last = opened;
 });

@@ -13,14 +13,22 @@ import {
   piecesOf,
   workOn,
 } from "./adamw-job.ts";
-import { type Arrays, createAdamWKernel } from "./adamw-kernel.ts";
+import { createAdamWKernel } from "./adamw-kernel.ts";
+import type { Arrays } from "./adamw-rows.ts";
 
 /** Threads that work on the same arrays; the result is the same for any number of them. */
 export interface AdamWThreads {
   /** Does a job, this thread with the others; gives the sum of each piece where squares are added up. */
   run(job: AdamWJob): Float64Array;
+  /** From now on, arrays in these memories are worked on where they lie. */
+  attach(memories: readonly WebAssembly.Memory[]): void;
   close(): Promise<void>;
 }
+
+/** What another thread is told: where memories lie, or what to do. */
+export type AdamWMessage =
+  | { memories: readonly ({ memory: WebAssembly.Memory } & Place)[] }
+  | { job: AdamWJob<Places>; progress: AdamWProgress };
 
 /** So many threads, this one among them. It is alone where others can't get at its memory, by koffi. */
 export async function openAdamWThreads(threads: number): Promise<AdamWThreads> {
@@ -31,12 +39,21 @@ export async function openAdamWThreads(threads: number): Promise<AdamWThreads> {
     run(job) {
       const progress = noProgress(piecesOf(job.counts).length);
       if (calls) {
-        const message: [AdamWJob<Places>, AdamWProgress] = [byPlaces(calls, job), progress];
+        const message: AdamWMessage = { job: byPlaces(calls, job), progress };
         for (const helper of helpers) helper.postMessage(message);
       }
       workOn(kernel, job, progress, { floats: (array) => array, bytes: (array) => array });
       finished(progress);
       return progress.sums;
+    },
+    attach(memories) {
+      for (const memory of memories) kernel.attach(memory);
+      if (!calls) return;
+      const { koffi } = calls;
+      const message: AdamWMessage = {
+        memories: memories.map((memory) => ({ memory, ...placeOf(koffi, new Uint8Array(memory.buffer)) })),
+      };
+      for (const helper of helpers) helper.postMessage(message);
     },
     async close() {
       await Promise.all(helpers.map((helper) => helper.terminate()));
@@ -52,9 +69,7 @@ async function startHelper(): Promise<Worker> {
 }
 
 function byPlaces({ koffi }: ForeignCalls, { gradients, counts, update, sums }: AdamWJob): AdamWJob<Places> {
-  const place = (array: ArrayBufferView): Place => {
-    return { address: koffi.address(array), byteLength: array.byteLength };
-  };
+  const place = (array: ArrayBufferView) => placeOf(koffi, array);
   const open = { floats: place, bytes: place };
   const rows = update?.rows.map((row) => openRow<Arrays, Places>(row, open));
   return {
@@ -62,4 +77,8 @@ function byPlaces({ koffi }: ForeignCalls, { gradients, counts, update, sums }: 
     ...(update && rows && { update: { ...update, rows } }),
     ...(sums && { sums: sums.map(place) }),
   };
+}
+
+function placeOf(koffi: ForeignCalls["koffi"], array: ArrayBufferView): Place {
+  return { address: koffi.address(array), byteLength: array.byteLength };
 }

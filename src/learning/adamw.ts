@@ -1,6 +1,7 @@
 import type { Tensor } from "../models/safetensors.ts";
 import type { AdamWJob } from "./adamw-job.ts";
-import type { AdamWRow, Moments } from "./adamw-kernel.ts";
+import { type AdamWRoom, createAdamWMemory } from "./adamw-memory.ts";
+import type { AdamWRow, Moments } from "./adamw-rows.ts";
 import { openAdamWThreads } from "./adamw-threads.ts";
 import { type LearningRates, rateOf } from "./learning-rates.ts";
 
@@ -28,6 +29,11 @@ export interface AdamW {
     moments: ReadonlyMap<string, Moments>,
     settings: AdamWSettings,
   ): Promise<void>;
+  /**
+   * Rooms for parameters of so many numbers: what lies there is worked on where it is, in half the time. Undefined for one that is too
+   * large, or where the system has no room. To be asked for before anything else.
+   */
+  rooms(counts: readonly number[]): (AdamWRoom | undefined)[];
   /** Adds gradients to sums of the same names, in place. */
   add(sums: ReadonlyMap<string, Float32Array>, gradients: ReadonlyMap<string, Float32Array>): Promise<void>;
   /** The Euclidean norm of all gradients together. */
@@ -42,9 +48,15 @@ const fewNumbers = 2 ** 19;
 /** An optimizer of its own. Its threads start when they are first worth while. */
 export function createAdamW(threads: number): AdamW {
   const opened = new Map<number, ReturnType<typeof openAdamWThreads>>();
+  const memories: WebAssembly.Memory[] = [];
+  const open = async (count: number) => {
+    const made = await openAdamWThreads(count);
+    made.attach(memories);
+    return made;
+  };
   const threadsFor = (counts: readonly number[]) => {
     const wanted = counts.reduce((sum, count) => sum + count, 0) < fewNumbers ? 1 : threads;
-    const found = opened.get(wanted) ?? openAdamWThreads(wanted);
+    const found = opened.get(wanted) ?? open(wanted);
     opened.set(wanted, found);
     return found;
   };
@@ -70,6 +82,11 @@ export function createAdamW(threads: number): AdamW {
         };
       });
       await work(gradients, { update: { rows, rates: { gradientScale, betas, secondScale } } });
+    },
+    rooms(counts) {
+      const made = createAdamWMemory(counts);
+      memories.push(...made.memories);
+      return made.rooms;
     },
     async add(sums, gradients) {
       await work(gradients, { sums: [...gradients.keys()].map((name) => sums.get(name)!) });

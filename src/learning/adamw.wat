@@ -1,12 +1,12 @@
-;; The inner loops of AdamW over one chunk of numbers, four at a time. `node scripts/generate-wasm.ts` makes
-;; adamw-module.ts of this file. The memory holds a chunk of each array: parameters, gradients, first moments and
-;; second moments, 4,096 floats (16,384 bytes) each, one after the other; then what moments of 8 bits need, as
-;; adamw-kernel.ts places it.
+;; The inner loops of AdamW on numbers of one memory, four at a time. `node scripts/generate-wasm.ts` makes
+;; adamw-module.ts of this file. The memory is given, and shared by threads; what lies where in it is adamw-kernel.ts's
+;; business. Addresses are multiples of 16, and counts of 8.
 (module
-  (memory (export "memory") 2)
+  (import "adamw" "memory" (memory 1 65536 shared))
 
-  ;; Updates the first `count` (a multiple of 4) parameters and moments of the chunk.
+  ;; Updates the `count` parameters at `parameter`, and their moments.
   (func (export "update")
+    (param $parameter i32) (param $gradient i32) (param $firstMoment i32) (param $secondMoment i32)
     (param $count i32)
     (param $gradientScale f32)
     (param $firstDecay f32) (param $firstGain f32)   ;; β1 and 1 − β1
@@ -15,56 +15,76 @@
     (param $stepSize f32)                            ;; learning rate / (1 − β1^t)
     (param $secondScale f32)                         ;; 1 / √(1 − β2^t)
     (param $epsilon f32)
-    (local $at i32) (local $end i32)
+    (local $end i32)
     (local $slope v128) (local $first v128) (local $second v128)
-    (local.set $end (i32.shl (local.get $count) (i32.const 2)))
+    (local.set $end (i32.add (local.get $parameter) (i32.shl (local.get $count) (i32.const 2))))
     (block $done
       (loop $next
-        (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
+        (br_if $done (i32.ge_u (local.get $parameter) (local.get $end)))
         (local.set $slope
-          (f32x4.mul (v128.load offset=16384 (local.get $at)) (f32x4.splat (local.get $gradientScale))))
+          (f32x4.mul (v128.load (local.get $gradient)) (f32x4.splat (local.get $gradientScale))))
         (local.set $first
           (f32x4.add
-            (f32x4.mul (v128.load offset=32768 (local.get $at)) (f32x4.splat (local.get $firstDecay)))
+            (f32x4.mul (v128.load (local.get $firstMoment)) (f32x4.splat (local.get $firstDecay)))
             (f32x4.mul (local.get $slope) (f32x4.splat (local.get $firstGain)))))
         (local.set $second
           (f32x4.add
-            (f32x4.mul (v128.load offset=49152 (local.get $at)) (f32x4.splat (local.get $secondDecay)))
+            (f32x4.mul (v128.load (local.get $secondMoment)) (f32x4.splat (local.get $secondDecay)))
             (f32x4.mul
               (f32x4.mul (local.get $slope) (local.get $slope))
               (f32x4.splat (local.get $secondGain)))))
-        (v128.store offset=32768 (local.get $at) (local.get $first))
-        (v128.store offset=49152 (local.get $at) (local.get $second))
-        (v128.store (local.get $at)
+        (v128.store (local.get $firstMoment) (local.get $first))
+        (v128.store (local.get $secondMoment) (local.get $second))
+        (v128.store (local.get $parameter)
           (f32x4.sub
-            (f32x4.mul (v128.load (local.get $at)) (f32x4.splat (local.get $kept)))
+            (f32x4.mul (v128.load (local.get $parameter)) (f32x4.splat (local.get $kept)))
             (f32x4.div
               (f32x4.mul (local.get $first) (f32x4.splat (local.get $stepSize)))
               (f32x4.add
                 (f32x4.mul (f32x4.sqrt (local.get $second)) (f32x4.splat (local.get $secondScale)))
                 (f32x4.splat (local.get $epsilon))))))
-        (local.set $at (i32.add (local.get $at) (i32.const 16)))
+        (local.set $parameter (i32.add (local.get $parameter) (i32.const 16)))
+        (local.set $gradient (i32.add (local.get $gradient) (i32.const 16)))
+        (local.set $firstMoment (i32.add (local.get $firstMoment) (i32.const 16)))
+        (local.set $secondMoment (i32.add (local.get $secondMoment) (i32.const 16)))
         (br $next))))
 
-  ;; The sum of the squares of the first `count` (a multiple of 4) gradients of the chunk, in double precision.
-  (func (export "squares") (param $count i32) (result f64)
-    (local $at i32) (local $end i32)
-    (local $slope v128) (local $low v128) (local $high v128) (local $lowSum v128) (local $highSum v128)
-    (local.set $end (i32.shl (local.get $count) (i32.const 2)))
+  ;; The sum of the squares of the `count` gradients at `gradient`, in double precision: four sums of two numbers each, since one
+  ;; addition would wait for the other.
+  (func (export "squares") (param $gradient i32) (param $count i32) (result f64)
+    (local $end i32) (local $numbers v128)
+    (local $sum0 v128) (local $sum1 v128) (local $sum2 v128) (local $sum3 v128)
+    (local.set $end (i32.add (local.get $gradient) (i32.shl (local.get $count) (i32.const 2))))
     (block $done
       (loop $next
-        (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
-        (local.set $slope (v128.load offset=16384 (local.get $at)))
-        (local.set $low (f64x2.promote_low_f32x4 (local.get $slope)))
-        (local.set $high
-          (f64x2.promote_low_f32x4
-            (i8x16.shuffle 8 9 10 11 12 13 14 15 0 1 2 3 4 5 6 7 (local.get $slope) (local.get $slope))))
-        (local.set $lowSum (f64x2.add (local.get $lowSum) (f64x2.mul (local.get $low) (local.get $low))))
-        (local.set $highSum (f64x2.add (local.get $highSum) (f64x2.mul (local.get $high) (local.get $high))))
-        (local.set $at (i32.add (local.get $at) (i32.const 16)))
+        (br_if $done (i32.ge_u (local.get $gradient) (local.get $end)))
+        (local.set $numbers (f64x2.promote_low_f32x4 (v128.load64_zero (local.get $gradient))))
+        (local.set $sum0 (f64x2.add (local.get $sum0) (f64x2.mul (local.get $numbers) (local.get $numbers))))
+        (local.set $numbers (f64x2.promote_low_f32x4 (v128.load64_zero offset=8 (local.get $gradient))))
+        (local.set $sum1 (f64x2.add (local.get $sum1) (f64x2.mul (local.get $numbers) (local.get $numbers))))
+        (local.set $numbers (f64x2.promote_low_f32x4 (v128.load64_zero offset=16 (local.get $gradient))))
+        (local.set $sum2 (f64x2.add (local.get $sum2) (f64x2.mul (local.get $numbers) (local.get $numbers))))
+        (local.set $numbers (f64x2.promote_low_f32x4 (v128.load64_zero offset=24 (local.get $gradient))))
+        (local.set $sum3 (f64x2.add (local.get $sum3) (f64x2.mul (local.get $numbers) (local.get $numbers))))
+        (local.set $gradient (i32.add (local.get $gradient) (i32.const 32)))
         (br $next)))
-    (local.set $lowSum (f64x2.add (local.get $lowSum) (local.get $highSum)))
-    (f64.add (f64x2.extract_lane 0 (local.get $lowSum)) (f64x2.extract_lane 1 (local.get $lowSum))))
+    (local.set $sum0 (f64x2.add (local.get $sum0) (local.get $sum1)))
+    (local.set $sum2 (f64x2.add (local.get $sum2) (local.get $sum3)))
+    (local.set $sum0 (f64x2.add (local.get $sum0) (local.get $sum2)))
+    (f64.add (f64x2.extract_lane 0 (local.get $sum0)) (f64x2.extract_lane 1 (local.get $sum0))))
+
+  ;; Adds the `count` gradients at `gradient` to the sums at `sum`.
+  (func (export "add") (param $sum i32) (param $gradient i32) (param $count i32)
+    (local $end i32)
+    (local.set $end (i32.add (local.get $sum) (i32.shl (local.get $count) (i32.const 2))))
+    (block $done
+      (loop $next
+        (br_if $done (i32.ge_u (local.get $sum) (local.get $end)))
+        (v128.store (local.get $sum)
+          (f32x4.add (v128.load (local.get $sum)) (v128.load (local.get $gradient))))
+        (local.set $sum (i32.add (local.get $sum) (i32.const 16)))
+        (local.set $gradient (i32.add (local.get $gradient) (i32.const 16)))
+        (br $next))))
 
   ;; Of `count` codes: the value of each, times the scale of its block of 256.
   (func (export "dequantize")

@@ -1,6 +1,6 @@
 import type { ByteTensor, Tensor } from "../models/safetensors.ts";
 import { elementCount } from "../onnx/element-count.ts";
-import type { Moments } from "./adamw-kernel.ts";
+import type { Moments } from "./adamw-rows.ts";
 import { momentBlock } from "./moment-codes.ts";
 
 /**
@@ -9,7 +9,8 @@ import { momentBlock } from "./moment-codes.ts";
  */
 export type OptimizerState = Map<string, Tensor | ByteTensor>;
 
-const kinds = ["first", "second"] as const;
+/** Adam's moments. */
+export const momentKinds = ["first", "second"] as const;
 
 /** Smaller parameters keep their moments in 32 bits: they weigh nothing, and norms are sensitive. As in bitsandbytes. */
 const smallestQuantized = 4096;
@@ -23,7 +24,7 @@ export function freshMoments(parameters: ReadonlyMap<string, Tensor>, bits: 8 | 
   for (const [name, { shape }] of parameters) {
     const count = elementCount(shape);
     const quantized = bits === 8 && count >= smallestQuantized && !name.endsWith(embedding);
-    for (const kind of kinds) {
+    for (const kind of momentKinds) {
       if (!quantized) {
         state.set(`${kind}/${name}`, { shape, data: new Float32Array(count) });
         continue;
@@ -43,7 +44,7 @@ export function momentsIn(
 ): Map<string, Moments> {
   const moments = new Map<string, Moments>();
   for (const [name, { shape }] of parameters) {
-    const tensors = kinds.map((kind) => state.get(`${kind}/${name}`));
+    const tensors = momentKinds.map((kind) => state.get(`${kind}/${name}`));
     const [first, second] = tensors.map((tensor) =>
       tensor?.shape.join() === shape.join() ? tensor : undefined,
     );
@@ -52,7 +53,7 @@ export function momentsIn(
       continue;
     }
     const blocks = Math.ceil(elementCount(shape) / momentBlock);
-    const [firstScales, secondScales] = kinds.map((kind) => state.get(scalesName(kind, name))?.data);
+    const [firstScales, secondScales] = momentKinds.map((kind) => state.get(scalesName(kind, name))?.data);
     const areScales = (data: ArrayLike<number> | undefined): data is Float32Array =>
       data instanceof Float32Array && data.length === blocks;
     if (!(first?.data instanceof Uint8Array && second?.data instanceof Uint8Array)) continue;
@@ -81,6 +82,6 @@ export function momentsInNumbers(state: OptimizerState): Map<string, Tensor> | u
   return numbers;
 }
 
-function scalesName(kind: (typeof kinds)[number], name: string): string {
+function scalesName(kind: (typeof momentKinds)[number], name: string): string {
   return `scales/${kind}/${name}`;
 }

@@ -2,7 +2,7 @@ import { EverturnError } from "../errors/everturn-error.ts";
 import { checkModelWeights, modelWeightShapes } from "../models/model-weights.ts";
 import type { Tensor } from "../models/safetensors.ts";
 import { elementCount } from "../onnx/element-count.ts";
-import type { Moments } from "./adamw-kernel.ts";
+import type { Moments } from "./adamw-rows.ts";
 import { adapterShapes, freshAdapter } from "./lora.ts";
 import type { LossScale } from "./loss-scale.ts";
 import { freshMoments, momentsIn, type OptimizerState } from "./optimizer-state.ts";

@@ -3,7 +3,7 @@ import type { AttentionForm } from "../models/decoder.ts";
 import type { LazyTensor, Tensor } from "../models/safetensors.ts";
 import { createSession } from "../onnx/create-session.ts";
 import { cudaMemory } from "../onnx/cuda-memory.ts";
-import { createLendingSession } from "../onnx/lending-session.ts";
+import { createLendingSession, type LendingSession } from "../onnx/lending-session.ts";
 import { runtimeFunctions } from "../onnx/runtime-functions.ts";
 import type { DeviceTensor, Session } from "../onnx/session.ts";
 import type { Precision, Target } from "../onnx/target.ts";
@@ -17,6 +17,7 @@ import { firstLossScale } from "./loss-scale.ts";
 import { type Objective, objectiveFeeds } from "./objective.ts";
 import { runTokens } from "./run-splits.ts";
 import { type Scoring, scoreActions } from "./score-actions.ts";
+import { settleState } from "./settled-state.ts";
 import { createStepPlanner, type PlannerOptions } from "./step-planner.ts";
 import { sumRuns } from "./summed-runs.ts";
 import { lengthStep, prefixLength } from "./token-runs.ts";
@@ -69,7 +70,7 @@ type Parameters = ReadonlyMap<string, Tensor | DeviceTensor>;
 /** A model with its session. */
 interface Opened<Model extends PolicyModel> {
   model: Model;
-  session: Session;
+  session: LendingSession;
 }
 
 /** Makes an engine on ONNX Runtime. Throws MODEL_WEIGHTS_MISMATCH or TRAINING_STATE_INVALID if the state doesn't fit. */
@@ -95,17 +96,23 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
   ): Promise<Opened<Model>> => {
     const runtime = device === "cpu" ? await runtimeFunctions() : undefined;
     const settings = { threads, ...(base?.folder !== undefined && { weightsFolder: base.folder }) };
-    const session = runtime
+    const session: LendingSession = runtime
       ? createLendingSession(runtime, model.graph, model.bytes, { ...settings, sharesMemory: true })
-      : await createSession(model.bytes, { ...settings, device, keptOnDevice });
-    const run: Session["run"] = async (feeds) => {
+      : lendsNothing(await createSession(model.bytes, { ...settings, device, keptOnDevice }));
+    const run: LendingSession["run"] = async (...given) => {
       usage.check(); // whoever closes the engine waits for a run, not for all that belong to an update
-      return session.run(feeds);
+      return session.run(...given);
     };
     return { model, session: { ...session, run } };
   };
   /** Where the parameters are, if not in the state. */
   const card = once(async () => (device === "cpu" ? undefined : await trainOnCard(device, state, options)));
+  /** Where gradients of the first run are written, and the others' are added: nowhere in particular on a card, or where the C API can't be called. */
+  const settled = once(async (): Promise<ReadonlyMap<string, Float32Array>> => {
+    const lends = device === "cpu" && (await runtimeFunctions()) !== undefined;
+    const gradients = lends ? settleState(state, optimizer) : new Map<string, Float32Array>();
+    return new Map([...gradients].map(([name, data]) => [gradientName(name), data]));
+  });
   const policy = remembered((attention: AttentionForm) =>
     open(scoringModel({ ...trained, attention }, { values: true }, target)),
   );
@@ -149,6 +156,7 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
     },
     async update({ objective, samples, scalars, temperature = 1, onShare, ...rates }) {
       const onCard = await card.get();
+      const gradientRooms = await settled.get();
       const forms = trainings.get(objective) ?? trainingForms(objective);
       trainings.set(objective, forms);
       const found = onCard?.parameters() ?? parametersOf(state);
@@ -174,7 +182,7 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
           const batch = batchSequences(sequences, config, lengthStep(form), prefix);
           const given = objectiveFeeds(objective, part, scalars);
           const feeds = { ...parameters, ...batchFeeds(batch, temperature), ...given, ...scaling };
-          const outputs = await session.run(feeds);
+          const outputs = await session.run(feeds, computed === 0 ? gradientRooms : undefined);
           await onCard?.add(outputs, model.trains);
           await sum.add(outputs, run);
           computed += run.length;
@@ -208,6 +216,10 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
     settle: () => usage.during(async () => (await card.made())?.read()),
     close: () => usage.end(free),
   };
+}
+
+function lendsNothing({ run, close }: Session): LendingSession {
+  return { run: (feeds) => run(feeds), close };
 }
 
 async function referenceWeights(options: TrainingEngineOptions): Promise<Reference | undefined> {

@@ -4,11 +4,11 @@ declare namespace WebAssembly {
     constructor(bytes: Uint8Array);
   }
   class Memory {
-    readonly buffer: ArrayBuffer;
-    constructor(descriptor: { initial: number });
+    readonly buffer: SharedArrayBuffer;
+    constructor(descriptor: { initial: number; maximum: number; shared: true });
   }
   class Instance {
-    readonly exports: Readonly<Record<string, Memory | ((...numbers: number[]) => unknown)>>;
-    constructor(module: Module);
+    readonly exports: Readonly<Record<string, (...numbers: number[]) => unknown>>;
+    constructor(module: Module, imports: { adamw: { memory: Memory } });
   }
 }

@@ -5,12 +5,33 @@ import type { Graph } from "./graph.ts";
 import { release } from "./release.ts";
 import { closedError, runError } from "./run-error.ts";
 import { made, type Pointer, type RuntimeFunctions } from "./runtime-functions.ts";
-import { type RuntimeSessionOptions, runtimeSession, valueOver } from "./runtime-session.ts";
+import {
+  type BoundTensor,
+  type RuntimeSessionOptions,
+  runtimeSession,
+  valueOver,
+} from "./runtime-session.ts";
 import type { DeviceTensor, Outputs, Session, Tensor } from "./session.ts";
 import { createUsage } from "./usage.ts";
 
 /** Milliseconds: where a run took no longer, the next one may block this thread. Another thread costs a tenth of them. */
 const quickRun = 100;
+
+/** An output in the runtime's memory, or where it was to be written. */
+interface LentTensor {
+  shape: readonly number[];
+  data: Float32Array;
+  isLent: boolean;
+}
+
+/** A session that writes outputs where it is told. */
+export interface LendingSession extends Omit<Session, "run"> {
+  /** As any session's; outputs of the names in `into` are written there, which nobody takes back. */
+  run(
+    feeds: Readonly<Record<string, Tensor | DeviceTensor>>,
+    into?: ReadonlyMap<string, Float32Array>,
+  ): Promise<Outputs>;
+}
 
 /**
  * A session on the CPU of a graph with float32 outputs, which it lends: they are read in the runtime's own memory
@@ -22,23 +43,28 @@ export function createLendingSession(
   graph: Graph,
   bytes: Uint8Array,
   options: RuntimeSessionOptions,
-): Session {
+): LendingSession {
   const session = runtimeSession(runtime, bytes, options);
   const inputNames = graph.inputs.map(({ name }) => name);
   const outputNames = [...graph.outputs.keys()];
-  /** What runs under way read, kept from the garbage collector. */
-  const read = new Set<readonly Tensor[]>();
+  /** What runs under way read and write, kept from the garbage collector. */
+  const inUse = new Set<readonly unknown[]>();
   const usage = createUsage(closedError);
   let isQuick = false;
 
-  const runOn = async (tensors: readonly Tensor[]): Promise<Pointer[]> => {
+  /** Runs the model, and gives the values of its outputs: over the memory in `into`, else of the runtime's own. */
+  const runOn = async (tensors: readonly Tensor[], into: readonly (BoundTensor | undefined)[]) => {
     const inputs: Pointer[] = [];
-    read.add(tensors);
+    const outputs: Pointer[] = [];
+    const used = [...tensors, ...into];
+    inUse.add(used);
     try {
       for (const [index, tensor] of tensors.entries()) {
         inputs.push(valueOver(runtime, inputNames[index]!, tensor));
       }
-      const outputs: Pointer[] = outputNames.map(() => null);
+      for (const [index, tensor] of into.entries()) {
+        outputs.push(tensor ? valueOver(runtime, outputNames[index]!, tensor) : null);
+      }
       const [from, to] = [inputs.length, outputs.length];
       const given = [session, null, inputNames, inputs, from, outputNames, to, outputs];
       const start = performance.now();
@@ -48,22 +74,19 @@ export function createLendingSession(
       } else await runtime.Run.aside(...given);
       isQuick = performance.now() - start <= quickRun;
       return outputs;
+    } catch (error) {
+      for (const value of outputs) if (value) runtime.ReleaseValue(value);
+      throw error;
     } finally {
-      read.delete(tensors);
+      inUse.delete(used);
       for (const value of inputs) runtime.ReleaseValue(value);
     }
   };
 
-  /** What a run gave, in the runtime's own memory. */
-  const lend = (values: Pointer[], sizes: Readonly<Record<string, number>>): Outputs => {
-    const lent = new Map(
-      [...graph.outputs].map(([name, { shape }], index) => {
-        const sized = sizedShape(shape, sizes);
-        return [name, { shape: sized, data: numbersOf(runtime, name, values[index], sized) }] as const;
-      }),
-    );
+  /** What a run gave. */
+  const lend = (values: Pointer[], tensors: ReadonlyMap<string, LentTensor>): Outputs => {
     const tensor = (name: string) => {
-      const output = lent.get(name);
+      const output = tensors.get(name);
       if (!output) throw runError(`there is no output ${name}`);
       return output;
     };
@@ -74,17 +97,29 @@ export function createLendingSession(
         throw runError(`the output ${name} is not in the device's memory`);
       },
       release() {
-        for (const { data } of lent.values()) release(data);
+        for (const { data, isLent } of tensors.values()) if (isLent) release(data);
         for (const value of values.splice(0)) runtime.ReleaseValue(value);
       },
     };
   };
 
   return {
-    run: (feeds) =>
+    run: (feeds, into) =>
       usage.during(async () => {
         const given = inputNames.map((name) => tensorOf(name, feeds[name]));
-        return lend(await runOn(given), sizesOf(graph, given));
+        const sizes = sizesOf(graph, given);
+        const own = outputNames.map((name) => {
+          const data = into?.get(name);
+          return data && { shape: sizedShape(graph.outputs.get(name)!.shape, sizes), data };
+        });
+        const values = await runOn(given, own);
+        const tensors = outputNames.map((name, index): [string, LentTensor] => {
+          const there = own[index];
+          if (there) return [name, { ...there, isLent: false }];
+          const shape = sizedShape(graph.outputs.get(name)!.shape, sizes);
+          return [name, { shape, data: numbersOf(runtime, name, values[index], shape), isLent: true }];
+        });
+        return lend(values, new Map(tensors));
       }),
     close: () => usage.end(() => runtime.ReleaseSession(session)),
   };

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { createAdamW } from "../../../src/learning/adamw.ts";
+import type { AdamWRoom } from "../../../src/learning/adamw-memory.ts";
 import { noise } from "../onnx/finite-differences.ts";
 import { relativeError } from "../torch-fixtures.ts";
 
@@ -66,33 +67,65 @@ test("gradients are added to sums of their names", async () => {
   expect(sums.get("other")).toEqual(Float32Array.of(1));
 });
 
-test("one, two and three threads give the same to the last bit", async () => {
-  const shapes = { matrix: [1003, 701], bias: [701], other: [211, 64] };
-  const run = async (threads: number) => {
-    const named = <Value>(make: (shape: number[], seed: number) => Value) =>
-      new Map(Object.entries(shapes).map(([name, shape], index) => [name, make(shape, index)]));
-    const size = (shape: number[]) => shape.reduce((a, b) => a * b, 1);
-    const parameters = named((shape, seed) => ({ shape, data: noise(size(shape), 10 + seed) }));
-    const gradients = named((shape, seed) => noise(size(shape), 20 + seed));
-    const moments = named((shape) => {
-      const zeros = () => new Float32Array(size(shape));
-      return { bits: 32 as const, first: zeros(), second: zeros() };
-    });
-    const sums = named((shape, seed) => noise(size(shape), 30 + seed));
-    const optimizer = createAdamW(threads);
-    const norms: number[] = [];
-    for (let update = 1; update <= 3; update++) {
-      norms.push(await optimizer.norm(gradients));
-      await optimizer.add(sums, gradients);
-      await optimizer.update(parameters, gradients, moments, { ...settings, update });
-    }
-    await optimizer.close();
-    const arrays = [...parameters.values()].map(({ data }) => data);
-    arrays.push(...sums.values());
-    for (const { first, second } of moments.values()) arrays.push(first, second);
-    return Buffer.concat([Float64Array.from(norms), ...arrays].map(({ buffer }) => Buffer.from(buffer)));
+const shapes = { matrix: [1003, 701], bias: [701], other: [211, 64] };
+const sizes = Object.values(shapes).map((shape) => shape.reduce((a, b) => a * b, 1));
+const named = <Value>(make: (size: number, index: number) => Value) =>
+  new Map(Object.keys(shapes).map((name, index) => [name, make(sizes[index]!, index)]));
+
+/** The bytes of all that comes of three updates by so many threads, of arrays that lie in the optimizer's rooms or don't. */
+async function threeUpdates(threads: number, inRooms: boolean): Promise<Buffer> {
+  const optimizer = createAdamW(threads);
+  const rooms = inRooms ? optimizer.rooms(sizes) : [];
+  const place = (array: Float32Array, index: number, kind: keyof AdamWRoom) => {
+    if (!inRooms) return array;
+    rooms[index]![kind].set(array);
+    return rooms[index]![kind];
   };
-  const alone = await run(1);
-  expect((await run(2)).equals(alone)).toBe(true);
-  expect((await run(3)).equals(alone)).toBe(true);
+  const shapeOf = Object.values(shapes);
+  const parameters = named((size, index) => {
+    return { shape: shapeOf[index]!, data: place(noise(size, 10 + index), index, "parameter") };
+  });
+  const gradients = named((size, index) => place(noise(size, 20 + index), index, "gradient"));
+  const moments = named((size, index) => {
+    const [first, second] = [place(new Float32Array(size), index, "first"), new Float32Array(size)];
+    return { bits: 32 as const, first, second: place(second, index, "second") };
+  });
+  const sums = named((size, index) => noise(size, 30 + index));
+  const norms: number[] = [];
+  for (let update = 1; update <= 3; update++) {
+    norms.push(await optimizer.norm(gradients));
+    await optimizer.add(sums, gradients);
+    await optimizer.update(parameters, gradients, moments, { ...settings, update });
+    await optimizer.add(gradients, sums);
+  }
+  await optimizer.close();
+  const arrays = [...parameters.values()].map(({ data }) => data);
+  arrays.push(...sums.values(), ...gradients.values());
+  for (const { first, second } of moments.values()) arrays.push(first, second);
+  return Buffer.concat(
+    [Float64Array.from(norms), ...arrays].map(({ buffer, byteOffset, byteLength }) =>
+      Buffer.from(buffer, byteOffset, byteLength),
+    ),
+  );
+}
+
+test("one, two and three threads give the same to the last bit", async () => {
+  const alone = await threeUpdates(1, false);
+  expect((await threeUpdates(2, false)).equals(alone)).toBe(true);
+  expect((await threeUpdates(3, false)).equals(alone)).toBe(true);
+});
+
+test("what lies in rooms becomes what it does elsewhere, to the last bit, by any number of threads", async () => {
+  const elsewhere = await threeUpdates(1, false);
+  for (const threads of [1, 2, 3])
+    expect((await threeUpdates(threads, true)).equals(elsewhere), `${threads} threads`).toBe(true);
+});
+
+test("rooms are of the sizes that were asked for, apart from each other; there is none for what no memory can hold", () => {
+  const [small, huge, odd] = createAdamW(1).rooms([5, 2 ** 28, 3]);
+  expect(huge).toBeUndefined();
+  const arrays = [small!, odd!].flatMap((room) => Object.values(room));
+  expect(arrays.map(({ length }) => length)).toEqual([5, 5, 5, 5, 3, 3, 3, 3]);
+  for (const [index, array] of arrays.entries()) array.fill(index + 1);
+  expect(arrays.map((array) => new Set(array))).toEqual(arrays.map((_, index) => new Set([index + 1])));
 });

@@ -55,6 +55,17 @@ test.each([
   }
 });
 
+test("weights that a state was made of stay as they were, for whoever else has them", async () => {
+  const own = copyTrainerState(state);
+  const given = [...trainedParameters(own)].map(([name, { data }]) => ({ name, data, before: data.slice() }));
+  const after = await updated({ state: own });
+  for (const { name, data, before } of given) {
+    expect(data, name).toEqual(before);
+    const hasGradient = !name.startsWith("value_head");
+    if (hasGradient) expect(trainedParameters(after.state).get(name)!.data, name).not.toEqual(before);
+  }
+});
+
 test("closing waits for the run under way, whose update fails with nothing changed", async () => {
   const options = { config, gradientClip: 0.5, weightDecay: 0.1 };
   const request = { objective: supervisedObjective, samples, scalars: {}, learningRate: 1e-3 };
@@ -92,7 +103,7 @@ test("runs are made smaller, then layers computed again, until an update fits", 
   const sequences = samples.map((sample) => sample.sequences);
   const chosen = (most: number) =>
     chooseRuns(sequences, {
-      ...{ config, recomputed: [0, config.num_hidden_layers], forms: true, vocabulary: 8192 },
+      ...{ config, recomputed: [0, config.num_hidden_layers], onCpu: true, vocabulary: 8192 },
       splits: runSplits(sequences, config, { usual: [1024, 30], larger: [] }),
       graph: (recompute, attention) =>
         trainingModel({ config, recompute, attention }, supervisedObjective).graph,
@@ -114,7 +125,8 @@ test("what an update holds is told before it begins, and refused beyond the trai
   await updated({ onPlan: (plan) => plans.push(plan) });
   const [plan] = plans;
   expect(plans).toHaveLength(1);
-  expect(plan).toMatchObject({ runs: 1, recomputed: 0, layers: config.num_hidden_layers, gradients: 0 });
+  expect(plan).toMatchObject({ runs: 1, recomputed: 0, layers: config.num_hidden_layers });
+  expect(plan!.gradients).toBe(plan!.weights);
   expect(stepPlanText(plan!)).toMatch(
     /^a training step holds about \d+ MB: weights 1, .* one run of \d+ tokens, no layer computed again$/,
   );

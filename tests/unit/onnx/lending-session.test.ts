@@ -38,6 +38,21 @@ test("what runs lend stays as it is until it is released, then it is empty", asy
   await session.close();
 });
 
+test("outputs are written where they are to be, and stay there", async () => {
+  const session = await open();
+  const memory = new Float32Array(new SharedArrayBuffer(16), 4, 3);
+  const outputs = await session.run(feed(1, 2, 3), new Map([["doubled", memory]]));
+  expect(outputs.floats("doubled")).toBe(memory);
+  expect([...outputs.floats("tripled")]).toEqual([3, 6, 9]);
+  outputs.release();
+  expect([...memory]).toEqual([2, 4, 6]);
+  expect(new Float32Array(memory.buffer)[0]).toBe(0);
+  const short = new Map([["tripled", new Float32Array(2)]]);
+  await expect(session.run(feed(1, 2, 3), short)).rejects.toThrow("tripled of shape [3] was given 2 numbers");
+  expect([...(await session.run(feed(4), new Map())).floats("tripled")]).toEqual([12]);
+  await session.close();
+});
+
 test("runs at the same time don't mix, and what they read may be dropped by the caller", async () => {
   const session = await open();
   const counts = Array.from({ length: 40 }, (_, count) => count + 1);

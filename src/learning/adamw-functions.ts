@@ -1,0 +1,37 @@
+import { adamWModule } from "./adamw-module.ts";
+
+type NumbersFunction = (...numbers: number[]) => unknown;
+
+/** What adamw.wat does with numbers of one memory, given by their addresses there. */
+export type AdamWFunctions = Readonly<Record<(typeof names)[number], NumbersFunction>>;
+
+const names = ["update", "squares", "add", "quantize", "dequantize"] as const;
+
+/** Bytes of a page of WebAssembly's memory. */
+export const pageBytes = 65_536;
+
+/** Memory that threads share, all zeros. Throws RangeError where the system has no room for it. */
+export function sharedMemory(bytes: number): WebAssembly.Memory {
+  const pages = Math.ceil(bytes / pageBytes);
+  return new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+}
+
+/** Gives the functions over a memory; all memories have the same code. */
+export function openAdamWModule(): (memory: WebAssembly.Memory) => AdamWFunctions {
+  const module = new WebAssembly.Module(Buffer.from(adamWModule, "base64"));
+  return (memory) => {
+    const { exports } = new WebAssembly.Instance(module, { adamw: { memory } });
+    const found = (name: string) => {
+      const one = exports[name];
+      if (!one) throw new TypeError(`adamw.wat exports no ${name}`);
+      return one;
+    };
+    return {
+      update: found("update"),
+      squares: found("squares"),
+      add: found("add"),
+      quantize: found("quantize"),
+      dequantize: found("dequantize"),
+    };
+  };
+}

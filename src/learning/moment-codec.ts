@@ -1,0 +1,48 @@
+import type { AdamWFunctions } from "./adamw-functions.ts";
+import type { QuantizedMoment } from "./adamw-rows.ts";
+import { momentBlock, momentCodes } from "./moment-codes.ts";
+
+/** Bytes of a memory that a codec for chunks of so many numbers takes, its tables among them. */
+export const codecBytes = (chunk: number) => chunk + 5120;
+
+/** Moments of 8 bits on their way to floats in a memory and back. */
+export interface MomentCodec {
+  load(moment: QuantizedMoment, start: number, end: number): void;
+  store(moment: QuantizedMoment, start: number, end: number): void;
+}
+
+/** A codec of firsts (signed) or seconds, for a chunk of floats in the memory; `base` is where its own room begins. */
+export function createMomentCodec(
+  { quantize, dequantize }: AdamWFunctions,
+  floats: Float32Array,
+  base: number,
+  signed: boolean,
+): MomentCodec {
+  const { buffer, length: chunk } = floats;
+  const codes = new Uint8Array(buffer, base, chunk);
+  const scales = new Float32Array(buffer, base + chunk, chunk / momentBlock);
+  const tables = momentCodes(signed);
+  const values = new Float32Array(buffer, scales.byteOffset + scales.byteLength, 256);
+  const middles = new Float32Array(buffer, values.byteOffset + values.byteLength, 256);
+  const steps = new Uint8Array(buffer, middles.byteOffset + middles.byteLength, tables.steps.length);
+  values.set(tables.values);
+  middles.set(tables.middles);
+  steps.set(tables.steps);
+  const blocksOf = (start: number, end: number) =>
+    [start / momentBlock, Math.ceil(end / momentBlock)] as const;
+  return {
+    load(moment, start, end) {
+      codes.set(moment.codes.subarray(start, end));
+      scales.set(moment.scales.subarray(...blocksOf(start, end)));
+      const places = [codes, scales, values, floats].map(({ byteOffset }) => byteOffset);
+      dequantize(end - start, ...places);
+    },
+    store(moment, start, end) {
+      const places = [floats, codes, scales, steps, middles].map(({ byteOffset }) => byteOffset);
+      quantize(end - start, ...places, signed ? 1 : 0);
+      moment.codes.set(codes.subarray(0, end - start), start);
+      const [from, to] = blocksOf(start, end);
+      moment.scales.set(scales.subarray(0, to - from), from);
+    },
+  };
+}
