@@ -1,4 +1,5 @@
 import type { Tensor } from "../models/safetensors.ts";
+import type { MemoryAdvice } from "../onnx/memory-advice.ts";
 import type { AdamWJob } from "./adamw-job.ts";
 import { type AdamWRoom, createAdamWMemory } from "./adamw-memory.ts";
 import type { AdamWRow, Moments } from "./adamw-rows.ts";
@@ -33,7 +34,7 @@ export interface AdamW {
    * Rooms for parameters of so many numbers: what lies there is worked on where it is, in half the time. Undefined for one that is too
    * large, or where the system has no room. To be asked for before anything else.
    */
-  rooms(counts: readonly number[]): (AdamWRoom | undefined)[];
+  rooms(counts: readonly number[], advice?: MemoryAdvice): (AdamWRoom | undefined)[];
   /** Adds gradients to sums of the same names, in place. */
   add(sums: ReadonlyMap<string, Float32Array>, gradients: ReadonlyMap<string, Float32Array>): Promise<void>;
   /** The Euclidean norm of all gradients together. */
@@ -83,8 +84,9 @@ export function createAdamW(threads: number): AdamW {
       });
       await work(gradients, { update: { rows, rates: { gradientScale, betas, secondScale } } });
     },
-    rooms(counts) {
+    rooms(counts, advice) {
       const made = createAdamWMemory(counts);
+      for (const { buffer } of made.memories) advice?.useHugePages(new Uint8Array(buffer));
       memories.push(...made.memories);
       return made.rooms;
     },

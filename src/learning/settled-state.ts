@@ -1,4 +1,5 @@
 import type { Tensor } from "../models/safetensors.ts";
+import type { MemoryAdvice } from "../onnx/memory-advice.ts";
 import { release } from "../onnx/release.ts";
 import type { AdamW } from "./adamw.ts";
 import { momentKinds } from "./optimizer-state.ts";
@@ -12,10 +13,14 @@ import { momentsOf, type TrainerState, trainedParameters } from "./trainer-state
 export function settleState(
   state: TrainerState,
   optimizer: Pick<AdamW, "rooms">,
+  advice?: MemoryAdvice,
 ): ReadonlyMap<string, Float32Array> {
   const moments = momentsOf(state);
   const movable = [...trainedParameters(state)].filter(([name]) => moments.get(name)?.bits === 32);
-  const rooms = optimizer.rooms(movable.map(([, { data }]) => data.length));
+  const rooms = optimizer.rooms(
+    movable.map(([, { data }]) => data.length),
+    advice,
+  );
   const gradients = new Map<string, Float32Array>();
   for (const [index, [name, parameter]] of movable.entries()) {
     const room = rooms[index];

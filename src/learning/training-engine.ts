@@ -109,8 +109,8 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
   const card = once(async () => (device === "cpu" ? undefined : await trainOnCard(device, state, options)));
   /** Where gradients of the first run are written, and the others' are added: nowhere in particular on a card, or where the C API can't be called. */
   const settled = once(async (): Promise<ReadonlyMap<string, Float32Array>> => {
-    const lends = device === "cpu" && (await runtimeFunctions()) !== undefined;
-    const gradients = lends ? settleState(state, optimizer) : new Map<string, Float32Array>();
+    const runtime = device === "cpu" ? await runtimeFunctions() : undefined;
+    const gradients = runtime ? settleState(state, optimizer, runtime.memoryAdvice) : [];
     return new Map([...gradients].map(([name, data]) => [gradientName(name), data]));
   });
   const policy = remembered((attention: AttentionForm) =>

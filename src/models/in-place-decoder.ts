@@ -80,7 +80,7 @@ export async function createInPlaceDecoder(
     isSplitInvariant,
     isSparse: true,
     reads: readLimits(isSplitInvariant),
-    keyValues: processorMemory(keyValues, runtime.makeSparse),
+    keyValues: processorMemory(keyValues, runtime.memoryAdvice),
     run: (request) => usage.during(() => run(request)),
     close: () =>
       usage.end(() => {

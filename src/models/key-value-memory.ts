@@ -1,9 +1,9 @@
 import type { CardArray, CardBuffer, CardMemory } from "../onnx/card-memory.ts";
 import { elementBytes } from "../onnx/element-bytes.ts";
 import type { FloatDataType } from "../onnx/graph.ts";
+import type { MemoryAdvice } from "../onnx/memory-advice.ts";
 import { release } from "../onnx/release.ts";
 import { runError } from "../onnx/run-error.ts";
-import type { MakeSparse } from "../onnx/sparse-memory.ts";
 import { type KeyValueArray, type KeyValueType, keyValueArray, type ProcessorArray } from "./key-values.ts";
 
 /** Pieces of an array, by its numbers: where the first begins, and how far each is from the one before. */
@@ -33,18 +33,18 @@ export interface KeyValueMemory {
   readonly forget?: (part: KeyValueArray) => void;
 }
 
-/** The processor's memory, of arrays that take it where they are written to if `makeSparse` can make them so. */
-export function processorMemory(type: KeyValueType, makeSparse?: MakeSparse): KeyValueMemory {
+/** The processor's memory, of arrays that take it where they are written to if the system can be told. */
+export function processorMemory(type: KeyValueType, advice?: MemoryAdvice): KeyValueMemory {
   return {
     type,
     allocate(length) {
       const array = keyValueArray(type, length);
-      makeSparse?.(array);
+      advice?.makeSparse(array);
       return array;
     },
     copy: copyOnProcessor,
     release: (array) => release(onProcessor(array)),
-    ...(makeSparse && { forget: (part) => makeSparse(onProcessor(part)) }),
+    ...(advice && { forget: (part) => advice.makeSparse(onProcessor(part)) }),
   };
 }
 

@@ -5,8 +5,8 @@ import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
 import { keepLargeBlocksApart } from "./allocator.ts";
 import { foreignCalls } from "./foreign-calls.ts";
+import { type MemoryAdvice, memoryAdvice } from "./memory-advice.ts";
 import { runError } from "./run-error.ts";
-import { type MakeSparse, sparseMemory } from "./sparse-memory.ts";
 
 /** A pointer of ONNX Runtime's; what it points to is the runtime's business. */
 export type Pointer = unknown;
@@ -35,8 +35,8 @@ export interface RuntimeFunctions extends Functions {
   pointers(list: Pointer, count: number): Pointer[];
   /** A text that ends with a zero. */
   text(characters: Pointer): string;
-  /** Has an array of zeros take memory only where it is written to; undefined where nobody can be told. */
-  readonly makeSparse: MakeSparse | undefined;
+  /** Undefined where the system can't be told. */
+  readonly memoryAdvice: MemoryAdvice | undefined;
 }
 
 /**
@@ -173,7 +173,7 @@ async function load(): Promise<RuntimeFunctions> {
     view: (at, bytes) => koffi.view(at, bytes),
     pointers: (list, count) => koffi.decode(list, "void *", count),
     text: (characters) => koffi.decode(characters, "char", -1),
-    makeSparse: sparseMemory(koffi),
+    memoryAdvice: memoryAdvice(koffi),
   };
 }
 

@@ -27,6 +27,25 @@ const qwen: PublishedShape = {
   },
 };
 
+const qwen3: PublishedShape = {
+  vocabulary: "qwen2",
+  template: "Qwen-Qwen3-0.6B",
+  config: {
+    model_type: "qwen3",
+    vocab_size: 151_936,
+    hidden_size: 1024,
+    num_hidden_layers: 28,
+    num_attention_heads: 16,
+    num_key_value_heads: 8,
+    head_dim: 128,
+    intermediate_size: 3072,
+    max_position_embeddings: 40_960,
+    rope_theta: 1_000_000,
+    rms_norm_eps: 1e-6,
+    tie_word_embeddings: true,
+  },
+};
+
 const llama: PublishedShape = {
   vocabulary: "llama-bpe",
   template: "meta-llama-Llama-3.2-3B-Instruct",
@@ -56,6 +75,7 @@ const llama: PublishedShape = {
 /** The published sizes, by name. */
 export const publishedShapes: ReadonlyMap<string, PublishedShape> = new Map([
   ["qwen2.5-0.5b", qwen],
+  ["qwen3-0.6b", qwen3],
   ["llama-3.2-1b", llama],
 ]);
 

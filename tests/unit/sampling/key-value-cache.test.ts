@@ -138,7 +138,7 @@ test.runIf(process.platform === "linux")(
   "rows that leave give their memory back where they are, without moving the others",
   async () => {
     const runtime = await runtimeFunctions();
-    const keyValues = processorMemory("float32", runtime!.makeSparse);
+    const keyValues = processorMemory("float32", runtime!.memoryAdvice);
     const cache = createKeyValueCache({ ...large, sparse: true, keyValues });
     const rows = [...Array(32).keys()];
     cache.arrange(
@@ -163,7 +163,7 @@ test.runIf(process.platform === "linux")(
     const runtime = await runtimeFunctions();
     const array = new Float32Array(2 ** 24).fill(0);
     const before = process.memoryUsage.rss();
-    runtime!.makeSparse!(array);
+    runtime!.memoryAdvice!.makeSparse(array);
     expect((before - process.memoryUsage.rss()) / 2 ** 20).toBeGreaterThan(48);
     expect(array.every((number) => number === 0)).toBe(true);
     const areas = (await readFile("/proc/self/smaps", "utf8")).split(/\n(?=[0-9a-f]+-[0-9a-f]+ )/);

@@ -1,0 +1,40 @@
+import type { ForeignCalls } from "./foreign-calls.ts";
+
+/** Advice of Linux: MADV_HUGEPAGE, MADV_NOHUGEPAGE, MADV_DONTNEED. */
+const [hugePages, noHugePages, dontNeed] = [14, 15, 4];
+/** Bytes: pages begin at multiples of this, whatever their size. */
+const pageSize = 2 ** 16;
+
+/** What the system can be told of an array's memory. */
+export interface MemoryAdvice {
+  /**
+   * Makes an array, or a part of one, zeros that take no memory but where it is written to afterwards. New arrays are mostly so by
+   * themselves. But some Linux systems give memory by 2 MiB at once ("always" in /sys/kernel/mm/transparent_hugepage/enabled), and memory
+   * that was used before is filled with zeros.
+   */
+  makeSparse(array: NodeJS.TypedArray): void;
+  /** Has an array that is written to as a whole take memory by 2 MiB at once: reading and writing it take less time. */
+  useHugePages(array: NodeJS.TypedArray): void;
+}
+
+/** Undefined where the system can't be told. */
+export function memoryAdvice(koffi: ForeignCalls["koffi"]): MemoryAdvice | undefined {
+  if (process.platform !== "linux") return undefined;
+  try {
+    const library = koffi.load(null);
+    const madvise = library.func("int madvise(uintptr_t, size_t, int)");
+    const addressOf = library.func("uintptr_t memmove(void *, const void *, size_t)"); // moves nothing, and gives the address
+    const advise = (array: NodeJS.TypedArray, ...advices: readonly number[]) => {
+      const address = Number(addressOf(array, array, 0));
+      const start = Math.ceil(address / pageSize) * pageSize;
+      const bytes = Math.floor((address + array.byteLength - start) / pageSize) * pageSize;
+      if (bytes > 0) for (const advice of advices) madvise(start, bytes, advice);
+    };
+    return {
+      makeSparse: (array) => advise(array, noHugePages, dontNeed),
+      useHugePages: (array) => advise(array, hugePages),
+    };
+  } catch {
+    return undefined;
+  }
+}
