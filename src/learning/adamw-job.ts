@@ -87,18 +87,20 @@ function openMoments<From extends NumberKinds, To extends NumberKinds>(
   };
 }
 
-/** Does pieces of a job, whoever else does, until nobody has to begin one. */
+/** Does pieces of a job, whoever else does, until nobody has to begin one, or so many milliseconds are over: then it gives false. */
 export function workOn<Numbers extends NumberKinds>(
   kernel: AdamWKernel,
   { gradients, counts, update, sums }: AdamWJob<Numbers>,
   { counters, sums: squares }: AdamWProgress,
   open: Opener<Numbers, Arrays>,
-): void {
+  milliseconds = Number.POSITIVE_INFINITY,
+): boolean {
   const pieces = piecesOf(counts);
-  for (;;) {
+  const start = performance.now();
+  while (performance.now() - start < milliseconds) {
     const at = Atomics.add(counters, 0, 1);
     const piece = pieces[at];
-    if (piece === undefined) return;
+    if (piece === undefined) return true;
     const { index, start, end } = piece;
     try {
       const gradient = open.floats(gradients[index]!);
@@ -113,6 +115,7 @@ export function workOn<Numbers extends NumberKinds>(
       Atomics.notify(counters, 1);
     }
   }
+  return false;
 }
 
 /** Waits until all pieces are done, by whomever. Throws if one failed. */

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { setImmediate } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { type ForeignCalls, foreignCalls } from "../onnx/foreign-calls.ts";
 import { ownModule } from "../package/own-module.ts";
@@ -18,12 +19,15 @@ import type { Arrays } from "./adamw-rows.ts";
 
 /** Threads that work on the same arrays; the result is the same for any number of them. */
 export interface AdamWThreads {
-  /** Does a job, this thread with the others; gives the sum of each piece where squares are added up. */
-  run(job: AdamWJob): Float64Array;
+  /** Does a job, this thread with the others, and gives the sum of each piece where squares are added up. */
+  run(job: AdamWJob): Promise<Float64Array>;
   /** From now on, arrays in these memories are worked on where they lie. */
   attach(memories: readonly WebAssembly.Memory[]): void;
   close(): Promise<void>;
 }
+
+/** Milliseconds after which others in this thread have their turn. */
+const longestTurn = 200;
 
 /** What another thread is told: where memories lie, or what to do. */
 export type AdamWMessage =
@@ -36,13 +40,15 @@ export async function openAdamWThreads(threads: number): Promise<AdamWThreads> {
   const calls = threads > 1 ? await foreignCalls().catch(() => undefined) : undefined;
   const helpers = calls ? await Promise.all(Array.from({ length: threads - 1 }, startHelper)) : [];
   return {
-    run(job) {
+    async run(job) {
       const progress = noProgress(piecesOf(job.counts).length);
       if (calls) {
         const message: AdamWMessage = { job: byPlaces(calls, job), progress };
         for (const helper of helpers) helper.postMessage(message);
       }
-      workOn(kernel, job, progress, { floats: (array) => array, bytes: (array) => array });
+      const own = { floats: (array: Float32Array) => array, bytes: (array: Uint8Array) => array };
+      // Memory that nobody wrote to before takes seconds a gigabyte on some machines: heartbeats and the like have their turn.
+      while (!workOn(kernel, job, progress, own, longestTurn)) await setImmediate();
       finished(progress);
       return progress.sums;
     },

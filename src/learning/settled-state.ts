@@ -1,4 +1,4 @@
-import type { Tensor } from "../models/safetensors.ts";
+import { setImmediate } from "node:timers/promises";
 import type { MemoryAdvice } from "../onnx/memory-advice.ts";
 import { release } from "../onnx/release.ts";
 import type { AdamW } from "./adamw.ts";
@@ -10,11 +10,11 @@ import { momentsOf, type TrainerState, trainedParameters } from "./trainer-state
  * afterwards. Weights may be somebody else's too and stay as they were; the memory of moments, which nobody else has, is given back.
  * Gives where the gradients of what was moved are to be written, by parameter.
  */
-export function settleState(
+export async function settleState(
   state: TrainerState,
   optimizer: Pick<AdamW, "rooms">,
   advice?: MemoryAdvice,
-): ReadonlyMap<string, Float32Array> {
+): Promise<ReadonlyMap<string, Float32Array>> {
   const moments = momentsOf(state);
   const movable = [...trainedParameters(state)].filter(([name]) => moments.get(name)?.bits === 32);
   const rooms = optimizer.rooms(
@@ -25,19 +25,18 @@ export function settleState(
   for (const [index, [name, parameter]] of movable.entries()) {
     const room = rooms[index];
     if (!room) continue;
+    await setImmediate(); // gigabytes of memory take seconds: heartbeats and the like have their turn
+    room.parameter.set(parameter.data);
     for (const part of [state.weights, state.adapter, state.valueHead])
-      if (part.get(name) === parameter) part.set(name, moved(parameter, room.parameter));
+      if (part.get(name) === parameter) part.set(name, { shape: parameter.shape, data: room.parameter });
     for (const kind of momentKinds) {
       const moment = state.optimizer.get(`${kind}/${name}`)!;
-      state.optimizer.set(`${kind}/${name}`, moved(moment, room[kind]));
+      // Zeros, too, would take memory where they are written.
+      if (state.updates > 0) room[kind].set(moment.data);
+      state.optimizer.set(`${kind}/${name}`, { shape: moment.shape, data: room[kind] });
       if (moment.data.byteLength === moment.data.buffer.byteLength) release(moment.data);
     }
     gradients.set(name, room.gradient);
   }
   return gradients;
-}
-
-function moved({ shape, data }: { shape: number[]; data: ArrayLike<number> }, into: Float32Array): Tensor {
-  into.set(data);
-  return { shape, data: into };
 }

@@ -110,7 +110,7 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
   /** Where gradients of the first run are written, and the others' are added: nowhere in particular on a card, or where the C API can't be called. */
   const settled = once(async (): Promise<ReadonlyMap<string, Float32Array>> => {
     const runtime = device === "cpu" ? await runtimeFunctions() : undefined;
-    const gradients = runtime ? settleState(state, optimizer, runtime.memoryAdvice) : [];
+    const gradients = runtime ? await settleState(state, optimizer, runtime.memoryAdvice) : [];
     return new Map([...gradients].map(([name, data]) => [gradientName(name), data]));
   });
   const policy = remembered((attention: AttentionForm) =>
