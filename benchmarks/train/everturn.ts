@@ -12,9 +12,10 @@ import { readModelConfig } from "../../src/models/model-config-file.ts";
 import { readFrozenWeights } from "../../src/models/weight-sources.ts";
 import { targetOf } from "../../src/onnx/target.ts";
 import { productOperations } from "./matrix-products.ts";
+import { peakBytes } from "./peak-bytes.ts";
 import { type BenchmarkSequence, loraSettings } from "./workload.ts";
 
-const importedBytes = 1024 * process.resourceUsage().maxRSS;
+const importedBytes = peakBytes();
 const [
   folder = ".",
   updates = "1",
@@ -78,8 +79,16 @@ for (let count = -Number(warm); count < Number(updates); count++) {
   processorSeconds.push((used.user + used.system) / 1e6);
 }
 const { loss, gradientNorm } = results[0]!;
-const peakBytes = 1024 * process.resourceUsage().maxRSS;
+const heldBytes = peakBytes();
 await engine.close();
 const operations = device === "cpu" ? productOperations(model, objective, batch) : undefined;
-const measured = { milliseconds, processorSeconds, peakBytes, importedBytes, loss, gradientNorm, operations };
+const measured = {
+  milliseconds,
+  processorSeconds,
+  peakBytes: heldBytes,
+  importedBytes,
+  loss,
+  gradientNorm,
+  operations,
+};
 console.log(JSON.stringify(measured));

@@ -1,11 +1,15 @@
 import { type AdamWFunctions, openAdamWModule, sharedMemory } from "./adamw-functions.ts";
 import type { AdamWRates, AdamWRow, Moments } from "./adamw-rows.ts";
+import { type CopyNumbers, copyBySet } from "./copy-numbers.ts";
 import { codecBytes, createMomentCodec } from "./moment-codec.ts";
 
 /** AdamW's arithmetic in float32, four numbers at a time, on parts of arrays. Each thread has its own. */
 export interface AdamWKernel {
-  /** From now on, arrays that lie in this memory together are worked on where they are; others by way of copies. */
-  attach(memory: WebAssembly.Memory): void;
+  /**
+   * From now on, arrays that lie in this memory together are worked on where they are; gradients from elsewhere by way of `scratch`, the
+   * address there of a chunk that is this kernel's own. All others are copied to and fro.
+   */
+  attach(memory: WebAssembly.Memory, scratch: number): void;
   /** Updates the numbers from `start`, at the beginning of a block, to `end` in place. */
   update(row: AdamWRow, gradient: Float32Array, rates: AdamWRates, ...part: Part): void;
   /** Adds gradients to a sum. */
@@ -14,12 +18,19 @@ export interface AdamWKernel {
   squares(gradient: Float32Array, ...part: Part): number;
 }
 
+/** A memory's functions, and a chunk of it. */
+interface Attached {
+  functions: AdamWFunctions;
+  scratch: Float32Array;
+}
+
 type Part = readonly [start: number, end: number];
 
 const epsilon = 1e-8;
 /** Numbers of each array that the module works on at a time: copies of them stay in the processor's cache. */
 const chunk = 4096;
-const chunkBytes = 4 * chunk;
+/** The same in bytes. */
+export const chunkBytes = 4 * chunk;
 
 /**
  * Numbers that the module works on at a time, at least. In a memory that is attached, what lies between the end of an array and the
@@ -28,29 +39,45 @@ const chunkBytes = 4 * chunk;
 export const stride = 8;
 
 /** A kernel with memory of its own for copies of chunks. */
-export function createAdamWKernel(): AdamWKernel {
+export function createAdamWKernel(copy: CopyNumbers = copyBySet): AdamWKernel {
   const functionsOver = openAdamWModule();
   const memory = sharedMemory(4 * chunkBytes + 2 * codecBytes(chunk));
   const own = functionsOver(memory);
-  const attached = new WeakMap<ArrayBufferLike, AdamWFunctions>();
+  const attached = new WeakMap<ArrayBufferLike, Attached>();
   const chunkAt = (index: number) => new Float32Array(memory.buffer, index * chunkBytes, chunk);
   const [parameters, gradients, firsts, seconds] = [chunkAt(0), chunkAt(1), chunkAt(2), chunkAt(3)];
   const codecAt = (index: number, floats: Float32Array) =>
-    createMomentCodec(own, floats, 4 * chunkBytes + index * codecBytes(chunk), index === 0);
+    createMomentCodec(own, copy, floats, 4 * chunkBytes + index * codecBytes(chunk), index === 0);
   const [firstCodec, secondCodec] = [codecAt(0, firsts), codecAt(1, seconds)];
 
-  /** The functions of the memory where all of these lie; undefined if they don't. */
-  const functionsFor = (...arrays: readonly Float32Array[]): AdamWFunctions | undefined => {
-    const [first] = arrays;
-    return arrays.every(({ buffer }) => buffer === first?.buffer) ? attached.get(first!.buffer) : undefined;
+  /** What is attached where all of these lie; undefined if they don't lie together. */
+  const attachedOf = ({ buffer }: Float32Array, ...others: readonly Float32Array[]): Attached | undefined =>
+    others.every((other) => other.buffer === buffer) ? attached.get(buffer) : undefined;
+  /** Copies a part to the beginning of a chunk, with zeros after it to the next multiple of what is worked on at a time. */
+  const copyPart = (from: Float32Array, to: Float32Array, start: number, end: number) => {
+    copy(from, start, to, 0, end - start);
+    to.fill(0, end - start, strides(end - start));
   };
+  /** Gives the parts of a gradient, at most a chunk each where it has to be copied, with their addresses in an attached memory. */
+  function* placed(gradient: Float32Array, { scratch }: Attached, ...whole: Part) {
+    if (gradient.buffer === scratch.buffer) {
+      const [start, end] = whole;
+      yield [start, end, addressIn(gradient, start)] as const;
+      return;
+    }
+    for (const [start, end] of chunksOf(...whole)) {
+      copyPart(gradient, scratch, start, end);
+      yield [start, end, scratch.byteOffset] as const;
+    }
+  }
   const load = (moments: Moments, part: Part) => {
     if (moments.bits === 8) {
       firstCodec.load(moments.first, ...part);
       secondCodec.load(moments.second, ...part);
     } else {
-      firsts.set(moments.first.subarray(...part));
-      seconds.set(moments.second.subarray(...part));
+      const [start, end] = part;
+      copy(moments.first, start, firsts, 0, end - start);
+      copy(moments.second, start, seconds, 0, end - start);
     }
   };
   const store = (moments: Moments, [start, end]: Part) => {
@@ -58,14 +85,18 @@ export function createAdamWKernel(): AdamWKernel {
       firstCodec.store(moments.first, start, end);
       secondCodec.store(moments.second, start, end);
     } else {
-      moments.first.set(firsts.subarray(0, end - start), start);
-      moments.second.set(seconds.subarray(0, end - start), start);
+      copy(firsts, 0, moments.first, start, end - start);
+      copy(seconds, 0, moments.second, start, end - start);
     }
   };
 
   return {
-    attach(given) {
-      attached.set(given.buffer, functionsOver(given));
+    attach(given, scratch) {
+      const { buffer } = given;
+      attached.set(buffer, {
+        functions: functionsOver(given),
+        scratch: new Float32Array(buffer, scratch, chunk),
+      });
     },
     update({ parameter, moments, stepSize, kept }, gradient, rates, ...whole) {
       const { gradientScale, secondScale } = rates;
@@ -73,42 +104,54 @@ export function createAdamWKernel(): AdamWKernel {
       const decays = [firstDecay, 1 - firstDecay, secondDecay, 1 - secondDecay];
       const numbers = [gradientScale, ...decays, kept, stepSize, secondScale, epsilon];
       if (moments.bits === 32) {
-        const arrays = [parameter, gradient, moments.first, moments.second];
-        const inPlace = functionsFor(...arrays);
-        if (inPlace) {
-          const [start, end] = whole;
-          inPlace.update(...arrays.map((array) => addressIn(array, start)), strides(end - start), ...numbers);
+        const { first, second } = moments;
+        const there = attachedOf(parameter, first, second);
+        if (there) {
+          for (const [start, end, at] of placed(gradient, there, ...whole)) {
+            const addresses = [
+              addressIn(parameter, start),
+              at,
+              addressIn(first, start),
+              addressIn(second, start),
+            ];
+            there.functions.update(...addresses, strides(end - start), ...numbers);
+          }
           return;
         }
       }
       const places = [parameters, gradients, firsts, seconds].map(({ byteOffset }) => byteOffset);
       for (const [start, end] of chunksOf(...whole)) {
-        parameters.set(parameter.subarray(start, end));
-        gradients.set(gradient.subarray(start, end));
+        copy(parameter, start, parameters, 0, end - start);
+        copy(gradient, start, gradients, 0, end - start);
         load(moments, [start, end]);
         own.update(...places, strides(end - start), ...numbers);
-        parameter.set(parameters.subarray(0, end - start), start);
+        copy(parameters, 0, parameter, start, end - start);
         store(moments, [start, end]);
       }
     },
     add(sum, gradient, ...whole) {
+      const there = attachedOf(sum);
+      if (there) {
+        for (const [start, end, at] of placed(gradient, there, ...whole))
+          there.functions.add(addressIn(sum, start), at, strides(end - start));
+        return;
+      }
       for (const [start, end] of chunksOf(...whole)) {
-        parameters.set(sum.subarray(start, end));
-        gradients.set(gradient.subarray(start, end));
+        copy(sum, start, parameters, 0, end - start);
+        copy(gradient, start, gradients, 0, end - start);
         own.add(parameters.byteOffset, gradients.byteOffset, strides(end - start));
-        sum.set(parameters.subarray(0, end - start), start);
+        copy(parameters, 0, sum, start, end - start);
       }
     },
     squares(gradient, ...whole) {
-      const inPlace = functionsFor(gradient);
+      const there = attachedOf(gradient);
       let total = 0;
       for (const [start, end] of chunksOf(...whole)) {
-        const count = end - start;
-        if (inPlace) total += Number(inPlace.squares(addressIn(gradient, start), strides(count)));
+        const count = strides(end - start);
+        if (there) total += Number(there.functions.squares(addressIn(gradient, start), count));
         else {
-          gradients.set(gradient.subarray(start, end));
-          gradients.fill(0, count, strides(count));
-          total += Number(own.squares(gradients.byteOffset, strides(count)));
+          copyPart(gradient, gradients, start, end);
+          total += Number(own.squares(gradients.byteOffset, count));
         }
       }
       return total;

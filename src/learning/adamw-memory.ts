@@ -1,5 +1,5 @@
 import { pageBytes, sharedMemory } from "./adamw-functions.ts";
-import { stride } from "./adamw-kernel.ts";
+import { chunkBytes, stride } from "./adamw-kernel.ts";
 
 /** What AdamW works on of one parameter, in one memory, where it lies. */
 export interface AdamWRoom {
@@ -9,7 +9,10 @@ export interface AdamWRoom {
   second: Float32Array;
 }
 
-/** Memories, and a room for each parameter in one of them. */
+/**
+ * Memories, and a room for each parameter in one of them. Each begins with a chunk for each thread, and ends with the gradients: where
+ * nobody writes to them they take no memory, nor parts of pages that others have.
+ */
 export interface AdamWMemory {
   memories: WebAssembly.Memory[];
   /** Zeros, in the order of the parameters; undefined for one too large, or where the system has no room. */
@@ -22,22 +25,32 @@ const largestMemory = 2 ** 32 - pageBytes;
 const fullMemory = 2 ** 30;
 
 /** Makes rooms for parameters of so many numbers. They take memory where they are written to. */
-export function createAdamWMemory(counts: readonly number[]): AdamWMemory {
+export function createAdamWMemory(counts: readonly number[], threads: number): AdamWMemory {
   const result: AdamWMemory = { memories: [], rooms: [] };
   for (const group of groupsOf(counts)) {
-    const memory = memoryFor(group);
+    const memory = memoryFor(group, threads);
     if (memory) result.memories.push(memory);
-    let at = 0;
-    for (const count of group) {
-      const next = () => {
-        const start = at;
-        at += paddedBytes(count);
-        return new Float32Array(memory!.buffer, start, count);
-      };
-      result.rooms.push(memory && { parameter: next(), gradient: next(), first: next(), second: next() });
-    }
+    result.rooms.push(...group.map((_, index) => memory && roomOf(memory, group, index, threads)));
   }
   return result;
+}
+
+function roomOf(
+  { buffer }: WebAssembly.Memory,
+  group: readonly number[],
+  index: number,
+  threads: number,
+): AdamWRoom {
+  const bytesOf = (counts: readonly number[]) => counts.reduce((sum, count) => sum + paddedBytes(count), 0);
+  const [count, before] = [group[index]!, bytesOf(group.slice(0, index))];
+  const state = threads * chunkBytes + 3 * before;
+  const arrayAt = (start: number) => new Float32Array(buffer, start, count);
+  return {
+    parameter: arrayAt(state),
+    first: arrayAt(state + paddedBytes(count)),
+    second: arrayAt(state + 2 * paddedBytes(count)),
+    gradient: arrayAt(threads * chunkBytes + 3 * bytesOf(group) + before),
+  };
 }
 
 /** Neighbours whose rooms lie in one memory. */
@@ -56,9 +69,9 @@ function groupsOf(counts: readonly number[]): number[][] {
   return groups;
 }
 
-function memoryFor(counts: readonly number[]): WebAssembly.Memory | undefined {
-  const bytes = counts.reduce((sum, count) => sum + 4 * paddedBytes(count), 0);
-  if (bytes === 0 || bytes > largestMemory) return undefined;
+function memoryFor(counts: readonly number[], threads: number): WebAssembly.Memory | undefined {
+  const bytes = counts.reduce((sum, count) => sum + 4 * paddedBytes(count), threads * chunkBytes);
+  if (bytes > largestMemory) return undefined;
   try {
     return sharedMemory(bytes);
   } catch (error) {

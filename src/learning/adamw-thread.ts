@@ -4,6 +4,7 @@ import { foreignCalls } from "../onnx/foreign-calls.ts";
 import { type Place, workOn } from "./adamw-job.ts";
 import { createAdamWKernel } from "./adamw-kernel.ts";
 import type { AdamWMessage } from "./adamw-threads.ts";
+import { copyByMove } from "./copy-numbers.ts";
 
 interface Bytes {
   buffer: ArrayBufferLike;
@@ -11,7 +12,7 @@ interface Bytes {
 }
 
 const { koffi } = await foreignCalls();
-const kernel = createAdamWKernel();
+const kernel = createAdamWKernel(copyByMove(koffi));
 const attached: ({ memory: WebAssembly.Memory } & Place)[] = [];
 /** Memory of the last job, by address: most is where it was at the next one. */
 let last = new Map<bigint, ArrayBuffer>();
@@ -19,7 +20,7 @@ let last = new Map<bigint, ArrayBuffer>();
 parentPort?.on("message", (message: AdamWMessage) => {
   if ("memories" in message) {
     attached.push(...message.memories);
-    for (const { memory } of message.memories) kernel.attach(memory);
+    for (const { memory } of message.memories) kernel.attach(memory, message.scratch);
     return;
   }
   const { job, progress } = message;

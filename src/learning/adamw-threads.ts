@@ -14,8 +14,9 @@ import {
   piecesOf,
   workOn,
 } from "./adamw-job.ts";
-import { createAdamWKernel } from "./adamw-kernel.ts";
+import { chunkBytes, createAdamWKernel } from "./adamw-kernel.ts";
 import type { Arrays } from "./adamw-rows.ts";
+import { copyByMove } from "./copy-numbers.ts";
 
 /** Threads that work on the same arrays; the result is the same for any number of them. */
 export interface AdamWThreads {
@@ -29,15 +30,15 @@ export interface AdamWThreads {
 /** Milliseconds after which others in this thread have their turn. */
 const longestTurn = 200;
 
-/** What another thread is told: where memories lie, or what to do. */
+/** What another thread is told: where memories lie and where in each its own chunk is, or what to do. */
 export type AdamWMessage =
-  | { memories: readonly ({ memory: WebAssembly.Memory } & Place)[] }
+  | { memories: readonly ({ memory: WebAssembly.Memory } & Place)[]; scratch: number }
   | { job: AdamWJob<Places>; progress: AdamWProgress };
 
 /** So many threads, this one among them. It is alone where others can't get at its memory, by koffi. */
 export async function openAdamWThreads(threads: number): Promise<AdamWThreads> {
-  const kernel = createAdamWKernel();
-  const calls = threads > 1 ? await foreignCalls().catch(() => undefined) : undefined;
+  const calls = await foreignCalls().catch(() => undefined);
+  const kernel = createAdamWKernel(calls && copyByMove(calls.koffi));
   const helpers = calls ? await Promise.all(Array.from({ length: threads - 1 }, startHelper)) : [];
   return {
     async run(job) {
@@ -53,13 +54,14 @@ export async function openAdamWThreads(threads: number): Promise<AdamWThreads> {
       return progress.sums;
     },
     attach(memories) {
-      for (const memory of memories) kernel.attach(memory);
+      for (const memory of memories) kernel.attach(memory, 0);
       if (!calls) return;
       const { koffi } = calls;
-      const message: AdamWMessage = {
+      const message = {
         memories: memories.map((memory) => ({ memory, ...placeOf(koffi, new Uint8Array(memory.buffer)) })),
       };
-      for (const helper of helpers) helper.postMessage(message);
+      for (const [index, helper] of helpers.entries())
+        helper.postMessage({ ...message, scratch: (index + 1) * chunkBytes });
     },
     async close() {
       await Promise.all(helpers.map((helper) => helper.terminate()));

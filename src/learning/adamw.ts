@@ -85,7 +85,7 @@ export function createAdamW(threads: number): AdamW {
       await work(gradients, { update: { rows, rates: { gradientScale, betas, secondScale } } });
     },
     rooms(counts, advice) {
-      const made = createAdamWMemory(counts);
+      const made = createAdamWMemory(counts, threads);
       for (const { buffer } of made.memories) advice?.useHugePages(new Uint8Array(buffer));
       memories.push(...made.memories);
       return made.rooms;

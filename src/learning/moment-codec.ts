@@ -1,5 +1,6 @@
 import type { AdamWFunctions } from "./adamw-functions.ts";
 import type { QuantizedMoment } from "./adamw-rows.ts";
+import type { CopyNumbers } from "./copy-numbers.ts";
 import { momentBlock, momentCodes } from "./moment-codes.ts";
 
 /** Bytes of a memory that a codec for chunks of so many numbers takes, its tables among them. */
@@ -14,6 +15,7 @@ export interface MomentCodec {
 /** A codec of firsts (signed) or seconds, for a chunk of floats in the memory; `base` is where its own room begins. */
 export function createMomentCodec(
   { quantize, dequantize }: AdamWFunctions,
+  copy: CopyNumbers,
   floats: Float32Array,
   base: number,
   signed: boolean,
@@ -32,17 +34,18 @@ export function createMomentCodec(
     [start / momentBlock, Math.ceil(end / momentBlock)] as const;
   return {
     load(moment, start, end) {
-      codes.set(moment.codes.subarray(start, end));
-      scales.set(moment.scales.subarray(...blocksOf(start, end)));
+      copy(moment.codes, start, codes, 0, end - start);
+      const [from, to] = blocksOf(start, end);
+      copy(moment.scales, from, scales, 0, to - from);
       const places = [codes, scales, values, floats].map(({ byteOffset }) => byteOffset);
       dequantize(end - start, ...places);
     },
     store(moment, start, end) {
       const places = [floats, codes, scales, steps, middles].map(({ byteOffset }) => byteOffset);
       quantize(end - start, ...places, signed ? 1 : 0);
-      moment.codes.set(codes.subarray(0, end - start), start);
+      copy(codes, 0, moment.codes, start, end - start);
       const [from, to] = blocksOf(start, end);
-      moment.scales.set(scales.subarray(0, to - from), from);
+      copy(scales, 0, moment.scales, from, to - from);
     },
   };
 }

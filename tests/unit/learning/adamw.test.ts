@@ -72,12 +72,12 @@ const sizes = Object.values(shapes).map((shape) => shape.reduce((a, b) => a * b,
 const named = <Value>(make: (size: number, index: number) => Value) =>
   new Map(Object.keys(shapes).map((name, index) => [name, make(sizes[index]!, index)]));
 
-/** The bytes of all that comes of three updates by so many threads, of arrays that lie in the optimizer's rooms or don't. */
-async function threeUpdates(threads: number, inRooms: boolean): Promise<Buffer> {
+/** The bytes of all that comes of three updates by so many threads, of arrays of which these lie in the optimizer's rooms. */
+async function threeUpdates(threads: number, ...inRooms: (keyof AdamWRoom)[]): Promise<Buffer> {
   const optimizer = createAdamW(threads);
-  const rooms = inRooms ? optimizer.rooms(sizes) : [];
+  const rooms = inRooms.length > 0 ? optimizer.rooms(sizes) : [];
   const place = (array: Float32Array, index: number, kind: keyof AdamWRoom) => {
-    if (!inRooms) return array;
+    if (!inRooms.includes(kind)) return array;
     rooms[index]![kind].set(array);
     return rooms[index]![kind];
   };
@@ -110,15 +110,19 @@ async function threeUpdates(threads: number, inRooms: boolean): Promise<Buffer> 
 }
 
 test("one, two and three threads give the same to the last bit", async () => {
-  const alone = await threeUpdates(1, false);
-  expect((await threeUpdates(2, false)).equals(alone)).toBe(true);
-  expect((await threeUpdates(3, false)).equals(alone)).toBe(true);
+  const alone = await threeUpdates(1);
+  expect((await threeUpdates(2)).equals(alone)).toBe(true);
+  expect((await threeUpdates(3)).equals(alone)).toBe(true);
 });
 
 test("what lies in rooms becomes what it does elsewhere, to the last bit, by any number of threads", async () => {
-  const elsewhere = await threeUpdates(1, false);
+  const elsewhere = await threeUpdates(1);
+  const state = ["parameter", "first", "second"] as const;
   for (const threads of [1, 2, 3])
-    expect((await threeUpdates(threads, true)).equals(elsewhere), `${threads} threads`).toBe(true);
+    for (const inRooms of [[...state, "gradient"], state, ["gradient"], ["first", "gradient"]] as const)
+      expect((await threeUpdates(threads, ...inRooms)).equals(elsewhere), `${threads}, ${inRooms}`).toBe(
+        true,
+      );
 });
 
 test("rooms are of the sizes that were asked for, apart from each other; there is none for what no memory can hold", () => {
