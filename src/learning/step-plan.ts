@@ -6,7 +6,6 @@ import { tileSize } from "../onnx/tiled-attention.ts";
 import { paddedLength, rowsOf, type TokenSequence } from "./batch.ts";
 import type { RunSplit } from "./run-splits.ts";
 import { attentionForms, lengthStep, prefixLength } from "./token-runs.ts";
-import { gradientsIn } from "./training-graphs.ts";
 
 /** What an update will hold at once, by part, in bytes; how it is split, and what is computed again to fit. */
 export interface StepPlan {
@@ -14,7 +13,7 @@ export interface StepPlan {
   weights: number;
   /** Moments. */
   optimizer: number;
-  /** Their sum, which those of the first run become; those of another run are among its activations. */
+  /** Their sum, where there are several runs; those of a run are among its activations. */
   gradients: number;
   /** The most that a run holds beside what it reads. */
   activations: number;
@@ -59,8 +58,8 @@ export interface PlanChoices {
   /** Layers that are computed again, the fewest first. */
   recomputed: readonly number[];
   config: ModelConfig;
-  /** There long sequences, and those that begin alike, are attended in other ways than others, and the first run's gradients lie in memory of their own. */
-  onCpu: boolean;
+  /** Whether long sequences, and those that begin alike, are attended in other ways than others. */
+  forms: boolean;
   /** Logits are rows of at least so many numbers. */
   vocabulary: number;
   /** The graph that computes so many layers again. */
@@ -115,7 +114,7 @@ function measured(
   if (runs.length === 0)
     return { runs, forms: [], recomputed, activations: 0, logits: () => 0, tokens: 0, nodes: 0 };
   const parts = runs.map((run) => run.map((index) => samples[index]!));
-  const forms = choices.onCpu
+  const forms = choices.forms
     ? attentionForms(
         parts.map((part) => part.flat()),
         choices.config,
@@ -130,19 +129,10 @@ function measured(
   const isLogits = ({ shape }: Value) => Number(shape.at(-1)) >= choices.vocabulary && shape[0] === "actions";
   const largest = [...new Set([most("rows"), most("actions"), most("seen")])];
   const graphs = largest.map(({ form, sizes }) => ({ graph: choices.graph(recomputed, form), sizes }));
-  const isApart = choices.onCpu && runs.length === 1;
-  const gradients = new Set(isApart ? graphs.flatMap(({ graph }) => gradientsIn(graph)) : []);
-  const isHeld = (value: Value) => !gradients.has(value);
-  const peak = (counts: typeof isLogits) =>
+  const peak = (counts?: typeof isLogits) =>
     Math.max(...graphs.map(({ graph, sizes }) => peakBytes(graph, sizes, counts)));
   return {
-    ...{
-      runs,
-      forms,
-      recomputed,
-      activations: allocated * peak(isHeld),
-      logits: () => allocated * peak(isLogits),
-    },
+    ...{ runs, forms, recomputed, activations: allocated * peak(), logits: () => allocated * peak(isLogits) },
     tokens: most("rows").sizes.rows,
     nodes: Math.max(...graphs.map(({ graph }) => graph.nodes.length)),
   };

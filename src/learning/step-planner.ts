@@ -76,7 +76,7 @@ export function createStepPlanner(options: PlannerOptions, state: TrainerState):
   const choices = {
     config,
     recomputed: chooses ? [...new Set(fractions)] : [recomputedLayers(config, recompute)],
-    onCpu,
+    forms: onCpu,
     vocabulary: Math.min(config.vocab_size, frozenWhole),
   };
   /** On a card, an update's parameters and moments are there before those that they take the place of are given back. */
@@ -89,7 +89,7 @@ export function createStepPlanner(options: PlannerOptions, state: TrainerState):
         state.updates === 0 && memory === undefined ? byteLength(state.optimizer.values()) : 0;
       const needs = ({ activations, nodes, runs }: ChosenRuns) =>
         activations +
-        (onCpu || runs.length > 1 ? trainedBytes : 0) +
+        (runs.length > 1 ? trainedBytes : 0) +
         (onCpu ? nodeBytes * nodes + untouched : bytesOfUpdate);
       const room = space.room() * (memory === undefined ? plannedShare : 1);
       const sequences = samples.map((sample) => sample.sequences);
@@ -104,7 +104,7 @@ export function createStepPlanner(options: PlannerOptions, state: TrainerState):
         get logits() {
           return logits(); // most plans are told nobody
         },
-        gradients: onCpu || runs.length > 1 ? trainedBytes : 0,
+        gradients: runs.length > 1 ? trainedBytes : 0,
         process: processBytes + nodeBytes * nodes,
       };
       if (!told || told.recomputed !== plan.recomputed || plannedBytes(plan) > 1.1 * plannedBytes(told)) {

@@ -107,7 +107,7 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
   };
   /** Where the parameters are, if not in the state. */
   const card = once(async () => (device === "cpu" ? undefined : await trainOnCard(device, state, options)));
-  /** Where gradients of the first run are written, and the others' are added: nowhere in particular on a card, or where the C API can't be called. */
+  /** Where gradients of the first of several runs are written, and the others' are added: nowhere in particular on a card, or where the C API can't be called. */
   const settled = once(async (): Promise<ReadonlyMap<string, Float32Array>> => {
     const runtime = device === "cpu" ? await runtimeFunctions() : undefined;
     const gradients = runtime ? await settleState(state, optimizer, runtime.memoryAdvice) : [];
@@ -172,6 +172,8 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
       });
       const first = forms.model(chosen.recomputed, runs[0]?.form ?? "kept");
       const parameters = select(found, first.reads);
+      // Those of a single run are lent: in the runtime's memory they take the place of activations.
+      const isSummed = runs.length > 1;
       let computed = 0;
       const sum = sumRuns(onCard ? { ...first, trains: [] } : first, samples, optimizer);
       try {
@@ -182,7 +184,7 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
           const batch = batchSequences(sequences, config, lengthStep(form), prefix);
           const given = objectiveFeeds(objective, part, scalars);
           const feeds = { ...parameters, ...batchFeeds(batch, temperature), ...given, ...scaling };
-          const outputs = await session.run(feeds, computed === 0 ? gradientRooms : undefined);
+          const outputs = await session.run(feeds, isSummed && computed === 0 ? gradientRooms : undefined);
           await onCard?.add(outputs, model.trains);
           await sum.add(outputs, run);
           computed += run.length;

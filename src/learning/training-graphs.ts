@@ -7,7 +7,7 @@ import { rotaryTables } from "../models/rotary-tables.ts";
 import type { FrozenBase } from "../models/weight-sources.ts";
 import { div, mul } from "../onnx/elementwise.ts";
 import { gradients } from "../onnx/gradients.ts";
-import { createGraph, type FloatValue, type Graph, type Value } from "../onnx/graph.ts";
+import { createGraph, type FloatValue, type Graph } from "../onnx/graph.ts";
 import { linear } from "../onnx/linear-algebra.ts";
 import { modelBytes } from "../onnx/model-bytes.ts";
 import { reshape } from "../onnx/shaping.ts";
@@ -41,16 +41,9 @@ export function recomputedLayers(
   return typeof recompute === "number" ? recompute : recompute ? num_hidden_layers : 0;
 }
 
-const gradientPrefix = "gradient/";
-
 /** The output that holds the gradient of a parameter. */
 export function gradientName(parameter: string): string {
-  return gradientPrefix + parameter;
-}
-
-/** The outputs of a graph that are gradients. */
-export function gradientsIn({ outputs }: Graph): Value[] {
-  return [...outputs].flatMap(([name, value]) => (name.startsWith(gradientPrefix) ? [value] : []));
+  return `gradient/${parameter}`;
 }
 
 /** Shapes of the value head's weights: one linear map of the final normed hidden state. */

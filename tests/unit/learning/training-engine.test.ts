@@ -103,7 +103,7 @@ test("runs are made smaller, then layers computed again, until an update fits", 
   const sequences = samples.map((sample) => sample.sequences);
   const chosen = (most: number) =>
     chooseRuns(sequences, {
-      ...{ config, recomputed: [0, config.num_hidden_layers], onCpu: true, vocabulary: 8192 },
+      ...{ config, recomputed: [0, config.num_hidden_layers], forms: true, vocabulary: 8192 },
       splits: runSplits(sequences, config, { usual: [1024, 30], larger: [] }),
       graph: (recompute, attention) =>
         trainingModel({ config, recompute, attention }, supervisedObjective).graph,
@@ -125,8 +125,7 @@ test("what an update holds is told before it begins, and refused beyond the trai
   await updated({ onPlan: (plan) => plans.push(plan) });
   const [plan] = plans;
   expect(plans).toHaveLength(1);
-  expect(plan).toMatchObject({ runs: 1, recomputed: 0, layers: config.num_hidden_layers });
-  expect(plan!.gradients).toBe(plan!.weights);
+  expect(plan).toMatchObject({ runs: 1, recomputed: 0, layers: config.num_hidden_layers, gradients: 0 });
   expect(stepPlanText(plan!)).toMatch(
     /^a training step holds about \d+ MB: weights 1, .* one run of \d+ tokens, no layer computed again$/,
   );
