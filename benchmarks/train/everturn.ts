@@ -12,10 +12,10 @@ import { readModelConfig } from "../../src/models/model-config-file.ts";
 import { readFrozenWeights } from "../../src/models/weight-sources.ts";
 import { targetOf } from "../../src/onnx/target.ts";
 import { productOperations } from "./matrix-products.ts";
-import { peakBytes } from "./peak-bytes.ts";
+import { peakMemory } from "./peak-memory.ts";
 import { type BenchmarkSequence, loraSettings } from "./workload.ts";
 
-const importedBytes = peakBytes();
+const importedBytes = peakMemory();
 const [
   folder = ".",
   updates = "1",
@@ -79,16 +79,8 @@ for (let count = -Number(warm); count < Number(updates); count++) {
   processorSeconds.push((used.user + used.system) / 1e6);
 }
 const { loss, gradientNorm } = results[0]!;
-const heldBytes = peakBytes();
+const peakBytes = peakMemory();
 await engine.close();
 const operations = device === "cpu" ? productOperations(model, objective, batch) : undefined;
-const measured = {
-  milliseconds,
-  processorSeconds,
-  peakBytes: heldBytes,
-  importedBytes,
-  loss,
-  gradientNorm,
-  operations,
-};
+const measured = { milliseconds, processorSeconds, peakBytes, importedBytes, loss, gradientNorm, operations };
 console.log(JSON.stringify(measured));

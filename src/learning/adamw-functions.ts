@@ -3,9 +3,9 @@ import { adamWModule } from "./adamw-module.ts";
 type NumbersFunction = (...numbers: number[]) => unknown;
 
 /** What adamw.wat does with numbers of one memory, given by their addresses there. */
-export type AdamWFunctions = Readonly<Record<(typeof names)[number], NumbersFunction>>;
-
-const names = ["update", "squares", "add", "quantize", "dequantize"] as const;
+export type AdamWFunctions = Readonly<
+  Record<"update" | "squares" | "add" | "quantize" | "dequantize", NumbersFunction>
+>;
 
 /** Bytes of a page of WebAssembly's memory. */
 export const pageBytes = 65_536;

@@ -30,27 +30,21 @@ export function createAdamWMemory(counts: readonly number[], threads: number): A
   for (const group of groupsOf(counts)) {
     const memory = memoryFor(group, threads);
     if (memory) result.memories.push(memory);
-    result.rooms.push(...group.map((_, index) => memory && roomOf(memory, group, index, threads)));
+    result.rooms.push(...(memory ? roomsIn(memory, group, threads) : group.map(() => undefined)));
   }
   return result;
 }
 
-function roomOf(
-  { buffer }: WebAssembly.Memory,
-  group: readonly number[],
-  index: number,
-  threads: number,
-): AdamWRoom {
-  const bytesOf = (counts: readonly number[]) => counts.reduce((sum, count) => sum + paddedBytes(count), 0);
-  const [count, before] = [group[index]!, bytesOf(group.slice(0, index))];
-  const state = threads * chunkBytes + 3 * before;
-  const arrayAt = (start: number) => new Float32Array(buffer, start, count);
-  return {
-    parameter: arrayAt(state),
-    first: arrayAt(state + paddedBytes(count)),
-    second: arrayAt(state + 2 * paddedBytes(count)),
-    gradient: arrayAt(threads * chunkBytes + 3 * bytesOf(group) + before),
+function roomsIn({ buffer }: WebAssembly.Memory, counts: readonly number[], threads: number): AdamWRoom[] {
+  let at = threads * chunkBytes;
+  const next = (count: number) => {
+    const array = new Float32Array(buffer, at, count);
+    at += paddedBytes(count);
+    return array;
   };
+  const states = counts.map((count) => ({ parameter: next(count), first: next(count), second: next(count) }));
+  const gradients = counts.map(next);
+  return states.map((state, index) => ({ ...state, gradient: gradients[index]! }));
 }
 
 /** Neighbours whose rooms lie in one memory. */

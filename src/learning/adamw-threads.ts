@@ -43,7 +43,7 @@ export async function openAdamWThreads(threads: number): Promise<AdamWThreads> {
   return {
     async run(job) {
       const progress = noProgress(piecesOf(job.counts).length);
-      if (calls) {
+      if (calls && helpers.length > 0) {
         const message: AdamWMessage = { job: byPlaces(calls, job), progress };
         for (const helper of helpers) helper.postMessage(message);
       }
@@ -55,7 +55,7 @@ export async function openAdamWThreads(threads: number): Promise<AdamWThreads> {
     },
     attach(memories) {
       for (const memory of memories) kernel.attach(memory, 0);
-      if (!calls) return;
+      if (!calls || helpers.length === 0) return;
       const { koffi } = calls;
       const message = {
         memories: memories.map((memory) => ({ memory, ...placeOf(koffi, new Uint8Array(memory.buffer)) })),

@@ -21,11 +21,9 @@ export interface MemoryAdvice {
 export function memoryAdvice(koffi: ForeignCalls["koffi"]): MemoryAdvice | undefined {
   if (process.platform !== "linux") return undefined;
   try {
-    const library = koffi.load(null);
-    const madvise = library.func("int madvise(uintptr_t, size_t, int)");
-    const addressOf = library.func("uintptr_t memmove(void *, const void *, size_t)"); // moves nothing, and gives the address
+    const madvise = koffi.load(null).func("int madvise(uintptr_t, size_t, int)");
     const advise = (array: NodeJS.TypedArray, ...advices: readonly number[]) => {
-      const address = Number(addressOf(array, array, 0));
+      const address = Number(koffi.address(array));
       const start = Math.ceil(address / pageSize) * pageSize;
       const bytes = Math.floor((address + array.byteLength - start) / pageSize) * pageSize;
       if (bytes > 0) for (const advice of advices) madvise(start, bytes, advice);
