@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { devices } from "../../src/devices/device.ts";
 import { useSwiftShader } from "../../src/devices/swiftshader.ts";
 import { batchFeeds, batchSequences } from "../../src/learning/batch.ts";
+import { runGradients } from "../../src/learning/run-gradients.ts";
 import { supervisedObjective } from "../../src/learning/supervised-objective.ts";
 import { gradientName, trainingModel } from "../../src/learning/training-graphs.ts";
 import { createCachedDecoder } from "../../src/models/create-cached-decoder.ts";
@@ -17,7 +18,7 @@ import { weightSources } from "../../src/models/weight-sources.ts";
 import { createSession } from "../../src/onnx/create-session.ts";
 import { modelBytes } from "../../src/onnx/model-bytes.ts";
 import { fallbacks, profileRun } from "../../src/onnx/profile-run.ts";
-import type { Tensor } from "../../src/onnx/session.ts";
+import type { Outputs, Tensor } from "../../src/onnx/session.ts";
 import type { Target } from "../../src/onnx/target.ts";
 import { createDecoderCache } from "../../src/sampling/key-value-cache.ts";
 import { configs, gpuShapes, shapes } from "../shapes.ts";
@@ -39,14 +40,19 @@ const sequences = benchmarkBatch(shape, false, [software === undefined ? 2 : 1, 
 
 type Feeds = Record<string, Tensor>;
 
-/** Runs a model on both; returns the largest relative difference of its float outputs, and the device's fallbacks. */
+/**
+ * Runs a model on both; returns the largest relative difference of its float outputs, and the device's fallbacks. `complete`
+ * adds to the processor's outputs what it gives apart.
+ */
 async function compare(
   bytesFor: (target: { device: typeof device }) => Uint8Array,
   feeds: Feeds,
   outputs: string[],
+  complete: (expected: Outputs) => void = () => undefined,
 ) {
   const processor = await createSession(bytesFor({ device: "cpu" }), { threads, ...mapped });
-  const expected = await processor.run(feeds, outputs);
+  const expected = await processor.run(feeds);
+  complete(expected);
   const actual = await profileRun(bytesFor({ device }), feeds, device, mapped.weightsFolder);
   const differences = outputs.map((name) =>
     relativeDifference(actual.floats.get(name)!, expected.floats(name)),
@@ -70,7 +76,10 @@ function trainStep() {
   const shares: Tensor = { shape: [count], data: new Float32Array(count).fill(1 / count) };
   const feeds = { ...Object.fromEntries(weights), ...batchFeeds(batch), weights: shares };
   const outputs = [...weights.keys()].map(gradientName);
-  return compare((target) => trainingModel({ config }, supervisedObjective, target).bytes, feeds, outputs);
+  const modelFor = (target: { device: typeof device }) =>
+    trainingModel({ config }, supervisedObjective, target);
+  const complete = (expected: Outputs) => void runGradients(modelFor({ device: "cpu" }), expected, feeds);
+  return compare((target) => modelFor(target).bytes, feeds, outputs, complete);
 }
 
 /** One step of decoding: a token for each of four rows, after 15 remembered ones. */

@@ -1,7 +1,8 @@
 import type { Outputs } from "../onnx/session.ts";
 import type { AdamW } from "./adamw.ts";
 import { actionCount, joined, type TrainingSample } from "./objective.ts";
-import { gradientName, type TrainingModel } from "./training-graphs.ts";
+import { addGradientRows, denseGradients, type Feeds, runGradients } from "./run-gradients.ts";
+import type { TrainingModel } from "./training-graphs.ts";
 
 /** What the runs of one minibatch gave together. */
 export interface SummedRuns {
@@ -14,24 +15,26 @@ export interface SummedRuns {
 
 /** Adds up what a training model gives for the samples of a minibatch, run by run; gradients by the optimizer's threads. */
 export function sumRuns(
-  { terms, trains, logProbabilities: gives }: TrainingModel,
+  model: Omit<TrainingModel, "graph" | "bytes">,
   samples: readonly TrainingSample[],
   optimizer: Pick<AdamW, "add">,
 ) {
-  let gradients = new Map<string, Float32Array>();
+  const { terms, logProbabilities: gives } = model;
+  let gradients: ReadonlyMap<string, Float32Array> = new Map();
   const scalars = new Map<string, number>();
   const counts = samples.map(({ sequences }) => sequences.reduce((sum, one) => sum + actionCount(one), 0));
   const logProbabilities: Float32Array[] = [];
   let first: Outputs | undefined;
   return {
-    /** Adds the outputs of a run over some of the samples, given by their numbers, and takes them over. */
-    async add(outputs: Outputs, run: readonly number[]): Promise<void> {
+    /** Adds the outputs of a run over some of the samples, given by their numbers, and takes them over; with what it was fed. */
+    async add(outputs: Outputs, run: readonly number[], feeds: Feeds): Promise<void> {
       for (const name of [...terms, "loss"]) {
         scalars.set(name, (scalars.get(name) ?? 0) + outputs.floats(name)[0]!);
       }
-      const own = new Map(trains.map((name) => [name, outputs.floats(gradientName(name))]));
-      if (first) await optimizer.add(gradients, own);
-      else gradients = own;
+      if (first) {
+        await optimizer.add(gradients, denseGradients(model, outputs));
+        addGradientRows(model, gradients, outputs, feeds);
+      } else gradients = runGradients(model, outputs, feeds);
       let start = 0;
       for (const index of gives ? run : []) {
         const end = start + counts[index]!;

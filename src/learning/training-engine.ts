@@ -186,7 +186,7 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
           const feeds = { ...parameters, ...batchFeeds(batch, temperature), ...given, ...scaling };
           const outputs = await session.run(feeds, isSummed && computed === 0 ? gradientRooms : undefined);
           await onCard?.add(outputs, model.trains);
-          await sum.add(outputs, run);
+          await sum.add(outputs, run, feeds);
           computed += run.length;
           onShare?.(computed / samples.length);
         }

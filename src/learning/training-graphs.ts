@@ -6,7 +6,7 @@ import { modelWeightShapes, weightInputs } from "../models/model-weights.ts";
 import { rotaryTables } from "../models/rotary-tables.ts";
 import type { FrozenBase } from "../models/weight-sources.ts";
 import { div, mul } from "../onnx/elementwise.ts";
-import { gradients } from "../onnx/gradients.ts";
+import { type GradientWithRows, gradients, gradientsWithRows } from "../onnx/gradients.ts";
 import { createGraph, type FloatValue, type Graph } from "../onnx/graph.ts";
 import { linear } from "../onnx/linear-algebra.ts";
 import { modelBytes } from "../onnx/model-bytes.ts";
@@ -164,6 +164,8 @@ export interface TrainingModel extends PolicyModel {
   terms: string[];
   /** What it gives gradients of. */
   trains: string[];
+  /** What is still to be added to them, on the CPU: rows of a table, which `numbers` [count], an input, says; and the output that has them. */
+  rows: { parameter: string; numbers: string; output: string }[];
   /** A critic gives values alone. */
   logProbabilities: boolean;
 }
@@ -189,13 +191,22 @@ export function trainingModel(model: TrainedModel, objective: Objective, target:
   for (const [name, value] of Object.entries({ ...terms, loss })) graph.output(name, value);
   const logProbabilities = giveLogProbabilities(graph, outputs);
   const scale = target.precision === "float16" ? graph.input("lossScale", "float32", []) : undefined;
-  const found = gradients(scale ? mul(loss, scale) : loss, [...trained.values()]);
-  const trains = [...trained.keys()];
   const inverse = scale && div(1, scale);
-  trains.forEach((name, index) => {
-    graph.output(gradientName(name), inverse ? mul(found[index]!, inverse) : found[index]!);
+  const unscaled = (value: FloatValue) => (inverse ? mul(value, inverse) : value);
+  const isOnCard = target.device !== undefined && target.device !== "cpu";
+  const parameters = [...trained.values()];
+  const found = (isOnCard ? wholeGradients : gradientsWithRows)(scale ? mul(loss, scale) : loss, parameters);
+  const trains = [...trained.keys()];
+  const rows = trains.flatMap((parameter, index) => {
+    const { gradient, rows } = found[index]!;
+    graph.output(gradientName(parameter), unscaled(gradient));
+    return rows.map(({ numbers, updates }, part) => {
+      const output = `${gradientName(parameter)}/rows/${part}`;
+      graph.output(output, unscaled(updates));
+      return { parameter, numbers: numbers.name, output };
+    });
   });
-  const names = { reads, terms: Object.keys(terms), trains };
+  const names = { reads, terms: Object.keys(terms), trains, rows };
   return {
     graph,
     get bytes() {
@@ -204,6 +215,10 @@ export function trainingModel(model: TrainedModel, objective: Objective, target:
     ...names,
     logProbabilities,
   };
+}
+
+function wholeGradients(loss: FloatValue, parameters: readonly FloatValue[]): GradientWithRows[] {
+  return gradients(loss, parameters).map((gradient) => ({ gradient, rows: [] }));
 }
 
 function giveLogProbabilities(graph: Graph, { logProbabilities }: PolicyOutputs): boolean {

@@ -72,12 +72,9 @@ export const gradientRules: Readonly<Record<string, GradientRule>> = {
   },
   ReduceSum: (dy, step) => [spread(dy, step)],
   ReduceMean: (dy, step) => [div(spread(dy, step), reducedSize(step))],
-  // Added to the sum so far: a table, such as embeddings tied to the head, may be the largest tensor of all.
-  Gather: (dy, { floats: [table], ints: [indices] }, [sum]) => {
+  Gather: (dy, { floats: [table], ints: [indices] }) => {
     const updates = reshape(dy, [product(indices.shape), ...table.shape.slice(1)]);
-    const column = reshape(indices, [product(indices.shape), ...table.shape.slice(1).map(() => 1)]);
-    const total = scatterAdd(sum ?? zerosLike(table), expand(column, updates.shape), updates, 0);
-    return [{ total }];
+    return [{ rows: { numbers: reshape(indices, [product(indices.shape)]), updates } }];
   },
   GatherElements: (dy, { floats: [a], ints: [indices] }) => [scatterAdd(zerosLike(a), indices, dy, -1)],
   Gemm: (dy, step) => {

@@ -1,7 +1,7 @@
-import { add } from "./elementwise.ts";
 import type { Cotangent, GradientRule } from "./gradient-rule.ts";
 import { gradientRules } from "./gradient-rules.ts";
-import { type FloatValue, graphError, type TapeEntry, type Value } from "./graph.ts";
+import { createGradientSums, type GradientSums } from "./gradient-sums.ts";
+import { type FloatValue, type GradientRows, graphError, type TapeEntry } from "./graph.ts";
 
 /**
  * The gradients of a scalar with respect to `parameters`, in their order, written into the same graph
@@ -9,13 +9,36 @@ import { type FloatValue, graphError, type TapeEntry, type Value } from "./graph
  * operator on the way has no rule.
  */
 export function gradients(loss: FloatValue, parameters: readonly FloatValue[]): FloatValue[] {
+  const sums = sumsOf(loss, parameters);
+  return parameters.map((parameter) => sums.whole(parameter)!);
+}
+
+/** A gradient, and rows that are to be added to it. */
+export interface GradientWithRows {
+  gradient: FloatValue;
+  rows: readonly GradientRows[];
+}
+
+/**
+ * The same, without what is to be added to single rows of tables that have a gradient beside, such as embeddings tied to the
+ * head: as one output, the runtime would copy the whole table before it adds some rows.
+ */
+export function gradientsWithRows(loss: FloatValue, parameters: readonly FloatValue[]): GradientWithRows[] {
+  const sums = sumsOf(loss, parameters);
+  return parameters.map((parameter) => {
+    const gradient = sums.dense(parameter);
+    return gradient
+      ? { gradient, rows: sums.rows(parameter) }
+      : { gradient: sums.whole(parameter)!, rows: [] };
+  });
+}
+
+function sumsOf(loss: FloatValue, parameters: readonly FloatValue[]): GradientSums {
   if (loss.shape.length !== 0) throw graphError(`the loss has the shape [${loss.shape.join(", ")}], not []`);
   const sums = backpropagate(loss.graph.tape, loss, loss.graph.floats([1]), parameters);
-  return parameters.map((parameter) => {
-    const gradient = sums.get(parameter);
-    if (!gradient) throw graphError(`the loss doesn't depend on ${parameter.name}`);
-    return gradient;
-  });
+  const missing = parameters.find((parameter) => !sums.has(parameter));
+  if (missing) throw graphError(`the loss doesn't depend on ${missing.name}`);
+  return sums;
 }
 
 /** Takes the gradient of the last output of a tape back to `parameters`. */
@@ -24,21 +47,18 @@ function backpropagate(
   last: FloatValue,
   gradient: FloatValue,
   parameters: readonly FloatValue[],
-): Map<Value, FloatValue> {
-  const sums = new Map<Value, FloatValue>([[last, gradient]]);
+): GradientSums {
+  const sums = createGradientSums();
+  sums.add(last, gradient);
   for (const { step, wanted } of dependentSteps(tape, parameters).reverse()) {
-    const dy = sums.get(step.output);
+    const dy = sums.whole(step.output);
     if (!dy) continue;
-    const before = step.floats.map((input) => sums.get(input));
     const cotangents = step.rebuild
       ? rebuiltCotangents(dy, step, step.rebuild)
-      : ruleOf(step)(dy, step, before);
+      : ruleOf(step)(dy, step, sums.whole);
     step.floats.forEach((input, index) => {
       const cotangent = cotangents[index];
-      if (!cotangent || !wanted[index]) return;
-      const sum = sums.get(input);
-      if ("total" in cotangent) sums.set(input, cotangent.total);
-      else sums.set(input, sum ? add(sum, cotangent) : cotangent);
+      if (cotangent && wanted[index]) sums.add(input, cotangent);
     });
   }
   return sums;
@@ -55,12 +75,12 @@ function rebuiltCotangents(dy: FloatValue, step: TapeEntry, rebuild: () => Float
   const start = tape.length;
   const output = rebuild();
   const sums = backpropagate(tape.slice(start), output, dy, step.floats);
-  return step.floats.map((input) => sums.get(input));
+  return step.floats.map((input) => sums.whole(input));
 }
 
 /** The steps that depend on a parameter, and which of their inputs do. */
 function dependentSteps(tape: readonly TapeEntry[], parameters: readonly FloatValue[]) {
-  const dependent = new Set<Value>(parameters);
+  const dependent = new Set<FloatValue>(parameters);
   return tape.flatMap((step) => {
     const wanted = step.floats.map((input) => dependent.has(input));
     if (!wanted.includes(true)) return [];

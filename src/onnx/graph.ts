@@ -182,18 +182,33 @@ export interface CompositeResult {
   readonly rule?: GradientRule;
 }
 
-/** The gradient of an input by one step; or, from a rule that adds it to the sum so far by itself, their `total`. */
-export type Cotangent = FloatValue | { readonly total: FloatValue } | undefined;
+/**
+ * The gradient of an input by one step; or, from a rule that adds it to the sum so far by itself, their `total`; or parts,
+ * which are put together where somebody wants the whole.
+ */
+export type Cotangent = FloatValue | { readonly total: FloatValue } | GradientParts | undefined;
+
+/** Parts of a gradient: one that is made only when it is wanted, as it is large and made of little; and rows of it. */
+export interface GradientParts {
+  readonly later?: () => FloatValue;
+  readonly rows?: GradientRows;
+}
+
+/** Rows [count, ...] that are added to a gradient at their numbers [count]; those that come twice add up. */
+export interface GradientRows {
+  readonly numbers: IntValue;
+  readonly updates: FloatValue;
+}
 
 /**
  * How a gradient passes one step backward: from that of the step's output to those of its float inputs, in
- * their order. Inputs that get none are undefined or left off the end. `sums` holds the gradients of the inputs
+ * their order. Inputs that get none are undefined or left off the end. `sumOf` gives the gradient of an input
  * by the steps that came after.
  */
 export type GradientRule = (
   dy: FloatValue,
   step: TapeEntry,
-  sums: readonly (FloatValue | undefined)[],
+  sumOf: (input: FloatValue) => FloatValue | undefined,
 ) => readonly Cotangent[];
 
 function isOf<Type extends DataType>(dtype: Type) {

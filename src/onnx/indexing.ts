@@ -1,5 +1,13 @@
 import { frontAxis } from "./dimensions.ts";
-import { type DataType, type FloatValue, graphError, type IntValue, type Value } from "./graph.ts";
+import {
+  type DataType,
+  type FloatValue,
+  type GradientRows,
+  graphError,
+  type IntValue,
+  type Value,
+} from "./graph.ts";
+import { expand, reshape } from "./shaping.ts";
 
 /** Rows of `table` by their number: [rows, …] and indices of any shape give [...indices, …]. */
 export function gather<Type extends DataType>(
@@ -32,6 +40,12 @@ export function largest(a: FloatValue, count: number): IntValue {
     others: [{ dtype: "int64", shape }],
   } as const;
   return a.graph.emitWith("TopK", [a, a.graph.ints([count])], outputs, { axis: -1 }).others[0]!;
+}
+
+/** `a` with rows added at their numbers. */
+export function scatterAddRows(a: FloatValue, { numbers, updates }: GradientRows): FloatValue {
+  const column = reshape(numbers, [numbers.shape[0]!, ...a.shape.slice(1).map(() => 1)]);
+  return scatterAdd(a, expand(column, updates.shape), updates, 0);
 }
 
 /**

@@ -51,6 +51,7 @@ export function createLendingSession(
   const inUse = new Set<readonly unknown[]>();
   const usage = createUsage(closedError);
   let isQuick = false;
+  let isFirst = true;
 
   /** Runs the model, and gives the values of its outputs: over the memory in `into`, else of the runtime's own. */
   const runOn = async (tensors: readonly Tensor[], into: readonly (BoundTensor | undefined)[]) => {
@@ -73,6 +74,8 @@ export function createLendingSession(
         runtime.Run(...given);
       } else await runtime.Run.aside(...given);
       isQuick = performance.now() - start <= quickRun;
+      if (isFirst) runtime.memoryAdvice?.giveBackHeap();
+      isFirst = false;
       return outputs;
     } catch (error) {
       for (const value of outputs) if (value) runtime.ReleaseValue(value);

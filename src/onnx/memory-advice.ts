@@ -15,6 +15,8 @@ export interface MemoryAdvice {
   makeSparse(array: NodeJS.TypedArray): void;
   /** Has an array that is written to as a whole take memory by 2 MiB at once: reading and writing it take less time. */
   useHugePages(array: NodeJS.TypedArray): void;
+  /** Gives back what small blocks left in the C library's heap: making a session of a large graph leaves some 100 MB. Takes a millisecond. */
+  giveBackHeap(): void;
 }
 
 /** Undefined where the system can't be told. */
@@ -31,8 +33,18 @@ export function memoryAdvice(koffi: ForeignCalls["koffi"]): MemoryAdvice | undef
     return {
       makeSparse: (array) => advise(array, noHugePages, dontNeed),
       useHugePages: (array) => advise(array, hugePages),
+      giveBackHeap: heapTrimmer(koffi),
     };
   } catch {
     return undefined;
+  }
+}
+
+function heapTrimmer(koffi: ForeignCalls["koffi"]): () => void {
+  try {
+    const trim = koffi.load(null).func("int malloc_trim(size_t)");
+    return () => trim(0);
+  } catch {
+    return () => undefined; // musl has none, and keeps little
   }
 }

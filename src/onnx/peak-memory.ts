@@ -6,7 +6,7 @@ import { neededNodes } from "./needed-nodes.ts";
 
 /** Operators whose output is their first input's memory under another shape. */
 const views = new Set(["Reshape", "Unsqueeze", "Squeeze", "Identity"]);
-/** Operators that ONNX Runtime lets write over an input that nobody needs afterwards. */
+/** Operators that ONNX Runtime lets write over an input that nobody needs afterwards, but for outputs of the graph. */
 const inPlace = new Set([
   "Add",
   "Sub",
@@ -41,7 +41,8 @@ export function peakBytes(
     if (first && views.has(node.op)) storage.set(node.outputs[0]!, stored(first));
     for (const value of readsOf(node)) lastUse.set(stored(value), at);
   });
-  for (const output of graph.outputs.values()) lastUse.set(stored(output), nodes.length);
+  const given = new Set(Array.from(graph.outputs.values(), stored));
+  for (const output of given) lastUse.set(output, nodes.length);
 
   const live = new Map<Value, number>();
   let held = 0;
@@ -53,7 +54,8 @@ export function peakBytes(
     for (const output of node.outputs) {
       if (stored(output) !== output) continue;
       const bytes = counts(output) ? bytesOf(output, sizes) : 0;
-      const reused = inPlace.has(node.op) ? dying.find((value) => live.get(value) === bytes) : undefined;
+      const isWrittenOver = inPlace.has(node.op) && !given.has(output);
+      const reused = isWrittenOver ? dying.find((value) => live.get(value) === bytes) : undefined;
       if (reused) {
         live.delete(reused);
         held -= bytes;

@@ -43,8 +43,8 @@ export const joinRowsRule: GradientRule = (dy, { ints: [first, second] }) => [
 ];
 
 /** Added to the sum so far, as the rows of others are. */
-export const takeRowsRule: GradientRule = (dy, { floats: [x], ints: [numbers] }, [sum]) => [
-  { total: addRows(sum ?? zerosLike(x), numbers, dy) },
+export const takeRowsRule: GradientRule = (dy, { floats: [x], ints: [numbers] }, sumOf) => [
+  { total: addRows(sumOf(x) ?? zerosLike(x), numbers, dy) },
 ];
 
 export const addRowsRule: GradientRule = (dy, { ints: [numbers] }) => [dy, takeRows(dy, numbers)];

@@ -3,10 +3,10 @@ import { add, div, exp, log, maximum, mul, negate, sub } from "./elementwise.ts"
 import { type FrozenMatrix, frozenFloats, frozenRows, gatherFrozen } from "./frozen-matrix.ts";
 import type { GradientRule } from "./gradient-rule.ts";
 import type { FloatValue, IntValue } from "./graph.ts";
-import { gather, scatterAdd } from "./indexing.ts";
+import { gather } from "./indexing.ts";
 import { gemm } from "./linear-algebra.ts";
 import { reduceMax, reduceSum } from "./reductions.ts";
-import { concat, expand, reshape, rows } from "./shaping.ts";
+import { concat, reshape, rows } from "./shaping.ts";
 import type { TokenDistribution } from "./token-distribution.ts";
 
 /** Tokens of the vocabulary whose logits there are at once. */
@@ -156,12 +156,9 @@ export const vocabularyLogProbabilityRule: GradientRule = (
 ) => {
   const gradient = reshape(dy, [hidden.shape[0]!, 1]);
   const negative = negate(gradient);
-  const dHead = headGradient(hidden, head, (logits) => mul(exp(sub(logits, logSum)), negative));
-  const places = expand(reshape(targets, [hidden.shape[0]!, 1]), hidden.shape);
-  return [
-    mul(sub(gather(head, targets), mean), gradient),
-    scatterAdd(dHead, places, mul(hidden, gradient), 0),
-  ];
+  const later = () => headGradient(hidden, head, (logits) => mul(exp(sub(logits, logSum)), negative));
+  const rows = { numbers: targets, updates: mul(hidden, gradient) };
+  return [mul(sub(gather(head, targets), mean), gradient), { later, rows }];
 };
 
 /** dlogits = −dy · p · (log p + H), where log p + H = logit − mean logit. */
@@ -170,10 +167,9 @@ export const vocabularyEntropyRule: GradientRule = (
   { floats: [hidden, head], saved: [logSum, logit, covariance] },
 ) => {
   const negative = negate(reshape(dy, [hidden.shape[0]!, 1]));
-  const dHead = headGradient(hidden, head, (logits) =>
-    mul(mul(exp(sub(logits, logSum)), sub(logits, logit)), negative),
-  );
-  return [mul(covariance, negative), dHead];
+  const later = () =>
+    headGradient(hidden, head, (logits) => mul(mul(exp(sub(logits, logSum)), sub(logits, logit)), negative));
+  return [mul(covariance, negative), { later }];
 };
 
 /** The gradient of a head, from that of the logits of each of its parts. */

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { causalAttention, causalBias } from "../../../src/onnx/causal-attention.ts";
+import { createSession } from "../../../src/onnx/create-session.ts";
 import {
   add,
   clip,
@@ -21,10 +22,11 @@ import {
 } from "../../../src/onnx/elementwise.ts";
 import { geGlu, geGluTanh, swiGlu } from "../../../src/onnx/gated-units.ts";
 import { gradientRules } from "../../../src/onnx/gradient-rules.ts";
-import { gradients } from "../../../src/onnx/gradients.ts";
+import { gradients, gradientsWithRows } from "../../../src/onnx/gradients.ts";
 import { createGraph, type FloatValue, type Graph } from "../../../src/onnx/graph.ts";
 import { gather, gatherElements } from "../../../src/onnx/indexing.ts";
-import { gemm, matMul } from "../../../src/onnx/linear-algebra.ts";
+import { gemm, linear, matMul } from "../../../src/onnx/linear-algebra.ts";
+import { modelBytes } from "../../../src/onnx/model-bytes.ts";
 import { padRows, unpadRows } from "../../../src/onnx/padding.ts";
 import { prefixedAttention, prefixedBias } from "../../../src/onnx/prefixed-attention.ts";
 import { reduceMean, reduceSum, softmax } from "../../../src/onnx/reductions.ts";
@@ -340,6 +342,52 @@ test("every rule is among the cases", () => {
 test("a value used twice gets the sum of its gradients, a constant none", async () => {
   const error = await gradientError([[2, 3]], ([x], graph) => add(mul(x!, x!), mul(graph.floats([3]), x!)));
   expect(error).toBeLessThan(2e-3);
+});
+
+test("rows of a table that other steps use too are given apart, and come to the same", async () => {
+  const graph = createGraph();
+  const table = graph.input("table", "float32", [4, 2]);
+  const numbers = graph.input("numbers", "int64", ["rows"]);
+  const lonely = graph.input("lonely", "float32", [4, 2]);
+  const taken = gather(table, numbers);
+  const loss = add(
+    reduceSum(mul(mul(taken, taken), gather(lonely, numbers))),
+    reduceSum(mul(linear(graph.input("x", "float32", [3, 2]), table), 3)),
+  );
+  gradients(loss, [table, lonely]).forEach((gradient, at) => {
+    graph.output(`whole${at}`, gradient);
+  });
+  const [inParts, alone] = gradientsWithRows(loss, [table, lonely]);
+  graph.output("dense", inParts!.gradient);
+  expect(inParts!.rows.map((rows) => rows.numbers)).toEqual([numbers]);
+  graph.output("rows", inParts!.rows[0]!.updates);
+  expect(alone!.rows).toEqual([]);
+  graph.output("alone", alone!.gradient);
+  const session = await createSession(modelBytes(graph));
+  const outputs = await session.run({
+    table: { shape: [4, 2], data: Float32Array.of(1, 2, 3, 4, 5, 6, 7, 8) },
+    lonely: { shape: [4, 2], data: Float32Array.of(1, -1, 2, -2, 3, -3, 4, -4) },
+    numbers: { shape: [3], data: BigInt64Array.of(3n, 1n, 3n) },
+    x: { shape: [3, 2], data: Float32Array.of(1, 0, 2, 1, 0, 5) },
+  });
+  await session.close();
+  const sum = Array.from(outputs.floats("dense"));
+  [3, 1, 3].forEach((place, row) => {
+    for (const column of [0, 1]) sum[2 * place + column]! += outputs.floats("rows")[2 * row + column]!;
+  });
+  expect(sum).toEqual(Array.from(outputs.floats("whole0")));
+  // Each row: 3 · Σ x, and twice the row times its factors as often as it was taken.
+  expect(sum).toEqual([
+    9,
+    18,
+    9 + 2 * 3 * 2,
+    18 - 2 * 4 * 2,
+    9,
+    18,
+    9 + 2 * (2 * 7 * 4),
+    18 - 2 * (2 * 8 * 4),
+  ]);
+  expect(outputs.floats("alone")).toEqual(outputs.floats("whole1"));
 });
 
 test("what can't be differentiated is refused by name", () => {

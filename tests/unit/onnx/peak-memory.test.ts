@@ -21,6 +21,13 @@ test("what is held at once: a value until its last use, outputs to the end, resu
   expect(() => peakBytes(graph, {})).toThrow('the dimension "rows" was given no size');
 });
 
+test("outputs of the graph have memory of their own, though operators could write over an operand", () => {
+  const graph = createGraph();
+  const doubled = exp(sigmoid(graph.input("x", "float32", ["rows", 8])));
+  graph.output("y", doubled);
+  expect(peakBytes(graph, { rows: 10 })).toBe(2 * 320);
+});
+
 test("checkpoints keep their inputs alone", () => {
   const peak = (kept: boolean) => {
     const graph = createGraph();

@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
 import { createSession } from "../../../src/onnx/create-session.ts";
-import { mul } from "../../../src/onnx/elementwise.ts";
+import { mul, sigmoid } from "../../../src/onnx/elementwise.ts";
 import { gradients } from "../../../src/onnx/gradients.ts";
 import { createGraph, type FloatValue, type IntValue } from "../../../src/onnx/graph.ts";
 import { linear } from "../../../src/onnx/linear-algebra.ts";
 import { modelBytes } from "../../../src/onnx/model-bytes.ts";
+import { neededNodes } from "../../../src/onnx/needed-nodes.ts";
 import { peakBytes } from "../../../src/onnx/peak-memory.ts";
 import { reduceSum } from "../../../src/onnx/reductions.ts";
 import { type TokenDistribution, tokenDistribution } from "../../../src/onnx/token-distribution.ts";
@@ -123,6 +124,22 @@ test.each([0, 1, 30])(
     }
   },
 );
+
+test("the gradient of a head that is trained is made last: what others keep on the way back is not held beside it", () => {
+  const made = createGraph();
+  const x = made.input("x", "float32", ["rows", size]);
+  const weights = Array.from({ length: 8 }, (_, at) => made.input(`w${at}`, "float32", [size, size]));
+  const head = made.input("head", "float32", [vocabulary, size]);
+  const hidden = weights.reduce((rows, weight) => sigmoid(linear(rows, weight)), x);
+  const { logProbabilities } = inParts(hidden, head, made.input("targets", "int64", ["rows"]));
+  const parameters = [...weights, head];
+  gradients(reduceSum(logProbabilities), parameters).forEach((gradient, at) => {
+    made.output(`gradient${at}`, gradient);
+  });
+  const places = new Map(neededNodes(made).flatMap(({ outputs }, at) => outputs.map((value) => [value, at])));
+  const [first, ...others] = Array.from(made.outputs.values(), (value) => places.get(value)!).reverse();
+  expect(first).toBeGreaterThan(Math.max(...others));
+});
 
 test("in parts, what is held at once does not grow with the vocabulary", () => {
   const graph = (distribution: Distribution) => {
