@@ -3,8 +3,8 @@ import type { QuantizedMoment } from "./adamw-rows.ts";
 import type { CopyNumbers } from "./copy-numbers.ts";
 import { momentBlock, momentCodes } from "./moment-codes.ts";
 
-/** Bytes of a memory that a codec for chunks of so many numbers takes, its tables among them. */
-export const codecBytes = (chunk: number) => chunk + 5120;
+/** Bytes of a memory that a codec for chunks of so many numbers takes: codes, scales, and tables. */
+export const codecBytes = (chunk: number) => chunk + 4 * (chunk / momentBlock) + 5120;
 
 /** Moments of 8 bits on their way to floats in a memory and back. */
 export interface MomentCodec {

@@ -93,6 +93,7 @@ function policyGraph(
     weights,
     ...(base && { frozen: base.frozen }),
     tables: rotaryTables(graph, config),
+    onProcessor: device === "cpu" && precision === "float32",
     ...(lora && matrices && { adapter: decoderAdapter(lora, matrices) }),
   };
   const hidden = decoderForward(
@@ -100,7 +101,6 @@ function policyGraph(
     decoderInputs(graph, attention === "tiled" ? tiledLength : undefined, hasPrefix(attention)),
     {
       recomputed: recomputedLayers(config, recompute),
-      onProcessor: device === "cpu" && precision === "float32",
       attention,
     },
   );

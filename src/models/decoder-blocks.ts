@@ -25,6 +25,8 @@ export interface DecoderModel {
   adapter?: DecoderAdapter;
   /** For inference: the runtime's fused operators, which have no gradients. Default false. */
   inference?: boolean;
+  /** Whether a training graph may use what the runtime does right, or at all, in float32 on the CPU alone; default false. */
+  onProcessor?: boolean;
 }
 
 /** LoRA (arXiv 2106.09685): modules with a pair get scale · (x Aᵀ) Bᵀ added to their output. */
@@ -164,8 +166,10 @@ function headNorm(model: DecoderModel, x: FloatValue, module: string): FloatValu
 export function norm(model: DecoderModel, x: FloatValue, module: string): FloatValue {
   const { model_type, rms_norm_eps } = model.config;
   const weight = weightOf(model, `${module}.weight`);
-  const normalize = model.inference ? fusedRmsNorm : rmsNorm;
-  return normalize(x, families[model_type].gemmaScaling ? add(weight, 1) : weight, rms_norm_eps);
+  const scale = families[model_type].gemmaScaling ? add(weight, 1) : weight;
+  return model.inference
+    ? fusedRmsNorm(x, scale, rms_norm_eps)
+    : rmsNorm(x, scale, rms_norm_eps, model.onProcessor);
 }
 
 /** The final norm of rows [rows, hidden]. */

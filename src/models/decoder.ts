@@ -25,8 +25,6 @@ export interface DecoderInputs {
 export interface DecoderOptions {
   /** Layers, from the first, of which a backward pass keeps nothing but their inputs, and computes them again. Default 0. */
   recomputed?: number;
-  /** Whether attention may use the runtime's own operator for the CPU, in float32; default false. */
-  onProcessor?: boolean;
   /** Default "kept". */
   attention?: AttentionForm;
 }
@@ -51,9 +49,9 @@ export function hasPrefix(form: AttentionForm): boolean {
 export function decoderForward(
   model: DecoderModel,
   { tokens, positions, layout, prefix, actions }: DecoderInputs,
-  { recomputed = 0, onProcessor = false, attention = "kept" }: DecoderOptions = {},
+  { recomputed = 0, attention = "kept" }: DecoderOptions = {},
 ): FloatValue {
-  const { config } = model;
+  const { config, onProcessor = false } = model;
   const last = config.num_hidden_layers - 1;
   const attendAll = wholeAttention(config, layout, prefix, onProcessor);
   const isMadeAgain = attention === "again" || attention === "prefixedAgain";

@@ -11,6 +11,7 @@ export function fuseSkipNorms(nodes: readonly GraphNode[]): GraphNode[] {
     const [x, weight] = node.inputs;
     const sum = x && sums.get(x);
     if (node.op !== "SimplifiedLayerNormalization" || !sum || fused.has(sum)) return node;
+    if (node.outputs.length > 1) return node; // for gradients: the operator of both gives no inverse root on the CPU
     if (!sum.inputs.every(({ shape }) => sameShape(shape, x.shape))) return node;
     fused.add(sum);
     const { absent } = x.graph;

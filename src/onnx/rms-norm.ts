@@ -1,17 +1,30 @@
 import { add, div, mul, sqrt, sub } from "./elementwise.ts";
 import type { GradientRule } from "./gradient-rule.ts";
-import { type FloatValue, graphError } from "./graph.ts";
+import { type Attributes, type FloatValue, graphError } from "./graph.ts";
+import { gemm } from "./linear-algebra.ts";
 import { reduceMean, reduceSum } from "./reductions.ts";
+import { reshape } from "./shaping.ts";
 
 /**
  * Root-mean-square normalisation of each row of x [rows, size], times weight [size] (arXiv 1910.07467). Made of
- * primitives: the second output of the runtime's own operator looked wrong on WebGPU.
+ * primitives but on the processor: the second output of the runtime's own operator looked wrong on WebGPU.
  */
-export function rmsNorm(x: FloatValue, weight: FloatValue, epsilon: number): FloatValue {
+export function rmsNorm(x: FloatValue, weight: FloatValue, epsilon: number, onProcessor = false): FloatValue {
   if (x.shape.length !== 2 || weight.shape.length !== 1 || weight.shape[0] !== x.shape[1]) {
     throw graphError(`rmsNorm of [${x.shape.join(", ")}] with a weight [${weight.shape.join(", ")}]`);
   }
   return x.graph.composite("RmsNorm", [x, weight], () => {
+    if (onProcessor) {
+      const shapes = [x.shape, [x.shape[0]!, 1]];
+      const [output, inverse] = x.graph.emitSeveral(
+        normOperator,
+        [x, weight],
+        shapes,
+        attributesOf(epsilon),
+        "",
+      );
+      return { output: output!, saved: [inverse!], rule: processorRule };
+    }
     const inverse = div(1, sqrt(add(reduceMean(mul(x, x), [-1], true), epsilon)));
     return { output: mul(mul(x, inverse), weight), saved: [inverse] };
   });
@@ -19,20 +32,32 @@ export function rmsNorm(x: FloatValue, weight: FloatValue, epsilon: number): Flo
 
 /** The same by the runtime's own operator: faster for inference, without a gradient rule. */
 export function fusedRmsNorm(x: FloatValue, weight: FloatValue, epsilon: number): FloatValue {
-  const attributes = { axis: -1, epsilon: { float: epsilon } };
-  return x.graph.emit(
-    "SimplifiedLayerNormalization",
-    [x, weight],
-    { dtype: "float32", shape: x.shape },
-    attributes,
-  );
+  const output = { dtype: "float32", shape: x.shape } as const;
+  return x.graph.emit(normOperator, [x, weight], output, attributesOf(epsilon));
+}
+
+const normOperator = "SimplifiedLayerNormalization";
+
+function attributesOf(epsilon: number): Attributes {
+  return { axis: -1, epsilon: { float: epsilon } };
 }
 
 /** With n = x · r: dx = r · (dn − n · mean(dn · n)), where dn = dy · weight; dweight = Σ dy · n. */
-export const rmsNormRule: GradientRule = (dy, { floats: [x, weight], saved: [inverse] }) => {
-  const normalized = mul(x, inverse);
-  const dNormalized = mul(dy, weight);
-  const projection = reduceMean(mul(dNormalized, normalized), [-1], true);
-  const dx = mul(inverse, sub(dNormalized, mul(normalized, projection)));
-  return [dx, reduceSum(mul(dy, normalized), [0])];
-};
+export const rmsNormRule: GradientRule = normRule((both, weight) =>
+  reduceMean(mul(both, weight), [-1], true),
+);
+
+/** The same with the mean as a product: not where products are of half precision. */
+const processorRule: GradientRule = normRule((both, weight) => {
+  const size = Number(weight.shape[0]);
+  return gemm(both, reshape(weight, [size, 1]), { alpha: 1 / size });
+});
+
+function normRule(meanOf: (both: FloatValue, weight: FloatValue) => FloatValue): GradientRule {
+  return (dy, { floats: [x, weight], saved: [inverse] }) => {
+    const normalized = mul(x, inverse);
+    const both = mul(dy, normalized);
+    const dx = mul(inverse, sub(mul(dy, weight), mul(normalized, meanOf(both, weight))));
+    return [dx, reduceSum(both, [0])];
+  };
+}

@@ -177,6 +177,12 @@ const cases: Case[] = [
     ([a, b]) => matMul(a!, b!, { transposeA: true, transposeB: true }),
   ],
   ["RmsNorm", [[rows, 4], [4]], ([x, weight]) => rmsNorm(x!, weight!, 1e-6)],
+  ["RmsNorm", [[rows, 4], [4]], ([x, weight]) => rmsNorm(x!, weight!, 1e-6, true)],
+  [
+    "RmsNorm", // of a sum, with which the runtime has an operator that gives no root
+    [[rows, 4], [4]],
+    ([x, weight]) => rmsNorm(add(x!, mul(x!, x!)), weight!, 1e-6, true),
+  ],
   [
     "RotaryEmbedding",
     [[1, 3, 8]],
