@@ -12,7 +12,11 @@ rmSync(target, { recursive: true, force: true });
 const compiler = join(root, "node_modules", "typescript-7", "bin", "tsc");
 // Types are not checked again: `npm run check` does that.
 const options = ["--project", join(root, "tsconfig.build.json"), "--noCheck", "--outDir", compiled];
-execFileSync(process.execPath, [compiler, ...options], { stdio: "inherit" });
+const compile = (...others: string[]) =>
+  execFileSync(process.execPath, [compiler, ...options, ...others], { stdio: "inherit" });
+// Comments are for whoever reads types in an editor.
+compile("--declaration", "false", "--removeComments");
+compile("--emitDeclarationOnly");
 const plugins = readdirSync(join(root, "plugins")).map((name) => join("plugins", name));
 for (const folder of ["", ...plugins]) build(folder);
 rmSync(compiled, { recursive: true });
