@@ -55,7 +55,7 @@ const plugin: PolicyPlugin = {
       config,
       slots: Number(slots ?? 64),
       ...(threads !== undefined && { threads: Number(threads) }),
-      keyValueBytes: Number(keyValueMemory ?? 1024) * 2 ** 20,
+      ...(keyValueMemory !== undefined && { keyValueBytes: Number(keyValueMemory) * 2 ** 20 }),
       stopTokens,
       decode: tokenizer.decode,
       target: targetOf(given),

@@ -1,3 +1,4 @@
+import { totalmem } from "node:os";
 import { EverturnError } from "../errors/everturn-error.ts";
 import type { CachedDecoder } from "../models/cached-decoder.ts";
 import { bytesOfPosition, type KeyValueType } from "../models/key-values.ts";
@@ -54,18 +55,28 @@ export function planMemory(
   };
 }
 
+/** Bytes of keys and values in any case, where nobody says how many they may take. */
+const usualKeyValues = 2 ** 30;
+
+/** What keys and values may take where nobody says: an eighth of the memory of the machine, or of what this process may have of it, at least 1 GiB. */
+export function usualKeyValueBytes(machine = totalmem(), constrained = process.constrainedMemory()): number {
+  return Math.max(usualKeyValues, Math.min(machine, constrained || machine) / 8);
+}
+
 /** The share of the keys and values of a plan that there must be memory for: with less, few sequences decode at once. */
 const leastKeyValues = 1 / 4;
 
 /**
  * The share of a plan's keys and values that fits beside its weights into the memory that is available to this process.
- * Throws SAMPLING_MEMORY_SHORT if it is less than a quarter.
+ * Throws SAMPLING_MEMORY_SHORT if it is less than a quarter, or, where nobody said how much they may take, than 256 MiB.
  */
 export function fittingShare(
   { weights, keyValues }: MemoryPlan,
   available = process.availableMemory(),
+  isAsked = true,
 ): number {
-  checkMemory({ weights, keyValues: leastKeyValues * keyValues }, available);
+  const least = leastKeyValues * (isAsked ? keyValues : Math.min(keyValues, usualKeyValues));
+  checkMemory({ weights, keyValues: least }, available);
   return Math.min(1, (available - weights) / keyValues);
 }
 

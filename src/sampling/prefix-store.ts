@@ -16,24 +16,34 @@ export function keptLength({ isSplitInvariant }: Pick<CachedDecoder, "isSplitInv
 export interface PrefixStore {
   /** The blocks from the start of `keys` that are kept. */
   find(keys: readonly string[]): KeyValues[];
-  /** Keeps a block, [1, heads, keptLength, size] a layer. */
-  keep(key: string, block: KeyValues): void;
+  /** Keeps a block, [1, heads, keptLength, size] a layer, of the weights that `origin` names. */
+  keep(key: string, block: KeyValues, origin: string): void;
+  /** Keeps nothing of some weights any more. */
+  forget(origin: string): void;
   /** How many bytes it may hold from now on. */
   limit(bytes: number): void;
+}
+
+interface KeptBlock {
+  block: KeyValues;
+  origin: string;
 }
 
 /** A store without blocks, that may hold none until its limit is set. */
 export function createPrefixStore(): PrefixStore {
   /** By recency of use, the latest last. */
-  const blocks = new Map<string, KeyValues>();
+  const blocks = new Map<string, KeptBlock>();
   let limit = 0;
   let held = 0;
 
+  const remove = (key: string, { block }: KeptBlock) => {
+    blocks.delete(key);
+    held -= bytesOf(block);
+  };
   const shrink = () => {
-    for (const [key, block] of blocks) {
+    for (const [key, kept] of blocks) {
       if (held <= limit) return;
-      blocks.delete(key);
-      held -= bytesOf(block);
+      remove(key, kept);
     }
   };
 
@@ -41,19 +51,22 @@ export function createPrefixStore(): PrefixStore {
     find(keys) {
       const found: KeyValues[] = [];
       for (const key of keys) {
-        const block = blocks.get(key);
-        if (!block) break;
+        const kept = blocks.get(key);
+        if (!kept) break;
         blocks.delete(key);
-        blocks.set(key, block);
-        found.push(block);
+        blocks.set(key, kept);
+        found.push(kept.block);
       }
       return found;
     },
-    keep(key, block) {
+    keep(key, block, origin) {
       if (blocks.has(key)) return;
-      blocks.set(key, block);
+      blocks.set(key, { block, origin });
       held += bytesOf(block);
       shrink();
+    },
+    forget(origin) {
+      for (const [key, kept] of blocks) if (kept.origin === origin) remove(key, kept);
     },
     limit(bytes) {
       limit = bytes;

@@ -176,7 +176,7 @@ export function createPromptReader(
   const keep = ({ keys, row, length, next }: Reading) => {
     for (let at = length; at + kept <= length + next.length; at += kept) {
       const key = keys[at / kept];
-      if (key !== undefined) store.keep(key, cache.cut(row, at, kept));
+      if (key !== undefined) store.keep(key, cache.cut(row, at, kept), origin);
     }
   };
 

@@ -10,7 +10,14 @@ import type { Target } from "../onnx/target.ts";
 import { createUsage } from "../onnx/usage.ts";
 import { type Batch, createBatch } from "./batch.ts";
 import { createDecoders, type DecoderLease } from "./decoders.ts";
-import { bytesAlone, checkMemory, fittingShare, mebibytes, planMemory } from "./memory-check.ts";
+import {
+  bytesAlone,
+  checkMemory,
+  fittingShare,
+  mebibytes,
+  planMemory,
+  usualKeyValueBytes,
+} from "./memory-check.ts";
 import { blockLength, createPrefixStore } from "./prefix-store.ts";
 import { createSequence, emptySample, type Sample, type SampleRequest, type Sequence } from "./sequence.ts";
 
@@ -26,8 +33,8 @@ export interface SamplerOptions {
   /** Threads an operator may use; default: `samplingThreads`. */
   threads?: number | undefined;
   /**
-   * Bytes that keys and values may take, of sequences under way and of prompts kept; default 1 GiB. Less, down to a
-   * quarter of it, where no more is free beside the weights.
+   * Bytes that keys and values may take, of sequences under way and of prompts kept; default 1 GiB, on the CPU an eighth of the
+   * machine's memory if that is more. Less, down to a quarter of what is asked or to 256 MiB, where no more is free beside the weights.
    */
   keyValueBytes?: number;
   /** The folder of the weights that adapters are for; default what each of them names. */
@@ -83,8 +90,11 @@ const keptIdle = 10_000;
  */
 const othersWait = 4;
 
-/** Milliseconds without requests after which the memory of keys and values is given back. */
+/** Milliseconds without requests after which the memory of sequences' keys and values is given back, */
 const restAfter = 1000;
+
+/** and after which that of prompts that were kept for their next turn is. */
+const forgetAfter = 60_000;
 
 /**
  * A sampler with continuous batching: between two steps, waiting requests join as long as there are slots and memory,
@@ -93,7 +103,8 @@ const restAfter = 1000;
  */
 export function createSampler(options: SamplerOptions): Sampler {
   const { config, slots, threads, target, activations, roundedBy } = options;
-  const { base, keyValueBytes: most = 2 ** 30 } = options;
+  const usual = (target?.device ?? "cpu") === "cpu" ? usualKeyValueBytes() : 2 ** 30;
+  const { base, keyValueBytes: most = usual } = options;
   /** Less where less memory is free as the first version is loaded. */
   let keyValueBytes = most;
   const available = async () => {
@@ -141,7 +152,7 @@ export function createSampler(options: SamplerOptions): Sampler {
       weightBytes: await quantizedBytes(adapted ?? folder),
     });
     if (mostDecoders === 0) {
-      const share = fittingShare(plan, await available());
+      const share = fittingShare(plan, await available(), options.keyValueBytes !== undefined);
       keyValueBytes = share < 1 ? share * Math.min(most, plan.keyValues) : most;
     }
     const fresh = isServed ? 0 : 1;
@@ -152,6 +163,7 @@ export function createSampler(options: SamplerOptions): Sampler {
     });
     const letGo = async (number: number, { decoder }: Version) => {
       versions.delete(number);
+      store.forget(originOf(number));
       await decoder.release();
     };
     const letGoIdle = async (isUnwanted: (version: Version) => boolean) => {
@@ -175,7 +187,7 @@ export function createSampler(options: SamplerOptions): Sampler {
     await makeRoom(folder);
     const decoder = await decoders.open(folder);
     const { model, adapter } = decoder;
-    const batch = createBatch({ model, store, origin: `version ${number}`, ...(adapter && { adapter }) });
+    const batch = createBatch({ model, store, origin: originOf(number), ...(adapter && { adapter }) });
     versions.set(number, { decoder, batch, waiting: [], open: new Set(), used: performance.now() });
     mostDecoders = Math.max(mostDecoders, decoders.count());
   };
@@ -235,6 +247,7 @@ export function createSampler(options: SamplerOptions): Sampler {
     working = undefined;
     resting = setTimeout(() => {
       for (const { batch } of versions.values()) batch.rest();
+      resting = setTimeout(() => store.limit(0), forgetAfter - restAfter).unref();
     }, restAfter).unref();
   };
 
@@ -303,6 +316,11 @@ export function createSampler(options: SamplerOptions): Sampler {
       return closed;
     },
   };
+}
+
+/** Names a version's weights in the store. */
+function originOf(version: number): string {
+  return `version ${version}`;
 }
 
 function isIdle({ open }: Version): boolean {

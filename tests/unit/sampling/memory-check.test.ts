@@ -1,7 +1,12 @@
 import { expect, test } from "vitest";
 import { bytesOfPosition, keyValueTypeOf } from "../../../src/models/key-values.ts";
 import { modelConfig } from "../../../src/models/model-config.ts";
-import { checkMemory, fittingShare, planMemory } from "../../../src/sampling/memory-check.ts";
+import {
+  checkMemory,
+  fittingShare,
+  planMemory,
+  usualKeyValueBytes,
+} from "../../../src/sampling/memory-check.ts";
 
 const config = modelConfig({
   vocab_size: 1000,
@@ -35,6 +40,20 @@ test("keys and values make do with less than their limit, down to a quarter", ()
   expect(fittingShare(plan, 5 * 2 ** 20)).toBe(0.5);
   expect(fittingShare(plan, 4 * 2 ** 20)).toBe(0.25);
   expect(() => fittingShare(plan, 4 * 2 ** 20 - 1)).toThrow("1 MiB of keys and values");
+});
+
+test("where nobody says how much they may take, it is an eighth of the machine's or container's memory, and a quarter of 1 GiB is enough", () => {
+  const gibibytes = (count: number) => count * 2 ** 30;
+  expect(usualKeyValueBytes(gibibytes(16), 0)).toBe(gibibytes(2)); // not constrained
+  expect(usualKeyValueBytes(gibibytes(16), gibibytes(2 ** 34))).toBe(gibibytes(2)); // nor here
+  expect(usualKeyValueBytes(gibibytes(64), gibibytes(32))).toBe(gibibytes(4));
+  expect(usualKeyValueBytes(gibibytes(4), 0)).toBe(gibibytes(1));
+  const plan = { weights: gibibytes(1), keyValues: gibibytes(8) };
+  expect(fittingShare(plan, gibibytes(1.25), false)).toBe(1 / 32);
+  expect(() => fittingShare(plan, gibibytes(1.25), true)).toThrow("2048 MiB of keys and values");
+  expect(() => fittingShare(plan, gibibytes(1.24), false)).toThrow("256 MiB of keys and values");
+  const small = { weights: gibibytes(1), keyValues: gibibytes(0.5) };
+  expect(() => fittingShare(small, gibibytes(1.12), false)).toThrow("128 MiB of keys and values");
 });
 
 test("keys and values are kept in a card's half precision, where its operator takes the heads", () => {
