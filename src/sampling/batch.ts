@@ -125,6 +125,14 @@ export function createBatch({ model, adapter, store, origin }: BatchOptions): Ba
     active.forEach((sequence, row) => {
       sequence.advance(nextTokenOf(output, model.config.vocab_size, row));
     });
+    keepPrompts();
+  };
+
+  /** Keeps prompts of sequences that are done, where what was kept of them gave way to others under way: their memory goes over to the store. */
+  const keepPrompts = () => {
+    if (!cache.forget) return;
+    for (const [row, sequence] of active.entries())
+      if (sequence.done && reader.keepAgain(sequence, cache, row)) cache.forget(row);
   };
 
   const living = () => [...active.filter(({ done }) => !done), ...reader.sequences()];
@@ -145,8 +153,8 @@ export function createBatch({ model, adapter, store, origin }: BatchOptions): Ba
         .slice(0, 1),
     needs,
     bytes() {
-      const read = reader.sequences().map(({ prompt }) => prompt.length + 1);
-      return Math.max(cache.bytes([...nextLengths(), ...read]) + reader.bytes(), needs(0));
+      const read = reader.ending().map((length) => length + 1);
+      return cache.bytes([...nextLengths(), ...read]) + reader.bytes();
     },
     join(sequences) {
       for (const sequence of sequences) reader.add(sequence);

@@ -20,6 +20,8 @@ export interface KeyValueCache {
   arrange(from: readonly number[], positions: readonly number[], room?: number): void;
   /** Makes row i what row from[i] was, with `positions[i]` of its positions, and gives back all else. */
   trim(from: readonly number[], positions: readonly number[]): void;
+  /** Gives back what a row has taken, which is zeros then, without moving the others; undefined where that can't be done. */
+  forget?(row: number): void;
   /** Arrays of rows `start` to `end` (excluded), without copying, one a layer: keys and values. */
   view(start: number, end: number): KeyValues;
   /** A copy of `count` positions of a row, [1, heads, count, size] a layer. */
@@ -130,11 +132,14 @@ export function createKeyValueCache(shape: CacheShape): KeyValueCache {
     }
   };
 
+  const giveBack = (start: number, end: number) => {
+    const size = heads * capacity * headSize;
+    for (const array of all) keyValues.forget?.(array.subarray(start * size, end * size));
+  };
   /** Gives back what rows from a number on have taken, which leaves their room where it is. */
   const forgetFrom = (row: number) => {
     if (taken.length <= row) return;
-    const size = heads * capacity * headSize;
-    for (const array of all) keyValues.forget?.(array.subarray(row * size, taken.length * size));
+    giveBack(row, taken.length);
     taken = taken.slice(0, row);
   };
 
@@ -183,6 +188,12 @@ export function createKeyValueCache(shape: CacheShape): KeyValueCache {
         taken.every((count, row) => count === (row < positions.length ? takenBy(positions[row]!) : 0));
       if (!isTrim) resize(from, positions, from.length, nextCapacity);
     },
+    ...(isRoomy && {
+      forget(row: number) {
+        giveBack(row, row + 1);
+        taken[row] = 0;
+      },
+    }),
     view(start, end) {
       // Asked for at each step, and nearly always the same.
       if (viewed?.start === start && viewed.end === end) return viewed.view;

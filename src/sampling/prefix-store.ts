@@ -18,10 +18,13 @@ export interface PrefixStore {
   find(keys: readonly string[]): KeyValues[];
   /** Keeps a block, [1, heads, keptLength, size] a layer, of the weights that `origin` names. */
   keep(key: string, block: KeyValues, origin: string): void;
+  has(key: string): boolean;
   /** Keeps nothing of some weights any more. */
   forget(origin: string): void;
   /** How many bytes it may hold from now on. */
   limit(bytes: number): void;
+  /** Lets it hold so many more, until its limit is set anew. */
+  grow(bytes: number): void;
 }
 
 interface KeptBlock {
@@ -65,6 +68,7 @@ export function createPrefixStore(): PrefixStore {
       held += bytesOf(block);
       shrink();
     },
+    has: (key) => blocks.has(key),
     forget(origin) {
       for (const [key, kept] of blocks) if (kept.origin === origin) remove(key, kept);
     },
@@ -72,9 +76,13 @@ export function createPrefixStore(): PrefixStore {
       limit = bytes;
       shrink();
     },
+    grow(bytes) {
+      limit += bytes;
+    },
   };
 }
 
-function bytesOf({ keys, values }: KeyValues): number {
+/** Bytes of a block. */
+export function bytesOf({ keys, values }: KeyValues): number {
   return [...keys, ...values].reduce((total, { byteLength }) => total + byteLength, 0);
 }

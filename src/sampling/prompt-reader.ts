@@ -6,7 +6,7 @@ import { createBlockKeys } from "./block-keys.ts";
 import { createDecoderCache, type KeyValueCache, longest } from "./key-value-cache.ts";
 import { positionsTaken } from "./memory-check.ts";
 import { nextTokenOf, prepareAll, tempered, wantedBy } from "./next-tokens.ts";
-import { blockLength, keptLength, type PrefixStore } from "./prefix-store.ts";
+import { blockLength, bytesOf, keptLength, type PrefixStore } from "./prefix-store.ts";
 import { readingRuns } from "./reading-runs.ts";
 import type { NextToken } from "./sample-token.ts";
 import type { Sequence } from "./sequence.ts";
@@ -40,6 +40,8 @@ export interface PromptReader {
   needs(more: readonly Sequence[]): number;
   /** Bytes of keys and values that it holds, or will need. */
   bytes(): number;
+  /** Tokens of the prompts of sequences that the next step may read to their ends. */
+  ending(): number[];
   add(sequence: Sequence): void;
   /** Reads no more for a sequence. */
   remove(sequence: Sequence): void;
@@ -47,6 +49,8 @@ export interface PromptReader {
   isReading(): boolean;
   /** Reads a part of the first prompts; those that have been read to their end are handed over, and forgotten. */
   step(finished: (prompts: readonly ReadPrompt[], cache: KeyValueCache) => void): Promise<void>;
+  /** Keeps what is no longer kept of a sequence's prompt, from a row of another cache: whether there was anything. */
+  keepAgain(sequence: Sequence, cache: KeyValueCache, row: number): boolean;
   /** Gives back the memory of keys and values that the prompts being read don't need now. */
   trim(): void;
   /** The same, if no prompt is being read. */
@@ -55,6 +59,9 @@ export interface PromptReader {
 
 /** Tokens read in one step, a block of each prompt at least; bounds its memory, and how long others wait for it. */
 const tokensPerStep = 2048;
+
+/** Positions of the prompts that are read at once, of one prompt at least: each has a row of its whole length. */
+const positionsAtOnce = 8192;
 
 /** Memory that is kept between prompts for the next ones: made anew, all of it would have to be mapped again. */
 const bytesKept = 32 * 2 ** 20;
@@ -95,37 +102,35 @@ export function createPromptReader(
   const isWaiting = ({ after }: Reading) =>
     after !== undefined && readings.includes(after.reading) && after.reading.length < after.tokens;
 
-  /** Finds what is kept of the prompts that begin with this step. */
-  const begin = (): ReadonlyMap<Reading, KeyValues[]> => {
-    const found = new Map<Reading, KeyValues[]>();
-    for (const reading of readings.filter((one) => one.row < 0 && !isWaiting(one))) {
-      const blocks = store.find(usable(reading));
-      reading.length = blocks.length * kept;
-      found.set(reading, blocks);
-    }
-    return found;
-  };
-
   const longestPrompt = () => longest(readings.map(({ prompt }) => prompt.length));
 
   /** Tokens of a run, so that their scores fit. */
   const runLength = () =>
     Math.min(reads.atOnce, Math.floor(reads.scores / (config.num_attention_heads * longestPrompt())));
 
-  /** The first of the prompts that have begun, as many as a step reads, each with what is next of it. */
-  const take = (begun: readonly Reading[], most: number): Reading[] => {
+  /** The first prompts, as many as a step reads, each with what is next of it; and what is kept of those that begin. */
+  const take = (most: number) => {
     const taken: Reading[] = [];
-    const blocks = Math.floor(Math.min(reads.ofPrompt, most) / blockLength);
-    const partLength = blockLength * Math.max(1, blocks);
+    const found = new Map<Reading, KeyValues[]>();
+    const parts = Math.floor(Math.min(reads.ofPrompt, most) / blockLength);
+    const partLength = blockLength * Math.max(1, parts);
     let room = Math.max(tokensPerStep, reads.atOnce);
-    for (const reading of begun) {
-      const { prompt, length } = reading;
-      reading.next = prompt.slice(length, length + partLength);
-      room -= Math.max(reading.next.length, blockLength);
-      if (room < 0) break;
+    let positions = positionsAtOnce;
+    for (const reading of readings.filter((one) => !isWaiting(one))) {
+      const { prompt, row } = reading;
+      const blocks = row < 0 ? store.find(usable(reading)) : [];
+      const length = row < 0 ? blocks.length * kept : reading.length;
+      const next = prompt.slice(length, length + partLength);
+      room -= Math.max(next.length, blockLength);
+      positions -= prompt.length;
+      if (taken.length > 0 && Math.min(room, positions) < 0) break;
+      Object.assign(reading, { length, next });
+      if (row < 0) found.set(reading, blocks);
       taken.push(reading);
     }
-    return taken;
+    // What is kept of those that wait is wanted before what others leave.
+    for (const reading of readings) if (reading.row < 0 && !found.has(reading)) store.find(usable(reading));
+    return { taken, found };
   };
 
   /** Gives every prompt that has begun its row: first those of the runs, in their order. */
@@ -216,10 +221,21 @@ export function createPromptReader(
     if (readings.length === 0) trim();
   };
 
+  /** Of prompts in their order: those that have begun, and as many as are read at once. */
+  const atOnce = <Prompt extends Pick<Reading, "prompt" | "row">>(prompts: readonly Prompt[]): Prompt[] => {
+    let positions = 0;
+    return prompts.filter(({ prompt, row }) => {
+      if (row < 0 && positions > 0 && positions + prompt.length > positionsAtOnce) return false;
+      positions += prompt.length;
+      return true;
+    });
+  };
+
   const needs = (more: readonly Sequence[]) => {
-    const prompts = readings.map(({ prompt }) => prompt);
-    for (const { prompt } of more) if (!prompts.some((other) => isEqual(other, prompt))) prompts.push(prompt);
-    const lengths = prompts.map(({ length }) => length);
+    const prompts: Pick<Reading, "prompt" | "row">[] = [...readings];
+    for (const { prompt } of more)
+      if (!prompts.some((other) => isEqual(other.prompt, prompt))) prompts.push({ prompt, row: -1 });
+    const lengths = atOnce(prompts).map(({ prompt }) => prompt.length);
     return positionsTaken(lengths, step, sparse) * bytesOfPosition(config, model.keyValues.type);
   };
 
@@ -227,6 +243,17 @@ export function createPromptReader(
     sequences: () => readings.flatMap((reading) => reading.sequences),
     needs,
     bytes: () => Math.max(cache.bytes(), needs([])),
+    ending: () => atOnce(readings).flatMap(({ prompt, sequences }) => sequences.map(() => prompt.length)),
+    keepAgain({ prompt, trajectory }, from, row) {
+      const keys = blockKeys(origin, trajectory, prompt);
+      const missing = [...keys.entries()].filter(([, key]) => !store.has(key));
+      for (const [at, key] of missing) {
+        const block = from.cut(row, at * kept, kept);
+        store.grow(bytesOf(block));
+        store.keep(key, block, origin);
+      }
+      return missing.length > 0;
+    },
     isReading: () => readings.length > 0,
     add(sequence) {
       const { prompt, temperature, trajectory } = sequence;
@@ -249,10 +276,10 @@ export function createPromptReader(
     async step(finished) {
       readings = readings.filter(({ sequences }) => !sequences.every(({ done }) => done));
       if (readings.length === 0) return;
-      const found = begin();
-      const begun = readings.filter((reading) => reading.row >= 0 || found.has(reading));
       const most = runLength();
-      const runs = readingRuns(take(begun, most), most);
+      const { taken, found } = take(most);
+      const begun = readings.filter((reading) => reading.row >= 0 || found.has(reading));
+      const runs = readingRuns(taken, most);
       arrange(runs, begun, found);
       for (const taken of runs) await read(taken);
       finished(readings.filter(isRead), cache);

@@ -147,3 +147,42 @@ test("who gives way is decoded again, without drawing, and goes on", async () =>
   const fed = runs.filter(({ length }) => length === 1).flatMap(({ tokens }) => tokens.at(-1)!);
   expect(fed).toEqual(younger.tokens.slice(0, -1));
 });
+
+test.runIf(process.platform === "linux")(
+  "prompts that gave way to what was under way are kept again as it ends, for the next turn",
+  async () => {
+    const { model, runs } = await watched();
+    const store = createPrefixStore(); // may keep nothing while the first turn is under way
+    const batch = createBatch({ model, store, origin: "test" });
+    const turn = async (tokens: readonly number[], number: number) => {
+      const samples: Sample[] = [];
+      batch.join(
+        [0, 1].map((arrival) =>
+          createSequence(
+            {
+              ...request(2),
+              tokens: [arrival, ...tokens],
+              key: { seed: 1, trajectory: `t${arrival}`, turn: number },
+            },
+            { arrival, limit: 5, stopTokens: new Set(), decode: () => "" },
+            { settled: () => {}, finish: (done) => void samples.push(done), fail: () => {} },
+          ),
+        ),
+      );
+      runs.length = 0;
+      while (batch.size() > 0) await batch.step();
+      const read = runs.filter(({ length = 0 }) => length > 1).flatMap(({ tokens }) => tokens);
+      return { samples, read: read.flat().length };
+    };
+    const [first, more] = [request(2).tokens, request(5).tokens.slice(0, 50)];
+    const before = await turn(first, 0);
+    expect(before.read).toBe(2 * 131);
+    store.limit(2 ** 30); // as the sampler says before each step: nothing is under way
+    const kept = await turn([...first, ...more], 1);
+    expect(kept.read).toBe(2 * (181 - 128));
+    store.limit(0);
+    const again = await turn([...first, ...more], 1);
+    expect(again.read).toBe(2 * 181);
+    expect(kept.samples).toEqual(again.samples);
+  },
+);

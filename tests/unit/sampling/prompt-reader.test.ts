@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { CachedDecoder } from "../../../src/models/cached-decoder.ts";
 import { createCachedDecoder } from "../../../src/models/create-cached-decoder.ts";
+import { bytesOfPosition } from "../../../src/models/key-values.ts";
 import { randomModelWeights } from "../../../src/models/model-weights.ts";
 import { weightSources } from "../../../src/models/weight-sources.ts";
 import { createPrefixStore } from "../../../src/sampling/prefix-store.ts";
@@ -78,5 +79,32 @@ test("where nothing is kept, prompts that waited are read whole, together", asyn
   const { tokens, steps } = await read(decoder, prompts(240, 8, 250), 0);
   expect(tokens).toBe(8 * 250);
   expect(steps).toBe(2);
+  await decoder.close();
+});
+
+test("long prompts are read few at a time, so that little memory is wanted for them beside that of their continuations", async () => {
+  const sized = { ...config, max_position_embeddings: 8192 };
+  const folder = await modelFolder(sized, randomModelWeights(sized, 3));
+  const decoder = await createCachedDecoder(sized, await weightSources(folder), { threads: 2 });
+  const store = createPrefixStore();
+  store.limit(2 ** 30);
+  const reader = createPromptReader(decoder, undefined, store, "weights");
+  const ended: number[] = [];
+  for (const [number, prompt] of prompts(0, 5, 3000)) {
+    const key = { seed: 1, trajectory: `t${number}`, turn: 0 };
+    const request = { tokens: prompt, version: 0, sampling: { temperature: 1, maxTokens: 1 }, key };
+    const limits = { arrival: number, limit: 1, stopTokens: new Set<number>(), decode: () => "" };
+    const finish = () => void ended.push(number);
+    reader.add(createSequence(request, limits, { settled: () => {}, finish, fail: () => {} }));
+  }
+  const bytes = bytesOfPosition(sized) * 3008; // rounded up to what memory is counted by
+  let most = 0;
+  while (reader.isReading()) {
+    expect(reader.needs([])).toBeLessThanOrEqual(2 * bytes);
+    most = Math.max(most, reader.bytes());
+    await reader.step(() => {});
+  }
+  expect(most).toBe(2 * bytes);
+  expect(ended).toEqual([0, 1, 2, 3, 4]);
   await decoder.close();
 });
