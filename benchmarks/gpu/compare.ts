@@ -40,20 +40,23 @@ const sequences = benchmarkBatch(shape, false, [software === undefined ? 2 : 1, 
 
 type Feeds = Record<string, Tensor>;
 
-/**
- * Runs a model on both; returns the largest relative difference of its float outputs, and the device's fallbacks. `complete`
- * adds to the processor's outputs what it gives apart.
- */
+/** A model to compare; `complete` adds to its outputs what it gives apart. */
+interface Compared {
+  bytes: Uint8Array;
+  complete?: (outputs: Outputs) => void;
+}
+
+/** Runs a model on both; returns the largest relative difference of its float outputs, and the device's fallbacks. */
 async function compare(
-  bytesFor: (target: { device: typeof device }) => Uint8Array,
+  modelFor: (target: { device: typeof device }) => Compared,
   feeds: Feeds,
   outputs: string[],
-  complete: (expected: Outputs) => void = () => undefined,
 ) {
-  const processor = await createSession(bytesFor({ device: "cpu" }), { threads, ...mapped });
-  const expected = await processor.run(feeds);
-  complete(expected);
-  const actual = await profileRun(bytesFor({ device }), feeds, device, mapped.weightsFolder);
+  const { bytes, complete } = modelFor({ device: "cpu" });
+  const processor = await createSession(bytes, { threads, ...mapped });
+  const expected = await processor.run(feeds, complete ? undefined : outputs);
+  complete?.(expected);
+  const actual = await profileRun(modelFor({ device }).bytes, feeds, device, mapped.weightsFolder);
   const differences = outputs.map((name) =>
     relativeDifference(actual.floats.get(name)!, expected.floats(name)),
   );
@@ -76,10 +79,11 @@ function trainStep() {
   const shares: Tensor = { shape: [count], data: new Float32Array(count).fill(1 / count) };
   const feeds = { ...Object.fromEntries(weights), ...batchFeeds(batch), weights: shares };
   const outputs = [...weights.keys()].map(gradientName);
-  const modelFor = (target: { device: typeof device }) =>
-    trainingModel({ config }, supervisedObjective, target);
-  const complete = (expected: Outputs) => void runGradients(modelFor({ device: "cpu" }), expected, feeds);
-  return compare((target) => modelFor(target).bytes, feeds, outputs, complete);
+  const modelFor = (target: { device: typeof device }): Compared => {
+    const model = trainingModel({ config }, supervisedObjective, target);
+    return { bytes: model.bytes, complete: (given) => void runGradients(model, given, feeds) };
+  };
+  return compare(modelFor, feeds, outputs);
 }
 
 /** One step of decoding: a token for each of four rows, after 15 remembered ones. */
@@ -105,7 +109,7 @@ function decodingStep() {
     ...Object.fromEntries([...remembered("keys", 0), ...remembered("values", 0.5)]),
     inverseTemperatures: { shape: [rows, 1], data: new Float32Array(rows).fill(1) },
   };
-  return compare((target) => modelBytes(graph, target), feeds, ["logits"]);
+  return compare((target) => ({ bytes: modelBytes(graph, target) }), feeds, ["logits"]);
 }
 
 /** Logits of two prompts, of a token after each, and of two more tokens. */

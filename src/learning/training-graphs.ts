@@ -193,9 +193,9 @@ export function trainingModel(model: TrainedModel, objective: Objective, target:
   const scale = target.precision === "float16" ? graph.input("lossScale", "float32", []) : undefined;
   const inverse = scale && div(1, scale);
   const unscaled = (value: FloatValue) => (inverse ? mul(value, inverse) : value);
-  const isOnCard = target.device !== undefined && target.device !== "cpu";
-  const parameters = [...trained.values()];
-  const found = (isOnCard ? wholeGradients : gradientsWithRows)(scale ? mul(loss, scale) : loss, parameters);
+  const { device = "cpu" } = target;
+  const gradientsOf = device === "cpu" ? gradientsWithRows : wholeGradients;
+  const found = gradientsOf(scale ? mul(loss, scale) : loss, [...trained.values()]);
   const trains = [...trained.keys()];
   const rows = trains.flatMap((parameter, index) => {
     const { gradient, rows } = found[index]!;

@@ -55,8 +55,8 @@ export function planMemory(
   };
 }
 
-/** Bytes of keys and values in any case, where nobody says how many they may take. */
-const usualKeyValues = 2 ** 30;
+/** Bytes that keys and values may take where nobody says how many, at least; on a card just so many. */
+export const usualKeyValues = 2 ** 30;
 
 /** What keys and values may take where nobody says: an eighth of the memory of the machine, or of what this process may have of it, at least 1 GiB. */
 export function usualKeyValueBytes(machine = totalmem(), constrained = process.constrainedMemory()): number {

@@ -18,13 +18,13 @@ export interface PrefixStore {
   find(keys: readonly string[]): KeyValues[];
   /** Keeps a block, [1, heads, keptLength, size] a layer, of the weights that `origin` names. */
   keep(key: string, block: KeyValues, origin: string): void;
+  /** The same in memory that is given back for it: beyond the limit, until that is set anew. */
+  keepBeyond(key: string, block: KeyValues, origin: string): void;
   has(key: string): boolean;
   /** Keeps nothing of some weights any more. */
   forget(origin: string): void;
   /** How many bytes it may hold from now on. */
   limit(bytes: number): void;
-  /** Lets it hold so many more, until its limit is set anew. */
-  grow(bytes: number): void;
 }
 
 interface KeptBlock {
@@ -50,6 +50,13 @@ export function createPrefixStore(): PrefixStore {
     }
   };
 
+  const keep: PrefixStore["keep"] = (key, block, origin) => {
+    if (blocks.has(key)) return;
+    blocks.set(key, { block, origin });
+    held += bytesOf(block);
+    shrink();
+  };
+
   return {
     find(keys) {
       const found: KeyValues[] = [];
@@ -62,11 +69,10 @@ export function createPrefixStore(): PrefixStore {
       }
       return found;
     },
-    keep(key, block, origin) {
-      if (blocks.has(key)) return;
-      blocks.set(key, { block, origin });
-      held += bytesOf(block);
-      shrink();
+    keep,
+    keepBeyond(key, block, origin) {
+      limit += bytesOf(block);
+      keep(key, block, origin);
     },
     has: (key) => blocks.has(key),
     forget(origin) {
@@ -76,13 +82,9 @@ export function createPrefixStore(): PrefixStore {
       limit = bytes;
       shrink();
     },
-    grow(bytes) {
-      limit += bytes;
-    },
   };
 }
 
-/** Bytes of a block. */
-export function bytesOf({ keys, values }: KeyValues): number {
+function bytesOf({ keys, values }: KeyValues): number {
   return [...keys, ...values].reduce((total, { byteLength }) => total + byteLength, 0);
 }

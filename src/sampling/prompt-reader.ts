@@ -6,7 +6,7 @@ import { createBlockKeys } from "./block-keys.ts";
 import { createDecoderCache, type KeyValueCache, longest } from "./key-value-cache.ts";
 import { positionsTaken } from "./memory-check.ts";
 import { nextTokenOf, prepareAll, tempered, wantedBy } from "./next-tokens.ts";
-import { blockLength, bytesOf, keptLength, type PrefixStore } from "./prefix-store.ts";
+import { blockLength, keptLength, type PrefixStore } from "./prefix-store.ts";
 import { readingRuns } from "./reading-runs.ts";
 import type { NextToken } from "./sample-token.ts";
 import type { Sequence } from "./sequence.ts";
@@ -108,6 +108,18 @@ export function createPromptReader(
   const runLength = () =>
     Math.min(reads.atOnce, Math.floor(reads.scores / (config.num_attention_heads * longestPrompt())));
 
+  /** Of prompts in their order: those that have begun, and as many as are read at once. */
+  const atOnce = <Prompt extends Pick<Reading, "prompt" | "row">>(prompts: readonly Prompt[]): Prompt[] => {
+    let positions = 0;
+    let isFull = false;
+    return prompts.filter(({ prompt, row }) => {
+      isFull ||= positions > 0 && positions + prompt.length > positionsAtOnce;
+      if (isFull && row < 0) return false;
+      positions += prompt.length;
+      return true;
+    });
+  };
+
   /** The first prompts, as many as a step reads, each with what is next of it; and what is kept of those that begin. */
   const take = (most: number) => {
     const taken: Reading[] = [];
@@ -115,15 +127,13 @@ export function createPromptReader(
     const parts = Math.floor(Math.min(reads.ofPrompt, most) / blockLength);
     const partLength = blockLength * Math.max(1, parts);
     let room = Math.max(tokensPerStep, reads.atOnce);
-    let positions = positionsAtOnce;
-    for (const reading of readings.filter((one) => !isWaiting(one))) {
+    for (const reading of atOnce(readings.filter((one) => !isWaiting(one)))) {
       const { prompt, row } = reading;
       const blocks = row < 0 ? store.find(usable(reading)) : [];
       const length = row < 0 ? blocks.length * kept : reading.length;
       const next = prompt.slice(length, length + partLength);
       room -= Math.max(next.length, blockLength);
-      positions -= prompt.length;
-      if (taken.length > 0 && Math.min(room, positions) < 0) break;
+      if (room < 0) break;
       Object.assign(reading, { length, next });
       if (row < 0) found.set(reading, blocks);
       taken.push(reading);
@@ -221,16 +231,6 @@ export function createPromptReader(
     if (readings.length === 0) trim();
   };
 
-  /** Of prompts in their order: those that have begun, and as many as are read at once. */
-  const atOnce = <Prompt extends Pick<Reading, "prompt" | "row">>(prompts: readonly Prompt[]): Prompt[] => {
-    let positions = 0;
-    return prompts.filter(({ prompt, row }) => {
-      if (row < 0 && positions > 0 && positions + prompt.length > positionsAtOnce) return false;
-      positions += prompt.length;
-      return true;
-    });
-  };
-
   const needs = (more: readonly Sequence[]) => {
     const prompts: Pick<Reading, "prompt" | "row">[] = [...readings];
     for (const { prompt } of more)
@@ -247,11 +247,7 @@ export function createPromptReader(
     keepAgain({ prompt, trajectory }, from, row) {
       const keys = blockKeys(origin, trajectory, prompt);
       const missing = [...keys.entries()].filter(([, key]) => !store.has(key));
-      for (const [at, key] of missing) {
-        const block = from.cut(row, at * kept, kept);
-        store.grow(bytesOf(block));
-        store.keep(key, block, origin);
-      }
+      for (const [at, key] of missing) store.keepBeyond(key, from.cut(row, at * kept, kept), origin);
       return missing.length > 0;
     },
     isReading: () => readings.length > 0,

@@ -17,6 +17,7 @@ import {
   mebibytes,
   planMemory,
   usualKeyValueBytes,
+  usualKeyValues,
 } from "./memory-check.ts";
 import { blockLength, createPrefixStore } from "./prefix-store.ts";
 import { createSequence, emptySample, type Sample, type SampleRequest, type Sequence } from "./sequence.ts";
@@ -103,7 +104,7 @@ const forgetAfter = 60_000;
  */
 export function createSampler(options: SamplerOptions): Sampler {
   const { config, slots, threads, target, activations, roundedBy } = options;
-  const usual = (target?.device ?? "cpu") === "cpu" ? usualKeyValueBytes() : 2 ** 30;
+  const usual = (target?.device ?? "cpu") === "cpu" ? usualKeyValueBytes() : usualKeyValues;
   const { base, keyValueBytes: most = usual } = options;
   /** Less where less memory is free as the first version is loaded. */
   let keyValueBytes = most;

@@ -1,27 +1,14 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { useSwiftShader } from "../../../src/devices/swiftshader.ts";
+import { expect, test } from "vitest";
 import { freshCritic } from "../../../src/learning/critic.ts";
 import { createTrainer } from "../../../src/learning/trainer.ts";
 import { parametersOf } from "../../../src/learning/trainer-state.ts";
 import type { TrainingSettings } from "../../../src/learning/training-settings.ts";
-import { createSession } from "../../../src/onnx/create-session.ts";
-import { add } from "../../../src/onnx/elementwise.ts";
-import { createGraph } from "../../../src/onnx/graph.ts";
-import { modelBytes } from "../../../src/onnx/model-bytes.ts";
-import type { Session } from "../../../src/onnx/session.ts";
 import { copyTrainerState } from "../../support/copy-trainer-state.ts";
+import { keepSwiftShader } from "../../support/kept-swiftshader.ts";
 import { expectTensors, ppoFixture } from "../learning/ppo-fixture.ts";
 import { torchFixture } from "../torch-fixtures.ts";
 
-let kept: Session;
-beforeAll(async () => {
-  await useSwiftShader();
-  const graph = createGraph();
-  graph.output("sum", add(graph.input("number", "float32", [1]), 1));
-  // With the last session all shaders go, which are compiled in software.
-  kept = await createSession(modelBytes(graph), { device: "webgpu" });
-});
-afterAll(() => kept?.close());
+keepSwiftShader();
 
 test("a step on WebGPU leaves a critic of its own where PyTorch's ends", async () => {
   const fixture = await ppoFixture();

@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { useSwiftShader } from "../../../src/devices/swiftshader.ts";
+import { expect, test } from "vitest";
 import { batchFeeds, batchSequences, type TokenSequence } from "../../../src/learning/batch.ts";
 import { runGradients } from "../../../src/learning/run-gradients.ts";
 import { supervisedObjective } from "../../../src/learning/supervised-objective.ts";
@@ -12,27 +11,17 @@ import { modelWeightShapes, randomModelWeights } from "../../../src/models/model
 import { createPlainDecoder } from "../../../src/models/plain-decoder.ts";
 import { createWebgpuDecoder } from "../../../src/models/webgpu-decoder.ts";
 import { createSession } from "../../../src/onnx/create-session.ts";
-import { add } from "../../../src/onnx/elementwise.ts";
-import { createGraph } from "../../../src/onnx/graph.ts";
-import { modelBytes } from "../../../src/onnx/model-bytes.ts";
 import { type NodeRun, profileRun } from "../../../src/onnx/profile-run.ts";
 import { runtimeFunctions } from "../../../src/onnx/runtime-functions.ts";
-import type { Session, Tensor } from "../../../src/onnx/session.ts";
+import type { Tensor } from "../../../src/onnx/session.ts";
 import { createDecoderCache } from "../../../src/sampling/key-value-cache.ts";
 import { cardAdapter, cardModels } from "../../support/card-model.ts";
 import { copyTrainerState } from "../../support/copy-trainer-state.ts";
 import { decoderTalk } from "../../support/decoder-talk.ts";
+import { keepSwiftShader } from "../../support/kept-swiftshader.ts";
 import { relativeError, torchFixture } from "../torch-fixtures.ts";
 
-let kept: Session;
-beforeAll(async () => {
-  await useSwiftShader();
-  const graph = createGraph();
-  graph.output("sum", add(graph.input("number", "float32", [1]), 1));
-  // With the last session all shaders go, which are compiled in software.
-  kept = await createSession(modelBytes(graph), { device: "webgpu" });
-});
-afterAll(() => kept?.close());
+keepSwiftShader();
 
 /** A tiny model of a family with a ragged batch. */
 async function tiny(name: string) {

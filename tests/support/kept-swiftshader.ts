@@ -1,0 +1,19 @@
+import { afterAll, beforeAll } from "vitest";
+import { useSwiftShader } from "../../src/devices/swiftshader.ts";
+import { createSession } from "../../src/onnx/create-session.ts";
+import { add } from "../../src/onnx/elementwise.ts";
+import { createGraph } from "../../src/onnx/graph.ts";
+import { modelBytes } from "../../src/onnx/model-bytes.ts";
+import type { Session } from "../../src/onnx/session.ts";
+
+/** Has the tests of a file run WebGPU over SwiftShader, with a session that is open all the while: with the last one all shaders go, which are compiled in software. */
+export function keepSwiftShader(): void {
+  let kept: Session;
+  beforeAll(async () => {
+    await useSwiftShader();
+    const graph = createGraph();
+    graph.output("sum", add(graph.input("number", "float32", [1]), 1));
+    kept = await createSession(modelBytes(graph), { device: "webgpu" });
+  });
+  afterAll(() => kept?.close());
+}
