@@ -14,6 +14,7 @@ const work = temporaryFolder();
 test.each([
   ["qwen2.5-0.5b", 151_936, ["<|im_end|>", "<|endoftext|>"]],
   ["llama-3.2-1b", 128_256, ["<|eot_id|>", "<|end_of_text|>"]],
+  ["gemma-3-1b", 262_144, ["<turn|>", "<eos>"]],
 ])(
   "%s, narrowed: a model with %i tokens is imported, trained for a step of GRPO and exported",
   async (name, size, ends) => {

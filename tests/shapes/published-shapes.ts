@@ -72,18 +72,51 @@ const llama: PublishedShape = {
   },
 };
 
+const gemma: PublishedShape = {
+  // Gemma 3's own is not among them; this one has as many tokens
+  vocabulary: "gemma-4",
+  template: "google-gemma-4-31B-it",
+  config: {
+    model_type: "gemma3_text",
+    vocab_size: 262_144,
+    hidden_size: 1152,
+    num_hidden_layers: 26,
+    num_attention_heads: 4,
+    num_key_value_heads: 1,
+    head_dim: 256,
+    intermediate_size: 6912,
+    max_position_embeddings: 32_768,
+    sliding_window: 512,
+    layer_types: Array.from({ length: 26 }, (_, layer) => {
+      return layer % 6 === 5 ? "full_attention" : "sliding_attention";
+    }),
+    query_pre_attn_scalar: 256,
+    tie_word_embeddings: true,
+  },
+};
+
 /** The published sizes, by name. */
 export const publishedShapes: ReadonlyMap<string, PublishedShape> = new Map([
   ["qwen2.5-0.5b", qwen],
   ["qwen3-0.6b", qwen3],
   ["llama-3.2-1b", llama],
+  ["gemma-3-1b", gemma],
 ]);
 
 /** The same with one narrow layer: whole vocabulary, template and family, but a test's time and memory. */
 export function narrowed({ config, ...rest }: PublishedShape): PublishedShape {
   const heads = { num_attention_heads: 2, num_key_value_heads: 1, head_dim: 16 };
+  const { layer_types: types } = config;
+  const layers = { num_hidden_layers: 1, ...(types === undefined ? {} : { layer_types: types.slice(0, 1) }) };
   return {
     ...rest,
-    config: { ...config, ...heads, hidden_size: 32, intermediate_size: 48, num_hidden_layers: 1 },
+    config: {
+      ...config,
+      ...heads,
+      ...layers,
+      hidden_size: 32,
+      intermediate_size: 48,
+      query_pre_attn_scalar: 16,
+    },
   };
 }

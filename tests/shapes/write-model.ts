@@ -4,6 +4,7 @@ import { modelConfig } from "../../src/models/model-config.ts";
 import { modelWeightShapes } from "../../src/models/model-weights.ts";
 import { writeConfigFiles } from "../../src/models/policy-folder.ts";
 import { elementCount } from "../../src/onnx/element-count.ts";
+import { asEarlierGemma } from "../support/gemma-vocabulary.ts";
 import { publishedTemplate, publishedTokenizer } from "../support/published-tokenizer.ts";
 import type { PublishedShape } from "./published-shapes.ts";
 
@@ -13,6 +14,7 @@ const { vocabulary, template, config }: PublishedShape = JSON.parse(json);
 const folder = join(dirname(file), "random");
 const text = await publishedTemplate(template);
 const { stopTokens, specialTokens, idOf } = await publishedTokenizer(vocabulary, folder, (metadata) => {
+  if (config.model_type?.startsWith("gemma")) asEarlierGemma(metadata);
   metadata.set("tokenizer.chat_template", text);
 });
 const wanted = modelConfig(config);

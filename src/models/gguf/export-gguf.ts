@@ -33,7 +33,7 @@ export async function exportGguf(
   checkModelWeights(config, weights);
   const { specialTokens, stopTokens, chatTemplate } = await loadTokenizer(folder);
   const json = JSON.parse(await readFile(join(folder, "tokenizer.json"), "utf8"));
-  const tokenizer = tokenizerMetadata({ json, specialTokens, stopTokens, chatTemplate }, config.vocab_size);
+  const tokenizer = tokenizerMetadata({ json, specialTokens, stopTokens, chatTemplate }, config);
   if (typeof tokenizer === "string") throw failed(folder, tokenizer);
   const model = modelMetadata(config);
   const general = new Map<string, TypedValue>([
@@ -55,7 +55,7 @@ function checkSaid(
 ): void {
   const metadata = new Map(
     [...model].flatMap(([key, { type, value }]) => {
-      if (type === "strings" || type === "int32s") return [];
+      if (type === "strings" || type === "int32s" || type === "float32s") return [];
       return [[key, type === "float32" ? Math.fround(value) : value] as const];
     }),
   );

@@ -13,7 +13,8 @@ export interface TokenizerModel {
   model: JsonObject;
 }
 
-const space = "▁";
+/** How SentencePiece spells a space. */
+export const space = "▁";
 
 /** The model behind tokenizer.ggml.model: “gpt2” or “llama”. Throws GGUF_UNSUPPORTED for others. */
 export function tokenizerModel(
@@ -61,7 +62,6 @@ function sentencePiece(
   const merges = deriveMerges(spelled, (token) => (isGemma ? token : -scores[token]!));
   const prefixed = !isGemma && metadata.get("tokenizer.ggml.add_space_prefix") !== false;
   const unknown = tokens[types.indexOf(tokenTypes.unknown)] ?? null;
-  const replace = (from: string, to: string) => ({ type: "Replace", pattern: { String: from }, content: to });
   const strip = { type: "Strip", content: " ", start: 1, stop: 0 };
   const decoders = [
     replace(space, " "),
@@ -69,6 +69,18 @@ function sentencePiece(
     { type: "Fuse" },
     ...(prefixed ? [strip] : []),
   ];
+  return {
+    ...pieceSteps(isGemma, prefixed),
+    decoder: { type: "Sequence", decoders },
+    model: bytePairs(spelled, merges, { unk_token: unknown, fuse_unk: true, byte_fallback: true }),
+  };
+}
+
+/** What a SentencePiece vocabulary does to a text before it merges pieces; `prefixed`: with a space before every text. */
+export function pieceSteps(
+  isGemma: boolean,
+  prefixed: boolean,
+): Pick<TokenizerModel, "normalizer" | "pre_tokenizer"> {
   // SentencePiece's dummy prefix: one more space, also before a text that begins with one
   const prefix = { type: "Prepend", prepend: space };
   return {
@@ -78,9 +90,11 @@ function sentencePiece(
     pre_tokenizer: isGemma
       ? { type: "Split", pattern: { String: " " }, behavior: "MergedWithPrevious", invert: false }
       : null,
-    decoder: { type: "Sequence", decoders },
-    model: bytePairs(spelled, merges, { unk_token: unknown, fuse_unk: true, byte_fallback: true }),
   };
+}
+
+function replace(from: string, to: string): JsonObject {
+  return { type: "Replace", pattern: { String: from }, content: to };
 }
 
 function bytePairs(tokens: readonly string[], merges: string[][], options: JsonObject): JsonObject {

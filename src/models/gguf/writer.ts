@@ -11,7 +11,8 @@ export type TypedValue =
   | { type: "bool"; value: boolean }
   | { type: "string"; value: string }
   | { type: "strings"; value: readonly string[] }
-  | { type: "int32s"; value: readonly number[] };
+  | { type: "int32s"; value: readonly number[] }
+  | { type: "float32s"; value: readonly number[] };
 
 /** A tensor to be written. `load` makes its values when their turn comes. */
 export interface PlannedTensor {
@@ -72,6 +73,8 @@ function typed({ type, value }: TypedValue): Buffer[] {
       return [...arrayOf(valueTypes.string, value.length), ...value.map(text)];
     case "int32s":
       return [...arrayOf(valueTypes.int32, value.length), ...value.map(int32)];
+    case "float32s":
+      return [...arrayOf(valueTypes.float32, value.length), ...value.map(float32)];
   }
 }
 

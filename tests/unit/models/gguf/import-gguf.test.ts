@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -73,20 +72,13 @@ describe.each([...bytePairs, ...pieces])("%s", (model) => {
     expect(tokenizer.chatTemplate).toContain("{% for m in messages %}");
   });
 
-  test.runIf(bytePairs.includes(model))("written as GGUF again and imported, it is the same", async () => {
+  test("written as GGUF again and imported, it is the same", async () => {
     const file = join(work, `${model}.gguf`);
-    await exportGguf(folder, await readWeights(folder), file, "F16");
+    await exportGguf(folder, await readWeights(folder), file, "F32");
     const again = await importInto(file, `${model}-again`);
     for (const name of ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"]) {
       const [first, second] = await Promise.all([folder, again].map((path) => readFile(join(path, name))));
       expect([name, second!.equals(first!)]).toEqual([name, true]);
     }
-  });
-
-  test.runIf(pieces.includes(model))("a SentencePiece vocabulary is not written", async () => {
-    const file = join(work, `${model}.gguf`);
-    const writing = exportGguf(folder, await readWeights(folder), file, "F32");
-    await expect(writing).rejects.toMatchObject({ code: "GGUF_EXPORT_FAILED" });
-    expect(existsSync(file)).toBe(false);
   });
 });

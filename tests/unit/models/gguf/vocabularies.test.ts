@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
+import { asEarlierGemma } from "../../../support/gemma-vocabulary.ts";
 import { fetchLlamaCpp } from "../../../support/llama-cpp.ts";
 import { publishedTokenizer } from "../../../support/published-tokenizer.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
@@ -45,11 +46,7 @@ test.each([
 });
 
 test("Gemma's newest vocabulary, read as files of Gemma have theirs: without merges", async () => {
-  const tokenizer = await publishedTokenizer("gemma-4", join(work, "gemma"), (metadata) => {
-    metadata.set("general.architecture", "gemma");
-    metadata.set("tokenizer.ggml.model", "llama");
-    metadata.delete("tokenizer.ggml.merges");
-  });
+  const tokenizer = await publishedTokenizer("gemma-4", join(work, "gemma"), asEarlierGemma);
   expect(tokenizer.vocabularySize).toBe(262_144);
   const cases = await casesOf("gemma-4");
   expect(cases.length).toBe(46);
