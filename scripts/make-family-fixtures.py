@@ -100,6 +100,15 @@ MODELS = {
         norm_topk_prob=True,
         mlp_only_layers=[1],
     ),
+    # Its norms are of whole rows of queries and keys, and experts have the size of the feed-forward block.
+    "olmoe": dict(
+        model_type="olmoe",
+        rope_parameters=THETA,
+        head_dim=SHAPE["hidden_size"] // SHAPE["num_attention_heads"],
+        num_experts=6,
+        num_experts_per_tok=2,
+        pad_token_id=None,
+    ),
 }
 
 

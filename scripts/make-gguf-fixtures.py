@@ -35,6 +35,7 @@ from transformers import (
     GemmaConfig,
     LlamaConfig,
     MistralConfig,
+    OlmoeConfig,
     Phi3Config,
     Qwen2Config,
     Qwen3Config,
@@ -274,9 +275,10 @@ def add_sizes(writer, config, architecture: str) -> None:
         writer.add_final_logit_softcapping(config.final_logit_softcapping)
     if architecture in ("gemma2", "gemma3"):
         writer.add_sliding_window(config.sliding_window)
-    if architecture == "qwen3moe":
+    if architecture in ("qwen3moe", "olmoe"):
         writer.add_expert_count(config.num_experts)
         writer.add_expert_used_count(config.num_experts_per_tok)
+    if architecture == "qwen3moe":
         writer.add_expert_feed_forward_length(config.moe_intermediate_size)
 
 
@@ -381,6 +383,8 @@ def main() -> None:
     write_model("gemma3", "gemma3", Gemma3TextConfig(**SIZES | layers | gemma3), "llama", later=True)
     experts = dict(num_experts=4, num_experts_per_tok=2, moe_intermediate_size=24, norm_topk_prob=True, head_dim=16)
     write_model("qwen3moe", "qwen3moe", Qwen3MoeConfig(**SIZES, **experts), "qwen2", later=True)
+    olmoe = dict(num_experts=4, num_experts_per_tok=2, num_key_value_heads=4, pad_token_id=0)
+    write_model("olmoe", "olmoe", OlmoeConfig(**SIZES | olmoe), "olmo", later=True)
 
 
 if __name__ == "__main__":

@@ -97,7 +97,7 @@ function headPartsOf(model: DecoderModel, positions: IntValue, type: HalfType) {
 function withJoinedQueries(model: DecoderModel): DecoderModel {
   const { config, frozen, adapter } = model;
   const { queryKeyNorm, fused } = families[config.model_type];
-  if (queryKeyNorm || fused || adapter || frozen?.size || rotatedSize(config) !== config.head_dim)
+  if (queryKeyNorm !== "none" || fused || adapter || frozen?.size || rotatedSize(config) !== config.head_dim)
     return model;
   const weights = new Map(model.weights);
   for (let layer = 0; layer < config.num_hidden_layers; layer++) {

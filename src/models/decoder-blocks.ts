@@ -70,13 +70,10 @@ export function attentionInputs(
   normed: FloatValue,
   positions: IntValue,
 ): AttentionInputs {
-  const { queryKeyNorm } = families[model.config.model_type];
   const parent = `model.layers.${layer}.self_attn`;
   const [q, k, v] = projections(model, normed, parent, attentionModules);
-  const rotated = (projected: FloatValue, name: string) => {
-    const ready = queryKeyNorm ? headNorm(model, projected, `${parent}.${name}`) : projected;
-    return rotate(model, layer, ready, positions);
-  };
+  const rotated = (projected: FloatValue, name: string) =>
+    rotate(model, layer, queryKeyNorm(model, projected, `${parent}.${name}`), positions);
   return { queries: rotated(q!, "q_norm"), keys: rotated(k!, "k_norm"), values: v! };
 }
 
@@ -154,11 +151,13 @@ function rotate(model: DecoderModel, layer: number, x: FloatValue, positions: In
   return reshape(rotaryEmbedding(apart, places, tables, model.config.head_dim), x.shape);
 }
 
-/** Each head's part of the rows normalized by itself. */
-function headNorm(model: DecoderModel, x: FloatValue, module: string): FloatValue {
-  const size = model.config.head_dim;
-  const [rows, width] = x.shape;
-  const heads: Dimension = product([rows!, Number(width) / size]);
+/** The norm that a family has of queries or keys […, heads · head size] before their rotation: each head's by itself, all together, or none. */
+export function queryKeyNorm(model: DecoderModel, x: FloatValue, module: string): FloatValue {
+  const { model_type, head_dim: size } = model.config;
+  const kind = families[model_type].queryKeyNorm;
+  if (kind === "none") return x;
+  if (kind === "together") return norm(model, x, module);
+  const heads: Dimension = product([...x.shape.slice(0, -1), Number(x.shape.at(-1)) / size]);
   return reshape(norm(model, reshape(x, [heads, size]), module), x.shape);
 }
 

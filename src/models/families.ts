@@ -5,6 +5,7 @@ export type Family =
   | "qwen2"
   | "qwen3"
   | "qwen3_moe"
+  | "olmoe"
   | "smollm3"
   | "phi3"
   | "gemma"
@@ -19,8 +20,8 @@ export interface FamilyTraits {
   biases: "queries-keys-values" | "configured" | "none";
   /** Whether `mlp_bias` is read. */
   feedForwardBiases: boolean;
-  /** RMSNorm of each head's queries and keys, before their rotation. */
-  queryKeyNorm: boolean;
+  /** RMSNorm of queries and keys before their rotation: of each head's by themselves, or of all heads' together. */
+  queryKeyNorm: "heads" | "together" | "none";
   /** Norms multiply by 1 + weight, and embeddings by √hidden_size. */
   gemmaScaling: boolean;
   /** Attention and feed-forward block have a norm after them too, before what they give is added. */
@@ -35,8 +36,8 @@ export interface FamilyTraits {
   activationKey: "hidden_act" | "hidden_activation";
   activation: Activation;
   sliding: SlidingTraits;
-  /** Feed-forward blocks may be mixtures of experts. */
-  experts: boolean;
+  /** How feed-forward blocks are mixtures of experts; null: none is. */
+  experts: ExpertTraits | null;
   tied: boolean;
   headSize?: number;
   epsilon: number;
@@ -49,6 +50,16 @@ export interface FamilyTraits {
   scoreCap?: number;
   /** The default of `final_logit_softcapping`; null for none. */
   logitCap?: number | null;
+}
+
+/** How a family's feed-forward blocks are mixtures of experts. */
+export interface ExpertTraits {
+  /** The key of an expert's size: one of its own, beside that of layers without experts, or the latter's, where each layer has some. */
+  sizeKey: "moe_intermediate_size" | "intermediate_size";
+  /** How many there are where config.json doesn't say. */
+  count: number;
+  /** Whether llama.cpp divides the probabilities of those chosen by their sum. */
+  normalizedByLlamaCpp: boolean;
 }
 
 /** Which layers see a sliding window only. */
@@ -75,7 +86,7 @@ const chosen: SlidingTraits = { layers: "later", named: true, onlyIfUsed: true, 
 const plain: Omit<FamilyTraits, "architecture"> = {
   biases: "configured",
   feedForwardBiases: false,
-  queryKeyNorm: false,
+  queryKeyNorm: "none",
   gemmaScaling: false,
   normsAfter: false,
   fused: false,
@@ -84,7 +95,7 @@ const plain: Omit<FamilyTraits, "architecture"> = {
   activationKey: "hidden_act",
   activation: "silu",
   sliding: { layers: "none", named: false, onlyIfUsed: false, usual: null },
-  experts: false,
+  experts: null,
   tied: false,
   epsilon: 1e-6,
   theta: 10_000,
@@ -119,15 +130,22 @@ export const families: Readonly<Record<Family, FamilyTraits>> = {
     ...plain,
     architecture: "Qwen3ForCausalLM",
     sliding: chosen,
-    queryKeyNorm: true,
+    queryKeyNorm: "heads",
     headSize: 128,
   },
   qwen3_moe: {
     ...plain,
     architecture: "Qwen3MoeForCausalLM",
     sliding: { layers: "all", named: false, onlyIfUsed: true, usual: 4096 },
-    queryKeyNorm: true,
-    experts: true,
+    queryKeyNorm: "heads",
+    experts: { sizeKey: "moe_intermediate_size", count: 128, normalizedByLlamaCpp: true },
+  },
+  olmoe: {
+    ...plain,
+    architecture: "OlmoeForCausalLM",
+    queryKeyNorm: "together",
+    experts: { sizeKey: "intermediate_size", count: 64, normalizedByLlamaCpp: false },
+    epsilon: 1e-5,
   },
   smollm3: {
     ...plain,
@@ -158,7 +176,7 @@ export const families: Readonly<Record<Family, FamilyTraits>> = {
   gemma3_text: {
     ...laterGemma,
     architecture: "Gemma3ForCausalLM",
-    queryKeyNorm: true,
+    queryKeyNorm: "heads",
     sliding: { layers: "but-every", interval: 6, named: true, onlyIfUsed: false, usual: 4096 },
     theta: 1_000_000,
     localTheta: 10_000,

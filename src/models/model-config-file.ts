@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { isObject } from "../contracts/json.ts";
 import { type Activation, type Family, families, isFamily } from "./families.ts";
 import { configError, type ModelConfig, modelConfig } from "./model-config.ts";
-import { parseExperts } from "./parse-experts.ts";
+import { formatExperts, parseExperts } from "./parse-experts.ts";
 import { parseLayerTypes, parseSlidingWindow, parseUnrotatedLayers } from "./parse-layer-types.ts";
 import { formatRotaryParameters, parseRotaryParameters } from "./rotary-parameters.ts";
 
@@ -90,7 +90,7 @@ export function oneOrList(ids: readonly number[]): number | readonly number[] {
  */
 export function formatModelConfig(config: ModelConfig, tokens: SpecialTokenIds): string {
   const { rope_scaling, rope_theta, local_rope, partial_rotary_factor, ...fields } = config;
-  const { layer_types, no_rope_layers, hidden_act, experts, ...plain } = fields;
+  const { layer_types, no_rope_layers, hidden_act, experts: _, ...plain } = fields;
   const { query_pre_attn_scalar, attn_logit_softcapping, final_logit_softcapping, ...common } = plain;
   const { architecture, sliding, activationKey, ...traits } = families[config.model_type];
   const json = {
@@ -100,7 +100,7 @@ export function formatModelConfig(config: ModelConfig, tokens: SpecialTokenIds):
     [activationKey]: hidden_act,
     ...(sliding.named && { layer_types }),
     ...(no_rope_layers && { no_rope_layers }),
-    ...(traits.experts && (experts ?? { num_experts: 0 })),
+    ...formatExperts(config),
     ...(traits.queryScalar !== undefined && { query_pre_attn_scalar }),
     ...(traits.scoreCap !== undefined && { attn_logit_softcapping }),
     ...(traits.logitCap !== undefined && { final_logit_softcapping }),
@@ -149,6 +149,7 @@ function unsupported(json: Json, family: Family): string | undefined {
     partial_rotary_factor: !partialRotation && Number(json.partial_rotary_factor ?? 1) !== 1,
     use_bidirectional_attention: json.use_bidirectional_attention === true,
     quantization_config: isSet("quantization_config"),
+    clip_qkv: isSet("clip_qkv"),
     attn_logit_softcapping: scoreCap === undefined && isSet("attn_logit_softcapping"),
     final_logit_softcapping: logitCap === undefined && isSet("final_logit_softcapping"),
     query_pre_attn_scalar: queryScalar === undefined && isSet("query_pre_attn_scalar"),

@@ -162,9 +162,16 @@ function checkConfig(config: ModelConfig): void {
       `partial_rotary_factor ${config.partial_rotary_factor} of heads of ${size} must be an even number`,
     );
   }
-  const { num_experts: experts = 1, num_experts_per_tok: chosen = 1 } = config.experts ?? {};
+  const { experts: mixture, intermediate_size: inner, model_type } = config;
+  const { num_experts: experts = 1, num_experts_per_tok: chosen = 1 } = mixture ?? {};
   if (!(chosen >= 1 && chosen <= experts)) {
     throw configError(`num_experts_per_tok (${chosen}) must be 1 to num_experts (${experts})`);
+  }
+  if (
+    families[model_type].experts?.sizeKey === "intermediate_size" &&
+    mixture?.moe_intermediate_size !== inner
+  ) {
+    throw configError(`an ${model_type} model has experts of intermediate_size (${inner}) in each layer`);
   }
   if (config.layer_types.length !== config.num_hidden_layers) {
     throw configError(

@@ -29,9 +29,9 @@ export function modelWeightShapes(config: ModelConfig): Map<string, number[]> {
       addLinear("self_attn.v_proj", keys, hidden, inputBias);
     }
     addLinear("self_attn.o_proj", hidden, queries, config.attention_bias);
-    if (queryKeyNorm) {
-      add("self_attn.q_norm.weight", [size]);
-      add("self_attn.k_norm.weight", [size]);
+    if (queryKeyNorm !== "none") {
+      add("self_attn.q_norm.weight", [queryKeyNorm === "heads" ? size : queries]);
+      add("self_attn.k_norm.weight", [queryKeyNorm === "heads" ? size : keys]);
     }
     add("post_attention_layernorm.weight", [hidden]);
     if (normsAfter) {
@@ -98,7 +98,8 @@ export function randomModelWeights(config: ModelConfig, seed: number): Map<strin
   );
 }
 
-function constantOf(name: string, config: ModelConfig): number {
+/** What all numbers of random biases and norms are. */
+export function constantOf(name: string, config: ModelConfig): number {
   return name.endsWith(".bias") || families[config.model_type].gemmaScaling ? 0 : 1;
 }
 

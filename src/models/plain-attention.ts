@@ -5,8 +5,7 @@ import { matMul } from "../onnx/linear-algebra.ts";
 import { softmax } from "../onnx/reductions.ts";
 import { rotaryEmbedding } from "../onnx/rotary-embedding.ts";
 import { reshape, transpose } from "../onnx/shaping.ts";
-import { attentionModules, type DecoderModel, norm, projections } from "./decoder-blocks.ts";
-import { families } from "./families.ts";
+import { attentionModules, type DecoderModel, projections, queryKeyNorm } from "./decoder-blocks.ts";
 import { type ModelConfig, scoreScale } from "./model-config.ts";
 
 /** Keys and values of one layer, [batch, kv heads, positions, head size]. */
@@ -28,7 +27,6 @@ export function headInputs(
   positions: IntValue,
 ): HeadInputs {
   const { num_attention_heads: heads, num_key_value_heads: groups, head_dim: size } = model.config;
-  const { queryKeyNorm } = families[model.config.model_type];
   const parent = `model.layers.${layer}.self_attn`;
   const byHead = (x: FloatValue, count: number) =>
     transpose(reshape(x, ["batch", "length", count, size]), [0, 2, 1, 3]);
@@ -36,10 +34,8 @@ export function headInputs(
   const rotated = (x: FloatValue) => (tables ? rotaryEmbedding(x, positions, tables, size) : x);
 
   const [q, k, v] = projections(model, normed, parent, attentionModules);
-  const prepared = (x: FloatValue, count: number, name: string) => {
-    const parts = byHead(x, count);
-    return rotated(queryKeyNorm ? norm(model, parts, `${parent}.${name}`) : parts);
-  };
+  const prepared = (x: FloatValue, count: number, name: string) =>
+    rotated(byHead(queryKeyNorm(model, x, `${parent}.${name}`), count));
   return {
     queries: prepared(q!, heads, "q_norm"),
     keys: prepared(k!, groups, "k_norm"),

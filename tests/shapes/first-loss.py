@@ -1,6 +1,7 @@
 """Writes a model of a published shape with random weights, and what transformers says of one batch: see first-loss.ts.
 
-Run from the repository's root: python tests/shapes/first-loss.py qwen2.5-0.5b-instruct FOLDER
+Run from the repository's root: python tests/shapes/first-loss.py qwen2.5-0.5b-instruct FOLDER [LAYERS]
+With LAYERS, of the model's first layers alone: for those that are larger than the memory.
 """
 
 import json
@@ -13,8 +14,10 @@ from transformers import AutoConfig, AutoModelForCausalLM
 LENGTHS = [(60, 70), (20, 30, 40, 10)]  # prompt, action, observation, action
 
 
-def main(name, folder):
+def main(name, folder, layers=None):
     settings = json.loads(Path(f"tests/fixtures/published/{name}.json").read_text())
+    if layers:
+        settings["num_hidden_layers"] = int(layers)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.json").write_text(json.dumps(settings))
     torch.manual_seed(1)
@@ -44,4 +47,4 @@ def main(name, folder):
 
 if __name__ == "__main__":
     torch.set_num_threads(2)
-    main(sys.argv[1], Path(sys.argv[2]))
+    main(sys.argv[1], Path(sys.argv[2]), *sys.argv[3:])

@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import { exportGguf } from "../../src/models/gguf/export-gguf.ts";
 import { modelConfig } from "../../src/models/model-config.ts";
-import { modelWeightShapes } from "../../src/models/model-weights.ts";
+import { constantOf, modelWeightShapes } from "../../src/models/model-weights.ts";
 import { writeConfigFiles } from "../../src/models/policy-folder.ts";
 import { elementCount } from "../../src/onnx/element-count.ts";
 import { asEarlierGemma } from "../support/gemma-vocabulary.ts";
@@ -31,9 +31,12 @@ const draw = () => {
 };
 const widest = wanted.initializer_range * Math.sqrt(3);
 const weights = [...modelWeightShapes(wanted)].map(([name, shape]) => {
-  const data = new Float32Array(elementCount(shape));
-  if (shape.length === 1) data.fill(name.endsWith("norm.weight") ? 1 : 0);
-  else for (let at = 0; at < data.length; at++) data[at] = widest * draw();
-  return [name, { shape, data }] as const;
+  const load = async () => {
+    const data = new Float32Array(elementCount(shape));
+    if (shape.length === 1) data.fill(constantOf(name, wanted));
+    else for (let at = 0; at < data.length; at++) data[at] = widest * draw();
+    return { shape, data };
+  };
+  return [name, { shape, load }] as const;
 });
 await exportGguf(folder, new Map(weights), file, "F16");

@@ -6,6 +6,7 @@ const known: ReadonlyMap<string, Family> = new Map([
   ["qwen2", "qwen2"],
   ["qwen3", "qwen3"],
   ["qwen3moe", "qwen3_moe"],
+  ["olmoe", "olmoe"],
   ["smollm3", "smollm3"],
   ["phi3", "phi3"],
   ["gemma", "gemma"],

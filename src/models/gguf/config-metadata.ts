@@ -1,5 +1,5 @@
 import { EverturnError } from "../../errors/everturn-error.ts";
-import { type Family, families } from "../families.ts";
+import { type ExpertTraits, type Family, families } from "../families.ts";
 import { type Experts, type ModelConfig, modelConfig } from "../model-config.ts";
 import { parseLayerTypes, parseUnrotatedLayers } from "../parse-layer-types.ts";
 import { parseRotaryScaling } from "../parse-rotary-scaling.ts";
@@ -35,7 +35,15 @@ export function configFromMetadata(path: string, { metadata, tensors }: ModelHea
     if (typeof value === "number") return value;
     throw unsupportedGguf(path, `${architecture}.${name} must be a number, but is ${JSON.stringify(value)}`);
   };
-  const { biases, partialRotation, experts: mixes, scoreCap, logitCap, sliding } = families[family];
+  const {
+    biases,
+    partialRotation,
+    experts: mixes,
+    queryKeyNorm,
+    scoreCap,
+    logitCap,
+    sliding,
+  } = families[family];
   const heads = number("attention.head_count");
   const hidden = number("embedding_length");
   const layers = number("block_count");
@@ -46,6 +54,7 @@ export function configFromMetadata(path: string, { metadata, tensors }: ModelHea
     ...(partialRotation ? [] : [["rope.dimension_count", size] as const]),
     ["attention.value_length", size] as const,
     ...(mixes ? [] : [["expert_count", 0] as const]),
+    ...(queryKeyNorm === "together" ? [["attention.head_count_kv", heads] as const] : []),
   ]) {
     const value = number(key, wanted);
     if (value !== wanted) throw unsupportedGguf(path, `${architecture}.${key} is ${value}, not ${wanted}`);
@@ -78,7 +87,7 @@ export function configFromMetadata(path: string, { metadata, tensors }: ModelHea
     query_pre_attn_scalar: queryScalar(family, { hidden, heads, size, layers }),
     attn_logit_softcapping: scoreCap === undefined ? null : number("attn_logit_softcapping", scoreCap),
     final_logit_softcapping: logitCap == null ? null : number("final_logit_softcapping", logitCap),
-    experts: mixes ? expertsOf(number) : null,
+    experts: mixes ? expertsOf(mixes, number) : null,
   });
 }
 
@@ -94,13 +103,15 @@ function slidingWindow(family: Family, number: NumberAt): number | null {
   return number("attention.sliding_window", layers === "but-every" ? (usual ?? 0) : 0) || null;
 }
 
-/** Every layer has them, and the probabilities of those chosen are divided by their sum: llama.cpp knows no other. */
-function expertsOf(number: NumberAt): Experts {
+/** Every layer has them, and probabilities of those chosen are divided by their sum or not, as llama.cpp knows the family. */
+function expertsOf({ sizeKey, normalizedByLlamaCpp }: ExpertTraits, number: NumberAt): Experts {
   return {
     num_experts: number("expert_count"),
     num_experts_per_tok: number("expert_used_count"),
-    moe_intermediate_size: number("expert_feed_forward_length"),
-    norm_topk_prob: true,
+    moe_intermediate_size: number(
+      sizeKey === "intermediate_size" ? "feed_forward_length" : "expert_feed_forward_length",
+    ),
+    norm_topk_prob: normalizedByLlamaCpp,
     mlp_only_layers: [],
   };
 }

@@ -71,7 +71,10 @@ function checkSaid(
   const read = new Map<string, unknown>(Object.entries(said));
   for (const [key, value] of Object.entries(expected)) {
     if (isDeepStrictEqual(value, read.get(key))) continue;
-    throw failed(folder, `a ${family} model with ${key} ${JSON.stringify(value)} has no place in GGUF`);
+    throw failed(
+      folder,
+      `a model of the family ${family} with ${key} ${JSON.stringify(value)} has no place in GGUF`,
+    );
   }
 }
 

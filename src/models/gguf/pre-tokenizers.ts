@@ -50,6 +50,7 @@ export const preTokenizers: ReadonlyMap<string, PreTokenizer> = new Map([
   ["refact", plain(digits, bytes(true))],
   ["command-r", { ...plain(digits, bytes(true)), ...nfc }],
   ["mpt", { ...plain(bytes(true)), ...nfc }],
+  ["olmo", { ...plain(bytes(true)), ...nfc }],
   [
     "falcon",
     plain(

@@ -108,6 +108,12 @@ const experts = {
   ...{ norm_topk_prob: false, mlp_only_layers: [0] },
 };
 
+const olmoe = {
+  model_type: "olmoe",
+  intermediate_size: 12,
+  experts: { ...experts, mlp_only_layers: [] },
+} as const;
+
 const variants: [string, Partial<ModelConfig>][] = [
   ["grouped keys and values, tied embeddings", { num_key_value_heads: 2, tie_word_embeddings: true }],
   ["a key and value head for each query head", { num_key_value_heads: 4 }],
@@ -132,6 +138,11 @@ const variants: [string, Partial<ModelConfig>][] = [
   [
     "a mixture of experts, in place",
     { model_type: "qwen3_moe", num_key_value_heads: 2, head_dim: 16, experts },
+  ],
+  ["norms of whole rows and experts in each layer", { ...olmoe, num_key_value_heads: 2, head_dim: 8 }],
+  [
+    "norms of whole rows and experts in each layer, in place",
+    { ...olmoe, num_key_value_heads: 2, head_dim: 16 },
   ],
   ["a part of each head rotated", { ...partly, num_key_value_heads: 2, head_dim: 8 }],
   ["a part of each head rotated, in place", { ...partly, num_key_value_heads: 2, head_dim: 32 }],

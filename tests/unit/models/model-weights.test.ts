@@ -60,6 +60,16 @@ test.each<[string, Partial<ModelConfig>]>([
     },
   ],
   [
+    "an OLMoE",
+    {
+      model_type: "olmoe",
+      experts: {
+        ...{ num_experts: 4, num_experts_per_tok: 2, norm_topk_prob: false, mlp_only_layers: [] },
+        moe_intermediate_size: config.intermediate_size,
+      },
+    },
+  ],
+  [
     "a Gemma 2",
     { ...windows, model_type: "gemma2", attn_logit_softcapping: null, query_pre_attn_scalar: 24 },
   ],
@@ -146,6 +156,16 @@ test.each<[string, Record<string, unknown>, Partial<ModelConfig>]>([
       },
     },
   ],
+  [
+    "an OLMoE in all of them, as large as the feed-forward block would be",
+    { model_type: "olmoe", mlp_only_layers: [0], decoder_sparse_step: 2 },
+    {
+      experts: {
+        ...{ num_experts: 64, num_experts_per_tok: 8, moe_intermediate_size: 96, norm_topk_prob: false },
+        mlp_only_layers: [],
+      },
+    },
+  ],
   ["or none", { model_type: "qwen3_moe", num_experts: 0 }, { experts: null }],
   [
     "every fourth layer of a SmolLM3 has no RoPE",
@@ -207,7 +227,7 @@ test.each([
   ["[]", "config.json is not a JSON object"],
   [
     '{"model_type": "gpt2"}',
-    'model_type is "gpt2"; known are llama, mistral, qwen2, qwen3, qwen3_moe, smollm3, phi3, gemma, gemma2, gemma3_text',
+    'model_type is "gpt2"; known are llama, mistral, qwen2, qwen3, qwen3_moe, olmoe, smollm3, phi3, gemma, gemma2, gemma3_text',
   ],
   ['{"model_type": "llama", "hidden_act": "relu"}', 'hidden_act "relu" is not supported'],
   ['{"model_type": "llama", "quantization_config": {}}', "quantization_config {} is not supported"],
@@ -240,6 +260,7 @@ test.each([
     JSON.stringify({ ...bare, model_type: "qwen3_moe", num_experts: 4 }),
     "num_experts_per_tok (8) must be 1 to num_experts (4)",
   ],
+  ['{"model_type": "olmoe", "clip_qkv": 8}', "clip_qkv 8 is not supported"],
   ['{"model_type": "llama", "partial_rotary_factor": 0.5}', "partial_rotary_factor 0.5 is not supported"],
   ['{"model_type": "phi3", "resid_pdrop": 0.1}', "resid_pdrop 0.1 is not supported"],
   [

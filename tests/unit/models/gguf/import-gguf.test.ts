@@ -40,7 +40,7 @@ function digests(weights: ReadonlyMap<string, Tensor>): Record<string, string> {
   );
 }
 
-const bytePairs = ["llama3", "nemo", "qwen2", "qwen3", "smollm3", "phi3", "qwen3moe"];
+const bytePairs = ["llama3", "nemo", "qwen2", "qwen3", "smollm3", "phi3", "qwen3moe", "olmoe"];
 const pieces = ["mistral", "gemma", "gemma2", "gemma3"];
 
 describe.each([...bytePairs, ...pieces])("%s", (model) => {

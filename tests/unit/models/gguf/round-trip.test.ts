@@ -56,6 +56,11 @@ const experts = {
   ...{ num_experts: 3, num_experts_per_tok: 2, moe_intermediate_size: 12 },
   ...{ norm_topk_prob: true, mlp_only_layers: [] },
 };
+const olmoe = {
+  model_type: "olmoe",
+  num_key_value_heads: 2,
+  experts: { ...experts, moe_intermediate_size: sizes.intermediate_size, norm_topk_prob: false },
+} as const;
 
 let count = 0;
 
@@ -98,6 +103,7 @@ test.each<[string, Partial<ModelConfig>]>([
     { ...phi, rope_scaling: longRope({ attention_factor: 1.19 }) },
   ],
   ["experts", { model_type: "qwen3_moe", head_dim: 8, experts }],
+  ["experts of OLMoE", olmoe],
 ])("%s survives GGUF", async (_, changes) => {
   const { folder, file } = await exported(changes);
   const back = `${folder}-back`;
@@ -120,20 +126,31 @@ test.each<[string, Partial<ModelConfig>]>([
 
 test.each<[string, Partial<ModelConfig>]>([
   [
-    "a qwen2 model with sliding_window 8",
+    "a model of the family qwen2 with sliding_window 8",
     { model_type: "qwen2", sliding_window: 8, layer_types: ["full_attention", all[0]] },
   ],
-  ['a llama model with hidden_act "gelu"', { hidden_act: "gelu" }],
-  ["a gemma2 model with query_pre_attn_scalar 4", { ...gemma2, query_pre_attn_scalar: 4 }],
-  ["a gemma2 model with attn_logit_softcapping null", { ...gemma2, attn_logit_softcapping: null }],
-  ["a smollm3 model with no_rope_layers [1,0]", { model_type: "smollm3", no_rope_layers: [1, 0] }],
+  ['a model of the family llama with hidden_act "gelu"', { hidden_act: "gelu" }],
+  ["a model of the family gemma2 with query_pre_attn_scalar 4", { ...gemma2, query_pre_attn_scalar: 4 }],
+  [
+    "a model of the family gemma2 with attn_logit_softcapping null",
+    { ...gemma2, attn_logit_softcapping: null },
+  ],
+  [
+    "a model of the family smollm3 with no_rope_layers [1,0]",
+    { model_type: "smollm3", no_rope_layers: [1, 0] },
+  ],
   [
     "rope_freqs.weight holds other factors than those of Llama 3",
     { rope_scaling: { ...llama3, high_freq_factor: 8 }, head_dim: 32 },
   ],
   [
-    'a qwen3_moe model with experts {"num_experts":3',
+    'a model of the family qwen3_moe with experts {"num_experts":3',
     { model_type: "qwen3_moe", head_dim: 8, experts: { ...experts, norm_topk_prob: false } },
+  ],
+  ["olmoe.attention.head_count_kv is 1, not 2", { ...olmoe, num_key_value_heads: 1 }],
+  [
+    'a model of the family olmoe with experts {"num_experts":3',
+    { ...olmoe, experts: { ...olmoe.experts, norm_topk_prob: true } },
   ],
 ])("GGUF can't say: %s", async (reason, changes) => {
   await expect(exported(changes)).rejects.toThrow(reason);
