@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { deriveMerges } from "./merges.ts";
-import { pieceSteps, space } from "./tokenizer-model.ts";
+import { pieceMerges, pieceSteps, spelledPieces } from "./tokenizer-model.ts";
 import { tokenTypes, type Vocabulary } from "./vocabulary.ts";
 import type { TypedValue } from "./writer.ts";
 
@@ -25,19 +24,17 @@ export function piecesMetadata(
   const steps = { normalizer, pre_tokenizer: preTokenizer ?? null };
   const prefixed = [true, false].find((one) => isDeepStrictEqual(pieceSteps(isGemma, one), steps));
   if (prefixed === undefined) return "GGUF has no name for what its tokenizer does to spaces";
-  const spelled = tokens.map((token) =>
-    isGemma && /^ {2,}$/.test(token) ? space.repeat(token.length) : token,
-  );
-  const order = mergeRanks(merges);
-  const ranks = spelled.map((token) => order.get(token) ?? 0);
-  const derived = deriveMerges(spelled, (token) => (isGemma ? token : ranks[token]!));
-  if (!sameMerges(derived, merges)) return "its merges are not those that SentencePiece's scores would give";
+  const spelled = spelledPieces(tokens, isGemma);
+  const ranks = mergeRanks(merges);
+  const scores = spelled.map((token) => -(ranks.get(token) ?? 0));
+  if (!sameMerges(pieceMerges(spelled, scores, isGemma), merges))
+    return "its merges are not those that SentencePiece's scores would give";
   return new Map<string, TypedValue>([
     ["tokenizer.ggml.model", { type: "string", value: "llama" }],
     ["tokenizer.ggml.pre", { type: "string", value: "default" }],
     ["tokenizer.ggml.tokens", { type: "strings", value: isGemma ? spelled.map(runSpelled) : tokens }],
     ["tokenizer.ggml.token_type", { type: "int32s", value: tokens.map(typeOf) }],
-    ["tokenizer.ggml.scores", { type: "float32s", value: ranks.map((rank) => -rank) }],
+    ["tokenizer.ggml.scores", { type: "float32s", value: scores }],
     ["tokenizer.ggml.add_space_prefix", { type: "bool", value: prefixed }],
   ]);
 

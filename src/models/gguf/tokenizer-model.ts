@@ -13,8 +13,7 @@ export interface TokenizerModel {
   model: JsonObject;
 }
 
-/** How SentencePiece spells a space. */
-export const space = "▁";
+const space = "▁";
 
 /** The model behind tokenizer.ggml.model: “gpt2” or “llama”. Throws GGUF_UNSUPPORTED for others. */
 export function tokenizerModel(
@@ -54,12 +53,9 @@ function sentencePiece(
   { tokens, types }: Vocabulary,
 ): TokenizerModel {
   const isGemma = String(metadata.get("general.architecture")).startsWith("gemma");
-  // Gemma's files spell runs of spaces with spaces, and its merges follow its order, not its scores.
-  const spelled = isGemma
-    ? tokens.map((token) => (/^ {2,}$/.test(token) ? space.repeat(token.length) : token))
-    : tokens;
+  const spelled = spelledPieces(tokens, isGemma);
   const scores = isGemma ? [] : numbersAt(path, metadata, "tokenizer.ggml.scores", tokens.length);
-  const merges = deriveMerges(spelled, (token) => (isGemma ? token : -scores[token]!));
+  const merges = pieceMerges(spelled, scores, isGemma);
   const prefixed = !isGemma && metadata.get("tokenizer.ggml.add_space_prefix") !== false;
   const unknown = tokens[types.indexOf(tokenTypes.unknown)] ?? null;
   const strip = { type: "Strip", content: " ", start: 1, stop: 0 };
@@ -74,6 +70,22 @@ function sentencePiece(
     decoder: { type: "Sequence", decoders },
     model: bytePairs(spelled, merges, { unk_token: unknown, fuse_unk: true, byte_fallback: true }),
   };
+}
+
+/** Pieces as tokenizer.json has them: Gemma's files spell runs of spaces with spaces. */
+export function spelledPieces(tokens: readonly string[], isGemma: boolean): readonly string[] {
+  return isGemma
+    ? tokens.map((token) => (/^ {2,}$/.test(token) ? space.repeat(token.length) : token))
+    : tokens;
+}
+
+/** The merges of pieces by their scores, the highest first; Gemma's follow its order instead. */
+export function pieceMerges(
+  spelled: readonly string[],
+  scores: readonly number[],
+  isGemma: boolean,
+): [string, string][] {
+  return deriveMerges(spelled, (token) => (isGemma ? token : -scores[token]!));
 }
 
 /** What a SentencePiece vocabulary does to a text before it merges pieces; `prefixed`: with a space before every text. */
