@@ -56,18 +56,18 @@ export function createLendingSession(
   /** Runs the model, and gives the values of its outputs: over the memory in `into`, else of the runtime's own. */
   const runOn = async (tensors: readonly Tensor[], into: readonly (BoundTensor | undefined)[]) => {
     const inputs: Pointer[] = [];
-    const outputs: Pointer[] = [];
-    const used = [...tensors, ...into];
+    // Numbers that the runtime writes itself: a list that koffi writes is freed before it is read, where a call is large (its 3.3.4).
+    const outputs = new BigUint64Array(outputNames.length);
+    const used = [...tensors, ...into, outputs];
     inUse.add(used);
     try {
       for (const [index, tensor] of tensors.entries()) {
         inputs.push(valueOver(runtime, inputNames[index]!, tensor));
       }
       for (const [index, tensor] of into.entries()) {
-        outputs.push(tensor ? valueOver(runtime, outputNames[index]!, tensor) : null);
+        if (tensor) outputs[index] = valueOver(runtime, outputNames[index]!, tensor) ?? 0n;
       }
-      const [from, to] = [inputs.length, outputs.length];
-      const given = [session, null, inputNames, inputs, from, outputNames, to, outputs];
+      const given = [session, null, inputNames, inputs, inputs.length, outputNames, outputs.length, outputs];
       const start = performance.now();
       if (isQuick) {
         await setImmediate(); // heartbeats and the like have their turn
@@ -76,7 +76,7 @@ export function createLendingSession(
       isQuick = performance.now() - start <= quickRun;
       if (isFirst) runtime.memoryAdvice?.giveBackHeap();
       isFirst = false;
-      return outputs;
+      return [...outputs];
     } catch (error) {
       for (const value of outputs) if (value) runtime.ReleaseValue(value);
       throw error;

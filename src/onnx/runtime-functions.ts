@@ -8,8 +8,8 @@ import { foreignCalls } from "./foreign-calls.ts";
 import { type MemoryAdvice, memoryAdvice } from "./memory-advice.ts";
 import { runError } from "./run-error.ts";
 
-/** A pointer of ONNX Runtime's; what it points to is the runtime's business. */
-export type Pointer = unknown;
+/** A pointer of ONNX Runtime's, as a number; what it points to is the runtime's business. */
+export type Pointer = bigint | null;
 
 /** Calls a function of the C API; throws ONNX_RUN_FAILED with the runtime's words if it fails. */
 export interface RuntimeCall {
@@ -46,7 +46,7 @@ export interface RuntimeFunctions extends Functions {
 const places = {
   CreateEnv: [3, "int, const char *, _Out_ void **"],
   CreateSessionFromArray: [8, "void *, const void *, size_t, void *, _Out_ void **"],
-  Run: [9, "void *, void *, const char **, void **, size_t, const char **, size_t, _Inout_ void **"],
+  Run: [9, "void *, void *, const char **, void **, size_t, const char **, size_t, void *"],
   CreateSessionOptions: [10, "_Out_ void **"],
   CreateRunOptions: [39, "_Out_ void **"],
   DisableMemPattern: [17, "void *"],

@@ -129,3 +129,20 @@ test("however many quick runs follow each other, timers have their turn between 
   expect(turns).toBeGreaterThanOrEqual(30);
   await session.close();
 });
+
+test("a model may have as many outputs as a mixture of experts has gradients", async () => {
+  const graph = createGraph();
+  const numbers = graph.input("numbers", "float32", ["count"]);
+  const names = Array.from(
+    { length: 3000 },
+    (_, at) => `gradient of a matrix with a long name, number ${at}`,
+  );
+  for (const [at, name] of names.entries()) graph.output(name, mul(numbers, at));
+  const session = createLendingSession(runtime, graph, modelBytes(graph), { threads: 1 });
+  for (const given of [3, 5]) {
+    const outputs = await session.run(feed(1, given));
+    expect(names.map((name) => outputs.floats(name)[1])).toEqual(names.map((_, at) => at * given));
+    outputs.release();
+  }
+  await session.close();
+});
