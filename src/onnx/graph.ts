@@ -37,7 +37,7 @@ export type Attribute =
   | string
   | readonly number[]
   | { readonly float: number }
-  | { readonly body: Graph };
+  | { readonly body: GraphBody };
 export type Attributes = Readonly<Record<string, Attribute>>;
 
 /** A node as ONNX has it. */
@@ -92,15 +92,21 @@ interface OutputOf<Type extends DataType> {
   readonly shape: Shape;
 }
 
-/** An ONNX graph being written. Make one with `createGraph`. */
-export interface Graph {
+/** What is written of a graph; that of a node too, as its body. */
+export interface GraphBody {
   readonly nodes: readonly GraphNode[];
-  readonly tape: readonly TapeEntry[];
   readonly initializers: readonly Initializer[];
   readonly inputs: readonly Value[];
   readonly outputs: ReadonlyMap<string, Value>;
   /** In the body of a node: values of the graph around it that the body reads. */
   readonly captured: readonly Value[];
+  /** Sizes that are parts of others. */
+  readonly shares: ReadonlyMap<string, Share>;
+}
+
+/** An ONNX graph being written. Make one with `createGraph`. */
+export interface Graph extends GraphBody {
+  readonly tape: readonly TapeEntry[];
   /** In the body of a node: a value of the graph around it, to be used inside. */
   capture<Type extends DataType>(value: Value<Type>): Value<Type>;
   /** Stands for an optional input of a node that is left out. */
@@ -153,10 +159,8 @@ export interface Graph {
     attributes?: Attributes,
     domain?: string,
   ): { first: Value<First>; others: Value<Other>[] };
-  /** Says how large a dimension of this name is about: a part of another. Returns the name. */
+  /** Says how large a dimension of this name is about: a part of another, one of `shares`. Returns the name. */
   share(name: string, of: Dimension, part: number): string;
-  /** What `share` was told. */
-  readonly shares: ReadonlyMap<string, Share>;
   /** Runs `build`, hiding its nodes from differentiation, which sees one entry named `op` instead. */
   composite(
     op: string,

@@ -9,12 +9,14 @@ import { fuseSkipNorms } from "./fuse-skip-norms.ts";
 import {
   type Attribute,
   type Graph,
+  type GraphBody,
   type GraphNode,
   graphError,
   type Initializer,
   type Value,
 } from "./graph.ts";
 import { inHalfPrecision } from "./half-precision.ts";
+import { inParts } from "./in-parts.ts";
 import { neededNodes, nodesFor } from "./needed-nodes.ts";
 import { runtimeDomain } from "./runtime-domain.ts";
 import type { Target } from "./target.ts";
@@ -48,7 +50,11 @@ export function modelBytes(graph: Graph, target: Target = {}): Uint8Array {
 }
 
 /** A graph of these nodes; `outer` are names of values around it that it may read. */
-function graphProto(graph: Graph, nodes: readonly GraphNode[], outer: ReadonlyMap<string, string>): object {
+function graphProto(
+  graph: GraphBody,
+  nodes: readonly GraphNode[],
+  outer: ReadonlyMap<string, string>,
+): object {
   const outputs = [...graph.outputs].map(([name, value]) => ({ name, value }));
   const names = new Map([...outer, ...outputNames(graph, nodes)]);
   const nameOf = ({ name }: Value) => names.get(name) ?? name;
@@ -79,7 +85,7 @@ function graphProto(graph: Graph, nodes: readonly GraphNode[], outer: ReadonlyMa
 }
 
 /** Outputs that a node makes are named there, so that they need no copy; by the value's own name. */
-function outputNames(graph: Graph, nodes: readonly GraphNode[]): Map<string, string> {
+function outputNames(graph: GraphBody, nodes: readonly GraphNode[]): Map<string, string> {
   const made = new Set(nodes.flatMap(({ outputs }) => outputs.map(({ name }) => name)));
   const names = new Map<string, string>();
   for (const [name, value] of graph.outputs) {
@@ -100,7 +106,8 @@ function writtenNodes(graph: Graph, { device = "cpu", precision = "float32" }: T
       : inHalfPrecision(nodes, precision, device === "cpu", graph.outputs.values());
   const needed = precision === "float32" ? nodes : nodesFor(typed, graph.outputs.values());
   if (device === "webgpu") return forWebgpu(needed);
-  return fuseSkipNorms(device === "cuda" ? forCuda(needed) : needed);
+  if (device === "cuda") return fuseSkipNorms(forCuda(needed));
+  return inParts(graph, fuseSkipNorms(needed));
 }
 
 function tensorData(data: Initializer["data"]) {

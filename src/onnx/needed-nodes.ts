@@ -1,7 +1,7 @@
-import { type Graph, type GraphNode, readsOf, type Value } from "./graph.ts";
+import { type GraphBody, type GraphNode, readsOf, type Value } from "./graph.ts";
 
 /** The nodes that the outputs depend on; differentiation leaves others behind. */
-export function neededNodes(graph: Graph): GraphNode[] {
+export function neededNodes(graph: GraphBody): GraphNode[] {
   return nodesFor(graph.nodes, graph.outputs.values());
 }
 

@@ -1,7 +1,7 @@
 import { sizedShape } from "./dimensions.ts";
 import { elementBytes } from "./element-bytes.ts";
 import { elementCount } from "./element-count.ts";
-import { type Graph, type GraphNode, readsOf, type Value } from "./graph.ts";
+import { type GraphBody, type GraphNode, readsOf, type Value } from "./graph.ts";
 import { neededNodes } from "./needed-nodes.ts";
 
 /** Operators whose output is their first input's memory under another shape. */
@@ -27,7 +27,7 @@ const inPlace = new Set([
  * which they were written. What the runtime's allocator wastes is not in it. With `counts`, of the values that it picks.
  */
 export function peakBytes(
-  graph: Graph,
+  graph: GraphBody,
   named: Readonly<Record<string, number>>,
   counts: (value: Value) => boolean = () => true,
 ): number {
@@ -86,7 +86,7 @@ function bytesInside(
 }
 
 /** Sizes that only a run knows are taken as large as they are on average. */
-function withShares(graph: Graph, sizes: Readonly<Record<string, number>>): Record<string, number> {
+function withShares(graph: GraphBody, sizes: Readonly<Record<string, number>>): Record<string, number> {
   const all = { ...sizes };
   for (const [name, { of, part }] of graph.shares)
     all[name] = Math.ceil(elementCount(sizedShape([of], sizes)) * part);
