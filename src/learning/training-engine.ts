@@ -97,7 +97,7 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
     const runtime = device === "cpu" ? await runtimeFunctions() : undefined;
     const settings = { threads, ...(base?.folder !== undefined && { weightsFolder: base.folder }) };
     const session: LendingSession = runtime
-      ? createLendingSession(runtime, model.graph, model.bytes, { ...settings, sharesMemory: true })
+      ? await createLendingSession(runtime, model.graph, model.bytes, { ...settings, sharesMemory: true })
       : lendsNothing(await createSession(model.bytes, { ...settings, device, keptOnDevice }));
     const run: LendingSession["run"] = async (...given) => {
       usage.check(); // whoever closes the engine waits for a run, not for all that belong to an update

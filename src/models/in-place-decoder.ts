@@ -1,4 +1,4 @@
-import { type Bindings, createBoundSession } from "../onnx/bound-session.ts";
+import { type Bindings, createBoundSessionAside } from "../onnx/bound-session.ts";
 import { elementCount } from "../onnx/element-count.ts";
 import { modelBytes } from "../onnx/model-bytes.ts";
 import { closedError } from "../onnx/run-error.ts";
@@ -34,7 +34,7 @@ export async function createInPlaceDecoder(
   const keyValues = roundedBy ? "int8" : "float32";
   const weights = await decodedWeights(sources, activations);
   const graph = inPlaceDecoderGraph(config, weights, adapter, keyValues);
-  const session = createBoundSession(runtime, modelBytes(graph), {
+  const session = await createBoundSessionAside(runtime, modelBytes(graph), {
     threads,
     ...(sources.folder !== undefined && { weightsFolder: sources.folder }),
   });

@@ -1,4 +1,4 @@
-import { createBoundSession } from "../onnx/bound-session.ts";
+import { createBoundSessionAside } from "../onnx/bound-session.ts";
 import { createSession } from "../onnx/create-session.ts";
 import { fedBindings } from "../onnx/fed-bindings.ts";
 import { modelBytes } from "../onnx/model-bytes.ts";
@@ -29,7 +29,7 @@ export async function createPlainDecoder(
   const inputs = new Set(graph.inputs.map(({ name }) => name));
   const options = { threads, device, ...(sources.folder !== undefined && { weightsFolder: sources.folder }) };
   const session = runtime
-    ? createBoundSession(runtime, modelBytes(graph, target), options)
+    ? await createBoundSessionAside(runtime, modelBytes(graph, target), options)
     : await createSession(modelBytes(graph, target), options);
   return createBoundDecoder({
     config,

@@ -5,6 +5,7 @@ import {
   type BoundTensor,
   type RuntimeSessionOptions,
   runtimeSession,
+  runtimeSessionAside,
   valueOver,
 } from "./runtime-session.ts";
 
@@ -47,7 +48,23 @@ export function createBoundSession(
   model: Uint8Array,
   options: RuntimeSessionOptions,
 ): BoundSession {
-  const session = runtimeSession(runtime, model, options);
+  return boundTo(runtime, runtimeSession(runtime, model, options), options);
+}
+
+/** The same, made in another thread while this one goes on. */
+export async function createBoundSessionAside(
+  runtime: RuntimeFunctions,
+  model: Uint8Array,
+  options: RuntimeSessionOptions,
+): Promise<BoundSession> {
+  return boundTo(runtime, await runtimeSessionAside(runtime, model, options), options);
+}
+
+function boundTo(
+  runtime: RuntimeFunctions,
+  session: Pointer,
+  { records = false }: RuntimeSessionOptions,
+): BoundSession {
   const all: Pointer[] = [];
   /** What runs of a recording are asked for with, by its number; −1: none. */
   const runOptions = new Map<number, Pointer>();
@@ -85,7 +102,7 @@ export function createBoundSession(
         bindOutput: (name, tensor) => bind(runtime.BindOutput, name, tensor),
         run(recording = -1) {
           checkOpen();
-          runtime.RunWithBinding(session, options.records ? optionsOf(recording) : null, binding);
+          runtime.RunWithBinding(session, records ? optionsOf(recording) : null, binding);
         },
         async runAside() {
           checkOpen();

@@ -8,7 +8,7 @@ import { made, type Pointer, type RuntimeFunctions } from "./runtime-functions.t
 import {
   type BoundTensor,
   type RuntimeSessionOptions,
-  runtimeSession,
+  runtimeSessionAside,
   valueOver,
 } from "./runtime-session.ts";
 import type { DeviceTensor, Outputs, Session, Tensor } from "./session.ts";
@@ -35,16 +35,16 @@ export interface LendingSession extends Omit<Session, "run"> {
 
 /**
  * A session on the CPU of a graph with float32 outputs, which it lends: they are read in the runtime's own memory
- * until they are released. onnxruntime-node copies them, at .75 ms a megabyte, and so holds them twice. Long runs are
- * made in another thread. Throws ONNX_SESSION_FAILED if the runtime refuses the model.
+ * until they are released. onnxruntime-node copies them, at .75 ms a megabyte, and so holds them twice. It is made, and
+ * long runs are, in another thread. Throws ONNX_SESSION_FAILED if the runtime refuses the model.
  */
-export function createLendingSession(
+export async function createLendingSession(
   runtime: RuntimeFunctions,
   graph: Graph,
   bytes: Uint8Array,
   options: RuntimeSessionOptions,
-): LendingSession {
-  const session = runtimeSession(runtime, bytes, options);
+): Promise<LendingSession> {
+  const session = await runtimeSessionAside(runtime, bytes, options);
   const inputNames = graph.inputs.map(({ name }) => name);
   const outputNames = [...graph.outputs.keys()];
   /** What runs under way read and write, kept from the garbage collector. */

@@ -141,6 +141,8 @@ async function load(): Promise<RuntimeFunctions> {
 
   const wordsOf = functionAt(getErrorMessage, "const char *(void *)");
   const release = functionAt(releaseStatus, "void (void *)");
+  /** What calls in other threads are given, kept from the garbage collector. */
+  const underWay = new Set<readonly unknown[]>();
   const call = ([place, parameters]: readonly [number, string], name: string): RuntimeCall => {
     const released = name.startsWith("Release");
     const native = functionAt(place, `${released ? "void" : "void *"} (${parameters})`);
@@ -152,7 +154,12 @@ async function load(): Promise<RuntimeFunctions> {
     };
     const inThread = (args: readonly unknown[]) =>
       new Promise<Pointer>((resolve, reject) => {
-        native.async(...args, (error: unknown, status: Pointer) => (error ? reject(error) : resolve(status)));
+        underWay.add(args);
+        native.async(...args, (error: unknown, status: Pointer) => {
+          underWay.delete(args);
+          if (error) reject(error);
+          else resolve(status);
+        });
       });
     return Object.assign((...args: readonly unknown[]) => check(native(...args)), {
       async aside(...args: readonly unknown[]) {
@@ -198,5 +205,12 @@ function environmentOf(runtime: Functions): Pointer {
 export function made(create: RuntimeCall, ...args: readonly unknown[]): Pointer {
   const out: Pointer[] = [null];
   create(...args, out);
+  return out[0];
+}
+
+/** The same of a function that is called in another thread. */
+export async function madeAside(create: RuntimeCall, ...args: readonly unknown[]): Promise<Pointer> {
+  const out: Pointer[] = [null];
+  await create.aside(...args, out);
   return out[0];
 }

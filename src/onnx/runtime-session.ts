@@ -5,7 +5,7 @@ import { disabledOptimizers } from "./disabled-optimizers.ts";
 import { elementCount } from "./element-count.ts";
 import { elementTypes } from "./element-types.ts";
 import { runError, sessionError } from "./run-error.ts";
-import { errorsOnly, made, type Pointer, type RuntimeFunctions } from "./runtime-functions.ts";
+import { errorsOnly, made, madeAside, type Pointer, type RuntimeFunctions } from "./runtime-functions.ts";
 
 /** How a session of the runtime's C API is made. */
 export interface RuntimeSessionOptions {
@@ -37,30 +37,57 @@ const cudaOptions = { device_id: "0", arena_extend_strategy: "kSameAsRequested" 
 export function runtimeSession(
   runtime: RuntimeFunctions,
   model: Uint8Array,
-  { threads, device = "cpu", records = false, weightsFolder, sharesMemory = false }: RuntimeSessionOptions,
+  options: RuntimeSessionOptions,
 ): Pointer {
   const settings = made(runtime.CreateSessionOptions);
   try {
-    runtime.SetIntraOpNumThreads(settings, threads);
-    runtime.SetSessionGraphOptimizationLevel(settings, allOptimizations);
-    runtime.SetSessionLogSeverityLevel(settings, errorsOnly);
-    runtime.DisableMemPattern(settings);
-    const key = "optimization.disable_specified_optimizers";
-    runtime.AddSessionConfigEntry(settings, key, disabledOptimizers);
-    if (weightsFolder !== undefined) {
-      const key = "session.model_external_initializers_file_folder_path";
-      runtime.AddSessionConfigEntry(settings, key, weightsFolder);
-    }
-    if (device === "cuda") appendCuda(runtime, settings, records);
-    if (device === "webgpu") runtime.SessionOptionsAppendExecutionProvider(settings, "WebGPU", [], [], 0);
-    if (sharesMemory) runtime.AddSessionConfigEntry(settings, "session.use_env_allocators", "1");
+    configure(runtime, settings, options);
     return made(runtime.CreateSessionFromArray, runtime.environment, model, model.byteLength, settings);
   } catch (cause) {
-    const reason = messageOf(cause);
-    throw sessionError(reason, cause);
+    throw sessionError(messageOf(cause), cause);
   } finally {
     runtime.ReleaseSessionOptions(settings);
   }
+}
+
+/** The same, made in another thread while this one goes on, as that of a large model takes seconds; a card's in this one. */
+export async function runtimeSessionAside(
+  runtime: RuntimeFunctions,
+  model: Uint8Array,
+  options: RuntimeSessionOptions,
+): Promise<Pointer> {
+  const { device = "cpu" } = options;
+  if (device !== "cpu") return runtimeSession(runtime, model, options);
+  const settings = made(runtime.CreateSessionOptions);
+  try {
+    configure(runtime, settings, options);
+    const { environment, CreateSessionFromArray: create } = runtime;
+    return await madeAside(create, environment, model, model.byteLength, settings);
+  } catch (cause) {
+    throw sessionError(messageOf(cause), cause);
+  } finally {
+    runtime.ReleaseSessionOptions(settings);
+  }
+}
+
+function configure(
+  runtime: RuntimeFunctions,
+  settings: Pointer,
+  { threads, device = "cpu", records = false, weightsFolder, sharesMemory = false }: RuntimeSessionOptions,
+): void {
+  runtime.SetIntraOpNumThreads(settings, threads);
+  runtime.SetSessionGraphOptimizationLevel(settings, allOptimizations);
+  runtime.SetSessionLogSeverityLevel(settings, errorsOnly);
+  runtime.DisableMemPattern(settings);
+  const key = "optimization.disable_specified_optimizers";
+  runtime.AddSessionConfigEntry(settings, key, disabledOptimizers);
+  if (weightsFolder !== undefined) {
+    const key = "session.model_external_initializers_file_folder_path";
+    runtime.AddSessionConfigEntry(settings, key, weightsFolder);
+  }
+  if (device === "cuda") appendCuda(runtime, settings, records);
+  if (device === "webgpu") runtime.SessionOptionsAppendExecutionProvider(settings, "WebGPU", [], [], 0);
+  if (sharesMemory) runtime.AddSessionConfigEntry(settings, "session.use_env_allocators", "1");
 }
 
 function appendCuda(runtime: RuntimeFunctions, settings: Pointer, records: boolean): void {

@@ -138,7 +138,7 @@ test("a model may have as many outputs as a mixture of experts has gradients", a
     (_, at) => `gradient of a matrix with a long name, number ${at}`,
   );
   for (const [at, name] of names.entries()) graph.output(name, mul(numbers, at));
-  const session = createLendingSession(runtime, graph, modelBytes(graph), { threads: 1 });
+  const session = await createLendingSession(runtime, graph, modelBytes(graph), { threads: 1 });
   for (const given of [3, 5]) {
     const outputs = await session.run(feed(1, given));
     expect(names.map((name) => outputs.floats(name)[1])).toEqual(names.map((_, at) => at * given));
