@@ -58,7 +58,7 @@ export async function createLendingSession(
     const inputs: Pointer[] = [];
     // Numbers that the runtime writes itself: a list that koffi writes is freed before it is read, where a call is large (its 3.3.4).
     const outputs = new BigUint64Array(outputNames.length);
-    const used = [...tensors, ...into, outputs];
+    const used = [...tensors, ...into];
     inUse.add(used);
     try {
       for (const [index, tensor] of tensors.entries()) {
