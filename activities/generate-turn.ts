@@ -88,7 +88,11 @@ export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
       const { result: generation, seconds: workSeconds } =
         maxTokens < 1 ? { result: noAction, seconds: 0 } : await timed(generate, bound);
       const previous = segmentRef(appended);
-      const action = actionSegment(generation, { previous, policyVersion }, sampling.temperature);
+      const action = actionSegment(
+        generation,
+        { previous, policyVersion, before: before.length },
+        sampling.temperature,
+      );
       const head = segmentRef(action);
       worker.contexts.set(head, tokens.concat(action.tokens), input.head);
       const added = framed.tokens.length;

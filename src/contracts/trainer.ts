@@ -16,6 +16,8 @@ export interface TrainingTrajectory {
    * the same.
    */
   samplingLogprobs?: number[];
+  /** Of a mixture of experts: where a router chose narrowly as tokens were sampled, by position in `tokens`, layer and expert. */
+  routerTies?: number[];
   /** All that it earned. */
   reward: number;
   /** The part of `reward` that each turn earned, such as its tools' rewards; the rest comes with the last action token. */

@@ -1,4 +1,6 @@
+import { type RouterTie, type RouterTies, tiesOf } from "../contracts/router-ties.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { routedLayers } from "../models/expert-choice.ts";
 import { contextLength, type ModelConfig } from "../models/model-config.ts";
 import type { Tensor } from "../onnx/session.ts";
 
@@ -6,6 +8,8 @@ import type { Tensor } from "../onnx/session.ts";
 export interface TokenSequence {
   readonly tokens: readonly number[];
   readonly mask: readonly number[];
+  /** Of a mixture of experts, as it was sampled. Default: none. */
+  readonly routerTies?: RouterTies;
 }
 
 /**
@@ -34,6 +38,8 @@ export interface TokenBatch {
   readonly copies: BigInt64Array;
   /** [shared, 1, copies]: and 1 where there is such a place. */
   readonly copied: Float32Array;
+  /** [rows, routers]: experts of ties, −1 where there is none. Absent without routers. */
+  readonly ties?: BigInt64Array;
   /** For each action token, in order: the row that predicts it (the token before), */
   readonly actions: BigInt64Array;
   /** and its id. */
@@ -54,7 +60,8 @@ export function batchSequences(
 ): TokenBatch {
   checkSequences(sequences, config);
   const length = paddedLength(sequences, multiple, prefix);
-  const { rows, actions } = rowsOf(sequences, length, prefix);
+  const { rows, actions, ties } = rowsOf(sequences, length, prefix);
+  const routers = routedLayers(config);
   if (actions.length === 0) throw invalid("none of its tokens carries loss");
   const index = new BigInt64Array(sequences.length * length);
   const present = new Float32Array(sequences.length * length);
@@ -70,6 +77,7 @@ export function batchSequences(
     tokens: BigInt64Array.from(rows, ({ token }) => BigInt(token)),
     positions: BigInt64Array.from(rows, ({ position }) => BigInt(position)),
     places: BigInt64Array.from(own, ({ places }) => BigInt(places[0]!)),
+    ...(routers.length > 0 && { ties: tieTable(ties, rows.length, routers) }),
     actions: BigInt64Array.from(actions, BigInt),
     targets: BigInt64Array.from(targets),
   };
@@ -138,19 +146,39 @@ export function commonPrefix(sequences: readonly TokenSequence[]): number {
   return Math.min(...shared);
 }
 
-/** The rows of sequences that are padded to a length after a prefix, and those of them that predict actions. */
+/** The rows of sequences that are padded to a length after a prefix, those of them that predict actions, and ties by their rows. */
 export function rowsOf(sequences: readonly TokenSequence[], length: number, prefix = 0) {
   const rows: TokenRow[] = [];
   const actions: number[] = [];
+  const ties: RouterTie[] = [];
   const numbers = createRowNumbers();
   sequences.forEach((sequence, number) => {
-    numbers.add(sequence).forEach((row, position) => {
+    const own = numbers.add(sequence);
+    for (const tie of tiesOf(sequence.routerTies)) {
+      const row = own[tie.position];
+      if (row !== undefined) ties.push({ ...tie, position: row });
+    }
+    own.forEach((row, position) => {
       rows[row] ??= { token: sequence.tokens[position]!, position, places: [] };
       if (position >= prefix) rows[row]!.places.push(number * length + position - prefix);
       if (sequence.mask[position + 1] === 1) actions.push(row);
     });
   });
-  return { rows, actions };
+  return { rows, actions, ties };
+}
+
+/** [rows, routers]: the experts of ties, −1 elsewhere. Of rows that several sequences have, the first says. */
+function tieTable(
+  ties: readonly RouterTie[],
+  rows: number,
+  routers: readonly number[],
+): BigInt64Array<ArrayBuffer> {
+  const table = new BigInt64Array(rows * routers.length).fill(-1n);
+  for (const { position, layer, expert } of ties) {
+    const at = position * routers.length + routers.indexOf(layer);
+    if (table[at] === -1n) table[at] = BigInt(expert);
+  }
+  return table;
 }
 
 /** Of the places of each row: those after the first. */
@@ -187,6 +215,9 @@ export function batchFeeds(batch: TokenBatch, temperature = 1): Record<string, T
     shared: { shape: [shared], data: batch.shared },
     copies: { shape: [shared, copies], data: batch.copies },
     copied: { shape: [shared, 1, copies], data: batch.copied },
+    ...(batch.ties && {
+      ties: { shape: [rows[0]!, batch.ties.length / rows[0]!], data: batch.ties },
+    }),
     actions: { shape: actions, data: batch.actions },
     targets: { shape: actions, data: batch.targets },
     inverseTemperature: { shape: [], data: Float32Array.of(1 / temperature) },
@@ -210,7 +241,7 @@ export function actionPositions({ mask }: TokenSequence): number[] {
 /** Throws TRAINING_BATCH_INVALID for sequences that can't be batched, by their number. */
 export function checkSequences(sequences: readonly TokenSequence[], config: ModelConfig): void {
   for (const [index, sequence] of sequences.entries()) {
-    const problem = problemOf(sequence, config);
+    const problem = problemOf(sequence, config) ?? tieProblem(sequence, config);
     if (problem) throw invalid(`sequence ${index} ${problem}`);
   }
 }
@@ -224,6 +255,20 @@ function problemOf({ tokens, mask }: TokenSequence, config: ModelConfig): string
   if (strange !== undefined) return `holds the id ${strange}, outside the vocabulary of ${config.vocab_size}`;
   if (mask.some((marked) => marked !== 0 && marked !== 1)) return "has a mask of other numbers than 0 and 1";
   return mask[0] === 1 ? "marks its first token, which nothing predicts" : undefined;
+}
+
+function tieProblem({ tokens, routerTies }: TokenSequence, config: ModelConfig): string | undefined {
+  if (!routerTies) return undefined;
+  const routers = routedLayers(config);
+  const count = config.experts?.num_experts ?? 0;
+  const isNumber = (value: number, end: number) => Number.isInteger(value) && value >= 0 && value < end;
+  const strange = tiesOf(routerTies).find(
+    ({ position, layer, expert }) =>
+      !isNumber(position, tokens.length) || !routers.includes(layer) || !isNumber(expert, count),
+  );
+  if (!strange && routerTies.length % 3 === 0) return undefined;
+  const tie = strange && `[${strange.position}, ${strange.layer}, ${strange.expert}]`;
+  return `has router ties that are not a position, a layer with experts and an expert each: ${tie ?? routerTies.length}`;
 }
 
 function invalid(reason: string): EverturnError {

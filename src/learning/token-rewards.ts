@@ -1,3 +1,4 @@
+import { tiesBetween } from "../contracts/router-ties.ts";
 import type { TokenSequence } from "./batch.ts";
 
 /** A finished trajectory as the trainer sees it. */
@@ -65,12 +66,15 @@ export function overlongReward(actionTokens: number, { maximum, buffer, penalty 
 
 /** The sequences that a model sees of a trajectory: its rows. */
 export function sequencesOf(trajectory: ScoredTrajectory): TokenSequence[] {
-  const { tokens, mask, rows } = trajectory;
+  const { tokens, mask, rows, routerTies } = trajectory;
   if (rows === undefined) return [trajectory];
   let end = 0;
   return rows.map((length) => {
     const start = end;
     end += length;
-    return { tokens: tokens.slice(start, end), mask: mask.slice(start, end) };
+    return {
+      ...{ tokens: tokens.slice(start, end), mask: mask.slice(start, end) },
+      ...(routerTies && { routerTies: tiesBetween(routerTies, start, end, -start) }),
+    };
   });
 }

@@ -96,14 +96,12 @@ function policyGraph(
     onProcessor: device === "cpu" && precision === "float32",
     ...(lora && matrices && { adapter: decoderAdapter(lora, matrices) }),
   };
-  const hidden = decoderForward(
-    model,
-    decoderInputs(graph, attention === "tiled" ? tiledLength : undefined, hasPrefix(attention)),
-    {
-      recomputed: recomputedLayers(config, recompute),
-      attention,
-    },
-  );
+  const length = attention === "tiled" ? tiledLength : undefined;
+  const inputs = decoderInputs(graph, config, length, hasPrefix(attention));
+  const hidden = decoderForward(model, inputs, {
+    recomputed: recomputedLayers(config, recompute),
+    attention,
+  });
   const targets = graph.input("targets", "int64", ["actions"]);
   const inverse = graph.input("inverseTemperature", "float32", []);
   const isCapped = config.final_logit_softcapping !== null;

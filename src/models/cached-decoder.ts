@@ -1,3 +1,4 @@
+import type { RouterTies } from "../contracts/router-ties.ts";
 import type { Activations } from "../onnx/quantized-products.ts";
 import type { Target } from "../onnx/target.ts";
 import type { AdapterShape } from "./decoding-model.ts";
@@ -53,6 +54,8 @@ export interface NextTokens {
   logits: Float32Array;
   /** Probabilities at the row's temperature. */
   weights: Float32Array;
+  /** Of each row, those of its new tokens, by their places among them; none of a decoder that doesn't tell them. */
+  ties?: readonly RouterTies[];
   /** Inverts the cumulative distribution of a row's weights at a number in [0, 1), where that costs less than to have them all. */
   draw?: (row: number, uniform: number) => Drawn;
 }

@@ -8,6 +8,7 @@ import { type QuantizedProducts, quantizedLinear } from "../onnx/quantized-produ
 import { fusedRmsNorm, rmsNorm } from "../onnx/rms-norm.ts";
 import { rotaryEmbedding } from "../onnx/rotary-embedding.ts";
 import { columns, reshape } from "../onnx/shaping.ts";
+import type { ChooseExperts } from "./expert-choice.ts";
 import { families } from "./families.ts";
 import type { ModelConfig } from "./model-config.ts";
 import { fusedModule, outputSize } from "./model-weights.ts";
@@ -22,6 +23,8 @@ export interface DecoderModel {
   /** How quantized matrices are multiplied in inference. Default "halves". */
   products?: QuantizedProducts;
   tables: LayerRotations;
+  /** How a mixture's routers choose. Default: those that are likeliest. */
+  choose?: ChooseExperts;
   adapter?: DecoderAdapter;
   /** For inference: the runtime's fused operators, which have no gradients. Default false. */
   inference?: boolean;

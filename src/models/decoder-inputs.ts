@@ -1,12 +1,19 @@
 import type { Dimension } from "../onnx/dimensions.ts";
 import type { Graph } from "../onnx/graph.ts";
 import type { DecoderInputs } from "./decoder.ts";
+import { routedLayers } from "./expert-choice.ts";
+import type { ModelConfig } from "./model-config.ts";
 
 /**
  * The inputs of a forward pass over whole sequences, padded to a length, under the names that a TokenBatch feeds; with `hasPrefix`, of one whose
  * sequences begin with the same tokens.
  */
-export function decoderInputs(graph: Graph, length: Dimension = "length", hasPrefix = false): DecoderInputs {
+export function decoderInputs(
+  graph: Graph,
+  config: ModelConfig,
+  length: Dimension = "length",
+  hasPrefix = false,
+): DecoderInputs {
   const tokens = graph.input("tokens", "int64", ["rows"]);
   const positions = graph.input("positions", "int64", ["rows"]);
   const index = graph.input("index", "int64", ["batch", length]);
@@ -18,5 +25,8 @@ export function decoderInputs(graph: Graph, length: Dimension = "length", hasPre
   const copies = graph.input("copies", "int64", ["shared", "copies"]);
   const copied = graph.input("copied", "float32", ["shared", 1, "copies"]);
   const actions = graph.input("actions", "int64", ["actions"]);
-  return { tokens, positions, layout: { index, places, present, shared, copies, copied }, prefix, actions };
+  const routers = routedLayers(config).length;
+  const ties = routers > 0 ? graph.input("ties", "int64", ["rows", routers]) : undefined;
+  const layout = { index, places, present, shared, copies, copied };
+  return { tokens, positions, layout, prefix, actions, ties };
 }

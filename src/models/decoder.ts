@@ -4,6 +4,7 @@ import { gather } from "../onnx/indexing.ts";
 import type { PaddedLayout } from "../onnx/padding.ts";
 import { attentionInputs, type DecoderModel, embedTokens, finalNorm } from "./decoder-blocks.ts";
 import { decoderLayer } from "./decoder-layer.ts";
+import { choiceAsTold } from "./expert-choice.ts";
 import { windowOf } from "./model-config.ts";
 import { type PrefixRows, wholeAttention } from "./whole-attention.ts";
 
@@ -19,6 +20,8 @@ export interface DecoderInputs {
   prefix?: PrefixRows | undefined;
   /** The rows whose next token matters: only they go through the last feed-forward block and the heads. */
   actions: IntValue;
+  /** Of each row and router of `routedLayers`, the expert of its tie as it was sampled; −1 where there is none. */
+  ties?: IntValue | undefined;
 }
 
 /** How a forward pass is computed. */
@@ -47,12 +50,14 @@ export function hasPrefix(form: AttentionForm): boolean {
  * `tiledLength`, attention goes tile by tile.
  */
 export function decoderForward(
-  model: DecoderModel,
-  { tokens, positions, layout, prefix, actions }: DecoderInputs,
+  decoder: DecoderModel,
+  { tokens, positions, layout, prefix, actions, ties }: DecoderInputs,
   { recomputed = 0, attention = "kept" }: DecoderOptions = {},
 ): FloatValue {
-  const { config, onProcessor = false } = model;
+  const { config, onProcessor = false } = decoder;
   const last = config.num_hidden_layers - 1;
+  const ofLayer = (layer: number, told: IntValue) => (layer === last ? gather(told, actions) : told);
+  const model = ties ? { ...decoder, choose: choiceAsTold(config, ties, ofLayer) } : decoder;
   const attendAll = wholeAttention(config, layout, prefix, onProcessor);
   const isMadeAgain = attention === "again" || attention === "prefixedAgain";
   let hidden = embedTokens(model, tokens);

@@ -23,7 +23,7 @@ export function mixtureOfExperts(
   const { graph } = x;
   const parent = `model.layers.${layer}.mlp`;
   const probabilities = softmax(projection(model, x, `${parent}.gate`));
-  const chosen = largest(probabilities, chosenOf);
+  const chosen = model.choose?.(layer, probabilities, chosenOf) ?? largest(probabilities, chosenOf);
   const picked = gatherElements(probabilities, chosen);
   const shares = norm_topk_prob ? div(picked, reduceSum(picked, [-1], true)) : picked;
   const choices = product([x.shape[0]!, chosenOf]);

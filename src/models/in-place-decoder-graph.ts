@@ -6,6 +6,7 @@ import { reshape } from "../onnx/shaping.ts";
 import { attentionRows } from "./attention-rows.ts";
 import { embedTokens } from "./decoder-blocks.ts";
 import { type AdapterShape, type DecodedWeights, decodedLogits, decodingModel } from "./decoding-model.ts";
+import { choiceTold } from "./expert-choice.ts";
 import type { KeyValueType } from "./key-values.ts";
 import { type ModelConfig, rotatedSize, scoreScale, windowOf } from "./model-config.ts";
 import { boundNextTokenOutputs } from "./next-token.ts";
@@ -15,7 +16,8 @@ import { rotaryTables } from "./rotary-tables.ts";
  * The decoding graph for keys and values that stay in place. Inputs: tokens [batch, length]; last [batch, 1], the
  * number of its last one in each row; lastPositions [batch] and total [1] of `groupQueryAttention`; keys and values of
  * each layer [batch, kv heads, capacity, head size], of int8 with keyScales and valueScales [kv heads, head size]; an adapter's matrices by name. Outputs: newKeys and newValues of
- * each layer, to be bound to the memory of keys and values, and those of `outputs`, default `boundNextTokenOutputs`.
+ * each layer, to be bound to the memory of keys and values, those of `outputs`, default `boundNextTokenOutputs`, and routers' ties
+ * [batch · length, 1], of the last layer [batch, 1].
  */
 export function inPlaceDecoderGraph(
   config: ModelConfig,
@@ -29,7 +31,7 @@ export function inPlaceDecoderGraph(
   const { attn_logit_softcapping: cap } = config;
   const isWhole = rotatedSize(config) === size;
   const rotations = rotaryTables(graph, config, isWhole ? scoreFactor(scoreScale(config)) : 1);
-  const model = decodingModel(graph, config, weights, adapter, rotations);
+  const model = { ...decodingModel(graph, config, weights, adapter, rotations), choose: choiceTold(config) };
   const tokens = graph.input("tokens", "int32", ["batch", "length"]);
   const last = graph.input("last", "int64", ["batch", 1]);
   const lastPositions = graph.input("lastPositions", "int32", ["batch"]);

@@ -60,16 +60,16 @@ export async function createInPlaceDecoder(
     const isRowByRow = length > 1 && past.lengths.some((seen) => seen > 0);
     const runner = length === 1 ? decoding : reading;
     const block = { tokens, past, length, adapter: request.adapter };
-    const { logits, probabilities } = await runner.run(block, isRowByRow);
+    const { logits, probabilities, ties } = await runner.run(block, isRowByRow);
     const choice = (row: number) => {
       const token = indexOfLargest(logits, row * vocabulary, vocabulary);
       return { token, probability: probabilities[row * vocabulary + token]! };
     };
     if (!inverseTemperatures?.some((factor) => factor !== 1)) {
-      return { choice, logits, weights: probabilities };
+      return { choice, logits, weights: probabilities, ties };
     }
     tempered ??= createTemperedWeights(runtime, vocabulary, threads);
-    return { choice, logits, weights: tempered.of(logits, inverseTemperatures) };
+    return { choice, logits, weights: tempered.of(logits, inverseTemperatures), ties };
   };
 
   return {

@@ -107,6 +107,12 @@ export function where(condition: BoolValue, a: Operand, b: Operand): FloatValue 
   return graph.emit("Where", [condition, left, right], { dtype: "float32", shape });
 }
 
+/** The same of integers. */
+export function intsWhere(condition: BoolValue, a: IntValue, b: IntValue): IntValue {
+  const shape = broadcastShapes(condition.shape, broadcastShapes(a.shape, b.shape));
+  return condition.graph.emit("Where", [condition, a, b], { dtype: "int64", shape });
+}
+
 /** Integers, booleans or half floats as floats. */
 export function toFloat(a: Value): FloatValue {
   return a.graph.emit("Cast", [a], { dtype: "float32", shape: a.shape }, { to: elementTypes.float32 });

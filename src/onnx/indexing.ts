@@ -34,12 +34,18 @@ export function gatherElements(a: FloatValue, indices: IntValue): FloatValue {
 
 /** The places of the largest numbers along the last axis, largest first: [..., count]. */
 export function largest(a: FloatValue, count: number): IntValue {
+  return ranked(a, count).places;
+}
+
+/** The largest numbers along the last axis, largest first, and their places: [..., count]. No gradient rule. */
+export function ranked(a: FloatValue, count: number): { values: FloatValue; places: IntValue } {
   const shape = [...a.shape.slice(0, -1), count];
   const outputs = {
     first: { dtype: "float32", shape },
     others: [{ dtype: "int64", shape }],
   } as const;
-  return a.graph.emitWith("TopK", [a, a.graph.ints([count])], outputs, { axis: -1 }).others[0]!;
+  const { first, others } = a.graph.emitWith("TopK", [a, a.graph.ints([count])], outputs, { axis: -1 });
+  return { values: first, places: others[0]! };
 }
 
 /** `a` with rows added at their numbers. */

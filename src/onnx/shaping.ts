@@ -45,7 +45,7 @@ export function concat<Type extends DataType>(
 }
 
 /** What lies at `from` to `to` (excluded) along the last axis. */
-export function columns(a: FloatValue, from: number, to: number): FloatValue {
+export function columns<Type extends DataType>(a: Value<Type>, from: number, to: number): Value<Type> {
   return slice(a, from, to, frontAxis(-1, a.shape.length));
 }
 
@@ -54,10 +54,10 @@ export function rows(a: FloatValue, from: number, to: number): FloatValue {
   return slice(a, from, to, 0);
 }
 
-function slice(a: FloatValue, from: number, to: number, axis: number): FloatValue {
+function slice<Type extends DataType>(a: Value<Type>, from: number, to: number, axis: number): Value<Type> {
   const inputs = [a, a.graph.ints([from]), a.graph.ints([to]), a.graph.ints([axis])];
   const shape = a.shape.map((dimension, at) => (at === axis ? to - from : dimension));
-  return a.graph.emit("Slice", inputs, { dtype: "float32", shape });
+  return a.graph.emit("Slice", inputs, { dtype: a.dtype, shape });
 }
 
 /** Zeros in the shape of a. */

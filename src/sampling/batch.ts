@@ -1,3 +1,4 @@
+import { tiesBetween } from "../contracts/router-ties.ts";
 import type { CachedDecoder, DecoderRun, Past } from "../models/cached-decoder.ts";
 import { bytesOfPosition } from "../models/key-values.ts";
 import type { Tensor } from "../models/safetensors.ts";
@@ -123,7 +124,9 @@ export function createBatch({ model, adapter, store, origin }: BatchOptions): Ba
     for (const sequence of active) sequence.length++;
     await prepareAll(active);
     active.forEach((sequence, row) => {
-      sequence.advance(nextTokenOf(output, model.config.vocab_size, row));
+      const next = nextTokenOf(output, model.config.vocab_size, row);
+      sequence.addTies(tiesBetween(next.ties, 0, 1, sequence.length - 1), sequence.length);
+      sequence.advance(next);
     });
     keepPrompts();
   };

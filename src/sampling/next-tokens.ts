@@ -29,6 +29,7 @@ export function nextTokenOf(output: NextTokens, vocabulary: number, row: number)
     // Seldom are both wanted, and often none.
     weights: () => cut(output.weights),
     logits: () => cut(output.logits),
+    ...(output.ties && { ties: output.ties[row] ?? [] }),
     ...(output.draw && { draw: (uniform) => output.draw!(row, uniform) }),
   };
 }

@@ -1,3 +1,4 @@
+import type { RouterTies } from "../contracts/router-ties.ts";
 import type { CachedDecoder } from "../models/cached-decoder.ts";
 import type { KeyValues } from "../models/key-values.ts";
 
@@ -12,14 +13,19 @@ export function keptLength({ isSplitInvariant }: Pick<CachedDecoder, "isSplitInv
   return isSplitInvariant ? 16 : blockLength;
 }
 
+/** What is kept of a block: its keys and values, and its routers' ties, by their positions in the prompt. */
+export interface PromptBlock extends KeyValues {
+  ties?: RouterTies;
+}
+
 /** Keys and values of blocks of prompts, by all tokens up to their end; the least recently used go first. */
 export interface PrefixStore {
   /** The blocks from the start of `keys` that are kept. */
-  find(keys: readonly string[]): KeyValues[];
+  find(keys: readonly string[]): PromptBlock[];
   /** Keeps a block, [1, heads, keptLength, size] a layer, of the weights that `origin` names. */
-  keep(key: string, block: KeyValues, origin: string): void;
+  keep(key: string, block: PromptBlock, origin: string): void;
   /** The same in memory that is given back for it: beyond the limit, until that is set anew. */
-  keepBeyond(key: string, block: KeyValues, origin: string): void;
+  keepBeyond(key: string, block: PromptBlock, origin: string): void;
   has(key: string): boolean;
   /** Keeps nothing of some weights any more. */
   forget(origin: string): void;
@@ -28,7 +34,7 @@ export interface PrefixStore {
 }
 
 interface KeptBlock {
-  block: KeyValues;
+  block: PromptBlock;
   origin: string;
 }
 
@@ -59,7 +65,7 @@ export function createPrefixStore(): PrefixStore {
 
   return {
     find(keys) {
-      const found: KeyValues[] = [];
+      const found: PromptBlock[] = [];
       for (const key of keys) {
         const kept = blocks.get(key);
         if (!kept) break;

@@ -1,12 +1,13 @@
+import { type RouterTies, tiesBetween } from "../contracts/router-ties.ts";
 import type { CachedDecoder, NextTokens } from "../models/cached-decoder.ts";
-import { bytesOfPosition, type KeyValues } from "../models/key-values.ts";
+import { bytesOfPosition } from "../models/key-values.ts";
 import { readLength } from "../models/read-length.ts";
 import type { Tensor } from "../models/safetensors.ts";
 import { createBlockKeys } from "./block-keys.ts";
 import { createDecoderCache, type KeyValueCache, longest } from "./key-value-cache.ts";
 import { positionsTaken } from "./memory-check.ts";
 import { nextTokenOf, prepareAll, tempered, wantedBy } from "./next-tokens.ts";
-import { blockLength, keptLength, type PrefixStore } from "./prefix-store.ts";
+import { blockLength, keptLength, type PrefixStore, type PromptBlock } from "./prefix-store.ts";
 import { readingRuns } from "./reading-runs.ts";
 import type { NextToken } from "./sample-token.ts";
 import type { Sequence } from "./sequence.ts";
@@ -24,6 +25,8 @@ interface Reading {
   length: number;
   /** The tokens that are read next. */
   next: readonly number[];
+  /** Of the tokens so far. */
+  ties: number[];
 }
 
 /** A prompt that has been read: its keys and values are in a row of the reader's cache. */
@@ -123,7 +126,7 @@ export function createPromptReader(
   /** The first prompts, as many as a step reads, each with what is next of it; and what is kept of those that begin. */
   const take = (most: number) => {
     const taken: Reading[] = [];
-    const found = new Map<Reading, KeyValues[]>();
+    const found = new Map<Reading, PromptBlock[]>();
     const parts = Math.floor(Math.min(reads.ofPrompt, most) / blockLength);
     const partLength = blockLength * Math.max(1, parts);
     let room = Math.max(tokensPerStep, reads.atOnce);
@@ -147,7 +150,7 @@ export function createPromptReader(
   const arrange = (
     runs: readonly Reading[][],
     begun: readonly Reading[],
-    found: ReadonlyMap<Reading, KeyValues[]>,
+    found: ReadonlyMap<Reading, PromptBlock[]>,
   ) => {
     const taken = new Set(runs.flat());
     const order = [...taken, ...begun.filter((reading) => !taken.has(reading))];
@@ -162,6 +165,7 @@ export function createPromptReader(
       reading.row = row;
       found.get(reading)?.forEach((block, at) => {
         cache.write(row, at * kept, block, { row: 0, length: kept, count: kept });
+        reading.ties.push(...(block.ties ?? []));
       });
     });
   };
@@ -187,19 +191,29 @@ export function createPromptReader(
     return output;
   };
 
+  const blockOf = (from: KeyValueCache, row: number, at: number, all: RouterTies): PromptBlock => {
+    const ties = tiesBetween(all, at, at + kept);
+    return { ...from.cut(row, at, kept), ...(ties.length > 0 && { ties }) };
+  };
+
   /** Keeps the blocks that a run has read. */
-  const keep = ({ keys, row, length, next }: Reading) => {
+  const keep = ({ keys, row, length, next, ties }: Reading) => {
     for (let at = length; at + kept <= length + next.length; at += kept) {
       const key = keys[at / kept];
-      if (key !== undefined) store.keep(key, cache.cut(row, at, kept), origin);
+      if (key !== undefined) store.keep(key, blockOf(cache, row, at, ties), origin);
     }
   };
 
   const advance = (reading: Reading, next: NextToken) => {
+    const { length } = reading.next;
+    reading.ties.push(...tiesBetween(next.ties, 0, length, reading.length));
     keep(reading);
-    reading.length += reading.next.length;
+    reading.length += length;
     if (!isRead(reading)) return;
-    for (const sequence of reading.sequences) sequence.advance(next);
+    for (const sequence of reading.sequences) {
+      sequence.addTies(reading.ties, reading.length);
+      sequence.advance(next);
+    }
   };
 
   const read = async (taken: readonly Reading[]) => {
@@ -244,10 +258,10 @@ export function createPromptReader(
     needs,
     bytes: () => Math.max(cache.bytes(), needs([])),
     ending: () => atOnce(readings).flatMap(({ prompt, sequences }) => sequences.map(() => prompt.length)),
-    keepAgain({ prompt, trajectory }, from, row) {
+    keepAgain({ prompt, trajectory, ties }, from, row) {
       const keys = blockKeys(origin, trajectory, prompt);
       const missing = [...keys.entries()].filter(([, key]) => !store.has(key));
-      for (const [at, key] of missing) store.keepBeyond(key, from.cut(row, at * kept, kept), origin);
+      for (const [at, key] of missing) store.keepBeyond(key, blockOf(from, row, at * kept, ties), origin);
       return missing.length > 0;
     },
     isReading: () => readings.length > 0,
@@ -260,7 +274,7 @@ export function createPromptReader(
       else {
         const keys = blockKeys(origin, trajectory, prompt);
         const after = precursor(prompt, keys);
-        readings.push({ prompt, keys, sequences: [sequence], after, row: -1, length: 0, next: [] });
+        readings.push({ prompt, keys, sequences: [sequence], after, row: -1, length: 0, next: [], ties: [] });
       }
     },
     remove(sequence) {

@@ -1,3 +1,4 @@
+import type { RouterTies } from "../contracts/router-ties.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import type { Choice, Drawn, NextTokenOutput } from "../models/cached-decoder.ts";
 import { indexOfLargest } from "../models/index-of-largest.ts";
@@ -23,6 +24,8 @@ export interface NextToken {
   logits(): Float32Array;
   /** Draws freely by the weights, where that costs less than to have them. */
   draw?: (uniform: number) => Drawn;
+  /** Of the tokens that were read, by their places among them. */
+  ties?: RouterTies;
 }
 
 /** A token, with log-probabilities in nats. */

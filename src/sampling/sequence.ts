@@ -1,4 +1,5 @@
 import type { SamplingKey, SamplingParameters } from "../contracts/policy.ts";
+import { type RouterTies, tiesBetween } from "../contracts/router-ties.ts";
 import type { NextTokenOutput } from "../models/cached-decoder.ts";
 import { createUniformStream } from "../random/uniform-stream.ts";
 import type { Restrictions } from "./restrictions.ts";
@@ -27,12 +28,15 @@ export interface Sample {
   logprobs: number[];
   temperedLogprobs: number[];
   samplingLogprobs: number[];
+  /** Of a mixture of experts, where the decoder tells them: of the context and what was sampled. */
+  routerTies: number[];
   finishReason: "stop" | "length";
 }
 
 /** A sample without tokens yet. */
 export function emptySample(): Sample {
-  return { tokens: [], logprobs: [], temperedLogprobs: [], samplingLogprobs: [], finishReason: "length" };
+  const numbers = { tokens: [], logprobs: [], temperedLogprobs: [], samplingLogprobs: [], routerTies: [] };
+  return { ...numbers, finishReason: "length" };
 }
 
 /** A request on its way: in the queue, then in a row of a batch. */
@@ -43,6 +47,8 @@ export interface Sequence {
   readonly trajectory: string;
   readonly prompt: readonly number[];
   readonly tokens: readonly number[];
+  /** Routers' ties so far. */
+  readonly ties: RouterTies;
   /** Positions that it may fill: prompt and continuation. */
   readonly room: number;
   /** What it wants to know of the next token. */
@@ -61,6 +67,8 @@ export interface Sequence {
    * decoded again that were sampled before it gave way.
    */
   advance(next: NextToken): void;
+  /** Takes ties of the positions before `end` that it has none of yet. */
+  addTies(ties: RouterTies, end: number): void;
   fail(error: unknown): void;
 }
 
@@ -97,6 +105,7 @@ export function createSequence(
     penalized || constraint ? { seen: new Set(penalized ? request.tokens : []) } : undefined;
   const sample = emptySample();
   let begun = false;
+  let tiesEnd = 0;
   const isBehind = () => sequence.length < request.tokens.length + sample.tokens.length;
   const abort = () => sequence.fail(signal?.reason);
   const settle = () => {
@@ -126,6 +135,7 @@ export function createSequence(
     trajectory: request.key.trajectory,
     prompt: request.tokens,
     tokens: sample.tokens,
+    ties: sample.routerTies,
     room: request.tokens.length + limits.limit,
     wanted: wantedOutputs(sampling, restrictions !== undefined),
     temperature: sampling.temperature,
@@ -153,6 +163,10 @@ export function createSequence(
       } catch (error) {
         sequence.fail(error);
       }
+    },
+    addTies(ties, end) {
+      sample.routerTies.push(...tiesBetween(ties, tiesEnd, end));
+      tiesEnd = Math.max(tiesEnd, end);
     },
     fail(error) {
       if (sequence.done) return;

@@ -1,4 +1,5 @@
 import type { Segment } from "../contracts/generated/segment.ts";
+import { tiesBetween } from "../contracts/router-ties.ts";
 import type { TrainingTrajectory } from "../contracts/trainer.ts";
 import type { TrajectoryRows } from "./segments.ts";
 
@@ -17,6 +18,11 @@ export function trainingTrajectory(
   const trained = new Set<Segment>();
   const all = rows.map((segments) => rowOf(segments, temperature, trained)).filter(({ end }) => end > 0);
   const join = (of: (row: Row) => number[]) => all.flatMap((row) => of(row).slice(0, row.end));
+  let start = 0;
+  const routerTies = all.flatMap(({ ties, end }) => {
+    start += end;
+    return tiesBetween(ties, 0, end, start - end);
+  });
   const { turnRewards, ...identified } = identity;
   const isRestricted = all.some(({ samplingLogprobs, logprobs }) => samplingLogprobs !== logprobs);
   const earned = new Map(actions.map((action, turn) => [action, turnRewards?.[turn] ?? 0]));
@@ -28,6 +34,7 @@ export function trainingTrajectory(
     mask: join(({ mask }) => mask),
     logprobs: join(({ logprobs }) => logprobs),
     ...(isRestricted ? { samplingLogprobs: join(({ samplingLogprobs }) => samplingLogprobs) } : {}),
+    ...(routerTies.length > 0 ? { routerTies } : {}),
     ...(all.length > 1 ? { rows: all.map(({ end }) => end) } : {}),
   };
 }
@@ -38,6 +45,7 @@ interface Row {
   logprobs: number[];
   /** The very array of `logprobs` where they are the same. */
   samplingLogprobs: number[];
+  ties: number[];
   /** After its last token that is trained; 0 if none is. */
   end: number;
 }
@@ -52,6 +60,7 @@ function rowOf(segments: readonly Segment[], temperature: number, trained: Set<S
   return {
     ...{ tokens: segments.flatMap(({ tokens }) => tokens), mask, logprobs },
     samplingLogprobs: isRestricted ? columns.flatMap((column) => column.samplingLogprobs) : logprobs,
+    ties: segments.flatMap(({ routerTies = [] }) => routerTies),
     end: mask.lastIndexOf(1) + 1,
   };
 }

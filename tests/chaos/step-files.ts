@@ -100,6 +100,7 @@ function segment(previous: string | null, row: ParquetRow) {
     ...(row.logprobs ? { logprobs: row.logprobs } : {}),
     ...(row.tempered_logprobs ? { temperedLogprobs: row.tempered_logprobs } : {}),
     ...(row.sampling_logprobs ? { samplingLogprobs: row.sampling_logprobs } : {}),
+    ...(row.router_ties ? { routerTies: row.router_ties } : {}),
     ...(row.policy_version === null ? {} : { policyVersion: row.policy_version }),
   };
 }

@@ -1,5 +1,9 @@
+import { globSync } from "node:fs";
 import { join } from "node:path";
+import { zstdDecompressSync } from "node:zlib";
+import { asyncBufferFromFile, parquetReadObjects } from "hyparquet";
 import { expect, test } from "vitest";
+import { tiesOf } from "../../src/contracts/router-ties.ts";
 import { readWeights } from "../../src/models/checkpoint.ts";
 import { readGgufHeader } from "../../src/models/gguf/header.ts";
 import { readModelConfig } from "../../src/models/model-config-file.ts";
@@ -43,3 +47,24 @@ test.each([
     expect([...written!.tensors.keys()].sort()).toEqual([...given!.tensors.keys()].sort());
   },
 );
+
+test("a mixture of experts, narrowed: what its routers chose narrowly is recorded with each action, and trained on", async () => {
+  const shape = narrowed(publishedShapes.get("olmoe-1b-7b")!, 2);
+  const { folders, record } = await goRoad(shape, join(work, "olmoe"), { set: ["steps=2"] });
+  expect(record).toMatchObject({ step: 2, trajectories: 4, leftOut: 0 });
+  expect(record.logprobGap).toBeLessThan(1e-4);
+  expect(await readModelConfig(join(folders.folder, "config.json"))).toMatchObject({
+    model_type: "olmoe",
+    experts: shape.config.experts,
+  });
+  const [path = ""] = globSync(join(work, "olmoe/runs/*/steps/1/folded/*/*.parquet"));
+  const compressors = { ZSTD: (bytes: Uint8Array) => zstdDecompressSync(bytes) };
+  const rows = await parquetReadObjects({ file: await asyncBufferFromFile(path), compressors });
+  const told = rows.filter(({ origin }) => origin === "action").map(({ router_ties }) => tiesOf(router_ties));
+  expect(told.length).toBeGreaterThanOrEqual(4);
+  const prompt = rows.find(({ origin }) => origin === "prompt")?.tokens.length;
+  for (const ties of told) {
+    expect(ties.some(({ position, layer }) => position < prompt && layer === 0)).toBe(true);
+    expect(ties.every(({ layer, expert }) => layer < 2 && expert < 64)).toBe(true);
+  }
+});

@@ -95,19 +95,47 @@ const gemma: PublishedShape = {
   },
 };
 
+const olmoe: PublishedShape = {
+  // OLMoE's own (GPT-NeoX's) names no way to cut text in llama.cpp's files
+  vocabulary: "qwen2",
+  template: "Qwen-Qwen2.5-7B-Instruct",
+  config: {
+    model_type: "olmoe",
+    vocab_size: 151_936,
+    hidden_size: 2048,
+    num_hidden_layers: 16,
+    num_attention_heads: 16,
+    num_key_value_heads: 16,
+    head_dim: 128,
+    intermediate_size: 1024,
+    experts: {
+      num_experts: 64,
+      num_experts_per_tok: 8,
+      moe_intermediate_size: 1024,
+      norm_topk_prob: false,
+      mlp_only_layers: [],
+    },
+    max_position_embeddings: 4096,
+    rope_theta: 10_000,
+    rms_norm_eps: 1e-5,
+    tie_word_embeddings: true,
+  },
+};
+
 /** The published sizes, by name. */
 export const publishedShapes: ReadonlyMap<string, PublishedShape> = new Map([
   ["qwen2.5-0.5b", qwen],
   ["qwen3-0.6b", qwen3],
   ["llama-3.2-1b", llama],
   ["gemma-3-1b", gemma],
+  ["olmoe-1b-7b", olmoe],
 ]);
 
-/** The same with one narrow layer: whole vocabulary, template and family, but a test's time and memory. */
-export function narrowed({ config, ...rest }: PublishedShape): PublishedShape {
-  const heads = { num_attention_heads: 2, num_key_value_heads: 1, head_dim: 16 };
-  const { layer_types: types } = config;
-  const layers = { num_hidden_layers: 1, ...(types === undefined ? {} : { layer_types: types.slice(0, 1) }) };
+/** The same with one narrow layer, or more: whole vocabulary, template and family, but a test's time and memory. */
+export function narrowed({ config, ...rest }: PublishedShape, count = 1): PublishedShape {
+  const { layer_types: types, experts, num_attention_heads: all, num_key_value_heads: groups } = config;
+  const heads = { num_attention_heads: 2, num_key_value_heads: groups === all ? 2 : 1, head_dim: 16 };
+  const layers = { num_hidden_layers: count, ...(types && { layer_types: types.slice(0, count) }) };
   return {
     ...rest,
     config: {
@@ -116,6 +144,7 @@ export function narrowed({ config, ...rest }: PublishedShape): PublishedShape {
       ...layers,
       hidden_size: 32,
       intermediate_size: 48,
+      ...(experts && { experts: { ...experts, moe_intermediate_size: 48 } }),
       query_pre_attn_scalar: 16,
     },
   };

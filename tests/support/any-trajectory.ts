@@ -69,6 +69,7 @@ export function anyTrajectory(seed: number, most: { turns: number; tokens: numbe
         logprobs: maybe(logprobs),
         temperedLogprobs: maybe(logprobs),
         samplingLogprobs: maybe(logprobs),
+        routerTies: maybe(() => Array.from({ length: 3 * (1 + below(4)) }, () => below(1000))),
       }),
       ...present({ policyVersion: maybe(() => below(1000)) }),
     };

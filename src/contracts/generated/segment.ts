@@ -41,6 +41,12 @@ export interface Segment {
    */
   samplingLogprobs?: number[];
   /**
+   * Of an action of a mixture of experts: where a router chose narrowly as the action was sampled and what came before it read, since the action before. Three numbers each: the token's position in its row, the layer, and the last expert that was chosen.
+   *
+   * Items: Counted from 0.
+   */
+  routerTies?: number[];
+  /**
    * The policy version that sampled the action.
    */
   policyVersion?: number;

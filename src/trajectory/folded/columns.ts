@@ -66,6 +66,11 @@ export const segmentColumns = {
     description:
       "the same in the distribution that they were drawn from, where that was restricted (top-p, a grammar)",
   },
+  router_ties: {
+    type: "integers",
+    description:
+      "of a mixture of experts: where a router chose narrowly, three numbers each: the token's position in its row, the layer, the last expert chosen; absent in older files",
+  },
   policy_version: { type: "integer", description: "the version that sampled the action" },
   segment: { type: "text", description: "SHA-256 of the action's segment: its name" },
   follows_turn: {

@@ -61,6 +61,7 @@ function segmentOf(row: Row): Omit<Segment, "previous"> {
       logprobs: row.logprobs,
       temperedLogprobs: row.tempered_logprobs,
       samplingLogprobs: row.sampling_logprobs,
+      routerTies: row.router_ties,
       policyVersion: row.policy_version,
     }),
   };

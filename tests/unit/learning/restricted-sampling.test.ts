@@ -33,7 +33,7 @@ async function rollOut(sampling: Partial<SampleRequest["sampling"]>, allowed?: I
     const identity = { id: `t${index}`, group: `task ${index % 4}`, reward: Number(index % 3 === 0) };
     const action = actionSegment(
       { ...sample, text: "" },
-      { previous: null, policyVersion: 0 },
+      { previous: null, policyVersion: 0, before: 0 },
       sampling.temperature ?? 1,
     );
     const prompt = { previous: null, origin: "prompt" as const, text: "", tokens };

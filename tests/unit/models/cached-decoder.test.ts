@@ -50,7 +50,10 @@ async function trainingLogProbabilities(config: ModelConfig, weights: Map<string
     weights: weightInputs(graph, modelWeightShapes(config)),
     tables: rotaryTables(graph, config),
   };
-  graph.output("logprobs", logSoftmax(languageModelHead(model, decoderForward(model, decoderInputs(graph)))));
+  graph.output(
+    "logprobs",
+    logSoftmax(languageModelHead(model, decoderForward(model, decoderInputs(graph, config)))),
+  );
   const session = await createSession(modelBytes(graph));
   const whole = sequences.map((tokens) => ({ tokens: [...tokens, 0], mask: [0, ...tokens.map(() => 1)] }));
   const {

@@ -37,7 +37,7 @@ async function logitsOf(
     weights: weightInputs(graph, modelWeightShapes(config)),
     tables: rotaryTables(graph, config),
   };
-  graph.output("logits", languageModelHead(model, decoderForward(model, decoderInputs(graph))));
+  graph.output("logits", languageModelHead(model, decoderForward(model, decoderInputs(graph, config))));
   const session = await createSession(modelBytes(graph), { threads: 1 });
   // With a token more at the end, which carries loss, a batch keeps all the others, and predicts after each.
   const whole = sequences.map(({ tokens }) => ({

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Segment } from "../../../src/contracts/generated/segment.ts";
+import { actionSegment } from "../../../src/trajectory/action-segment.ts";
 import { trainingTrajectory } from "../../../src/trajectory/training-trajectory.ts";
 
 const segments: Segment[] = [
@@ -114,4 +115,36 @@ test("rows stand one after the other, and an action that two of them have is tra
     rows: [2, 6, 6],
     turnRewards: [2, 1, 3, 4],
   });
+});
+
+test("routers' ties stand where their tokens do, in each row, up to its last action", () => {
+  const [prompt, call, observation, answer] = segments;
+  const told = { ...call!, routerTies: [1, 0, 3, 3, 2, 5] };
+  const first = [prompt!, told, observation!, { ...answer!, routerTies: [3, 1, 4, 5, 0, 1] }];
+  const other = [
+    prompt!,
+    told,
+    observation!,
+    { ...answer!, tokens: [4, 4], logprobs: [-1, -1], routerTies: [4, 0, 2] },
+  ];
+  const rows = { rows: [first, other], actions: [told, first[3]!, other[3]!] };
+  expect(trainingTrajectory(identity, rows, 1)).toMatchObject({
+    rows: [6, 7],
+    routerTies: [1, 0, 3, 3, 2, 5, 3, 1, 4, 5, 0, 1, 7, 0, 3, 9, 2, 5, 10, 0, 2],
+  });
+});
+
+test("an action keeps the routers' ties of what was read since the action before", () => {
+  const generation = {
+    ...{ tokens: [7, 8], text: "", finishReason: "stop" as const },
+    ...{ logprobs: [-1, -1], temperedLogprobs: [-1, -1], samplingLogprobs: [-1, -1] },
+    routerTies: [0, 1, 2, 3, 1, 4, 4, 1, 5, 6, 0, 7],
+  };
+  const kept = (before: number) =>
+    actionSegment(generation, { previous: null, policyVersion: 0, before }, 1).routerTies;
+  expect(kept(0)).toEqual(generation.routerTies);
+  // the last token before is read in this turn
+  expect(kept(4)).toEqual([3, 1, 4, 4, 1, 5, 6, 0, 7]);
+  expect(kept(5)).toEqual([4, 1, 5, 6, 0, 7]);
+  expect(kept(8)).toBeUndefined();
 });

@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { tiesBetween, tiesOf } from "../../../src/contracts/router-ties.ts";
+import { freshTrainerState } from "../../../src/learning/trainer-state.ts";
+import { createTrainingEngine, type OpenTrainingEngine } from "../../../src/learning/training-engine.ts";
+import { bytesOfPosition } from "../../../src/models/key-values.ts";
+import { modelConfig } from "../../../src/models/model-config.ts";
+import { randomModelWeights } from "../../../src/models/model-weights.ts";
+import { createSampler, type Sampler } from "../../../src/sampling/sampler.ts";
+import type { Sample, SampleRequest } from "../../../src/sampling/sequence.ts";
+import { modelFolder } from "./policy-folders.ts";
+
+const experts = 16;
+const config = modelConfig({
+  model_type: "olmoe",
+  vocab_size: 300,
+  hidden_size: 64,
+  num_hidden_layers: 4,
+  num_attention_heads: 4,
+  num_key_value_heads: 4,
+  head_dim: 16,
+  intermediate_size: 32,
+  max_position_embeddings: 1024,
+  initializer_range: 0.2,
+  experts: {
+    num_experts: experts,
+    num_experts_per_tok: 3,
+    moe_intermediate_size: 32,
+    norm_topk_prob: false,
+    mlp_only_layers: [],
+  },
+});
+
+/** Routers whose experts come in pairs that are alike but for the last digits: of three chosen ones, one is half of a pair. */
+function pairedRouters() {
+  const weights = randomModelWeights(config, 5);
+  for (const [name, { data }] of weights) {
+    if (!name.endsWith(".mlp.gate.weight")) continue;
+    const width = config.hidden_size;
+    for (let expert = 0; expert < experts; expert += 2)
+      for (let at = 0; at < width; at++)
+        data[(expert + 1) * width + at] = data[expert * width + at]! * (1 + 1e-7 * ((7 * at) % 5));
+  }
+  return weights;
+}
+
+const weights = pairedRouters();
+let folder: string;
+let engine: OpenTrainingEngine;
+const samplers: Sampler[] = [];
+beforeAll(async () => {
+  folder = await modelFolder(config, weights);
+  engine = createTrainingEngine({
+    ...{ config, state: freshTrainerState({ config }, weights, 2), threads: 2 },
+    ...{ gradientClip: 1, weightDecay: 0 },
+  });
+});
+afterAll(async () => {
+  for (const sampler of samplers) await sampler.close();
+  await engine.close();
+});
+
+async function open(positions = 10_000): Promise<Sampler> {
+  const keyValueBytes = positions * bytesOfPosition(config);
+  const sampler = createSampler({
+    ...{ config, slots: 16, stopTokens: [], threads: 2, decode: () => "", keyValueBytes },
+  });
+  samplers.push(sampler);
+  await sampler.load(0, folder);
+  return sampler;
+}
+
+function request(index: number): SampleRequest {
+  return {
+    tokens: Array.from(
+      { length: 40 + 30 * (index % 3) },
+      (_, at) => (7 * at * at + 13 * at + 29 * index) % 300,
+    ),
+    version: 0,
+    sampling: { temperature: 1, maxTokens: 60 },
+    key: { seed: 3, trajectory: `t${index}`, turn: 0 },
+  };
+}
+
+const requests = Array.from({ length: 8 }, (_, index) => request(index));
+
+/** What the trainer says of samples less what the sampler said, at most, with ties or without. */
+async function gap(samples: readonly Sample[], isTold: boolean): Promise<number> {
+  const sequences = samples.map(({ tokens, routerTies }, index) => {
+    const prompt = requests[index]!.tokens;
+    return {
+      tokens: [...prompt, ...tokens],
+      mask: [...prompt.map(() => 0), ...tokens.map(() => 1)],
+      ...(isTold && { routerTies }),
+    };
+  });
+  const scores = await engine.score(sequences, "policy");
+  const gaps = samples.flatMap(({ logprobs }, index) =>
+    logprobs.map((logprob, at) => Math.abs(logprob - scores[index]!.logProbabilities[at]!)),
+  );
+  return Math.max(...gaps);
+}
+
+test("a trainer that is told the ties of routers chooses as the sampler chose", async () => {
+  const sampler = await open();
+  const samples = await Promise.all(requests.map((one) => sampler.generate(one)));
+  expect(await gap(samples, false), "what a last digit does").toBeGreaterThan(1e-4);
+  expect(await gap(samples, true)).toBeLessThan(1e-5);
+  const layers = new Set(samples.flatMap(({ routerTies }) => tiesOf(routerTies).map(({ layer }) => layer)));
+  expect([...layers].sort()).toEqual([0, 1, 2, 3]);
+});
+
+test("ties are told of what was kept of a prompt as well, and once each where a sequence gave way", async () => {
+  const sampler = await open();
+  const [first] = requests;
+  const sample = await sampler.generate(first!);
+  const turn = { ...first!, tokens: [...first!.tokens, ...sample.tokens, 5, 6, 7] };
+  const again = await sampler.generate(turn);
+  // The last token that was sampled had not been read.
+  const end = first!.tokens.length + sample.tokens.length - 1;
+  const last = first!.tokens.length - 1; // whose last layer nobody asks for now
+  expect(tiesBetween(again.routerTies, 0, last)).toEqual(tiesBetween(sample.routerTies, 0, last));
+  expect(tiesBetween(again.routerTies, 0, end).length).toBeGreaterThan(0);
+  expect(tiesOf(again.routerTies).some(({ position }) => position > end)).toBe(true);
+
+  const short = await open(400);
+  const samples = await Promise.all(requests.map((one) => short.generate(one)));
+  expect(await gap(samples, true)).toBeLessThan(1e-5);
+  for (const { routerTies } of samples) {
+    const places = tiesOf(routerTies).map(({ position, layer }) => `${position} ${layer}`);
+    expect(new Set(places).size).toBe(places.length);
+  }
+});
+
+test("a model without experts, or whose experts are all chosen, has no ties", async () => {
+  const whole = { ...config, experts: { ...config.experts!, num_experts_per_tok: experts } };
+  const sampler = createSampler({ config: whole, slots: 2, stopTokens: [], threads: 2, decode: () => "" });
+  samplers.push(sampler);
+  await sampler.load(0, await modelFolder(whole, weights));
+  expect((await sampler.generate(requests[0]!)).routerTies).toEqual([]);
+});
+
+test("ties of no token, layer or expert are refused", async () => {
+  const [prompt, action] = [
+    [5, 6, 7, 8],
+    [9, 10],
+  ];
+  const sequence = { tokens: [...prompt, ...action], mask: [0, 0, 0, 0, 1, 1] };
+  const of = (routerTies: number[]) => engine.score([{ ...sequence, routerTies }], "policy");
+  await expect(of([9, 0, 0])).rejects.toThrow("[9, 0, 0]");
+  await expect(of([1, 4, 0])).rejects.toThrow("[1, 4, 0]");
+  await expect(of([1, 0, 16])).rejects.toThrow("[1, 0, 16]");
+  await expect(of([1, 0])).rejects.toThrow("router ties");
+});
