@@ -89,7 +89,7 @@ export interface Generation {
   /**
    * Of a mixture of experts: where a router chose narrowly, in the context and in what was sampled. Three numbers each:
    * the token's position in both together, the layer, and the last expert that was chosen. Trainers that hold to them
-   * don't choose otherwise for want of a last digit. Absent of other models, and where it isn't known.
+   * don't choose otherwise for want of a last digit. Empty or absent of other models, and where it isn't known.
    */
   routerTies?: number[];
   /** The action's text, without the stop token or stop text. */

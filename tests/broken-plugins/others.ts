@@ -43,28 +43,38 @@ export const flat = defineLoss({ loss: ({ advantages }) => mul(advantages, sub(a
 
 const framed = () => ({ text: "6 7", tokens: [6, 7] });
 
-/** Goes on for half a minute, whoever aborts it. */
-export const deaf = definePolicy({
-  initialize: async (folder) => {
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, "config.json"), "{}");
-  },
-  open: async () => ({
-    ...{ framePrompt: framed, frameObservation: framed },
-    frameDemonstration: () => ({ tokens: [6, 7], mask: [0, 1] }),
-    isLoaded: () => true,
-    load: async () => {},
-    generate: async ({ sampling }) => {
-      if (sampling.maxTokens > 8) await new Promise((resolve) => setTimeout(resolve, 30_000));
-      const logprobs = [-1];
-      return {
-        ...{ tokens: [1], logprobs, temperedLogprobs: logprobs, samplingLogprobs: logprobs },
-        ...{ text: "1", finishReason: "length" },
-      };
+/** A policy that writes one token. */
+const policyWith = (own: { routerTies?: number[]; wait?: (maxTokens: number) => Promise<unknown> }) =>
+  definePolicy({
+    initialize: async (folder) => {
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(join(folder, "config.json"), "{}");
     },
-    close: async () => {},
-  }),
+    open: async () => ({
+      ...{ framePrompt: framed, frameObservation: framed },
+      frameDemonstration: () => ({ tokens: [6, 7], mask: [0, 1] }),
+      isLoaded: () => true,
+      load: async () => {},
+      generate: async ({ sampling }) => {
+        await own.wait?.(sampling.maxTokens);
+        const logprobs = [-1];
+        const { routerTies } = own;
+        return {
+          ...{ tokens: [1], logprobs, temperedLogprobs: logprobs, samplingLogprobs: logprobs },
+          ...{ text: "1", finishReason: "length", ...(routerTies && { routerTies }) },
+        };
+      },
+      close: async () => {},
+    }),
+  });
+
+/** Goes on for half a minute, whoever aborts it. */
+export const deaf = policyWith({
+  wait: async (tokens) => tokens > 8 && new Promise((resolve) => setTimeout(resolve, 30_000)),
 });
+
+/** Tells a tie without its expert. */
+export const choosesNobody = policyWith({ routerTies: [0, 1] });
 
 /** Forgets its steps when it is saved. */
 export const forgetsItsSteps = defineTrainer({

@@ -68,7 +68,7 @@ async function heedsSignal(opened: Policy, tokens: number[]): Promise<void> {
   );
 }
 
-function whole({ tokens, logprobs, temperedLogprobs, samplingLogprobs }: Generation): void {
+function whole({ tokens, logprobs, temperedLogprobs, samplingLogprobs, routerTies = [] }: Generation): void {
   if (tokens.length === 0 || tokens.length > maxTokens)
     throw new Broken(
       `an action of ${tokens.length} tokens came of maxTokens: ${maxTokens}`,
@@ -82,4 +82,9 @@ function whole({ tokens, logprobs, temperedLogprobs, samplingLogprobs }: Generat
       "Record what each token was drawn with: training compares with it.",
     );
   }
+  if (routerTies.length % 3 !== 0 || !routerTies.every((value) => Number.isInteger(value) && value >= 0))
+    throw new Broken(
+      "routerTies of an action are not a position, a layer and an expert each",
+      "Give three whole numbers a tie, or leave them out: trainers choose experts by them.",
+    );
 }

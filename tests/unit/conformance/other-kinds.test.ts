@@ -62,6 +62,7 @@ test.concurrent.for<[string, PromiseName, string]>([
   ["dates", "answers", "Tasks are JSON"],
   ["flat", "gradient", "through which gradients flow"],
   ["deaf", "signal", "Listen to `signal`"],
+  ["choosesNobody", "tokens", "three whole numbers a tie"],
   ["forgetsItsSteps", "death of a worker", "Save all that the next step depends on"],
 ])("%s: %s", async ([name, promise, advice], { expect }) => {
   const said = await broken(`${others}#${name}`, promise);
