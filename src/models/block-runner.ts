@@ -2,11 +2,11 @@ import type { Bindings } from "../onnx/bound-session.ts";
 import type { BoundTensor } from "../onnx/runtime-session.ts";
 import { adapterBinder } from "./adapter-binder.ts";
 import type { DecoderRun, Past } from "./cached-decoder.ts";
-import { routedLayers, tiesName } from "./expert-choice.ts";
 import type { KeyValueArray } from "./key-values.ts";
 import type { ModelConfig } from "./model-config.ts";
 import { pastBinder } from "./past-binder.ts";
 import { readLength } from "./read-length.ts";
+import { createTieReader } from "./tie-reader.ts";
 
 /** New tokens of a batch of rows, `length` of each with what it is padded with. */
 export interface Block {
@@ -24,9 +24,7 @@ export interface BlockMemory {
   lastPositions: Int32Array;
   logits: Float32Array;
   probabilities: Float32Array;
-  /** By routed layer: for each token, in the last layer for each row, the expert of a tie, else −1. */
-  experts: ReadonlyMap<number, BigInt64Array>;
-  /** Of the rows of the block, by places in it. */
+  /** Routers' ties of each row of the block. */
   ties: number[][];
 }
 
@@ -44,24 +42,12 @@ export function createBlockRunner(bindings: Bindings, config: ModelConfig): Bloc
   const { vocab_size: vocabulary } = config;
   const total = new Int32Array(1);
   bindings.bindInput("total", { shape: [1], data: total });
-  const routers = routedLayers(config);
-  /** Of which a row's last token alone goes through the experts. */
-  const lastLayer = config.num_hidden_layers - 1;
-  const memoryFor = (rows: number, tokens: number): BlockMemory => ({
-    rows,
-    tokens: new Int32Array(tokens),
-    last: new BigInt64Array(rows),
-    lastPositions: new Int32Array(rows),
-    logits: new Float32Array(rows * vocabulary),
-    probabilities: new Float32Array(rows * vocabulary),
-    experts: new Map(routers.map((layer) => [layer, new BigInt64Array(tokens)])),
-    ties: [],
-  });
-  let memory = memoryFor(0, 0);
+  let memory = blockMemory(0, 0, vocabulary);
   let place: Place | undefined;
   let isLong = false;
   const bindPast = pastBinder(bindings, config);
   const bindAdapter = adapterBinder(bindings);
+  const ties = createTieReader(bindings, config);
 
   /** Binds rows `from` and on of the memory, unless they are bound already. */
   const bindPlace = (from: number, rows: number, length: number) => {
@@ -78,25 +64,9 @@ export function createBlockRunner(bindings: Bindings, config: ModelConfig): Bloc
     input("lastPositions", [rows], cut(memory.lastPositions, 1));
     output("logits", [rows, vocabulary], cut(memory.logits, vocabulary));
     output("probabilities", [rows, vocabulary], cut(memory.probabilities, vocabulary));
-    for (const [layer, experts] of memory.experts) {
-      const count = layer === lastLayer ? rows : rows * length;
-      output(tiesName(layer), [count, 1], experts.subarray(0, count));
-    }
+    ties.bind(rows, length);
     place = next;
   };
-
-  /** The ties of the rows that were run. */
-  const tiesOfRun = ({ tokens, length }: Block) =>
-    tokens.map((row, index) => {
-      const tieOf = (place: number, layer: number, experts: BigInt64Array) => {
-        if (layer === lastLayer && place < row.length - 1) return [];
-        const expert = Number(experts[layer === lastLayer ? index : index * length + place]);
-        return expert < 0 ? [] : [place, layer, expert];
-      };
-      return row.flatMap((_, place) =>
-        [...memory.experts].flatMap(([layer, experts]) => tieOf(place, layer, experts)),
-      );
-    });
 
   /** Runs a block whose rows are those `from` and on of the memory. */
   const runPart = async (from: number, block: Block) => {
@@ -116,20 +86,32 @@ export function createBlockRunner(bindings: Bindings, config: ModelConfig): Bloc
     if (isLong) await bindings.runAside();
     else bindings.run();
     isLong = performance.now() - start > longRun;
-    if (routers.length > 0) memory.ties.push(...tiesOfRun(block));
+    memory.ties.push(...ties.read(tokens));
   };
 
   return {
     async run(block, isRowByRow) {
       const rows = Math.max(block.tokens.length, memory.rows);
       const tokens = Math.max(block.tokens.length * block.length, memory.tokens.length);
-      if (rows > memory.rows || tokens > memory.tokens.length) memory = memoryFor(rows, tokens);
+      if (rows > memory.rows || tokens > memory.tokens.length) memory = blockMemory(rows, tokens, vocabulary);
       memory.ties = [];
       bindAdapter(block.adapter);
       if (isRowByRow) for (const row of block.tokens.keys()) await runPart(row, rowOf(block, row));
       else await runPart(0, block);
       return memory;
     },
+  };
+}
+
+function blockMemory(rows: number, tokens: number, vocabulary: number): BlockMemory {
+  return {
+    rows,
+    tokens: new Int32Array(tokens),
+    last: new BigInt64Array(rows),
+    lastPositions: new Int32Array(rows),
+    logits: new Float32Array(rows * vocabulary),
+    probabilities: new Float32Array(rows * vocabulary),
+    ties: [],
   };
 }
 

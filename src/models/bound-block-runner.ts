@@ -8,6 +8,7 @@ import type { KeyValueArray } from "./key-values.ts";
 import type { ModelConfig } from "./model-config.ts";
 import { outputsFor } from "./next-token.ts";
 import { pastBinder } from "./past-binder.ts";
+import { createTieReader } from "./tie-reader.ts";
 
 /** A block, and 1 / temperature of each of its rows, for weights; default 1. */
 export interface BoundBlock extends Block {
@@ -44,6 +45,7 @@ export function createBoundBlockRunner(
   const widths = { certainties: 1, logits: config.vocab_size, weights: config.vocab_size };
   const bindPast = pastBinder(bindings, config);
   const bindAdapter = adapterBinder(bindings);
+  const tieReader = createTieReader(bindings, config);
   let given = emptyRows(names, widths, 0);
 
   const bindOutputs = (from: number, rows: number) => {
@@ -58,7 +60,7 @@ export function createBoundBlockRunner(
     }
   };
 
-  /** Runs a block whose rows give those `from` and on. */
+  /** Runs a block whose rows give those `from` and on; their routers' ties. */
   const runPart = async (from: number, block: BoundBlock) => {
     const { tokens, past, inverseTemperatures } = block;
     const rows = tokens.length;
@@ -66,24 +68,29 @@ export function createBoundBlockRunner(
     const temperatures = inverseTemperatures?.slice(from, from + rows) ?? new Float32Array(rows).fill(1);
     bindings.keepInput("inverseTemperatures", { shape: [rows, 1], data: temperatures });
     bindOutputs(from, rows);
+    tieReader.bind(rows, block.length);
     await fromItsBeginning(keyValues, past, async (whole) => {
       bindPast(rows, whole);
       settle?.();
       await bindings.run();
     });
+    return tieReader.read(tokens);
   };
 
   return async (block, isRowByRow) => {
     if (given.rows < block.tokens.length) given = emptyRows(names, widths, block.tokens.length);
     bindAdapter(block.adapter);
+    const ties: number[][] = [];
     if (isRowByRow) {
-      for (const row of block.tokens.keys()) await runPart(row, { ...block, ...rowOf(block, row) });
-    } else await runPart(0, block);
+      for (const row of block.tokens.keys())
+        ties.push(...(await runPart(row, { ...block, ...rowOf(block, row) })));
+    } else ties.push(...(await runPart(0, block)));
     const { likeliest, floats } = given;
     return {
       choice: (row) => ({ token: Number(likeliest[row]), probability: floats.certainties[row]! }),
       logits: floats.logits,
       weights: floats.weights,
+      ties,
     };
   };
 }

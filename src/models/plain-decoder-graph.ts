@@ -4,6 +4,7 @@ import { gather } from "../onnx/indexing.ts";
 import { reshape } from "../onnx/shaping.ts";
 import { embedTokens } from "./decoder-blocks.ts";
 import { type AdapterShape, type DecodedWeights, decodedLogits, decodingModel } from "./decoding-model.ts";
+import { choiceTold } from "./expert-choice.ts";
 import { type ModelConfig, windowOf } from "./model-config.ts";
 import { nextTokenOutputs } from "./next-token.ts";
 import { headInputs, rememberAndAttend } from "./plain-attention.ts";
@@ -14,7 +15,7 @@ import { headInputs, rememberAndAttend } from "./plain-attention.ts";
  * [batch · length] of each row's last token; places [batch, kv heads, length, 3], where new keys and values go; keys and values
  * of each layer [batch, kv heads, capacity, head size]; mask [batch, 1, length, capacity], to be added to the scores, for
  * layers with a sliding window windowMask; an adapter's matrices by name. Outputs: newKeys and newValues of each
- * layer, to be bound to the memory of keys and values, and those of `nextTokenOutputs`.
+ * layer, to be bound to the memory of keys and values, those of `nextTokenOutputs`, and routers' ties as there.
  */
 export function plainDecoderGraph(
   config: ModelConfig,
@@ -23,7 +24,7 @@ export function plainDecoderGraph(
 ): Graph {
   const graph = createGraph();
   const { num_key_value_heads: groups, head_dim: size } = config;
-  const model = decodingModel(graph, config, weights, adapter);
+  const model = { ...decodingModel(graph, config, weights, adapter), choose: choiceTold(config) };
   const tokens = graph.input("tokens", "int64", ["batch", "length"]);
   const positions = graph.input("positions", "int64", ["batch", "length"]);
   const last = graph.input("last", "int64", ["batch"]);

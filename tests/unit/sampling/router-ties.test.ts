@@ -1,37 +1,44 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { tiesBetween, tiesOf } from "../../../src/contracts/router-ties.ts";
 import { freshTrainerState } from "../../../src/learning/trainer-state.ts";
 import { createTrainingEngine, type OpenTrainingEngine } from "../../../src/learning/training-engine.ts";
 import { bytesOfPosition } from "../../../src/models/key-values.ts";
-import { modelConfig } from "../../../src/models/model-config.ts";
+import { type ModelConfig, modelConfig } from "../../../src/models/model-config.ts";
 import { randomModelWeights } from "../../../src/models/model-weights.ts";
 import { createSampler, type Sampler } from "../../../src/sampling/sampler.ts";
 import type { Sample, SampleRequest } from "../../../src/sampling/sequence.ts";
+import { keepSwiftShader } from "../../support/kept-swiftshader.ts";
 import { modelFolder } from "./policy-folders.ts";
 
+keepSwiftShader();
+
 const experts = 16;
-const config = modelConfig({
-  model_type: "olmoe",
-  vocab_size: 300,
-  hidden_size: 64,
-  num_hidden_layers: 4,
-  num_attention_heads: 4,
-  num_key_value_heads: 4,
-  head_dim: 16,
-  intermediate_size: 32,
-  max_position_embeddings: 1024,
-  initializer_range: 0.2,
-  experts: {
-    num_experts: experts,
-    num_experts_per_tok: 3,
-    moe_intermediate_size: 32,
-    norm_topk_prob: false,
-    mlp_only_layers: [],
-  },
-});
+const mixture = (head_dim: number) =>
+  modelConfig({
+    model_type: "olmoe",
+    vocab_size: 300,
+    hidden_size: 64,
+    num_hidden_layers: 4,
+    num_attention_heads: 4,
+    num_key_value_heads: 4,
+    head_dim,
+    intermediate_size: 32,
+    max_position_embeddings: 1024,
+    initializer_range: 0.2,
+    experts: {
+      num_experts: experts,
+      num_experts_per_tok: 3,
+      moe_intermediate_size: 32,
+      norm_topk_prob: false,
+      mlp_only_layers: [],
+    },
+  });
+
+/** Of heads whose keys and values stay in place. */
+const config = mixture(16);
 
 /** Routers whose experts come in pairs that are alike but for the last digits: of three chosen ones, one is half of a pair. */
-function pairedRouters() {
+function pairedRouters(config: ModelConfig) {
   const weights = randomModelWeights(config, 5);
   for (const [name, { data }] of weights) {
     if (!name.endsWith(".mlp.gate.weight")) continue;
@@ -43,30 +50,29 @@ function pairedRouters() {
   return weights;
 }
 
-const weights = pairedRouters();
-let folder: string;
-let engine: OpenTrainingEngine;
-const samplers: Sampler[] = [];
-beforeAll(async () => {
-  folder = await modelFolder(config, weights);
-  engine = createTrainingEngine({
-    ...{ config, state: freshTrainerState({ config }, weights, 2), threads: 2 },
-    ...{ gradientClip: 1, weightDecay: 0 },
-  });
-});
+const opened: { close(): Promise<void> }[] = [];
 afterAll(async () => {
-  for (const sampler of samplers) await sampler.close();
-  await engine.close();
+  for (const one of opened) await one.close();
 });
 
-async function open(positions = 10_000): Promise<Sampler> {
+async function open(
+  config: ModelConfig,
+  { positions = 10_000, device = "cpu" }: { positions?: number; device?: "cpu" | "webgpu" } = {},
+): Promise<Sampler> {
   const keyValueBytes = positions * bytesOfPosition(config);
   const sampler = createSampler({
-    ...{ config, slots: 16, stopTokens: [], threads: 2, decode: () => "", keyValueBytes },
+    ...{ config, slots: 16, stopTokens: [], threads: 2, decode: () => "", keyValueBytes, target: { device } },
   });
-  samplers.push(sampler);
-  await sampler.load(0, folder);
+  opened.push(sampler);
+  await sampler.load(0, await modelFolder(config, pairedRouters(config)));
   return sampler;
+}
+
+function train(config: ModelConfig): OpenTrainingEngine {
+  const state = freshTrainerState({ config }, pairedRouters(config), 2);
+  const engine = createTrainingEngine({ config, state, threads: 2, gradientClip: 1, weightDecay: 0 });
+  opened.push(engine);
+  return engine;
 }
 
 function request(index: number): SampleRequest {
@@ -84,7 +90,7 @@ function request(index: number): SampleRequest {
 const requests = Array.from({ length: 8 }, (_, index) => request(index));
 
 /** What the trainer says of samples less what the sampler said, at most, with ties or without. */
-async function gap(samples: readonly Sample[], isTold: boolean): Promise<number> {
+async function gap(engine: OpenTrainingEngine, samples: readonly Sample[], isTold: boolean): Promise<number> {
   const sequences = samples.map(({ tokens, routerTies }, index) => {
     const prompt = requests[index]!.tokens;
     return {
@@ -100,17 +106,26 @@ async function gap(samples: readonly Sample[], isTold: boolean): Promise<number>
   return Math.max(...gaps);
 }
 
-test("a trainer that is told the ties of routers chooses as the sampler chose", async () => {
-  const sampler = await open();
-  const samples = await Promise.all(requests.map((one) => sampler.generate(one)));
-  expect(await gap(samples, false), "what a last digit does").toBeGreaterThan(1e-4);
-  expect(await gap(samples, true)).toBeLessThan(1e-5);
-  const layers = new Set(samples.flatMap(({ routerTies }) => tiesOf(routerTies).map(({ layer }) => layer)));
-  expect([...layers].sort()).toEqual([0, 1, 2, 3]);
-});
+test.each([
+  ["in place", config, "cpu"],
+  ["in plain operators", mixture(8), "cpu"],
+  ["on WebGPU", config, "webgpu"],
+] as const)(
+  "a trainer that is told the ties of routers chooses as the sampler chose, %s",
+  async (_, model, device) => {
+    const sampler = await open(model, { device });
+    const asked = requests.slice(0, device === "cpu" ? 8 : 2); // a card that is none takes its time
+    const engine = train(model);
+    const samples = await Promise.all(asked.map((one) => sampler.generate(one)));
+    expect(await gap(engine, samples, false), "what a last digit does").toBeGreaterThan(1e-4);
+    expect(await gap(engine, samples, true)).toBeLessThan(1e-5);
+    const layers = new Set(samples.flatMap(({ routerTies }) => tiesOf(routerTies).map(({ layer }) => layer)));
+    expect([...layers].sort()).toEqual([0, 1, 2, 3]);
+  },
+);
 
 test("ties are told of what was kept of a prompt as well, and once each where a sequence gave way", async () => {
-  const sampler = await open();
+  const sampler = await open(config);
   const [first] = requests;
   const sample = await sampler.generate(first!);
   const turn = { ...first!, tokens: [...first!.tokens, ...sample.tokens, 5, 6, 7] };
@@ -122,9 +137,9 @@ test("ties are told of what was kept of a prompt as well, and once each where a 
   expect(tiesBetween(again.routerTies, 0, end).length).toBeGreaterThan(0);
   expect(tiesOf(again.routerTies).some(({ position }) => position > end)).toBe(true);
 
-  const short = await open(400);
+  const short = await open(config, { positions: 400 });
   const samples = await Promise.all(requests.map((one) => short.generate(one)));
-  expect(await gap(samples, true)).toBeLessThan(1e-5);
+  expect(await gap(train(config), samples, true)).toBeLessThan(1e-5);
   for (const { routerTies } of samples) {
     const places = tiesOf(routerTies).map(({ position, layer }) => `${position} ${layer}`);
     expect(new Set(places).size).toBe(places.length);
@@ -134,8 +149,8 @@ test("ties are told of what was kept of a prompt as well, and once each where a 
 test("a model without experts, or whose experts are all chosen, has no ties", async () => {
   const whole = { ...config, experts: { ...config.experts!, num_experts_per_tok: experts } };
   const sampler = createSampler({ config: whole, slots: 2, stopTokens: [], threads: 2, decode: () => "" });
-  samplers.push(sampler);
-  await sampler.load(0, await modelFolder(whole, weights));
+  opened.push(sampler);
+  await sampler.load(0, await modelFolder(whole, pairedRouters(config)));
   expect((await sampler.generate(requests[0]!)).routerTies).toEqual([]);
 });
 
@@ -145,6 +160,7 @@ test("ties of no token, layer or expert are refused", async () => {
     [9, 10],
   ];
   const sequence = { tokens: [...prompt, ...action], mask: [0, 0, 0, 0, 1, 1] };
+  const engine = train(config);
   const of = (routerTies: number[]) => engine.score([{ ...sequence, routerTies }], "policy");
   await expect(of([9, 0, 0])).rejects.toThrow("[9, 0, 0]");
   await expect(of([1, 4, 0])).rejects.toThrow("[1, 4, 0]");
