@@ -22,8 +22,11 @@ export function tiesOf(ties: RouterTies = []): RouterTie[] {
 }
 
 /** Ties at positions from one up to another, moved by so many. */
-export function tiesBetween(ties: RouterTies | undefined, from: number, end: number, by = 0): number[] {
-  return tiesOf(ties).flatMap(({ position, layer, expert }) =>
-    position >= from && position < end ? [position + by, layer, expert] : [],
-  );
+export function tiesBetween(ties: RouterTies = [], from: number, end: number, by = 0): number[] {
+  const found: number[] = [];
+  for (let at = 0; at < ties.length; at += 3) {
+    const position = ties[at]!;
+    if (position >= from && position < end) found.push(position + by, ties[at + 1]!, ties[at + 2]!);
+  }
+  return found;
 }

@@ -4,7 +4,7 @@ import { largest, ranked } from "../onnx/indexing.ts";
 import { columns } from "../onnx/shaping.ts";
 import { expertsOf, type ModelConfig } from "./model-config.ts";
 
-/** An expert that is chosen narrowly is less likely than this share more than the next one; what rounding does is far less. */
+/** An expert is chosen narrowly if it is likelier than the next one by less than this share. What rounding does is far less. */
 const narrow = 1e-3;
 
 /** The experts of rows, by their probabilities [rows, experts]: [rows, count]. */

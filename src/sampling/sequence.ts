@@ -165,7 +165,7 @@ export function createSequence(
       }
     },
     addTies(ties, end) {
-      sample.routerTies.push(...tiesBetween(ties, tiesEnd, end));
+      for (const value of tiesBetween(ties, tiesEnd, end)) sample.routerTies.push(value); // too many for arguments
       tiesEnd = Math.max(tiesEnd, end);
     },
     fail(error) {
