@@ -1,4 +1,4 @@
-import { type RouterTie, type RouterTies, tiesOf } from "../contracts/router-ties.ts";
+import { type RouterTies, tiesOf } from "../contracts/router-ties.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { routedLayers } from "../models/expert-choice.ts";
 import { contextLength, type ModelConfig } from "../models/model-config.ts";
@@ -60,7 +60,7 @@ export function batchSequences(
 ): TokenBatch {
   checkSequences(sequences, config);
   const length = paddedLength(sequences, multiple, prefix);
-  const { rows, actions, ties } = rowsOf(sequences, length, prefix);
+  const { rows, actions, numbers } = rowsOf(sequences, length, prefix);
   const routers = routedLayers(config);
   if (actions.length === 0) throw invalid("none of its tokens carries loss");
   const index = new BigInt64Array(sequences.length * length);
@@ -77,7 +77,7 @@ export function batchSequences(
     tokens: BigInt64Array.from(rows, ({ token }) => BigInt(token)),
     positions: BigInt64Array.from(rows, ({ position }) => BigInt(position)),
     places: BigInt64Array.from(own, ({ places }) => BigInt(places[0]!)),
-    ...(routers.length > 0 && { ties: tieTable(ties, rows.length, routers) }),
+    ...(routers.length > 0 && { ties: tieTable(sequences, numbers, rows.length, routers) }),
     actions: BigInt64Array.from(actions, BigInt),
     targets: BigInt64Array.from(targets),
   };
@@ -146,38 +146,38 @@ export function commonPrefix(sequences: readonly TokenSequence[]): number {
   return Math.min(...shared);
 }
 
-/** The rows of sequences that are padded to a length after a prefix, those of them that predict actions, and ties by their rows. */
+/** The rows of sequences that are padded to a length after a prefix, those of them that predict actions, and their numbers by sequence. */
 export function rowsOf(sequences: readonly TokenSequence[], length: number, prefix = 0) {
   const rows: TokenRow[] = [];
   const actions: number[] = [];
-  const ties: RouterTie[] = [];
-  const numbers = createRowNumbers();
+  const { add } = createRowNumbers();
+  const numbers = sequences.map(add);
   sequences.forEach((sequence, number) => {
-    const own = numbers.add(sequence);
-    for (const tie of tiesOf(sequence.routerTies)) {
-      const row = own[tie.position];
-      if (row !== undefined) ties.push({ ...tie, position: row });
-    }
-    own.forEach((row, position) => {
+    numbers[number]!.forEach((row, position) => {
       rows[row] ??= { token: sequence.tokens[position]!, position, places: [] };
       if (position >= prefix) rows[row]!.places.push(number * length + position - prefix);
       if (sequence.mask[position + 1] === 1) actions.push(row);
     });
   });
-  return { rows, actions, ties };
+  return { rows, actions, numbers };
 }
 
 /** [rows, routers]: the experts of ties, −1 elsewhere. Of rows that several sequences have, the first says. */
 function tieTable(
-  ties: readonly RouterTie[],
+  sequences: readonly TokenSequence[],
+  numbers: readonly (readonly number[])[],
   rows: number,
   routers: readonly number[],
 ): BigInt64Array<ArrayBuffer> {
   const table = new BigInt64Array(rows * routers.length).fill(-1n);
-  for (const { position, layer, expert } of ties) {
-    const at = position * routers.length + routers.indexOf(layer);
-    if (table[at] === -1n) table[at] = BigInt(expert);
-  }
+  sequences.forEach(({ routerTies }, number) => {
+    for (const { position, layer, expert } of tiesOf(routerTies)) {
+      const row = numbers[number]![position];
+      if (row === undefined) continue; // after its last action
+      const at = row * routers.length + routers.indexOf(layer);
+      if (table[at] === -1n) table[at] = BigInt(expert);
+    }
+  });
   return table;
 }
 

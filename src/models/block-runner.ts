@@ -17,21 +17,25 @@ export interface Block {
 }
 
 /** What the runs of a block read and wrote, beside keys and values; room for at least its rows. */
-export interface BlockMemory {
+interface BlockMemory {
   rows: number;
   tokens: Int32Array;
   last: BigInt64Array;
   lastPositions: Int32Array;
   logits: Float32Array;
   probabilities: Float32Array;
-  /** Routers' ties of each row of the block. */
+}
+
+/** What the runs of a block gave. */
+export interface BlockOutputs extends Pick<BlockMemory, "logits" | "probabilities"> {
+  /** Routers' ties of each row. */
   ties: number[][];
 }
 
 /** Runs blocks of a kind: those that are alike, one after the other, find all bound. */
 export interface BlockRunner {
   /** Runs a block, at once or a row at a time. What it gives is overwritten by the next. */
-  run(block: Block, isRowByRow: boolean): Promise<BlockMemory>;
+  run(block: Block, isRowByRow: boolean): Promise<BlockOutputs>;
 }
 
 /** Milliseconds: where a run took longer, the next one leaves this thread to others. For short ones, to ask another thread costs too much. */
@@ -47,7 +51,7 @@ export function createBlockRunner(bindings: Bindings, config: ModelConfig): Bloc
   let isLong = false;
   const bindPast = pastBinder(bindings, config);
   const bindAdapter = adapterBinder(bindings);
-  const ties = createTieReader(bindings, config);
+  const tieReader = createTieReader(bindings, config);
 
   /** Binds rows `from` and on of the memory, unless they are bound already. */
   const bindPlace = (from: number, rows: number, length: number) => {
@@ -64,11 +68,11 @@ export function createBlockRunner(bindings: Bindings, config: ModelConfig): Bloc
     input("lastPositions", [rows], cut(memory.lastPositions, 1));
     output("logits", [rows, vocabulary], cut(memory.logits, vocabulary));
     output("probabilities", [rows, vocabulary], cut(memory.probabilities, vocabulary));
-    ties.bind(rows, length);
+    tieReader.bind(rows, length);
     place = next;
   };
 
-  /** Runs a block whose rows are those `from` and on of the memory. */
+  /** Runs a block whose rows are those `from` and on of the memory; their routers' ties. */
   const runPart = async (from: number, block: Block) => {
     const { tokens, past, length } = block;
     total[0] = Math.max(...past.lengths) + length;
@@ -86,7 +90,7 @@ export function createBlockRunner(bindings: Bindings, config: ModelConfig): Bloc
     if (isLong) await bindings.runAside();
     else bindings.run();
     isLong = performance.now() - start > longRun;
-    memory.ties.push(...ties.read(tokens));
+    return tieReader.read(tokens);
   };
 
   return {
@@ -94,11 +98,12 @@ export function createBlockRunner(bindings: Bindings, config: ModelConfig): Bloc
       const rows = Math.max(block.tokens.length, memory.rows);
       const tokens = Math.max(block.tokens.length * block.length, memory.tokens.length);
       if (rows > memory.rows || tokens > memory.tokens.length) memory = blockMemory(rows, tokens, vocabulary);
-      memory.ties = [];
       bindAdapter(block.adapter);
-      if (isRowByRow) for (const row of block.tokens.keys()) await runPart(row, rowOf(block, row));
-      else await runPart(0, block);
-      return memory;
+      const { logits, probabilities } = memory;
+      if (!isRowByRow) return { logits, probabilities, ties: await runPart(0, block) };
+      const ties: number[][] = [];
+      for (const row of block.tokens.keys()) ties.push(...(await runPart(row, rowOf(block, row))));
+      return { logits, probabilities, ties };
     },
   };
 }
@@ -111,7 +116,6 @@ function blockMemory(rows: number, tokens: number, vocabulary: number): BlockMem
     lastPositions: new Int32Array(rows),
     logits: new Float32Array(rows * vocabulary),
     probabilities: new Float32Array(rows * vocabulary),
-    ties: [],
   };
 }
 

@@ -27,17 +27,18 @@ export function createTieReader(bindings: Pick<Bindings, "bindOutput">, config: 
         bindings.bindOutput(tiesName(layer), { shape: [count, 1], data });
       }
     },
-    read: (tokens) =>
-      tokens.map((row, index) => {
+    read(tokens) {
+      if (experts.size === 0) return tokens.map(() => []);
+      return tokens.map((row, index) => {
         const tieOf = (place: number, layer: number, chosen: BigInt64Array) => {
           if (layer === lastLayer && place < row.length - 1) return [];
           const expert = Number(chosen[layer === lastLayer ? index : index * bound + place]);
           return expert < 0 ? [] : [place, layer, expert];
         };
-        if (experts.size === 0) return [];
         return row.flatMap((_, place) =>
           [...experts].flatMap(([layer, chosen]) => tieOf(place, layer, chosen)),
         );
-      }),
+      });
+    },
   };
 }

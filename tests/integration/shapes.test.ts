@@ -1,13 +1,12 @@
 import { globSync } from "node:fs";
 import { join } from "node:path";
-import { zstdDecompressSync } from "node:zlib";
-import { asyncBufferFromFile, parquetReadObjects } from "hyparquet";
 import { expect, test } from "vitest";
 import { tiesOf } from "../../src/contracts/router-ties.ts";
 import { readWeights } from "../../src/models/checkpoint.ts";
 import { readGgufHeader } from "../../src/models/gguf/header.ts";
 import { readModelConfig } from "../../src/models/model-config-file.ts";
 import { loadTokenizer } from "../../src/tokens/tokenizer.ts";
+import { openRows } from "../../src/trajectory/folded/parquet-file.ts";
 import { narrowed, publishedShapes } from "../shapes/published-shapes.ts";
 import { goRoad } from "../shapes/road.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -57,12 +56,12 @@ test("a mixture of experts, narrowed: what its routers chose narrowly is recorde
     model_type: "olmoe",
     experts: shape.config.experts,
   });
-  const [path = ""] = globSync(join(work, "olmoe/runs/*/steps/1/folded/*/*.parquet"));
-  const compressors = { ZSTD: (bytes: Uint8Array) => zstdDecompressSync(bytes) };
-  const rows = await parquetReadObjects({ file: await asyncBufferFromFile(path), compressors });
-  const told = rows.filter(({ origin }) => origin === "action").map(({ router_ties }) => tiesOf(router_ties));
+  const [folded = ""] = globSync(join(work, "olmoe/runs/*/steps/1/folded/*"));
+  const rows = await (await openRows(folded)).read(0);
+  const actions = rows.filter(({ origin }) => origin === "action");
+  const told = actions.map(({ router_ties }) => tiesOf(router_ties ?? []));
   expect(told.length).toBeGreaterThanOrEqual(4);
-  const prompt = rows.find(({ origin }) => origin === "prompt")?.tokens.length;
+  const prompt = rows.find(({ origin }) => origin === "prompt")?.tokens?.length ?? 0;
   for (const ties of told) {
     expect(ties.some(({ position, layer }) => position < prompt && layer === 0)).toBe(true);
     expect(ties.every(({ layer, expert }) => layer < 2 && expert < 64)).toBe(true);
