@@ -128,6 +128,34 @@ async function compare(device: Device, shape: ShapeName, software: boolean) {
   return { device, shape, software, ...result };
 }
 
+/** A base of few bits, sampled from and trained under an adapter, against the CPU. */
+async function compareFewBits(device: Device, shape: ShapeName, kind: "int8" | "int4") {
+  type Trained = { updates: readonly { loss: number; gradientNorm: number }[]; gap: number };
+  type Result = {
+    decoders: Record<string, number[]>;
+    cpu: Trained["updates"];
+    updates: Record<string, Trained>;
+  };
+  const env = { NVIDIA_TF32_OVERRIDE: "0" };
+  const args = [join(here, "gpu", "few-bits.ts"), device, shape, kind];
+  const result = await child<Result>(process.execPath, args, env);
+  if (typeof result === "string") {
+    console.log(`${device} ${shape} ${kind}: ${result}`);
+    return { device, shape, kind, error: result };
+  }
+  for (const [precision, { updates, gap }] of Object.entries(result.updates)) {
+    const logits = result.decoders[precision]?.map((difference) => difference.toExponential(1)).join(", ");
+    const [ours, cpu] = [updates, result.cpu].map((all) =>
+      all.map(({ loss, gradientNorm }) => `${loss.toFixed(5)} (${gradientNorm.toFixed(5)})`).join(", "),
+    );
+    console.log(
+      `${device} ${shape} ${kind}, ${precision}: logits ${logits} from the CPU's; losses (gradients' norms) of an adapter ${ours}, ` +
+        `the CPU's ${cpu}; log-probabilities after it within ${gap.toExponential(1)}`,
+    );
+  }
+  return { device, shape, kind, ...result };
+}
+
 /** Both sides' programs, and what they are given beside a folder and a count. */
 const works = {
   train: { file: join(here, "train", "everturn.ts"), threads: ["2"] },
@@ -196,7 +224,10 @@ if (cards.length === 0) {
   comparisons.push(await compare("webgpu", "tiny", true));
 }
 for (const shape of gpuShapes.filter((name) => options.shapes.split(",").includes(name))) {
-  for (const device of cards) comparisons.push(await compare(device, shape, false));
+  for (const device of cards) {
+    comparisons.push(await compare(device, shape, false));
+    for (const kind of ["int8", "int4"] as const) comparisons.push(await compareFewBits(device, shape, kind));
+  }
   if (cards.length > 0) rows.push(...(await contest(shape, cards)));
 }
 if (options.json) console.log(JSON.stringify({ benchmark: "gpu", cards, comparisons, rows }));

@@ -10,7 +10,6 @@ import { batchFeeds, batchSequences } from "../../src/learning/batch.ts";
 import { runGradients } from "../../src/learning/run-gradients.ts";
 import { supervisedObjective } from "../../src/learning/supervised-objective.ts";
 import { gradientName, trainingModel } from "../../src/learning/training-graphs.ts";
-import { createCachedDecoder } from "../../src/models/create-cached-decoder.ts";
 import { plainDecoderFeeds } from "../../src/models/plain-decoder-feeds.ts";
 import { plainDecoderGraph } from "../../src/models/plain-decoder-graph.ts";
 import { writeSafetensors } from "../../src/models/safetensors.ts";
@@ -19,10 +18,9 @@ import { createSession } from "../../src/onnx/create-session.ts";
 import { modelBytes } from "../../src/onnx/model-bytes.ts";
 import { fallbacks, profileRun } from "../../src/onnx/profile-run.ts";
 import type { Outputs, Tensor } from "../../src/onnx/session.ts";
-import type { Target } from "../../src/onnx/target.ts";
-import { createDecoderCache } from "../../src/sampling/key-value-cache.ts";
 import { configs, gpuShapes, shapes } from "../shapes.ts";
 import { benchmarkBatch, repeatedWeights } from "../train/workload.ts";
+import { compareDecoders, relativeDifference } from "./decoders.ts";
 
 const [deviceName, shapeName, software] = process.argv.slice(2);
 const device = devices.find((name) => name === deviceName) ?? "cpu";
@@ -64,15 +62,6 @@ async function compare(
   return { difference: Math.max(...differences), fallbacks: fallbacks(actual.nodes) };
 }
 
-function relativeDifference(actual: Float32Array, expected: Float32Array): number {
-  let [gap, largest] = [0, 0];
-  for (let at = 0; at < expected.length; at++) {
-    gap = Math.max(gap, Math.abs(actual[at]! - expected[at]!));
-    largest = Math.max(largest, Math.abs(expected[at]!));
-  }
-  return gap / largest;
-}
-
 function trainStep() {
   const batch = batchSequences(sequences, config);
   const count = batch.targets.length;
@@ -112,46 +101,10 @@ function decodingStep() {
   return compare((target) => ({ bytes: modelBytes(graph, target) }), feeds, ["logits"]);
 }
 
-/** Logits of two prompts, of a token after each, and of two more tokens. */
-async function decoded(target: Target): Promise<Float32Array[]> {
-  const decoder = await createCachedDecoder(config, sources, { threads, target });
-  const cache = createDecoderCache(decoder);
-  cache.arrange([-1, -1], [64, 64]);
-  const read = async (tokens: number[][], lengths: number[]) => {
-    const past = { ...cache.view(0, 2), capacity: cache.capacity(), lengths };
-    return (await decoder.run({ tokens, past, wanted: ["logits"] })).logits.slice();
-  };
-  const prompts = [40, 25].map((length, row) =>
-    Array.from({ length }, (_, at) => (at * 37 + row * 101) % 500),
-  );
-  const logits = [
-    await read(prompts, [0, 0]),
-    await read([[7], [8]], [40, 25]),
-    await read(
-      [
-        [9, 3],
-        [5, 11],
-      ],
-      [41, 26],
-    ),
-  ];
-  await decoder.close();
-  return logits;
-}
-
-/** The decoder of each precision of the device against the CPU's. */
-async function decoders() {
-  const expected = await decoded({});
-  const differences: Record<string, number[]> = {};
-  for (const precision of device === "cuda"
-    ? (["float32", "float16", "bfloat16"] as const)
-    : (["float32"] as const)) {
-    const actual = await decoded({ device, precision });
-    differences[precision] = expected.map((numbers, run) => relativeDifference(actual[run]!, numbers));
-  }
-  return { decoders: differences };
-}
-
-const compared = { train: await trainStep(), decoding: await decodingStep(), ...(await decoders()) };
+const compared = {
+  train: await trainStep(),
+  decoding: await decodingStep(),
+  decoders: await compareDecoders(config, sources, device),
+};
 await rm(written, { recursive: true });
 console.log(JSON.stringify({ device, shape, ...compared }));

@@ -117,12 +117,12 @@ function tellPlan(plan: StepPlan): void {
   if (plannedBytes(plan) >= 1e9) process.stderr.write(`${stepPlanText(plan)}\n`);
 }
 
-/** In float32 on the CPU, whose operators alone widen frozen matrices of fewer bits. */
+/** In float32 on the CPU, whose operators alone widen frozen matrices of half precision. */
 function computesExactly({ device, precision }: TrainerConfig): boolean {
   return device === "cpu" && precision === "float32";
 }
 
-/** Frozen weights of few bits are trained under an adapter, by the CPU's operators. */
+/** Frozen weights of few bits are trained under an adapter, and in half precision on a card alone. */
 function quantizationProblems(config: TrainerConfig, { quantization }: PolicyTraits): ConfigurationProblem[] {
   if (quantization === undefined) return [];
   if (config.lora === undefined) {
@@ -131,11 +131,10 @@ function quantizationProblems(config: TrainerConfig, { quantization }: PolicyTra
       { key: "lora", reason: `is missing, but the policy's matrices are kept in ${quantization}`, help },
     ];
   }
-  if (computesExactly(config)) return [];
-  const { device } = config;
-  const key = device === "cpu" ? "precision" : "device";
-  const help = "Remove it, or train a model of floats, without policy.config.quantization.";
-  return [{ key, reason: `is ${config[key]}, but the policy's matrices are kept in ${quantization}`, help }];
+  if (config.device !== "cpu" || config.precision === "float32") return [];
+  const help = "Remove it, or add a device, or train a model of floats, without policy.config.quantization.";
+  const reason = `is ${config.precision} on the CPU, but the policy's matrices are kept in ${quantization}`;
+  return [{ key: "precision", reason, help }];
 }
 
 /** The learning rate of updates on examples: rising over the first 8 % of its steps, then a cosine down to 5 %. */

@@ -82,8 +82,8 @@ export function createStepPlanner(options: PlannerOptions, state: TrainerState):
     forms: onCpu,
     vocabulary: Math.min(config.vocab_size, frozenWhole),
   };
-  /** On a card, an update's parameters and moments are there before those that they take the place of are given back. */
-  const bytesOfUpdate = 4 * trainedBytes;
+  /** On a card, an update's parameters and moments are there before those that they take the place of are given back; and a session has a base of its own. */
+  const bytesOfUpdate = 4 * trainedBytes + mappedBytes(base);
   let told: StepPlan | undefined;
   return {
     plan(samples, graph) {

@@ -8,6 +8,7 @@ import { createCudaAdapters } from "./cuda-adapters.ts";
 import { type CudaBlockRunner, createCudaBlockRunner } from "./cuda-block-runner.ts";
 import { cudaDecoderGraph } from "./cuda-decoder-graph.ts";
 import { createCudaRecordings } from "./cuda-recordings.ts";
+import { decodedWeights } from "./decoding-model.ts";
 import { cardMemory } from "./key-value-memory.ts";
 import type { ModelConfig } from "./model-config.ts";
 import type { WeightSources } from "./weight-sources.ts";
@@ -20,10 +21,12 @@ import type { WeightSources } from "./weight-sources.ts";
 export async function createCudaDecoder(
   runtime: RuntimeFunctions,
   config: ModelConfig,
-  { folder, ...weights }: WeightSources,
+  sources: WeightSources,
   { threads, adapter, precision }: DecoderOptions & { precision: HalfType },
   card: CudaMemory,
 ): Promise<CachedDecoder> {
+  const { folder } = sources;
+  const weights = await decodedWeights(sources, "float32", "cuda");
   const graph = cudaDecoderGraph(config, weights, precision, adapter);
   const session = createBoundSession(runtime, modelBytes(graph, { device: "cuda", precision }), {
     threads,

@@ -1,5 +1,6 @@
 import type { FloatValue, Graph } from "../onnx/graph.ts";
 import { type Activations, quantizedProducts } from "../onnx/quantized-products.ts";
+import type { Target } from "../onnx/target.ts";
 import { type DecoderAdapter, type DecoderModel, finalNorm, languageModelHead } from "./decoder-blocks.ts";
 import { decoderLayer } from "./decoder-layer.ts";
 import type { ModelConfig } from "./model-config.ts";
@@ -17,12 +18,14 @@ export interface AdapterShape {
 /** The weights that a decoding graph is made of. */
 export type DecodedWeights = Pick<WeightSources, "tensors" | "quantized"> & Pick<DecoderModel, "products">;
 
-/** A model's weights to decode with on the processor, as rows are rounded or not. */
+/** A model's weights to decode with, on the processor as rows are rounded or not. */
 export async function decodedWeights(
   { tensors, quantized }: WeightSources,
   activations: Activations = "float32",
+  device: Target["device"] = "cpu",
 ): Promise<DecodedWeights> {
   if (!quantized) return { tensors };
+  if (device !== "cpu") return { tensors, quantized, products: "floats" };
   return { tensors, quantized, products: await quantizedProducts(activations) };
 }
 

@@ -96,7 +96,11 @@ function quantizationProblem(config: JsonObject): ConfigurationProblem | undefin
     const help = "Remove it, or name a model: random weights have all to learn, and are trained as a whole.";
     return { key, reason: `is ${quantization}, but there is no model`, help };
   }
-  return elsewhereProblem(config, key);
+  if (activations === "int8") return elsewhereProblem(config, "activations");
+  const { device = "cpu", precision = "float32" } = config;
+  if (device !== "cpu" || precision === "float32") return undefined;
+  const help = "Remove it, or precision; or add a device.";
+  return { key, reason: `is ${quantization}, which on the CPU is for float32`, help };
 }
 
 /** What is wrong with keeping keys and values in 8 bits. */

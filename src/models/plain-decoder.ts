@@ -25,7 +25,7 @@ export async function createPlainDecoder(
   const device = target.device ?? "cpu";
   const runtime = await runtimeFunctions();
   const memory = runtime ? await decoderMemory(device, runtime) : ofProcessor();
-  const graph = plainDecoderGraph(config, await decodedWeights(sources, activations), adapter);
+  const graph = plainDecoderGraph(config, await decodedWeights(sources, activations, device), adapter);
   const inputs = new Set(graph.inputs.map(({ name }) => name));
   const options = { threads, device, ...(sources.folder !== undefined && { weightsFolder: sources.folder }) };
   const session = runtime

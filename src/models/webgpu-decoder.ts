@@ -6,6 +6,7 @@ import type { Block } from "./block-runner.ts";
 import { createBoundDecoder } from "./bound-decoder.ts";
 import type { CachedDecoder, DecoderOptions } from "./cached-decoder.ts";
 import { ofWebgpu } from "./decoder-memory.ts";
+import { decodedWeights } from "./decoding-model.ts";
 import { inPlaceDecoderGraph } from "./in-place-decoder-graph.ts";
 import type { ModelConfig } from "./model-config.ts";
 import { nextTokenOutputs } from "./next-token.ts";
@@ -16,12 +17,14 @@ import type { WeightSources } from "./weight-sources.ts";
  * A decoder on the card that WebGPU works on, whose memory has the weights, and keys and values of float32: the runtime's operator
  * of attention writes the new ones there. A run sends a few numbers a row, and fetches what is wanted.
  */
-export function createWebgpuDecoder(
+export async function createWebgpuDecoder(
   runtime: RuntimeFunctions,
   config: ModelConfig,
-  { folder, ...weights }: WeightSources,
+  sources: WeightSources,
   { threads, target = {}, adapter }: DecoderOptions,
-): CachedDecoder {
+): Promise<CachedDecoder> {
+  const { folder } = sources;
+  const weights = await decodedWeights(sources, "float32", "webgpu");
   const graph = inPlaceDecoderGraph(config, weights, adapter, "float32", nextTokenOutputs);
   const memory = ofWebgpu(runtime);
   const session = createBoundSession(runtime, modelBytes(graph, target), {

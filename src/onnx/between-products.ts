@@ -1,7 +1,7 @@
 import { type GraphNode, readsOf, type Value } from "./graph.ts";
 
 /** Operators of matrix products. */
-export const products = ["Gemm", "MatMul", "FusedMatMul"];
+export const products = ["Gemm", "MatMul", "FusedMatMul", "MatMulNBits"];
 
 /** Operators that move numbers and change none. */
 export const movements = ["Reshape", "Transpose", "Slice", "Concat"];

@@ -17,8 +17,8 @@ export function dequantize(graph: Graph, matrix: QuantizedMatrix, ...others: Flo
   const count = (out * input) / block;
   const type = bits === 4 ? "uint4" : "uint8";
   const scales = after(floatConstant(graph, matrix.scales, [count]), ...others);
-  const zeros = zeroPoints(graph, matrix, count);
-  const inputs = [valueConstant(graph, matrix, type, [count, block]), scales, zeros];
+  const zeros = minimums ? [] : [zeroPoints(graph, matrix, count)];
+  const inputs = [valueConstant(graph, matrix, type, [count, block]), scales, ...zeros];
   const output = { dtype: "float32", shape: [count, block] } as const;
   const blocks = graph.emit("DequantizeLinear", inputs, output, { axis: 0 });
   return reshape(minimums ? add(blocks, floatConstant(graph, minimums, [count, 1])) : blocks, shape);

@@ -1,9 +1,11 @@
+import { elementTypes } from "./element-types.ts";
 import type { GraphNode, Value } from "./graph.ts";
 import { type Append, type Lowering, lowered } from "./lowering.ts";
 
 /**
- * Nodes with the largest number of long rows found in two steps. CUDA's library has few threads for a row: the largest of
- * 49,152 numbers took it about 1.8 ms, however few rows there were.
+ * Nodes with the largest number of long rows found in two steps: CUDA's library has few threads for a row, and the largest of
+ * 49,152 numbers took it about 1.8 ms, however few rows there were. And with blocks of 4 bits as columns of several scales: of
+ * those whose rows have a scale each the runtime has none there.
  */
 export function forCuda(nodes: readonly GraphNode[]): GraphNode[] {
   return lowered(nodes, lowerings);
@@ -23,6 +25,14 @@ const lowerings: Readonly<Record<string, Lowering>> = {
         output,
       );
   },
+  DequantizeLinear({ inputs: [x, scales, zeros] }, output, append) {
+    if (x?.dtype !== "uint4" || !scales) return;
+    const [rows, block] = x.shape.map(Number);
+    if (rows === undefined || block === undefined) return;
+    const column = append("Reshape", [scales, integers([-1, 1], append)]);
+    const inputs = [x, column, ...(zeros ? [middles(rows, append)] : [])];
+    append("DequantizeLinear", inputs, { axis: 1, block_size: block }, output);
+  },
   ArgMax({ inputs: [x] }, output, append) {
     const parts = x && partsOf(x);
     if (!parts) return;
@@ -35,6 +45,12 @@ const lowerings: Readonly<Record<string, Lowering>> = {
     append("Reshape", [append("Add", [before, within]), integers([-1], append)], {}, output);
   },
 };
+
+/** A column of what zero is among 4 bits, made by the processor as the session is: what would give it another shape has no such numbers. */
+function middles(rows: number, append: Append): Value {
+  const each = append("Expand", [integers([8], append), integers([rows, 1], append)]);
+  return append("Cast", [each], { to: elementTypes.uint4 });
+}
 
 /** Rows in parts [rows, parts, numbers]. */
 function inParts(x: Value, parts: Parts, append: Append): Value {

@@ -30,6 +30,7 @@ export function inHalfPrecision(
   const inHalf = (node: GraphNode, output: Value): GraphNode[] => {
     const before: GraphNode[] = [];
     const inputs = node.inputs.map((value) => {
+      if (value.dtype !== "float32") return value;
       const known = operands.get(value);
       if (known) return known;
       const half = halfOf(value);

@@ -10,10 +10,11 @@ import { runtimeDomain } from "./runtime-domain.ts";
 import { concat, reshape } from "./shaping.ts";
 
 /**
- * How rows are multiplied by quantized matrices in inference: each block of them rounded to 8 bits, "rounded"; or as they are, and then those of 8 bits
- * by products of integers, as three parts of the rows, "parts", or as two matrices of 4 bits, "halves" (see `quantizedProducts`).
+ * How rows are multiplied by quantized matrices in inference: on the processor each block of them rounded to 8 bits, "rounded"; or as they are, and then
+ * those of 8 bits by products of integers, as three parts of the rows, "parts", or as two matrices of 4 bits, "halves" (see `quantizedProducts`).
+ * On a card as they are, by products that the runtime has there alone, "floats": its own on the processor would round.
  */
-export type QuantizedProducts = "rounded" | "parts" | "halves";
+export type QuantizedProducts = "rounded" | "parts" | "halves" | "floats";
 
 /** x · weightᵀ (+ bias) for inference, for x of any rank. A row's numbers are the same whatever the other rows are. No gradient rule. */
 export function quantizedLinear(
@@ -22,16 +23,29 @@ export function quantizedLinear(
   products: QuantizedProducts,
   bias?: FloatValue,
 ): FloatValue {
-  if (products === "rounded") return roundedLinear(x, weight, bias);
+  if (products === "rounded") return linearByBlocks(x, weight, accuracies.integers, bias);
+  if (products === "floats") {
+    const sum = linearByBlocks(x, weight, accuracies.floats);
+    return bias ? add(sum, bias) : sum;
+  }
   return products === "parts" && weight.bits === 8
     ? linearByParts(x, weight, bias)
     : linearByFours(x, weight, bias);
 }
 
 /**
- * With rows rounded: a block of a row is scale · integers of 8 bits, whose largest is ±127, so that products are sums of integers.
+ * MatMulNBits's accuracy_level, the least that is asked for. With integers rows are rounded: a block of a row is scale · integers of 8 bits, whose
+ * largest is ±127, so that products are sums of integers.
  */
-function roundedLinear(x: FloatValue, weight: QuantizedMatrix, bias?: FloatValue): FloatValue {
+const accuracies = { floats: 1, integers: 4 };
+
+/** By the runtime's product of rows and blocks. */
+function linearByBlocks(
+  x: FloatValue,
+  weight: QuantizedMatrix,
+  accuracy: number,
+  bias?: FloatValue,
+): FloatValue {
   const { graph } = x;
   const { shape, bits, block, minimums } = weight;
   const [out = 0, input = 0] = shape;
@@ -40,7 +54,7 @@ function roundedLinear(x: FloatValue, weight: QuantizedMatrix, bias?: FloatValue
   const scales = floatConstant(graph, weight.scales, [out, blocks]);
   const before = x.shape.slice(0, -1);
   const inputs = [x, values, scales, ...(bias ? [graph.absent, graph.absent, bias] : [])];
-  const attributes = { K: input, N: out, bits, block_size: block, accuracy_level: 4 };
+  const attributes = { K: input, N: out, bits, block_size: block, accuracy_level: accuracy };
   const output = { dtype: "float32", shape: [...before, out] } as const;
   const products = graph.emit("MatMulNBits", inputs, output, attributes, runtimeDomain);
   if (!minimums) return products;
@@ -56,7 +70,7 @@ function linearByParts(x: FloatValue, weight: QuantizedMatrix, bias?: FloatValue
   const { graph } = x;
   const [out = 0] = weight.shape;
   const before = x.shape.slice(0, -1);
-  const each = roundedLinear(roundedParts(x, weight.block), weight);
+  const each = linearByBlocks(roundedParts(x, weight.block), weight, accuracies.integers);
   const flat = reshape(each, [partCount, product([...before, out])]);
   // By a product of matrices, since the runtime sums over the first axis slowly.
   const ones = graph.floats(new Float32Array(partCount).fill(1), [1, partCount]);
@@ -83,7 +97,7 @@ function linearByFours(x: FloatValue, weight: QuantizedMatrix, bias?: FloatValue
       Math.ceil(blocks / 2),
     ]);
     const inputs = [more, halves, scales, ...(isCentred ? [] : [zeros])];
-    const attributes = { K: input, N: out, bits: 4, block_size: block, accuracy_level: 1 };
+    const attributes = { K: input, N: out, bits: 4, block_size: block, accuracy_level: accuracies.floats };
     const output = { dtype: "float32", shape: [more.shape[0]!, out] } as const;
     return graph.emit("MatMulNBits", inputs, output, attributes, runtimeDomain);
   };

@@ -147,7 +147,7 @@ test("where the card's operator of attention is wrong, as on SwiftShader for lon
   const onCard = { threads: 2, target: { device: "webgpu" } } as const;
   const runtime = (await runtimeFunctions()) ?? expect.unreachable("ONNX Runtime's C API can't be called");
   expect(
-    relativeError(await read(createWebgpuDecoder(runtime, config, sources, onCard)), expected),
+    relativeError(await read(await createWebgpuDecoder(runtime, config, sources, onCard)), expected),
   ).toBeGreaterThan(1e-3);
   expect(
     relativeError(await read(await createCachedDecoder(config, sources, onCard)), expected),

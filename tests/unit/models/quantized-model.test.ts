@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp } from "node:fs/promises";
+import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -10,12 +10,11 @@ import { readWeights, writeWeights } from "../../../src/models/checkpoint.ts";
 import { createCachedDecoder } from "../../../src/models/create-cached-decoder.ts";
 import { type ModelConfig, modelConfig } from "../../../src/models/model-config.ts";
 import { randomModelWeights } from "../../../src/models/model-weights.ts";
-import { quantizeWeights } from "../../../src/models/quantize.ts";
-import { quantizedTensors } from "../../../src/models/quantized-tensors.ts";
 import type { Tensor } from "../../../src/models/safetensors.ts";
 import { storedQuantization } from "../../../src/models/stored-quantization.ts";
 import { readFrozenWeights, weightSources } from "../../../src/models/weight-sources.ts";
 import { createDecoderCache } from "../../../src/sampling/key-value-cache.ts";
+import { quantizedFolder } from "../../support/quantized-model.ts";
 import { noise } from "../onnx/finite-differences.ts";
 
 const config = modelConfig({
@@ -44,14 +43,6 @@ function adapterOf(config: ModelConfig) {
       { shape, data: noise(data.length, at).map((value) => value / 10) },
     ]),
   );
-}
-
-async function quantizedFolder(config: ModelConfig, quantization: "int8" | "int4"): Promise<string> {
-  const folder = join(await mkdtemp(join(tmpdir(), "everturn-quantized-")), "policy");
-  await mkdir(folder);
-  const { tensors, quantized } = await quantizeWeights(randomModelWeights(config, 1), quantization);
-  await writeWeights(folder, new Map([...tensors, ...quantizedTensors(quantized)]), { shardBytes: 30_000 });
-  return folder;
 }
 
 async function openEngine(

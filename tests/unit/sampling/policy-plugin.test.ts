@@ -143,6 +143,23 @@ test("activations of 8 bits want a quantized model, and count as a restriction",
     restrictions: ["activations is int8"],
   });
   expect(policy.traits?.({ ...whole, activations: "float32" }).restrictions).toEqual([]);
+  const help = "Remove it, or device and precision.";
+  expect(await policy.check?.({ ...whole, device: "cuda" })).toEqual([
+    { key: "activations", reason: "is int8, which is for float32 on the CPU", help },
+  ]);
+});
+
+test("matrices of few bits are for the CPU in float32, and for cards in any precision", async () => {
+  const config = { model: "/models/one", quantization: "int4" };
+  const onCards = [{ device: "cuda" }, { device: "cuda", precision: "bfloat16" }, { device: "webgpu" }];
+  for (const target of onCards) expect(await policy.check?.({ ...config, ...target })).toEqual([]);
+  expect(await policy.check?.({ ...config, precision: "bfloat16" })).toEqual([
+    {
+      key: "quantization",
+      reason: "is int4, which on the CPU is for float32",
+      help: "Remove it, or precision; or add a device.",
+    },
+  ]);
 });
 
 test("half precision counts as a restriction", () => {

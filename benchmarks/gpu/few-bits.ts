@@ -1,0 +1,81 @@
+// A base of few bits on one device against the CPU, in a process of its own: arguments: device, shape, int8 or int4. Prints a line of JSON: the largest
+// difference of decoders' logits by precision, as compare.ts has them; and by precision, of two updates of an adapter, the losses, the norms of
+// gradients and the largest gap of log-probabilities after them.
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import { devices } from "../../src/devices/device.ts";
+import { useSwiftShader } from "../../src/devices/swiftshader.ts";
+import { supervisedObjective } from "../../src/learning/supervised-objective.ts";
+import { freshTrainerState } from "../../src/learning/trainer-state.ts";
+import { createTrainingEngine } from "../../src/learning/training-engine.ts";
+import { writeWeights } from "../../src/models/checkpoint.ts";
+import { quantizationOf, quantizeWeights } from "../../src/models/quantize.ts";
+import { quantizedTensors } from "../../src/models/quantized-tensors.ts";
+import { readFrozenWeights, weightSources } from "../../src/models/weight-sources.ts";
+import type { Target } from "../../src/onnx/target.ts";
+import { configs, gpuShapes, realShapes, shapes } from "../shapes.ts";
+import { benchmarkBatch, loraSettings, repeatedWeights } from "../train/workload.ts";
+import { compareDecoders } from "./decoders.ts";
+
+const [deviceName, shapeName, kind, software] = process.argv.slice(2);
+const device = devices.find((name) => name === deviceName) ?? "cpu";
+const shape = [...shapes, ...gpuShapes, ...realShapes].find((name) => name === shapeName) ?? "tiny";
+if (software === "swiftshader") await useSwiftShader();
+
+const config = configs[shape];
+const parent = await mkdtemp(join(tmpdir(), "everturn-few-bits-"));
+const folder = join(parent, "policy");
+await mkdir(folder);
+const { tensors, quantized } = await quantizeWeights(repeatedWeights(config), quantizationOf(kind) ?? "int8");
+await writeWeights(folder, new Map([...tensors, ...quantizedTensors(quantized)]));
+
+/** Two updates of an adapter, and what the policy says after them. */
+async function trained(target: Target) {
+  const { weights, base } = await readFrozenWeights(folder);
+  const model = { config, lora: loraSettings, ...(base && { base }) };
+  const state = freshTrainerState(model, weights, 1);
+  const threads = availableParallelism();
+  const engine = createTrainingEngine({
+    ...model,
+    ...target,
+    state,
+    threads,
+    gradientClip: 1,
+    weightDecay: 0,
+  });
+  const sequences = benchmarkBatch(shape, true, [2, 128]);
+  const samples = sequences.map((sequence) => ({
+    sequences: [sequence],
+    columns: { weights: new Float32Array(sequence.mask.filter((marked) => marked === 1).length).fill(0.01) },
+  }));
+  const updates = [];
+  for (let update = 0; update < 2; update++) {
+    const { loss, gradientNorm } = await engine.update({
+      ...{ objective: supervisedObjective, samples, scalars: {}, learningRate: 1e-3 },
+    });
+    updates.push({ loss, gradientNorm });
+  }
+  const scores = await engine.score(sequences, "policy");
+  await engine.close();
+  return { updates, scores: scores.map(({ logProbabilities }) => logProbabilities) };
+}
+
+function largestGap(actual: readonly Float32Array[], expected: readonly Float32Array[]): number {
+  const gaps = expected.flatMap((row, at) =>
+    Array.from(row, (value, to) => Math.abs(actual[at]![to]! - value)),
+  );
+  return gaps.reduce((most, gap) => Math.max(most, gap), 0);
+}
+
+const decoders = await compareDecoders(config, await weightSources(folder), device);
+const expected = await trained({});
+const updates: Record<string, object> = {};
+for (const precision of device === "cuda"
+  ? (["float32", "bfloat16", "float16"] as const)
+  : (["float32"] as const)) {
+  const actual = await trained({ device, precision });
+  updates[precision] = { updates: actual.updates, gap: largestGap(actual.scores, expected.scores) };
+}
+await rm(parent, { recursive: true });
+console.log(JSON.stringify({ device, shape, kind, decoders, cpu: expected.updates, updates }));

@@ -1,0 +1,17 @@
+import { mkdir, mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { writeWeights } from "../../src/models/checkpoint.ts";
+import type { ModelConfig } from "../../src/models/model-config.ts";
+import { randomModelWeights } from "../../src/models/model-weights.ts";
+import { type Quantization, quantizeWeights } from "../../src/models/quantize.ts";
+import { quantizedTensors } from "../../src/models/quantized-tensors.ts";
+
+/** A folder with random weights of a model in few bits, in several files. */
+export async function quantizedFolder(config: ModelConfig, quantization: Quantization): Promise<string> {
+  const folder = join(await mkdtemp(join(tmpdir(), "everturn-quantized-")), "policy");
+  await mkdir(folder);
+  const { tensors, quantized } = await quantizeWeights(randomModelWeights(config, 1), quantization);
+  await writeWeights(folder, new Map([...tensors, ...quantizedTensors(quantized)]), { shardBytes: 30_000 });
+  return folder;
+}
