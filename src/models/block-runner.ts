@@ -41,9 +41,12 @@ export interface BlockRunner {
 /** Milliseconds: where a run took longer, the next one leaves this thread to others. For short ones, to ask another thread costs too much. */
 const longRun = 10;
 
-/** A runner with bindings of its own of a session of `inPlaceDecoderGraph`. */
-export function createBlockRunner(bindings: Bindings, config: ModelConfig): BlockRunner {
-  const { vocab_size: vocabulary } = config;
+/** A runner with bindings of its own of a session of `inPlaceDecoderGraph`; a vocabulary of 0 stands for a graph without logits. */
+export function createBlockRunner(
+  bindings: Bindings,
+  config: ModelConfig,
+  vocabulary = config.vocab_size,
+): BlockRunner {
   const total = new Int32Array(1);
   bindings.bindInput("total", { shape: [1], data: total });
   let memory = blockMemory(0, 0, vocabulary);
@@ -66,8 +69,10 @@ export function createBlockRunner(bindings: Bindings, config: ModelConfig): Bloc
     input("tokens", [rows, length], cut(memory.tokens, length));
     input("last", [rows, 1], cut(memory.last, 1));
     input("lastPositions", [rows], cut(memory.lastPositions, 1));
-    output("logits", [rows, vocabulary], cut(memory.logits, vocabulary));
-    output("probabilities", [rows, vocabulary], cut(memory.probabilities, vocabulary));
+    if (vocabulary > 0) {
+      output("logits", [rows, vocabulary], cut(memory.logits, vocabulary));
+      output("probabilities", [rows, vocabulary], cut(memory.probabilities, vocabulary));
+    }
     tieReader.bind(rows, length);
     place = next;
   };

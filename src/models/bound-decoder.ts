@@ -31,6 +31,7 @@ export function createBoundDecoder({
     capacityStep,
     rowStep: 1,
     isSplitInvariant: false,
+    readsBlocksApart: false,
     isSparse: false,
     reads,
     keyValues: options.keyValues,

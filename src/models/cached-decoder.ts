@@ -20,6 +20,8 @@ export interface DecoderRun {
   past: Past;
   /** Each row is padded to this many new tokens; default: those of the longest. */
   length?: number;
+  /** Whether each row's tokens are whole blocks of a prompt, of 64 tokens from its start on, and nothing is wanted of them but keys and values. Default false. */
+  isWhole?: boolean;
   /** A LoRA adapter's matrices by name, if the decoder was made for one. */
   adapter?: ReadonlyMap<string, Tensor>;
   /** 1 / temperature of each row, for `weights`; default 1. */
@@ -79,6 +81,8 @@ export interface CachedDecoder {
   readonly rowStep: number;
   /** Whether a row's numbers are the same, to the last bit, however its tokens are divided into runs. */
   readonly isSplitInvariant: boolean;
+  /** Whether whole blocks of prompts, all before what is left of them, are read otherwise and faster: by runs of their own. */
+  readonly readsBlocksApart: boolean;
   /** Whether runs touch no more of `past` than the positions that rows have: then room beyond costs nothing. */
   readonly isSparse: boolean;
   /** How much of prompts is read in one run. */

@@ -44,6 +44,7 @@ export async function createCudaDecoder(
     capacityStep: 256,
     rowStep: 8,
     isSplitInvariant: false,
+    readsBlocksApart: false,
     isSparse: false,
     reads: { ofPrompt: 2048, atOnce: 8192, scores: Number.POSITIVE_INFINITY },
     keyValues,

@@ -4,6 +4,7 @@ import { type FrozenMatrix, frozenLinear, gatherFrozen } from "../onnx/frozen-ma
 import { type FloatValue, graphError, type IntValue, type Value } from "../onnx/graph.ts";
 import { gather } from "../onnx/indexing.ts";
 import { gemm, linear } from "../onnx/linear-algebra.ts";
+import type { QuantizedMatrix } from "../onnx/quantized-matrix.ts";
 import { type QuantizedProducts, quantizedLinear } from "../onnx/quantized-product.ts";
 import { fusedRmsNorm, rmsNorm } from "../onnx/rms-norm.ts";
 import { rotaryEmbedding } from "../onnx/rotary-embedding.ts";
@@ -22,6 +23,8 @@ export interface DecoderModel {
   frozen?: ReadonlyMap<string, FrozenMatrix>;
   /** How quantized matrices are multiplied in inference. Default "halves". */
   products?: QuantizedProducts;
+  /** In inference, the quantized matrices that are widened while they are multiplied, which is fastest for many rows. Default: none. */
+  widened?: (matrix: QuantizedMatrix) => boolean;
   tables: LayerRotations;
   /** How a mixture's routers choose. Default: those that are likeliest. */
   choose?: ChooseExperts;
@@ -130,7 +133,8 @@ export function projection(model: DecoderModel, x: FloatValue, module: string): 
 function multiply(model: DecoderModel, x: FloatValue, name: string, bias?: FloatValue): FloatValue {
   const frozen = model.frozen?.get(name);
   if (!frozen) return linear(x, weightOf(model, name), bias);
-  if (!model.inference || !("bits" in frozen)) return frozenLinear(x, frozen, bias);
+  if (!model.inference || !("bits" in frozen) || model.widened?.(frozen))
+    return frozenLinear(x, frozen, bias);
   return quantizedLinear(x, frozen, model.products ?? "halves", bias);
 }
 

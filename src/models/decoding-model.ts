@@ -16,7 +16,8 @@ export interface AdapterShape {
 }
 
 /** The weights that a decoding graph is made of. */
-export type DecodedWeights = Pick<WeightSources, "tensors" | "quantized"> & Pick<DecoderModel, "products">;
+export type DecodedWeights = Pick<WeightSources, "tensors" | "quantized"> &
+  Pick<DecoderModel, "products" | "widened">;
 
 /** A model's weights to decode with, on the processor as rows are rounded or not. */
 export async function decodedWeights(
@@ -35,7 +36,7 @@ const dataTypes = { F32: "float32", F16: "float16", BF16: "bfloat16" } as const;
 export function decodingModel(
   graph: Graph,
   config: ModelConfig,
-  { tensors, quantized, products }: DecodedWeights,
+  { tensors, quantized, products, widened }: DecodedWeights,
   adapter?: AdapterShape,
   tables = rotaryTables(graph, config),
 ): DecoderModel {
@@ -48,6 +49,7 @@ export function decodingModel(
     weights: new Map([...tensors].map(([name, tensor]) => [name, constant(tensor)])),
     ...(quantized && { frozen: quantized }),
     ...(products && { products }),
+    ...(widened && { widened }),
     tables,
     inference: true,
     ...(adapter && { adapter: adapterInputs(graph, adapter) }),

@@ -1,22 +1,25 @@
 import { type Bindings, createBoundSessionAside } from "../onnx/bound-session.ts";
 import { elementCount } from "../onnx/element-count.ts";
+import type { Graph } from "../onnx/graph.ts";
 import { modelBytes } from "../onnx/model-bytes.ts";
+import type { QuantizedMatrix } from "../onnx/quantized-matrix.ts";
 import { closedError } from "../onnx/run-error.ts";
 import type { RuntimeFunctions } from "../onnx/runtime-functions.ts";
 import { createUsage } from "../onnx/usage.ts";
 import { type BlockRunner, createBlockRunner } from "./block-runner.ts";
 import type { CachedDecoder, DecoderOptions, DecoderRun, NextTokens, Past } from "./cached-decoder.ts";
-import { type AdapterShape, decodedWeights } from "./decoding-model.ts";
+import { type AdapterShape, type DecodedWeights, decodedWeights } from "./decoding-model.ts";
 import { inPlaceDecoderGraph } from "./in-place-decoder-graph.ts";
 import { indexOfLargest } from "./index-of-largest.ts";
 import { processorMemory } from "./key-value-memory.ts";
 import { firstScales, type KeyValueScales, measuredTokens, measureScales } from "./key-value-scales.ts";
-import { keyValueArray } from "./key-values.ts";
+import { type KeyValueType, keyValueArray } from "./key-values.ts";
 import type { ModelConfig } from "./model-config.ts";
 import { readLimits } from "./read-length.ts";
 import type { Tensor } from "./safetensors.ts";
 import { createTemperedWeights, type TemperedWeights } from "./tempered-weights.ts";
 import type { WeightSources } from "./weight-sources.ts";
+import { isWidened, widensForBlocks } from "./widened-blocks.ts";
 
 /** Products that a score is a sum of, at most, for the runtime to add them in one order whatever the other sizes are. */
 const longestSum = 128;
@@ -33,20 +36,25 @@ export async function createInPlaceDecoder(
 ): Promise<CachedDecoder> {
   const keyValues = roundedBy ? "int8" : "float32";
   const weights = await decodedWeights(sources, activations);
-  const graph = inPlaceDecoderGraph(config, weights, adapter, keyValues);
-  const session = await createBoundSessionAside(runtime, modelBytes(graph), {
-    threads,
-    ...(sources.folder !== undefined && { weightsFolder: sources.folder }),
-  });
+  const open = (model: Graph) =>
+    createBoundSessionAside(runtime, modelBytes(model), {
+      threads,
+      ...(sources.folder !== undefined && { weightsFolder: sources.folder }),
+    });
+  const session = await open(inPlaceDecoderGraph(config, weights, adapter, keyValues));
+  const forBlocks = widensForBlocks(config, sources.folder, activations)
+    ? await open(blocksGraph(config, weights, threads, adapter, keyValues))
+    : undefined;
   let scales = roundedBy && firstScales(config);
-  const runner = () => {
-    const bindings = session.bindings();
+  const runner = (of = session) => {
+    const bindings = of.bindings();
     if (scales) bindScales(bindings, config, scales);
-    return createBlockRunner(bindings, config);
+    return createBlockRunner(bindings, config, of === forBlocks ? 0 : config.vocab_size);
   };
   if (scales && roundedBy)
     await measure(runner(), config, scales, measuredTokens(config, roundedBy), adapter);
   const reading = runner();
+  const readingBlocks = forBlocks && runner(forBlocks);
   const decoding = runner();
   const { vocab_size: vocabulary } = config;
   const isSplitInvariant = config.head_dim <= longestSum;
@@ -58,14 +66,15 @@ export async function createInPlaceDecoder(
     const length = request.length ?? Math.max(...tokens.map((row) => row.length));
     // The operator reads several new tokens of several rows only where nothing came before.
     const isRowByRow = length > 1 && past.lengths.some((seen) => seen > 0);
-    const runner = length === 1 ? decoding : reading;
+    const ofBlocks = request.isWhole ? readingBlocks : undefined;
+    const runner = ofBlocks ?? (length === 1 ? decoding : reading);
     const block = { tokens, past, length, adapter: request.adapter };
     const { logits, probabilities, ties } = await runner.run(block, isRowByRow);
     const choice = (row: number) => {
       const token = indexOfLargest(logits, row * vocabulary, vocabulary);
       return { token, probability: probabilities[row * vocabulary + token]! };
     };
-    if (!inverseTemperatures?.some((factor) => factor !== 1)) {
+    if (ofBlocks || !inverseTemperatures?.some((factor) => factor !== 1)) {
       return { choice, logits, weights: probabilities, ties };
     }
     tempered ??= createTemperedWeights(runtime, vocabulary, threads);
@@ -78,6 +87,7 @@ export async function createInPlaceDecoder(
     capacityStep: roundedBy ? 64 * Math.ceil(64 / config.head_dim) : 64,
     rowStep: 1,
     isSplitInvariant,
+    readsBlocksApart: forBlocks !== undefined,
     isSparse: true,
     reads: readLimits(isSplitInvariant),
     keyValues: processorMemory(keyValues, runtime.memoryAdvice),
@@ -86,9 +96,22 @@ export async function createInPlaceDecoder(
       usage.end(() => {
         tempered?.close();
         session.close();
+        forBlocks?.close();
         scales = undefined; // bound until here
       }),
   };
+}
+
+/** The decoding graph for whole blocks of prompts, of which keys and values alone are wanted. */
+function blocksGraph(
+  config: ModelConfig,
+  weights: DecodedWeights,
+  threads: number,
+  adapter: AdapterShape | undefined,
+  keyValues: KeyValueType,
+): Graph {
+  const widened = (matrix: QuantizedMatrix) => isWidened(matrix, threads);
+  return inPlaceDecoderGraph(config, { ...weights, widened }, adapter, keyValues, () => {});
 }
 
 /** Binds scales, for all runs. */

@@ -20,6 +20,8 @@ export interface MemoryAsked {
   keyValues?: KeyValueType;
   /** Bytes of the weights as they are read; default: of float32. */
   weightBytes?: number | undefined;
+  /** How many times the weights are there; default 2. */
+  weightCopies?: number;
 }
 
 /** Positions that rows of a cache take, in steps: their own in a sparse one, else each as many as the longest. */
@@ -39,18 +41,18 @@ export function bytesAlone(
 }
 
 /**
- * The memory of one version of a model: its weights as they are read (float32, or of so many bytes) and as ONNX Runtime packs them, and the keys and
+ * The memory of one version of a model: its weights as they are read (float32, or of so many bytes) and as ONNX Runtime packs them, perhaps as they are read once more for whole blocks of prompts, and the keys and
  * values of as many sequences as there are slots, at their longest, but at most what they may take, and a second array of
  * one layer while they grow.
  */
 export function planMemory(
   config: ModelConfig,
   slots: number,
-  { keyValueBytes, keyValues, weightBytes }: MemoryAsked,
+  { keyValueBytes, keyValues, weightBytes, weightCopies = 2 }: MemoryAsked,
 ): MemoryPlan {
   const longest = slots * contextLength(config) * bytesOfPosition(config, keyValues);
   return {
-    weights: 2 * (weightBytes ?? modelWeightBytes(config)),
+    weights: weightCopies * (weightBytes ?? modelWeightBytes(config)),
     keyValues: Math.ceil(Math.min(keyValueBytes, longest) * (1 + 1 / (2 * config.num_hidden_layers))),
   };
 }

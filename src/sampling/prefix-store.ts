@@ -6,11 +6,14 @@ import type { KeyValues } from "../models/key-values.ts";
 export const blockLength = 64;
 
 /**
- * Tokens whose keys and values are kept together: a block, or less where a row's numbers don't depend on where a run begins.
- * A prompt then reads less of the one before again: up to 15 tokens, not 63.
+ * Tokens whose keys and values are kept together: a block, or less where a row's numbers don't depend on where a run begins, nor on whether it has whole
+ * blocks. A prompt then reads less of the one before again: up to 15 tokens, not 63.
  */
-export function keptLength({ isSplitInvariant }: Pick<CachedDecoder, "isSplitInvariant">): number {
-  return isSplitInvariant ? 16 : blockLength;
+export function keptLength({
+  isSplitInvariant,
+  readsBlocksApart,
+}: Pick<CachedDecoder, "isSplitInvariant" | "readsBlocksApart">): number {
+  return isSplitInvariant && !readsBlocksApart ? 16 : blockLength;
 }
 
 /** What is kept of a block: its keys and values, and its routers' ties, by their positions in the prompt. */

@@ -25,6 +25,8 @@ interface Reading {
   length: number;
   /** The tokens that are read next. */
   next: readonly number[];
+  /** Whether these are whole blocks, where such are read otherwise than others. */
+  isWhole: boolean;
   /** Of the tokens so far. */
   ties: number[];
 }
@@ -79,12 +81,18 @@ export function createPromptReader(
   store: PrefixStore,
   origin: string,
 ): PromptReader {
-  const { config, capacityStep: step, isSparse: sparse, reads } = model;
+  const { config, capacityStep: step, isSparse: sparse, reads, readsBlocksApart } = model;
   const cache = createDecoderCache(model);
   const kept = keptLength(model);
   const blockKeys = createBlockKeys(kept);
   /** In the order in which they came. */
   let readings: Reading[] = [];
+
+  /** The keys of a prompt's blocks; where whole ones are read otherwise than what is left of it, of these alone. */
+  const keysOf = ({ trajectory, prompt }: Sequence) => {
+    const keys = blockKeys(origin, trajectory, prompt);
+    return readsBlocksApart ? keys.slice(0, wholeBlocks(prompt)) : keys;
+  };
 
   /** The keys of blocks that may be kept. The last token is always read: what follows it is to be sampled. */
   const usable = ({ prompt, keys }: Pick<Reading, "prompt" | "keys">) =>
@@ -134,10 +142,15 @@ export function createPromptReader(
       const { prompt, row } = reading;
       const blocks = row < 0 ? store.find(usable(reading)) : [];
       const length = row < 0 ? blocks.length * kept : reading.length;
-      const next = prompt.slice(length, length + partLength);
+      const wholes = readsBlocksApart ? wholeBlocks(prompt) * blockLength : 0;
+      const isWhole = length < wholes;
+      const next = prompt.slice(
+        length,
+        isWhole ? Math.min(wholes, length + partLength) : length + partLength,
+      );
       room -= Math.max(next.length, blockLength);
       if (room < 0) break;
-      Object.assign(reading, { length, next });
+      Object.assign(reading, { length, next, isWhole });
       if (row < 0) found.set(reading, blocks);
       taken.push(reading);
     }
@@ -181,6 +194,7 @@ export function createPromptReader(
     const output = await model.run({
       tokens,
       length: readLength(longest(tokens.map((row) => row.length))),
+      isWhole: taken[0]!.isWhole,
       past,
       wanted: wantedBy(ending),
       inverseTemperatures: tempered(taken.map(({ sequences: [sequence] }) => sequence)),
@@ -258,23 +272,24 @@ export function createPromptReader(
     needs,
     bytes: () => Math.max(cache.bytes(), needs([])),
     ending: () => atOnce(readings).flatMap(({ prompt, sequences }) => sequences.map(() => prompt.length)),
-    keepAgain({ prompt, trajectory, ties }, from, row) {
-      const keys = blockKeys(origin, trajectory, prompt);
-      const missing = [...keys.entries()].filter(([, key]) => !store.has(key));
+    keepAgain(sequence, from, row) {
+      const { ties } = sequence;
+      const missing = [...keysOf(sequence).entries()].filter(([, key]) => !store.has(key));
       for (const [at, key] of missing) store.keepBeyond(key, blockOf(from, row, at * kept, ties), origin);
       return missing.length > 0;
     },
     isReading: () => readings.length > 0,
     add(sequence) {
-      const { prompt, temperature, trajectory } = sequence;
+      const { prompt, temperature } = sequence;
       const same = readings.find(
         (reading) => reading.sequences[0]?.temperature === temperature && isEqual(reading.prompt, prompt),
       );
       if (same) same.sequences.push(sequence);
       else {
-        const keys = blockKeys(origin, trajectory, prompt);
+        const keys = keysOf(sequence);
         const after = precursor(prompt, keys);
-        readings.push({ prompt, keys, sequences: [sequence], after, row: -1, length: 0, next: [], ties: [] });
+        const start = { row: -1, length: 0, next: [], isWhole: false, ties: [] };
+        readings.push({ prompt, keys, sequences: [sequence], after, ...start });
       }
     },
     remove(sequence) {
@@ -299,6 +314,11 @@ export function createPromptReader(
     trim,
     rest,
   };
+}
+
+/** How many whole blocks a prompt has before its last token, after which there is something to sample. */
+function wholeBlocks(prompt: readonly number[]): number {
+  return Math.floor((prompt.length - 1) / blockLength);
 }
 
 /** How many of the first are the same. */

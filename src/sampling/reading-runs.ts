@@ -4,6 +4,8 @@ export interface NextPart {
   readonly length: number;
   /** The tokens that are read next. */
   readonly next: readonly number[];
+  /** Whether these are whole blocks, where that matters. */
+  readonly isWhole: boolean;
 }
 
 /**
@@ -31,6 +33,7 @@ function goesWith(part: NextPart, run: readonly NextPart[], most: number): boole
   const first = run[0]!;
   return (
     isFresh(first) === isFresh(part) &&
+    first.isWhole === part.isWhole &&
     part.next.length >= 0.75 * first.next.length &&
     (run.length + 1) * first.next.length <= most
   );

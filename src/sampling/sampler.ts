@@ -4,6 +4,7 @@ import { messageOf } from "../errors/message-of.ts";
 import { keyValueTypeOf } from "../models/key-values.ts";
 import { contextLength, type ModelConfig } from "../models/model-config.ts";
 import { quantizedBytes } from "../models/weight-sources.ts";
+import { widensForBlocks } from "../models/widened-blocks.ts";
 import { cudaMemory } from "../onnx/cuda-memory.ts";
 import type { Activations } from "../onnx/quantized-products.ts";
 import type { Target } from "../onnx/target.ts";
@@ -147,10 +148,14 @@ export function createSampler(options: SamplerOptions): Sampler {
   /** Lets versions go that nobody uses, the least recent first, until there is room for one more. */
   const makeRoom = async (folder: string) => {
     const { isServed, base: adapted } = await decoders.lookUp(folder);
+    const weights = adapted ?? folder;
+    const readsBlocksApart =
+      (target?.device ?? "cpu") === "cpu" && widensForBlocks(config, weights, activations);
     const plan = planMemory(config, slots, {
       keyValueBytes: most,
       keyValues: keyValueTypeOf(config, target, roundedBy !== undefined),
-      weightBytes: await quantizedBytes(adapted ?? folder),
+      weightBytes: await quantizedBytes(weights),
+      ...(readsBlocksApart && { weightCopies: 3 }),
     });
     if (mostDecoders === 0) {
       const share = fittingShare(plan, await available(), options.keyValueBytes !== undefined);

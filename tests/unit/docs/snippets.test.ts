@@ -33,6 +33,7 @@ const of = (...languages: string[]) =>
 const unchecked: Record<string, string> = {
   "docs/engines.md: steps: 0": "a part of a pipeline, with another policy than the test's",
   "docs/models.md: policy:": "names a model of the reader's",
+  "docs/gpu.md: policy:": "names a model of the reader's",
   "docs/engines.md: policy:": "names a model and servers of the reader's",
   "docs/algorithms.md: const { batch, settings } = JSON.parse(await readFile(file, ":
     "an excerpt: the model and its version are the reader's",

@@ -26,6 +26,8 @@ test("a plan holds the weights twice, and keys and values up to their limit with
   expect(planned(1000)).toEqual({ weights, keyValues: 1250 });
   const rounded = planMemory(config, 8, { keyValueBytes: 2 ** 40, keyValues: "int8" });
   expect(rounded.keyValues).toBe(planned(2 ** 40).keyValues / 4);
+  const asked = { keyValueBytes: 1000, weightBytes: 500, weightCopies: 3 };
+  expect(planMemory(config, 8, asked)).toEqual({ weights: 1500, keyValues: 1250 });
 });
 
 test("a plan that exceeds what is available is refused, with its parts", () => {

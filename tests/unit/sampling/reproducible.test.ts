@@ -124,6 +124,25 @@ test.each([
   await staysSame(config, folder, 2, { activations });
 });
 
+/** A model whose matrices are wide enough to be widened for whole blocks of prompts; queries' and keys' are not all. */
+const wide = modelConfig({
+  ...shape,
+  ...{ hidden_size: 256, num_hidden_layers: 3, num_key_value_heads: 2, head_dim: 64, intermediate_size: 512 },
+  initializer_range: 0.1,
+});
+
+test.each([
+  ["float32", {}],
+  ["int8", { roundedBy: Array.from({ length: 200 }, (_, at) => (11 * at * at + 5 * at) % 50) }],
+] as const)(
+  "so they are where whole blocks of prompts are read by widened matrices, keys and values in %s",
+  async (_, options) => {
+    const { tensors, quantized } = await quantizeWeights(randomModelWeights(wide, 3), "int8");
+    const folder = await modelFolder(wide, new Map([...tensors, ...quantizedTensors(quantized)]));
+    await staysSame(wide, folder, 4, options);
+  },
+);
+
 const roundedBy = Array.from({ length: 200 }, (_, at) => (11 * at * at + 5 * at) % 50);
 
 test.each(models.filter(([name]) => ["a window over heads of 16", "heads of 128"].includes(name)))(

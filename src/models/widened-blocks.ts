@@ -1,0 +1,28 @@
+import type { QuantizedMatrix } from "../onnx/quantized-matrix.ts";
+import type { Activations } from "../onnx/quantized-products.ts";
+import type { ModelConfig } from "./model-config.ts";
+import { storedQuantization } from "./stored-quantization.ts";
+
+/**
+ * Whether whole blocks of prompts are read on the processor by matrices that are widened for it: those of a folder's 8 bits, where rows are as they are. Not of
+ * a mixture, whose experts get few rows each.
+ */
+export function widensForBlocks(
+  config: ModelConfig,
+  folder: string | undefined,
+  activations: Activations = "float32",
+): boolean {
+  if (folder === undefined || config.experts || activations !== "float32") return false;
+  return storedQuantization(folder) === "int8";
+}
+
+/** Columns of a product that a thread makes, at least, for the runtime to add them in an order that doesn't depend on the rows: more than 64. */
+const columnsOfThread = 128;
+
+/**
+ * Whether a matrix is widened for whole blocks. Not narrow ones: of few columns the runtime adds longer parts of a sum at once, and how it deals columns to
+ * threads depends on the rows.
+ */
+export function isWidened({ shape: [out = 0] }: QuantizedMatrix, threads: number): boolean {
+  return out >= columnsOfThread * threads;
+}
