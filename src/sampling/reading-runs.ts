@@ -27,7 +27,7 @@ export function readingRuns<Part extends NextPart>(parts: readonly Part[], most:
 
 /**
  * Whether a part goes with those of a run, the first of which is the longest: little may be padded. Those of which
- * something is known stay apart, as their rows may have to be read one by one.
+ * something is known stay apart, as their rows may have to be read one by one; so do whole blocks.
  */
 function goesWith(part: NextPart, run: readonly NextPart[], most: number): boolean {
   const first = run[0]!;
