@@ -16,6 +16,7 @@ import {
   type ToolCallGrammar,
   type ToolDefinition,
   targetOf,
+  targetProblems,
   templateSettings,
   typicalTokens,
 } from "everturn/engine";
@@ -28,7 +29,7 @@ const plugin: PolicyPlugin = {
   ...modelPolicy,
 
   async check(config) {
-    const problems = modelPolicy.check(config);
+    const problems = [...modelPolicy.check(config), ...targetProblems(config)];
     if (problems.length === 0) await requireRuntime();
     return problems;
   },

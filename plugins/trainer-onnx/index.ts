@@ -14,6 +14,7 @@ import {
   type TrainerPlugin,
   type TrainerState,
   type TrainingSettings,
+  targetProblems,
   usualThreads,
 } from "everturn/engine";
 import type { TrainerConfig } from "./config.ts";
@@ -89,7 +90,7 @@ const plugin: TrainerPlugin = {
       if (given[key] !== undefined) return problem;
       return { key: "algorithm", reason: `is ${config.algorithm}, whose ${key} ${reason}`, help };
     });
-    problems.push(...quantizationProblems(config, surroundings.policy));
+    problems.push(...quantizationProblems(config, surroundings.policy), ...targetProblems(given));
     if (given.critic === "model" && given.valueCoefficient !== undefined) {
       const reason = `is ${given.valueCoefficient}, but critic is model, whose loss is no part of the policy's`;
       problems.push({ key: "valueCoefficient", reason, help: "Remove it." });

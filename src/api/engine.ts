@@ -100,7 +100,7 @@ export {
 } from "../onnx/elementwise.ts";
 export type { FloatValue } from "../onnx/graph.ts";
 export { requireRuntime } from "../onnx/require-runtime.ts";
-export { targetOf } from "../onnx/target.ts";
+export { targetOf, targetProblems } from "../onnx/target.ts";
 export { loadLoss } from "../plugins/registry.ts";
 export { createSampler, type Sampler, type SamplerOptions } from "../sampling/sampler.ts";
 export { beforeStopTexts } from "../sampling/stop-texts.ts";

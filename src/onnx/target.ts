@@ -1,3 +1,4 @@
+import type { ConfigurationProblem } from "../contracts/configuration-problem.ts";
 import type { JsonObject } from "../contracts/json.ts";
 import { type Device, devices } from "../devices/device.ts";
 
@@ -21,4 +22,12 @@ export function targetOf({ device, precision }: JsonObject): Required<Target> {
     device: devices.find((name) => name === device) ?? "cpu",
     precision: precisions.find((name) => name === precision) ?? "float32",
   };
+}
+
+/** What is wrong with the `device` and `precision` of a plugin's configuration: one that the device does not compute in. */
+export function targetProblems(config: JsonObject): ConfigurationProblem[] {
+  const { device, precision } = targetOf(config);
+  if (device !== "webgpu" || precision !== "bfloat16") return [];
+  const help = "Take float16, or the device cuda.";
+  return [{ key: "precision", reason: `is ${precision}, which the device ${device} does not have`, help }];
 }

@@ -158,6 +158,8 @@ test("a configuration that doesn't go together is named key by key", () => {
   expect([quantized({}), quantized({ lora: {} })]).toEqual([["lora"], []]);
   expect(quantized({ lora: {}, device: "cuda", precision: "bfloat16" })).toEqual([]);
   expect(quantized({ lora: {}, precision: "bfloat16" })).toEqual(["precision"]);
+  expect(keys({ device: "webgpu", precision: "bfloat16" })).toEqual(["precision"]);
+  expect(keys({ device: "webgpu", precision: "float16" })).toEqual([]);
   expect(keys({ rewardNormalization: "standardize", rewardClip: 5 })).toEqual([]);
   const scaled = (algorithm: string, changes: JsonObject = {}) =>
     keys({ algorithm, rewardNormalization: "scale", ...changes });

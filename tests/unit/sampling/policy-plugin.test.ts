@@ -149,6 +149,15 @@ test("activations of 8 bits want a quantized model, and count as a restriction",
   ]);
 });
 
+test("WebGPU has no bfloat16, which is said before a run", async () => {
+  const config = { model: "/models/one", device: "webgpu" };
+  expect(await policy.check?.({ ...config, precision: "float16" })).toEqual([]);
+  const reason = "is bfloat16, which the device webgpu does not have";
+  expect(await policy.check?.({ ...config, precision: "bfloat16" })).toEqual([
+    { key: "precision", reason, help: "Take float16, or the device cuda." },
+  ]);
+});
+
 test("matrices of few bits are for the CPU in float32, and for cards in any precision", async () => {
   const config = { model: "/models/one", quantization: "int4" };
   const onCards = [{ device: "cuda" }, { device: "cuda", precision: "bfloat16" }, { device: "webgpu" }];
