@@ -104,12 +104,14 @@ async function findCards(): Promise<Device[]> {
   return found;
 }
 
-/** Outputs against the CPU's, in float32 proper: TF32 is switched off. */
+/** For comparisons with the CPU, in float32 proper: TF32 is switched off. */
+const exactly = { NVIDIA_TF32_OVERRIDE: "0" };
+
+/** Outputs against the CPU's. */
 async function compare(device: Device, shape: ShapeName, software: boolean) {
   const args = [join(here, "gpu", "compare.ts"), device, shape, ...(software ? ["swiftshader"] : [])];
-  const env = { NVIDIA_TF32_OVERRIDE: "0" };
   type Result = Record<"train" | "decoding", Compared> & { decoders?: Record<string, number[]> };
-  const result = await child<Result>(process.execPath, args, env);
+  const result = await child<Result>(process.execPath, args, exactly);
   if (typeof result === "string") {
     console.log(`${device} ${shape}: ${result}`);
     return { device, shape, software, error: result };
@@ -136,9 +138,8 @@ async function compareFewBits(device: Device, shape: ShapeName, kind: "int8" | "
     cpu: Trained["updates"];
     updates: Record<string, Trained>;
   };
-  const env = { NVIDIA_TF32_OVERRIDE: "0" };
   const args = [join(here, "gpu", "few-bits.ts"), device, shape, kind];
-  const result = await child<Result>(process.execPath, args, env);
+  const result = await child<Result>(process.execPath, args, exactly);
   if (typeof result === "string") {
     console.log(`${device} ${shape} ${kind}: ${result}`);
     return { device, shape, kind, error: result };

@@ -3,7 +3,7 @@ import type { Device } from "../../src/devices/device.ts";
 import { createCachedDecoder } from "../../src/models/create-cached-decoder.ts";
 import type { ModelConfig } from "../../src/models/model-config.ts";
 import type { WeightSources } from "../../src/models/weight-sources.ts";
-import type { Target } from "../../src/onnx/target.ts";
+import type { Precision, Target } from "../../src/onnx/target.ts";
 import { createDecoderCache } from "../../src/sampling/key-value-cache.ts";
 
 /** The largest difference of numbers, over the largest number. */
@@ -16,6 +16,11 @@ export function relativeDifference(actual: Float32Array, expected: Float32Array)
   return gap / largest;
 }
 
+/** The precisions that are compared on a device. */
+export function precisionsOf(device: Device): readonly Precision[] {
+  return device === "cuda" ? ["float32", "float16", "bfloat16"] : ["float32"];
+}
+
 /** By precision, how far the device's decoder is from the CPU's, in each of `decoded`'s runs. */
 export async function compareDecoders(
   config: ModelConfig,
@@ -24,9 +29,7 @@ export async function compareDecoders(
 ): Promise<Record<string, number[]>> {
   const expected = await decoded(config, sources, {});
   const differences: Record<string, number[]> = {};
-  for (const precision of device === "cuda"
-    ? (["float32", "float16", "bfloat16"] as const)
-    : (["float32"] as const)) {
+  for (const precision of precisionsOf(device)) {
     const actual = await decoded(config, sources, { device, precision });
     differences[precision] = expected.map((numbers, run) => relativeDifference(actual[run]!, numbers));
   }

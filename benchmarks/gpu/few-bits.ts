@@ -16,7 +16,7 @@ import { readFrozenWeights, weightSources } from "../../src/models/weight-source
 import type { Target } from "../../src/onnx/target.ts";
 import { configs, gpuShapes, realShapes, shapes } from "../shapes.ts";
 import { benchmarkBatch, loraSettings, repeatedWeights } from "../train/workload.ts";
-import { compareDecoders } from "./decoders.ts";
+import { compareDecoders, precisionsOf } from "./decoders.ts";
 
 const [deviceName, shapeName, kind, software] = process.argv.slice(2);
 const device = devices.find((name) => name === deviceName) ?? "cpu";
@@ -49,11 +49,10 @@ async function trained(target: Target) {
     sequences: [sequence],
     columns: { weights: new Float32Array(sequence.mask.filter((marked) => marked === 1).length).fill(0.01) },
   }));
+  const request = { objective: supervisedObjective, samples, scalars: {}, learningRate: 1e-3 };
   const updates = [];
   for (let update = 0; update < 2; update++) {
-    const { loss, gradientNorm } = await engine.update({
-      ...{ objective: supervisedObjective, samples, scalars: {}, learningRate: 1e-3 },
-    });
+    const { loss, gradientNorm } = await engine.update(request);
     updates.push({ loss, gradientNorm });
   }
   const scores = await engine.score(sequences, "policy");
@@ -71,9 +70,7 @@ function largestGap(actual: readonly Float32Array[], expected: readonly Float32A
 const decoders = await compareDecoders(config, await weightSources(folder), device);
 const expected = await trained({});
 const updates: Record<string, object> = {};
-for (const precision of device === "cuda"
-  ? (["float32", "bfloat16", "float16"] as const)
-  : (["float32"] as const)) {
+for (const precision of precisionsOf(device)) {
   const actual = await trained({ device, precision });
   updates[precision] = { updates: actual.updates, gap: largestGap(actual.scores, expected.scores) };
 }

@@ -19,7 +19,7 @@ import { inHalfPrecision } from "./half-precision.ts";
 import { inParts } from "./in-parts.ts";
 import { neededNodes, nodesFor } from "./needed-nodes.ts";
 import { runtimeDomain } from "./runtime-domain.ts";
-import type { Target } from "./target.ts";
+import { hasPrecision, type Target } from "./target.ts";
 
 const irVersion = 10;
 const opset = 21;
@@ -95,9 +95,9 @@ function outputNames(graph: GraphBody, nodes: readonly GraphNode[]): Map<string,
 }
 
 function writtenNodes(graph: Graph, { device = "cpu", precision = "float32" }: Target): GraphNode[] {
-  if (device === "webgpu" && precision === "bfloat16") {
+  if (!hasPrecision(device, precision)) {
     const hint = "Use the precision float16, or the device cuda.";
-    throw new EverturnError("DEVICE_UNAVAILABLE", { device, reason: "it has no bfloat16", hint });
+    throw new EverturnError("DEVICE_UNAVAILABLE", { device, reason: `it has no ${precision}`, hint });
   }
   const nodes = neededNodes(graph);
   const typed =

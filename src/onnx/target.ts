@@ -24,10 +24,15 @@ export function targetOf({ device, precision }: JsonObject): Required<Target> {
   };
 }
 
+/** Whether a device computes in a precision: WebGPU has no bfloat16. */
+export function hasPrecision(device: Device, precision: Precision): boolean {
+  return device !== "webgpu" || precision !== "bfloat16";
+}
+
 /** What is wrong with the `device` and `precision` of a plugin's configuration: one that the device does not compute in. */
 export function targetProblems(config: JsonObject): ConfigurationProblem[] {
   const { device, precision } = targetOf(config);
-  if (device !== "webgpu" || precision !== "bfloat16") return [];
+  if (hasPrecision(device, precision)) return [];
   const help = "Take float16, or the device cuda.";
   return [{ key: "precision", reason: `is ${precision}, which the device ${device} does not have`, help }];
 }

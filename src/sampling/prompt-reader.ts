@@ -144,10 +144,8 @@ export function createPromptReader(
       const length = row < 0 ? blocks.length * kept : reading.length;
       const wholes = readsBlocksApart ? wholeBlocks(prompt) * blockLength : 0;
       const isWhole = length < wholes;
-      const next = prompt.slice(
-        length,
-        isWhole ? Math.min(wholes, length + partLength) : length + partLength,
-      );
+      const end = Math.min(isWhole ? wholes : prompt.length, length + partLength);
+      const next = prompt.slice(length, end);
       room -= Math.max(next.length, blockLength);
       if (room < 0) break;
       Object.assign(reading, { length, next, isWhole });

@@ -148,13 +148,13 @@ export function createSampler(options: SamplerOptions): Sampler {
   /** Lets versions go that nobody uses, the least recent first, until there is room for one more. */
   const makeRoom = async (folder: string) => {
     const { isServed, base: adapted } = await decoders.lookUp(folder);
-    const weights = adapted ?? folder;
+    const weightsFolder = adapted ?? folder;
     const readsBlocksApart =
-      (target?.device ?? "cpu") === "cpu" && widensForBlocks(config, weights, activations);
+      (target?.device ?? "cpu") === "cpu" && widensForBlocks(config, weightsFolder, activations);
     const plan = planMemory(config, slots, {
       keyValueBytes: most,
       keyValues: keyValueTypeOf(config, target, roundedBy !== undefined),
-      weightBytes: await quantizedBytes(weights),
+      weightBytes: await quantizedBytes(weightsFolder),
       ...(readsBlocksApart && { weightCopies: 3 }),
     });
     if (mostDecoders === 0) {

@@ -3,7 +3,6 @@ import { supervisedObjective } from "../../../src/learning/supervised-objective.
 import { freshTrainerState } from "../../../src/learning/trainer-state.ts";
 import { createTrainingEngine } from "../../../src/learning/training-engine.ts";
 import { createCachedDecoder } from "../../../src/models/create-cached-decoder.ts";
-import { createCudaDecoder } from "../../../src/models/cuda-decoder.ts";
 import { createPlainDecoder } from "../../../src/models/plain-decoder.ts";
 import { createWebgpuDecoder } from "../../../src/models/webgpu-decoder.ts";
 import { readFrozenWeights, weightSources } from "../../../src/models/weight-sources.ts";
@@ -16,7 +15,6 @@ import { runtimeFunctions } from "../../../src/onnx/runtime-functions.ts";
 import { cardAdapter, cardModels } from "../../support/card-model.ts";
 import { decoderTalk } from "../../support/decoder-talk.ts";
 import { keepSwiftShader } from "../../support/kept-swiftshader.ts";
-import { processorAsCard } from "../../support/processor-as-card.ts";
 import { quantizedFolder } from "../../support/quantized-model.ts";
 import { noise } from "../onnx/finite-differences.ts";
 import { relativeError } from "../torch-fixtures.ts";
@@ -27,26 +25,6 @@ const [[, config]] = cardModels;
 const adapter = cardAdapter(config);
 const options = { threads: 2, adapter: adapter.shape };
 const kinds = ["int8", "int4"] as const;
-
-test.each(kinds)(
-  "%s: CUDA's decoder of half precision says what the processor's does, but for rounding",
-  async (kind) => {
-    const sources = await weightSources(await quantizedFolder(config, kind));
-    const card = await processorAsCard();
-    const processor = await createCachedDecoder(config, sources, options);
-    const expected = await decoderTalk(processor, adapter.tensors);
-    const halves = { ...options, precision: "float16" } as const;
-    const rounded = await createCudaDecoder(card.runtime, config, sources, halves, card.memory);
-    const said = await decoderTalk(rounded, adapter.tensors);
-    said.forEach((numbers, at) => {
-      const error = relativeError(numbers, expected[at]!);
-      expect(error, `run ${at}`).toBeLessThan(4e-3);
-      expect(error, `run ${at}`).toBeGreaterThan(0);
-    });
-    await processor.close();
-    await rounded.close();
-  },
-);
 
 test.each([
   [4, false],

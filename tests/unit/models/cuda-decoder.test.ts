@@ -3,18 +3,23 @@ import { createCachedDecoder } from "../../../src/models/create-cached-decoder.t
 import { createCudaDecoder } from "../../../src/models/cuda-decoder.ts";
 import type { ModelConfig } from "../../../src/models/model-config.ts";
 import { randomModelWeights } from "../../../src/models/model-weights.ts";
+import { type WeightSources, weightSources } from "../../../src/models/weight-sources.ts";
 import { type CardAdapter, cardAdapter, cardModels } from "../../support/card-model.ts";
 import { decoderTalk } from "../../support/decoder-talk.ts";
 import { processorAsCard } from "../../support/processor-as-card.ts";
+import { quantizedFolder } from "../../support/quantized-model.ts";
 import { relativeError } from "../torch-fixtures.ts";
 
-async function expectAlike(config: ModelConfig, adapter?: CardAdapter) {
+async function expectAlike(
+  config: ModelConfig,
+  adapter?: CardAdapter,
+  sources: WeightSources = { tensors: randomModelWeights(config, 3) },
+) {
   const card = await processorAsCard();
-  const tensors = randomModelWeights(config, 3);
   const options = { threads: 1, ...(adapter && { adapter: adapter.shape }) };
-  const exact = await createCachedDecoder(config, { tensors }, options);
+  const exact = await createCachedDecoder(config, sources, options);
   const halves = { ...options, precision: "float16" } as const;
-  const rounded = await createCudaDecoder(card.runtime, config, { tensors }, halves, card.memory);
+  const rounded = await createCudaDecoder(card.runtime, config, sources, halves, card.memory);
   const expected = await decoderTalk(exact, adapter?.tensors);
   const said = await decoderTalk(rounded, adapter?.tensors);
   said.forEach((numbers, at) => {
@@ -36,4 +41,10 @@ test.each(cardModels)(
 test("so it does with an adapter", () => {
   const [[, config]] = cardModels;
   return expectAlike(config, cardAdapter(config));
+});
+
+test.each(["int8", "int4"] as const)("so it does over a base in %s", async (kind) => {
+  const [[, config]] = cardModels;
+  const sources = await weightSources(await quantizedFolder(config, kind));
+  await expectAlike(config, cardAdapter(config), sources);
 });
