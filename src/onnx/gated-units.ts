@@ -1,34 +1,73 @@
-import { add, erf, mul, sigmoid, sub, tanh } from "./elementwise.ts";
+import { add, erf, exp, mul, sigmoid, sub } from "./elementwise.ts";
 import type { GradientRule } from "./gradient-rule.ts";
 import type { FloatValue } from "./graph.ts";
 
-/** gate · sigmoid(gate) · up, the activation of Llama's feed-forward block (arXiv 2002.05202). */
-export function swiGlu(gate: FloatValue, up: FloatValue): FloatValue {
-  return gate.graph.composite("SwiGlu", [gate, up], () => ({
-    output: mul(mul(gate, sigmoid(gate)), up),
-    saved: [],
-  }));
+/** A gated unit, gate · openness(gate) · up. */
+interface Unit {
+  openness: (gate: FloatValue) => FloatValue;
+  /** The derivative of gate · openness(gate), of gate, openness and their product. */
+  slope: (gate: FloatValue, openness: FloatValue, activated: FloatValue) => FloatValue;
 }
 
-/**
- * The derivative of g · σ(g) is σ(g) + g · σ(g) · (1 − σ(g)). What the forward pass had is computed again: cheap, and
- * these are the largest tensors of a layer.
- */
-export const swiGluRule: GradientRule = (dy, { floats: [gate, up] }) => {
-  const openness = sigmoid(gate);
-  const activated = mul(gate, openness);
-  const slope = add(openness, mul(activated, sub(1, openness)));
-  return [mul(mul(dy, up), slope), mul(dy, activated)];
+/** The derivative of g · σ(g) is σ(g) + g · σ(g) · (1 − σ(g)). */
+const silu: Unit = {
+  openness: sigmoid,
+  slope: (_, openness, activated) => add(openness, mul(activated, sub(1, openness))),
 };
 
+/** Φ(g), the normal distribution's share below g; that of g · Φ(g) is Φ(g) + g · φ(g). */
+const gelu: Unit = {
+  openness: (gate) => mul(add(erf(mul(gate, Math.SQRT1_2)), 1), 0.5),
+  slope: (gate, openness) => {
+    const density = mul(exp(mul(mul(gate, gate), -0.5)), 1 / Math.sqrt(2 * Math.PI));
+    return add(openness, mul(gate, density));
+  },
+};
+
+/** Of GELU's approximation, g · σ(u(g)) with u = 2 √(2 / π) (g + c g³): ½ (1 + tanh(u / 2)) is σ(u). */
+const geluTanh: Unit = {
+  openness: (gate) => sigmoid(mul(gate, add(mul(mul(gate, gate), steepness * cubic), steepness))),
+  slope: (gate, openness, activated) => {
+    const inner = add(mul(mul(gate, gate), 3 * steepness * cubic), steepness);
+    return add(openness, mul(mul(activated, sub(1, openness)), inner));
+  },
+};
+const steepness = 2 * Math.sqrt(2 / Math.PI);
+const cubic = 0.044715;
+
+/** gate · sigmoid(gate) · up, the activation of Llama's feed-forward block (arXiv 2002.05202). */
+export const swiGlu = gatedUnit("SwiGlu", silu);
 /** gelu(gate) · up with GELU itself (arXiv 1606.08415): gate times the normal distribution's share below it. */
-export function geGlu(gate: FloatValue, up: FloatValue): FloatValue {
-  return mul(mul(mul(gate, 0.5), add(erf(mul(gate, Math.SQRT1_2)), 1)), up);
+export const geGlu = gatedUnit("GeGlu", gelu);
+/** gelu(gate) · up with the tanh approximation of GELU, the activation of Gemma. */
+export const geGluTanh = gatedUnit("GeGluTanh", geluTanh);
+
+/** By the names of the composites. */
+export const gatedUnitRules = {
+  SwiGlu: gatedUnitRule(silu),
+  GeGlu: gatedUnitRule(gelu),
+  GeGluTanh: gatedUnitRule(geluTanh),
+};
+
+/** Gate and up are the largest tensors of a layer, and all that a backward pass keeps of them. */
+function gatedUnit(name: keyof typeof gatedUnitRules, unit: Unit) {
+  return (gate: FloatValue, up: FloatValue): FloatValue =>
+    gate.graph.composite(name, [gate, up], () => {
+      const { output } = computed(unit, [gate, up]);
+      return { output, saved: [], remake: (floats) => computed(unit, floats) };
+    });
 }
 
-/** gelu(gate) · up with the tanh approximation of GELU, the activation of Gemma. */
-export function geGluTanh(gate: FloatValue, up: FloatValue): FloatValue {
-  const cube = mul(mul(gate, gate), gate);
-  const inner = mul(add(gate, mul(cube, 0.044715)), Math.sqrt(2 / Math.PI));
-  return mul(mul(mul(gate, 0.5), add(tanh(inner), 1)), up);
+function computed({ openness }: Unit, [gate, up]: readonly FloatValue[]) {
+  const open = openness(gate!);
+  const activated = mul(gate!, open);
+  return { output: mul(activated, up!), saved: [open, activated] };
+}
+
+function gatedUnitRule(unit: Unit): GradientRule {
+  return (dy, { floats, saved }) => {
+    const [gate, up] = floats;
+    const [open, activated] = saved.length > 0 ? saved : computed(unit, floats).saved;
+    return [mul(mul(dy, up!), unit.slope(gate!, open!, activated!)), mul(dy, activated!)];
+  };
 }

@@ -13,7 +13,7 @@ import {
   toFloat,
   where,
 } from "./elementwise.ts";
-import { swiGluRule } from "./gated-units.ts";
+import { gatedUnitRules } from "./gated-units.ts";
 import {
   floatAttribute,
   type GradientRule,
@@ -91,8 +91,8 @@ export const gradientRules: Readonly<Record<string, GradientRule>> = {
   CausalAttention: causalAttentionRule,
   SequenceAttention: sequenceAttentionRule,
   TiledAttention: tiledAttentionRule,
+  ...gatedUnitRules,
   PrefixedAttention: prefixedAttentionRule,
-  SwiGlu: swiGluRule,
   PadRows: padRowsRule,
   UnpadRows: unpadRowsRule,
   TakeRows: takeRowsRule,

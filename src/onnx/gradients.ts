@@ -2,6 +2,7 @@ import type { Cotangent, GradientRule } from "./gradient-rule.ts";
 import { gradientRules } from "./gradient-rules.ts";
 import { createGradientSums, type GradientSums } from "./gradient-sums.ts";
 import { type FloatValue, type GradientRows, graphError, type TapeEntry } from "./graph.ts";
+import { remadeSteps } from "./remade.ts";
 
 /**
  * The gradients of a scalar with respect to `parameters`, in their order, written into the same graph
@@ -35,27 +36,31 @@ export function gradientsWithRows(loss: FloatValue, parameters: readonly FloatVa
 
 function sumsOf(loss: FloatValue, parameters: readonly FloatValue[]): GradientSums {
   if (loss.shape.length !== 0) throw graphError(`the loss has the shape [${loss.shape.join(", ")}], not []`);
-  const sums = backpropagate(loss.graph.tape, loss, loss.graph.floats([1]), parameters);
+  const { graph } = loss;
+  const { tape } = graph;
+  const sums = backpropagate(tape, loss, graph.floats([1]), parameters, remadeSteps(tape));
   const missing = parameters.find((parameter) => !sums.has(parameter));
   if (missing) throw graphError(`the loss doesn't depend on ${missing.name}`);
   return sums;
 }
 
-/** Takes the gradient of the last output of a tape back to `parameters`. */
+/** Takes the gradient of the last output of a tape back to `parameters`, by steps as their rules are to see them. */
 function backpropagate(
   tape: readonly TapeEntry[],
   last: FloatValue,
   gradient: FloatValue,
   parameters: readonly FloatValue[],
+  asKept: (step: TapeEntry) => TapeEntry,
 ): GradientSums {
   const sums = createGradientSums();
   sums.add(last, gradient);
   for (const { step, wanted } of dependentSteps(tape, parameters).reverse()) {
     const dy = sums.whole(step.output);
     if (!dy) continue;
+    const sumOf = (place: number) => sums.whole(step.floats[place]!);
     const cotangents = step.rebuild
       ? rebuiltCotangents(dy, step, step.rebuild)
-      : ruleOf(step)(dy, step, sums.whole);
+      : ruleOf(step)(dy, asKept(step), sumOf);
     step.floats.forEach((input, index) => {
       const cotangent = cotangents[index];
       if (cotangent && wanted[index]) sums.add(input, cotangent);
@@ -74,7 +79,7 @@ function rebuiltCotangents(dy: FloatValue, step: TapeEntry, rebuild: () => Float
   const { tape } = dy.graph;
   const start = tape.length;
   const output = rebuild();
-  const sums = backpropagate(tape.slice(start), output, dy, step.floats);
+  const sums = backpropagate(tape.slice(start), output, dy, step.floats, (step) => step);
   return step.floats.map((input) => sums.whole(input));
 }
 

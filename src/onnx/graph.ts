@@ -67,9 +67,13 @@ export interface TapeEntry {
   readonly attributes: Attributes;
   readonly saved: readonly FloatValue[];
   readonly rebuild?: (() => FloatValue) | undefined;
+  readonly remake?: Remake | undefined;
   /** A rule of its own, in place of that of `op`. */
   readonly rule?: GradientRule | undefined;
 }
+
+/** Computes a composite once more, from inputs as the backward pass has them. */
+export type Remake = (floats: readonly FloatValue[]) => Pick<CompositeResult, "output" | "saved">;
 
 /** Constant data: inside the model, or in a file beside it. */
 export interface Initializer {
@@ -182,6 +186,8 @@ export interface CompositeResult {
   readonly saved: readonly FloatValue[];
   /** Computes the output once more; differentiation then goes through that, and nothing need be kept. */
   readonly rebuild?: () => FloatValue;
+  /** For an output that is large and cheap to make: the backward pass makes it again where a rule wants it, so that it need not be kept. */
+  readonly remake?: Remake;
   /** The gradient rule, where it isn't that of the composite's name. */
   readonly rule?: GradientRule;
 }
@@ -206,13 +212,13 @@ export interface GradientRows {
 
 /**
  * How a gradient passes one step backward: from that of the step's output to those of its float inputs, in
- * their order. Inputs that get none are undefined or left off the end. `sumOf` gives the gradient of an input
- * by the steps that came after.
+ * their order. Inputs that get none are undefined or left off the end. `sumOf` gives the gradient of the float input
+ * at a place by the steps that came after.
  */
 export type GradientRule = (
   dy: FloatValue,
   step: TapeEntry,
-  sumOf: (input: FloatValue) => FloatValue | undefined,
+  sumOf: (place: number) => FloatValue | undefined,
 ) => readonly Cotangent[];
 
 function isOf<Type extends DataType>(dtype: Type) {
@@ -340,13 +346,13 @@ export function createGraph(prefix = ""): Graph {
     entryInputs: readonly Value[],
     output: FloatValue,
     attributes: Attributes,
-    { saved, rebuild, rule }: Omit<CompositeResult, "output">,
+    { saved, rebuild, remake, rule }: Omit<CompositeResult, "output">,
   ) {
     if (hidden > 0) return;
     const floats = entryInputs.filter(isOf("float32"));
     const ints = entryInputs.filter(isOf("int64"));
     const bools = entryInputs.filter(isOf("bool"));
-    tape.push({ op, floats, ints, bools, output, attributes, saved, rebuild, rule });
+    tape.push({ op, floats, ints, bools, output, attributes, saved, rebuild, remake, rule });
   }
 
   const graph: Graph = {

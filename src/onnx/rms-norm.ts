@@ -14,20 +14,31 @@ export function rmsNorm(x: FloatValue, weight: FloatValue, epsilon: number, onPr
     throw graphError(`rmsNorm of [${x.shape.join(", ")}] with a weight [${weight.shape.join(", ")}]`);
   }
   return x.graph.composite("RmsNorm", [x, weight], () => {
-    if (onProcessor) {
-      const shapes = [x.shape, [x.shape[0]!, 1]];
-      const [output, inverse] = x.graph.emitSeveral(
-        normOperator,
-        [x, weight],
-        shapes,
-        attributesOf(epsilon),
-        "",
-      );
-      return { output: output!, saved: [inverse!], rule: processorRule };
-    }
-    const inverse = div(1, sqrt(add(reduceMean(mul(x, x), [-1], true), epsilon)));
-    return { output: mul(mul(x, inverse), weight), saved: [inverse] };
+    const { output, inverse } = onProcessor
+      ? byOperator(x, weight, epsilon)
+      : byPrimitives(x, weight, epsilon);
+    return {
+      output,
+      saved: [inverse],
+      remake: ([x, weight]) => {
+        const normalized = mul(x!, inverse);
+        return { output: mul(normalized, weight!), saved: [inverse, normalized] };
+      },
+      ...(onProcessor && { rule: processorRule }),
+    };
   });
+}
+
+/** The norm, and the inverse root [rows, 1]. */
+function byOperator(x: FloatValue, weight: FloatValue, epsilon: number) {
+  const shapes = [x.shape, [x.shape[0]!, 1]];
+  const [output, inverse] = x.graph.emitSeveral(normOperator, [x, weight], shapes, attributesOf(epsilon), "");
+  return { output: output!, inverse: inverse! };
+}
+
+function byPrimitives(x: FloatValue, weight: FloatValue, epsilon: number) {
+  const inverse = div(1, sqrt(add(reduceMean(mul(x, x), [-1], true), epsilon)));
+  return { output: mul(mul(x, inverse), weight), inverse };
 }
 
 /** The same by the runtime's own operator: faster for inference, without a gradient rule. */
@@ -54,10 +65,9 @@ const processorRule: GradientRule = normRule((both, weight) => {
 });
 
 function normRule(meanOf: (both: FloatValue, weight: FloatValue) => FloatValue): GradientRule {
-  return (dy, { floats: [x, weight], saved: [inverse] }) => {
-    const normalized = mul(x, inverse);
+  return (dy, { floats: [x, weight], saved: [inverse, normalized = mul(x, inverse!)] }) => {
     const both = mul(dy, normalized);
-    const dx = mul(inverse, sub(mul(dy, weight), mul(normalized, meanOf(both, weight))));
+    const dx = mul(inverse!, sub(mul(dy, weight), mul(normalized, meanOf(both, weight))));
     return [dx, reduceSum(both, [0])];
   };
 }

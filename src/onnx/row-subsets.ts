@@ -11,7 +11,11 @@ export function rowsWhere(chosen: BoolValue, count: string): IntValue {
 
 /** Rows of x [rows, width] by their numbers [count], none of which comes twice. */
 export function takeRows(x: FloatValue, numbers: IntValue): FloatValue {
-  return x.graph.composite("TakeRows", [x, numbers], () => ({ output: gather(x, numbers), saved: [] }));
+  const taken = (of: FloatValue) => ({ output: gather(of, numbers), saved: [] });
+  return x.graph.composite("TakeRows", [x, numbers], () => ({
+    ...taken(x),
+    remake: ([x]) => taken(x!),
+  }));
 }
 
 /** `x` [rows, width] with updates [count, width] added to the rows of these numbers, none of which comes twice. */
@@ -44,7 +48,7 @@ export const joinRowsRule: GradientRule = (dy, { ints: [first, second] }) => [
 
 /** Added to the sum so far, as the rows of others are. */
 export const takeRowsRule: GradientRule = (dy, { floats: [x], ints: [numbers] }, sumOf) => [
-  { total: addRows(sumOf(x) ?? zerosLike(x), numbers, dy) },
+  { total: addRows(sumOf(0) ?? zerosLike(x), numbers, dy) },
 ];
 
 export const addRowsRule: GradientRule = (dy, { ints: [numbers] }) => [dy, takeRows(dy, numbers)];

@@ -288,7 +288,7 @@ const cases: Case[] = [
   ],
   ["Tanh", [[2, 3]], ([x]) => tanh(x!)],
   [
-    "Tanh",
+    "GeGluTanh",
     [
       [2, 3],
       [2, 3],
@@ -297,7 +297,7 @@ const cases: Case[] = [
   ],
   ["Erf", [[2, 3]], ([x]) => erf(x!)],
   [
-    "Erf",
+    "GeGlu",
     [
       [2, 3],
       [2, 3],

@@ -1,11 +1,13 @@
 import { expect, test } from "vitest";
 import { checkpoint } from "../../../src/onnx/checkpoint.ts";
-import { exp, sigmoid } from "../../../src/onnx/elementwise.ts";
+import { add, exp, sigmoid } from "../../../src/onnx/elementwise.ts";
+import { swiGlu } from "../../../src/onnx/gated-units.ts";
 import { gradients } from "../../../src/onnx/gradients.ts";
 import { createGraph, type FloatValue } from "../../../src/onnx/graph.ts";
 import { linear } from "../../../src/onnx/linear-algebra.ts";
 import { peakBytes } from "../../../src/onnx/peak-memory.ts";
 import { reduceSum } from "../../../src/onnx/reductions.ts";
+import { rmsNorm } from "../../../src/onnx/rms-norm.ts";
 import { rowsWhere, takeRows } from "../../../src/onnx/row-subsets.ts";
 
 test("what is held at once: a value until its last use, outputs to the end, results over operands where allowed", () => {
@@ -44,6 +46,29 @@ test("checkpoints keep their inputs alone", () => {
     return peakBytes(graph, { rows: 1000 });
   };
   expect(peak(false)).toBeLessThan(peak(true) / 2);
+});
+
+test("norms and gated units are made again: of a layer its input, gate and up are kept", () => {
+  const peak = (layers: number) => {
+    const graph = createGraph();
+    const weights = Array.from({ length: layers }, (_, at) => ({
+      norm: graph.input(`norm${at}`, "float32", [16]),
+      gate: graph.input(`gate${at}`, "float32", [48, 16]),
+      up: graph.input(`up${at}`, "float32", [48, 16]),
+      down: graph.input(`down${at}`, "float32", [16, 48]),
+    }));
+    let x = graph.input("x", "float32", ["rows", 16]);
+    for (const { norm, gate, up, down } of weights) {
+      const normed = rmsNorm(x, norm, 1e-5, true);
+      x = add(x, linear(swiGlu(linear(normed, gate), linear(normed, up)), down));
+    }
+    gradients(reduceSum(x), weights.flatMap(Object.values<FloatValue>)).forEach((gradient, at) => {
+      graph.output(`dw${at}`, gradient);
+    });
+    return peakBytes(graph, { rows: 1000 });
+  };
+  // And the norm's inverse root, of each row.
+  expect(peak(20) - peak(10)).toBe(10 * 1000 * 4 * (16 + 48 + 48 + 1));
 });
 
 test("a size that only a run knows is taken as the share that it was said to be", () => {
