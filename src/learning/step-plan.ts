@@ -6,6 +6,7 @@ import { tileSize } from "../onnx/tiled-attention.ts";
 import { paddedLength, rowsOf, type TokenSequence } from "./batch.ts";
 import type { RunSplit } from "./run-splits.ts";
 import { attentionForms, lengthStep, prefixLength } from "./token-runs.ts";
+import { summedOutputs } from "./training-graphs.ts";
 
 /** What an update will hold at once, by part, in bytes; how it is split, and what is computed again to fit. */
 export interface StepPlan {
@@ -62,8 +63,8 @@ export interface PlanChoices {
   forms: boolean;
   /** Logits are rows of at least so many numbers. */
   vocabulary: number;
-  /** The graph that computes so many layers again. */
-  graph(recomputed: number, attention: AttentionForm): Graph;
+  /** The graph that computes so many layers again, for the only run or one of several. */
+  graph(recomputed: number, attention: AttentionForm, isSummed: boolean): Graph;
   fits(chosen: ChosenRuns): boolean;
 }
 
@@ -128,9 +129,16 @@ function measured(
     sized.reduce((largest, one) => (one.sizes[key] > largest.sizes[key] ? one : largest));
   const isLogits = ({ shape }: Value) => Number(shape.at(-1)) >= choices.vocabulary && shape[0] === "actions";
   const largest = [...new Set([most("rows"), most("actions"), most("seen")])];
-  const graphs = largest.map(({ form, sizes }) => ({ graph: choices.graph(recomputed, form), sizes }));
-  const peak = (counts?: typeof isLogits) =>
-    Math.max(...graphs.map(({ graph, sizes }) => peakBytes(graph, sizes, counts)));
+  const graphs = largest.map(({ form, sizes }) => {
+    const graph = choices.graph(recomputed, form, runs.length > 1);
+    return { graph, sizes, sums: summedOutputs(graph) };
+  });
+  const peak = (counts = (_: Value) => true) => {
+    const peaks = graphs.map(({ graph, sizes, sums }) =>
+      peakBytes(graph, sizes, (value) => counts(value) && !sums.has(value)),
+    );
+    return Math.max(...peaks);
+  };
   return {
     ...{ runs, forms, recomputed, activations: allocated * peak(), logits: () => allocated * peak(isLogits) },
     tokens: most("rows").sizes.rows,

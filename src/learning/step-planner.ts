@@ -41,10 +41,10 @@ export interface PlannerOptions extends Pick<TrainedModel, "config" | "base"> {
 
 /** Decides how updates are split into runs. */
 export interface StepPlanner {
-  /** `graph` gives the graph that computes so many layers again. Throws TRAINING_MEMORY_SHORT if nothing fits; not of WebGPU, whose memory isn't known. */
+  /** `graph` gives the graph that computes so many layers again; `isSummed`: for one of several runs. Throws TRAINING_MEMORY_SHORT if nothing fits; not of WebGPU, whose memory isn't known. */
   plan(
     samples: readonly TrainingSample[],
-    graph: (recomputed: number, attention: AttentionForm) => Graph,
+    graph: (recomputed: number, attention: AttentionForm, isSummed: boolean) => Graph,
   ): ChosenRuns;
 }
 

@@ -13,11 +13,15 @@ export interface SummedRuns {
   logProbabilities: Float32Array;
 }
 
-/** Adds up what a training model gives for the samples of a minibatch, run by run; gradients by the optimizer's threads. */
+/**
+ * Adds up what a training model gives for the samples of a minibatch, run by run; gradients by the optimizer's threads, unless the
+ * model adds them itself.
+ */
 export function sumRuns(
   model: Omit<TrainingModel, "graph" | "bytes">,
   samples: readonly TrainingSample[],
   optimizer: Pick<AdamW, "add">,
+  adds = false,
 ) {
   const { terms, logProbabilities: gives } = model;
   let gradients: ReadonlyMap<string, Float32Array> = new Map();
@@ -32,7 +36,7 @@ export function sumRuns(
         scalars.set(name, (scalars.get(name) ?? 0) + outputs.floats(name)[0]!);
       }
       if (first) {
-        await optimizer.add(gradients, denseGradients(model, outputs));
+        if (!adds) await optimizer.add(gradients, denseGradients(model, outputs));
         addGradientRows(model, gradients, outputs, feeds);
       } else gradients = runGradients(model, outputs, feeds);
       let start = 0;

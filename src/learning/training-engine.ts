@@ -22,11 +22,18 @@ import { createStepPlanner, type PlannerOptions } from "./step-planner.ts";
 import { sumRuns } from "./summed-runs.ts";
 import { lengthStep, prefixLength } from "./token-runs.ts";
 import { trainOnCard } from "./trained-on-card.ts";
-import { checkReference, checkTrainerState, parametersOf, type TrainerState } from "./trainer-state.ts";
+import {
+  checkReference,
+  checkTrainerState,
+  parametersOf,
+  type TrainerState,
+  trainedParameters,
+} from "./trainer-state.ts";
 import {
   gradientName,
   type PolicyModel,
   scoringModel,
+  sumName,
   type TrainedModel,
   trainingModel,
 } from "./training-graphs.ts";
@@ -66,6 +73,8 @@ export interface OpenTrainingEngine extends TrainingEngine {
 type Reference = ReadonlyMap<string, Tensor | LazyTensor>;
 
 type Parameters = ReadonlyMap<string, Tensor | DeviceTensor>;
+
+type TrainingForm = [recomputed: number, attention: AttentionForm, adds: boolean];
 
 /** A model with its session. */
 interface Opened<Model extends PolicyModel> {
@@ -107,11 +116,10 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
   };
   /** Where the parameters are, if not in the state. */
   const card = once(async () => (device === "cpu" ? undefined : await trainOnCard(device, state, options)));
-  /** Where gradients of the first of several runs are written, and the others' are added: nowhere in particular on a card, or where the C API can't be called. */
+  /** Where gradients of several runs are added up, by parameter: nowhere in particular on a card, or where the C API can't be called. */
   const settled = once(async (): Promise<ReadonlyMap<string, Float32Array>> => {
     const runtime = device === "cpu" ? await runtimeFunctions() : undefined;
-    const gradients = runtime ? await settleState(state, optimizer, runtime.memoryAdvice) : [];
-    return new Map([...gradients].map(([name, data]) => [gradientName(name), data]));
+    return runtime ? await settleState(state, optimizer, runtime.memoryAdvice) : new Map();
   });
   const policy = remembered((attention: AttentionForm) =>
     open(scoringModel({ ...trained, attention }, { values: true }, target)),
@@ -122,11 +130,11 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
     return open(scoringModel(model, { values: false }, target));
   });
   const trainingForms = (objective: Objective) => {
-    const models = remembered((recompute: number, attention: AttentionForm) =>
-      trainingModel({ ...trained, recompute, attention }, objective, target),
+    const models = remembered((...[recompute, attention, adds]: TrainingForm) =>
+      trainingModel({ ...trained, recompute, attention, adds }, objective, target),
     );
-    const opened = remembered((recompute: number, attention: AttentionForm) => {
-      const model = models.get(recompute, attention);
+    const opened = remembered((...form: TrainingForm) => {
+      const model = models.get(...form);
       return open(model, device !== "cpu" ? model.trains.map(gradientName) : []);
     });
     return { model: models.get, open: opened.get, made: opened.made };
@@ -165,26 +173,35 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
         lossScale: { shape: [], data: Float32Array.of(lossScale) },
       };
       const planner = await planning.get();
-      const chosen = planner.plan(samples, (...form) => forms.model(...form).graph);
+      // Adapters' gradients are small, and models that add them would be two: updates of one run want them otherwise.
+      const trainedNames = [...trainedParameters(state).keys()];
+      const canAdd = !lora && trainedNames.every((name) => gradientRooms.has(name));
+      const chosen = planner.plan(samples, (recomputed, attention, isSummed) => {
+        return forms.model(recomputed, attention, isSummed && canAdd).graph;
+      });
       const runs = chosen.runs.map((run, number) => {
         const part = run.map((index) => samples[index]!);
         return { run, part, form: chosen.forms[number]! };
       });
-      const first = forms.model(chosen.recomputed, runs[0]?.form ?? "kept");
-      const parameters = select(found, first.reads);
       // Those of a single run are lent: in the runtime's memory they take the place of activations.
       const isSummed = runs.length > 1;
+      const adds = isSummed && canAdd;
+      const first = forms.model(chosen.recomputed, runs[0]?.form ?? "kept", adds);
+      const parameters = select(found, first.reads);
+      const into = new Map([...gradientRooms].map(([name, data]) => [gradientName(name), data]));
+      const sums = adds ? zeroSums(gradientRooms, state) : {};
       let computed = 0;
-      const sum = sumRuns(onCard ? { ...first, trains: [] } : first, samples, optimizer);
+      const sum = sumRuns(onCard ? { ...first, trains: [] } : first, samples, optimizer, adds);
       try {
         for (const { run, part, form } of runs) {
-          const { model, session } = await forms.open(chosen.recomputed, form);
+          const { model, session } = await forms.open(chosen.recomputed, form, adds);
           const sequences = part.flatMap((sample) => sample.sequences);
           const prefix = prefixLength(form, sequences);
           const batch = batchSequences(sequences, config, lengthStep(form), prefix);
           const given = objectiveFeeds(objective, part, scalars);
-          const feeds = { ...parameters, ...batchFeeds(batch, temperature), ...given, ...scaling };
-          const outputs = await session.run(feeds, isSummed && computed === 0 ? gradientRooms : undefined);
+          const feeds = { ...parameters, ...sums, ...batchFeeds(batch, temperature), ...given, ...scaling };
+          const isWritten = adds || (isSummed && computed === 0);
+          const outputs = await session.run(feeds, isWritten ? into : undefined);
           await onCard?.add(outputs, model.trains);
           await sum.add(outputs, run, feeds);
           computed += run.length;
@@ -232,6 +249,17 @@ async function referenceWeights(options: TrainingEngineOptions): Promise<Referen
     throw new EverturnError("TRAINING_STATE_INVALID", { reason });
   }
   return weights;
+}
+
+/** Sums of gradients before the first run, as inputs that lie where the outputs will. */
+function zeroSums(rooms: ReadonlyMap<string, Float32Array>, state: TrainerState): Record<string, Tensor> {
+  const shapes = trainedParameters(state);
+  return Object.fromEntries(
+    Array.from(rooms, ([name, data]) => {
+      data.fill(0);
+      return [sumName(name), { shape: shapes.get(name)!.shape, data }];
+    }),
+  );
 }
 
 function select(parameters: Parameters, names: readonly string[]): Record<string, Tensor | DeviceTensor> {

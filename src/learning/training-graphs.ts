@@ -5,9 +5,9 @@ import type { ModelConfig } from "../models/model-config.ts";
 import { modelWeightShapes, weightInputs } from "../models/model-weights.ts";
 import { rotaryTables } from "../models/rotary-tables.ts";
 import type { FrozenBase } from "../models/weight-sources.ts";
-import { div, mul } from "../onnx/elementwise.ts";
+import { add, div, mul } from "../onnx/elementwise.ts";
 import { type GradientWithRows, gradients, gradientsWithRows } from "../onnx/gradients.ts";
-import { createGraph, type FloatValue, type Graph } from "../onnx/graph.ts";
+import { createGraph, type FloatValue, type Graph, type Value } from "../onnx/graph.ts";
 import { linear } from "../onnx/linear-algebra.ts";
 import { modelBytes } from "../onnx/model-bytes.ts";
 import { reshape } from "../onnx/shaping.ts";
@@ -31,6 +31,8 @@ export interface TrainedModel {
   recompute?: boolean | number;
   /** Default "kept". */
   attention?: AttentionForm;
+  /** Whether gradients are added to what `sumName` feeds, on the CPU; default false. */
+  adds?: boolean;
 }
 
 /** How many layers are computed again. */
@@ -44,6 +46,18 @@ export function recomputedLayers(
 /** The output that holds the gradient of a parameter. */
 export function gradientName(parameter: string): string {
   return `gradient/${parameter}`;
+}
+
+/** The input that the gradient of a parameter is added to: it may lie where the output does. */
+export function sumName(parameter: string): string {
+  return `sum/${parameter}`;
+}
+
+/** Outputs of a training model that are written where what they are added to lies. */
+export function summedOutputs({ inputs, outputs }: Graph): ReadonlySet<Value> {
+  const fed = new Set(inputs.map(({ name }) => name));
+  const sums = [...outputs].filter(([name]) => fed.has(name.replace(gradientName(""), sumName(""))));
+  return new Set(sums.map(([, value]) => value));
 }
 
 /** Shapes of the value head's weights: one linear map of the final normed hidden state. */
@@ -191,10 +205,18 @@ export function trainingModel(model: TrainedModel, objective: Objective, target:
   const scale = target.precision === "float16" ? graph.input("lossScale", "float32", []) : undefined;
   const inverse = scale && div(1, scale);
   const unscaled = (value: FloatValue) => (inverse ? mul(value, inverse) : value);
+  const trains = [...trained.keys()];
+  const sums = model.adds
+    ? Array.from(trained, ([name, { shape }]) => graph.input(sumName(name), "float32", shape))
+    : [];
+  const finish = (gradient: FloatValue, place: number) => add(sums[place]!, gradient);
   const { device = "cpu" } = target;
   const gradientsOf = device === "cpu" ? gradientsWithRows : wholeGradients;
-  const found = gradientsOf(scale ? mul(loss, scale) : loss, [...trained.values()]);
-  const trains = [...trained.keys()];
+  const found = gradientsOf(
+    scale ? mul(loss, scale) : loss,
+    [...trained.values()],
+    ...(model.adds ? [finish] : []),
+  );
   const rows = trains.flatMap((parameter, index) => {
     const { gradient, rows } = found[index]!;
     graph.output(gradientName(parameter), unscaled(gradient));

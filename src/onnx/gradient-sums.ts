@@ -12,6 +12,8 @@ export interface GradientSums {
   /** The sum so far but for its rows. */
   dense(value: FloatValue): FloatValue | undefined;
   rows(value: FloatValue): readonly GradientRows[];
+  /** The sum so far but for its rows, if it has no parts that are made when they are wanted. */
+  complete(value: FloatValue): FloatValue | undefined;
 }
 
 /** No gradients as yet. */
@@ -51,5 +53,6 @@ export function createGradientSums(): GradientSums {
     },
     dense,
     rows: (value) => rows.get(value) ?? [],
+    complete: (value) => (later.has(value) ? undefined : sums.get(value)),
   };
 }

@@ -22,23 +22,37 @@ export interface GradientWithRows {
 
 /**
  * The same, without what is to be added to single rows of tables that have a gradient beside, such as embeddings tied to the
- * head: as one output, the runtime would copy the whole table before it adds some rows.
+ * head: as one output, the runtime would copy the whole table before it adds some rows. `finish` makes of a gradient what is given instead:
+ * where it is complete, so that the gradient itself need not be kept to the end.
  */
-export function gradientsWithRows(loss: FloatValue, parameters: readonly FloatValue[]): GradientWithRows[] {
-  const sums = sumsOf(loss, parameters);
-  return parameters.map((parameter) => {
-    const gradient = sums.dense(parameter);
-    return gradient
-      ? { gradient, rows: sums.rows(parameter) }
-      : { gradient: sums.whole(parameter)!, rows: [] };
+export function gradientsWithRows(
+  loss: FloatValue,
+  parameters: readonly FloatValue[],
+  finish: (gradient: FloatValue, place: number) => FloatValue = (gradient) => gradient,
+): GradientWithRows[] {
+  const finished = new Map<FloatValue, FloatValue>();
+  const sums = sumsOf(loss, parameters, (parameter, gradient) => {
+    finished.set(parameter, finish(gradient, parameters.indexOf(parameter)));
+  });
+  return parameters.map((parameter, place) => {
+    const rows = sums.rows(parameter);
+    const gradient = finished.get(parameter);
+    if (gradient) return { gradient, rows };
+    const dense = sums.dense(parameter);
+    return dense
+      ? { gradient: finish(dense, place), rows }
+      : { gradient: finish(sums.whole(parameter)!, place), rows: [] };
   });
 }
 
-function sumsOf(loss: FloatValue, parameters: readonly FloatValue[]): GradientSums {
+/** Is told a parameter's gradient as soon as no step will add to it, unless it has parts that are made at the end. */
+type OnComplete = (parameter: FloatValue, gradient: FloatValue) => void;
+
+function sumsOf(loss: FloatValue, parameters: readonly FloatValue[], onComplete?: OnComplete): GradientSums {
   if (loss.shape.length !== 0) throw graphError(`the loss has the shape [${loss.shape.join(", ")}], not []`);
   const { graph } = loss;
   const { tape } = graph;
-  const sums = backpropagate(tape, loss, graph.floats([1]), parameters, remadeSteps(tape));
+  const sums = backpropagate(tape, loss, graph.floats([1]), parameters, remadeSteps(tape), onComplete);
   const missing = parameters.find((parameter) => !sums.has(parameter));
   if (missing) throw graphError(`the loss doesn't depend on ${missing.name}`);
   return sums;
@@ -51,10 +65,19 @@ function backpropagate(
   gradient: FloatValue,
   parameters: readonly FloatValue[],
   asKept: (step: TapeEntry) => TapeEntry,
+  onComplete?: OnComplete,
 ): GradientSums {
   const sums = createGradientSums();
   sums.add(last, gradient);
-  for (const { step, wanted } of dependentSteps(tape, parameters).reverse()) {
+  const steps = dependentSteps(tape, parameters);
+  /** Of a parameter, the last on the way back to add to its gradient; rows of a table are given apart. */
+  const firstSteps = new Map(
+    steps.toReversed().flatMap(({ step }) => {
+      return step.op === "Gather" ? [] : step.floats.map((input) => [input, step] as const);
+    }),
+  );
+  const among = new Set(parameters);
+  for (const { step, wanted } of steps.toReversed()) {
     const dy = sums.whole(step.output);
     if (!dy) continue;
     const sumOf = (place: number) => sums.whole(step.floats[place]!);
@@ -65,6 +88,10 @@ function backpropagate(
       const cotangent = cotangents[index];
       if (cotangent && wanted[index]) sums.add(input, cotangent);
     });
+    for (const input of onComplete ? new Set(step.floats) : []) {
+      const complete = among.has(input) && firstSteps.get(input) === step && sums.complete(input);
+      if (complete) onComplete?.(input, complete);
+    }
   }
   return sums;
 }
