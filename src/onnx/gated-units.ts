@@ -24,6 +24,9 @@ const gelu: Unit = {
   },
 };
 
+const steepness = 2 * Math.sqrt(2 / Math.PI);
+const cubic = 0.044715;
+
 /** Of GELU's approximation, g · σ(u(g)) with u = 2 √(2 / π) (g + c g³): ½ (1 + tanh(u / 2)) is σ(u). */
 const geluTanh: Unit = {
   openness: (gate) => sigmoid(mul(gate, add(mul(mul(gate, gate), steepness * cubic), steepness))),
@@ -32,9 +35,6 @@ const geluTanh: Unit = {
     return add(openness, mul(mul(activated, sub(1, openness)), inner));
   },
 };
-const steepness = 2 * Math.sqrt(2 / Math.PI);
-const cubic = 0.044715;
-
 /** gate · sigmoid(gate) · up, the activation of Llama's feed-forward block (arXiv 2002.05202). */
 export const swiGlu = gatedUnit("SwiGlu", silu);
 /** gelu(gate) · up with GELU itself (arXiv 1606.08415): gate times the normal distribution's share below it. */
