@@ -206,10 +206,12 @@ export function trainingModel(model: TrainedModel, objective: Objective, target:
   const inverse = scale && div(1, scale);
   const unscaled = (value: FloatValue) => (inverse ? mul(value, inverse) : value);
   const trains = [...trained.keys()];
-  const sums = model.adds
-    ? Array.from(trained, ([name, { shape }]) => graph.input(sumName(name), "float32", shape))
-    : [];
-  const finish = (gradient: FloatValue, place: number) => add(sums[place]!, gradient);
+  const sums = new Map(
+    Array.from(model.adds ? trained : [], ([name, parameter]) => {
+      return [parameter, graph.input(sumName(name), "float32", parameter.shape)];
+    }),
+  );
+  const finish = (gradient: FloatValue, parameter: FloatValue) => add(sums.get(parameter)!, gradient);
   const { device = "cpu" } = target;
   const gradientsOf = device === "cpu" ? gradientsWithRows : wholeGradients;
   const found = gradientsOf(

@@ -35,6 +35,7 @@ const geluTanh: Unit = {
     return add(openness, mul(mul(activated, sub(1, openness)), inner));
   },
 };
+
 /** gate · sigmoid(gate) · up, the activation of Llama's feed-forward block (arXiv 2002.05202). */
 export const swiGlu = gatedUnit("SwiGlu", silu);
 /** gelu(gate) · up with GELU itself (arXiv 1606.08415): gate times the normal distribution's share below it. */

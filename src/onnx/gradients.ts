@@ -28,20 +28,20 @@ export interface GradientWithRows {
 export function gradientsWithRows(
   loss: FloatValue,
   parameters: readonly FloatValue[],
-  finish: (gradient: FloatValue, place: number) => FloatValue = (gradient) => gradient,
+  finish: (gradient: FloatValue, parameter: FloatValue) => FloatValue = (gradient) => gradient,
 ): GradientWithRows[] {
   const finished = new Map<FloatValue, FloatValue>();
   const sums = sumsOf(loss, parameters, (parameter, gradient) => {
-    finished.set(parameter, finish(gradient, parameters.indexOf(parameter)));
+    finished.set(parameter, finish(gradient, parameter));
   });
-  return parameters.map((parameter, place) => {
+  return parameters.map((parameter) => {
     const rows = sums.rows(parameter);
     const gradient = finished.get(parameter);
     if (gradient) return { gradient, rows };
     const dense = sums.dense(parameter);
     return dense
-      ? { gradient: finish(dense, place), rows }
-      : { gradient: finish(sums.whole(parameter)!, place), rows: [] };
+      ? { gradient: finish(dense, parameter), rows }
+      : { gradient: finish(sums.whole(parameter)!, parameter), rows: [] };
   });
 }
 

@@ -1,10 +1,9 @@
 import { afterAll, expect, test } from "vitest";
 import { type ModelConfig, modelConfig } from "../../../src/models/model-config.ts";
 import { randomModelWeights } from "../../../src/models/model-weights.ts";
-import { type Quantization, quantizeWeights } from "../../../src/models/quantize.ts";
-import { quantizedTensors } from "../../../src/models/quantized-tensors.ts";
 import { createSampler, type Sampler, type SamplerOptions } from "../../../src/sampling/sampler.ts";
 import type { Sample } from "../../../src/sampling/sequence.ts";
+import { quantizedFolder } from "../../support/quantized-model.ts";
 import { modelFolder } from "./policy-folders.ts";
 
 const shape = {
@@ -108,12 +107,6 @@ async function staysSame(
   }
 }
 
-/** A new folder with a model of random weights in few bits. */
-async function quantizedModel(config: ModelConfig, quantization: Quantization): Promise<string> {
-  const { tensors, quantized } = await quantizeWeights(randomModelWeights(config, 3), quantization);
-  return modelFolder(config, new Map([...tensors, ...quantizedTensors(quantized)]));
-}
-
 test.each(models)("%s: turns are the same alone, crowded, and after a crash", async (name, config) => {
   const folder = await modelFolder(config, randomModelWeights(config, 3));
   await staysSame(config, folder, name === "grouped heads" ? 5 : 2);
@@ -125,7 +118,7 @@ test.each([
   ["int4", "int8"],
 ] as const)("so they are with a base in %s and activations in %s", async (quantization, activations) => {
   const config = modelConfig({ ...shape, num_key_value_heads: 2, head_dim: 16, intermediate_size: 96 });
-  await staysSame(config, await quantizedModel(config, quantization), 2, { activations });
+  await staysSame(config, await quantizedFolder(config, quantization), 2, { activations });
 });
 
 /** A model whose matrices are wide enough to be widened for whole blocks of prompts; queries' and keys' are not all. */
@@ -141,7 +134,7 @@ test.each([
 ] as const)(
   "so they are where whole blocks of prompts are read by widened matrices, keys and values in %s",
   async (_, options) => {
-    await staysSame(wide, await quantizedModel(wide, "int8"), 4, options);
+    await staysSame(wide, await quantizedFolder(wide, "int8"), 4, options);
   },
 );
 
