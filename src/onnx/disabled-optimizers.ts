@@ -1,2 +1,5 @@
-/** Those of the runtime's optimizers that would keep from the forward pass what a gradient rule computes again. */
-export const disabledOptimizers = "CommonSubexpressionElimination";
+/**
+ * Those of the runtime's optimizers that would keep from the forward pass what a gradient rule computes again, and that would read
+ * transposed what is copied to be read as it is (`for-cpu.ts`).
+ */
+export const disabledOptimizers = "CommonSubexpressionElimination;GemmTransposeFusion";

@@ -3,6 +3,7 @@ import protobuf from "protobufjs";
 import { EverturnError } from "../errors/everturn-error.ts";
 import type { Shape } from "./dimensions.ts";
 import { elementTypes } from "./element-types.ts";
+import { forCpu } from "./for-cpu.ts";
 import { forCuda } from "./for-cuda.ts";
 import { forWebgpu } from "./for-webgpu.ts";
 import { fuseSkipNorms } from "./fuse-skip-norms.ts";
@@ -107,7 +108,7 @@ function writtenNodes(graph: Graph, { device = "cpu", precision = "float32" }: T
   const needed = precision === "float32" ? nodes : nodesFor(typed, graph.outputs.values());
   if (device === "webgpu") return forWebgpu(needed);
   if (device === "cuda") return fuseSkipNorms(forCuda(needed));
-  return inParts(graph, fuseSkipNorms(needed));
+  return inParts(graph, fuseSkipNorms(forCpu(needed)));
 }
 
 function tensorData(data: Initializer["data"]) {

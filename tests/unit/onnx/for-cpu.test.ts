@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import { createGraph } from "../../../src/onnx/graph.ts";
+import { gemm } from "../../../src/onnx/linear-algebra.ts";
+import { modelBytes } from "../../../src/onnx/model-bytes.ts";
+import { profileRun } from "../../../src/onnx/profile-run.ts";
+import type { Target } from "../../../src/onnx/target.ts";
+
+/** The gradient of a weight [out, in] by the processor, of a model that is written for a device, and the nodes that the runtime ran. */
+async function gradient(out: number, columns: number, device: Required<Target>["device"]) {
+  const graph = createGraph();
+  const [dy, x] = [
+    graph.input("dy", "float32", ["rows", out]),
+    graph.input("x", "float32", ["rows", columns]),
+  ];
+  const plus = graph.input("plus", "float32", [out, columns]);
+  graph.output("sum", gemm(dy, x, { transposeA: true, alpha: 0.5, plus }));
+  const matrix = (rows: number, width: number, step: number) => ({
+    shape: [rows, width],
+    data: Float32Array.from({ length: rows * width }, (_, at) => ((at * step) % 1009) / 500 - 1),
+  });
+  const feeds = { dy: matrix(30, out, 7), x: matrix(30, columns, 13), plus: matrix(out, columns, 29) };
+  const { nodes, floats } = await profileRun(modelBytes(graph, { device }), feeds, "cpu");
+  return { ran: nodes.map(({ op }) => op), sum: floats.get("sum")! };
+}
+
+// The weights of SmolLM2-135M, the narrowest and widest that are copied, few columns (an adapter), and a table of a large vocabulary.
+test.each([
+  { out: 1536, columns: 576, copied: true },
+  { out: 16_384, columns: 256, copied: true },
+  { out: 1536, columns: 16, copied: false },
+  { out: 16_385, columns: 256, copied: false },
+])("the gradient [$out, $columns] is the same whether its factor is copied first: $copied", async (size) => {
+  const { out, columns, copied } = size;
+  const plain = await gradient(out, columns, "cuda");
+  const ours = await gradient(out, columns, "cpu");
+  expect(plain.ran).toEqual(["Gemm"]);
+  expect(ours.ran).toEqual(copied ? ["Transpose", "Gemm"] : ["Gemm"]);
+  expect(Buffer.from(ours.sum.buffer).equals(Buffer.from(plain.sum.buffer))).toBe(true);
+  expect(ours.sum).toHaveLength(out * columns);
+  expect(ours.sum.every((number) => number === 0)).toBe(false);
+});
