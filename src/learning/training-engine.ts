@@ -11,6 +11,7 @@ import { createUsage } from "../onnx/usage.ts";
 import { createAdamW } from "./adamw.ts";
 import { batchFeeds, batchSequences, checkSequences } from "./batch.ts";
 import type { TrainingEngine } from "./engine.ts";
+import { gradientRooms } from "./gradient-rooms.ts";
 import type { LearningRates } from "./learning-rates.ts";
 import { loadedFor } from "./loaded-for.ts";
 import { firstLossScale } from "./loss-scale.ts";
@@ -22,18 +23,11 @@ import { createStepPlanner, type PlannerOptions } from "./step-planner.ts";
 import { sumRuns } from "./summed-runs.ts";
 import { lengthStep, prefixLength } from "./token-runs.ts";
 import { trainOnCard } from "./trained-on-card.ts";
-import {
-  checkReference,
-  checkTrainerState,
-  parametersOf,
-  type TrainerState,
-  trainedParameters,
-} from "./trainer-state.ts";
+import { checkReference, checkTrainerState, parametersOf, type TrainerState } from "./trainer-state.ts";
 import {
   gradientName,
   type PolicyModel,
   scoringModel,
-  sumName,
   type TrainedModel,
   trainingModel,
 } from "./training-graphs.ts";
@@ -116,10 +110,11 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
   };
   /** Where the parameters are, if not in the state. */
   const card = once(async () => (device === "cpu" ? undefined : await trainOnCard(device, state, options)));
-  /** Where gradients of several runs are added up, by parameter: nowhere in particular on a card, or where the C API can't be called. */
-  const settled = once(async (): Promise<ReadonlyMap<string, Float32Array>> => {
+  /** Where gradients of several runs are added up: nowhere in particular on a card, or where the C API can't be called. */
+  const settled = once(async () => {
     const runtime = device === "cpu" ? await runtimeFunctions() : undefined;
-    return runtime ? await settleState(state, optimizer, runtime.memoryAdvice) : new Map();
+    const rooms = runtime && (await settleState(state, optimizer, runtime.memoryAdvice));
+    return gradientRooms(rooms ?? new Map(), state, lora !== undefined);
   });
   const policy = remembered((attention: AttentionForm) =>
     open(scoringModel({ ...trained, attention }, { values: true }, target)),
@@ -164,7 +159,7 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
     },
     async update({ objective, samples, scalars, temperature = 1, onShare, ...rates }) {
       const onCard = await card.get();
-      const gradientRooms = await settled.get();
+      const { into, canAdd, zeros } = await settled.get();
       const forms = trainings.get(objective) ?? trainingForms(objective);
       trainings.set(objective, forms);
       const found = onCard?.parameters() ?? parametersOf(state);
@@ -173,9 +168,6 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
         lossScale: { shape: [], data: Float32Array.of(lossScale) },
       };
       const planner = await planning.get();
-      // Adapters' gradients are small, and models that add them would be two: updates of one run want them otherwise.
-      const trainedNames = [...trainedParameters(state).keys()];
-      const canAdd = !lora && trainedNames.every((name) => gradientRooms.has(name));
       const chosen = planner.plan(samples, (recomputed, attention, isSummed) => {
         return forms.model(recomputed, attention, isSummed && canAdd).graph;
       });
@@ -188,8 +180,7 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
       const adds = isSummed && canAdd;
       const first = forms.model(chosen.recomputed, runs[0]?.form ?? "kept", adds);
       const parameters = select(found, first.reads);
-      const into = new Map([...gradientRooms].map(([name, data]) => [gradientName(name), data]));
-      const sums = adds ? zeroSums(gradientRooms, state) : {};
+      const sums = adds ? zeros() : {};
       let computed = 0;
       const sum = sumRuns(onCard ? { ...first, trains: [] } : first, samples, optimizer, adds);
       try {
@@ -249,17 +240,6 @@ async function referenceWeights(options: TrainingEngineOptions): Promise<Referen
     throw new EverturnError("TRAINING_STATE_INVALID", { reason });
   }
   return weights;
-}
-
-/** Sums of gradients before the first run, as inputs that lie where the outputs will. */
-function zeroSums(rooms: ReadonlyMap<string, Float32Array>, state: TrainerState): Record<string, Tensor> {
-  const shapes = trainedParameters(state);
-  return Object.fromEntries(
-    Array.from(rooms, ([name, data]) => {
-      data.fill(0);
-      return [sumName(name), { shape: shapes.get(name)!.shape, data }];
-    }),
-  );
 }
 
 function select(parameters: Parameters, names: readonly string[]): Record<string, Tensor | DeviceTensor> {
