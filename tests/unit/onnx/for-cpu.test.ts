@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
+import type { Device } from "../../../src/devices/device.ts";
 import { createGraph } from "../../../src/onnx/graph.ts";
 import { gemm } from "../../../src/onnx/linear-algebra.ts";
 import { modelBytes } from "../../../src/onnx/model-bytes.ts";
 import { profileRun } from "../../../src/onnx/profile-run.ts";
-import type { Target } from "../../../src/onnx/target.ts";
 
 /** The gradient of a weight [out, in] by the processor, of a model that is written for a device, and the nodes that the runtime ran. */
-async function gradient(out: number, columns: number, device: Required<Target>["device"]) {
+async function gradient(out: number, columns: number, device: Device) {
   const graph = createGraph();
   const [dy, x] = [
     graph.input("dy", "float32", ["rows", out]),
