@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { type ModelConfig, modelConfig } from "../../../src/models/model-config.ts";
 import { randomModelWeights } from "../../../src/models/model-weights.ts";
 import { createSampler, type Sampler, type SamplerOptions } from "../../../src/sampling/sampler.ts";
@@ -43,11 +43,6 @@ const models: [string, ModelConfig][] = [
   ["heads of 128", modelConfig({ ...shape, num_key_value_heads: 2, head_dim: 128 })],
   ["heads of 256", modelConfig({ ...shape, model_type: "gemma", num_key_value_heads: 2, head_dim: 256 })],
 ];
-const opened: Sampler[] = [];
-afterAll(async () => {
-  for (const sampler of opened) await sampler.close();
-});
-
 async function open(
   config: ModelConfig,
   folder: string,
@@ -58,7 +53,6 @@ async function open(
     ...{ config, slots, ...options },
     ...{ stopTokens: [], threads: 2, decode: () => "" },
   });
-  opened.push(sampler);
   await sampler.load(0, folder);
   return sampler;
 }
@@ -71,14 +65,14 @@ function promptOf(trajectory: number): number[] {
 }
 
 /** So many turns; each goes on from the one before, with an observation between. */
-async function trajectory(sampler: () => Promise<Sampler>, index: number, count: number): Promise<Sample[]> {
+async function trajectory(generate: Sampler["generate"], index: number, count: number): Promise<Sample[]> {
   const turns: Sample[] = [];
   let tokens = promptOf(index);
   for (let turn = 0; turn < count; turn++) {
     const sampling =
       index % 2 ? { temperature: 0.8, topP: 0.9, maxTokens: 6 + turn } : { temperature: 1, maxTokens: 20 };
     const key = { seed: 3, trajectory: `t${index}`, turn };
-    const sample = await (await sampler()).generate({ tokens, version: 0, sampling, key });
+    const sample = await generate({ tokens, version: 0, sampling, key });
     turns.push(sample);
     tokens = [...tokens, ...sample.tokens, ...promptOf(index + turn).slice(0, 9)];
   }
@@ -96,12 +90,19 @@ async function staysSame(
   const together = await Promise.all(
     indices.map(async (index) => {
       await new Promise((resolve) => setTimeout(resolve, (index * 5) % 11));
-      return trajectory(async () => crowded, index, turns);
+      return trajectory(crowded.generate, index, turns);
     }),
   );
+  await crowded.close();
+  // A sampler of its own for every turn remembers nothing.
+  const afresh: Sampler["generate"] = async (request) => {
+    const sampler = await open(config, folder, 1, options);
+    const sample = await sampler.generate(request);
+    await sampler.close();
+    return sample;
+  };
   for (const index of [0, 4, 8, 9, 13, 17]) {
-    // A sampler of its own for every turn remembers nothing.
-    const alone = await trajectory(() => open(config, folder, 1, options), index, turns);
+    const alone = await trajectory(afresh, index, turns);
     expect(alone.map(({ tokens }) => tokens)).toEqual(together[index]!.map(({ tokens }) => tokens));
     if (process.arch === "x64") expect(alone).toEqual(together[index]);
   }
