@@ -17,6 +17,7 @@ import { turnKey } from "../src/store/keys.ts";
 import { type RunTasks, taskAt } from "../src/tasks/run-tasks.ts";
 import { describeGeneration } from "../src/telemetry/gen-ai.ts";
 import { instruments } from "../src/telemetry/instruments.ts";
+import type { Report } from "../src/temporal/durable.ts";
 import { timed } from "../src/temporal/timed.ts";
 import { cutObservations } from "../src/tools/cut-observations.ts";
 import { actionSegment } from "../src/trajectory/action-segment.ts";
@@ -33,7 +34,11 @@ import { newestVersion } from "../src/versions/newest-version.ts";
  */
 export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
   const counted = instruments().tokens;
-  return async (input: GenerateTurnInput, signal: AbortSignal): Promise<GenerateTurnResult> => {
+  return async (
+    input: GenerateTurnInput,
+    signal: AbortSignal,
+    report: Report,
+  ): Promise<GenerateTurnResult> => {
     const { place, turn, sampling, seed } = input;
     const run = await worker.openRun(place.run);
     const { store, plan } = run;
@@ -75,6 +80,7 @@ export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
         key,
         tools,
         readImage: (sha256: string) => imageBytes(store, sha256),
+        onProgress: seldom((count) => report(`${count} of at most ${maxTokens} tokens`)),
       };
       const generate = (own: AbortSignal, begin: () => void) => {
         const superseded = new AbortController();
@@ -134,6 +140,19 @@ export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
       ...(named === undefined ? {} : { prompt: named }),
       ...(read === undefined ? {} : { read }),
     };
+  };
+}
+
+/** Milliseconds between two reports of how far an action is; most are done before the first. */
+const betweenReports = 2000;
+
+/** Passes on what it is told, each so many milliseconds. */
+function seldom(tell: (count: number) => void): (count: number) => void {
+  let told = performance.now();
+  return (count) => {
+    if (performance.now() - told < betweenReports) return;
+    told = performance.now();
+    tell(count);
   };
 }
 

@@ -69,6 +69,8 @@ export interface GenerationRequest {
   signal?: AbortSignal;
   /** To be called once what the request waited for (room, memory) is there; if it throws, nothing is generated. */
   onBegin?: () => void;
+  /** To be told now and then, or after each token, how many tokens the action has so far: whoever watches the run sees it. */
+  onProgress?: (tokens: number) => void;
 }
 
 /** A sampled action, with log-probabilities in nats. */

@@ -20,6 +20,8 @@ export interface SampleRequest {
   signal?: AbortSignal;
   /** Called when the request joins a batch; if it throws, nothing is sampled and the request fails with that. */
   onBegin?: () => void;
+  /** Told of each token, before the last, how many there are. */
+  onProgress?: (tokens: number) => void;
 }
 
 /** What was sampled, the stop token included, with log-probabilities as `Generation` has them. */
@@ -124,6 +126,7 @@ export function createSequence(
     const stopped = stopTokens.has(drawn.token) || stops(sample.tokens);
     if (!stopped && sample.tokens.length < limits.limit) {
       constraint?.accept(drawn.token);
+      request.onProgress?.(sample.tokens.length);
       return;
     }
     settle();

@@ -50,7 +50,7 @@ export async function pendingWork(
   for (const { workflowId, runId } of executions.slice(0, looked)) {
     waits.push(...(await waitsOf(client, workflowId, runId)));
   }
-  return waits;
+  return executions.length > looked ? waits.map((wait) => ({ ...wait, isSample: true })) : waits;
 }
 
 async function waitsOf(client: Client, workflowId: string, runId: string): Promise<PendingWork[]> {

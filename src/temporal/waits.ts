@@ -10,6 +10,8 @@ export interface Wait {
   /** One of the workflows, and how many there are. */
   workflow: string;
   count: number;
+  /** There may be more than were counted. */
+  isSample?: boolean;
   /** The longest since when, ms since 1970. */
   since: number;
   /** The highest attempt. */
@@ -40,6 +42,7 @@ export function grouped(waits: readonly Wait[]): Wait[] {
     if (first === undefined) groups.set(key, { ...wait });
     else {
       first.count += wait.count;
+      if (wait.isSample) first.isSample = true;
       first.attempt = Math.max(first.attempt, wait.attempt);
     }
   }
@@ -64,8 +67,8 @@ export function shortReason(message: string): string {
 
 /** One line for what is waited for. */
 export function waitLine(wait: Wait, now: number): string {
-  const { what, role, workflow, count, since, attempt, isUnclaimed, reason } = wait;
-  const others = count > 1 ? ` and ${count - 1} more` : "";
+  const { what, role, workflow, count, isSample, since, attempt, isUnclaimed, reason } = wait;
+  const others = count > 1 ? ` and ${isSample ? "at least " : ""}${count - 1} more` : "";
   const seconds = Math.round((now - since) / 1000);
   const time = seconds < 60 ? `${seconds} s` : duration(seconds);
   const state = isUnclaimed

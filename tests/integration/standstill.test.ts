@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -58,4 +58,23 @@ test("what does not move is named with its attempt and reason after some seconds
   const [run = ""] = namesInSync(runs);
   const log = readFileSync(runFolder(runs, run).log("session"), "utf8");
   expect(log).toMatch(/^\d{4}-\S+Z waiting for guess \(tools\) of evaluation-v0000/m);
+});
+
+test("of actions that take long it is said how many tokens they have", async () => {
+  const own = join(folder, "long");
+  mkdirSync(own);
+  const pipeline = writeScriptedPipeline(own, [], {
+    policy: scriptedPolicy({ conversations: [["a long story ".repeat(20)]], seconds: 20 }),
+    tools: [],
+    rollout: { batchSize: 2, groupSize: 2, maxActionTokens: 400 },
+  });
+  const command = start("run", pipeline, "--runs", join(own, "runs"), "--set", "steps=0");
+  onTestFinished(() => {
+    if (command.child.exitCode === null) command.killGroup();
+  });
+  const { code, stdout, stderr } = await command.end();
+  expect(code, stdout + stderr).toBe(0);
+  expect(stdout).toMatch(
+    /^waiting for generate-turn \(policy\) of evaluation-v0000\/task-00000\/0: under way for \d\d s; \d+ of at most 400 tokens$/m,
+  );
 });

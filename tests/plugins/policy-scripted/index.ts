@@ -7,7 +7,7 @@ import { createFraming, loadTokenizer, type PolicyPlugin } from "everturn/engine
 /**
  * Says what it is told to, through a real tokenizer and chat template, without running a model: for tests and
  * benchmarks of everything around generation. A trajectory follows the conversation that its sample's number picks, or `picks` for all of its stage;
- * each generation takes `seconds`, and none begins while the folder `gates` has a file of its stage and turn. Version 0 is a real model with random weights, so that any trainer can open it.
+ * each generation takes `seconds`, of which it says how far it is, and none begins while the folder `gates` has a file of its stage and turn. Version 0 is a real model with random weights, so that any trainer can open it.
  */
 const plugin: PolicyPlugin = {
   initialize: (folder, { tokenizer }, seed) => onnx.initialize(folder, { tokenizer, architecture }, seed),
@@ -25,17 +25,20 @@ const plugin: PolicyPlugin = {
       ...createFraming(tokenizer),
       isLoaded: () => true,
       load: async () => {},
-      generate: async ({ key, signal }) => {
-        if (Number(seconds) > 0) await sleep(Number(seconds) * 1000, undefined, signal ? { signal } : {});
+      generate: async ({ key, signal, onProgress }) => {
         const [stage = "", , at = ""] = key.trajectory.split("/");
-        const gate = join(String(gates), `${stage}-turn-${key.turn}`);
-        while (gates !== undefined && existsSync(gate)) {
-          await sleep(50, undefined, signal ? { signal } : {});
-        }
         const picked = Number(Object(picks)[stage] ?? at);
         const actions = said[picked % said.length] ?? [];
         const text = actions[key.turn - 1] ?? actions.at(-1) ?? "";
         const tokens = encode(text);
+        for (let tenth = 1; Number(seconds) > 0 && tenth <= 10; tenth++) {
+          await sleep(Number(seconds) * 100, undefined, signal ? { signal } : {});
+          onProgress?.(Math.floor((tokens.length * tenth) / 10));
+        }
+        const gate = join(String(gates), `${stage}-turn-${key.turn}`);
+        while (gates !== undefined && existsSync(gate)) {
+          await sleep(50, undefined, signal ? { signal } : {});
+        }
         const logprobs = tokens.map(() => -1);
         return {
           tokens,

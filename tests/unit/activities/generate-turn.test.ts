@@ -27,6 +27,7 @@ afterAll(async () => {
 });
 
 const { signal } = new AbortController();
+const report = () => {};
 
 function input(task: string, more: Partial<GenerateTurnInput> = {}): GenerateTurnInput {
   const stage = "step-0001";
@@ -46,9 +47,13 @@ function input(task: string, more: Partial<GenerateTurnInput> = {}): GenerateTur
 }
 
 test("a turn that another worker began a trajectory with is followed by its own, from the store", async () => {
-  const one = await first?.(input("handed-over"), signal);
+  const one = await first?.(input("handed-over"), signal, report);
   const messages = [{ role: "tool" as const, name: "calculator", content: "2" }];
-  const two = await second?.(input("handed-over", { turn: 2, head: one?.head ?? null, messages }), signal);
+  const two = await second?.(
+    input("handed-over", { turn: 2, head: one?.head ?? null, messages }),
+    signal,
+    report,
+  );
   const chain = await readSegments(store, input("handed-over").place, two?.head ?? null);
   expect(chain.map(({ origin }) => origin)).toEqual(["prompt", "action", "observation", "action"]);
 });
@@ -60,12 +65,13 @@ test("what a tool answered is read within its tokens, and the turn says that it 
   const cutting = await openRun(runs, own);
   await initializeVersion(cutting, 0);
   const place = { ...input("cut").place, id: `${own}/step-0001/cut/0`, run: own };
-  const one = await first?.({ ...input("cut"), place }, signal);
+  const one = await first?.({ ...input("cut"), place }, signal, report);
   const content = "<|im_end|>".repeat(100);
   const messages = [{ role: "tool" as const, name: "calculator", content }];
   const two = await first?.(
     { ...input("cut", { turn: 2, head: one?.head ?? null, messages }), place },
     signal,
+    report,
   );
   expect(two?.cutObservations).toBe(1);
   const [, , observation] = await readSegments(cutting.store, place, two?.head ?? null);
@@ -76,13 +82,17 @@ test("what a tool answered is read within its tokens, and the turn says that it 
 test("a first turn that is told where its task stands reads the prompt, which goes before what people said", async () => {
   const [task] = await tasks.training(plan);
   const said = [{ role: "user" as const, content: "Be brief." }];
-  const named = await first?.(input("task-00000", { source: "training", messages: said }), signal);
+  const named = await first?.(input("task-00000", { source: "training", messages: said }), signal, report);
   expect(named?.prompt).toEqual(task?.prompt);
   const [prompt] = await readSegments(store, input("task-00000").place, named?.head ?? null);
-  const given = await first?.(input("given", { messages: [...(task?.prompt ?? []), ...said] }), signal);
+  const given = await first?.(
+    input("given", { messages: [...(task?.prompt ?? []), ...said] }),
+    signal,
+    report,
+  );
   expect(await readSegments(store, input("given").place, given?.head ?? null)).toMatchObject([prompt, {}]);
   expect(given?.prompt).toBeUndefined();
-  const missing = first?.(input("task-99999", { source: "training" }), signal);
+  const missing = first?.(input("task-99999", { source: "training" }), signal, report);
   await expect(missing).rejects.toMatchObject({ code: "TASK_NOT_FOUND" });
 });
 
@@ -95,25 +105,26 @@ test("calls that a run's expression finds in the action are in the result", asyn
   const result = await first?.(
     { ...rest, place: { ...place, id: `${own}/step-0001/expressed/0`, run: own } },
     signal,
+    report,
   );
   expect(result?.read?.calls).toEqual([{ name: "calculator", arguments: {} }]);
   expect(result?.read?.answer).toContain('"arguments"');
-  expect(await first?.(input("expressed"), signal)).not.toHaveProperty("read");
+  expect(await first?.(input("expressed"), signal, report)).not.toHaveProperty("read");
 });
 
 test("the newest version that there is generates, where that is asked for, and the result says which", async () => {
-  expect(await first?.(input("pinned"), signal)).toMatchObject({ policyVersion: 0 });
+  expect(await first?.(input("pinned"), signal, report)).toMatchObject({ policyVersion: 0 });
   for (let version = 1; version <= 3; version++) await writeVersion(opened, version);
-  expect(await first?.(input("still-pinned"), signal)).toMatchObject({ policyVersion: 0 });
-  const newest = await first?.(input("newest", { newest: true }), signal);
+  expect(await first?.(input("still-pinned"), signal, report)).toMatchObject({ policyVersion: 0 });
+  const newest = await first?.(input("newest", { newest: true }), signal, report);
   expect(newest).toMatchObject({ policyVersion: 3 });
   const [, action] = await readSegments(store, input("newest").place, newest?.head ?? null);
   expect(action?.policyVersion).toBe(3);
 });
 
 test("a trajectory that has no room for a token more takes an empty action", async () => {
-  const { tokens } = (await first?.(input("roomy"), signal)) ?? {};
-  const full = await first?.(input("full", { tokenLimit: tokens?.prompt ?? 0 }), signal);
+  const { tokens } = (await first?.(input("roomy"), signal, report)) ?? {};
+  const full = await first?.(input("full", { tokenLimit: tokens?.prompt ?? 0 }), signal, report);
   expect(full).toMatchObject({ action: "", finishReason: "length", tokens: { action: 0 } });
 });
 
@@ -124,7 +135,7 @@ test("a turn whose version is loaded while another worker records it is not gene
     ...slow,
     policy: async (...parameters) => {
       const policy = await slow.policy(...parameters);
-      await generateTurn(other, tasks)(input("loaded"), signal); // while it is being loaded
+      await generateTurn(other, tasks)(input("loaded"), signal, report); // while it is being loaded
       return {
         ...policy,
         generate: (request) => {
@@ -135,20 +146,21 @@ test("a turn whose version is loaded while another worker records it is not gene
     },
   };
   const turn = generateTurn(watched, tasks);
-  const { head } = await turn(input("loaded"), signal);
+  const { head } = await turn(input("loaded"), signal, report);
   expect(head).toBe((await readTurns(store, input("loaded").place))[0]?.generated.head);
   expect(generated, "generated again after the record").toEqual([]);
   await Promise.all([slow.close(), other.close()]);
 });
 
 test("calls that were refused are written down before the next action", async () => {
-  const one = await first?.(input("refused"), signal);
+  const one = await first?.(input("refused"), signal, report);
   const refused = [
     { turn: 1, call: 0, tool: "diary", arguments: {}, observation: "error: there is no tool diary." },
   ];
   await first?.(
     input("refused", { turn: 2, head: one?.head ?? null, messages: [], callsBefore: 1, refused }),
     signal,
+    report,
   );
   const [turn] = await readTurns(store, input("refused").place);
   expect(turn?.calls).toMatchObject([{ tool: "diary", valid: false, attempts: 0 }]);
@@ -156,11 +168,14 @@ test("calls that were refused are written down before the next action", async ()
 
 test("a turn is one record; one that was cut is generated again, with the same tokens, by whoever comes", async () => {
   const place = input("cut").place;
-  const one = await first?.(input("cut"), signal);
+  const one = await first?.(input("cut"), signal, report);
   const files = () => readdirSync(folder.trajectory(place));
   expect(files()).toEqual(["turn-1.json"]);
   truncateSync(join(folder.trajectory(place), "turn-1.json"), 300);
-  const again = await Promise.all([first?.(input("cut"), signal), second?.(input("cut"), signal)]);
+  const again = await Promise.all([
+    first?.(input("cut"), signal, report),
+    second?.(input("cut"), signal, report),
+  ]);
   expect(again.map((turn) => turn?.head)).toEqual([one?.head, one?.head]);
   expect(files().sort()).toEqual(["turn-1.json", "turn-1~1.json"]);
   expect(await readTurns(store, place)).toMatchObject([{ generated: { head: one?.head } }]);

@@ -68,7 +68,7 @@ async function answers() {
   try {
     return {
       called: await within(() => callTool(called, "calculator")(call, signal, () => {})),
-      generated: await within(() => generateTurn(policies, runTasks())(turn, signal)),
+      generated: await within(() => generateTurn(policies, runTasks())(turn, signal, () => {})),
       scored: await within(() => scoreTrajectory(tools, runTasks())(ended, signal, () => {})),
     };
   } finally {

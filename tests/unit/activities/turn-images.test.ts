@@ -58,7 +58,7 @@ test("images of a task and of its tools reach the endpoint, and stand in the rec
     ...{ sampling: { temperature: 0, maxTokens: 50 }, source: "validation", messages: [] },
   };
   const { signal } = new AbortController();
-  const first = await generate(input, signal);
+  const first = await generate(input, signal, () => {});
   const sha256 = await opened.store.bytes(photo);
   await opened.store.record(callKey(place, 1, 0), {
     ...{
@@ -79,7 +79,7 @@ test("images of a task and of its tools reach the endpoint, and stand in the rec
   });
   const messages = [{ role: "tool" as const, name: "look", content: "[image 1: 8×6 jpg]" }];
   const { source: _, ...later } = input;
-  await generate({ ...later, turn: 2, head: first.head, messages, callsBefore: 1 }, signal);
+  await generate({ ...later, turn: 2, head: first.head, messages, callsBefore: 1 }, signal, () => {});
   await worker.close();
 
   const image = (type: string, data: Uint8Array) => ({

@@ -49,7 +49,7 @@ async function roundTrip(place: BackendPlace | undefined) {
       sampling: { temperature: 1, maxTokens: 8 },
       messages: [{ role: "user", content: "1 + 1 =" }],
     };
-    const { head } = await generateTurn(policy, runTasks())(input, signal);
+    const { head } = await generateTurn(policy, runTasks())(input, signal, () => {});
     await writeScore((await view()()).store, input.place, { head });
     return { trajectory: input.place.id, head, reward: Number(task), group: "all" };
   }

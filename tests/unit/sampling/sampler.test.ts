@@ -375,6 +375,15 @@ test("a constraint decides what may come, alone and beside free sequences, and i
   expect(disposed).toBe(1);
 });
 
+test("a request is told of its tokens as they are sampled, but for the last", async () => {
+  const sampler = await open(2);
+  const told: number[] = [];
+  const onProgress = (tokens: number) => void told.push(tokens);
+  const { tokens } = await sampler.generate({ ...greedy(cases[0]!.prompt, "told"), onProgress });
+  expect(told).toEqual(tokens.slice(1).map((_, index) => index + 1));
+  expect(told.length).toBeGreaterThan(0);
+});
+
 test("a request whose work is done when its turn comes takes no slot, and fails with what it was told", async () => {
   const sampler = await open(1);
   const begun: string[] = [];

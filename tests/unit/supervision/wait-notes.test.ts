@@ -81,6 +81,8 @@ test("those that wait for the same are one line, with the oldest as the example"
     "waiting for train-step (trainer) of step-0001: under way for 20 s",
     expect.stringContaining("and 1 more: under way for 19 s"),
   ]);
+  const [sample] = grouped([failing, ...others.map((wait) => ({ ...wait, isSample: true }))]);
+  expect(sample && waitLine(sample, 20_000)).toContain("task-00000/0 and at least 5 more: attempt 6");
 });
 
 test("a reason is what happened, not what to do about it", () => {
