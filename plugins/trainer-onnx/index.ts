@@ -3,10 +3,12 @@ import {
   algorithmProblems,
   type ConfigurationProblem,
   createTrainer,
+  forecastUpdates,
   freshTrainerState,
   learningRateAt,
   loadLoss,
   type PolicyTraits,
+  parseModelConfig,
   plannedBytes,
   readModelConfig,
   type StepPlan,
@@ -81,6 +83,24 @@ const plugin: TrainerPlugin = {
   },
 
   resolve: resolveTraining,
+
+  forecast(given, { config: text, matrices }, updates) {
+    const config = readConfig(given);
+    const { device, precision, lora, memory, maxTokensPerRun, recompute, optimizerBits } = config;
+    if (device !== "cpu" || precision !== "float32") return undefined;
+    const options = {
+      ...{ config: parseModelConfig(text, "config.json"), matrices, optimizerBits },
+      settings: trainingSettings(config),
+      ...(lora !== undefined && { lora }),
+      ...(maxTokensPerRun !== undefined && { maxTokensPerRun }),
+      ...(recompute !== undefined && { recompute }),
+      ...(memory !== undefined && { memory: memory * 2 ** 20 }),
+    };
+    const sizes = updates.map(({ of, count, tokens }) => {
+      return { of, count: of === "trajectories" ? Math.min(config.minibatchSize, count) : count, tokens };
+    });
+    return forecastUpdates(options, sizes);
+  },
 
   check(given, surroundings) {
     const config = readConfig(given);

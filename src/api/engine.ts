@@ -45,6 +45,7 @@ export { sglang } from "../engines/sglang.ts";
 export { vllm } from "../engines/vllm.ts";
 export { type AlgorithmSettings, algorithmPresets, comparesTurns } from "../learning/algorithm.ts";
 export { algorithmProblems, type SettingProblem } from "../learning/algorithm-problems.ts";
+export { type ForecastOptions, forecastUpdates } from "../learning/forecast-updates.ts";
 export type { LoraSettings } from "../learning/lora.ts";
 export type { LossFunction, LossTensors } from "../learning/loss-function.ts";
 export type { OptimizerState } from "../learning/optimizer-state.ts";

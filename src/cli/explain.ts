@@ -1,8 +1,10 @@
 import type { Command } from "commander";
 import { type Probe, probePipeline } from "../library/probe-pipeline.ts";
 import { derivedNumbers } from "../pipeline/derived-numbers.ts";
+import { forecastUpdates } from "../pipeline/forecast-updates.ts";
 import { checkPipeline } from "../pipeline/load-plan.ts";
 import { explanation, suppliedParts } from "./explanation.ts";
+import { forecastText } from "./forecast-text.ts";
 import { interruptible } from "./interruptible.ts";
 import { collect } from "./option-values.ts";
 import { preflightText } from "./preflight-text.ts";
@@ -38,6 +40,7 @@ async function explain(pipeline: string, { set, plugins, probe, temporal, json }
   const loading = { overrides: set, pluginFolders: plugins };
   const { plan, preflight, notes } = await checkPipeline(pipeline, loading);
   const numbers = derivedNumbers(plan, preflight);
+  const memory = await forecastUpdates(plan, preflight);
   let measured: Probe | undefined;
   if (probe && plan.steps > 0) {
     process.stderr.write("a probe of one step is under way\n");
@@ -51,11 +54,13 @@ async function explain(pipeline: string, { set, plugins, probe, temporal, json }
     ...numbers,
     parts: suppliedParts(plan),
     preflight: preflight.counted,
+    ...(memory.length === 0 ? {} : { memory }),
     notes,
     ...(measured === undefined ? {} : { probe: measured }),
   };
   const text = [
     explanation(plan, numbers),
+    ...(memory.length === 0 ? [] : ["", ...forecastText(memory)]),
     ...(measured === undefined ? [] : ["", "Measured by a probe", ...probeText(measured)]),
     ...notes,
     "",

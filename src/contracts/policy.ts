@@ -153,6 +153,14 @@ export interface PolicyTraits {
   constrainedFormat?: FormatName;
 }
 
+/** What says of a model how much memory its training takes. */
+export interface ModelOutline {
+  /** The text of its config.json, in Hugging Face's terms. */
+  config: string;
+  /** What the files of version 0 have its matrices as. */
+  matrices: "float32" | "float16" | "bfloat16" | "int8" | "int4";
+}
+
 /** The default export of a policy plugin. */
 export interface PolicyPlugin {
   /** Writes version 0 into `folder` in Hugging Face's formats. */
@@ -170,6 +178,8 @@ export interface PolicyPlugin {
    * counted.
    */
   framing?(config: JsonObject, folder?: string): Promise<PolicyFraming | undefined>;
+  /** Of the model that it names, asked before a run, to say what updates will hold; undefined if it must be downloaded first. Default: nothing is said. */
+  outline?(config: JsonObject): Promise<ModelOutline | undefined>;
   /** What the trainer should know of a configuration. Default: a pretrained model, without restrictions. */
   traits?(config: JsonObject): PolicyTraits;
 }

@@ -1,7 +1,7 @@
 import type { ConfigurationProblem } from "./configuration-problem.ts";
 import type { JsonObject } from "./json.ts";
 import type { ResolvedPlugin } from "./plan.ts";
-import type { MaskedTokens, PolicyTraits } from "./policy.ts";
+import type { MaskedTokens, ModelOutline, PolicyTraits } from "./policy.ts";
 
 /** A finished trajectory as the trainer sees it: all of its tokens, exactly as sampled. */
 export interface TrainingTrajectory {
@@ -170,12 +170,43 @@ export interface ResolvedTraining {
   comparesTurns?: boolean;
 }
 
+/** What one update of a run is made of. */
+export interface UpdateSize {
+  of: "trajectories" | "demonstrations" | "pairs";
+  count: number;
+  /** Of each trajectory, demonstration or answer. */
+  tokens: number;
+}
+
+/** A way to do an update, and what the trainer's process would hold, bytes. */
+export interface UpdateWay {
+  bytes: number;
+  /** Of which so many are weights, activations and the like. */
+  parts: Record<string, number>;
+  /** The way, in a few words. */
+  text: string;
+}
+
+/** What an update would hold. */
+export interface UpdateForecast extends UpdateSize {
+  /** As it would be done with the memory that is available now; absent if that is too little. */
+  usual?: UpdateWay;
+  /** As it is done where memory is short. */
+  least: UpdateWay;
+}
+
 /** The default export of a trainer plugin. */
 export interface TrainerPlugin {
   /** `loss` is the loss plugin that the pipeline names, if it does. */
   open(folders: TrainerFolders, config: JsonObject, seed: number, loss?: ResolvedPlugin): Promise<Trainer>;
   /** Fills in what a configuration leaves open and no schema can, as it depends on the rest of the pipeline. */
   resolve?(config: JsonObject, surroundings: TrainerSurroundings): ResolvedTraining;
+  /** What updates of these sizes would hold; undefined if it can't say. It has been resolved. Default: nothing is said. */
+  forecast?(
+    config: JsonObject,
+    model: ModelOutline,
+    updates: readonly UpdateSize[],
+  ): UpdateForecast[] | undefined;
   /** What no schema can say of a configuration, asked before a run; it has been resolved. */
   check?(config: JsonObject, surroundings: TrainerSurroundings): ConfigurationProblem[];
 }

@@ -18,14 +18,23 @@ const smallestQuantized = 4096;
 /** The rows of an embedding are of very unlike sizes, since tokens are unlike often seen: 32 bits too (arXiv 2110.02861). */
 const embedding = "embed_tokens.weight";
 
+function isQuantized(name: string, count: number, bits: 8 | 32): boolean {
+  return bits === 8 && count >= smallestQuantized && !name.endsWith(embedding);
+}
+
+/** Bytes of the moments of a parameter with so many numbers. */
+export function momentBytes(name: string, count: number, bits: 8 | 32): number {
+  const bytes = isQuantized(name, count, bits) ? count + 4 * Math.ceil(count / momentBlock) : 4 * count;
+  return momentKinds.length * bytes;
+}
+
 /** Moments of zero, in so many bits where that is worth while. */
 export function freshMoments(parameters: ReadonlyMap<string, Tensor>, bits: 8 | 32): OptimizerState {
   const state: OptimizerState = new Map();
   for (const [name, { shape }] of parameters) {
     const count = elementCount(shape);
-    const quantized = bits === 8 && count >= smallestQuantized && !name.endsWith(embedding);
     for (const kind of momentKinds) {
-      if (!quantized) {
+      if (!isQuantized(name, count, bits)) {
         state.set(`${kind}/${name}`, { shape, data: new Float32Array(count) });
         continue;
       }

@@ -38,8 +38,7 @@ export function plannedBytes(plan: StepPlan): number {
 /** A plan in a line, such as `a training step holds about 2,301 MB: weights 590, …; 8 runs of up to 512 tokens, no layer computed again`. */
 export function stepPlanText(plan: StepPlan): string {
   const megabytes = (bytes: number) => Math.ceil(bytes / 1e6).toLocaleString("en");
-  const { weights, optimizer, gradients, activations, logits, process, runs, tokens } = plan;
-  const { recomputed, layers } = plan;
+  const { weights, optimizer, gradients, activations, logits, process } = plan;
   const parts = [
     `weights ${megabytes(weights)}`,
     `optimizer ${megabytes(optimizer)}`,
@@ -47,9 +46,14 @@ export function stepPlanText(plan: StepPlan): string {
     `activations ${megabytes(activations)} (logits ${megabytes(logits)})`,
     `the process itself ${megabytes(process)}`,
   ];
+  return `a training step holds about ${megabytes(plannedBytes(plan))} MB: ${parts.join(", ")}; ${splitText(plan)}`;
+}
+
+/** How a plan's update is split, such as `8 runs of up to 512 tokens, no layer computed again`. */
+export function splitText({ runs, tokens, recomputed, layers }: StepPlan): string {
   const split = runs === 1 ? `one run of ${tokens} tokens` : `${runs} runs of up to ${tokens} tokens`;
   const again = recomputed === 0 ? "no layer" : `${recomputed} of ${layers} layers`;
-  return `a training step holds about ${megabytes(plannedBytes(plan))} MB: ${parts.join(", ")}; ${split}, ${again} computed again`;
+  return `${split}, ${again} computed again`;
 }
 
 /** What a plan is chosen from. */

@@ -1,13 +1,11 @@
 import type { Device } from "../devices/device.ts";
 import type { AttentionForm } from "../models/decoder.ts";
-import type { FrozenBase } from "../models/weight-sources.ts";
-import { frozenBytes } from "../onnx/frozen-matrix.ts";
 import type { Graph } from "../onnx/graph.ts";
+import { type HeldMemory, mappedBytes } from "./held-memory.ts";
 import { createMemoryRoom } from "./memory-room.ts";
 import type { TrainingSample } from "./objective.ts";
 import { runSplits, runTokens } from "./run-splits.ts";
 import { type ChosenRuns, chooseRuns, plannedBytes, type StepPlan } from "./step-plan.ts";
-import { parametersOf, type TrainerState, trainedParameters } from "./trainer-state.ts";
 import { frozenWhole, recomputedLayers, type TrainedModel } from "./training-graphs.ts";
 
 /** What a process with Node and the runtime holds, without a model. */
@@ -33,38 +31,34 @@ export interface PlannerOptions extends Pick<TrainedModel, "config" | "base"> {
   device?: Device;
   /** Bytes that nobody has taken of the memory that runs use; default: of this process's. */
   available?: () => number;
-  /** Of the policy, where this is its critic: it is in the process as well, as a state's critic is. */
-  beside?: TrainerState;
   /** Is told what an update will hold, before it begins: of the first one, and where another holds clearly more or is computed otherwise. */
   onPlan?: (plan: StepPlan) => void;
 }
 
-/** Decides how updates are split into runs. */
-export interface StepPlanner {
-  /** `graph` gives the graph that computes so many layers again; `isSummed`: for one of several runs. Throws TRAINING_MEMORY_SHORT if nothing fits; not of WebGPU, whose memory isn't known. */
-  plan(
-    samples: readonly TrainingSample[],
-    graph: (recomputed: number, attention: AttentionForm, isSummed: boolean) => Graph,
-  ): ChosenRuns;
+/** Gives the graph that computes so many layers again; `isSummed`: for one of several runs. */
+type GraphOf = (recomputed: number, attention: AttentionForm, isSummed: boolean) => Graph;
+
+/** How an update is split, what it will hold, and the bytes of that which aren't held already. */
+export interface PlannedUpdate {
+  chosen: ChosenRuns;
+  plan: StepPlan;
+  needed: number;
 }
 
-/** A planner for a trainer's state, which has been checked. */
-export function createStepPlanner(options: PlannerOptions, state: TrainerState): StepPlanner {
+/** Decides how updates are split into runs. */
+export interface StepPlanner {
+  /** Bytes that the next update may need. */
+  room(): number;
+  /** The cheapest way that needs no more than `room`, or, where none does, the one that needs least. */
+  choose(samples: readonly TrainingSample[], graph: GraphOf, room: number): PlannedUpdate;
+  /** Chooses within the room there is, and takes it. Throws TRAINING_MEMORY_SHORT if nothing fits; not of WebGPU, whose memory isn't known. */
+  plan(samples: readonly TrainingSample[], graph: GraphOf): ChosenRuns;
+}
+
+/** A planner for a trainer that holds so much. */
+export function createStepPlanner(options: PlannerOptions, held: () => HeldMemory): StepPlanner {
   const { config, base, maxTokensPerRun, recompute, device = "cpu", onPlan, available } = options;
   const memory = device === "cpu" ? options.memory : undefined;
-  const trainedBytes = byteLength(trainedParameters(state).values());
-  /** What is there whatever an update does; an adapter's critic and policy share their base. */
-  const held = () => {
-    const other = options.beside ?? state.critic;
-    const states = other ? [state, other] : [state];
-    const arrays = new Set(
-      states.flatMap((one) => Array.from(parametersOf(one).values(), ({ data }) => data)),
-    );
-    return {
-      weights: byteLength(Array.from(arrays, (data) => ({ data }))) + mappedBytes(base),
-      optimizer: byteLength(states.flatMap(({ optimizer }) => [...optimizer.values()])),
-    };
-  };
   const left = () => {
     const { weights, optimizer } = held();
     return (memory ?? Number.POSITIVE_INFINITY) - processBytes - weights - optimizer;
@@ -82,19 +76,17 @@ export function createStepPlanner(options: PlannerOptions, state: TrainerState):
     forms: onCpu,
     vocabulary: Math.min(config.vocab_size, frozenWhole),
   };
-  /** On a card, an update's parameters and moments are there before those that they take the place of are given back; and a session has a base of its own. */
-  const bytesOfUpdate = 4 * trainedBytes + mappedBytes(base);
   let told: StepPlan | undefined;
-  return {
-    plan(samples, graph) {
-      // Moments that were never written to are not in memory yet.
-      const untouched =
-        state.updates === 0 && memory === undefined ? byteLength(state.optimizer.values()) : 0;
+  const planner: StepPlanner = {
+    room: () => space.room() * (memory === undefined ? plannedShare : 1),
+    choose(samples, graph, room) {
+      const { trained, untouched, weights, optimizer } = held();
+      /** On a card, an update's parameters and moments are there before those that they take the place of are given back; and a session has a base of its own. */
+      const bytesOfUpdate = 4 * trained + mappedBytes(base);
       const needs = ({ activations, nodes, runs }: ChosenRuns) =>
         activations +
-        (runs.length > 1 ? trainedBytes : 0) +
-        (onCpu ? nodesBytes(nodes) + untouched : bytesOfUpdate);
-      const room = space.room() * (memory === undefined ? plannedShare : 1);
+        (runs.length > 1 ? trained : 0) +
+        (onCpu ? nodesBytes(nodes) + (memory === undefined ? untouched : 0) : bytesOfUpdate);
       const sequences = samples.map((sample) => sample.sequences);
       const splits = runSplits(sequences, config, tokens);
       const chosen = chooseRuns(sequences, {
@@ -103,27 +95,24 @@ export function createStepPlanner(options: PlannerOptions, state: TrainerState):
       });
       const { runs, forms: _, nodes, logits, ...sizes } = chosen;
       const plan = {
-        ...{ ...held(), ...sizes, runs: runs.length, layers },
+        ...{ weights, optimizer, ...sizes, runs: runs.length, layers },
         get logits() {
           return logits(); // most plans are told nobody
         },
-        gradients: runs.length > 1 ? trainedBytes : 0,
+        gradients: runs.length > 1 ? trained : 0,
         process: processBytes + nodesBytes(nodes),
       };
+      return { chosen, plan, needed: needs(chosen) };
+    },
+    plan(samples, graph) {
+      const { chosen, plan, needed } = planner.choose(samples, graph, planner.room());
       if (!told || told.recomputed !== plan.recomputed || plannedBytes(plan) > 1.1 * plannedBytes(told)) {
         told = plan;
         onPlan?.(plan);
       }
-      if (isPlanned) space.take(needs(chosen), chosen.tokens);
+      if (isPlanned) space.take(needed, chosen.tokens);
       return chosen;
     },
   };
-}
-
-function mappedBytes(base: FrozenBase | undefined): number {
-  return [...(base?.frozen.values() ?? [])].reduce((total, matrix) => total + frozenBytes(matrix), 0);
-}
-
-function byteLength(tensors: Iterable<{ data: ArrayBufferView }>): number {
-  return Array.from(tensors, ({ data }) => data.byteLength).reduce((total, bytes) => total + bytes, 0);
+  return planner;
 }

@@ -12,6 +12,7 @@ import { createAdamW } from "./adamw.ts";
 import { batchFeeds, batchSequences, checkSequences } from "./batch.ts";
 import type { TrainingEngine } from "./engine.ts";
 import { gradientRooms } from "./gradient-rooms.ts";
+import { heldMemory } from "./held-memory.ts";
 import type { LearningRates } from "./learning-rates.ts";
 import { loadedFor } from "./loaded-for.ts";
 import { firstLossScale } from "./loss-scale.ts";
@@ -40,6 +41,8 @@ export interface TrainingEngineOptions
     PlannerOptions {
   /** Fresh (`freshTrainerState`) or saved. The engine takes it over and changes it in place. */
   state: TrainerState;
+  /** Of the policy, where this is its critic: it is in the process as well, as a state's critic is. */
+  beside?: TrainerState;
   /**
    * Gives the weights that KL terms refer to (with an adapter: the adapter, over the same weights), when they are
    * first wanted. Lazy ones are read for each of the reference's scores, into memory of their own, which is given back after it. Default: with an adapter the weights without one, else none.
@@ -89,7 +92,8 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
   const optimizer = createAdamW(threads);
   const planning = once(async () => {
     const cardMemory = device === "cuda" ? await cudaMemory() : undefined;
-    return createStepPlanner({ ...options, ...(cardMemory && { available: cardMemory.available }) }, state);
+    const held = () => heldMemory(state, base, options.beside);
+    return createStepPlanner({ ...options, ...(cardMemory && { available: cardMemory.available }) }, held);
   });
   const tokens = runTokens(device, maxTokensPerRun);
   const usage = createUsage(() => new EverturnError("TRAINER_CLOSED", {}));

@@ -2,7 +2,7 @@ import { copyFile, writeFile } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import type { ConfigurationProblem } from "../contracts/configuration-problem.ts";
 import { isObject, type JsonObject } from "../contracts/json.ts";
-import type { PolicyFraming, PolicyTraits } from "../contracts/policy.ts";
+import type { ModelOutline, PolicyFraming, PolicyTraits } from "../contracts/policy.ts";
 import type { TemplateSettings } from "../tokens/fixed-template.ts";
 import { createFraming } from "../tokens/framing.ts";
 import { templateFormat } from "../tokens/template-format.ts";
@@ -11,6 +11,7 @@ import { loadTokenizer } from "../tokens/tokenizer.ts";
 import { importModel } from "./import-model.ts";
 import { knownModelNames } from "./known-models.ts";
 import { parseModelConfig } from "./model-config-file.ts";
+import { modelOutline } from "./model-outline.ts";
 import { type ModelText, readModelText } from "./model-text.ts";
 import { randomModelWeights } from "./model-weights.ts";
 import { writePolicyFolder } from "./policy-folder.ts";
@@ -44,6 +45,13 @@ export const modelPolicy = {
       restrictions: [],
       ...(quantized && { quantization: quantized }),
     };
+  },
+
+  async outline(config: JsonObject): Promise<ModelOutline | undefined> {
+    const { model, tokenizer } = config;
+    if (model !== undefined) return modelOutline(String(model), quantizationOf(config.quantization));
+    const { vocabularySize } = await loadTokenizer(String(tokenizer));
+    return { config: randomModelShape(config, vocabularySize), matrices: "float32" };
   },
 
   async framing(config: JsonObject, folder?: string): Promise<PolicyFraming | undefined> {
@@ -156,15 +164,16 @@ async function modelText(config: JsonObject, folder: string | undefined): Promis
   return { tokenizer: await loadTokenizer(String(tokenizer), template, settings), contextLength };
 }
 
+/** The config.json of a model with random weights. */
+function randomModelShape({ architecture }: JsonObject, vocabularySize: number): string {
+  return JSON.stringify({ model_type: "llama", ...Object(architecture), vocab_size: vocabularySize });
+}
+
 async function writeRandomModel(folder: string, config: JsonObject, seed: number): Promise<void> {
   const tokenizerFolder = String(config.tokenizer);
   const tokenizer = await loadTokenizer(tokenizerFolder);
-  const shape = {
-    model_type: "llama",
-    ...Object(config.architecture),
-    vocab_size: tokenizer.vocabularySize,
-  };
-  const model = parseModelConfig(JSON.stringify(shape), "policy.config.architecture");
+  const shape = randomModelShape(config, tokenizer.vocabularySize);
+  const model = parseModelConfig(shape, "policy.config.architecture");
   const idOf = (name: string) => tokenizer.idOf(tokenizer.specialTokens[name] ?? "");
   const end = tokenizer.endOfTurn.id;
   const tokens = {

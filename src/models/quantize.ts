@@ -71,7 +71,18 @@ export function bitsOf(name: string, quantization: Quantization): 4 | 8 {
   return quantization === "int8" || /^(model\.embed_tokens|lm_head)\./.test(name) ? 8 : 4;
 }
 
-/** Weights with their matrices quantized, one after the other, so that others have their turn; norms, biases and routers of experts stay as they are, and matrices that don't divide into blocks. */
+/** The blocks that a weight is rounded to, by its name; undefined for what stays as it is: norms, biases, routers of experts, and matrices that don't divide into blocks. */
+export function blockFormat(
+  name: string,
+  shape: readonly number[],
+  quantization: Quantization,
+): Pick<QuantizedMatrix, "bits" | "block"> | undefined {
+  const [, input = 0] = shape;
+  if (shape.length !== 2 || input % block !== 0 || name.endsWith(".mlp.gate.weight")) return undefined;
+  return { bits: bitsOf(name, quantization), block };
+}
+
+/** Weights with their matrices quantized as `blockFormat` says, one after the other, so that others have their turn. */
 export async function quantizeWeights<Weight extends Tensor | LazyTensor>(
   weights: ReadonlyMap<string, Weight>,
   quantization: Quantization,
@@ -80,8 +91,8 @@ export async function quantizeWeights<Weight extends Tensor | LazyTensor>(
   const quantized = new Map<string, HeldMatrix>();
   for (const [name, tensor] of weights) {
     await setImmediate();
-    const isRouter = name.endsWith(".mlp.gate.weight");
-    const matrix = isRouter ? undefined : quantizeMatrix(await loaded(tensor), bitsOf(name, quantization));
+    const format = blockFormat(name, tensor.shape, quantization);
+    const matrix = format && quantizeMatrix(await loaded(tensor), format.bits);
     if (matrix) quantized.set(name, matrix);
     else tensors.set(name, tensor);
   }

@@ -79,7 +79,7 @@ export async function quantizedBytes(folder: string): Promise<number | undefined
 }
 
 /** A base of half precision below so many bytes is faster as float32, and small. */
-const smallBase = 512 * 2 ** 20;
+export const smallBase = 512 * 2 ** 20;
 
 /**
  * The weights of a model's folder, for an adapter to be trained over: in memory, but for quantized matrices, which stay in

@@ -32,6 +32,9 @@ test("says what happens, in order and in numbers, which plugin supplies what, an
     "
   `);
   expect(text).toMatch(/^tool +tool-calculator +\d/m);
+  expect(text).toMatch(
+    /^Memory of the trainer for an update on 32 trajectories, about, in MB\n.*\n {2}512 +\d+ +\d+ +16 runs of up to 1022 tokens, no layer computed again\n {2}of which, with 512 tokens of each: weights 3, optimizer 6, gradients 3, activations \d+, logits \d+, process \d+$/m,
+  );
   expect(text).toMatch(/^Prompt\n[\s\S]*<\|im_start\|>system/m);
 });
 
@@ -43,6 +46,26 @@ test("the same as JSON; what is derived fits what is said", async () => {
   expect(told.parts.map(({ part }: { part: string }) => part)).toEqual(
     expect.arrayContaining(["policy", "tool", "agent loop", "reward", "trainer"]),
   );
+});
+
+test("what updates would hold is said by length, as JSON too, and not of what a card or another trainer does", async () => {
+  const told = JSON.parse(await explain(calculator, "--json", "--set", "trainer.config.minibatchSize=8"));
+  const [memory] = told.memory;
+  expect(memory).toMatchObject({
+    of: "trajectories",
+    count: 8,
+    tokens: 512,
+    usual: { parts: { weights: expect.any(Number) } },
+  });
+  expect(memory.least.bytes).toBeLessThan(memory.usual.bytes);
+  const long = ["--set", "policy.config.architecture.max_position_embeddings=4096"];
+  const longer = JSON.parse(
+    await explain(calculator, "--json", ...long, "--set", "trainer.config.memory=100"),
+  );
+  expect(longer.memory.map(({ tokens }: { tokens: number }) => tokens)).toEqual([512, 2048, 4096]);
+  expect(longer.memory[0]).not.toHaveProperty("usual");
+  const half = ["--set", "trainer.config.precision=bfloat16"];
+  expect(JSON.parse(await explain(calculator, "--json", ...half))).not.toHaveProperty("memory");
 });
 
 test.each(globSync("*.yaml", { cwd: pipelines }))("explains %s, or says what it lacks", async (file) => {

@@ -1,0 +1,33 @@
+import { existsSync, statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { ModelOutline } from "../contracts/policy.ts";
+import { configFromMetadata } from "./gguf/config-metadata.ts";
+import { readGgufHeader } from "./gguf/header.ts";
+import { fetchedKnownModel } from "./known-models.ts";
+import { formatModelConfig } from "./model-config-file.ts";
+import type { Quantization } from "./quantize.ts";
+import { storedQuantization } from "./stored-quantization.ts";
+import { storedType } from "./weight-sources.ts";
+
+const matrixTypes = { F32: "float32", F16: "float16", BF16: "bfloat16" } as const;
+
+/**
+ * What `importModel` would write of `source`, as far as training's memory depends on it; reads no weights. Undefined for what would have to be downloaded, or isn't there.
+ * Throws what the formats throw.
+ */
+export async function modelOutline(
+  source: string,
+  quantization?: Quantization,
+): Promise<ModelOutline | undefined> {
+  const path = existsSync(source) ? source : fetchedKnownModel(source);
+  if (path === undefined) return undefined;
+  if (!statSync(path).isDirectory()) {
+    const config = configFromMetadata(path, readGgufHeader(path));
+    const tokens = { bos_token_id: null, eos_token_id: [], pad_token_id: null };
+    return { config: formatModelConfig(config, tokens), matrices: quantization ?? "float32" };
+  }
+  const config = await readFile(join(path, "config.json"), "utf8");
+  const matrices = quantization ?? storedQuantization(path) ?? matrixTypes[await storedType(path)];
+  return { config, matrices };
+}
