@@ -181,7 +181,7 @@ export interface UpdateSize {
 /** A way to do an update, and what the trainer's process would hold, bytes. */
 export interface UpdateWay {
   bytes: number;
-  /** Of which so many are weights, activations and the like. */
+  /** Which are weights, activations and the like, together. */
   parts: Record<string, number>;
   /** The way, in a few words. */
   text: string;

@@ -70,8 +70,8 @@ function objectiveOf(of: UpdateSize["of"], settings: TrainingSettings): Objectiv
 }
 
 function wayOf(plan: StepPlan): UpdateWay {
-  const { weights, optimizer, gradients, activations, logits, process } = plan;
-  const parts = { weights, optimizer, gradients, activations, logits, process };
+  const { weights, optimizer, gradients, activations, process } = plan;
+  const parts = { weights, optimizer, gradients, activations, process };
   return { bytes: plannedBytes(plan), parts, text: splitText(plan) };
 }
 

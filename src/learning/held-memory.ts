@@ -8,8 +8,9 @@ export interface HeldMemory {
   trained: number;
   /** Of all, and of what else the model has. */
   weights: number;
-  /** Moments; of those that no update has written to yet, which aren't in memory, the part. */
+  /** Moments. */
   optimizer: number;
+  /** Those of them that no update has written to yet: they aren't in memory before the first one. */
   untouched: number;
 }
 

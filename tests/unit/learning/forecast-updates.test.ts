@@ -74,10 +74,10 @@ test.each<[string, Partial<ForecastOptions>]>([
   };
   const plan = await planOf(options);
   const [{ usual, least } = none] = forecastUpdates(options, [size]);
-  const { weights, optimizer, gradients, activations, logits, process } = plan;
+  const { weights, optimizer, gradients, activations, process } = plan;
   expect(usual).toEqual({
     bytes: plannedBytes(plan),
-    parts: { weights, optimizer, gradients, activations, logits, process },
+    parts: { weights, optimizer, gradients, activations, process },
     text: splitText(plan),
   });
   expect(usual?.text).toBe("3 runs of up to 78 tokens, no layer computed again");
