@@ -104,20 +104,28 @@ export function chooseRuns(samples: readonly (readonly TokenSequence[])[], choic
     })),
   );
   let chosen: ChosenRuns | undefined;
+  const known = new Map<number[][], SizedRuns>();
   for (const { runs, recomputed } of all.sort((a, b) => a.cost - b.cost)) {
-    chosen = measured(samples, runs, recomputed, choices);
+    const sized = known.get(runs) ?? sizedRuns(samples, runs, choices);
+    known.set(runs, sized);
+    chosen = measured(sized, recomputed, choices);
     if (choices.fits(chosen)) return chosen;
   }
   return chosen!;
 }
 
-function measured(
+/** How runs attend, and the sizes of each one's named dimensions. */
+interface SizedRuns {
+  runs: number[][];
+  forms: AttentionForm[];
+  sized: { form: AttentionForm; sizes: ReturnType<typeof runSizes> }[];
+}
+
+function sizedRuns(
   samples: readonly (readonly TokenSequence[])[],
   runs: number[][],
-  ...[recomputed, choices]: [recomputed: number, choices: PlanChoices]
-): ChosenRuns {
-  if (runs.length === 0)
-    return { runs, forms: [], recomputed, activations: 0, logits: () => 0, tokens: 0, nodes: 0 };
+  choices: PlanChoices,
+): SizedRuns {
   const parts = runs.map((run) => run.map((index) => samples[index]!));
   const forms = choices.forms
     ? attentionForms(
@@ -129,6 +137,12 @@ function measured(
     const form = forms[number]!;
     return { form, sizes: runSizes(part, lengthStep(form), prefixLength(form, part.flat())) };
   });
+  return { runs, forms, sized };
+}
+
+function measured({ runs, forms, sized }: SizedRuns, recomputed: number, choices: PlanChoices): ChosenRuns {
+  if (runs.length === 0)
+    return { runs, forms: [], recomputed, activations: 0, logits: () => 0, tokens: 0, nodes: 0 };
   const most = (key: "rows" | "actions" | "seen") =>
     sized.reduce((largest, one) => (one.sizes[key] > largest.sizes[key] ? one : largest));
   const isLogits = ({ shape }: Value) => Number(shape.at(-1)) >= choices.vocabulary && shape[0] === "actions";
