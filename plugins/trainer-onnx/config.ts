@@ -58,9 +58,9 @@ export interface TrainerConfig {
    */
   rewardClip?: number;
   /**
-   * Trajectories of one update; divides rollout.batchSize.
+   * Trajectories of one update; divides rollout.batchSize. Default: 64 where that divides it, else all of a step.
    */
-  minibatchSize: number;
+  minibatchSize?: number;
   /**
    * Tokens that go through the model at once; what trajectories begin with alike counts once, and an eighth where it stands again, as padding does. A minibatch with more is split and its gradients summed. Default: 1,024, up to 4,096 where trajectories begin with much that is alike, down to 256 where memory is short.
    */
@@ -241,7 +241,6 @@ export const defaults = {
   epochs: 1,
   maskTruncated: false,
   rewardNormalization: "none",
-  minibatchSize: 64,
   lengthConstant: 1024,
   klHorizon: 10000,
   importanceMinimum: 0.5,

@@ -88,16 +88,16 @@ const plugin: TrainerPlugin = {
     const config = readConfig(given);
     const { device, precision, lora, memory, maxTokensPerRun, recompute, optimizerBits } = config;
     if (device !== "cpu" || precision !== "float32") return undefined;
+    const settings = trainingSettings(config);
     const options = {
-      ...{ config: parseModelConfig(text, "config.json"), matrices, optimizerBits },
-      settings: trainingSettings(config),
+      ...{ config: parseModelConfig(text, "config.json"), matrices, optimizerBits, settings },
       ...(lora !== undefined && { lora }),
       ...(maxTokensPerRun !== undefined && { maxTokensPerRun }),
       ...(recompute !== undefined && { recompute }),
       ...(memory !== undefined && { memory: memory * 2 ** 20 }),
     };
     const sizes = updates.map(({ of, count, tokens }) => {
-      return { of, count: of === "trajectories" ? Math.min(config.minibatchSize, count) : count, tokens };
+      return { of, count: of === "trajectories" ? Math.min(settings.minibatchSize, count) : count, tokens };
     });
     return forecastUpdates(options, sizes);
   },

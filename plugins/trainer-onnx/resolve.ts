@@ -4,7 +4,7 @@ import {
   type ResolvedTraining,
   type TrainerSurroundings,
 } from "everturn/engine";
-import { readConfig, trainingSettings } from "./settings.ts";
+import { readConfig, trainingSettings, usualMinibatch } from "./settings.ts";
 
 /**
  * Learning rates of policy-gradient and of supervised steps, by what is trained: a pretrained model as a whole is
@@ -16,9 +16,10 @@ const learningRates = {
   random: { policyGradient: 1e-4, supervised: 1e-3 },
 };
 
-/** Fills in the learning rates, and the importance correction where it is needed; says what is compared. */
+/** Fills in the learning rates, the minibatch, and the importance correction where it is needed; says what is compared. */
 export function resolveTraining(config: JsonObject, surroundings: TrainerSurroundings): ResolvedTraining {
-  const { learningRate: given, importanceCorrection } = config;
+  const { learningRate: given, minibatchSize, importanceCorrection } = config;
+  const { batchSize } = surroundings;
   const trained = surroundings.policy.pretrained ? "pretrained" : "random";
   const { policyGradient, supervised } = learningRates[config.lora === undefined ? trained : "lora"];
   const settings = trainingSettings(readConfig(config));
@@ -28,6 +29,7 @@ export function resolveTraining(config: JsonObject, surroundings: TrainerSurroun
     config: {
       ...config,
       learningRate: given ?? policyGradient,
+      minibatchSize: minibatchSize ?? (batchSize % usualMinibatch === 0 ? usualMinibatch : batchSize),
       ...(importanceCorrection === undefined && correction && { importanceCorrection: correction }),
     },
     warmStartLearningRate: supervised,

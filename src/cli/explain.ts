@@ -18,6 +18,9 @@ interface Options {
   json: boolean;
 }
 
+/** Tokens of trajectories that updates are looked at with. */
+const lengths = [512, 2048, 8192, 32_768];
+
 /** `everturn explain <pipeline>`: what a run of it will do, in numbers; nothing is started, unless a probe is asked for. */
 export function registerExplain(program: Command): void {
   program
@@ -40,7 +43,7 @@ async function explain(pipeline: string, { set, plugins, probe, temporal, json }
   const loading = { overrides: set, pluginFolders: plugins };
   const { plan, preflight, notes } = await checkPipeline(pipeline, loading);
   const numbers = derivedNumbers(plan, preflight);
-  const memory = await forecastUpdates(plan, preflight);
+  const memory = await forecastUpdates(plan, preflight, lengths);
   let measured: Probe | undefined;
   if (probe && plan.steps > 0) {
     process.stderr.write("a probe of one step is under way\n");

@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import { placeRun, type RunPlace } from "../library/place-run.ts";
 import { checkPipeline } from "../pipeline/load-plan.ts";
+import { memoryNotes } from "../pipeline/memory-notes.ts";
 import { workerLayouts } from "../runs/create-run.ts";
 import { collect } from "./option-values.ts";
 import { train } from "./train.ts";
@@ -38,8 +39,9 @@ export function registerRun(program: Command): void {
     .option("--json", "end with one line of JSON on standard output", false)
     .action(async (pipeline: string, options: Options) => {
       const loading = { overrides: options.set, pluginFolders: options.plugins };
-      const { plan, notes } = await checkPipeline(pipeline, loading);
-      for (const note of notes) process.stderr.write(`${note}\n`);
+      const { plan, preflight, notes } = await checkPipeline(pipeline, loading);
+      for (const note of [...notes, ...(await memoryNotes(plan, preflight))])
+        process.stderr.write(`${note}\n`);
       await train({ ...(await placeRun(plan, options)), temporal: options.temporal, json: options.json });
     });
 }

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { checkPipeline } from "../pipeline/load-plan.ts";
+import { memoryNotes } from "../pipeline/memory-notes.ts";
 import { counted } from "../text/format.ts";
 import { capabilityLine, usedPlugins } from "./capabilities.ts";
 import { collect } from "./option-values.ts";
@@ -16,7 +17,8 @@ export function registerValidate(program: Command): void {
     .option("--json", "print the plan as one line of JSON", false)
     .action(async (pipeline: string, options: { set: string[]; plugins: string[]; json: boolean }) => {
       const loading = { overrides: options.set, pluginFolders: options.plugins };
-      const { plan, preflight, notes } = await checkPipeline(pipeline, loading);
+      const { plan, preflight, notes: found } = await checkPipeline(pipeline, loading);
+      const notes = [...found, ...(await memoryNotes(plan, preflight))];
       const plugins = usedPlugins(plan).map(({ name }) => name);
       const summary = `${pipeline} is valid: ${counted(plan.steps, "step")}; plugins ${plugins.join(", ")}`;
       const text = [summary, capabilityLine(plan), ...notes, preflightText(preflight, plan)].join("\n");

@@ -255,6 +255,18 @@ test("validate shows a prompt as the policy reads it, and what was counted", asy
   expect(json.preflight.prompt).toMatchObject({ text: expect.stringContaining("<|im_start|>assistant") });
 });
 
+test("validate says when an update can't be had with the memory that the trainer is given", async () => {
+  const notes = async (...given: string[]): Promise<string[]> =>
+    JSON.parse(await runCommand(registerValidate, "validate", small, "--json", ...given)).notes;
+  expect(await notes()).toEqual([]);
+  const [note, ...others] = await notes("--set", "trainer.config.memory=100");
+  expect(others).toEqual([]);
+  expect(note).toMatch(
+    /^memory: an update on \d+ trajectories of \d+ tokens, .* would hold 2\d\d MB at least, .* TRAINING_MEMORY_SHORT/,
+  );
+  expect(await notes("--set", "trainer.config.memory=100", "--set", "steps=0")).toEqual([]);
+});
+
 test("a policy that must be built first is asked then, before anything trains", async () => {
   const plugin = join(folder, "policy-late");
   mkdirSync(plugin);

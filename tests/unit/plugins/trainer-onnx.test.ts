@@ -194,6 +194,15 @@ test("the learning rates depend on what is trained, if the pipeline gives none",
   expect(plugin.resolve!(config, surroundings({}, { pretrained: true })).config).toEqual(config);
 });
 
+test("an update has 64 trajectories where steps have a multiple of them, else all of a step's, if the pipeline says nothing", () => {
+  const minibatch = (batchSize: number, changes: JsonObject = {}) => {
+    const { minibatchSize: _, ...config } = filled({});
+    return plugin.resolve!({ ...config, ...changes }, surroundings({ batchSize }, {})).config.minibatchSize;
+  };
+  expect([8, 64, 96, 128].map((size) => minibatch(size))).toEqual([8, 64, 96, 64]);
+  expect(minibatch(128, { minibatchSize: 32 })).toBe(32);
+});
+
 test("a sampler that draws from another distribution is corrected for, if the pipeline says nothing", () => {
   const correction = (changes: JsonObject, ...where: Parameters<typeof surroundings>) =>
     plugin.resolve!(filled(changes), surroundings(...where)).config.importanceCorrection;
