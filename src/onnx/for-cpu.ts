@@ -11,12 +11,10 @@ const lowerings: Readonly<Record<string, Lowering>> = {
   Gemm({ inputs, attributes }, output, append) {
     const [a, ...others] = inputs;
     if (a === undefined || attributes.transA !== 1 || !isWorthCopying(output)) return;
-    append(
-      "Gemm",
-      [append("Transpose", [a], { perm: [1, 0] }), ...others],
-      { ...attributes, transA: 0 },
-      output,
-    );
+    // With its own shape: what is read in another part of a large graph is written down with it.
+    const transposed = { ...a, name: `${output.name}_transposed`, shape: a.shape.toReversed() };
+    append("Transpose", [a], { perm: [1, 0] }, transposed);
+    append("Gemm", [transposed, ...others], { ...attributes, transA: 0 }, output);
   },
 };
 

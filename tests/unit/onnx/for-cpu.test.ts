@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 import type { Device } from "../../../src/devices/device.ts";
+import { createSession } from "../../../src/onnx/create-session.ts";
+import { mul } from "../../../src/onnx/elementwise.ts";
 import { createGraph } from "../../../src/onnx/graph.ts";
 import { gemm } from "../../../src/onnx/linear-algebra.ts";
 import { modelBytes } from "../../../src/onnx/model-bytes.ts";
@@ -38,4 +40,25 @@ test.each([
   expect(Buffer.from(ours.sum.buffer).equals(Buffer.from(plain.sum.buffer))).toBe(true);
   expect(ours.sum).toHaveLength(out * columns);
   expect(ours.sum.every((number) => number === 0)).toBe(false);
+});
+
+test("a graph of so many products that copies and what reads them are in different parts computes the same", async () => {
+  const graph = createGraph();
+  const [dy, x] = [graph.input("dy", "float32", ["rows", 2]), graph.input("x", "float32", ["rows", 256])];
+  // One node before pairs of copy and product: each part, of an even number of nodes, ends between the two.
+  let sum = gemm(mul(dy, 2), x, { transposeA: true });
+  for (let step = 1; step < 5100; step++) sum = gemm(dy, x, { transposeA: true, plus: sum });
+  graph.output("sum", sum);
+  const [rows, first, second] = [3, [1, 0, 2, 3, 0, 1], Array.from({ length: 768 }, (_, at) => at % 7)];
+  const session = await createSession(modelBytes(graph));
+  const outputs = await session.run({
+    dy: { shape: [rows, 2], data: Float32Array.from(first) },
+    x: { shape: [rows, 256], data: Float32Array.from(second) },
+  });
+  const product = (out: number, column: number) =>
+    [0, 1, 2].reduce((total, row) => total + first[2 * row + out]! * second[256 * row + column]!, 0);
+  const expected = Array.from({ length: 512 }, (_, at) => 5101 * product(at >> 8, at & 255));
+  expect([...outputs.floats("sum")]).toEqual(expected);
+  outputs.release();
+  await session.close();
 });
