@@ -29,7 +29,7 @@ import { readTrainerState, writeTrainerState } from "./state-folder.ts";
 const plugin: TrainerPlugin = {
   async open(folders, given, seed, lossPlugin) {
     const config = readConfig(given);
-    const { device, precision, maxTokensPerRun, memory, recompute, lora } = config;
+    const { device, precision, lora } = config;
     const model = {
       config: await readModelConfig(join(folders.initial, "config.json")),
       ...(lora !== undefined && { lora }),
@@ -53,9 +53,7 @@ const plugin: TrainerPlugin = {
       settings,
       seed,
       ...{ device, precision, threads },
-      ...(maxTokensPerRun !== undefined && { maxTokensPerRun }),
-      ...(recompute !== undefined && { recompute }),
-      ...(memory !== undefined && { memory: memory * 2 ** 20 }),
+      ...planSettings(config),
       onPlan: tellPlan,
       ...(folders.failures !== undefined && { failures: folders.failures }),
     });
@@ -86,15 +84,13 @@ const plugin: TrainerPlugin = {
 
   forecast(given, { config: text, matrices }, updates) {
     const config = readConfig(given);
-    const { device, precision, lora, memory, maxTokensPerRun, recompute, optimizerBits } = config;
-    if (device !== "cpu" || precision !== "float32") return undefined;
+    if (!computesExactly(config)) return undefined;
+    const { lora, optimizerBits } = config;
     const settings = trainingSettings(config);
     const options = {
       ...{ config: parseModelConfig(text, "config.json"), matrices, optimizerBits, settings },
       ...(lora !== undefined && { lora }),
-      ...(maxTokensPerRun !== undefined && { maxTokensPerRun }),
-      ...(recompute !== undefined && { recompute }),
-      ...(memory !== undefined && { memory: memory * 2 ** 20 }),
+      ...planSettings(config),
     };
     const sizes = updates.map(({ of, count, tokens }) => {
       return { of, count: of === "trajectories" ? Math.min(settings.minibatchSize, count) : count, tokens };
@@ -132,6 +128,15 @@ const plugin: TrainerPlugin = {
 };
 
 export default plugin;
+
+/** What updates are planned by; memory in bytes. */
+function planSettings({ maxTokensPerRun, recompute, memory }: TrainerConfig) {
+  return {
+    ...(maxTokensPerRun !== undefined && { maxTokensPerRun }),
+    ...(recompute !== undefined && { recompute }),
+    ...(memory !== undefined && { memory: memory * 2 ** 20 }),
+  };
+}
 
 /** Says on standard error what a step of a large model will hold. */
 function tellPlan(plan: StepPlan): void {

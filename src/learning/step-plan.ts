@@ -69,7 +69,8 @@ export interface PlanChoices {
   vocabulary: number;
   /** The graph that computes so many layers again, for the only run or one of several. */
   graph(recomputed: number, attention: AttentionForm, isSummed: boolean): Graph;
-  fits(chosen: ChosenRuns): boolean;
+  /** Absent where nothing does. */
+  fits?(chosen: ChosenRuns): boolean;
 }
 
 /** How an update is split, and what of it is computed again. */
@@ -103,13 +104,14 @@ export function chooseRuns(samples: readonly (readonly TokenSequence[])[], choic
       cost: cost * (1 + (costOfRecomputing * recomputed) / most),
     })),
   );
+  all.sort((a, b) => a.cost - b.cost);
   let chosen: ChosenRuns | undefined;
   const known = new Map<number[][], SizedRuns>();
-  for (const { runs, recomputed } of all.sort((a, b) => a.cost - b.cost)) {
+  for (const { runs, recomputed } of choices.fits ? all : all.slice(-1)) {
     const sized = known.get(runs) ?? sizedRuns(samples, runs, choices);
     known.set(runs, sized);
     chosen = measured(sized, recomputed, choices);
-    if (choices.fits(chosen)) return chosen;
+    if (choices.fits?.(chosen)) return chosen;
   }
   return chosen!;
 }

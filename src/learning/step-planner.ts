@@ -49,8 +49,8 @@ export interface PlannedUpdate {
 export interface StepPlanner {
   /** Bytes that the next update may need. */
   room(): number;
-  /** The cheapest way that needs no more than `room`, or, where none does, the one that needs least. */
-  choose(samples: readonly TrainingSample[], graph: GraphOf, room: number): PlannedUpdate;
+  /** The cheapest way that needs no more than `room`, or, where none does or nothing is said, the one that needs least. */
+  choose(samples: readonly TrainingSample[], graph: GraphOf, room?: number): PlannedUpdate;
   /** Chooses within the room there is, and takes it. Throws TRAINING_MEMORY_SHORT if nothing fits; not of WebGPU, whose memory isn't known. */
   plan(samples: readonly TrainingSample[], graph: GraphOf): ChosenRuns;
 }
@@ -91,7 +91,7 @@ export function createStepPlanner(options: PlannerOptions, held: () => HeldMemor
       const splits = runSplits(sequences, config, tokens);
       const chosen = chooseRuns(sequences, {
         ...{ ...choices, splits, graph },
-        fits: (one) => !isPlanned || needs(one) <= room,
+        ...(room !== undefined && { fits: (one: ChosenRuns) => !isPlanned || needs(one) <= room }),
       });
       const { runs, forms: _, nodes, logits, ...sizes } = chosen;
       const plan = {

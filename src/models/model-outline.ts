@@ -1,10 +1,10 @@
-import { existsSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ModelOutline } from "../contracts/policy.ts";
 import { configFromMetadata } from "./gguf/config-metadata.ts";
 import { readGgufHeader } from "./gguf/header.ts";
-import { fetchedKnownModel } from "./known-models.ts";
+import { modelHere } from "./known-models.ts";
 import { formatModelConfig } from "./model-config-file.ts";
 import type { Quantization } from "./quantize.ts";
 import { storedQuantization } from "./stored-quantization.ts";
@@ -20,7 +20,7 @@ export async function modelOutline(
   source: string,
   quantization?: Quantization,
 ): Promise<ModelOutline | undefined> {
-  const path = existsSync(source) ? source : fetchedKnownModel(source);
+  const path = modelHere(source);
   if (path === undefined) return undefined;
   if (!statSync(path).isDirectory()) {
     const config = configFromMetadata(path, readGgufHeader(path));

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { loadTokenizer, type Tokenizer } from "../tokens/tokenizer.ts";
 import { configFromMetadata } from "./gguf/config-metadata.ts";
 import { readGgufHeader } from "./gguf/header.ts";
 import { writeTokenizerFiles } from "./gguf/tokenizer-files.ts";
-import { fetchedKnownModel } from "./known-models.ts";
+import { modelHere } from "./known-models.ts";
 import { contextLength } from "./model-config.ts";
 import { readModelConfig } from "./model-config-file.ts";
 
@@ -28,7 +28,7 @@ export async function readModelText(
   template?: string,
   settings: TemplateSettings = {},
 ): Promise<ModelText | undefined> {
-  const path = existsSync(source) ? source : fetchedKnownModel(source);
+  const path = modelHere(source);
   if (path === undefined) return undefined;
   if (!statSync(path).isDirectory()) return readGgufText(path, template, settings);
   const tokenizer = await loadTokenizer(path, template, settings);
