@@ -59,6 +59,8 @@ function graphProto(
   const outputs = [...graph.outputs].map(([name, value]) => ({ name, value }));
   const names = new Map([...outer, ...outputNames(graph, nodes)]);
   const nameOf = ({ name }: Value) => names.get(name) ?? name;
+  // Of what a part of a graph makes, the runtime finds no shape, as its two branches don't agree: it is told.
+  const ofParts = nodes.filter(({ op }) => op === "If").flatMap((node) => node.outputs);
   return {
     name: "everturn",
     node: [
@@ -82,6 +84,9 @@ function graphProto(
     })),
     input: graph.inputs.map((value) => valueInfo(value.name, value)),
     output: outputs.map(({ name, value }) => valueInfo(name, value)),
+    value_info: ofParts
+      .filter((value) => !graph.outputs.has(nameOf(value)))
+      .map((value) => valueInfo(nameOf(value), value)),
   };
 }
 

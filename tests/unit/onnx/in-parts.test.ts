@@ -3,8 +3,10 @@ import { createSession } from "../../../src/onnx/create-session.ts";
 import { add, equal, mul } from "../../../src/onnx/elementwise.ts";
 import { createGraph, type FloatValue } from "../../../src/onnx/graph.ts";
 import { inParts } from "../../../src/onnx/in-parts.ts";
+import { gather } from "../../../src/onnx/indexing.ts";
 import { loop } from "../../../src/onnx/loop.ts";
 import { modelBytes } from "../../../src/onnx/model-bytes.ts";
+import { sequenceAttention, sequenceLengths } from "../../../src/onnx/sequence-attention.ts";
 import { reshape } from "../../../src/onnx/shaping.ts";
 
 test("a graph of very many nodes is given to the runtime in parts, and computes what it says", async () => {
@@ -47,4 +49,39 @@ test("a graph of very many nodes is given to the runtime in parts, and computes 
     outputs.release();
   }
   await session.close();
+});
+
+test("attention whose values are of another part than its queries and keys gives what it gives in a whole graph", async () => {
+  const [queryRows, keyRows] = [16, 8].map((width) =>
+    Float32Array.from({ length: 20 * width }, (_, at) => (at * width) % 7),
+  );
+  /** Queries are doubled and halved so often: with many times, what follows is in a later part than the values. */
+  const attended = async (times: number) => {
+    const graph = createGraph();
+    const x = graph.input("x", "float32", ["rows", 16]);
+    const y = graph.input("y", "float32", ["rows", 8]);
+    const places = graph.input("places", "int64", ["batch", "length"]);
+    const values = gather(add(y, 1), places);
+    let rows = x;
+    for (let time = 0; time < times; time++) rows = mul(mul(rows, 0.5), 2);
+    const lengths = sequenceLengths(graph, "batch", "length");
+    const options = { heads: 2, groups: 1, scale: 1 };
+    const keys = gather(reshape(mul(reshape(y, ["rows", 1, 8]), 2), ["rows", 8]), places);
+    // Reshaped, as rotated ones are: so the runtime knows their width where it may not know that of values.
+    const queries = gather(reshape(mul(reshape(rows, ["rows", 1, 16]), 3), ["rows", 16]), places);
+    const first = sequenceAttention([queries, keys, values], lengths, options);
+    const again = gather(reshape(first, ["batch*length", 16]), places);
+    graph.output("attended", add(sequenceAttention([again, values, values], lengths, options), first));
+    const session = await createSession(modelBytes(graph), { threads: 2 });
+    const outputs = await session.run({
+      x: { shape: [20, 16], data: queryRows! },
+      y: { shape: [20, 8], data: keyRows! },
+      places: { shape: [4, 5], data: BigInt64Array.from({ length: 20 }, (_, at) => BigInt(at)) },
+    });
+    const all = [...outputs.floats("attended")];
+    outputs.release();
+    await session.close();
+    return all;
+  };
+  expect(await attended(5001)).toEqual(await attended(1));
 });
