@@ -8,6 +8,7 @@ import { type FrozenBase, smallBase } from "../models/weight-sources.ts";
 import { elementCount } from "../onnx/element-count.ts";
 import type { FrozenMatrix } from "../onnx/frozen-matrix.ts";
 import type { Graph } from "../onnx/graph.ts";
+import { availableMemory } from "../processes/available-memory.ts";
 import type { TokenSequence } from "./batch.ts";
 import { type HeldMemory, mappedBytes } from "./held-memory.ts";
 import { adapterShapes, type LoraSettings } from "./lora.ts";
@@ -38,7 +39,7 @@ export interface ForecastOptions
  * plan will say (but that a GGUF file's own blocks may have minimums). Nothing of the size of weights is made.
  */
 export function forecastUpdates(options: ForecastOptions, sizes: readonly UpdateSize[]): UpdateForecast[] {
-  const { config, lora, settings, available = () => process.availableMemory() } = options;
+  const { config, lora, settings, available = availableMemory } = options;
   const base = lora && frozenBase(options);
   const trained: TrainedModel = { config, ...(lora && { lora }), ...(base && { base }) };
   const held = forecastMemory(trained, options);

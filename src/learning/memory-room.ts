@@ -1,4 +1,5 @@
 import { EverturnError } from "../errors/everturn-error.ts";
+import { availableMemory } from "../processes/available-memory.ts";
 
 /** Where the runs of a trainer get their memory. */
 export interface MemoryRoom {
@@ -14,7 +15,7 @@ export interface MemoryRoom {
  */
 export function createMemoryRoom(
   limit = () => Number.POSITIVE_INFINITY,
-  available = () => process.availableMemory(),
+  available = availableMemory,
 ): MemoryRoom {
   let reserved = 0;
   const room = () => Math.min(limit(), available() + reserved);

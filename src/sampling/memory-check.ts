@@ -4,6 +4,7 @@ import type { CachedDecoder } from "../models/cached-decoder.ts";
 import { bytesOfPosition, type KeyValueType } from "../models/key-values.ts";
 import { contextLength, type ModelConfig } from "../models/model-config.ts";
 import { modelWeightBytes } from "../models/model-weights.ts";
+import { availableMemory } from "../processes/available-memory.ts";
 import { longest } from "./key-value-cache.ts";
 
 /** What a sampler may come to hold, in bytes. */
@@ -74,7 +75,7 @@ const leastKeyValues = 1 / 4;
  */
 export function fittingShare(
   { weights, keyValues }: MemoryPlan,
-  available = process.availableMemory(),
+  available = availableMemory(),
   isAsked = true,
 ): number {
   const least = leastKeyValues * (isAsked ? keyValues : Math.min(keyValues, usualKeyValues));
@@ -83,7 +84,7 @@ export function fittingShare(
 }
 
 /** Throws SAMPLING_MEMORY_SHORT if a plan exceeds the memory that is available to this process. */
-export function checkMemory({ weights, keyValues }: MemoryPlan, available = process.availableMemory()): void {
+export function checkMemory({ weights, keyValues }: MemoryPlan, available = availableMemory()): void {
   if (weights + keyValues <= available) return;
   throw new EverturnError("SAMPLING_MEMORY_SHORT", {
     weights: mebibytes(weights),

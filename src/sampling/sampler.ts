@@ -9,6 +9,7 @@ import { cudaMemory } from "../onnx/cuda-memory.ts";
 import type { Activations } from "../onnx/quantized-products.ts";
 import type { Target } from "../onnx/target.ts";
 import { createUsage } from "../onnx/usage.ts";
+import { availableMemory } from "../processes/available-memory.ts";
 import { type Batch, createBatch } from "./batch.ts";
 import { createDecoders, type DecoderLease } from "./decoders.ts";
 import {
@@ -111,7 +112,7 @@ export function createSampler(options: SamplerOptions): Sampler {
   let keyValueBytes = most;
   const available = async () => {
     if (options.available) return options.available();
-    return target?.device === "cuda" ? (await cudaMemory()).available() : process.availableMemory();
+    return target?.device === "cuda" ? (await cudaMemory()).available() : availableMemory();
   };
   const stopTokens = new Set(options.stopTokens);
   const decoders = createDecoders(

@@ -1,0 +1,66 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { freemem, totalmem } from "node:os";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { availableMemory } from "../../../src/processes/available-memory.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+
+const mebibyte = 2 ** 20;
+/** Of version 1, of itself and with the groups below it; and of version 2, as the kernels write them. */
+const statistics = {
+  version1: `cache 1674317824\nrss 0\ninactive_file 1\nactive_file 11468800\nhierarchical_memory_limit 5368709120\ntotal_cache 104857600\ntotal_rss 1088536576\ntotal_inactive_anon 1088512000\ntotal_inactive_file ${100 * mebibyte}\ntotal_active_file 11468800\n`,
+  version2: `anon 1088536576\nfile 104857600\nkernel 5000000\ninactive_anon 1088512000\nactive_anon 20480\ninactive_file ${100 * mebibyte}\nactive_file 11468800\nunevictable 0\n`,
+};
+const memberships = {
+  version1:
+    "9:name=systemd:/\n8:pids:/\n4:cpu,memory:/kubepods/pod1/c2\n3:cpuset:/\n0::/system.slice/kubelet.service\n",
+  version2: "0::/kubepods/pod1/c2\n",
+};
+
+async function told(files: Record<string, string>): Promise<{ self: string; groups: string }> {
+  const folder = await temporaryFolder();
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), text);
+  }
+  return { self: join(folder, "self"), groups: join(folder, "groups") };
+}
+
+const [limit, left] = [300 * mebibyte, 40 * mebibyte];
+
+describe("what a process in a container could come to hold", () => {
+  test.each([
+    [
+      "version 1",
+      { self: memberships.version1, "groups/memory/kubepods/pod1/c2/memory.stat": statistics.version1 },
+    ],
+    [
+      "version 1, seen from inside",
+      { self: memberships.version1, "groups/memory/memory.stat": statistics.version1 },
+    ],
+    ["version 2", { self: memberships.version2, "groups/kubepods/pod1/c2/memory.stat": statistics.version2 }],
+    ["version 2, seen from inside", { self: "0::/\n", "groups/memory.stat": statistics.version2 }],
+  ])("counts files that nobody uses as available (control groups of %s)", async (_, files) => {
+    expect(availableMemory(await told(files), limit, left)).toBe(140 * mebibyte);
+  });
+
+  test("is what its limit leaves where nothing is told of files", async () => {
+    expect(availableMemory(await told({}), limit, left)).toBe(left);
+    expect(availableMemory(await told({ self: memberships.version2 }), limit, left)).toBe(left);
+  });
+
+  test("is never more than its limit", async () => {
+    const files = { self: "0::/\n", "groups/memory.stat": statistics.version2 };
+    expect(availableMemory(await told(files), 120 * mebibyte, left)).toBe(120 * mebibyte);
+  });
+
+  test("is what the machine has where nothing limits it", async () => {
+    const files = await told({ self: "0::/\n", "groups/memory.stat": statistics.version2 });
+    for (const none of [0, totalmem(), 2 ** 63]) expect(availableMemory(files, none, left)).toBe(left);
+  });
+
+  test("is some of this machine's memory, and not more than is free", () => {
+    expect(availableMemory()).toBeGreaterThan(mebibyte);
+    expect(availableMemory()).toBeLessThanOrEqual(1.2 * freemem());
+  });
+});
