@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { Message } from "../src/contracts/message.ts";
 import { formatModelConfig, readModelConfig } from "../src/models/model-config-file.ts";
-import { randomModelWeights } from "../src/models/model-weights.ts";
+import { randomModelWeights } from "../src/models/random-weights.ts";
 import { writeSafetensors } from "../src/models/safetensors.ts";
 import { createSampler, type Sampler } from "../src/sampling/sampler.ts";
 import { compileChatTemplate } from "../src/tokens/chat-template.ts";

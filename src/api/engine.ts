@@ -64,12 +64,12 @@ export type { ModelConfig } from "../models/model-config.ts";
 export { parseModelConfig, readModelConfig } from "../models/model-config-file.ts";
 export { modelPolicy, templateSettings } from "../models/model-policy.ts";
 export { type ModelText, readModelText } from "../models/model-text.ts";
-export { randomModelWeights } from "../models/model-weights.ts";
 export {
   writeAdapterPolicyFolder,
   writeNextPolicyFolder,
   writePolicyFolder,
 } from "../models/policy-folder.ts";
+export { randomModelWeights } from "../models/random-weights.ts";
 export {
   type ByteTensor,
   type LazyTensor,

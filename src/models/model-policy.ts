@@ -13,9 +13,9 @@ import { knownModelNames } from "./known-models.ts";
 import { parseModelConfig } from "./model-config-file.ts";
 import { modelOutline } from "./model-outline.ts";
 import { type ModelText, readModelText } from "./model-text.ts";
-import { randomModelWeights } from "./model-weights.ts";
 import { writePolicyFolder } from "./policy-folder.ts";
 import { quantizationOf } from "./quantize.ts";
+import { lazyRandomWeights } from "./random-weights.ts";
 import { stopTokenIds, writeStopTokens } from "./stop-tokens.ts";
 import { storedQuantization } from "./stored-quantization.ts";
 
@@ -181,6 +181,6 @@ async function writeRandomModel(folder: string, config: JsonObject, seed: number
     eos_token_id: end,
     pad_token_id: idOf("pad_token") ?? end,
   };
-  const weights = randomModelWeights(model, seed);
+  const weights = lazyRandomWeights(model, seed);
   await writePolicyFolder(folder, { config: model, weights, tokens, tokenizer: tokenizerFolder });
 }

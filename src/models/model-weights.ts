@@ -1,11 +1,8 @@
-import { createHash } from "node:crypto";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { elementCount } from "../onnx/element-count.ts";
 import type { FloatValue, Graph } from "../onnx/graph.ts";
-import { philox } from "../random/uniform-stream.ts";
 import { families } from "./families.ts";
 import { expertsOf, type ModelConfig } from "./model-config.ts";
-import type { Tensor } from "./safetensors.ts";
 
 /** Shapes of all weights by Hugging Face's names; matrices are [out, in]. */
 export function modelWeightShapes(config: ModelConfig): Map<string, number[]> {
@@ -81,28 +78,6 @@ export function outputSize(config: ModelConfig, module: string): number {
   return module === "k_proj" || module === "v_proj" ? groups * size : config.intermediate_size;
 }
 
-/**
- * Random weights: normal with the configuration's initializer_range (projections back into the residual stream
- * divided by √(2 · layers), as GPT-2 does), norms 1, biases 0. A weight depends on seed, name and position alone.
- */
-export function randomModelWeights(config: ModelConfig, seed: number): Map<string, Tensor> {
-  const residual = config.initializer_range / Math.sqrt(2 * config.num_hidden_layers);
-  return new Map(
-    [...modelWeightShapes(config)].map(([name, shape]) => {
-      const size = elementCount(shape);
-      if (shape.length === 1)
-        return [name, { shape, data: new Float32Array(size).fill(constantOf(name, config)) }];
-      const deviation = /(o_proj|down_proj)\.weight$/.test(name) ? residual : config.initializer_range;
-      return [name, { shape, data: normalNumbers(size, deviation, `${seed}/${name}`) }];
-    }),
-  );
-}
-
-/** What all numbers of random biases and norms are. */
-export function constantOf(name: string, config: ModelConfig): number {
-  return name.endsWith(".bias") || families[config.model_type].gemmaScaling ? 0 : 1;
-}
-
 /** Throws MODEL_WEIGHTS_MISMATCH unless the weights, and those that are quantized, are what the configuration asks for. */
 export function checkModelWeights(
   config: ModelConfig,
@@ -123,19 +98,4 @@ export function weightInputs(
   shapes: ReadonlyMap<string, readonly number[]>,
 ): Map<string, FloatValue> {
   return new Map([...shapes].map(([name, shape]) => [name, graph.input(name, "float32", shape)]));
-}
-
-/** Normal numbers (Box–Muller over Philox) that depend on the key and their position alone. */
-function normalNumbers(count: number, deviation: number, key: string): Float32Array {
-  const digest = createHash("sha256").update(key).digest();
-  const [key0, key1] = [digest.readUInt32LE(0), digest.readUInt32LE(4)];
-  const numbers = new Float32Array(count);
-  for (let at = 0; at < count; at += 2) {
-    const [a, b] = philox([at / 2, 0, 0, 0], key0, key1);
-    const radius = deviation * Math.sqrt(-2 * Math.log((a + 0.5) / 2 ** 32));
-    const angle = (2 * Math.PI * b) / 2 ** 32;
-    numbers[at] = radius * Math.cos(angle);
-    if (at + 1 < count) numbers[at + 1] = radius * Math.sin(angle);
-  }
-  return numbers;
 }

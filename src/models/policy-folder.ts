@@ -6,7 +6,7 @@ import { writeWeights } from "./checkpoint.ts";
 import { isWeightsFile } from "./located-tensors.ts";
 import type { ModelConfig } from "./model-config.ts";
 import { formatModelConfig, type SpecialTokenIds } from "./model-config-file.ts";
-import type { Tensor } from "./safetensors.ts";
+import type { LazyTensor, Tensor } from "./safetensors.ts";
 
 /** The files a tokenizer may have; only the first two are always there. */
 const tokenizerFiles = [
@@ -24,7 +24,7 @@ export async function writePolicyFolder(
   folder: string,
   policy: {
     config: ModelConfig;
-    weights: ReadonlyMap<string, Tensor>;
+    weights: ReadonlyMap<string, Tensor | LazyTensor>;
     tokens: SpecialTokenIds;
     tokenizer: string;
   },

@@ -1,8 +1,9 @@
 import { dirname, join } from "node:path";
 import { exportGguf } from "../../src/models/gguf/export-gguf.ts";
 import { modelConfig } from "../../src/models/model-config.ts";
-import { constantOf, modelWeightShapes } from "../../src/models/model-weights.ts";
+import { modelWeightShapes } from "../../src/models/model-weights.ts";
 import { writeConfigFiles } from "../../src/models/policy-folder.ts";
+import { constantOf } from "../../src/models/random-weights.ts";
 import { elementCount } from "../../src/onnx/element-count.ts";
 import { asEarlierGemma } from "../support/gemma-vocabulary.ts";
 import { publishedTemplate, publishedTokenizer } from "../support/published-tokenizer.ts";

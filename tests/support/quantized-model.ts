@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { writeWeights } from "../../src/models/checkpoint.ts";
 import type { ModelConfig } from "../../src/models/model-config.ts";
-import { randomModelWeights } from "../../src/models/model-weights.ts";
 import { type Quantization, quantizeWeights } from "../../src/models/quantize.ts";
 import { quantizedTensors } from "../../src/models/quantized-tensors.ts";
+import { randomModelWeights } from "../../src/models/random-weights.ts";
 
 /** A folder with random weights of a model in few bits, in several files. */
 export async function quantizedFolder(config: ModelConfig, quantization: Quantization): Promise<string> {

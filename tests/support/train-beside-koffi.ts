@@ -3,7 +3,7 @@ import { createRequire, registerHooks } from "node:module";
 import { supervisedObjective } from "../../src/learning/supervised-objective.ts";
 import { freshTrainerState } from "../../src/learning/trainer-state.ts";
 import { createTrainingEngine } from "../../src/learning/training-engine.ts";
-import { randomModelWeights } from "../../src/models/model-weights.ts";
+import { randomModelWeights } from "../../src/models/random-weights.ts";
 import { createSampler } from "../../src/sampling/sampler.ts";
 import { modelFolder } from "../unit/sampling/policy-folders.ts";
 import { smallModel } from "./small-model.ts";

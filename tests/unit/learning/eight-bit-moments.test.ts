@@ -4,7 +4,7 @@ import { momentCodes } from "../../../src/learning/moment-codes.ts";
 import { freshMoments, momentsIn } from "../../../src/learning/optimizer-state.ts";
 import { checkTrainerState, freshTrainerState } from "../../../src/learning/trainer-state.ts";
 import { modelConfig } from "../../../src/models/model-config.ts";
-import { randomModelWeights } from "../../../src/models/model-weights.ts";
+import { randomModelWeights } from "../../../src/models/random-weights.ts";
 import expected from "../../fixtures/optimizer.json" with { type: "json" };
 import { relativeError } from "../torch-fixtures.ts";
 

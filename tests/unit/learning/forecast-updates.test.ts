@@ -9,7 +9,7 @@ import { freshTrainerState } from "../../../src/learning/trainer-state.ts";
 import { createTrainingEngine } from "../../../src/learning/training-engine.ts";
 import type { TrainingSettings } from "../../../src/learning/training-settings.ts";
 import { modelConfig } from "../../../src/models/model-config.ts";
-import { randomModelWeights } from "../../../src/models/model-weights.ts";
+import { randomModelWeights } from "../../../src/models/random-weights.ts";
 import { readFrozenWeights } from "../../../src/models/weight-sources.ts";
 import { quantizedFolder } from "../../support/quantized-model.ts";
 

@@ -10,7 +10,7 @@ import { createTrainingEngine } from "../../../src/learning/training-engine.ts";
 import { trainingModel } from "../../../src/learning/training-graphs.ts";
 import type { AttentionForm } from "../../../src/models/decoder.ts";
 import { modelConfig } from "../../../src/models/model-config.ts";
-import { randomModelWeights } from "../../../src/models/model-weights.ts";
+import { randomModelWeights } from "../../../src/models/random-weights.ts";
 import { createSession } from "../../../src/onnx/create-session.ts";
 import { peakBytes } from "../../../src/onnx/peak-memory.ts";
 import { tileSize } from "../../../src/onnx/tiled-attention.ts";

@@ -6,7 +6,7 @@ import { algorithmPresets } from "../../../src/learning/algorithm.ts";
 import { createTrainer } from "../../../src/learning/trainer.ts";
 import { freshTrainerState } from "../../../src/learning/trainer-state.ts";
 import { modelConfig } from "../../../src/models/model-config.ts";
-import { randomModelWeights } from "../../../src/models/model-weights.ts";
+import { randomModelWeights } from "../../../src/models/random-weights.ts";
 import { createFraming } from "../../../src/tokens/framing.ts";
 import { loadTokenizer } from "../../../src/tokens/tokenizer.ts";
 import { copyTrainerState } from "../../support/copy-trainer-state.ts";

@@ -4,7 +4,7 @@ import { type Algorithm, algorithmPresets, algorithms } from "../../../src/learn
 import { createTrainer } from "../../../src/learning/trainer.ts";
 import { freshTrainerState } from "../../../src/learning/trainer-state.ts";
 import type { TrainingSettings } from "../../../src/learning/training-settings.ts";
-import { randomModelWeights } from "../../../src/models/model-weights.ts";
+import { randomModelWeights } from "../../../src/models/random-weights.ts";
 import { createSampler } from "../../../src/sampling/sampler.ts";
 import type { SampleRequest } from "../../../src/sampling/sequence.ts";
 import { actionSegment } from "../../../src/trajectory/action-segment.ts";

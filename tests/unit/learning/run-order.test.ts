@@ -11,7 +11,7 @@ import {
   trainingModel,
 } from "../../../src/learning/training-graphs.ts";
 import { modelConfig } from "../../../src/models/model-config.ts";
-import { randomModelWeights } from "../../../src/models/model-weights.ts";
+import { randomModelWeights } from "../../../src/models/random-weights.ts";
 import type { GraphBody } from "../../../src/onnx/graph.ts";
 import { neededNodes } from "../../../src/onnx/needed-nodes.ts";
 import { peakBytes } from "../../../src/onnx/peak-memory.ts";

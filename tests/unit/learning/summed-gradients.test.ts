@@ -11,7 +11,8 @@ import {
   trainingModel,
 } from "../../../src/learning/training-graphs.ts";
 import { modelConfig } from "../../../src/models/model-config.ts";
-import { modelWeightShapes, randomModelWeights } from "../../../src/models/model-weights.ts";
+import { modelWeightShapes } from "../../../src/models/model-weights.ts";
+import { randomModelWeights } from "../../../src/models/random-weights.ts";
 import { elementCount } from "../../../src/onnx/element-count.ts";
 import { createLendingSession } from "../../../src/onnx/lending-session.ts";
 import { peakBytes } from "../../../src/onnx/peak-memory.ts";

@@ -7,7 +7,7 @@ import { freshTrainerState } from "../../../src/learning/trainer-state.ts";
 import { createTrainingEngine } from "../../../src/learning/training-engine.ts";
 import { trainingModel } from "../../../src/learning/training-graphs.ts";
 import { modelConfig } from "../../../src/models/model-config.ts";
-import { randomModelWeights } from "../../../src/models/model-weights.ts";
+import { randomModelWeights } from "../../../src/models/random-weights.ts";
 import { peakBytes } from "../../../src/onnx/peak-memory.ts";
 import { relativeError } from "../torch-fixtures.ts";
 

@@ -8,7 +8,7 @@ import { createTrainer, type TrainerOptions } from "../../../src/learning/traine
 import { freshTrainerState, parametersOf } from "../../../src/learning/trainer-state.ts";
 import type { TrainingSettings } from "../../../src/learning/training-settings.ts";
 import { modelConfig } from "../../../src/models/model-config.ts";
-import { randomModelWeights } from "../../../src/models/model-weights.ts";
+import { randomModelWeights } from "../../../src/models/random-weights.ts";
 import type { LazyTensor, Tensor } from "../../../src/models/safetensors.ts";
 import { copyTrainerState } from "../../support/copy-trainer-state.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";

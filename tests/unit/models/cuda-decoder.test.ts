@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createCachedDecoder } from "../../../src/models/create-cached-decoder.ts";
 import { createCudaDecoder } from "../../../src/models/cuda-decoder.ts";
 import type { ModelConfig } from "../../../src/models/model-config.ts";
-import { randomModelWeights } from "../../../src/models/model-weights.ts";
+import { randomModelWeights } from "../../../src/models/random-weights.ts";
 import { type WeightSources, weightSources } from "../../../src/models/weight-sources.ts";
 import { type CardAdapter, cardAdapter, cardModels } from "../../support/card-model.ts";
 import { decoderTalk } from "../../support/decoder-talk.ts";

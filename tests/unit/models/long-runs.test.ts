@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { CachedDecoder, Past } from "../../../src/models/cached-decoder.ts";
 import { createCachedDecoder } from "../../../src/models/create-cached-decoder.ts";
 import { modelConfig } from "../../../src/models/model-config.ts";
-import { randomModelWeights } from "../../../src/models/model-weights.ts";
+import { randomModelWeights } from "../../../src/models/random-weights.ts";
 
 const config = modelConfig({
   model_type: "llama",

@@ -9,7 +9,7 @@ import { createTrainingEngine } from "../../../src/learning/training-engine.ts";
 import { readWeights, writeWeights } from "../../../src/models/checkpoint.ts";
 import { createCachedDecoder } from "../../../src/models/create-cached-decoder.ts";
 import { type ModelConfig, modelConfig } from "../../../src/models/model-config.ts";
-import { randomModelWeights } from "../../../src/models/model-weights.ts";
+import { randomModelWeights } from "../../../src/models/random-weights.ts";
 import type { Tensor } from "../../../src/models/safetensors.ts";
 import { storedQuantization } from "../../../src/models/stored-quantization.ts";
 import { readFrozenWeights, weightSources } from "../../../src/models/weight-sources.ts";

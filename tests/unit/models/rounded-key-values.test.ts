@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createCachedDecoder } from "../../../src/models/create-cached-decoder.ts";
 import { firstScales, measureScales } from "../../../src/models/key-value-scales.ts";
 import { type ModelConfig, modelConfig } from "../../../src/models/model-config.ts";
-import { randomModelWeights } from "../../../src/models/model-weights.ts";
+import { randomModelWeights } from "../../../src/models/random-weights.ts";
 import type { Tensor } from "../../../src/models/safetensors.ts";
 import { createBoundSession } from "../../../src/onnx/bound-session.ts";
 import { createGraph } from "../../../src/onnx/graph.ts";

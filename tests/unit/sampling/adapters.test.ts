@@ -6,7 +6,7 @@ import { adapterShapes } from "../../../src/learning/lora.ts";
 import { writeAdapter } from "../../../src/models/adapter-folder.ts";
 import { loadAll } from "../../../src/models/lazy-tensor.ts";
 import { mergeAdapter } from "../../../src/models/merge-adapter.ts";
-import { randomModelWeights } from "../../../src/models/model-weights.ts";
+import { randomModelWeights } from "../../../src/models/random-weights.ts";
 import type { Tensor } from "../../../src/models/safetensors.ts";
 import { createSampler } from "../../../src/sampling/sampler.ts";
 import { clockAhead } from "../../support/clock-ahead.ts";

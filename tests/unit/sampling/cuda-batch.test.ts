@@ -3,7 +3,7 @@ import type { CachedDecoder } from "../../../src/models/cached-decoder.ts";
 import { createCachedDecoder } from "../../../src/models/create-cached-decoder.ts";
 import { createCudaDecoder } from "../../../src/models/cuda-decoder.ts";
 import { modelConfig } from "../../../src/models/model-config.ts";
-import { randomModelWeights } from "../../../src/models/model-weights.ts";
+import { randomModelWeights } from "../../../src/models/random-weights.ts";
 import { createBatch } from "../../../src/sampling/batch.ts";
 import { createDecoderCache } from "../../../src/sampling/key-value-cache.ts";
 import { createPrefixStore } from "../../../src/sampling/prefix-store.ts";

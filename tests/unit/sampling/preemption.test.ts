@@ -3,7 +3,7 @@ import type { CachedDecoder, DecoderRun } from "../../../src/models/cached-decod
 import { createCachedDecoder } from "../../../src/models/create-cached-decoder.ts";
 import { bytesOfPosition } from "../../../src/models/key-values.ts";
 import type { ModelConfig } from "../../../src/models/model-config.ts";
-import { randomModelWeights } from "../../../src/models/model-weights.ts";
+import { randomModelWeights } from "../../../src/models/random-weights.ts";
 import { createBatch } from "../../../src/sampling/batch.ts";
 import { createPrefixStore } from "../../../src/sampling/prefix-store.ts";
 import { createSampler, type Sampler } from "../../../src/sampling/sampler.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { CachedDecoder } from "../../../src/models/cached-decoder.ts";
 import { createCachedDecoder } from "../../../src/models/create-cached-decoder.ts";
 import { bytesOfPosition } from "../../../src/models/key-values.ts";
-import { randomModelWeights } from "../../../src/models/model-weights.ts";
+import { randomModelWeights } from "../../../src/models/random-weights.ts";
 import { weightSources } from "../../../src/models/weight-sources.ts";
 import { createPrefixStore } from "../../../src/sampling/prefix-store.ts";
 import { createPromptReader } from "../../../src/sampling/prompt-reader.ts";

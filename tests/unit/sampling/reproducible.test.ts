@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type ModelConfig, modelConfig } from "../../../src/models/model-config.ts";
-import { randomModelWeights } from "../../../src/models/model-weights.ts";
+import { randomModelWeights } from "../../../src/models/random-weights.ts";
 import { createSampler, type Sampler, type SamplerOptions } from "../../../src/sampling/sampler.ts";
 import type { Sample } from "../../../src/sampling/sequence.ts";
 import { quantizedFolder } from "../../support/quantized-model.ts";

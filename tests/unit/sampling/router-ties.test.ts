@@ -5,7 +5,7 @@ import { createTrainingEngine, type OpenTrainingEngine } from "../../../src/lear
 import { routedLayers } from "../../../src/models/expert-choice.ts";
 import { bytesOfPosition } from "../../../src/models/key-values.ts";
 import { type ModelConfig, modelConfig } from "../../../src/models/model-config.ts";
-import { randomModelWeights } from "../../../src/models/model-weights.ts";
+import { randomModelWeights } from "../../../src/models/random-weights.ts";
 import { createSampler, type Sampler } from "../../../src/sampling/sampler.ts";
 import { createSequence, type Sample, type SampleRequest } from "../../../src/sampling/sequence.ts";
 import { keepSwiftShader } from "../../support/kept-swiftshader.ts";

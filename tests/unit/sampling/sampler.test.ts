@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterAll, afterEach, expect, test, vi } from "vitest";
 import { modelConfig } from "../../../src/models/model-config.ts";
 import { readModelConfig } from "../../../src/models/model-config-file.ts";
-import { randomModelWeights } from "../../../src/models/model-weights.ts";
+import { randomModelWeights } from "../../../src/models/random-weights.ts";
 import { readSafetensors } from "../../../src/models/safetensors.ts";
 import { planMemory } from "../../../src/sampling/memory-check.ts";
 import { createSampler, type Sampler, type SamplerOptions } from "../../../src/sampling/sampler.ts";

@@ -10,9 +10,9 @@ import { withFactors } from "../../../../src/models/gguf/rotary-factors.ts";
 import type { GgufValue } from "../../../../src/models/gguf/value-types.ts";
 import { type ModelConfig, modelConfig } from "../../../../src/models/model-config.ts";
 import { readModelConfig, type SpecialTokenIds } from "../../../../src/models/model-config-file.ts";
-import { randomModelWeights } from "../../../../src/models/model-weights.ts";
 import { parseRotaryScaling } from "../../../../src/models/parse-rotary-scaling.ts";
 import { writePolicyFolder } from "../../../../src/models/policy-folder.ts";
+import { randomModelWeights } from "../../../../src/models/random-weights.ts";
 import { loadTokenizer } from "../../../../src/tokens/tokenizer.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
