@@ -11,8 +11,8 @@ export interface ControlGroupFiles {
 const usual: ControlGroupFiles = { self: "/proc/self/cgroup", groups: "/sys/fs/cgroup" };
 
 /**
- * Bytes that this process could come to hold. In a container, files that were just written or read count as held by it, though
- * the kernel takes their pages back as soon as memory is wanted: those that nobody uses are available (Kubernetes counts so, too).
+ * Bytes that this process could come to hold. Node counts files that a container has just written or read as held by it, though the
+ * kernel takes their pages back as soon as memory is wanted: they are available, as they are in the kernel's MemAvailable.
  */
 export function availableMemory(
   files = usual,
@@ -20,11 +20,11 @@ export function availableMemory(
   available = process.availableMemory(),
 ): number {
   if (constrained === 0 || constrained >= totalmem()) return available;
-  return Math.min(freemem(), constrained, available + unusedPages(files));
+  return Math.min(freemem(), constrained, available + pagesOfFiles(files));
 }
 
-/** Bytes of pages of files that nobody has used for a while, in the control group of this process. */
-function unusedPages({ self, groups }: ControlGroupFiles): number {
+/** Bytes of pages of files in the control group of this process. */
+function pagesOfFiles({ self, groups }: ControlGroupFiles): number {
   const lines = textOf(self)?.split("\n") ?? [];
   // Of version 1 a line is "4:memory:/path", of version 2 "0::/path".
   const paths = lines.map((line) => /^\d+:([^:]*):(\/.*)$/.exec(line));
@@ -33,9 +33,9 @@ function unusedPages({ self, groups }: ControlGroupFiles): number {
   const root = ofMemory ? join(groups, "memory") : groups;
   // In a container, the path is often that outside of it, and the group stands at the root.
   const text = textOf(join(root, path, "memory.stat")) ?? textOf(join(root, "memory.stat")) ?? "";
-  return Number(
-    /^total_inactive_file (\d+)$/m.exec(text)?.[1] ?? /^inactive_file (\d+)$/m.exec(text)?.[1] ?? 0,
-  );
+  const prefix = ofMemory ? "total_" : ""; // with the groups below it; version 2 counts so anyway
+  const bytesOf = (name: string) => Number(new RegExp(`^${prefix}${name} (\\d+)$`, "m").exec(text)?.[1] ?? 0);
+  return bytesOf("inactive_file") + bytesOf("active_file");
 }
 
 function textOf(file: string): string | undefined {

@@ -8,8 +8,8 @@ import { temporaryFolder } from "../../support/temporary-folder.ts";
 const mebibyte = 2 ** 20;
 /** Of version 1, of itself and with the groups below it; and of version 2, as the kernels write them. */
 const statistics = {
-  version1: `cache 1674317824\nrss 0\ninactive_file 1\nactive_file 11468800\nhierarchical_memory_limit 5368709120\ntotal_cache 104857600\ntotal_rss 1088536576\ntotal_inactive_anon 1088512000\ntotal_inactive_file ${100 * mebibyte}\ntotal_active_file 11468800\n`,
-  version2: `anon 1088536576\nfile 104857600\nkernel 5000000\ninactive_anon 1088512000\nactive_anon 20480\ninactive_file ${100 * mebibyte}\nactive_file 11468800\nunevictable 0\n`,
+  version1: `cache 1674317824\nrss 0\ninactive_file 1\nactive_file 2\nhierarchical_memory_limit 5368709120\ntotal_cache 104857600\ntotal_rss 1088536576\ntotal_inactive_anon 1088512000\ntotal_inactive_file ${80 * mebibyte}\ntotal_active_file ${20 * mebibyte}\n`,
+  version2: `anon 1088536576\nfile 104857600\nkernel 5000000\ninactive_anon 1088512000\nactive_anon 20480\ninactive_file ${70 * mebibyte}\nactive_file ${30 * mebibyte}\nunevictable 0\n`,
 };
 const memberships = {
   version1:
@@ -40,7 +40,7 @@ describe("what a process in a container could come to hold", () => {
     ],
     ["version 2", { self: memberships.version2, "groups/kubepods/pod1/c2/memory.stat": statistics.version2 }],
     ["version 2, seen from inside", { self: "0::/\n", "groups/memory.stat": statistics.version2 }],
-  ])("counts files that nobody uses as available (control groups of %s)", async (_, files) => {
+  ])("counts pages of files as available (control groups of %s)", async (_, files) => {
     expect(availableMemory(await told(files), limit, left)).toBe(140 * mebibyte);
   });
 
