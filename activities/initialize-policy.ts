@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { PolicyActivities } from "../src/contracts/activities.ts";
 import { policyFraming } from "../src/pipeline/preflight.ts";
 import { refuseRows } from "../src/pipeline/refuse-rows.ts";
+import { oneAtATime } from "../src/promises/one-at-a-time.ts";
 import type { PolicyWorker } from "../src/roles/policy-worker.ts";
 import { initialKey } from "../src/store/keys.ts";
 import { inPart } from "../src/store/tree-part.ts";
@@ -10,10 +11,12 @@ import { policyPart } from "../src/versions/version-parts.ts";
 
 /**
  * Writes policy version 0, unless it is there already. Where nobody could count the tokens of the run's rows before, that
- * is done now. Throws WRONG_CONFIGURATION.
+ * is done now. An attempt that begins while another is given up but at it still waits for that one, and finds what it wrote.
+ * Throws WRONG_CONFIGURATION.
  */
 export function initializePolicy(worker: PolicyWorker): PolicyActivities["initialize-policy"] {
-  return async ({ run }) => {
+  const alone = oneAtATime();
+  const initialize = async (run: string) => {
     const { plan, store } = await worker.openRun(run);
     const isNew = (await store.readTree(initialKey)) === undefined;
     const wasCounted = isNew && (await policyFraming(plan.policy)) !== undefined;
@@ -29,4 +32,5 @@ export function initializePolicy(worker: PolicyWorker): PolicyActivities["initia
     if (!wasCounted) await inPart(store, policyPart(plan, 0), (folder) => refuseRows(plan, folder));
     return { policyVersion: 0 };
   };
+  return ({ run }) => alone(run, () => initialize(run));
 }

@@ -1,0 +1,37 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { initializePolicy } from "../../../activities/initialize-policy.ts";
+import { loadPlan } from "../../../src/pipeline/load-plan.ts";
+import { policyWorker } from "../../../src/roles/policy-worker.ts";
+import { createRun } from "../../../src/runs/create-run.ts";
+import { openRuns } from "../../../src/runs/open-runs.ts";
+import { initialKey } from "../../../src/store/keys.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+
+test("a second attempt at version 0, while the first is at it still, waits for it and makes nothing; after one that failed it makes it", async () => {
+  const runs = temporaryFolder();
+  const plan = await loadPlan(join(import.meta.dirname, "..", "..", "pipelines", "small.yaml"));
+  const run = await createRun(plan, runs, undefined, false);
+  const worker = policyWorker(openRuns(runs));
+  const plugin = await worker.plugin(run);
+  let begun = 0;
+  const counted: typeof plugin = {
+    ...plugin,
+    initialize: async (...args) => {
+      begun++;
+      if (begun === 1) throw new Error("the disk is full");
+      await plugin.initialize(...args);
+    },
+  };
+  const initialize = initializePolicy({ ...worker, plugin: async () => counted });
+  const attempts = await Promise.allSettled([1, 2, 3].map(() => initialize({ run })));
+  expect(attempts).toMatchObject([
+    { status: "rejected", reason: { message: "the disk is full" } },
+    { status: "fulfilled", value: { policyVersion: 0 } },
+    { status: "fulfilled", value: { policyVersion: 0 } },
+  ]);
+  expect(begun).toBe(2);
+  const { store } = await worker.openRun(run);
+  expect(await store.readTree(initialKey)).toMatchObject({ value: { policyVersion: 0 } });
+  await worker.close();
+});
