@@ -4,6 +4,7 @@ import type { CachedDecoder } from "../models/cached-decoder.ts";
 import { bytesOfPosition, type KeyValueType } from "../models/key-values.ts";
 import { contextLength, type ModelConfig } from "../models/model-config.ts";
 import { modelWeightBytes } from "../models/model-weights.ts";
+import type { Target } from "../onnx/target.ts";
 import { availableMemory } from "../processes/available-memory.ts";
 import { longest } from "./key-value-cache.ts";
 
@@ -19,10 +20,8 @@ export interface MemoryAsked {
   keyValueBytes: number;
   /** Default "float32". */
   keyValues?: KeyValueType;
-  /** Bytes of the weights as they are read; default: of float32. */
-  weightBytes?: number | undefined;
-  /** How many times the weights are there; default 2. */
-  weightCopies?: number;
+  /** Bytes of the weights as one version holds them. */
+  weights: number;
 }
 
 /** Positions that rows of a cache take, in steps: their own in a sparse one, else each as many as the longest. */
@@ -41,19 +40,43 @@ export function bytesAlone(
   return positionsTaken([prompt, room], capacityStep, true) * bytesOfPosition(config, keyValues.type);
 }
 
+/** How a version's weights are held. */
+export interface WeightsAsked {
+  /** Where the model runs; default "cpu". */
+  device?: Target["device"];
+  /** Bytes of matrices of few bits and what is beside them; undefined for floats. */
+  fewBits: number | undefined;
+  /** Whether those are widened for whole blocks of prompts. */
+  isWidened: boolean;
+}
+
 /**
- * The memory of one version of a model: its weights as they are read (float32, or of so many bytes) and as ONNX Runtime packs them, perhaps as they are read once more for whole blocks of prompts, and the keys and
- * values of as many sequences as there are slots, at their longest, but at most what they may take, and a second array of
- * one layer while they grow.
+ * Bytes of the weights of one version: those of few bits as they are read and as ONNX Runtime packs them, perhaps once more
+ * for whole blocks of prompts. The processor lets go of floats that it has packed, but for the embeddings, whose rows are read; on a
+ * card all are counted twice.
+ */
+export function versionBytes(
+  config: ModelConfig,
+  { device = "cpu", fewBits, isWidened }: WeightsAsked,
+): number {
+  if (fewBits !== undefined) return (isWidened ? 3 : 2) * fewBits;
+  const floats = modelWeightBytes(config);
+  const embeddings = config.vocab_size * config.hidden_size * Float32Array.BYTES_PER_ELEMENT;
+  return floats + (device === "cpu" ? embeddings : floats);
+}
+
+/**
+ * The memory of one version of a model: its weights, and the keys and values of as many sequences as there are slots, at their longest, but at
+ * most what they may take, and a second array of one layer while they grow.
  */
 export function planMemory(
   config: ModelConfig,
   slots: number,
-  { keyValueBytes, keyValues, weightBytes, weightCopies = 2 }: MemoryAsked,
+  { keyValueBytes, keyValues, weights }: MemoryAsked,
 ): MemoryPlan {
   const longest = slots * contextLength(config) * bytesOfPosition(config, keyValues);
   return {
-    weights: weightCopies * (weightBytes ?? modelWeightBytes(config)),
+    weights,
     keyValues: Math.ceil(Math.min(keyValueBytes, longest) * (1 + 1 / (2 * config.num_hidden_layers))),
   };
 }

@@ -20,6 +20,7 @@ import {
   planMemory,
   usualKeyValueBytes,
   usualKeyValues,
+  versionBytes,
 } from "./memory-check.ts";
 import { blockLength, createPrefixStore } from "./prefix-store.ts";
 import { createSequence, emptySample, type Sample, type SampleRequest, type Sequence } from "./sequence.ts";
@@ -150,13 +151,15 @@ export function createSampler(options: SamplerOptions): Sampler {
   const makeRoom = async (folder: string) => {
     const { isServed, base: adapted } = await decoders.lookUp(folder);
     const weightsFolder = adapted ?? folder;
-    const readsBlocksApart =
-      (target?.device ?? "cpu") === "cpu" && widensForBlocks(config, weightsFolder, activations);
+    const isOnProcessor = (target?.device ?? "cpu") === "cpu";
     const plan = planMemory(config, slots, {
       keyValueBytes: most,
       keyValues: keyValueTypeOf(config, target, roundedBy !== undefined),
-      weightBytes: await quantizedBytes(weightsFolder),
-      ...(readsBlocksApart && { weightCopies: 3 }),
+      weights: versionBytes(config, {
+        ...(target?.device && { device: target.device }),
+        fewBits: await quantizedBytes(weightsFolder),
+        isWidened: isOnProcessor && widensForBlocks(config, weightsFolder, activations),
+      }),
     });
     if (mostDecoders === 0) {
       const share = fittingShare(plan, await available(), options.keyValueBytes !== undefined);

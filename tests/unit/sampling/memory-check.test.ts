@@ -6,6 +6,8 @@ import {
   fittingShare,
   planMemory,
   usualKeyValueBytes,
+  versionBytes,
+  type WeightsAsked,
 } from "../../../src/sampling/memory-check.ts";
 
 const config = modelConfig({
@@ -18,16 +20,23 @@ const config = modelConfig({
   max_position_embeddings: 256,
 });
 
-test("a plan holds the weights twice, and keys and values up to their limit with an array that grows", () => {
+test("a plan holds the weights, and keys and values up to their limit with an array that grows", () => {
   expect(bytesOfPosition(config)).toBe(2 * 2 * 2 * 16 * 4);
-  const weights = 2 * 4 * (2 * 1000 * 64 + 64 + 2 * (2 * 64 + 2 * 64 * 64 + 2 * 32 * 64 + 3 * 64 * 128));
-  const planned = (keyValueBytes: number) => planMemory(config, 8, { keyValueBytes });
-  expect(planned(2 ** 40)).toEqual({ weights, keyValues: 1.25 * 8 * 256 * 512 });
-  expect(planned(1000)).toEqual({ weights, keyValues: 1250 });
-  const rounded = planMemory(config, 8, { keyValueBytes: 2 ** 40, keyValues: "int8" });
+  const planned = (keyValueBytes: number) => planMemory(config, 8, { keyValueBytes, weights: 500 });
+  expect(planned(2 ** 40)).toEqual({ weights: 500, keyValues: 1.25 * 8 * 256 * 512 });
+  expect(planned(1000)).toEqual({ weights: 500, keyValues: 1250 });
+  const rounded = planMemory(config, 8, { keyValueBytes: 2 ** 40, keyValues: "int8", weights: 500 });
   expect(rounded.keyValues).toBe(planned(2 ** 40).keyValues / 4);
-  const asked = { keyValueBytes: 1000, weightBytes: 500, weightCopies: 3 };
-  expect(planMemory(config, 8, asked)).toEqual({ weights: 1500, keyValues: 1250 });
+});
+
+test("a version's floats are packed and let go but for its embeddings; few bits are held beside what is made of them, and on cards all is twice", () => {
+  const floats = 4 * (2 * 1000 * 64 + 64 + 2 * (2 * 64 + 2 * 64 * 64 + 2 * 32 * 64 + 3 * 64 * 128));
+  const held = (asked: Partial<WeightsAsked>) =>
+    versionBytes(config, { fewBits: undefined, isWidened: false, ...asked });
+  expect(held({})).toBe(floats + 4 * 1000 * 64);
+  expect(held({ device: "webgpu" })).toBe(2 * floats);
+  expect(held({ fewBits: 500 })).toBe(1000);
+  expect(held({ fewBits: 500, isWidened: true })).toBe(1500);
 });
 
 test("a plan that exceeds what is available is refused, with its parts", () => {

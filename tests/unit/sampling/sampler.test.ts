@@ -6,7 +6,7 @@ import { modelConfig } from "../../../src/models/model-config.ts";
 import { readModelConfig } from "../../../src/models/model-config-file.ts";
 import { randomModelWeights } from "../../../src/models/random-weights.ts";
 import { readSafetensors } from "../../../src/models/safetensors.ts";
-import { planMemory } from "../../../src/sampling/memory-check.ts";
+import { planMemory, versionBytes } from "../../../src/sampling/memory-check.ts";
 import { createSampler, type Sampler, type SamplerOptions } from "../../../src/sampling/sampler.ts";
 import { emptySample, type Sample, type SampleRequest } from "../../../src/sampling/sequence.ts";
 import type { TokenConstraint } from "../../../src/sampling/token-constraint.ts";
@@ -21,7 +21,10 @@ const weights = await readSafetensors(join(folder, "policy/model.safetensors"));
 const policy = join(folder, "policy");
 const config = await readModelConfig(join(policy, "config.json"));
 
-const asked = { keyValueBytes: 2 ** 30 };
+const asked = {
+  keyValueBytes: 2 ** 30,
+  weights: versionBytes(config, { fewBits: undefined, isWidened: false }),
+};
 const opened: Sampler[] = [];
 afterEach(() => vi.restoreAllMocks());
 afterAll(async () => {
