@@ -5,7 +5,9 @@ import { availableMemory } from "../processes/available-memory.ts";
 export interface MemoryRoom {
   /** Bytes that the next run may hold. */
   room(): number;
-  /** Takes so many for runs of so many tokens. Throws TRAINING_MEMORY_SHORT if there are fewer. */
+  /** Throws TRAINING_MEMORY_SHORT if there are fewer than so many, for runs of so many tokens. */
+  check(bytes: number, tokens: number): void;
+  /** Takes so many, as `check` says. */
   take(bytes: number, tokens: number): void;
 }
 
@@ -19,18 +21,21 @@ export function createMemoryRoom(
 ): MemoryRoom {
   let reserved = 0;
   const room = () => Math.min(limit(), available() + reserved);
+  const check = (bytes: number, tokens: number) => {
+    const there = room();
+    if (bytes <= there) return;
+    const megabytes = (count: number) => Math.ceil(Math.max(0, count) / 1e6);
+    throw new EverturnError("TRAINING_MEMORY_SHORT", {
+      tokens,
+      needed: megabytes(bytes - reserved),
+      available: megabytes(there - reserved),
+    });
+  };
   return {
     room,
+    check,
     take(bytes, tokens) {
-      const there = room();
-      if (bytes > there) {
-        const megabytes = (count: number) => Math.ceil(Math.max(0, count) / 1e6);
-        throw new EverturnError("TRAINING_MEMORY_SHORT", {
-          tokens,
-          needed: megabytes(bytes - reserved),
-          available: megabytes(there - reserved),
-        });
-      }
+      check(bytes, tokens);
       reserved = Math.max(reserved, bytes);
     },
   };

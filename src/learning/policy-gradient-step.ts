@@ -60,14 +60,17 @@ export async function policyGradientStep(
   const acting = trajectories.filter(({ mask }) => mask.includes(1));
   const used = settings.leaveOutUniformGroups ? withVariance(acting, settings) : acting;
   const klCoefficient = state.klCoefficient ?? settings.klCoefficient;
+  const isTrainedOn = ({ truncated }: ScoredTrajectory) =>
+    settings.maskTruncated !== true || truncated !== true;
+  await checkLongest(context, used.filter(isTrainedOn));
   const scores = await scoresBefore(context, used);
   const moments = withNumbers(
     state.rewards,
     acting.map(({ reward }) => reward),
   );
   const rewarded = used.map((trajectory) => withNormalizedReward(trajectory, settings, moments));
-  const experience = gatherExperience(rewarded, scores, settings, klCoefficient).filter(
-    ({ sequence }) => settings.maskTruncated !== true || sequence.truncated !== true,
+  const experience = gatherExperience(rewarded, scores, settings, klCoefficient).filter(({ sequence }) =>
+    isTrainedOn(sequence),
   );
   const step = state.policyGradientSteps;
   const rates = ratesOf(settings, step);
@@ -150,6 +153,17 @@ function comparedRewards(trajectory: ScoredTrajectory, settings: TrainingSetting
   if (!comparesTurns(settings)) return [trajectory.reward];
   const turns = turnsOf(trajectory);
   return rewardsOfTurns({ rewards: tokenRewards(trajectory, turns), turns });
+}
+
+/** What can't be updated on needs no scores, whose memory may not be there either. */
+async function checkLongest(
+  { engine, objective }: StepContext,
+  trajectories: readonly ScoredTrajectory[],
+): Promise<void> {
+  const samples = trajectories.map(sequencesOf);
+  const lengths = samples.map((rows) => rows.reduce((total, { tokens }) => total + tokens.length, 0));
+  const longest = samples[lengths.indexOf(Math.max(...lengths))];
+  if (longest) await engine.check(objective, longest);
 }
 
 /** What the step wants to know of its trajectories under the weights that it begins with, and under the reference's. */

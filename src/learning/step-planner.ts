@@ -51,6 +51,8 @@ export interface StepPlanner {
   room(): number;
   /** The cheapest way that needs no more than `room`, or, where none does or nothing is said, the one that needs least. */
   choose(samples: readonly TrainingSample[], graph: GraphOf, room?: number): PlannedUpdate;
+  /** Throws TRAINING_MEMORY_SHORT if nothing fits into the room there is now; not of WebGPU, whose memory isn't known. */
+  check(samples: readonly TrainingSample[], graph: GraphOf): void;
   /** Chooses within the room there is, and takes it. Throws TRAINING_MEMORY_SHORT if nothing fits; not of WebGPU, whose memory isn't known. */
   plan(samples: readonly TrainingSample[], graph: GraphOf): ChosenRuns;
 }
@@ -103,6 +105,11 @@ export function createStepPlanner(options: PlannerOptions, held: () => HeldMemor
         process: processBytes + nodesBytes(nodes),
       };
       return { chosen, plan, needed: needs(chosen) };
+    },
+    check(samples, graph) {
+      if (!isPlanned) return;
+      const { chosen, needed } = planner.choose(samples, graph, planner.room());
+      space.check(needed, chosen.tokens);
     },
     plan(samples, graph) {
       const { chosen, plan, needed } = planner.choose(samples, graph, planner.room());

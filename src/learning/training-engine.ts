@@ -24,7 +24,13 @@ import { createStepPlanner, type PlannerOptions } from "./step-planner.ts";
 import { sumRuns } from "./summed-runs.ts";
 import { lengthStep, prefixLength } from "./token-runs.ts";
 import { trainOnCard } from "./trained-on-card.ts";
-import { checkReference, checkTrainerState, parametersOf, type TrainerState } from "./trainer-state.ts";
+import {
+  checkReference,
+  checkTrainerState,
+  momentsOf,
+  parametersOf,
+  type TrainerState,
+} from "./trainer-state.ts";
 import {
   gradientName,
   type PolicyModel,
@@ -139,7 +145,20 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
     return { model: models.get, open: opened.get, made: opened.made };
   };
   const trainings = new Map<Objective, ReturnType<typeof trainingForms>>();
+  const formsOf = (objective: Objective) => {
+    const forms = trainings.get(objective) ?? trainingForms(objective);
+    trainings.set(objective, forms);
+    return forms;
+  };
   const work: TrainingEngine = {
+    async check(objective, sequences) {
+      // As `settled` will have it, which takes memory.
+      const adds = lora === undefined && [...momentsOf(state).values()].every(({ bits }) => bits === 32);
+      const planner = await planning.get();
+      planner.check([{ sequences, columns: {} }], (recomputed, attention, isSummed) => {
+        return formsOf(objective).model(recomputed, attention, isSummed && adds).graph;
+      });
+    },
     async score(sequences, weights, temperature = 1, onShare) {
       checkSequences(sequences, config);
       const isPolicy = weights === "policy";
@@ -164,8 +183,7 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
     async update({ objective, samples, scalars, temperature = 1, onShare, ...rates }) {
       const onCard = await card.get();
       const { into, canAdd, zeros } = await settled.get();
-      const forms = trainings.get(objective) ?? trainingForms(objective);
-      trainings.set(objective, forms);
+      const forms = formsOf(objective);
       const found = onCard?.parameters() ?? parametersOf(state);
       const lossScale = state.lossScale?.scale;
       const scaling = lossScale !== undefined && {
@@ -225,6 +243,7 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
 
   return {
     state,
+    check: (...given) => usage.during(() => work.check(...given)),
     score: (...given) => usage.during(() => work.score(...given)),
     update: (request) => usage.during(() => work.update(request)),
     settle: () => usage.during(async () => (await card.made())?.read()),

@@ -52,6 +52,32 @@ test("without a scoring pass the gap is that of the first update", async () => {
   expect(metrics.logprobGap).toBeCloseTo(scored.metrics.logprobGap, 5);
 });
 
+test("a step whose longest trajectory can't be updated on within the memory is refused before anything is scored; not for one that is masked", async () => {
+  const told: string[] = [];
+  let referred = 0;
+  const within = async (memory: number, changes: Partial<TrainingSettings> = {}) => {
+    const trainer = createTrainer({
+      ...{ config, seed: 1, memory, state: copyTrainerState(fixture.state) },
+      settings: { ...fixture.settings, ...algorithmPresets.ppo, ...changes },
+      reference: async () => {
+        referred++;
+        return reference();
+      },
+    });
+    const batch = trajectories.map((trajectory) => ({ ...trajectory, truncated: true }));
+    try {
+      return await trainer.policyGradientStep(batch, { onProgress: (part) => told.push(part) });
+    } finally {
+      await trainer.close();
+    }
+  };
+  await expect(within(1e8)).rejects.toMatchObject({ code: "TRAINING_MEMORY_SHORT" });
+  expect([referred, told]).toEqual([0, []]);
+  expect((await within(1e10)).kl).toBeGreaterThan(0);
+  expect([referred, told[0]]).toEqual([1, "scores by the policy, 0 % done"]);
+  expect((await within(1e8, { maskTruncated: true })).masked).toBe(trajectories.length);
+});
+
 test("a step ends after the first update that goes too far from the policy that sampled", async () => {
   const many = { epochs: 6, minibatchSize: 2, learningRate: 0.01, warmupSteps: 0 };
   const whole = await step("dr-grpo", { ...many, klStop: 1e6 });
