@@ -6,6 +6,8 @@ import {
   createFraming,
   createSampler,
   createToolCallGrammar,
+  forecastSampling,
+  type JsonObject,
   loadTokenizer,
   modelPolicy,
   type PolicyPlugin,
@@ -46,21 +48,25 @@ const plugin: PolicyPlugin = {
     ...(Object(config.sampling).toolCalls === "constrained" ? { constrainedFormat: "hermes" } : {}),
   }),
 
+  async forecast(config) {
+    const outline = (config.device ?? "cpu") === "cpu" ? await modelPolicy.outline(config) : undefined;
+    const keyValues = config.keyValues === "int8" ? "int8" : "float32";
+    return outline && forecastSampling(outline, { ...samplerSettings(config), keyValues });
+  },
+
   async open(folder, given) {
-    const { slots, threads, keyValueMemory, sampling: usual } = given;
+    const { threads, sampling: usual } = given;
     const tokenizer = await loadTokenizer(folder, undefined, templateSettings(given));
     const framing = createFraming(tokenizer);
     const { stopTokens } = tokenizer;
     const config = await readModelConfig(join(folder, "config.json"));
     const sampler = createSampler({
       config,
-      slots: Number(slots ?? 64),
+      ...samplerSettings(given),
       ...(threads !== undefined && { threads: Number(threads) }),
-      ...(keyValueMemory !== undefined && { keyValueBytes: Number(keyValueMemory) * 2 ** 20 }),
       stopTokens,
       decode: tokenizer.decode,
       target: targetOf(given),
-      activations: given.activations === "int8" ? "int8" : "float32",
       ...(given.keyValues === "int8" && { roundedBy: typicalTokens(framing) }),
       ...(existsSync(join(folder, adapterConfigFile)) ? {} : { base: folder }),
     });
@@ -91,6 +97,15 @@ const plugin: PolicyPlugin = {
 };
 
 export default plugin;
+
+/** What a sampler's memory depends on, besides the model and what keys and values are kept as. */
+function samplerSettings({ slots, keyValueMemory, activations }: JsonObject) {
+  return {
+    slots: Number(slots ?? 64),
+    ...(keyValueMemory !== undefined && { keyValueBytes: Number(keyValueMemory) * 2 ** 20 }),
+    activations: activations === "int8" ? ("int8" as const) : ("float32" as const),
+  };
+}
 
 /** The settings that draw actions from another distribution than the policy's at the temperature. */
 function restrictionsOf(sampling: Partial<SamplingParameters>): string[] {

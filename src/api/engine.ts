@@ -103,6 +103,7 @@ export type { FloatValue } from "../onnx/graph.ts";
 export { requireRuntime } from "../onnx/require-runtime.ts";
 export { targetOf, targetProblems } from "../onnx/target.ts";
 export { loadLoss } from "../plugins/registry.ts";
+export { forecastSampling, type SamplingAsked } from "../sampling/forecast-sampling.ts";
 export { createSampler, type Sampler, type SamplerOptions } from "../sampling/sampler.ts";
 export { beforeStopTexts } from "../sampling/stop-texts.ts";
 export { createToolCallGrammar, type ToolCallGrammar } from "../sampling/tool-call-grammar.ts";

@@ -1,10 +1,11 @@
 import type { Command } from "commander";
 import { type Probe, probePipeline } from "../library/probe-pipeline.ts";
 import { derivedNumbers } from "../pipeline/derived-numbers.ts";
+import { forecastSampling } from "../pipeline/forecast-sampling.ts";
 import { forecastUpdates } from "../pipeline/forecast-updates.ts";
 import { checkPipeline } from "../pipeline/load-plan.ts";
 import { explanation, suppliedParts } from "./explanation.ts";
-import { forecastText } from "./forecast-text.ts";
+import { forecastText, samplingText } from "./forecast-text.ts";
 import { interruptible } from "./interruptible.ts";
 import { collect } from "./option-values.ts";
 import { preflightText } from "./preflight-text.ts";
@@ -43,6 +44,7 @@ async function explain(pipeline: string, { set, plugins, probe, temporal, json }
   const loading = { overrides: set, pluginFolders: plugins };
   const { plan, preflight, notes } = await checkPipeline(pipeline, loading);
   const numbers = derivedNumbers(plan, preflight);
+  const sampling = await forecastSampling(plan);
   const memory = await forecastUpdates(plan, preflight, lengths);
   let measured: Probe | undefined;
   if (probe && plan.steps > 0) {
@@ -57,12 +59,14 @@ async function explain(pipeline: string, { set, plugins, probe, temporal, json }
     ...numbers,
     parts: suppliedParts(plan),
     preflight: preflight.counted,
+    ...(sampling === undefined ? {} : { sampling }),
     ...(memory.length === 0 ? {} : { memory }),
     notes,
     ...(measured === undefined ? {} : { probe: measured }),
   };
   const text = [
     explanation(plan, numbers),
+    ...(sampling === undefined ? [] : ["", samplingText(sampling)]),
     ...(memory.length === 0 ? [] : ["", ...forecastText(memory)]),
     ...(measured === undefined ? [] : ["", "Measured by a probe", ...probeText(measured)]),
     ...notes,

@@ -161,6 +161,13 @@ export interface ModelOutline {
   matrices: "float32" | "float16" | "bfloat16" | "int8" | "int4";
 }
 
+/** What sampling from one version of a policy holds, bytes. */
+export interface SamplingForecast {
+  weights: number;
+  /** Of the sequences under way: with less than `least` nothing is sampled, more than `most` isn't taken. */
+  keyValues: { least: number; most: number };
+}
+
 /** The default export of a policy plugin. */
 export interface PolicyPlugin {
   /** Writes version 0 into `folder` in Hugging Face's formats. */
@@ -180,6 +187,8 @@ export interface PolicyPlugin {
   framing?(config: JsonObject, folder?: string): Promise<PolicyFraming | undefined>;
   /** Of the model that it names, asked before a run, to say what updates will hold; undefined if it must be downloaded first. Default: nothing is said. */
   outline?(config: JsonObject): Promise<ModelOutline | undefined>;
+  /** What sampling will hold, asked before a run; undefined if it can't say, as where the model must be downloaded first. Default: nothing is said. */
+  forecast?(config: JsonObject): Promise<SamplingForecast | undefined>;
   /** What the trainer should know of a configuration. Default: a pretrained model, without restrictions. */
   traits?(config: JsonObject): PolicyTraits;
 }

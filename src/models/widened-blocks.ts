@@ -1,19 +1,28 @@
 import type { QuantizedMatrix } from "../onnx/quantized-matrix.ts";
 import type { Activations } from "../onnx/quantized-products.ts";
 import type { ModelConfig } from "./model-config.ts";
+import type { Quantization } from "./quantize.ts";
 import { storedQuantization } from "./stored-quantization.ts";
 
 /**
- * Whether whole blocks of prompts are read on the processor by matrices that are widened for it: those of a folder's 8 bits, where rows are as they are. Not of
+ * Whether whole blocks of prompts are read on the processor by matrices that are widened for it: those of 8 bits, where rows are as they are. Not of
  * a mixture, whose experts get few rows each.
  */
+export function widensBlocks(
+  config: ModelConfig,
+  quantization: Quantization | undefined,
+  activations: Activations = "float32",
+): boolean {
+  return quantization === "int8" && !config.experts && activations === "float32";
+}
+
+/** The same of a folder's matrices. */
 export function widensForBlocks(
   config: ModelConfig,
   folder: string | undefined,
-  activations: Activations = "float32",
+  activations?: Activations,
 ): boolean {
-  if (folder === undefined || config.experts || activations !== "float32") return false;
-  return storedQuantization(folder) === "int8";
+  return folder !== undefined && widensBlocks(config, storedQuantization(folder), activations);
 }
 
 /** Columns of a product that a thread makes, at least, for the runtime to add them in an order that doesn't depend on the rows: more than 64. */

@@ -89,8 +89,10 @@ export function usualKeyValueBytes(machine = totalmem(), constrained = process.c
   return Math.max(usualKeyValues, Math.min(machine, constrained || machine) / 8);
 }
 
-/** The share of the keys and values of a plan that there must be memory for: with less, few sequences decode at once. */
-const leastKeyValues = 1 / 4;
+/** Of the bytes for keys and values of a plan, those that there must be: with less, few sequences decode at once. `isAsked`: somebody said how many they may take. */
+export function leastKeyValues(keyValues: number, isAsked: boolean): number {
+  return (isAsked ? keyValues : Math.min(keyValues, usualKeyValues)) / 4;
+}
 
 /**
  * The share of a plan's keys and values that fits beside its weights into the memory that is available to this process.
@@ -101,8 +103,7 @@ export function fittingShare(
   available = availableMemory(),
   isAsked = true,
 ): number {
-  const least = leastKeyValues * (isAsked ? keyValues : Math.min(keyValues, usualKeyValues));
-  checkMemory({ weights, keyValues: least }, available);
+  checkMemory({ weights, keyValues: leastKeyValues(keyValues, isAsked) }, available);
   return Math.min(1, (available - weights) / keyValues);
 }
 
