@@ -30,8 +30,8 @@ export interface UpdateResult extends UpdateOutcome {
 
 /** What the steps of an algorithm need of the models, weights and optimizer behind them. */
 export interface TrainingEngine {
-  /** Throws TRAINING_MEMORY_SHORT where no update with a sample of these sequences fits into the memory that there is now. Computes nothing. */
-  check(objective: Objective, sequences: readonly TokenSequence[]): Promise<void>;
+  /** Throws TRAINING_MEMORY_SHORT where no update that has the longest of these samples fits into the memory that there is now. Computes nothing. */
+  check(objective: Objective, samples: readonly (readonly TokenSequence[])[]): Promise<void>;
   /**
    * What the policy, or the reference policy, says of the action tokens of each sequence. Values are the policy's alone. `onShare` is told what
    * share of the sequences has been scored, after each run.

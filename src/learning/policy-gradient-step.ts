@@ -62,7 +62,8 @@ export async function policyGradientStep(
   const klCoefficient = state.klCoefficient ?? settings.klCoefficient;
   const isTrainedOn = ({ truncated }: ScoredTrajectory) =>
     settings.maskTruncated !== true || truncated !== true;
-  await checkLongest(context, used.filter(isTrainedOn));
+  // What can't be updated on needs no scores, whose memory may not be there either.
+  await context.engine.check(context.objective, used.filter(isTrainedOn).map(sequencesOf));
   const scores = await scoresBefore(context, used);
   const moments = withNumbers(
     state.rewards,
@@ -153,17 +154,6 @@ function comparedRewards(trajectory: ScoredTrajectory, settings: TrainingSetting
   if (!comparesTurns(settings)) return [trajectory.reward];
   const turns = turnsOf(trajectory);
   return rewardsOfTurns({ rewards: tokenRewards(trajectory, turns), turns });
-}
-
-/** What can't be updated on needs no scores, whose memory may not be there either. */
-async function checkLongest(
-  { engine, objective }: StepContext,
-  trajectories: readonly ScoredTrajectory[],
-): Promise<void> {
-  const samples = trajectories.map(sequencesOf);
-  const lengths = samples.map((rows) => rows.reduce((total, { tokens }) => total + tokens.length, 0));
-  const longest = samples[lengths.indexOf(Math.max(...lengths))];
-  if (longest) await engine.check(objective, longest);
 }
 
 /** What the step wants to know of its trajectories under the weights that it begins with, and under the reference's. */

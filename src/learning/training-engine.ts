@@ -24,13 +24,7 @@ import { createStepPlanner, type PlannerOptions } from "./step-planner.ts";
 import { sumRuns } from "./summed-runs.ts";
 import { lengthStep, prefixLength } from "./token-runs.ts";
 import { trainOnCard } from "./trained-on-card.ts";
-import {
-  checkReference,
-  checkTrainerState,
-  momentsOf,
-  parametersOf,
-  type TrainerState,
-} from "./trainer-state.ts";
+import { checkReference, checkTrainerState, parametersOf, type TrainerState } from "./trainer-state.ts";
 import {
   gradientName,
   type PolicyModel,
@@ -151,12 +145,13 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
     return forms;
   };
   const work: TrainingEngine = {
-    async check(objective, sequences) {
-      // As `settled` will have it, which takes memory.
-      const adds = lora === undefined && [...momentsOf(state).values()].every(({ bits }) => bits === 32);
+    async check(objective, samples) {
+      const lengths = samples.map((rows) => rows.reduce((total, { tokens }) => total + tokens.length, 0));
+      const sequences = samples[lengths.indexOf(Math.max(...lengths))];
+      if (!sequences) return;
       const planner = await planning.get();
-      planner.check([{ sequences, columns: {} }], (recomputed, attention, isSummed) => {
-        return formsOf(objective).model(recomputed, attention, isSummed && adds).graph;
+      planner.check([{ sequences, columns: {} }], (recomputed, attention) => {
+        return formsOf(objective).model(recomputed, attention, false).graph; // one sample is one run
       });
     },
     async score(sequences, weights, temperature = 1, onShare) {
@@ -181,6 +176,12 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
       });
     },
     async update({ objective, samples, scalars, temperature = 1, onShare, ...rates }) {
+      // To settle takes memory, too.
+      if (!settled.made())
+        await work.check(
+          objective,
+          Array.from(samples, ({ sequences }) => sequences),
+        );
       const onCard = await card.get();
       const { into, canAdd, zeros } = await settled.get();
       const forms = formsOf(objective);

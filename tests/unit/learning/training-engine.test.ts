@@ -66,6 +66,16 @@ test("weights that a state was made of stay as they were, for whoever else has t
   }
 });
 
+test("what won't fit is refused before weights and moments are moved to where they are worked on, which takes memory too", async () => {
+  const own = copyTrainerState(state);
+  const tensors = () => [...own.weights.values(), ...own.optimizer.values()];
+  const before = tensors().map(({ data }) => data);
+  await expect(updated({ state: own, memory: 1e8 })).rejects.toMatchObject({ code: "TRAINING_MEMORY_SHORT" });
+  for (const [index, { data }] of tensors().entries()) expect(data).toBe(before[index]);
+  await updated({ state: own });
+  expect(tensors()[0]!.data).not.toBe(before[0]);
+});
+
 test("closing waits for the run under way, whose update fails with nothing changed", async () => {
   const options = { config, gradientClip: 0.5, weightDecay: 0.1 };
   const request = { objective: supervisedObjective, samples, scalars: {}, learningRate: 1e-3 };
