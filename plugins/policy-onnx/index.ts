@@ -48,10 +48,10 @@ const plugin: PolicyPlugin = {
     ...(Object(config.sampling).toolCalls === "constrained" ? { constrainedFormat: "hermes" } : {}),
   }),
 
-  async forecast(config) {
-    const outline = (config.device ?? "cpu") === "cpu" ? await modelPolicy.outline(config) : undefined;
+  forecast(config, model) {
+    if ((config.device ?? "cpu") !== "cpu") return undefined;
     const keyValues = config.keyValues === "int8" ? "int8" : "float32";
-    return outline && forecastSampling(outline, { ...samplerSettings(config), keyValues });
+    return forecastSampling(model, { ...samplerSettings(config), keyValues });
   },
 
   async open(folder, given) {

@@ -1,8 +1,7 @@
 import type { Command } from "commander";
 import { type Probe, probePipeline } from "../library/probe-pipeline.ts";
 import { derivedNumbers } from "../pipeline/derived-numbers.ts";
-import { forecastSampling } from "../pipeline/forecast-sampling.ts";
-import { forecastUpdates } from "../pipeline/forecast-updates.ts";
+import { forecastMemory } from "../pipeline/forecast-memory.ts";
 import { checkPipeline } from "../pipeline/load-plan.ts";
 import { explanation, suppliedParts } from "./explanation.ts";
 import { forecastText, samplingText } from "./forecast-text.ts";
@@ -44,8 +43,7 @@ async function explain(pipeline: string, { set, plugins, probe, temporal, json }
   const loading = { overrides: set, pluginFolders: plugins };
   const { plan, preflight, notes } = await checkPipeline(pipeline, loading);
   const numbers = derivedNumbers(plan, preflight);
-  const sampling = await forecastSampling(plan);
-  const memory = await forecastUpdates(plan, preflight, lengths);
+  const { sampling, updates: memory } = await forecastMemory(plan, preflight, lengths);
   let measured: Probe | undefined;
   if (probe && plan.steps > 0) {
     process.stderr.write("a probe of one step is under way\n");

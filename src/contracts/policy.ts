@@ -185,10 +185,10 @@ export interface PolicyPlugin {
    * counted.
    */
   framing?(config: JsonObject, folder?: string): Promise<PolicyFraming | undefined>;
-  /** Of the model that it names, asked before a run, to say what updates will hold; undefined if it must be downloaded first. Default: nothing is said. */
+  /** Of the model that it names, asked before a run, to say what sampling and updates will hold; undefined if it must be downloaded first. Default: nothing is said. */
   outline?(config: JsonObject): Promise<ModelOutline | undefined>;
-  /** What sampling will hold, asked before a run; undefined if it can't say, as where the model must be downloaded first. Default: nothing is said. */
-  forecast?(config: JsonObject): Promise<SamplingForecast | undefined>;
+  /** What sampling from that model will hold; undefined if it can't say. Default: nothing is said. */
+  forecast?(config: JsonObject, model: ModelOutline): SamplingForecast | undefined;
   /** What the trainer should know of a configuration. Default: a pretrained model, without restrictions. */
   traits?(config: JsonObject): PolicyTraits;
 }

@@ -18,10 +18,12 @@ export interface HalfMatrix {
 /** A matrix that is never trained, kept in less than float32. */
 export type FrozenMatrix = QuantizedMatrix | HalfMatrix;
 
-/** What a matrix takes of memory, bytes. */
-export function frozenBytes(matrix: FrozenMatrix): number {
+/** What a matrix takes of memory, bytes, wherever its numbers are. */
+export function frozenBytes(
+  matrix: Pick<HalfMatrix, "shape" | "type"> | Pick<QuantizedMatrix, "shape" | "bits" | "block" | "minimums">,
+): number {
   const [out = 0, input = 0] = matrix.shape;
-  if (isHalf(matrix)) return out * input * elementBytes[matrix.type];
+  if ("type" in matrix) return out * input * elementBytes[matrix.type];
   const { bits, block, minimums } = matrix;
   return out * input * (bits / 8 + (minimums ? 8 : 4) / block);
 }

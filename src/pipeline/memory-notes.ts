@@ -1,7 +1,8 @@
 import type { Plan } from "../contracts/plan.ts";
+import type { SamplingForecast } from "../contracts/policy.ts";
+import type { UpdateForecast } from "../contracts/trainer.ts";
 import { availableMemory } from "../processes/available-memory.ts";
-import { forecastSampling } from "./forecast-sampling.ts";
-import { forecastUpdates } from "./forecast-updates.ts";
+import { forecastMemory } from "./forecast-memory.ts";
 import type { Preflight } from "./preflight.ts";
 
 /**
@@ -9,13 +10,13 @@ import type { Preflight } from "./preflight.ts";
  * with SAMPLING_MEMORY_SHORT, or, after the rollouts, with TRAINING_MEMORY_SHORT. Nothing where nobody can say.
  */
 export async function memoryNotes(plan: Plan, preflight: Preflight): Promise<string[]> {
-  return [...(await samplingNote(plan)), ...(await updateNote(plan, preflight))];
+  const trained = preflight.counted?.rows.filter(({ name }) => isTrainedOn(plan, name)) ?? [];
+  const longest = Math.max(0, ...trained.map((row) => row.longest));
+  const { sampling, updates } = await forecastMemory(plan, preflight, longest === 0 ? [] : [longest + 1]);
+  return [...(sampling ? samplingNote(sampling) : []), ...updates.flatMap(updateNote)];
 }
 
-async function samplingNote(plan: Plan): Promise<string[]> {
-  const forecast = await forecastSampling(plan);
-  if (forecast === undefined) return [];
-  const { weights, keyValues } = forecast;
+function samplingNote({ weights, keyValues }: SamplingForecast): string[] {
   if (weights + keyValues.least <= availableMemory()) return [];
   return [
     `memory: sampling would hold ${megabytes(weights)} MB of weights and at least ${megabytes(keyValues.least)} of keys and values, more than there is now: ` +
@@ -23,13 +24,8 @@ async function samplingNote(plan: Plan): Promise<string[]> {
   ];
 }
 
-async function updateNote(plan: Plan, preflight: Preflight): Promise<string[]> {
-  const trained = preflight.counted?.rows.filter(({ name }) => isTrainedOn(plan, name)) ?? [];
-  const longest = Math.max(0, ...trained.map((row) => row.longest));
-  if (longest === 0) return [];
-  const [forecast] = await forecastUpdates(plan, preflight, [longest + 1]);
-  if (forecast === undefined || forecast.usual !== undefined) return [];
-  const { of, count, tokens, least } = forecast;
+function updateNote({ of, count, tokens, usual, least }: UpdateForecast): string[] {
+  if (usual !== undefined) return [];
   return [
     `memory: an update on ${count} ${of} of ${tokens.toLocaleString("en")} tokens, about as long as the longest prompt, would hold ${megabytes(least.bytes)} MB at least, more than there is for it now: ` +
       "it would fail with TRAINING_MEMORY_SHORT. everturn explain says what takes how much",

@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import { freemem, totalmem } from "node:os";
 import { join } from "node:path";
+import { kernelText } from "./kernel-text.ts";
 
 /** Where the kernel says which control groups a process is in, and what they hold. */
 export interface ControlGroupFiles {
@@ -25,23 +25,15 @@ export function availableMemory(
 
 /** Bytes of pages of files in the control group of this process. */
 function pagesOfFiles({ self, groups }: ControlGroupFiles): number {
-  const lines = textOf(self)?.split("\n") ?? [];
+  const lines = kernelText(self).split("\n");
   // Of version 1 a line is "4:memory:/path", of version 2 "0::/path".
   const paths = lines.map((line) => /^\d+:([^:]*):(\/.*)$/.exec(line));
   const ofMemory = paths.find((path) => path?.[1]?.split(",").includes("memory"));
   const path = (ofMemory ?? paths.find((one) => one?.[1] === ""))?.[2] ?? "/";
   const root = ofMemory ? join(groups, "memory") : groups;
   // In a container, the path is often that outside of it, and the group stands at the root.
-  const text = textOf(join(root, path, "memory.stat")) ?? textOf(join(root, "memory.stat")) ?? "";
+  const text = kernelText(join(root, path, "memory.stat")) || kernelText(join(root, "memory.stat"));
   const prefix = ofMemory ? "total_" : ""; // with the groups below it; version 2 counts so anyway
   const bytesOf = (name: string) => Number(new RegExp(`^${prefix}${name} (\\d+)$`, "m").exec(text)?.[1] ?? 0);
   return bytesOf("inactive_file") + bytesOf("active_file");
-}
-
-function textOf(file: string): string | undefined {
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    return undefined; // not Linux, or not told
-  }
 }

@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
+import { kernelText } from "./kernel-text.ts";
 
 /** Between two looks, ms: the kernel keeps each process's peak itself. */
 const interval = 250;
@@ -31,7 +32,7 @@ function descendants(root: number): number[] {
   for (const name of namesIn("/proc")) {
     const pid = Number(name);
     if (!Number.isInteger(pid)) continue;
-    const parent = Number(/^PPid:\s*(\d+)$/m.exec(textOf(`/proc/${pid}/status`))?.[1]);
+    const parent = Number(/^PPid:\s*(\d+)$/m.exec(kernelText(`/proc/${pid}/status`))?.[1]);
     children.set(parent, [...(children.get(parent) ?? []), pid]);
   }
   const found: number[] = [];
@@ -43,12 +44,12 @@ function descendants(root: number): number[] {
 }
 
 function peakOf(pid: number): number | undefined {
-  const [, kilobytes] = /^VmHWM:\s*(\d+) kB$/m.exec(textOf(`/proc/${pid}/status`)) ?? [];
+  const [, kilobytes] = /^VmHWM:\s*(\d+) kB$/m.exec(kernelText(`/proc/${pid}/status`)) ?? [];
   return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
 }
 
 function commandOf(pid: number): string {
-  return textOf(`/proc/${pid}/cmdline`).replaceAll("\0", " ").trim();
+  return kernelText(`/proc/${pid}/cmdline`).replaceAll("\0", " ").trim();
 }
 
 function namesIn(folder: string): string[] {
@@ -56,14 +57,5 @@ function namesIn(folder: string): string[] {
     return readdirSync(folder);
   } catch {
     return []; // no Linux
-  }
-}
-
-/** Nothing of a process that has ended. */
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    return "";
   }
 }

@@ -6,6 +6,7 @@ import { modelWeightShapes } from "../models/model-weights.ts";
 import { blockFormat, quantizationOf } from "../models/quantize.ts";
 import { widensBlocks } from "../models/widened-blocks.ts";
 import { elementCount } from "../onnx/element-count.ts";
+import { frozenBytes } from "../onnx/frozen-matrix.ts";
 import type { Activations } from "../onnx/quantized-products.ts";
 import { leastKeyValues, planMemory, usualKeyValueBytes, versionBytes } from "./memory-check.ts";
 
@@ -37,11 +38,11 @@ export function forecastSampling(
   return { weights: plan.weights, keyValues: { least, most: plan.keyValues } };
 }
 
-/** Bytes of a model whose matrices are quantized in blocks, a float32 scale each. */
+/** Bytes of a model whose matrices are quantized. */
 function fewBitsBytes(config: ModelConfig, quantization: "int8" | "int4"): number {
   const bytes = [...modelWeightShapes(config)].map(([name, shape]) => {
     const format = blockFormat(name, shape, quantization);
-    return elementCount(shape) * (format ? format.bits / 8 + 4 / format.block : 4);
+    return format ? frozenBytes({ shape, ...format }) : 4 * elementCount(shape);
   });
   return bytes.reduce((total, one) => total + one, 0);
 }
