@@ -13,10 +13,21 @@ export function freshCritic(
 ): TrainerState {
   const bits = bitsOf(optimizer);
   const critic = { ...model, critic: true };
-  const shapes = trainedWeightShapes(critic);
-  const body = new Map([...weights].filter(([name]) => shapes.has(name)));
+  const body = bodyOf(critic, weights);
   if (adapter.size === 0) return freshTrainerState(critic, copies(body), 0, bits);
   return { ...freshTrainerState(critic, body, 0, bits), adapter: copies(adapter) };
+}
+
+/** Bytes that `freshCritic` copies. */
+export function freshCriticBytes(model: TrainedModel, { weights, adapter }: TrainerState): number {
+  const copied = adapter.size === 0 ? bodyOf({ ...model, critic: true }, weights) : adapter;
+  return [...copied.values()].reduce((total, { data }) => total + data.byteLength, 0);
+}
+
+/** The weights that a critic has, too. */
+function bodyOf(critic: TrainedModel, weights: TrainerState["weights"]): Map<string, Tensor> {
+  const shapes = trainedWeightShapes(critic);
+  return new Map([...weights].filter(([name]) => shapes.has(name)));
 }
 
 function copies(tensors: ReadonlyMap<string, Tensor>): Map<string, Tensor> {

@@ -34,7 +34,7 @@ export interface TrainingEngine {
   check(objective: Objective, samples: readonly (readonly TokenSequence[])[]): Promise<void>;
   /**
    * What the policy, or the reference policy, says of the action tokens of each sequence. Values are the policy's alone. `onShare` is told what
-   * share of the sequences has been scored, after each run.
+   * share of the sequences has been scored, after each run. Throws TRAINING_MEMORY_SHORT where the reference's weights are read for it and there is no memory for them.
    */
   score(
     sequences: readonly TokenSequence[],

@@ -24,12 +24,7 @@ export function createMemoryRoom(
   const check = (bytes: number, tokens: number) => {
     const there = room();
     if (bytes <= there) return;
-    const megabytes = (count: number) => Math.ceil(Math.max(0, count) / 1e6);
-    throw new EverturnError("TRAINING_MEMORY_SHORT", {
-      tokens,
-      needed: megabytes(bytes - reserved),
-      available: megabytes(there - reserved),
-    });
+    throw memoryShort(bytes - reserved, tokens, there - reserved);
   };
   return {
     room,
@@ -39,4 +34,16 @@ export function createMemoryRoom(
       reserved = Math.max(reserved, bytes);
     },
   };
+}
+
+/** Throws TRAINING_MEMORY_SHORT if fewer than so many bytes are available for numbers that stand beside what runs hold. */
+export function checkMemory(bytes: number, tokens: number, available = availableMemory): void {
+  const there = available();
+  if (bytes > there) throw memoryShort(bytes, tokens, there);
+}
+
+function memoryShort(needed: number, tokens: number, available: number): EverturnError {
+  const megabytes = (count: number) => Math.ceil(Math.max(0, count) / 1e6);
+  const given = { tokens, needed: megabytes(needed), available: megabytes(available) };
+  return new EverturnError("TRAINING_MEMORY_SHORT", given);
 }

@@ -1,8 +1,9 @@
 import type { PolicyGradientSettings, PreferenceSettings } from "../contracts/trainer.ts";
 import { aggregationWeights } from "./aggregation.ts";
 import { checkSequences, type TokenSequence } from "./batch.ts";
-import { freshCritic } from "./critic.ts";
+import { freshCritic, freshCriticBytes } from "./critic.ts";
 import { savingFailedBatch } from "./failed-batch.ts";
+import { checkMemory } from "./memory-room.ts";
 import { actionCount, type Objective } from "./objective.ts";
 import { policyGradientStep } from "./policy-gradient-step.ts";
 import { policyObjective } from "./policy-objective.ts";
@@ -95,9 +96,13 @@ export function createTrainer({ settings, seed, failures, ...options }: TrainerO
   /** Made when it is first wanted: supervised steps have none. */
   let critic: { engine: OpenTrainingEngine; objective: Objective } | undefined;
   if (!hasCritic(settings)) delete state.critic;
-  const openCritic = async () => {
+  const openCritic = async (trajectories: readonly ScoredTrajectory[]) => {
     await engine.settle();
-    state.critic ??= freshCritic(options, state);
+    if (!state.critic) {
+      const longest = trajectories.reduce((most, { tokens: { length } }) => Math.max(most, length), 0);
+      checkMemory(freshCriticBytes(options, state), longest, options.available);
+      state.critic = freshCritic(options, state);
+    }
     const { reference: _, ...model } = options;
     const own = { ...model, ...updating, critic: true, state: state.critic, beside: state };
     critic = { engine: createTrainingEngine(own), objective: valueObjective(settings.valueClip) };
@@ -126,7 +131,7 @@ export function createTrainer({ settings, seed, failures, ...options }: TrainerO
     async policyGradientStep(trajectories, { temperature = 1, onProgress } = {}) {
       checkSequences(trajectories, options.config);
       const name = `policy-gradient-${state.policyGradientSteps + 1}`;
-      const own = hasCritic(settings) && { critic: critic ?? (await openCritic()) };
+      const own = hasCritic(settings) && { critic: critic ?? (await openCritic(trajectories)) };
       const context = { engine, objective, ...onPolicy, settings, seed, temperature, onProgress, ...own };
       return saving(name, trajectories, () => policyGradientStep(context, state, trajectories));
     },

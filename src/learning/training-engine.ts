@@ -14,8 +14,9 @@ import type { TrainingEngine } from "./engine.ts";
 import { gradientRooms } from "./gradient-rooms.ts";
 import { heldMemory } from "./held-memory.ts";
 import type { LearningRates } from "./learning-rates.ts";
-import { loadedFor } from "./loaded-for.ts";
+import { bytesToLoad, loadedFor } from "./loaded-for.ts";
 import { firstLossScale } from "./loss-scale.ts";
+import { checkMemory } from "./memory-room.ts";
 import { type Objective, objectiveFeeds } from "./objective.ts";
 import { runTokens } from "./run-splits.ts";
 import { type Scoring, scoreActions } from "./score-actions.ts";
@@ -45,7 +46,7 @@ export interface TrainingEngineOptions
   beside?: TrainerState;
   /**
    * Gives the weights that KL terms refer to (with an adapter: the adapter, over the same weights), when they are
-   * first wanted. Lazy ones are read for each of the reference's scores, into memory of their own, which is given back after it. Default: with an adapter the weights without one, else none.
+   * first wanted. Lazy ones are read for each of the reference's scores, if there is memory for them, which is given back after it. Default: with an adapter the weights without one, else none.
    */
   reference?: () => Promise<Reference>;
   /** Threads an operator may use; default 1. */
@@ -165,6 +166,8 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
             ...state.weights,
             ...((await reference.get()) ?? onCard ?? []),
           ]);
+      const longest = sequences.reduce((most, { tokens: { length } }) => Math.max(most, length), 0);
+      checkMemory(bytesToLoad(scored.values()), longest, options.available);
       return loadedFor(scored, (found) => {
         const run: Scoring["run"] = async (form, batch) => {
           const { model, session } = await opened.get(form);

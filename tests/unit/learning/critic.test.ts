@@ -93,6 +93,25 @@ test("under LoRA a critic has an adapter of its own over the same weights; super
   await trainer.close();
 });
 
+test("a critic whose weights don't fit is not made", async () => {
+  const copied = [...critic().weights.values()].reduce((total, { data }) => total + data.byteLength, 0);
+  const made = async (available: number) => {
+    const state = copyTrainerState(fixture.state);
+    const trainer = createTrainer({
+      ...{ config, reference, settings, seed: 1, state },
+      available: () => available,
+    });
+    // An update needs more than that.
+    await expect(trainer.policyGradientStep(trajectories)).rejects.toMatchObject({
+      code: "TRAINING_MEMORY_SHORT",
+    });
+    await trainer.close();
+    return trainer.state.critic !== undefined;
+  };
+  expect(await made(copied - 1)).toBe(false);
+  expect(await made(copied)).toBe(true);
+});
+
 test("a step later there is no critic left where the settings want none", async () => {
   const state = { ...copyTrainerState(fixture.state), critic: critic() };
   const trainer = createTrainer({ ...{ config, reference, settings: fixture.settings, seed: 1 }, state });

@@ -50,20 +50,22 @@ test("a step says what it is at: its scores, and each of its updates", async () 
   expect(said).toEqual([...scores, ...updates]);
 });
 
+/** The reference, whose weights are added to `read` as they are. */
+const inFiles = (read: Tensor[]) => async () => {
+  const lazy = ([name, tensor]: [string, Tensor]): [string, LazyTensor] => {
+    const load = async () => {
+      const copy = { ...tensor, data: tensor.data.slice() };
+      read.push(copy);
+      return copy;
+    };
+    return [name, { shape: tensor.shape, load }];
+  };
+  return new Map([...(await reference())].map(lazy));
+};
+
 test("a reference in files is read for its scores, and is not in memory after them", async () => {
   const read: Tensor[] = [];
-  const inFiles = async () => {
-    const lazy = ([name, tensor]: [string, Tensor]): [string, LazyTensor] => {
-      const load = async () => {
-        const copy = { ...tensor, data: tensor.data.slice() };
-        read.push(copy);
-        return copy;
-      };
-      return [name, { shape: tensor.shape, load }];
-    };
-    return new Map([...(await reference())].map(lazy));
-  };
-  const [held, lent] = [open(), open({ reference: inFiles })];
+  const [held, lent] = [open(), open({ reference: inFiles(read) })];
   for (const step of [1, 2]) {
     const metrics = await lent.policyGradientStep(trajectories);
     expect(metrics).toEqual(await held.policyGradientStep(trajectories));
@@ -74,6 +76,21 @@ test("a reference in files is read for its scores, and is not in memory after th
   expect(lent.state).toEqual(held.state);
   await held.close();
   await lent.close();
+});
+
+test("a reference in files whose weights don't fit is refused before one is read", async () => {
+  const read: Tensor[] = [];
+  const weights = [...(await reference()).values()];
+  const bytes = weights.reduce((total, { data }) => total + data.byteLength, 0);
+  const within = async (available: number) => {
+    const trainer = open({ reference: inFiles(read), available: () => available });
+    const scores = await trainer.score(trajectories, "reference").finally(() => trainer.close());
+    return scores.length;
+  };
+  await expect(within(bytes - 1)).rejects.toMatchObject({ code: "TRAINING_MEMORY_SHORT" });
+  expect(read).toEqual([]);
+  expect(await within(bytes)).toBe(trajectories.length);
+  expect(read).toHaveLength(weights.length);
 });
 
 test("a trainer restored from its state goes on as if it had never stopped", async () => {

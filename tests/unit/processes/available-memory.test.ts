@@ -59,6 +59,42 @@ describe("what a process in a container could come to hold", () => {
     for (const none of [0, totalmem(), 2 ** 63]) expect(availableMemory(files, none, left)).toBe(left);
   });
 
+  test.each([
+    [
+      "version 1",
+      {
+        self: memberships.version1,
+        "groups/memory/kubepods/pod1/c2/memory.stat": statistics.version1,
+        "groups/memory/kubepods/pod1/memory.stat": statistics.version1,
+        "groups/memory/kubepods/pod1/memory.limit_in_bytes": `${200 * mebibyte}\n`,
+        "groups/memory/kubepods/pod1/memory.usage_in_bytes": `${180 * mebibyte}\n`,
+        "groups/memory/memory.stat": statistics.version1,
+        "groups/memory/memory.limit_in_bytes": "9223372036854771712\n",
+        "groups/memory/memory.usage_in_bytes": `${180 * mebibyte}\n`,
+      },
+    ],
+    [
+      "version 2",
+      {
+        self: memberships.version2,
+        "groups/kubepods/pod1/c2/memory.stat": statistics.version2,
+        "groups/kubepods/pod1/c2/memory.max": "max\n",
+        "groups/kubepods/pod1/memory.stat": statistics.version2,
+        "groups/kubepods/pod1/memory.max": `${200 * mebibyte}\n`,
+        "groups/kubepods/pod1/memory.current": `${180 * mebibyte}\n`,
+        "groups/kubepods/memory.stat": statistics.version2,
+        "groups/kubepods/memory.max": "max\n",
+        "groups/kubepods/memory.current": `${180 * mebibyte}\n`,
+      },
+    ],
+  ])("is what a group around its own leaves, whether it has a limit itself or not (%s)", async (_, files) => {
+    const groups = await told(files);
+    for (const own of [0, 300 * mebibyte]) {
+      expect(availableMemory(groups, own, 150 * mebibyte)).toBe(120 * mebibyte);
+      expect(availableMemory(groups, own, 0)).toBe(own === 0 ? 0 : 100 * mebibyte);
+    }
+  });
+
   test("is some of this machine's memory, and not more than is free", () => {
     expect(availableMemory()).toBeGreaterThan(mebibyte);
     expect(availableMemory()).toBeLessThanOrEqual(1.2 * freemem());
