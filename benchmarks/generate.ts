@@ -47,6 +47,8 @@ const runFile = promisify(execFile);
 const rounds = Number(options.rounds);
 /** The longest prompt and the most new tokens; default what the shape has. */
 const lengths = options.lengths?.split(",").map(Number);
+/** What a row of llama.cpp's holds: a conversation of the benchmark's own lengths, or of those. */
+const rowTokens = Math.max(512, 256 * Math.ceil((lengths?.reduce((sum, one) => sum + one, 0) ?? 0) / 256));
 const requestOf = (shape: ShapeName, batch: number, spread: Spread, round: number) =>
   generateRequest(shape, batch, spread, round, lengths);
 /** Tokens a second over llama.cpp's with the same quantized file, at least, by the sequences at once. */
@@ -114,7 +116,7 @@ async function startSides(shape: ShapeName, folder: string, file?: FileType): Pr
     ["everturn", process.execPath, [...memoryFlags, everturn, ours, options.threads]], // as workers run
     ...peers.map((peer): [string, string, string[]] => {
       const place = peer === "llamacpp" ? theirs : work;
-      return [peer, options.python, [peerScript, peer, folder, options.threads, place]];
+      return [peer, options.python, [peerScript, peer, folder, options.threads, place, String(rowTokens)]];
     }),
   ];
   for (const [name, command, args] of commands) {

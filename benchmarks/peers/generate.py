@@ -1,6 +1,6 @@
 """Generates with a peer library, for benchmarks/generate.ts: reads a request a line, answers a line of JSON.
 
-    python generate.py transformers|static|compile|genai|genai-int4|llamacpp MODEL_FOLDER THREADS WORK_FOLDER
+    python generate.py transformers|static|compile|genai|genai-int4|llamacpp MODEL_FOLDER THREADS WORK_FOLDER ROW_TOKENS
     python generate.py quantize GGUF_FILE NEW_FILE Q8_0|Q4_0
 
 `static` is transformers with its static cache, `compile` the same with its forward pass compiled (torch.compile);
@@ -114,13 +114,13 @@ def genai_generator(folder, threads, work, precision):
     return generate
 
 
-def llamacpp_generator(threads, work):
+def llamacpp_generator(threads, work, row_tokens):
     """llama.cpp's own batches: a sequence for each row, whose keys and values stay as far as its next prompt is the same."""
     import ctypes
 
     import llama_cpp as llama
 
-    rows, context = 64, 64 * 512
+    rows, context = 64, 64 * row_tokens
     llama.llama_backend_init()
     silent = llama.llama_log_callback(lambda *_: None)
     llama.llama_log_set(silent, ctypes.c_void_p(0))
@@ -200,13 +200,13 @@ def quantize(source, target, name):
 def main():
     if sys.argv[1] == "quantize":
         return quantize(*sys.argv[2:])
-    kind, folder, threads, work = sys.argv[1:]
+    kind, folder, threads, work, row_tokens = sys.argv[1:]
     answers = sys.stdout
     sys.stdout = sys.stderr
     if kind in ("genai", "genai-int4"):
         generate = genai_generator(folder, int(threads), work, "int4" if kind == "genai-int4" else "fp32")
     elif kind == "llamacpp":
-        generate = llamacpp_generator(int(threads), work)
+        generate = llamacpp_generator(int(threads), work, int(row_tokens))
     else:
         generate = transformers_generator(kind, folder, int(threads))
     print(json.dumps({"ready": True}), file=answers, flush=True)

@@ -23,10 +23,16 @@ export function rowProblems<Row extends object>(
   count: RowCount<Row>,
   { name, rows, need }: { name: string; rows: string; need: string },
 ): Problem[] {
-  const share = (number: number) => `${number} of the ${count.rows} ${rows} of ${name}`;
+  const share = (number: number, mayBeMore: boolean) =>
+    `${mayBeMore ? "at least " : ""}${number} of the ${count.rows} ${rows} of ${name}`;
   const problems = [...count.refused].map(([reason, bad]): Problem => {
     const place = placeOfRow(bad[0], name);
-    const params = { at: place.text, rows: share(bad.length), list: listOf(bad), reason };
+    const params = {
+      at: place.text,
+      rows: share(bad.length, count.counted < count.rows),
+      list: listOf(bad),
+      reason,
+    };
     return { place, error: new EverturnError("ROWS_NOT_FRAMED", params) };
   });
   const { tooLong, mayBeMore } = count;
@@ -37,7 +43,7 @@ export function rowProblems<Row extends object>(
   const list = listOf([...tokens.keys()], (row) => ` (${tokens.get(row)} tokens)`);
   const params = {
     at: place.text,
-    rows: `${mayBeMore ? "at least " : ""}${share(tooLong.length)}`,
+    rows: share(tooLong.length, mayBeMore),
     need: `${tooLong.length === 1 ? "has" : "have"} ${need}`,
     list,
   };

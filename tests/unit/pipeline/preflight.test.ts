@@ -243,6 +243,28 @@ test("rows are counted from the longest on, until the others fit; what can't be 
   expect(countRows({ ...options, rows: many })).toMatchObject({ counted: 256, mayBeMore: true });
 });
 
+test("rows that can't be framed are counted as far as they were looked at", async () => {
+  const config = readFileSync(join(root, "pipelines/calculator/tokenizer/tokenizer_config.json"), "utf8");
+  const template = join(folder, "endless.jinja");
+  writeFileSync(template, String(JSON.parse(config).chat_template).replaceAll("<|im_", "[im_"));
+  const path = (count: number) =>
+    jsonLines(
+      `endless-${count}.jsonl`,
+      Array.from({ length: count }, () => demonstration("calculator", { expression: "1 + 1" })),
+    );
+  const roomy = "policy.config.architecture.max_position_embeddings=4096";
+  const refused = (count: number) =>
+    refusals(roomy, `policy.config.chatTemplate=${template}`, `warmStart.demonstrations=${path(count)}`);
+  expect(await refused(2)).toContainEqual(
+    expect.stringMatching(
+      /^endless-2\.jsonl:1: 2 of the 2 demonstrations of warmStart\.demonstrations can't be turned into tokens: line 1, line 2\. The chat template/,
+    ),
+  );
+  expect(await refused(50)).toContainEqual(
+    expect.stringMatching(/^endless-50\.jsonl:1: at least 32 of the 50 demonstrations of .* and 29 more\. /),
+  );
+});
+
 test("validate shows a prompt as the policy reads it, and what was counted", async () => {
   const text = await runCommand(registerValidate, "validate", small);
   expect(text).toMatch(
