@@ -1,11 +1,10 @@
-import { totalmem } from "node:os";
 import { EverturnError } from "../errors/everturn-error.ts";
 import type { CachedDecoder } from "../models/cached-decoder.ts";
 import { bytesOfPosition, type KeyValueType } from "../models/key-values.ts";
 import { contextLength, type ModelConfig } from "../models/model-config.ts";
 import { modelWeightBytes } from "../models/model-weights.ts";
 import type { Target } from "../onnx/target.ts";
-import { availableMemory } from "../processes/available-memory.ts";
+import { availableMemory, limitedMemory } from "../processes/available-memory.ts";
 import { longest } from "./key-value-cache.ts";
 
 /** What a sampler may come to hold, in bytes. */
@@ -85,8 +84,8 @@ export function planMemory(
 export const usualKeyValues = 2 ** 30;
 
 /** What keys and values may take where nobody says: an eighth of the memory of the machine, or of what this process may have of it, at least 1 GiB. */
-export function usualKeyValueBytes(machine = totalmem(), constrained = process.constrainedMemory()): number {
-  return Math.max(usualKeyValues, Math.min(machine, constrained || machine) / 8);
+export function usualKeyValueBytes(memory = limitedMemory()): number {
+  return Math.max(usualKeyValues, memory / 8);
 }
 
 /** Of the bytes for keys and values of a plan, those that there must be: with less, few sequences decode at once. `isAsked`: somebody said how many they may take. */

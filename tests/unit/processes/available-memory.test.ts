@@ -2,7 +2,8 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { freemem, totalmem } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { availableMemory } from "../../../src/processes/available-memory.ts";
+import { availableMemory, limitedMemory, reclaimable } from "../../../src/processes/available-memory.ts";
+import { controlGroups } from "../../../src/processes/control-groups.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const mebibyte = 2 ** 20;
@@ -17,13 +18,31 @@ const memberships = {
   version2: "0::/kubepods/pod1/c2\n",
 };
 
-async function told(files: Record<string, string>): Promise<{ self: string; groups: string }> {
+/** As a Mac wrote it (a pull request of HMCL's, 4876). */
+const vmStat = `Mach Virtual Memory Statistics: (page size of 16384 bytes)
+Pages free:                                3857.
+Pages active:                            446206.
+Pages inactive:                          443760.
+Pages speculative:                         1075.
+Pages throttled:                              0.
+Pages wired down:                        181483.
+Pages purgeable:                          17340.
+"Translation faults":                8667427138.
+Pages copy-on-write:                  156847509.
+File-backed pages:                       294894.
+Anonymous pages:                         596147.
+Pages stored in compressor:             1943619.
+Pages occupied by compressor:            442179.
+`;
+
+/** The control groups that such files tell of. */
+async function told(files: Record<string, string>) {
   const folder = await temporaryFolder();
   for (const [name, text] of Object.entries(files)) {
     await mkdir(dirname(join(folder, name)), { recursive: true });
     await writeFile(join(folder, name), text);
   }
-  return { self: join(folder, "self"), groups: join(folder, "groups") };
+  return controlGroups({ self: join(folder, "self"), groups: join(folder, "groups") });
 }
 
 const [limit, left] = [300 * mebibyte, 40 * mebibyte];
@@ -92,7 +111,16 @@ describe("what a process in a container could come to hold", () => {
     for (const own of [0, 300 * mebibyte]) {
       expect(availableMemory(groups, own, 150 * mebibyte)).toBe(120 * mebibyte);
       expect(availableMemory(groups, own, 0)).toBe(own === 0 ? 0 : 100 * mebibyte);
+      expect(limitedMemory(groups, own, 1000 * mebibyte)).toBe(200 * mebibyte);
     }
+    expect(limitedMemory(groups, 150 * mebibyte, 1000 * mebibyte)).toBe(150 * mebibyte);
+    expect(limitedMemory(groups, 0, 100 * mebibyte)).toBe(100 * mebibyte);
+  });
+
+  test("is on macOS what its vm_stat says can be had, where Node counts free pages alone", () => {
+    const pages = (3857 + 1075 + 443_760 + 17_340) * 16_384;
+    expect(reclaimable(vmStat)).toBe(pages);
+    expect(reclaimable("")).toBe(0);
   });
 
   test("is some of this machine's memory, and not more than is free", () => {
