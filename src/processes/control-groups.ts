@@ -9,7 +9,7 @@ export interface ControlGroupFiles {
 
 /** What a control group's kernel says of its memory, and that of the groups below it, bytes. */
 export interface ControlGroup {
-  /** Infinite where there is none. */
+  /** Beyond it the kernel ends processes, or slows them down; infinite where there is none. */
   limit: number;
   used: number;
   /** Pages of files among them, which the kernel takes back as soon as memory is wanted. */
@@ -20,8 +20,8 @@ const usual: ControlGroupFiles = { self: "/proc/self/cgroup", groups: "/sys/fs/c
 
 /** Versions 1 and 2 of control groups. */
 const versions = {
-  1: { folder: "memory", limit: "memory.limit_in_bytes", used: "memory.usage_in_bytes", total: "total_" },
-  2: { folder: "", limit: "memory.max", used: "memory.current", total: "" },
+  1: { folder: "memory", limits: ["memory.limit_in_bytes"], used: "memory.usage_in_bytes", total: "total_" },
+  2: { folder: "", limits: ["memory.max", "memory.high"], used: "memory.current", total: "" },
 };
 
 /** The control groups of this process that can be seen, from the innermost to the outermost; none on other systems than Linux. */
@@ -40,15 +40,17 @@ export function controlGroups({ self, groups } = usual): ControlGroup[] {
   return folders.toReversed().flatMap((folder) => groupIn(folder, names) ?? []);
 }
 
-function groupIn(folder: string, { limit, used, total }: (typeof versions)[1 | 2]): ControlGroup | undefined {
+function groupIn(
+  folder: string,
+  { limits, used, total }: (typeof versions)[1 | 2],
+): ControlGroup | undefined {
   const statistics = kernelText(join(folder, "memory.stat"));
   if (statistics === "") return undefined;
   const bytesOf = (name: string) => Number.parseInt(kernelText(join(folder, name)), 10);
   const pagesOf = (name: string) =>
     Number(new RegExp(`^${total}${name} (\\d+)$`, "m").exec(statistics)?.[1] ?? 0);
-  const most = bytesOf(limit); // of version 2 "max", where there is none
   return {
-    limit: Number.isNaN(most) ? Number.POSITIVE_INFINITY : most,
+    limit: Math.min(...limits.map(bytesOf).filter((bytes) => !Number.isNaN(bytes))), // of version 2 "max", where there is none
     used: bytesOf(used) || 0,
     files: pagesOf("inactive_file") + pagesOf("active_file"),
   };
