@@ -37,7 +37,7 @@ export function createMemoryRoom(
 }
 
 /** Throws TRAINING_MEMORY_SHORT if fewer than so many bytes are available for numbers that stand beside what runs hold. */
-export function checkMemory(bytes: number, tokens: number, available = availableMemory): void {
+export function checkAvailable(bytes: number, tokens: number, available = availableMemory): void {
   const there = available();
   if (bytes > there) throw memoryShort(bytes, tokens, there);
 }

@@ -3,7 +3,7 @@ import { aggregationWeights } from "./aggregation.ts";
 import { checkSequences, type TokenSequence } from "./batch.ts";
 import { freshCritic, freshCriticBytes } from "./critic.ts";
 import { savingFailedBatch } from "./failed-batch.ts";
-import { checkMemory } from "./memory-room.ts";
+import { checkAvailable } from "./memory-room.ts";
 import { actionCount, type Objective } from "./objective.ts";
 import { policyGradientStep } from "./policy-gradient-step.ts";
 import { policyObjective } from "./policy-objective.ts";
@@ -100,7 +100,7 @@ export function createTrainer({ settings, seed, failures, ...options }: TrainerO
     await engine.settle();
     if (!state.critic) {
       const longest = trajectories.reduce((most, { tokens: { length } }) => Math.max(most, length), 0);
-      checkMemory(freshCriticBytes(options, state), longest, options.available);
+      checkAvailable(freshCriticBytes(options, state), longest, options.available);
       state.critic = freshCritic(options, state);
     }
     const { reference: _, ...model } = options;

@@ -16,7 +16,7 @@ import { heldMemory } from "./held-memory.ts";
 import type { LearningRates } from "./learning-rates.ts";
 import { bytesToLoad, loadedFor } from "./loaded-for.ts";
 import { firstLossScale } from "./loss-scale.ts";
-import { checkMemory } from "./memory-room.ts";
+import { checkAvailable } from "./memory-room.ts";
 import { type Objective, objectiveFeeds } from "./objective.ts";
 import { runTokens } from "./run-splits.ts";
 import { type Scoring, scoreActions } from "./score-actions.ts";
@@ -167,7 +167,7 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
             ...((await reference.get()) ?? onCard ?? []),
           ]);
       const longest = sequences.reduce((most, { tokens: { length } }) => Math.max(most, length), 0);
-      checkMemory(bytesToLoad(scored.values()), longest, options.available);
+      checkAvailable(bytesToLoad(scored.values()), longest, options.available);
       return loadedFor(scored, (found) => {
         const run: Scoring["run"] = async (form, batch) => {
           const { model, session } = await opened.get(form);
