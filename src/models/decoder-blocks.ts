@@ -120,7 +120,8 @@ export function joinedProjection(
   modules: readonly string[],
 ): FloatValue | undefined {
   const name = `${parent}.${fusedModule(model.config, modules[0]!) ?? joinedName(modules)}`;
-  return model.weights.has(`${name}.weight`) ? projection(model, x, name) : undefined;
+  const isThere = model.weights.has(`${name}.weight`) || model.frozen?.has(`${name}.weight`);
+  return isThere ? projection(model, x, name) : undefined;
 }
 
 /** A linear map with its bias and its adapter, if it has them. */

@@ -8,6 +8,7 @@ import { freshTrainerState } from "../../../src/learning/trainer-state.ts";
 import { createTrainingEngine } from "../../../src/learning/training-engine.ts";
 import { readWeights, writeWeights } from "../../../src/models/checkpoint.ts";
 import { createCachedDecoder } from "../../../src/models/create-cached-decoder.ts";
+import { families, isFamily } from "../../../src/models/families.ts";
 import { type ModelConfig, modelConfig } from "../../../src/models/model-config.ts";
 import { randomModelWeights } from "../../../src/models/random-weights.ts";
 import type { Tensor } from "../../../src/models/safetensors.ts";
@@ -45,10 +46,9 @@ function adapterOf(config: ModelConfig) {
   );
 }
 
-async function openEngine(
-  config: ModelConfig,
-  { weights, base }: Awaited<ReturnType<typeof readFrozenWeights>>,
-) {
+type Frozen = Awaited<ReturnType<typeof readFrozenWeights>>;
+
+async function openEngine(config: ModelConfig, { weights, base }: Frozen) {
   const model = { config, lora, ...(base && { base }) };
   const state = { ...freshTrainerState(model, weights, 1), adapter: adapterOf(config) };
   return createTrainingEngine({ ...model, state, gradientClip: 1, weightDecay: 0, threads: 1 });
@@ -136,22 +136,15 @@ test.each([
   },
 );
 
-test("experts of few bits compute as their numbers do, also without a token", async () => {
-  const experts = { num_experts: 6, num_experts_per_tok: 2, moe_intermediate_size: 32, norm_topk_prob: true };
-  const mixture = modelConfig({
-    ...{ ...config, model_type: "qwen3_moe", num_hidden_layers: 1, layer_types: ["full_attention"] },
-    experts: { ...experts, mlp_only_layers: [] },
-  });
-  const folder = await quantizedFolder(mixture, "int8");
-  const [frozen, widened] = [await readFrozenWeights(folder), { weights: await readWeights(folder) }];
-  expect(frozen.base?.frozen.has("model.layers.0.mlp.experts.3.up_proj.weight")).toBe(true);
-  const engine = await openEngine(mixture, frozen);
-  const whole = await openEngine(mixture, widened);
+/** A model of few bits in files scores, samples and trains as one of its numbers does. */
+async function computesAsItsNumbers(config: ModelConfig, folder: string, frozen: Frozen): Promise<void> {
+  const engine = await openEngine(config, frozen);
+  const whole = await openEngine(config, { weights: await readWeights(folder) });
   const [scores, expected] = [
     await engine.score(sequences, "policy"),
     await whole.score(sequences, "policy"),
   ];
-  const sampled = await sampledLogProbabilities(mixture, folder);
+  const sampled = await sampledLogProbabilities(config, folder);
   scores.forEach(({ logProbabilities }, row) => {
     expect(largestGap(logProbabilities, expected[row]!.logProbabilities)).toBeLessThan(1e-5);
     expect(largestGap(logProbabilities, sampled[row]!)).toBeLessThan(1e-4);
@@ -163,6 +156,32 @@ test("experts of few bits compute as their numbers do, also without a token", as
   expect(update.gradientNorm / other.gradientNorm).toBeCloseTo(1, 4);
   await engine.close();
   await whole.close();
+}
+
+const dense = Object.entries(families).flatMap(([name, { experts }]) => (experts ? [] : [name]));
+
+test.each(dense.filter(isFamily))("%s of few bits computes as its numbers do", async (model_type) => {
+  const family = modelConfig({
+    ...{ vocab_size: 70, hidden_size: 64, num_hidden_layers: 2, num_attention_heads: 4 },
+    ...{ num_key_value_heads: 2, head_dim: 16, intermediate_size: 96, max_position_embeddings: 128 },
+    ...{ tie_word_embeddings: true, initializer_range: 0.2, model_type },
+  });
+  const folder = await quantizedFolder(family, "int8");
+  const frozen = await readFrozenWeights(folder);
+  expect([...frozen.weights.keys()].filter((name) => name.endsWith("_proj.weight"))).toEqual([]);
+  await computesAsItsNumbers(family, folder, frozen);
+});
+
+test("experts of few bits compute as their numbers do, also without a token", async () => {
+  const experts = { num_experts: 6, num_experts_per_tok: 2, moe_intermediate_size: 32, norm_topk_prob: true };
+  const mixture = modelConfig({
+    ...{ ...config, model_type: "qwen3_moe", num_hidden_layers: 1, layer_types: ["full_attention"] },
+    experts: { ...experts, mlp_only_layers: [] },
+  });
+  const folder = await quantizedFolder(mixture, "int8");
+  const frozen = await readFrozenWeights(folder);
+  expect(frozen.base?.frozen.has("model.layers.0.mlp.experts.3.up_proj.weight")).toBe(true);
+  await computesAsItsNumbers(mixture, folder, frozen);
 });
 
 test("a sequence that is attended to in tiles trains over few bits as over their numbers", async () => {
