@@ -108,13 +108,14 @@ test.each(["int8", "int4"] as const)(
 );
 
 test.each([
-  ["BF16", true],
-  ["F16", false],
+  ["BF16", "llama", true],
+  ["F16", "llama", false],
+  ["BF16", "phi3", true],
 ] as const)(
-  "%s: a base that stays as it is trains as its float32, to the last bit",
-  async (dtype, isTied) => {
+  "%s: a base of %s that stays as it is trains as its float32, to the last bit",
+  async (dtype, model_type, isTied) => {
     // The head's rows come in parts.
-    const large = { ...config, vocab_size: 9000, tie_word_embeddings: isTied };
+    const large = { ...config, model_type, vocab_size: 9000, tie_word_embeddings: isTied };
     const folder = await mkdtemp(join(tmpdir(), "everturn-half-"));
     await writeWeights(folder, randomModelWeights(large, 1), { dtype, shardBytes: 300_000 });
     expect(await readFrozenWeights(folder)).not.toHaveProperty("base"); // so small a one is widened
