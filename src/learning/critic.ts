@@ -1,4 +1,5 @@
 import type { Tensor } from "../models/safetensors.ts";
+import { byteLength } from "./held-memory.ts";
 import { bitsOf } from "./optimizer-state.ts";
 import { freshTrainerState, type TrainerState } from "./trainer-state.ts";
 import { type TrainedModel, trainedWeightShapes } from "./training-graphs.ts";
@@ -21,7 +22,7 @@ export function freshCritic(
 /** Bytes that `freshCritic` copies. */
 export function freshCriticBytes(model: TrainedModel, { weights, adapter }: TrainerState): number {
   const copied = adapter.size === 0 ? bodyOf({ ...model, critic: true }, weights) : adapter;
-  return [...copied.values()].reduce((total, { data }) => total + data.byteLength, 0);
+  return byteLength(copied.values());
 }
 
 /** The weights that a critic has, too. */

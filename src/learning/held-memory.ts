@@ -35,6 +35,7 @@ export function mappedBytes(base: FrozenBase | undefined): number {
   return [...(base?.frozen.values() ?? [])].reduce((total, matrix) => total + frozenBytes(matrix), 0);
 }
 
-function byteLength(tensors: Iterable<{ data: ArrayBufferView }>): number {
+/** Bytes of arrays. */
+export function byteLength(tensors: Iterable<{ data: ArrayBufferView }>): number {
   return Array.from(tensors, ({ data }) => data.byteLength).reduce((total, bytes) => total + bytes, 0);
 }

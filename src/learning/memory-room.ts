@@ -1,5 +1,6 @@
 import { EverturnError } from "../errors/everturn-error.ts";
 import { availableMemory } from "../processes/available-memory.ts";
+import type { TokenSequence } from "./batch.ts";
 
 /** Where the runs of a trainer get their memory. */
 export interface MemoryRoom {
@@ -36,10 +37,15 @@ export function createMemoryRoom(
   };
 }
 
-/** Throws TRAINING_MEMORY_SHORT if fewer than so many bytes are available for numbers that stand beside what runs hold. */
-export function checkAvailable(bytes: number, tokens: number, available = availableMemory): void {
+/** Throws TRAINING_MEMORY_SHORT if fewer than so many bytes are available for numbers that stand beside what runs on these sequences hold. */
+export function checkAvailable(
+  bytes: number,
+  sequences: readonly TokenSequence[],
+  available = availableMemory,
+): void {
   const there = available();
-  if (bytes > there) throw memoryShort(bytes, tokens, there);
+  const longest = sequences.reduce((most, { tokens: { length } }) => Math.max(most, length), 0);
+  if (bytes > there) throw memoryShort(bytes, longest, there);
 }
 
 function memoryShort(needed: number, tokens: number, available: number): EverturnError {

@@ -99,8 +99,7 @@ export function createTrainer({ settings, seed, failures, ...options }: TrainerO
   const openCritic = async (trajectories: readonly ScoredTrajectory[]) => {
     await engine.settle();
     if (!state.critic) {
-      const longest = trajectories.reduce((most, { tokens: { length } }) => Math.max(most, length), 0);
-      checkAvailable(freshCriticBytes(options, state), longest, options.available);
+      checkAvailable(freshCriticBytes(options, state), trajectories, options.available);
       state.critic = freshCritic(options, state);
     }
     const { reference: _, ...model } = options;

@@ -166,8 +166,7 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
             ...state.weights,
             ...((await reference.get()) ?? onCard ?? []),
           ]);
-      const longest = sequences.reduce((most, { tokens: { length } }) => Math.max(most, length), 0);
-      checkAvailable(bytesToLoad(scored.values()), longest, options.available);
+      checkAvailable(bytesToLoad(scored.values()), sequences, options.available);
       return loadedFor(scored, (found) => {
         const run: Scoring["run"] = async (form, batch) => {
           const { model, session } = await opened.get(form);

@@ -15,7 +15,7 @@ export function availableMemory(
   const [innermost, ...around] = groups;
   const isFree = constrained === 0 || constrained >= totalmem();
   const own = isFree ? available : Math.min(freemem(), constrained, available + (innermost?.files ?? 0));
-  return Math.min(own, ...around.filter(limits).map(leftIn));
+  return Math.min(own, ...around.map(leftIn));
 }
 
 /** Bytes of memory that there are for this process and others: the machine's, or what its control groups may have of them. */
@@ -25,10 +25,6 @@ export function limitedMemory(
   machine = totalmem(),
 ): number {
   return Math.min(machine, constrained || machine, ...groups.map(({ limit }) => limit));
-}
-
-function limits({ limit }: ControlGroup): boolean {
-  return limit < totalmem();
 }
 
 function leftIn({ limit, used, files }: ControlGroup): number {

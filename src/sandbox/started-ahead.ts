@@ -1,5 +1,4 @@
-import { availableParallelism } from "node:os";
-import { availableMemory } from "../processes/available-memory.ts";
+import { availableParallelism, freemem } from "node:os";
 
 /** What has been started before anybody needs it, and has run nothing yet. Each is handed out once. */
 export interface StartedAhead<T> {
@@ -18,7 +17,7 @@ interface Options<T> {
 
 /**
  * Keeps what takes its time to start ready, of the kinds that are asked for: one a core in all, as long as they take a tenth of the
- * memory that is available. The first one of a kind takes its place beside the others, or that of another kind once it is asked for twice in a row.
+ * memory that is free. The first one of a kind takes its place beside the others, or that of another kind once it is asked for twice in a row.
  */
 export function startedAhead<T>({ memory, isOver, end }: Options<T>): StartedAhead<T> {
   /** In the order in which they were started. */
@@ -27,10 +26,7 @@ export function startedAhead<T>({ memory, isOver, end }: Options<T>): StartedAhe
   let isClosed = false;
 
   function most(): number {
-    return Math.max(
-      1,
-      Math.min(availableParallelism(), Math.floor((0.1 * availableMemory()) / 2 ** 20 / memory)),
-    );
+    return Math.max(1, Math.min(availableParallelism(), Math.floor((0.1 * freemem()) / 2 ** 20 / memory)));
   }
 
   function remove(at: number): Promise<T> | undefined {

@@ -159,9 +159,11 @@ async function computesAsItsNumbers(config: ModelConfig, folder: string, frozen:
   await whole.close();
 }
 
-const dense = Object.entries(families).flatMap(([name, { experts }]) => (experts ? [] : [name]));
+const dense = Object.keys(families)
+  .filter(isFamily)
+  .filter((name) => !families[name].experts);
 
-test.each(dense.filter(isFamily))("%s of few bits computes as its numbers do", async (model_type) => {
+test.each(dense)("%s of few bits computes as its numbers do", async (model_type) => {
   const family = modelConfig({
     ...{ vocab_size: 70, hidden_size: 64, num_hidden_layers: 2, num_attention_heads: 4 },
     ...{ num_key_value_heads: 2, head_dim: 16, intermediate_size: 96, max_position_embeddings: 128 },

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { bytesOfPosition, keyValueTypeOf } from "../../../src/models/key-values.ts";
 import { modelConfig } from "../../../src/models/model-config.ts";
+import { limitedMemory } from "../../../src/processes/available-memory.ts";
 import {
   checkMemory,
   fittingShare,
@@ -55,8 +56,12 @@ test("keys and values make do with less than their limit, down to a quarter", ()
 
 test("where nobody says how much they may take, it is an eighth of the machine's or container's memory, and a quarter of 1 GiB is enough", () => {
   const gibibytes = (count: number) => count * 2 ** 30;
-  expect(usualKeyValueBytes(gibibytes(16))).toBe(gibibytes(2));
-  expect(usualKeyValueBytes(gibibytes(4))).toBe(gibibytes(1));
+  const usual = (machine: number, constrained: number) =>
+    usualKeyValueBytes(limitedMemory([], constrained, machine));
+  expect(usual(gibibytes(16), 0)).toBe(gibibytes(2)); // not constrained
+  expect(usual(gibibytes(16), gibibytes(2 ** 34))).toBe(gibibytes(2)); // nor here
+  expect(usual(gibibytes(64), gibibytes(32))).toBe(gibibytes(4));
+  expect(usual(gibibytes(4), 0)).toBe(gibibytes(1));
   const plan = { weights: gibibytes(1), keyValues: gibibytes(8) };
   expect(fittingShare(plan, gibibytes(1.25), false)).toBe(1 / 32);
   expect(() => fittingShare(plan, gibibytes(1.25), true)).toThrow("2048 MiB of keys and values");
