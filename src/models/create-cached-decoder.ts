@@ -8,7 +8,7 @@ import { createCudaDecoder } from "./cuda-decoder.ts";
 import { createInPlaceDecoder } from "./in-place-decoder.ts";
 import { joinWeights } from "./join-weights.ts";
 import { keyValueTypeOf } from "./key-values.ts";
-import type { ModelConfig } from "./model-config.ts";
+import { type ModelConfig, rotatedSize } from "./model-config.ts";
 import { checkModelWeights } from "./model-weights.ts";
 import { createPlainDecoder } from "./plain-decoder.ts";
 import type { Tensor } from "./safetensors.ts";
@@ -29,12 +29,13 @@ export async function createCachedDecoder(
   const { device = "cpu", precision = "float32" } = options.target ?? {};
   const prepared = { ...sources, tensors: joinedIfRead(config, sources) };
   const runtime = await runtimeFunctions();
-  // The processor's operator that keeps keys and values in place has no heads of other sizes.
-  const isForOperator = device === "cpu" && precision === "float32" && config.head_dim % 16 === 0;
+  // The processor's operator that keeps keys and values in place has no heads of other sizes, nor turns other parts of them.
+  const hasSizes = [config.head_dim, rotatedSize(config)].every((size) => size % 16 === 0);
+  const isForOperator = device === "cpu" && precision === "float32" && hasSizes;
   if (runtime && isForOperator) return createInPlaceDecoder(runtime, config, prepared, options);
   if (options.roundedBy) {
     const reason = !isForOperator
-      ? `${device}, ${precision}, heads of ${config.head_dim}; it is for float32 on the CPU and heads of a multiple of 16`
+      ? `${device}, ${precision}, heads of ${config.head_dim}, of which RoPE turns ${rotatedSize(config)}; it is for float32 on the CPU and multiples of 16`
       : "ONNX Runtime's C API can't be called";
     throw new EverturnError("KEY_VALUES_NOT_ROUNDED", { reason });
   }

@@ -50,7 +50,7 @@ export function headAttributes({ heads, groups, scale, window }: HeadOptions): A
 /**
  * Rotates, remembers and attends in one operator: the new tokens [batch, length, heads · head size], as queries, keys
  * and values, or with all three beside each other. Returns what was attended to, keys and values. Where these two
- * are bound to the memory of the remembered ones, nothing is copied. The head size must be a multiple of 16. On the
+ * are bound to the memory of the remembered ones, nothing is copied. The head size, and the part of it that tables turn, must be multiples of 16. On the
  * processor all is float32 (keys and values int8), on cards of half precision.
  */
 export function groupQueryAttention<Type extends "float32" | HalfType>(

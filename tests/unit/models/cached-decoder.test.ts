@@ -150,6 +150,10 @@ const variants: [string, Partial<ModelConfig>][] = [
   ],
   ["a part of each head rotated", { ...partly, num_key_value_heads: 2, head_dim: 8 }],
   ["a part of each head rotated, in place", { ...partly, num_key_value_heads: 2, head_dim: 32 }],
+  [
+    "a part of each head rotated that the operator doesn't take",
+    { ...partly, num_key_value_heads: 2, head_dim: 16 },
+  ],
   ["capped scores and logits", { ...capped, num_key_value_heads: 2, head_dim: 8 }],
   ["capped scores and logits, in place", { ...capped, num_key_value_heads: 2, head_dim: 16 }],
   [
