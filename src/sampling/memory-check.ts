@@ -50,15 +50,23 @@ export interface WeightsAsked {
 }
 
 /**
- * Bytes of the weights of one version: those of few bits as they are read and as ONNX Runtime packs them, perhaps once more
- * for whole blocks of prompts. The processor lets go of floats that it has packed, but for the embeddings, whose rows are read; on a
+ * What a version of few bits holds on the processor for each byte of its file, with what its products take beside it, at most, as measured of
+ * five shapes: what ONNX Runtime packs is up to 1.23, pages of embeddings are read from the file; where whole blocks of prompts are widened, all pages.
+ */
+const heldOfFewBits = { packed: 1.75, widened: 2.25 };
+
+/**
+ * Bytes of the weights of one version. The processor lets go of floats that it has packed, but for the embeddings, whose rows are read; on a
  * card all are counted twice.
  */
 export function versionBytes(
   config: ModelConfig,
   { device = "cpu", fewBits, isWidened }: WeightsAsked,
 ): number {
-  if (fewBits !== undefined) return (isWidened ? 3 : 2) * fewBits;
+  if (fewBits !== undefined) {
+    const { packed, widened } = heldOfFewBits;
+    return Math.ceil((device !== "cpu" ? 2 : isWidened ? widened : packed) * fewBits);
+  }
   const floats = modelWeightBytes(config);
   const embeddings = config.vocab_size * config.hidden_size * Float32Array.BYTES_PER_ELEMENT;
   return floats + (device === "cpu" ? embeddings : floats);

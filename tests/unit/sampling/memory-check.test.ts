@@ -36,8 +36,9 @@ test("a version's floats are packed and let go but for its embeddings; few bits 
     versionBytes(config, { fewBits: undefined, isWidened: false, ...asked });
   expect(held({})).toBe(floats + 4 * 1000 * 64);
   expect(held({ device: "webgpu" })).toBe(2 * floats);
-  expect(held({ fewBits: 500 })).toBe(1000);
-  expect(held({ fewBits: 500, isWidened: true })).toBe(1500);
+  expect(held({ fewBits: 500 })).toBe(875);
+  expect(held({ fewBits: 500, isWidened: true })).toBe(1125);
+  expect(held({ fewBits: 500, device: "cuda" })).toBe(1000);
 });
 
 test("a plan that exceeds what is available is refused, with its parts", () => {
