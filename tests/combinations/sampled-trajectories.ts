@@ -1,7 +1,8 @@
 import type { Device } from "../../src/devices/device.ts";
 import type { ScoredTrajectory } from "../../src/learning/token-rewards.ts";
+import { bytesOfPosition } from "../../src/models/key-values.ts";
 import type { ModelConfig } from "../../src/models/model-config.ts";
-import { createSampler } from "../../src/sampling/sampler.ts";
+import { createSampler, type Sampler } from "../../src/sampling/sampler.ts";
 import type { Draw } from "./draw.ts";
 
 /** What trajectories are sampled from: a model's folder, or that of an adapter and its base's. */
@@ -13,43 +14,73 @@ export interface Sampled {
   temperature: number;
 }
 
-/** So many sampled tokens, after as many, count as an observation: a trajectory has two turns. */
-const observed = 3;
-
-/** Six trajectories of random rewards, sampled together: two groups of a prompt each, of which one may be long, and two prompts alone. */
+/**
+ * Six trajectories of two turns and random rewards, sampled together: two groups of a prompt each, of which one may be long, and two prompts
+ * alone; with memory for all of their keys and values, or for one or two at once.
+ */
 export async function sampledTrajectories(
   draw: Draw,
   { config, folder, base, device, temperature }: Sampled,
 ): Promise<ScoredTrajectory[]> {
   const [long, short] = [draw.of(40, 120, 300, 700), draw.of(9, 33)];
-  const contexts = [long, long, short, short, 3, 64].map((length, row) =>
-    Array.from({ length }, (_, at) => (at * 13 + (row >> 1) * 29 + length + 7 * at * at) % 70),
-  );
+  const contexts = [long, long, short, short, 3, 64].map((length, row) => tokensOf(row >> 1, length));
+  const positions = 2 * Math.ceil((long + 256) / 64) * 64;
+  const keyValueBytes = draw.of(2 ** 28, positions * bytesOfPosition(config));
+  const sampling = { temperature, ...draw.of({}, {}, { topP: 0.9 }, { topK: 20 }, { minP: 0.02 }) };
   const earned = contexts.map(() => ({ reward: draw.of(0, 0.5, 1), truncated: draw.isSo(0.2) }));
   const sampler = createSampler({
-    ...{ config, slots: 4, stopTokens: [], threads: 2, decode: () => "", target: { device } },
+    ...{ config, slots: 4, stopTokens: [], threads: 2, decode: () => "", target: { device }, keyValueBytes },
     ...(base !== undefined && { base }),
   });
   try {
     await sampler.load(0, folder);
     return await Promise.all(
       contexts.map(async (context, row) => {
-        const { tokens, temperedLogprobs, routerTies } = await sampler.generate({
-          ...{ tokens: context, version: 0, sampling: { temperature, maxTokens: 12 + row * 9 } },
-          key: { seed: 1, trajectory: String(row), turn: 0 },
-        });
-        const mask = [
-          ...context.map(() => 0),
-          ...tokens.map((_, at) => (at >= observed && at < 2 * observed ? 0 : 1)),
-        ];
-        return {
-          ...{ tokens: [...context, ...tokens], mask, routerTies, group: String(row >> 1) },
-          logprobs: [...context.map(() => 0), ...temperedLogprobs],
-          ...earned[row]!,
-        };
+        const trajectory = await twoTurns(sampler, context, row, sampling);
+        return { ...trajectory, ...earned[row]!, group: String(row >> 1) };
       }),
     );
   } finally {
     await sampler.close();
   }
+}
+
+type TwoTurns = Omit<ScoredTrajectory, "reward">;
+
+/** Two turns with an observation between them. */
+async function twoTurns(
+  sampler: Sampler,
+  context: readonly number[],
+  row: number,
+  sampling: { temperature: number },
+): Promise<TwoTurns> {
+  const columns = {
+    tokens: [...context],
+    mask: context.map(() => 0),
+    logprobs: context.map(() => 0),
+    samplingLogprobs: context.map(() => 0),
+  };
+  let routerTies: number[] = [];
+  for (const turn of [0, 1]) {
+    const sample = await sampler.generate({
+      ...{ tokens: columns.tokens, version: 0, sampling: { ...sampling, maxTokens: 6 + 5 * row } },
+      key: { seed: 1, trajectory: String(row), turn },
+    });
+    columns.tokens.push(...sample.tokens);
+    columns.mask.push(...sample.tokens.map(() => 1));
+    columns.logprobs.push(...sample.temperedLogprobs);
+    columns.samplingLogprobs.push(...sample.samplingLogprobs);
+    routerTies = sample.routerTies;
+    if (turn === 1) break;
+    const observation = tokensOf(row, 3 + 9 * row);
+    columns.tokens.push(...observation);
+    for (const column of [columns.mask, columns.logprobs, columns.samplingLogprobs])
+      column.push(...observation.map(() => 0));
+  }
+  return { ...columns, routerTies };
+}
+
+/** So many tokens, others for another number. */
+function tokensOf(number: number, length: number): number[] {
+  return Array.from({ length }, (_, at) => (at * 13 + number * 29 + length + 7 * at * at) % 70);
 }
