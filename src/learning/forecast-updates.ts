@@ -59,8 +59,9 @@ export function forecastUpdates(options: ForecastOptions, sizes: readonly Update
   return sizes.map((size) => {
     const [samples, graph] = [samplesOf(size, config), graphOf(size.of)];
     const { plan, needed } = planner.choose(samples, graph, room);
-    const [usual, last] = [wayOf(plan), wayOf(planner.choose(samples, graph).plan)];
-    if (needed > room) return { ...size, least: last };
+    const usual = wayOf(plan);
+    if (needed > room) return { ...size, least: usual };
+    const last = wayOf(planner.choose(samples, graph).plan);
     return { ...size, usual, least: last.bytes < usual.bytes ? last : usual }; // graphs of tiny models outweigh activations
   });
 }

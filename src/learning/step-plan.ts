@@ -69,8 +69,8 @@ export interface PlanChoices {
   vocabulary: number;
   /** The graph that computes so many layers again, for the only run or one of several. */
   graph(recomputed: number, attention: AttentionForm, isSummed: boolean): Graph;
-  /** Absent where nothing does. */
-  fits?(chosen: ChosenRuns): boolean;
+  /** Bytes that a choice needs beyond those there are: it fits where there are none. Absent where nothing is to fit. */
+  beyond?(chosen: ChosenRuns): number;
 }
 
 /** How an update is split, and what of it is computed again. */
@@ -93,7 +93,8 @@ export interface ChosenRuns {
 const costOfRecomputing = 1 / 3;
 
 /**
- * The cheapest choice that fits, or the last. Of those that cost the same, fewer layers are computed again before runs are smaller.
+ * The cheapest choice that fits, or the one that misses it least; where nothing is to fit, the last. Of those that cost the same, fewer
+ * layers are computed again before runs are smaller.
  */
 export function chooseRuns(samples: readonly (readonly TokenSequence[])[], choices: PlanChoices): ChosenRuns {
   const most = Math.max(1, ...choices.recomputed);
@@ -105,15 +106,17 @@ export function chooseRuns(samples: readonly (readonly TokenSequence[])[], choic
     })),
   );
   all.sort((a, b) => a.cost - b.cost);
-  let chosen: ChosenRuns | undefined;
+  let [least, leastBeyond]: [ChosenRuns | undefined, number] = [undefined, Number.POSITIVE_INFINITY];
   const known = new Map<number[][], SizedRuns>();
-  for (const { runs, recomputed } of choices.fits ? all : all.slice(-1)) {
+  for (const { runs, recomputed } of choices.beyond ? all : all.slice(-1)) {
     const sized = known.get(runs) ?? sizedRuns(samples, runs, choices);
     known.set(runs, sized);
-    chosen = measured(sized, recomputed, choices);
-    if (choices.fits?.(chosen)) return chosen;
+    const chosen = measured(sized, recomputed, choices);
+    const beyond = choices.beyond?.(chosen) ?? 0;
+    if (beyond <= 0) return chosen;
+    if (beyond < leastBeyond) [least, leastBeyond] = [chosen, beyond];
   }
-  return chosen!;
+  return least!;
 }
 
 /** How runs attend, and the sizes of each one's named dimensions. */

@@ -49,7 +49,7 @@ export interface PlannedUpdate {
 export interface StepPlanner {
   /** Bytes that the next update may need. */
   room(): number;
-  /** The cheapest way that needs no more than `room`, or, where none does or nothing is said, the one that needs least. */
+  /** The cheapest way that needs no more than `room`, or, where none does, the one that needs least; where nothing is said, the last: the most layers again, in the smallest runs. */
   choose(samples: readonly TrainingSample[], graph: GraphOf, room?: number): PlannedUpdate;
   /** Throws TRAINING_MEMORY_SHORT if nothing fits into the room there is now; not of WebGPU, whose memory isn't known. */
   check(samples: readonly TrainingSample[], graph: GraphOf): void;
@@ -93,7 +93,7 @@ export function createStepPlanner(options: PlannerOptions, held: () => HeldMemor
       const splits = runSplits(sequences, config, tokens);
       const chosen = chooseRuns(sequences, {
         ...{ ...choices, splits, graph },
-        ...(room !== undefined && { fits: (one: ChosenRuns) => !isPlanned || needs(one) <= room }),
+        ...(room !== undefined && { beyond: (one: ChosenRuns) => (isPlanned ? needs(one) - room : 0) }),
       });
       const { runs, forms: _, nodes, logits, ...sizes } = chosen;
       const plan = {

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { TokenSequence } from "../../../src/learning/batch.ts";
 import { createMemoryRoom } from "../../../src/learning/memory-room.ts";
 import { runSplits } from "../../../src/learning/run-splits.ts";
-import { chooseRuns, type StepPlan, stepPlanText } from "../../../src/learning/step-plan.ts";
+import { type ChosenRuns, chooseRuns, type StepPlan, stepPlanText } from "../../../src/learning/step-plan.ts";
 import { supervisedObjective } from "../../../src/learning/supervised-objective.ts";
 import { trainedParameters } from "../../../src/learning/trainer-state.ts";
 import { createTrainingEngine, type TrainingEngineOptions } from "../../../src/learning/training-engine.ts";
@@ -109,16 +109,18 @@ test("an update that needs more memory than there is is refused, with what it ne
   expect(() => createMemoryRoom(() => -1e6).take(5e6, 300)).toThrow("needs about 5 MB more memory, but 0 MB");
 });
 
-test("runs are made smaller, then layers computed again, until an update fits", () => {
+const chosenRuns = (beyond: (one: ChosenRuns) => number) => {
   const sequences = samples.map((sample) => sample.sequences);
-  const chosen = (most: number) =>
-    chooseRuns(sequences, {
-      ...{ config, recomputed: [0, config.num_hidden_layers], forms: true, vocabulary: 8192 },
-      splits: runSplits(sequences, config, { usual: [1024, 30], larger: [] }),
-      graph: (recompute, attention) =>
-        trainingModel({ config, recompute, attention }, supervisedObjective).graph,
-      fits: ({ activations }) => activations <= most,
-    });
+  return chooseRuns(sequences, {
+    ...{ config, recomputed: [0, config.num_hidden_layers], forms: true, vocabulary: 8192, beyond },
+    splits: runSplits(sequences, config, { usual: [1024, 30], larger: [] }),
+    graph: (recompute, attention) =>
+      trainingModel({ config, recompute, attention }, supervisedObjective).graph,
+  });
+};
+
+test("runs are made smaller, then layers computed again, until an update fits", () => {
+  const chosen = (most: number) => chosenRuns(({ activations }) => activations - most);
   const whole = chosen(Number.POSITIVE_INFINITY);
   expect(whole).toMatchObject({ runs: [expect.any(Array)], recomputed: 0 });
   const split = chosen(whole.activations - 1);
@@ -128,6 +130,11 @@ test("runs are made smaller, then layers computed again, until an update fits", 
   const again = chosen(split.activations - 1);
   expect(again.recomputed).toBe(config.num_hidden_layers);
   expect(chosen(0).activations).toBeLessThan(split.activations);
+});
+
+test("where no way fits, the one that needs least is told, though others compute more again", () => {
+  expect(chosenRuns(({ nodes }) => nodes).recomputed).toBe(0);
+  expect(chosenRuns(({ nodes }) => 1 / nodes).recomputed).toBe(config.num_hidden_layers);
 });
 
 test("what an update holds is told before it begins, and refused beyond the trainer's memory", async () => {
