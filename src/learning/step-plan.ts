@@ -106,7 +106,7 @@ export function chooseRuns(samples: readonly (readonly TokenSequence[])[], choic
     })),
   );
   all.sort((a, b) => a.cost - b.cost);
-  let [least, leastBeyond]: [ChosenRuns | undefined, number] = [undefined, Number.POSITIVE_INFINITY];
+  let least: { chosen: ChosenRuns; beyond: number } | undefined;
   const known = new Map<number[][], SizedRuns>();
   for (const { runs, recomputed } of choices.beyond ? all : all.slice(-1)) {
     const sized = known.get(runs) ?? sizedRuns(samples, runs, choices);
@@ -114,9 +114,9 @@ export function chooseRuns(samples: readonly (readonly TokenSequence[])[], choic
     const chosen = measured(sized, recomputed, choices);
     const beyond = choices.beyond?.(chosen) ?? 0;
     if (beyond <= 0) return chosen;
-    if (beyond < leastBeyond) [least, leastBeyond] = [chosen, beyond];
+    if (!least || beyond < least.beyond) least = { chosen, beyond };
   }
-  return least!;
+  return least!.chosen;
 }
 
 /** How runs attend, and the sizes of each one's named dimensions. */
