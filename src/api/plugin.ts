@@ -45,6 +45,7 @@ export { defineToolset } from "../definitions/define-toolset.ts";
 export type { ParseOptions } from "../formats/action-format.ts";
 export { parseAction } from "../formats/parse-action.ts";
 export { readImage, videoFile } from "../images/image-source.ts";
+export { InexactNumberError, parseExactJson } from "../json/exact-json.ts";
 export { killProcess, processHandle } from "../processes/process-handle.ts";
 export { type ParseTasksOptions, parseTasks } from "../tasks/parse-tasks.ts";
 export { type ToolKwargs, toolKwargs } from "../tasks/tool-kwargs.ts";

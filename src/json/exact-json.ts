@@ -1,0 +1,57 @@
+/** A number of a JSON text that JavaScript would change: how it is written, and where it begins in the text. */
+export interface InexactNumber {
+  literal: string;
+  offset: number;
+}
+
+/** A JSON text holds a number that JavaScript would change silently. Its message names the number, not its place. */
+export class InexactNumberError extends Error {
+  override readonly name = "InexactNumberError";
+  readonly number: InexactNumber;
+
+  constructor(number: InexactNumber) {
+    super(`the number ${number.literal} cannot be kept exactly`);
+    this.number = number;
+  }
+}
+
+const tokens = /"(?:[^"\\]|\\.)*"|-?\d[\d.]*(?:[eE][-+]?\d+)?/g;
+/** Fewer than 16 digits and no exponent: such a number keeps its digits (IEEE 754 doubles keep 15). */
+const suspicious = /[\d.]{16}|\d[eE]/;
+
+/**
+ * The value of a JSON text (RFC 8259) whose numbers all keep their value. Throws SyntaxError if the text is not JSON, and
+ * InexactNumberError if JavaScript would change a number: 9007199254740993, 1e999, or a decimal of more digits than a
+ * double keeps.
+ */
+export function parseExactJson(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  const found = inexactNumber(text);
+  if (found !== undefined) throw new InexactNumberError(found);
+  return value;
+}
+
+/** The first number of a JSON text that JavaScript would change; undefined if each keeps its value. */
+export function inexactNumber(text: string): InexactNumber | undefined {
+  if (!suspicious.test(text)) return undefined;
+  for (const { 0: literal, index } of text.matchAll(tokens))
+    if (literal[0] !== '"' && !isExact(literal)) return { literal, offset: index };
+  return undefined;
+}
+
+/** Whether a decimal literal, such as -12.50e3, keeps its digits as a JavaScript number. 12.50 and 12.5 are the same. */
+export function isExact(literal: string): boolean {
+  const value = Number(literal);
+  return Number.isFinite(value) && canonical(literal) === canonical(String(value));
+}
+
+/** A decimal as its significant digits and the power of ten of the last: equal texts are equal values, their sign included. */
+function canonical(literal: string): string {
+  const [, sign, whole = "", fraction = "", exponent = "0"] =
+    /^([-+]?)(\d*)\.?(\d*)(?:[eE]([-+]?\d+))?$/.exec(literal) ?? [];
+  const digits = (whole + fraction).replace(/^0+/, "");
+  const significant = digits.replace(/0+$/, "");
+  if (significant === "") return "0";
+  const power = BigInt(exponent) - BigInt(fraction.length) + BigInt(digits.length - significant.length);
+  return `${sign === "-" ? "-" : ""}${significant}e${power}`;
+}
