@@ -12,8 +12,22 @@ export interface AdapterConfig {
 /** Keys that may hold anything: none changes what a trained adapter computes, or they are read. */
 const free = new Set([
   ...["peft_type", "r", "lora_alpha", "base_model_name_or_path", "target_modules", "exclude_modules"],
-  ...["auto_mapping", "inference_mode", "init_lora_weights", "loftq_config", "lora_dropout", "megatron_core"],
+  ...["auto_mapping", "inference_mode", "loftq_config", "lora_dropout", "megatron_core"],
   ...["peft_version", "qalora_group_size", "revision", "runtime_config", "task_type"],
+]);
+
+/**
+ * Values of `init_lora_weights` that leave the base as it is. PEFT's others (PiSSA, OLoRA, CorDA, LoftQ, LoRA-GA) subtract
+ * the first B A from the base, so that their adapter changes another model than the one it names.
+ */
+const additiveStarts: ReadonlySet<unknown> = new Set([
+  undefined,
+  null,
+  true,
+  false,
+  "gaussian",
+  "eva",
+  "orthogonal",
 ]);
 
 /** Reads an adapter_config.json; gives a text, the reason, for what is refused. Targets are those it names. */
@@ -31,7 +45,16 @@ export function parseAdapterConfig(text: string): AdapterConfig | string {
   if (typeof rank !== "number" || !Number.isInteger(rank) || rank < 1)
     return "r must be a whole number above 0";
   if (typeof alpha !== "number") return "lora_alpha must be a number";
-  const refused = Object.entries(fields).find(([key, value]) => !free.has(key) && !isNeutral(value));
+  const { init_lora_weights: start } = fields;
+  if (!additiveStarts.has(start)) {
+    return (
+      `init_lora_weights ${JSON.stringify(start)} changes the base model as well; convert the adapter with PEFT's ` +
+      "save_pretrained(path_initial_model_for_weight_conversion=…), or merge it into its base"
+    );
+  }
+  const refused = Object.entries(fields).find(
+    ([key, value]) => key !== "init_lora_weights" && !free.has(key) && !isNeutral(value),
+  );
   if (refused) return `${refused[0]} ${JSON.stringify(refused[1])} is not supported`;
   const base = fields.base_model_name_or_path;
   return {

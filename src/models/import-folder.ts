@@ -1,14 +1,16 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { readNamedEnds } from "../tokens/named-ends.ts";
+import { checkTokenizerFiles } from "../tokens/tokenizer.ts";
 import { type ModelWeights, openModelWeights, writeModelWeights } from "./checkpoint.ts";
 import { configError, type ModelConfig } from "./model-config.ts";
 import { oneOrList, parseModelConfig, type SpecialTokenIds } from "./model-config-file.ts";
 import { checkModelWeights, modelWeightShapes } from "./model-weights.ts";
 import { copyTokenizerFiles, writeConfigFiles } from "./policy-folder.ts";
-import { type HeldMatrix, type Quantization, quantizeWeights } from "./quantize.ts";
+import { dequantizeMatrix, type HeldMatrix, type Quantization, quantizeWeights } from "./quantize.ts";
 import type { LazyTensor } from "./safetensors.ts";
 import { storedType } from "./weight-sources.ts";
 
@@ -32,10 +34,42 @@ export async function importFolder(
     if (existsSync(join(source, name))) continue;
     throw new EverturnError("TOKENIZER_INVALID", { folder: source, reason: `${name} is missing` });
   }
-  const weights = await modelWeights(config, await openModelWeights(source), quantization);
+  await checkTokenizerFiles(source);
+  const stored = await withTiedHead(config, await openModelWeights(source), path);
+  const weights = await modelWeights(config, stored, quantization);
   await copyTokenizerFiles(source, folder);
   await writeConfigFiles(folder, config, tokens);
   await writeModelWeights(folder, weights, weights.quantized.size > 0 ? "F32" : await storedType(source));
+}
+
+/** The names that transformers ties to each other: the input embeddings, and the head that makes logits. */
+const embeddings = "model.embed_tokens.weight";
+const head = "lm_head.weight";
+
+/**
+ * The weights of a tied model under the name of its embeddings: a head stored alone is the embeddings as well. Throws
+ * MODEL_WEIGHTS_MISMATCH for a head that differs from them: versions of transformers disagree on which of the two counts.
+ */
+async function withTiedHead(config: ModelConfig, weights: ModelWeights, path: string): Promise<ModelWeights> {
+  if (!config.tie_word_embeddings) return weights;
+  const own = floatsOf(weights, embeddings);
+  const other = floatsOf(weights, head);
+  if (other === undefined) return weights;
+  if (own === undefined) return { tensors: renamed(weights.tensors), quantized: renamed(weights.quantized) };
+  if (isDeepStrictEqual((await own()).data, (await other()).data)) return weights;
+  const reason =
+    `${head} differs from ${embeddings}, although ${path} ties them (tie_word_embeddings, or the family's default); ` +
+    `set tie_word_embeddings to false to use both, or remove ${head}`;
+  throw new EverturnError("MODEL_WEIGHTS_MISMATCH", { reason });
+}
+
+function floatsOf({ tensors, quantized }: ModelWeights, name: string) {
+  const matrix = quantized.get(name);
+  return matrix ? async () => dequantizeMatrix(matrix) : tensors.get(name)?.load;
+}
+
+function renamed<Weight>(weights: ReadonlyMap<string, Weight>): Map<string, Weight> {
+  return new Map(Array.from(weights, ([name, weight]) => [name === head ? embeddings : name, weight]));
 }
 
 /**
@@ -49,7 +83,7 @@ async function modelWeights(
 ): Promise<ModelWeights> {
   checkModelWeights(config, tensors, quantized);
   const shapes = modelWeightShapes(config);
-  const isIdle = (name: string) => name === "lm_head.weight" || name.endsWith(".rotary_emb.inv_freq");
+  const isIdle = (name: string) => name === head || name.endsWith(".rotary_emb.inv_freq");
   const surplus = [...tensors.keys(), ...quantized.keys()].find((name) => !shapes.has(name) && !isIdle(name));
   if (surplus !== undefined) {
     const reason = `there is a tensor ${surplus}, which a ${config.model_type} model of this configuration lacks`;

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { isObject } from "../contracts/json.ts";
 import { type Activation, type Family, families, isFamily } from "./families.ts";
-import { configError, type ModelConfig, modelConfig } from "./model-config.ts";
+import { checkCounts, configError, type ModelConfig, modelConfig } from "./model-config.ts";
 import { formatExperts, parseExperts } from "./parse-experts.ts";
 import { parseLayerTypes, parseSlidingWindow, parseUnrotatedLayers } from "./parse-layer-types.ts";
 import { formatRotaryParameters, parseRotaryParameters } from "./rotary-parameters.ts";
@@ -36,6 +36,7 @@ export function parseModelConfig(text: string, path: string): ModelConfig {
   const heads = number("num_attention_heads");
   const layers = number("num_hidden_layers");
   const positions = number("max_position_embeddings");
+  checkCounts({ num_hidden_layers: layers });
   const window = parseSlidingWindow(json, family);
   const unrotated = parseUnrotatedLayers(json, { family, layers, path });
   const cap = (name: string, usual?: number | null) => {

@@ -79,7 +79,8 @@ export type ModelShape = Pick<ModelConfig, Sizes>;
 export function modelConfig(shape: ModelShape & Partial<ModelConfig>): ModelConfig {
   const model_type = shape.model_type ?? "llama";
   const traits = families[model_type];
-  const heads = shape.num_attention_heads;
+  const { num_hidden_layers, num_attention_heads: heads } = shape;
+  checkCounts({ num_hidden_layers });
   const full: LayerType = "full_attention";
   const size = shape.head_dim ?? traits.headSize ?? shape.hidden_size / heads;
   const config: ModelConfig = {
@@ -95,7 +96,7 @@ export function modelConfig(shape: ModelShape & Partial<ModelConfig>): ModelConf
     attention_bias: false,
     mlp_bias: false,
     sliding_window: null,
-    layer_types: Array.from({ length: shape.num_hidden_layers }, () => full),
+    layer_types: Array.from({ length: num_hidden_layers }, () => full),
     local_rope:
       traits.localTheta === undefined
         ? null
@@ -139,6 +140,28 @@ export function rotatedSize({ head_dim, partial_rotary_factor }: ModelConfig): n
   return Math.floor(head_dim * partial_rotary_factor);
 }
 
+/** The most that a configuration may count: far above any published model, and small enough to list. */
+const largestCounts = new Map([
+  ["vocab_size", 2 ** 24],
+  ["hidden_size", 2 ** 20],
+  ["num_hidden_layers", 2 ** 12],
+  ["num_attention_heads", 2 ** 14],
+  ["num_key_value_heads", 2 ** 14],
+  ["intermediate_size", 2 ** 22],
+  ["max_position_embeddings", 2 ** 32],
+  ["num_experts", 2 ** 12],
+  ["moe_intermediate_size", 2 ** 22],
+]);
+
+/** Throws MODEL_CONFIG_INVALID unless each count that `config` has is a whole number within reason. */
+export function checkCounts(config: object): void {
+  for (const [key, value] of Object.entries(config)) {
+    const most = largestCounts.get(key);
+    if (most === undefined || (Number.isInteger(value) && value >= 1 && value <= most)) continue;
+    throw configError(`${key} is ${value}, but must be a whole number from 1 to ${most}`);
+  }
+}
+
 /** The error of every configuration that is refused. */
 export function configError(reason: string, cause?: unknown): EverturnError {
   return new EverturnError("MODEL_CONFIG_INVALID", { reason }, cause === undefined ? {} : { cause });
@@ -150,19 +173,22 @@ function checkConfig(config: ModelConfig): void {
       throw configError(`${name} is ${value}, but must be above 0`);
   }
   const { num_attention_heads: heads, num_key_value_heads: groups, head_dim: size } = config;
-  if (heads % groups !== 0)
-    throw configError(`num_key_value_heads (${groups}) doesn't divide ${heads} heads`);
   if (!Number.isInteger(size) || size % 2 !== 0) {
     throw configError(
       `the head size (head_dim, or hidden_size / num_attention_heads = ${size}) must be an even number`,
     );
   }
+  const { experts: mixture } = config;
+  checkCounts(config);
+  checkCounts(mixture ?? {});
+  if (heads % groups !== 0)
+    throw configError(`num_key_value_heads (${groups}) doesn't divide ${heads} heads`);
   if (rotatedSize(config) % 2 !== 0) {
     throw configError(
       `partial_rotary_factor ${config.partial_rotary_factor} of heads of ${size} must be an even number`,
     );
   }
-  const { experts: mixture, intermediate_size: inner, model_type } = config;
+  const { intermediate_size: inner, model_type } = config;
   const { num_experts: experts = 1, num_experts_per_tok: chosen = 1 } = mixture ?? {};
   if (!(chosen >= 1 && chosen <= experts)) {
     throw configError(`num_experts_per_tok (${chosen}) must be 1 to num_experts (${experts})`);

@@ -10,6 +10,9 @@ export type StoredType = FloatType | "U8";
 
 const typeBytes: Readonly<Record<StoredType, number>> = { ...floatBytes, U8: 1 };
 
+/** The most bytes of a header, as in the reference implementation (safetensors 0.6, MAX_HEADER_SIZE). */
+const longestHeader = 100_000_000n;
+
 /** A tensor in a safetensors file: `begin` and `end` count bytes of the whole file. */
 export interface StoredTensor {
   dtype: StoredType;
@@ -36,13 +39,17 @@ export async function readSafetensorsHeader(
   if (length > BigInt(size - 8)) {
     throw invalidSafetensors(path, `its header of ${length} bytes runs past the end`);
   }
+  if (length > longestHeader) {
+    throw invalidSafetensors(path, `its header of ${length} bytes is longer than ${longestHeader}`);
+  }
   const text = Buffer.alloc(Number(length));
   if (!(await readFully(file, text, 8))) throw invalidSafetensors(path, "it was cut while it was read");
   const start = 8 + text.length;
+  const { __metadata__: _, ...entries } = parseObject(path, text.toString("utf8"));
+  checkLayout(path, entries, size - start);
   const tensors = new Map<string, StoredTensor>();
-  for (const [name, value] of Object.entries(parseObject(path, text.toString("utf8")))) {
-    if (name !== "__metadata__" && !isUnwanted(name))
-      tensors.set(name, checkEntry(path, name, value, start, size));
+  for (const [name, value] of Object.entries(entries)) {
+    if (!isUnwanted(name)) tensors.set(name, checkEntry(path, name, value, start));
   }
   return tensors;
 }
@@ -82,10 +89,31 @@ function parseObject(path: string, text: string): Record<string, unknown> {
   return header;
 }
 
-function checkEntry(path: string, name: string, value: unknown, start: number, size: number): StoredTensor {
-  if (!isObject(value)) throw invalidSafetensors(path, `the entry of tensor ${name} is not an object`);
-  const { dtype, shape, data_offsets: offsets } = value;
-  if (typeof dtype !== "string" || !isCounts(shape) || !isCounts(offsets) || offsets.length !== 2) {
+/** The tensors must fill the file without overlaps or gaps, as the format asks for. */
+function checkLayout(path: string, entries: Readonly<Record<string, unknown>>, bytes: number): void {
+  const places = Object.entries(entries).map(([name, value]) => {
+    const offsets = isObject(value) ? value.data_offsets : undefined;
+    if (!isCounts(offsets) || offsets.length !== 2)
+      throw invalidSafetensors(path, `the entry of tensor ${name} lacks a dtype, a shape or its offsets`);
+    const [begin = 0, end = 0] = offsets;
+    return { name, begin, end };
+  });
+  let filled = 0;
+  for (const { name, begin, end } of places.sort((a, b) => a.begin - b.begin || a.end - b.end)) {
+    if (begin < filled) throw invalidSafetensors(path, `tensor ${name} overlaps the tensor before it`);
+    if (begin > filled) {
+      throw invalidSafetensors(path, `no tensor covers the ${begin - filled} bytes before tensor ${name}`);
+    }
+    if (end < begin) throw invalidSafetensors(path, `tensor ${name} ends before it begins`);
+    if (end > bytes) throw invalidSafetensors(path, `tensor ${name} runs past the end of the file`);
+    filled = end;
+  }
+  if (filled !== bytes) throw invalidSafetensors(path, `no tensor covers its last ${bytes - filled} bytes`);
+}
+
+function checkEntry(path: string, name: string, value: unknown, start: number): StoredTensor {
+  const { dtype, shape, data_offsets: offsets } = isObject(value) ? value : {};
+  if (typeof dtype !== "string" || !isCounts(shape) || !isCounts(offsets)) {
     throw invalidSafetensors(path, `the entry of tensor ${name} lacks a dtype, a shape or its offsets`);
   }
   if (!isFloatType(dtype) && dtype !== "U8") {
@@ -93,15 +121,13 @@ function checkEntry(path: string, name: string, value: unknown, start: number, s
     throw invalidSafetensors(path, `tensor ${name} is ${dtype}; only ${known} can be read`);
   }
   const [first = 0, last = 0] = offsets;
-  const [begin, end] = [start + first, start + last];
-  if (end > size) throw invalidSafetensors(path, `tensor ${name} runs past the end of the file`);
-  if (end - begin !== elementCount(shape) * typeBytes[dtype]) {
+  if (last - first !== elementCount(shape) * typeBytes[dtype]) {
     throw invalidSafetensors(
       path,
-      `tensor ${name} of shape [${shape}] does not fill its ${end - begin} bytes`,
+      `tensor ${name} of shape [${shape}] does not fill its ${last - first} bytes`,
     );
   }
-  return { dtype, shape, begin, end };
+  return { dtype, shape, begin: start + first, end: start + last };
 }
 
 function isCounts(value: unknown): value is number[] {

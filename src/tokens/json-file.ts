@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { isObject } from "../contracts/json.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 
 /** The object in a JSON file of a tokenizer's folder. Throws TOKENIZER_INVALID. */
@@ -10,11 +11,14 @@ export async function readJsonFile(folder: string, name: string): Promise<Record
   } catch (cause) {
     throw invalidTokenizer(folder, `${name} can't be read`, cause);
   }
+  let json: unknown;
   try {
-    return JSON.parse(text);
+    json = JSON.parse(text);
   } catch (cause) {
     throw invalidTokenizer(folder, `${name} is not JSON`, cause);
   }
+  if (!isObject(json)) throw invalidTokenizer(folder, `${name} is not a JSON object`);
+  return json;
 }
 
 /** The error TOKENIZER_INVALID. */

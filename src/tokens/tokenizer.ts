@@ -60,6 +60,12 @@ export async function loadTokenizer(
   return openTokenizer({ folder, json, config, chatTemplate, named: await readNamedEnds(folder) });
 }
 
+/** Throws TOKENIZER_INVALID unless a folder's tokenizer.json and tokenizer_config.json make a tokenizer. */
+export async function checkTokenizerFiles(folder: string): Promise<void> {
+  const json = await readJsonFile(folder, "tokenizer.json");
+  build(folder, json, await readJsonFile(folder, "tokenizer_config.json"));
+}
+
 /** What a tokenizer's files hold; `named` are the ids that end an action beside eos_token. */
 export interface TokenizerFiles {
   /** Named in errors. */

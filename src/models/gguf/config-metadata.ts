@@ -1,6 +1,6 @@
 import { EverturnError } from "../../errors/everturn-error.ts";
 import { type ExpertTraits, type Family, families } from "../families.ts";
-import { type Experts, type ModelConfig, modelConfig } from "../model-config.ts";
+import { checkCounts, type Experts, type ModelConfig, modelConfig } from "../model-config.ts";
 import { parseLayerTypes, parseUnrotatedLayers } from "../parse-layer-types.ts";
 import { parseRotaryScaling } from "../parse-rotary-scaling.ts";
 import type { RotaryScaling } from "../rotary-scaling.ts";
@@ -48,6 +48,7 @@ export function configFromMetadata(path: string, { metadata, tensors }: ModelHea
   const hidden = number("embedding_length");
   const layers = number("block_count");
   const positions = number("context_length");
+  checkCounts({ num_hidden_layers: layers });
   const rotated = number("rope.dimension_count", hidden / heads);
   const size = number("attention.key_length", partialRotation ? hidden / heads : rotated);
   for (const [key, wanted] of [

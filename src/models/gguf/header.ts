@@ -64,7 +64,17 @@ function takeHeader(cursor: Cursor): GgufHeader {
     }
     tensors.set(name, { ...tensor, begin: start + begin, end: start + end });
   }
+  checkApart(path, [...tensors.values()]);
   return { metadata, tensors };
+}
+
+/** Tensors may have gaps between them for alignment, but share no byte. */
+function checkApart(path: string, tensors: GgufTensor[]): void {
+  let filled = 0;
+  for (const { name, begin, end } of tensors.sort((a, b) => a.begin - b.begin || a.end - b.end)) {
+    if (begin < filled) throw invalidGguf(path, `the tensor ${name} overlaps the tensor before it`);
+    filled = end;
+  }
 }
 
 /** A tensor whose place counts from where the tensors' data begin, which is not known yet. */

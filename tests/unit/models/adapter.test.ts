@@ -44,6 +44,12 @@ test("reads back what it wrote, under PEFT's names", async () => {
 test.each([
   ["peft_type is", { peft_type: "IA3" }],
   ["use_dora true is not supported", { use_dora: true }],
+  ...["pissa", "pissa_niter_16", "olora", "loftq", "corda", "lora_ga"].map(
+    (start): [string, Record<string, unknown>] => [
+      `init_lora_weights "${start}" changes the base model as well`,
+      { init_lora_weights: start },
+    ],
+  ),
   ["use_rslora true is not supported", { use_rslora: true }],
   ['bias "all" is not supported', { bias: "all" }],
   ['modules_to_save ["lm_head"] is not supported', { modules_to_save: ["lm_head"] }],

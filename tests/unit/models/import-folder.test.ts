@@ -1,6 +1,6 @@
 import { cp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { readWeights, writeWeights } from "../../../src/models/checkpoint.ts";
 import { importModel } from "../../../src/models/import-model.ts";
 import { readModelConfig } from "../../../src/models/model-config-file.ts";
@@ -60,6 +60,38 @@ test("all ends that config.json and generation_config.json name are kept", async
   }
 });
 
+describe("tied embeddings", () => {
+  const embeddings = weights.get("model.embed_tokens.weight")!;
+  const isTied = { tie_word_embeddings: true };
+
+  test("a head stored without the embeddings is both", async () => {
+    await configure(isTied);
+    const { "model.embed_tokens.weight": moved, ...others } = Object.fromEntries(weights);
+    await replaceWeights(new Map(Object.entries({ ...others, "lm_head.weight": moved! })));
+    await importModel(source, target);
+    expect(await readWeights(target)).toEqual(weights);
+  });
+
+  test("a head that differs from the embeddings is refused", async () => {
+    await configure(isTied);
+    const data = embeddings.data.slice();
+    data[7]! += 1e-3;
+    await replaceWeights(new Map(weights).set("lm_head.weight", { shape: embeddings.shape, data }));
+    await expect(importModel(source, target)).rejects.toThrow(
+      "lm_head.weight differs from model.embed_tokens.weight, although",
+    );
+  });
+
+  test("both are kept where the configuration does not tie them", async () => {
+    await configure({ tie_word_embeddings: false });
+    const data = embeddings.data.map((value) => -value);
+    const both = new Map(weights).set("lm_head.weight", { shape: embeddings.shape, data });
+    await replaceWeights(both);
+    await importModel(source, target);
+    expect((await readWeights(target)).get("lm_head.weight")).toEqual(both.get("lm_head.weight"));
+  });
+});
+
 test("tensors that change nothing are left out, others refused", async () => {
   const head = weights.get("model.embed_tokens.weight")!;
   const frequencies = { shape: [2], data: new Float32Array(2) };
@@ -77,6 +109,15 @@ test("tensors that change nothing are left out, others refused", async () => {
 
 test.each<[string, () => Promise<unknown>]>([
   ["tokenizer.json is missing", () => rm(join(source, "tokenizer.json"))],
+  ["tokenizer.json is not a JSON object", () => writeFile(join(source, "tokenizer.json"), "null")],
+  [
+    "tokenizer_config.json is not a JSON object",
+    () => writeFile(join(source, "tokenizer_config.json"), "[]"),
+  ],
+  ["tokenizer.json is refused", () => writeFile(join(source, "tokenizer.json"), '{"model":null}')],
+  ["num_hidden_layers is 1000000000, but must be", () => configure({ num_hidden_layers: 1e9 })],
+  ["num_hidden_layers is 1.5, but must be", () => configure({ num_hidden_layers: 1.5 })],
+  ["vocab_size is 1e+300, but must be", () => configure({ vocab_size: 1e300 })],
   ["config.json can't be read", () => rm(join(source, "config.json"))],
   ["there is neither model.safetensors nor", () => rm(join(source, "model.safetensors"))],
   ['eos_token_id holds "2", which is no id', () => configure({ eos_token_id: "2" })],

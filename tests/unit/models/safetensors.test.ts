@@ -48,6 +48,26 @@ test.each([
     async () => write("type", entry("I8", [4], [0, 4]), Buffer.alloc(4)),
   ],
   ["tensor w runs past the end", async () => write("cut", entry("F32", [4], [0, 16]), Buffer.alloc(12))],
+  [
+    "tensor b overlaps the tensor before it",
+    async () => write("overlap", entries([0, 16], [8, 24]), Buffer.alloc(24)),
+  ],
+  [
+    "tensor b overlaps the tensor before it",
+    async () => write("same", entries([0, 16], [0, 16]), Buffer.alloc(16)),
+  ],
+  [
+    "no tensor covers the 4 bytes before tensor b",
+    async () => write("gap", entries([0, 16], [20, 36]), Buffer.alloc(36)),
+  ],
+  [
+    "no tensor covers its last 4 bytes",
+    async () => write("more", entry("F32", [4], [0, 16]), Buffer.alloc(20)),
+  ],
+  [
+    "tensor b ends before it begins",
+    async () => write("backwards", entries([0, 16], [16, 12]), Buffer.alloc(16)),
+  ],
   ["does not fill its 16 bytes", async () => write("shape", entry("F32", [3], [0, 16]), Buffer.alloc(16))],
 ])("refuses a file when %s", async (reason, make) => {
   await expect(readSafetensors(await make())).rejects.toThrow(reason);
@@ -57,6 +77,11 @@ test("refuses to write a tensor whose shape doesn't fit its values", async () =>
   const tensors = new Map([["w", { shape: [3], data: new Float32Array(2) }]]);
   await expect(writeSafetensors(join(folder, "x"), tensors)).rejects.toThrow("tensor w has 2 values");
 });
+
+function entries(a: number[], b: number[]): string {
+  const tensor = (offsets: number[]) => ({ dtype: "F32", shape: [4], data_offsets: offsets });
+  return JSON.stringify({ a: tensor(a), b: tensor(b) });
+}
 
 function entry(dtype: string, shape: number[], offsets: number[]): string {
   return JSON.stringify({ w: { dtype, shape, data_offsets: offsets } });

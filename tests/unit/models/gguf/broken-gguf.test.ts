@@ -79,6 +79,12 @@ test.each<[string, Buffer]>([
     after(whole, "Q4_0", entry.offset, (at, copy) => copy.writeUInt32LE(2 ** 20, at)),
   ],
   ["which can't be", after(whole, "Q4_0", entry.offset, (at, copy) => copy.writeBigUInt64LE(2n ** 60n, at))],
+  [
+    "overlaps the tensor before it",
+    after(whole, "Q4_0", entry.offset, (at, copy) =>
+      copy.writeBigUInt64LE(copy.readBigUInt64LE(at) + 32n, at),
+    ),
+  ],
   ["two tensors are named Q4_1", respelled(whole, "Q4_0", "Q4_1")],
   ["the unknown type 77", after(whole, "general.architecture", 0, (at, copy) => copy.writeUInt32LE(77, at))],
 ])("refuses a file because %s", async (reason, bytes) => {
@@ -114,6 +120,11 @@ test.each<[string, string, Buffer]>([
     "GGUF_UNSUPPORTED",
     "no tensor blk.2.attn_q.weight",
     respelled(model, "blk.1.attn_q.weight", "blk.2.attn_q.weight"),
+  ],
+  [
+    "MODEL_CONFIG_INVALID",
+    "num_hidden_layers is 4000000000, but must be a whole number from 1 to 4096",
+    sized("qwen2.block_count", 4e9),
   ],
   [
     "MODEL_WEIGHTS_MISMATCH",
