@@ -1,4 +1,4 @@
-import type { QueryOutcome, SqlValue } from "everturn/sql";
+import type { QueryOutcome, SqlDecimal, SqlValue } from "everturn/sql";
 
 type Rows = Extract<QueryOutcome, { kind: "rows" }>;
 
@@ -83,12 +83,19 @@ function sorted(rows: readonly SqlValue[][]): SqlValue[][] {
   keyed.sort((a, b) => {
     if (a.exact !== b.exact) return a.exact < b.exact ? -1 : 1;
     for (const [index, one] of a.numbers.entries()) {
-      const other = b.numbers[index];
-      if (one !== undefined && other !== undefined && one !== other) return one - other;
+      const order = one === undefined ? 0 : compared(one, b.numbers[index] ?? one);
+      if (order !== 0) return order;
     }
     return 0;
   });
   return keyed.map(({ row }) => row);
+}
+
+/** Numbers by size, integers exactly, NaN last. */
+function compared(one: number | bigint, other: number | bigint): number {
+  if (one < other) return -1;
+  if (one > other) return 1;
+  return Number(Number.isNaN(one)) - Number(Number.isNaN(other));
 }
 
 function exactKey(value: SqlValue): string {
@@ -98,19 +105,23 @@ function exactKey(value: SqlValue): string {
 }
 
 /** A number of a value; true and false are 1 and 0, as in SQLite. */
-function numberOf(value: SqlValue): number | undefined {
-  if (typeof value === "number" || typeof value === "bigint" || typeof value === "boolean")
-    return Number(value);
-  return undefined;
+function numberOf(value: SqlValue): number | bigint | undefined {
+  if (typeof value === "number" || typeof value === "bigint") return value;
+  if (typeof value === "boolean") return Number(value);
+  return isDecimal(value) ? Number(value.decimal) : undefined;
+}
+
+function isDecimal(value: SqlValue): value is SqlDecimal {
+  return typeof value === "object" && value !== null && "decimal" in value;
 }
 
 function sameValue(one: SqlValue, other: SqlValue, tolerance: number): boolean {
-  if (typeof one === "bigint" && typeof other === "bigint") return one === other;
   const [a, b] = [numberOf(one), numberOf(other)];
   if (a === undefined || b === undefined) return exactKey(one) === exactKey(other);
+  if (typeof a === "bigint" && typeof b === "bigint") return a === b;
+  // Infinity is within any share of itself: neither it nor NaN is near another number.
+  if (!Number.isFinite(Number(a)) || !Number.isFinite(Number(b))) return compared(a, b) === 0;
   return (
-    a === b ||
-    (Number.isNaN(a) === Number.isNaN(b) &&
-      Math.abs(a - b) <= tolerance * Math.max(Math.abs(a), Math.abs(b), 1e-9))
+    Math.abs(Number(a) - Number(b)) <= tolerance * Math.max(Math.abs(Number(a)), Math.abs(Number(b)), 1e-9)
   );
 }

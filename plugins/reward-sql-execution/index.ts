@@ -1,5 +1,11 @@
-import type { JsonObject, RewardPlugin, Score } from "everturn/plugin";
-import { namedDatabase, openDatabases, type QueryOutcome } from "everturn/sql";
+import type { JsonObject, RewardPlugin, Score, Task } from "everturn/plugin";
+import {
+  type DatabaseSource,
+  endsOrdered,
+  namedDatabase,
+  openDatabases,
+  type QueryOutcome,
+} from "everturn/sql";
 import { sameResult } from "./compare.ts";
 import { queryOfAnswer, queryOfLastCall } from "./given-query.ts";
 
@@ -26,7 +32,7 @@ const sqlExecution: RewardPlugin = {
     const outcome = await databases.query(source, given, { limits, signal });
     if (outcome.kind !== "rows") return wrong(reasons[outcome.kind]);
     const comparison = {
-      ordered: isOrdered(config, task.extra_info?.ordered, gold),
+      ordered: isOrdered(config, task, source.engine),
       columns: config.columns === "any" ? ("any" as const) : ("same" as const),
       tolerance: typeof config.tolerance === "number" ? config.tolerance : 1e-6,
     };
@@ -59,9 +65,10 @@ function goldReason(outcome: QueryOutcome): string {
   return outcome.kind === "changed" ? "is no query" : `has no result: ${outcome.message}`;
 }
 
-function isOrdered(config: JsonObject, told: unknown, gold: string): boolean {
+function isOrdered(config: JsonObject, task: Task, engine: DatabaseSource["engine"]): boolean {
   if (config.order === "never") return false;
-  return config.order === "gold" ? /\border\s+by\b[^()]*$/i.test(gold) : told === true;
+  if (config.order === "gold") return endsOrdered(task.reward_model.ground_truth, engine);
+  return task.extra_info?.ordered === true;
 }
 
 function limitsOf({ limits }: JsonObject) {

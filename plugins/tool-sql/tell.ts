@@ -45,8 +45,9 @@ function noteOf(rows: number, isCut: boolean): string {
 export function textOf(value: SqlValue): string {
   if (value === null) return "NULL";
   if (value instanceof Uint8Array) return blobText(value);
-  if (typeof value !== "string") return Object.is(value, -0) ? "0" : String(value);
-  return quoted(value);
+  if (typeof value === "string") return quoted(value);
+  if (typeof value === "object") return value.decimal;
+  return Object.is(value, -0) ? "0" : String(value);
 }
 
 function quoted(text: string): string {
@@ -56,11 +57,12 @@ function quoted(text: string): string {
   return isPlain && text.length <= longestValue ? text : shortened(JSON.stringify(text));
 }
 
-/** Whole numbers beyond 2^53 are texts of their digits, bytes are x'…'. */
+/** Numbers that JSON's readers would change are texts of their digits, bytes are x'…'. */
 export function jsonOf(value: SqlValue): JsonValue {
   if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
   if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
   if (value instanceof Uint8Array) return blobText(value);
+  if (typeof value === "object" && value !== null) return value.decimal;
   return typeof value === "string" ? shortened(value) : value;
 }
 

@@ -1,5 +1,6 @@
 import type { DuckDBConnection, DuckDBValue } from "@duckdb/node-api";
 import { messageOf } from "../errors/message-of.ts";
+import { decimalValue } from "./decimal-value.ts";
 import { driver } from "./driver.ts";
 import type { Engine, StatementLimits } from "./engine.ts";
 import type { QueryOutcome, SqlValue } from "./outcome.ts";
@@ -105,12 +106,11 @@ async function query(
   }
 }
 
-/** Dates, lists, decimals that no number holds, and the like are text as DuckDB writes them. */
+/** Dates, lists and the like are text as DuckDB writes them. */
 function sqlValue(value: DuckDBValue): SqlValue {
   if (value === null || typeof value === "boolean" || typeof value === "bigint" || typeof value === "string")
     return value;
   if (typeof value === "number") return value;
   if ("bytes" in value && value.bytes instanceof Uint8Array) return new Uint8Array(value.bytes);
-  const text = String(value);
-  return "scale" in value && text.length <= 15 ? Number(text) : text;
+  return "scale" in value ? decimalValue(String(value)) : String(value);
 }

@@ -1,5 +1,10 @@
+/** A decimal that no JavaScript number holds, by its digits. */
+export interface SqlDecimal {
+  decimal: string;
+}
+
 /** A value of a result: whole numbers are bigint, dates and times are text, what is neither is text as the database writes it. */
-export type SqlValue = null | boolean | number | bigint | string | Uint8Array;
+export type SqlValue = null | boolean | number | bigint | string | Uint8Array | SqlDecimal;
 
 /** Where a database is. `write` lets statements change it. */
 export type DatabaseSource =

@@ -1,5 +1,6 @@
 import type { Client, CustomTypesConfig } from "pg";
 import { messageOf } from "../errors/message-of.ts";
+import { decimalValue } from "./decimal-value.ts";
 import { driver } from "./driver.ts";
 import type { Engine, StatementLimits } from "./engine.ts";
 import type { QueryOutcome, SqlValue } from "./outcome.ts";
@@ -131,7 +132,7 @@ const parsers = new Map<number, (text: string) => SqlValue>([
   [17, (text) => new Uint8Array(Buffer.from(text.slice(2), "hex"))],
   ...[20, 21, 23, 26].map((oid): [number, (text: string) => SqlValue] => [oid, BigInt]),
   ...[700, 701].map((oid): [number, (text: string) => SqlValue] => [oid, Number]),
-  [1700, (text) => (text.length <= 15 && Number.isFinite(Number(text)) ? Number(text) : text)],
+  [1700, decimalValue],
 ]);
 
 const getTypeParser: CustomTypesConfig["getTypeParser"] = (oid: number) => parsers.get(oid) ?? String;

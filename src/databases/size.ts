@@ -6,5 +6,6 @@ export function byteSize(values: readonly SqlValue[]): number {
 }
 
 function sizeOf(value: SqlValue): number {
+  if (typeof value === "object" && value !== null && "decimal" in value) return value.decimal.length + 8;
   return typeof value === "string" || value instanceof Uint8Array ? value.length + 8 : 8;
 }

@@ -58,9 +58,28 @@ export function refusal(
   return undefined;
 }
 
-/** Words, quoted texts and signs, without comments and spaces. */
+/** Words, quoted texts and signs, without comments and spaces. Comments nest in DuckDB and PostgreSQL. */
 export function tokensOf(sql: string, engine: Engine): string[] {
-  return [...sql.matchAll(tokens[engine])].flatMap(([, token]) => (token === undefined ? [] : [token]));
+  const found: string[] = [];
+  const scanner = new RegExp(tokens[engine]);
+  for (let match = scanner.exec(sql); match !== null; match = scanner.exec(sql)) {
+    const [text, token] = match;
+    if (token !== undefined) found.push(token);
+    else if (engine !== "sqlite" && text.startsWith("/*")) scanner.lastIndex = nestedEnd(sql, match.index);
+  }
+  return found;
+}
+
+/** Where a comment ends that begins at `start` and may hold others. */
+function nestedEnd(sql: string, start: number): number {
+  const marks = /\/\*|\*\//g;
+  marks.lastIndex = start;
+  let depth = 0;
+  for (let match = marks.exec(sql); match !== null; match = marks.exec(sql)) {
+    depth += match[0] === "/*" ? 1 : -1;
+    if (depth === 0) return marks.lastIndex;
+  }
+  return sql.length;
 }
 
 /** The word with which the statement begins that is explained. */

@@ -34,6 +34,19 @@ test("DuckDB's values keep their kind: dates and lists are text", async () => {
   ]);
 });
 
+test("DuckDB's decimals keep their digits, and NaN and infinity are numbers", async () => {
+  const sql =
+    "SELECT 2.50::DECIMAL(38, 20), 9007199254740993::DECIMAL(20, 1), 123456789012345678.5::DECIMAL(30, 2)";
+  expect(await ask(sql)).toMatchObject({
+    rows: [[2.5, 9007199254740993n, { decimal: "123456789012345678.50" }]],
+  });
+  const special =
+    "SELECT 'nan'::DOUBLE, '-inf'::DOUBLE, 9007199254740993, 170141183460469231731687303715884105727";
+  expect(await ask(special)).toMatchObject({
+    rows: [[Number.NaN, Number.NEGATIVE_INFINITY, 9007199254740993n, 2n ** 127n - 1n]],
+  });
+});
+
 test("DuckDB reaches no file, and keeps its settings", async () => {
   const refused = [
     `ATTACH '${evil}' AS e`,

@@ -48,6 +48,19 @@ test("PostgreSQL's values keep their kind, and rows end at their limit", async (
   ]);
 });
 
+test("PostgreSQL's decimals keep their digits, and NaN and infinity are numbers", async () => {
+  expect(await ask("SELECT avg(n), sum(9007199254740993::bigint), 1.0 / 3 FROM t WHERE n < 2")).toMatchObject(
+    {
+      rows: [[0.5, 18014398509481986n, { decimal: "0.33333333333333333333" }]],
+    },
+  );
+  expect(
+    await ask("SELECT 'NaN'::numeric, 'Infinity'::numeric, '-Infinity'::float8, 'NaN'::float8"),
+  ).toMatchObject({
+    rows: [[Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NaN]],
+  });
+});
+
 test("PostgreSQL is only read: nothing else is begun, set, copied, or called", async () => {
   const refused = [
     "SELECT 1; SELECT 2",
@@ -56,6 +69,7 @@ test("PostgreSQL is only read: nothing else is begun, set, copied, or called", a
     "DELETE FROM t",
     "COMMIT",
     "SELECT pg_read_file('/etc/passwd')",
+    "SELECT pg_read_file/* a /* comment */ in a comment */('/etc/passwd')",
     "SELECT set_config('a.b', '1', false)",
     `SELECT "set_config"('a.b', '1', false)`,
     `SELECT U&"\\0073et_config"('a.b', '1', false)`,
