@@ -1,7 +1,11 @@
 import { distance } from "fastest-levenshtein";
 
+/** Nobody means a name by a longer word, and to compare those takes long. */
+const longestWord = 200;
+
 /** The candidate that was most likely meant by `word`: spelled alike, or in another case style; undefined if none. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
+  if (word.length > longestWord) return undefined;
   const scored = candidates.map((candidate) => ({ candidate, score: mistakes(bare(word), bare(candidate)) }));
   const best = scored.sort((a, b) => a.score - b.score)[0];
   return best !== undefined && best.score <= Math.max(1, Math.floor(word.length / 3))

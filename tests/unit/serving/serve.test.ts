@@ -16,7 +16,14 @@ let tools: ServedTools;
 const closers: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
-  const files = ["served.ts#pad", "served.ts#held", "served.ts#screen", "length.ts", "notes.ts#restored"];
+  const files = [
+    "served.ts#pad",
+    "served.ts#held",
+    "served.ts#screen",
+    "length.ts",
+    "notes.ts#restored",
+    "patterned.ts",
+  ];
   const log = () => {};
   const limits = { limit: 8, idle: 3_600_000, log };
   tools = await serveTools(await servedPlan(files.map(one)), { folder: join(folder, "leases"), ...limits });
@@ -81,6 +88,21 @@ test("a call that is none is told as such, one that fails ends its trajectory, a
   });
   expect((await ask("c", call("note", { text: "on" }))).observations).toEqual([inTags("untitled, kept, on")]);
   await ask("c", "", { finish: [true] });
+});
+
+test("arguments whose check would not end are invalid, and the server goes on", {
+  timeout: 60_000,
+}, async () => {
+  const long = `${"a".repeat(60)}!`;
+  const { observations, valids } = await ask("p", call("patterned", { text: long }));
+  expect(valids).toEqual([false]);
+  expect(observations[0].obs).toContain("isn't of the right form. It must match ^(a+)+$.");
+  const undecided = await ask("p", call("patterned", { text: "a", word: `${"b".repeat(60)}!` }));
+  expect(undecided.valids).toEqual([false]);
+  expect(undecided.observations[0].obs).toContain("checking the arguments took longer than 2 s");
+  expect((await ask("p", call("patterned", { text: "aaa", word: "bb" }))).observations).toEqual([
+    inTags("aaa"),
+  ]);
 });
 
 test("images, a reward and the end are verl-tool's", async () => {
@@ -183,6 +205,7 @@ test("MCP: a session is a trajectory, and what it holds goes with it", async () 
     "screen",
     "length",
     "restored",
+    "patterned",
   ]);
   expect(await first.note("a")).toEqual(text("untitled, a"));
   expect(await second.note("b")).toEqual(text("untitled, b"));

@@ -1,0 +1,16 @@
+/** How deep lists and objects may stand in each other: what reads, writes, and checks JSON recurses, and its stack ends. */
+export const deepest = 500;
+
+/** Whether the lists and objects of a JSON value stand in each other more than `deepest` levels deep. */
+export function isNestedTooDeep(value: unknown): boolean {
+  let level = [value].filter(isContainer);
+  for (let depth = 1; level.length > 0; depth++) {
+    if (depth > deepest) return true;
+    level = level.flatMap((one) => Object.values(one).filter(isContainer));
+  }
+  return false;
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
