@@ -1,30 +1,37 @@
 import type { RewardPlugin } from "everturn/plugin";
+import { numbersOf } from "./numbers.ts";
 
 /**
- * Reward 1 if the final answer equals the task's ground truth, else 0. Spaces around it, thousands separators, a
- * leading + and trailing zeros after the point don't count.
+ * Reward 1 if the final answer, or its last number, equals the task's ground truth, else 0. Texts are equal without the spaces around
+ * them, numbers by their value.
  */
 const exactMatch: RewardPlugin = {
   score({ answer, task, config }) {
-    const given = config.extract === "last-number" ? lastNumber(answer) : answer;
-    const success =
-      normalized(given) !== "" && normalized(given) === normalized(task.reward_model.ground_truth);
+    const truth = task.reward_model.ground_truth;
+    const success = config.extract === "last-number" ? endsWith(answer, truth) : isSame(answer, truth);
     return { reward: success ? 1 : 0, success };
   },
 };
 
 export default exactMatch;
 
-function lastNumber(text: string): string {
-  return text.match(/[-+]?(?:\d[\d,]*(?:\.\d+)?|\.\d+)/g)?.at(-1) ?? "";
+/** Whether a text's last number is the only one of the ground truth. */
+function endsWith(answer: string, truth: string): boolean {
+  const [wanted, ...others] = numbersOf(truth);
+  const given = numbersOf(answer).at(-1);
+  return wanted !== undefined && others.length === 0 && given?.value === wanted.value;
 }
 
-function normalized(text: string): string {
-  const bare = text.trim();
-  if (!/^[-+]?(\d+|\d{1,3}(,\d{3})+)(\.\d*)?$/.test(bare)) return bare;
-  const plain = bare
-    .replaceAll(",", "")
-    .replace(/^\+/, "")
-    .replace(/\.0*$|(\.\d*?)0+$/, "$1");
-  return plain === "-0" ? "0" : plain;
+function isSame(answer: string, truth: string): boolean {
+  const [given, wanted] = [answer.trim(), truth.trim()];
+  const [one, other] = [numberOf(given), numberOf(wanted)];
+  if (one !== undefined && other !== undefined) return one === other;
+  return given !== "" && given === wanted;
+}
+
+/** The value of a text that is a number and nothing else: a point may follow it, and a currency is something else. */
+function numberOf(text: string): string | undefined {
+  const [first] = numbersOf(text);
+  const isAlone = first?.text === text.replace(/[.．]$/, "") && !/\p{Sc}/u.test(text);
+  return isAlone ? first.value : undefined;
 }

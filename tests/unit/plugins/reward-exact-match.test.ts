@@ -24,6 +24,12 @@ describe("reward-exact-match", () => {
     ["2.50", "2.5"],
     ["-0", "0"],
     ["100", "100"],
+    ["−5", "-5"],
+    [".5", "0.5"],
+    ["1e5", "100000"],
+    ["007", "7"],
+    ["x-1", "x-1"],
+    ["１２", "12"],
     ["Paris", "Paris"],
   ])("%j equals %j", (answer, truth) => {
     expect(score(answer, truth)).toEqual({ reward: 1, success: true });
@@ -35,6 +41,9 @@ describe("reward-exact-match", () => {
     ["", ""],
     ["12,34", "1234"],
     ["100", "1"],
+    ["$18", "18"],
+    ["5kg", "5"],
+    ["9007199254740993", "9007199254740992"],
     ["Answer: 654", "654"],
   ])("%j does not equal %j", (answer, truth) => {
     expect(score(answer, truth)).toEqual({ reward: 0, success: false });
@@ -46,5 +55,122 @@ describe("reward-exact-match", () => {
     });
     expect(score("it is -52", "-52", "last-number")).toMatchObject({ success: true });
     expect(score("no number", "0", "last-number")).toMatchObject({ success: false });
+  });
+
+  it.each([
+    // Punctuation after a number, and thousands.
+    ["It is 42,", "42"],
+    ["It is 42.", "42"],
+    ["42!", "42"],
+    ["**42**", "42"],
+    ["(42)", "42"],
+    ["1,234, I think", "1234"],
+    ["1,234,567.", "1234567"],
+    ["12, 34", "34"],
+    ["12,34", "34"],
+    ["2,3456", "3456"],
+    ["$1,234.50.", "1234.5"],
+    ["1{,}234", "1234"],
+    ["1\\,234", "1234"],
+    ["1\u2009234\u2009567", "1234567"],
+    ["1\u202F234", "1234"],
+    ["1\u00A0234", "1234"],
+    ["1'234", "1234"],
+    ["1_000_000", "1000000"],
+    ["1.234.567", "1234567"],
+    ["1.234.567,89", "1234567.89"],
+    ["1.234,50 €", "1234.5"],
+    ["3.141", "3.141"],
+    // A point in front, zeros in front, exponents.
+    ["It is .5", "0.5"],
+    ["-.5.", "-0.5"],
+    ["007", "7"],
+    ["The answer is 073.", "73"],
+    ["0.50", "0.5"],
+    ["wait ...5", "5"],
+    ["1e5", "100000"],
+    ["2.5E-3", "0.0025"],
+    ["1.5 × 10^3", "1500"],
+    ["1.5 \\times 10^{-3}", "0.0015"],
+    // Minus, hyphen, range.
+    ["−3", "-3"],
+    ["x = \u22123.5", "-3.5"],
+    ["x=-5", "-5"],
+    ["x = - 5", "-5"],
+    ["(-5)", "-5"],
+    ["–5", "-5"],
+    ["-$5", "-5"],
+    ["$-5$", "-5"],
+    ["**-5**", "-5"],
+    ["2020-2024", "2024"],
+    ["2020–2024", "2024"],
+    ["2020 - 2024", "2024"],
+    ["8 - 5 = 3", "3"],
+    ["step-3", "3"],
+    ["COVID-19", "19"],
+    ["f(x)-3", "3"],
+    ["well--5", "5"],
+    ["- 5", "5"],
+    ["+5", "5"],
+    // Units, ordinals, fractions, times, dates.
+    ["50%", "50"],
+    ["5kg", "5"],
+    ["5 cm^2", "5"],
+    ["10m2", "10"],
+    ["x=5.", "5"],
+    ["the 3rd", "3"],
+    ["3/4", "0.75"],
+    ["-3/4", "-0.75"],
+    ["\\frac{1}{3}", "2/6"],
+    ["10:30", "30"],
+    ["12/25/2024", "2024"],
+    ["2024-12-25", "25"],
+    ["\\boxed{42}", "42"],
+    ["\\$18.00", "18"],
+    ["Rs500", "500"],
+    ["US$500", "500"],
+    ["答案是42。", "42"],
+    ["４２", "42"],
+    ["－１，２３４．５", "-1234.5"],
+    // Digits of names and versions.
+    ["7 molecules of H2O", "7"],
+    ["3 bugs in v1.2.3", "3"],
+    ["3 bugs in 1.2.3", "3"],
+    // Ground truths with marks around their number.
+    ["It costs 18 dollars", "$18"],
+    ["9007199254740993", "9007199254740993"],
+  ])("the last number of %j is %j", (answer, truth) => {
+    expect(score(answer, truth, "last-number")).toEqual({ reward: 1, success: true });
+  });
+
+  it.each([
+    ["no number", "0"],
+    ["", "0"],
+    ["42", "Paris"],
+    ["2020-2024", "-2024"],
+    ["1.234", "1234"],
+    ["9007199254740992", "9007199254740993"],
+    ["v1.2.3", "3"],
+    ["H2O", "2"],
+    ["3/4", "4"],
+    ["1/3", "0.3333333333333333"],
+    ["5 cm^2", "2"],
+    ["5:30", "10:30"],
+    ["3/0", "0"],
+    ["5", "-5"],
+  ])("the last number of %j is not %j", (answer, truth) => {
+    expect(score(answer, truth, "last-number")).toEqual({ reward: 0, success: false });
+  });
+
+  it("finds the last number of a long text in one pass", () => {
+    for (const text of [
+      "1".repeat(200_000),
+      "1,".repeat(100_000),
+      "1.".repeat(100_000),
+      "-".repeat(200_000),
+      "x1".repeat(100_000),
+    ])
+      expect(score(`${text} 7`, "7", "last-number")).toMatchObject({ reward: 1 });
+    expect(score("1e999999999999999", "1", "last-number")).toMatchObject({ reward: 0 });
   });
 });
