@@ -199,8 +199,13 @@ function recordedRequest({
   follows,
   messages,
   tools,
+  takesCalls,
 }: NonNullable<GenerateTurnInput["request"]>): RecordedRequest {
-  return { key, follows, messages, ...(follows === null ? { tools } : {}) };
+  return {
+    ...{ key, follows, messages },
+    ...(follows === null ? { tools } : {}),
+    ...(takesCalls === undefined ? {} : { takesCalls }),
+  };
 }
 
 /** The texts that end an action in a run's action format. */

@@ -292,10 +292,11 @@ export function openTurn(
 
   /** Has the agent told its action, whose calls it makes itself: what came of them comes with a later request. */
   function answered(
-    { answer }: WaitingRequest,
+    { request, answer }: WaitingRequest,
     { action, finishReason, head, tokens }: GenerateTurnResult,
   ): void {
-    for (const call of context.parse({ text: action, finishReason }).calls) {
+    const { calls } = context.parse({ text: action, finishReason });
+    for (const call of request.takesCalls === false ? [] : calls) {
       slots.take().fill({ ...told(call), attempts: 0 });
     }
     const { prompt, observation, action: own } = tokens;

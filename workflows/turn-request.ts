@@ -59,7 +59,11 @@ function requestOf({
   follows,
   messages,
   tools,
+  takesCalls,
   callIds,
 }: SessionRequest): NonNullable<GenerateTurnInput["request"]> {
-  return { key, follows: follows?.turn ?? null, messages, tools, callIds };
+  return {
+    ...{ key, follows: follows?.turn ?? null, messages, tools, callIds },
+    ...(takesCalls === undefined ? {} : { takesCalls }),
+  };
 }

@@ -1,6 +1,6 @@
-import { isObject, type JsonObject } from "../contracts/json.ts";
 import type { Message } from "../contracts/message.ts";
 import type { SessionMessage, SessionRequest } from "../contracts/session.ts";
+import { callArguments } from "../endpoint/call-arguments.ts";
 
 /**
  * An agent's messages as chat templates read them: with the ids that the policy's actions gave their calls, and the name of the
@@ -27,15 +27,8 @@ export function framedMessages({
 }
 
 function callOf(call: NonNullable<SessionMessage["calls"]>[number]) {
-  return { type: "function" as const, function: { name: call.name, arguments: argumentsOf(call.arguments) } };
-}
-
-/** Of what is no JSON object, what can be shown of it. */
-function argumentsOf(written: string): JsonObject {
-  try {
-    const read: unknown = JSON.parse(written);
-    return isObject(read) ? read : { arguments: written };
-  } catch {
-    return { arguments: written };
-  }
+  return {
+    type: "function" as const,
+    function: { name: call.name, arguments: callArguments(call.arguments) },
+  };
 }

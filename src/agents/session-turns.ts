@@ -8,9 +8,9 @@ import type { SegmentRef } from "../contracts/trajectory.ts";
 import { answerOfAction } from "../endpoint/answer-of-action.ts";
 import type { GivenTurn } from "../endpoint/given-turn.ts";
 import type { ModelAnswer } from "../endpoint/model-request.ts";
-import { identified } from "../formats/action-format.ts";
+import { type ActionText, identified, textOf } from "../formats/action-format.ts";
 import { expressionReader } from "../formats/expression.ts";
-import { parseAction } from "../formats/parse-action.ts";
+import { formatNamed, parseAction } from "../formats/parse-action.ts";
 
 /** A turn of an agent's session: what it was asked, and what the agent was told. */
 export interface SessionTurn extends GivenTurn {
@@ -28,7 +28,7 @@ export interface SessionTurn extends GivenTurn {
 }
 
 /** What is known of a turn beside what it follows; of one that follows none, with its tools. */
-type Known = Pick<RecordedRequest, "key" | "messages" | "tools"> &
+type Known = Pick<RecordedRequest, "key" | "messages" | "tools" | "takesCalls"> &
   Omit<SessionAnswer, "tokens"> & {
     /** That it added, and that the policy wrote. */
     tokens: { prompt: number; action: number };
@@ -37,6 +37,8 @@ type Known = Pick<RecordedRequest, "key" | "messages" | "tools"> &
 /** Makes the turns of the session of the trajectory `id`, whose actions are written as the run's plan says. */
 export function sessionTurns(id: string, { format, expression }: Plan["rollout"]) {
   const session = hash("sha256", id).slice(0, 10);
+
+  const texts: ActionText = expression === undefined ? formatNamed(format ?? "hermes") : { asText: textOf };
 
   function parsed(action: string, tools: readonly ToolDefinition[], callsBefore: number): ParsedAction {
     if (expression !== undefined) return identified(expressionReader(expression)(action, tools), callsBefore);
@@ -48,18 +50,22 @@ export function sessionTurns(id: string, { format, expression }: Plan["rollout"]
     const tools = parent?.tools ?? known.tools ?? [];
     const read = parsed(action, tools, parent?.calls ?? 0);
     const answerId = `${session}t${turn}`;
-    const said = answerOfAction(read, (index) => `call_${answerId}_${index}`);
+    const takesCalls = known.takesCalls !== false;
+    const said = answerOfAction(read, {
+      ...{ written: action, format: texts, tools, takesCalls },
+      callId: (index) => `call_${answerId}_${index}`,
+    });
     const own = read.calls.filter(({ problem }) => problem === undefined);
     const callIds = Object.fromEntries(said.calls.map(({ id }, index) => [id, own[index]?.id ?? id]));
     const before = (parent?.tokens ?? 0) + known.tokens.prompt;
     return {
       ...{ number: turn, parent: parent?.number ?? null, key, head, messages, callIds, tools },
-      calls: (parent?.calls ?? 0) + read.calls.length,
+      calls: (parent?.calls ?? 0) + (takesCalls ? read.calls.length : 0),
       tokens: before + known.tokens.action,
       answer: {
         id: answerId,
         ...said,
-        finishReason: finishReason === "length" ? "length" : own.length > 0 ? "tool_calls" : "stop",
+        finishReason: finishReason === "length" ? "length" : said.calls.length > 0 ? "tool_calls" : "stop",
         usage: { prompt: before, completion: known.tokens.action },
         created: Math.floor(Date.now() / 1000),
       },
@@ -74,12 +80,13 @@ export function knownTurn(
 ): { known: Known; follows: number | null } | undefined {
   const { request, action, finishReason, head, tokens } = recorded;
   if (request === undefined) return undefined;
-  const { key, messages, tools, follows } = request;
+  const { key, messages, tools, takesCalls, follows } = request;
   const added = tokens.prompt + tokens.observation;
   return {
     known: {
       ...{ turn, key, messages, head, action: action.text, finishReason },
       ...(tools === undefined ? {} : { tools }),
+      ...(takesCalls === undefined ? {} : { takesCalls }),
       tokens: { prompt: added, action: tokens.action },
     },
     follows,

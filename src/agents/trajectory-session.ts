@@ -60,6 +60,7 @@ export async function openTrajectorySession(
       const parent = given.find((turn) => turn.number === continues);
       const asked: SessionRequest = {
         ...{ key, tools, callsBefore: parent?.calls ?? 0 },
+        ...(tools.length === 0 || request.toolChoice === "none" ? { takesCalls: false as const } : {}),
         ...(parent === undefined ? {} : { follows: { turn: parent.number, head: parent.head } }),
         messages: messages.map(({ itemIds: _, referredIds: __, sentImages: ___, ...message }) => message),
         callIds: callIdsOf(given, parent),

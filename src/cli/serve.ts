@@ -5,7 +5,7 @@ import type { JsonObject } from "../contracts/json.ts";
 import type { ToolDefinition } from "../contracts/message.ts";
 import { startEndpoint } from "../endpoint/endpoint-server.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
-import { identified } from "../formats/action-format.ts";
+import { identified, textOf } from "../formats/action-format.ts";
 import { expressionReader } from "../formats/expression.ts";
 import { formatNamed } from "../formats/parse-action.ts";
 import { policyFraming } from "../pipeline/preflight.ts";
@@ -142,18 +142,20 @@ function toolsOf({ name, plan }: NamedPolicy): ServedPlan & { maxTurns: number }
 function reader(
   name: FormatName = "hermes",
   expression: FormatExpression | undefined,
-): Pick<PolicyInUse, "read" | "stopTexts"> {
+): Pick<PolicyInUse, "read" | "format" | "stopTexts"> {
   if (expression !== undefined) {
     const read = expressionReader(expression);
     const { stop } = expression;
     return {
       stopTexts: () => stop ?? [],
       read: (text, tools, callsBefore) => identified(read(text, tools), callsBefore),
+      format: { asText: textOf },
     };
   }
   const format = formatNamed(name);
   return {
     stopTexts: (tools: readonly ToolDefinition[]) => format.stopTexts(tools),
     read: (text, tools, callsBefore) => format.parse(text, { tools, callsBefore }),
+    format,
   };
 }

@@ -26,3 +26,9 @@ export interface ReadAction {
   answer: string;
   calls: ReadCall[];
 }
+
+/** An action as text alone: what the model thought, and all else it wrote, calls included. */
+export interface SpokenAction {
+  reasoning: string;
+  answer: string;
+}

@@ -27,6 +27,8 @@ export interface SessionRequest {
   /** What comes after that action, or the whole conversation. */
   messages: SessionMessage[];
   tools: ToolDefinition[];
+  /** The agent offers no tools or wants none called: what the action writes as calls is text. Absent: it takes calls. */
+  takesCalls?: false;
   /** The ids that the actions themselves gave calls, by those that the agent knows them by. */
   callIds: Record<string, string>;
   /** How many calls the conversation has had before. */
@@ -62,7 +64,7 @@ export interface AgentCallRecord extends AgentCall {
 }
 
 /** What a recorded turn says of the request that it answered. */
-export interface RecordedRequest extends Pick<SessionRequest, "key" | "messages"> {
+export interface RecordedRequest extends Pick<SessionRequest, "key" | "messages" | "takesCalls"> {
   /** The turn that it went on after; null where it began a row. */
   follows: number | null;
   /** Of one that began a row. */

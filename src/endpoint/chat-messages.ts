@@ -1,10 +1,10 @@
-import { isObject, type JsonObject } from "../contracts/json.ts";
 import type { Message } from "../contracts/message.ts";
+import { callArguments } from "./call-arguments.ts";
 import type { EndpointCall, EndpointMessage } from "./model-request.ts";
 
 /**
  * Messages as chat templates read them. A tool's answer has the name of the call that it answers, which is one of theirs or one of
- * those made `before`. Arguments that are no JSON object are none.
+ * those made `before`.
  */
 export function chatMessages(
   messages: readonly EndpointMessage[],
@@ -26,14 +26,5 @@ export function chatMessages(
 }
 
 function shownCall({ id, name, arguments: given }: EndpointCall) {
-  return { type: "function" as const, id, function: { name, arguments: objectOf(given) } };
-}
-
-function objectOf(text: string): JsonObject {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : {};
-  } catch {
-    return {};
-  }
+  return { type: "function" as const, id, function: { name, arguments: callArguments(given) } };
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../contracts/json.ts";
+import { callArgumentsIn } from "./call-arguments.ts";
 import { invalid } from "./endpoint-problem.ts";
 import {
   bodyOf,
@@ -112,6 +113,6 @@ function callIn(field: Field): EndpointCall {
   return {
     id: nameIn(fieldOf(call, "id", field.at)),
     name: nameIn(fieldOf(called, "name", own.at)),
-    arguments: textIn(fieldOf(called, "arguments", own.at)),
+    arguments: callArgumentsIn(fieldOf(called, "arguments", own.at)),
   };
 }

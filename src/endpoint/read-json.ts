@@ -1,11 +1,12 @@
 import type { IncomingMessage } from "node:http";
 import { messageOf } from "../errors/message-of.ts";
+import { InexactNumberError, parseExactJson } from "../json/exact-json.ts";
 import { HttpProblem } from "./http-problem.ts";
 
 /** A body is not read any further. */
 const longest = 32 * 1024 * 1024;
 
-/** The body of a request, of 32 MiB at most. Throws HttpProblem. */
+/** The body of a request, of 32 MiB at most, whose numbers all keep their value. Throws HttpProblem. */
 export async function readJson(request: IncomingMessage): Promise<unknown> {
   const tooLong = () => new HttpProblem(413, `the request is longer than ${longest} bytes`);
   if (Number(request.headers["content-length"] ?? 0) > longest) throw tooLong();
@@ -17,8 +18,10 @@ export async function readJson(request: IncomingMessage): Promise<unknown> {
     parts.push(part);
   }
   try {
-    return JSON.parse(Buffer.concat(parts).toString("utf8"));
+    return parseExactJson(Buffer.concat(parts).toString("utf8"));
   } catch (error) {
+    if (error instanceof InexactNumberError)
+      throw new HttpProblem(400, `the request cannot be read: ${error.message}. Send it as a text`);
     throw new HttpProblem(400, `the request is not JSON: ${messageOf(error)}`);
   }
 }

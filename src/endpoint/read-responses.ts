@@ -1,5 +1,6 @@
 import type { JsonObject } from "../contracts/json.ts";
 import { itemKind } from "./answer-ids.ts";
+import { callArgumentsIn } from "./call-arguments.ts";
 import { invalid } from "./endpoint-problem.ts";
 import {
   bodyOf,
@@ -122,7 +123,7 @@ function itemIn(field: Field): EndpointMessage {
       const call = {
         id: nameIn(of("call_id")),
         name: nameIn(of("name")),
-        arguments: textIn(of("arguments")),
+        arguments: callArgumentsIn(of("arguments")),
       };
       return { role: "assistant", content: "", calls: [call], itemIds };
     }

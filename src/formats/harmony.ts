@@ -1,5 +1,5 @@
 import { isObject } from "../contracts/json.ts";
-import type { ReadAction, ReadCall } from "../contracts/parsed-action.ts";
+import type { ReadAction, ReadCall, SpokenAction } from "../contracts/parsed-action.ts";
 import { modelFormat } from "./action-format.ts";
 import { jsonOf, jsonText } from "./json-text.ts";
 import { unreadable } from "./unreadable.ts";
@@ -16,6 +16,7 @@ export const harmony = modelFormat({
   models: "gpt-oss",
   example,
   read: readMessages,
+  asText: textOfMessages,
   render: (calls) =>
     calls
       .map(
@@ -49,6 +50,16 @@ function readMessages(text: string): ReadAction {
   }
   const whole = (parts: string[]) => parts.filter((part) => part.trim() !== "").join("\n");
   return { reasoning: whole(thoughts), answer: whole(said), calls };
+}
+
+/** Messages on the channel `analysis` are thoughts; one final message is an answer, and all else stays as it was written. */
+function textOfMessages(text: string): SpokenAction {
+  const { reasoning, answer, calls } = readMessages(text);
+  if (calls.length === 0) return { reasoning, answer };
+  const said = text
+    .split(start)
+    .filter((message) => !/^[^<]*<\|channel\|>\s*analysis\s*<\|message\|>/.test(message));
+  return { reasoning, answer: said.join(start) };
 }
 
 function contentOf(text: string): string {

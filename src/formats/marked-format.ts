@@ -4,7 +4,7 @@ import type { ReadAction, ReadCall } from "../contracts/parsed-action.ts";
 import { type ModelFormat, modelFormat } from "./action-format.ts";
 import { jsonCall, jsonCalls } from "./json-calls.ts";
 import { jsonText } from "./json-text.ts";
-import { type Marks, scan } from "./scan.ts";
+import { type Block, type Marks, scan, withBlocks } from "./scan.ts";
 import { unreadable } from "./unreadable.ts";
 
 interface MarkedDefinition {
@@ -22,38 +22,53 @@ interface MarkedDefinition {
 
 /** A format whose calls stand between marks. */
 export function markedFormat({ calls, ...definition }: MarkedDefinition): ModelFormat {
+  const optionsFor = (tools: readonly ToolDefinition[]): MarkedOptions => ({
+    ...definition,
+    calls: (one, mark) => calls(one, tools, mark),
+  });
   return modelFormat({
     ...definition,
-    read: (text, tools) => readMarked(text, { ...definition, calls: (one, mark) => calls(one, tools, mark) }),
+    read: (text, tools) => readMarked(text, optionsFor(tools)),
+    besideCalls: (text, tools) => besideCalls(text, optionsFor(tools)),
   });
 }
 
+interface MarkedOptions extends Pick<MarkedDefinition, "marks" | "thoughts" | "dropped" | "example"> {
+  calls: (text: string, mark: number) => ReadCall[];
+  /** What closes a block ends an action, and so is not in its text. */
+  isStopped?: boolean;
+}
+
 /** Reads what stands between marks as calls, and what does not end as one that is not closed. */
-export function readMarked(
-  text: string,
-  {
-    marks,
-    calls: callsOf,
-    example,
-    isStopped = false,
-    ...options
-  }: Pick<MarkedDefinition, "marks" | "thoughts" | "dropped" | "example"> & {
-    calls: (text: string, mark: number) => ReadCall[];
-    /** What closes a block ends an action, and so is not in its text. */
-    isStopped?: boolean;
-  },
-): ReadAction {
-  const { reasoning, rest, blocks, calledInThought } = scan(text, marks, options);
-  const calls = blocks.flatMap(({ mark, text: block, closed }) =>
-    closed || isStopped
-      ? callsOf(block.trim(), mark)
-      : [unreadable(block, "the tool call is not closed", example)],
-  );
+export function readMarked(text: string, options: MarkedOptions): ReadAction {
+  const { example } = options;
+  const { reasoning, rest, blocks, calledInThought } = scan(text, options.marks, options);
+  const calls = blocks.flatMap((block) => callsOf(block, options));
   if (calledInThought)
     calls.push(
       unreadable("", "the thought is not ended, so that no call in it is made. End it, then call", example),
     );
   return { reasoning, answer: rest, calls };
+}
+
+function callsOf(
+  { mark, text, closed }: Block,
+  { calls, example, isStopped = false }: MarkedOptions,
+): ReadCall[] {
+  return closed || isStopped
+    ? calls(text.trim(), mark)
+    : [unreadable(text, "the tool call is not closed", example)];
+}
+
+/** What stands between the marks stays if no call in it can be read; if only some can, the text of the others does. */
+function besideCalls(text: string, options: MarkedOptions): string {
+  const { reasoning, rest, blocks } = scan(text, options.marks, options);
+  const said = withBlocks(rest, blocks, (block) => {
+    const own = callsOf(block, options);
+    const texts = own.flatMap((call) => ("name" in call ? [] : [call.text]));
+    return texts.length === own.length ? block.written : texts.join("\n");
+  });
+  return reasoning === "" ? said : said.trimStart();
 }
 
 interface JsonDefinition {

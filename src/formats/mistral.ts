@@ -6,10 +6,13 @@ import { type ModelFormat, modelFormat } from "./action-format.ts";
 import { callOf } from "./json-calls.ts";
 import { jsonEnd, jsonOf, jsonText, spacesEnd } from "./json-text.ts";
 import { readMarked } from "./marked-format.ts";
+import { type Marks, think } from "./scan.ts";
 import { unreadable } from "./unreadable.ts";
 
 const open = "[TOOL_CALLS]";
 const listExample = `${open}[{"name": "…", "arguments": {…}}]`;
+const marks: readonly Marks[] = [{ open }];
+const thoughts: readonly Marks[] = [{ open: "[THINK]", close: "[/THINK]" }, ...think];
 const namedExample = `${open}NAME[ARGS]{…}`;
 
 /** A JSON list of calls; ids, where there are some, have nine letters and digits. */
@@ -37,17 +40,17 @@ function mistralFormat(
   example: string,
   render: (calls: readonly ToolCall[]) => string,
 ): ModelFormat {
-  return modelFormat({ name, models, example, render, read: (text) => readEither(text, example) });
+  return modelFormat({
+    ...{ name, models, example, marks, thoughts, render },
+    read: (text) => readEither(text, example),
+  });
 }
 
 function readEither(text: string, example: string): ReadAction {
   const after: string[] = [];
   const read = readMarked(text, {
-    marks: [{ open }],
-    thoughts: [
-      { open: "[THINK]", close: "[/THINK]" },
-      { open: "<think>", close: "</think>" },
-    ],
+    marks,
+    thoughts,
     example,
     calls: (block) => {
       const { calls, rest } =

@@ -15,6 +15,10 @@ export interface Block {
   mark: number;
   text: string;
   closed: boolean;
+  /** The whole of it, marks included. */
+  written: string;
+  /** Where it stood in the rest. */
+  at: number;
 }
 
 /** A text taken apart. */
@@ -79,7 +83,10 @@ export function scan(
       const thoughtEnd =
         hasThought || end.closed ? undefined : earliest(thoughts, (one) => find(one.close ?? "", from));
       if (thoughtEnd !== undefined && thoughtEnd.at < end.at) continue; // it stands in a thought that the prompt began
-      found.blocks.push({ mark: index, text: text.slice(from, end.at), closed: end.closed });
+      found.blocks.push({
+        ...{ mark: index, text: text.slice(from, end.at), closed: end.closed },
+        ...{ written: text.slice(next.at, end.next), at: found.rest.length },
+      });
       at = end.next;
     }
   }
@@ -103,6 +110,21 @@ export function scan(
   function nextOpen(from: number): number {
     return earliest(marks, ({ open }) => find(open, from))?.at ?? -1;
   }
+}
+
+/** The rest of a text, with blocks in their places, each as `shown` has it. Default: as it was written. */
+export function withBlocks(
+  rest: string,
+  blocks: readonly Block[],
+  shown: (block: Block) => string = ({ written }) => written,
+): string {
+  let whole = "";
+  let from = 0;
+  for (const block of blocks) {
+    whole += rest.slice(from, block.at) + shown(block);
+    from = block.at;
+  }
+  return whole + rest.slice(from);
 }
 
 /** The one that stands first, of several at one place the one that `weight` says more of; undefined if none does. */

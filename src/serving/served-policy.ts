@@ -9,6 +9,7 @@ import type { AnswerContext } from "../endpoint/endpoint-server.ts";
 import { matchTurn, type TurnMatch } from "../endpoint/match-turn.ts";
 import type { EndpointMessage, ModelAnswer, ModelRequest } from "../endpoint/model-request.ts";
 import { isEverturnError } from "../errors/everturn-error.ts";
+import type { ActionText } from "../formats/action-format.ts";
 import { toolDefinition } from "../pipeline/tool-definitions.ts";
 import { type KeptTurn, type KeptTurns, keptTurns } from "./kept-turns.ts";
 
@@ -24,6 +25,8 @@ export interface PolicyInUse {
   /** Texts that end an action. */
   stopTexts(tools: readonly ToolDefinition[]): readonly string[];
   read(text: string, tools: readonly ToolDefinition[], callsBefore: number): ParsedAction;
+  /** How actions are told as text. */
+  format: ActionText;
   /** The system message of conversations that have none. */
   system?: string | undefined;
 }
@@ -88,10 +91,13 @@ export function servedPolicy(
       });
       const isCut = generation.finishReason === "length";
       const parsed = inUse.read(generation.text, tools, framed.calls);
-      const readable = parsed.calls.filter((call) => call.problem === undefined);
+      const takesCalls = tools.length > 0 && !isCut; // a call that was cut is none; nor is one beside it
+      const readable = takesCalls ? parsed.calls.filter((call) => call.problem === undefined) : [];
       const ids = readable.map(newCallId);
-      // A call that was cut is none; nor is one beside it.
-      const said = answerOfAction(isCut ? { ...parsed, calls: [] } : parsed, (index) => ids[index] ?? "");
+      const said = answerOfAction(parsed, {
+        ...{ written: generation.text, format: inUse.format, tools, takesCalls },
+        callId: (index) => ids[index] ?? "",
+      });
       const answer: ModelAnswer = {
         ...said,
         id: randomUUID().replaceAll("-", ""),
@@ -105,7 +111,7 @@ export function servedPolicy(
         tools,
         answer,
         tokens: framed.appended.tokens.concat(generation.tokens),
-        calls: framed.calls + parsed.calls.length,
+        calls: framed.calls + (takesCalls ? parsed.calls.length : 0),
         ownIds: new Map(readable.map(({ id }, index) => [ids[index] ?? "", id])),
         isCut,
       });

@@ -39,6 +39,20 @@ const input = (...items: unknown[]) => ({ model: "m", input: items });
 const fn = { type: "function", function: { name: "f", parameters: { type: "object" } } };
 const called = { id: "c", type: "function", function: { name: "f", arguments: "{}" } };
 
+/** What is not the JSON text of an object whose numbers keep their value. */
+const wrongArguments = [
+  "{",
+  "",
+  " ",
+  "[]",
+  "null",
+  '"a"',
+  "7",
+  "{a: 1}",
+  '{"id": 9007199254740993}',
+  '{"x": 1e999}',
+];
+
 /** Requests for chat completions, and in which field something is wrong, if anything is. */
 const chats: [body: string | object, wrong?: string | null][] = [
   ["", null],
@@ -88,6 +102,15 @@ const chats: [body: string | object, wrong?: string | null][] = [
     said({ role: "assistant", tool_calls: [{ id: "c", function: { name: "f", arguments: {} } }] }),
     "messages[0].tool_calls[0].function.arguments",
   ],
+  ...wrongArguments.map((given): [object, string] => [
+    said(user, { role: "assistant", tool_calls: [{ id: "c", function: { name: "f", arguments: given } }] }),
+    "messages[1].tool_calls[0].function.arguments",
+  ]),
+  [
+    said({ role: "assistant", tool_calls: [{ type: "function", function: { name: "f", arguments: "{}" } }] }),
+    "messages[0].tool_calls[0].id",
+  ],
+  ['{"model":"m","messages":[{"role":"user","content":"a"}],"metadata":{"id":12345678901234567890}}', null],
   [chat({ functions: [] }), "functions"],
   [chat({ function_call: "auto" }), "function_call"],
   [chat({ n: 2 }), "n"],
@@ -184,7 +207,11 @@ const responses: [body: string | object, wrong?: string | null][] = [
   [{ model: "m", input: "x", instructions: null, text: {}, include: [], store: false, truncation: "auto" }],
   [input({ role: "developer", content: [{ type: "input_text", text: "x" }] }, user)],
   [input(user, { type: "reasoning", summary: [] }, { role: "assistant", content: "x" }, user)],
-  [input(user, { type: "function_call", call_id: "c", name: "f", arguments: "{" })],
+  [input(user, { type: "function_call", call_id: "c", name: "f", arguments: "{}" })],
+  ...wrongArguments.map((given): [object, string] => [
+    input(user, { type: "function_call", call_id: "c", name: "f", arguments: given }),
+    "input[1].arguments",
+  ]),
   [input({ type: "function_call_output", call_id: "c", output: [{ type: "input_text", text: "x" }] })],
   [
     {

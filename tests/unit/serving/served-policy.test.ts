@@ -49,6 +49,7 @@ function scripted(script: string[], more: { system?: string; turns?: number; ses
     stopTexts: () => ["STOP"],
     read: (text: string, tools: ModelRequest["tools"], callsBefore: number) =>
       hermes.parse(text, { tools, callsBefore }),
+    format: hermes,
   };
   const { turns = 100, sessions = 10 } = more;
   const served = servedPolicy(inUse, { turns, sessions, onForget: (session) => forgotten.push(session) });
