@@ -1,5 +1,6 @@
-import { type DatasetPlugin, parseTasks } from "everturn/plugin";
+import { type DatasetPlugin, type JsonObject, parseTasks } from "everturn/plugin";
 import { taskOfColumns, withoutPrompt } from "./columns.ts";
+import type { Row } from "./json-rows.ts";
 import { readRows } from "./read-rows.ts";
 import { taskOf } from "./task-of.ts";
 
@@ -10,14 +11,24 @@ import { taskOf } from "./task-of.ts";
 const table: DatasetPlugin = {
   async load({ path, tables, query, columns, limit, badRows }) {
     const files = { ...Object(tables), rows: String(path) };
-    const rows = await readRows(files, typeof query === "string" ? query : undefined);
-    if (columns === undefined && rows.length > 0 && rows.every((row) => row.prompt === undefined))
-      throw withoutPrompt(String(path), rows);
+    const used: unknown[] = columns === undefined ? [] : Object.values(Object(columns));
+    const skips = badRows === "skip";
+    const { rows, unreadable } = await readRows(files, {
+      query: typeof query === "string" ? query : undefined,
+      asText: used.map(String),
+      skips,
+    });
+    const objects = rows.map(({ row }) => row).filter((row) => row !== undefined);
+    if (columns === undefined && objects.length > 0 && objects.every((row) => row.prompt === undefined))
+      throw withoutPrompt(String(path), objects);
     const taken = typeof limit === "number" ? rows.slice(0, limit) : rows;
-    const tasks =
-      columns === undefined ? taken : taken.map((row) => taskOfColumns(row, Object(columns), String(path)));
-    const text = tasks.map((row) => JSON.stringify(taskOf(row))).join("\n");
-    return parseTasks(text, String(path), { badRows: badRows === "skip" ? badRows : "refuse" });
+    const taskOfRow = (row: JsonObject) =>
+      taskOf(columns === undefined ? row : taskOfColumns(row, Object(columns), String(path)));
+    const line = (one: Row) => (one.row === undefined ? one.text : JSON.stringify(taskOfRow(one.row)));
+    return parseTasks(taken.map(line).join("\n"), String(path), {
+      badRows: skips ? "skip" : "refuse",
+      unreadable,
+    });
   },
 };
 

@@ -1,61 +1,143 @@
-import { readdirSync, statSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
-import type { JsonObject } from "everturn/plugin";
+import { type Row, readJsonRows, rowOf } from "./json-rows.ts";
+import { type AlikeNames, fieldsAlike, headersAlike, keysAlike } from "./names-alike.ts";
 
-/** How files of each ending are read. Of CSV every column is text: `007` stays what it is. */
-const readers: { endings: RegExp; read: (files: string) => string }[] = [
-  { endings: /\.parquet$/i, read: (files) => `read_parquet(${files}, union_by_name = true)` },
-  {
-    endings: /\.[ct]sv(\.gz)?$/i,
-    read: (files) => `read_csv(${files}, union_by_name = true, all_varchar = true, header = true)`,
-  },
-  {
-    endings: /\.(json|jsonl|ndjson)(\.gz)?$/i,
-    read: (files) =>
-      `read_json(${files}, union_by_name = true, sample_size = -1, maximum_object_size = 268435456, ${asWritten})`,
-  },
-];
+/** The rows of tables, and what is wrong with those that a query could not be given. */
+export interface ReadRows {
+  rows: Row[];
+  unreadable: string[];
+}
 
-/** Formats that no text has: one that looks like a date stays the text that it is. */
-const asWritten = "dateformat = '\u0001%Y', timestampformat = '\u0001%Y'";
+/** What of the tables is read. */
+export interface ReadOptions {
+  /** SQL over the tables. Default: the rows of the table `rows`. */
+  query?: string | undefined;
+  /** Columns whose integers and decimals become text, digit by digit. */
+  asText: readonly string[];
+  /** Whether rows that cannot be read are left out; otherwise they are refused. */
+  skips: boolean;
+}
+
+const jsonFile = /\.(json|jsonl|ndjson)(\.gz)?$/i;
+const csvFile = /\.[ct]sv(\.gz)?$/i;
+const parquetFile = /\.parquet$/i;
 
 /**
  * The rows that a query gives over tables, each a file, or a folder whose files follow each other by name. Without a query, those of the
- * table `rows`. One thread reads them, so that the order is the same each time. Throws what DuckDB says of the query or of a file.
+ * table `rows`. One thread reads them, so that the order is the same each time. Throws what DuckDB says of the query or of a file, and
+ * Error for names that differ only by case, which DuckDB would rename.
  */
-export async function readRows(
-  tables: Record<string, string>,
-  query = "SELECT * FROM rows",
-): Promise<JsonObject[]> {
+export async function readRows(tables: Record<string, string>, options: ReadOptions): Promise<ReadRows> {
+  const { query, asText, skips } = options;
+  const { rows: path = "" } = tables;
+  const files = filesOf(path);
+  if (query === undefined && files.every((file) => jsonFile.test(file)))
+    return { rows: files.flatMap(readJsonRows), unreadable: [] };
+  const folder = mkdtempSync(join(tmpdir(), "everturn-table-"));
   const instance = await DuckDBInstance.create(":memory:", { threads: "1" });
   try {
     const connection = await instance.connect();
     try {
       await connection.run("SET autoinstall_known_extensions = false");
-      for (const [name, path] of Object.entries(tables)) await readTable(connection, name, path);
+      const unreadable: string[] = [];
+      for (const [name, place] of Object.entries(tables))
+        unreadable.push(...(await readTable(connection, name, place, folder)));
+      if (unreadable.length > 0 && !skips) throw new Error(unreadable.slice(0, 20).join("\n"));
       await connection.run("SET enable_external_access = false; SET lock_configuration = true");
+      const source = `(${query?.trim().replace(/;$/, "") ?? "SELECT * FROM rows"}\n)`;
+      const texts = await textColumns(connection, source, asText);
       const lines = await connection.runAndReadAll(
-        `SELECT CAST(to_json(one) AS VARCHAR) FROM (${query.trim().replace(/;$/, "")}\n) AS one`,
+        `SELECT CAST(to_json(one) AS VARCHAR) FROM (SELECT *${texts} FROM ${source}) AS one`,
       );
-      return lines.getRows().map(([line]) => JSON.parse(String(line)));
+      return { rows: lines.getRows().map(([line]) => rowOf(String(line))), unreadable };
     } finally {
       connection.closeSync();
     }
   } finally {
     instance.closeSync();
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function readTable(connection: DuckDBConnection, name: string, path: string): Promise<void> {
+/** Makes a table of files; gives what is wrong with rows that it cannot hold. `folder` is for files that are written anew. */
+async function readTable(
+  connection: DuckDBConnection,
+  name: string,
+  path: string,
+  folder: string,
+): Promise<string[]> {
   const files = filesOf(path);
-  const reader = readers.find(({ endings }) => files.every((file) => endings.test(file)));
-  if (reader === undefined)
+  const all = (kind: RegExp) => files.every((file) => kind.test(file));
+  const table = `CREATE TABLE ${quoted(name)} AS SELECT * FROM`;
+  if (all(parquetFile)) {
+    for (const file of files) refuseAlike(file, await fieldsAlike(connection, file));
+    await connection.run(`${table} read_parquet(${listOf(files)}, union_by_name = true)`);
+    return [];
+  }
+  if (all(csvFile)) {
+    for (const file of files) refuseAlike(file, await headersAlike(connection, file));
+    const options = "all_varchar = true, header = true, store_rejects = true, rejects_limit = 0";
+    const reads = files.map((file) => `SELECT * FROM read_csv(${listOf([file])}, ${options})`);
+    await connection.run(`CREATE TABLE ${quoted(name)} AS ${reads.join(" UNION ALL BY NAME ")}`);
+    const rejected = await connection.runAndReadAll(
+      "SELECT file_path, line, error_message FROM reject_errors JOIN reject_scans USING (scan_id, file_id) ORDER BY ALL",
+    );
+    await connection.run("DROP TABLE reject_errors; DROP TABLE reject_scans");
+    return rejected.getRows().map(([file, line, message]) => `${file}:${line}: ${message}`);
+  }
+  if (!all(jsonFile)) {
     throw new Error(
       `${path} is no table: name a Parquet, CSV, TSV, JSON or JSON Lines file, or a folder of one kind.`,
     );
-  const list = `[${files.map((file) => `'${file.replaceAll("'", "''")}'`).join(", ")}]`;
-  await connection.run(`CREATE TABLE "${name.replaceAll('"', '""')}" AS SELECT * FROM ${reader.read(list)}`);
+  }
+  const rows = files.flatMap((file) =>
+    readJsonRows(file).map((row, at) => ({ ...row, at: `${file}:${at + 1}` })),
+  );
+  const good = rows.filter(({ row }) => row !== undefined);
+  for (const { row, at } of good) refuseAlike(at, keysAlike(row ?? null));
+  const clean = join(folder, `${name}.jsonl`);
+  writeFileSync(clean, good.map(({ row }) => `${JSON.stringify(row)}\n`).join(""));
+  const options = `sample_size = -1, maximum_object_size = 268435456, format = 'newline_delimited', ${asWritten}`;
+  await connection.run(`${table} read_json(${listOf([clean])}, ${options})`);
+  return rows.flatMap((one) => (one.row === undefined ? [`${one.at}: ${one.reason}`] : []));
+}
+
+/** Formats that no text has: one that looks like a date stays the text that it is. */
+const asWritten = "dateformat = '\u0001%Y', timestampformat = '\u0001%Y'";
+
+function refuseAlike(place: string, names: AlikeNames | undefined): void {
+  if (names === undefined) return;
+  throw new Error(
+    `${place}: DuckDB cannot tell the names ${names[0]} and ${names[1]} apart. Rename one of the two.`,
+  );
+}
+
+/** The part of a SELECT that makes text of integers and decimals in these columns, so that 12.50 keeps its digits. */
+async function textColumns(
+  connection: DuckDBConnection,
+  source: string,
+  asText: readonly string[],
+): Promise<string> {
+  if (asText.length === 0) return "";
+  const described = await connection.runAndReadAll(`DESCRIBE SELECT * FROM ${source}`);
+  const casts = described
+    .getRows()
+    .map(([name, type]) => ({ name: String(name), type: String(type) }))
+    .filter(({ name, type }) => asText.includes(name) && /INT$|^DECIMAL/.test(type))
+    .map(({ name }) => quoted(name))
+    .map((name) => `CAST(${name} AS VARCHAR) AS ${name}`);
+  return casts.length === 0 ? "" : ` REPLACE (${casts.join(", ")})`;
+}
+
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+function listOf(files: readonly string[]): string {
+  return `[${files.map((file) => `'${file.replaceAll("'", "''")}'`).join(", ")}]`;
 }
 
 /** A file; of a folder those that are tables, by name. */
@@ -64,5 +146,5 @@ function filesOf(path: string): string[] {
   return readdirSync(path)
     .sort()
     .map((name) => join(path, name))
-    .filter((file) => readers.some(({ endings }) => endings.test(file)));
+    .filter((file) => [parquetFile, csvFile, jsonFile].some((kind) => kind.test(file)));
 }

@@ -3,6 +3,7 @@ import { driver } from "../databases/driver.ts";
 import { Unusable } from "../databases/unusable.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
+import { parseExactJson } from "../json/exact-json.ts";
 import { displayPath } from "../validation/place.ts";
 import { readText } from "../validation/read-text.ts";
 import type { BenchmarkRow } from "./benchmark.ts";
@@ -31,7 +32,7 @@ function listed(list: unknown): PlacedRow[] {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExactJson(text);
   } catch {
     return undefined; // told with its line, as a row that makes no task
   }

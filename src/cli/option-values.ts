@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from "commander";
 import type { JsonObject } from "../contracts/json.ts";
 import { messageOf } from "../errors/message-of.ts";
+import { InexactNumberError, parseExactJson } from "../json/exact-json.ts";
 
 /** Collects the values of an option that may be repeated. */
 export function collect(value: string, before: string[]): string[] {
@@ -45,9 +46,13 @@ export function positiveCount(value: string): number {
 export function jsonObject(value: string): JsonObject {
   let parsed: unknown;
   try {
-    parsed = JSON.parse(value);
+    parsed = parseExactJson(value);
   } catch (error) {
-    throw new InvalidArgumentError(`It is not JSON: ${messageOf(error)}.`);
+    throw new InvalidArgumentError(
+      error instanceof InexactNumberError
+        ? `${messageOf(error)}: put it in quotes, as text.`
+        : `It is not JSON: ${messageOf(error)}.`,
+    );
   }
   if (isJsonObject(parsed)) return parsed;
   throw new InvalidArgumentError('It is not a JSON object, such as {"expression": "1 + 1"}.');

@@ -18,6 +18,11 @@ export const errorTable = {
   // Text of a pipeline, manifest, or data file. {at} is file:line:column.
   YAML_SYNTAX: { message: "{at}: not valid YAML: {reason}.", retryable: false, help: "{hint}" },
   JSON_SYNTAX: { message: "{at}: not valid JSON: {reason}.", retryable: false, help: "{hint}" },
+  NUMBER_INEXACT: {
+    message: "{at}: the number {number}{holder} cannot be kept exactly.",
+    retryable: false,
+    help: "Numbers keep 15 digits and end at about 1.8e308. Put this one in quotes, as text.",
+  },
   DUPLICATE_KEY: {
     message: "{at}: the key “{key}” is written twice in one mapping.",
     retryable: false,

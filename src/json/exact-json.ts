@@ -39,14 +39,20 @@ export function inexactNumber(text: string): InexactNumber | undefined {
   return undefined;
 }
 
-/** Whether a decimal literal, such as -12.50e3, keeps its digits as a JavaScript number. 12.50 and 12.5 are the same. */
+/**
+ * Whether a decimal literal, such as -12.50e3, keeps its digits as a JavaScript number. 12.50 and 12.5 are the same. A
+ * fraction may also be written with the 17 digits that name a double, as C's %.17g writes 0.1: 0.10000000000000001.
+ */
 export function isExact(literal: string): boolean {
   const value = Number(literal);
-  return Number.isFinite(value) && canonical(literal) === canonical(String(value));
+  if (!Number.isFinite(value)) return false;
+  const written = decimalOf(literal);
+  if (written === decimalOf(String(value))) return true;
+  return !Number.isInteger(value) && written === decimalOf(value.toPrecision(17));
 }
 
 /** A decimal as its significant digits and the power of ten of the last: equal texts are equal values, their sign included. */
-function canonical(literal: string): string {
+function decimalOf(literal: string): string {
   const [, sign, whole = "", fraction = "", exponent = "0"] =
     /^([-+]?)(\d*)\.?(\d*)(?:[eE]([-+]?\d+))?$/.exec(literal) ?? [];
   const digits = (whole + fraction).replace(/^0+/, "");

@@ -1,4 +1,5 @@
 import type { ValidateFunction } from "ajv";
+import { parseExactJson } from "../json/exact-json.ts";
 import { type Finding, findingsOf } from "./findings.ts";
 import { parseJson } from "./parse-json.ts";
 import { displayPath } from "./place.ts";
@@ -38,14 +39,17 @@ interface Fault {
 /**
  * The rows of a JSON Lines text, blank lines skipped; each knows its line (`rowPlace`). `path` is for messages.
  * Throws WRONG_CONFIGURATION with file, line and column of each thing wrong; of the same thing in many rows once, with
- * their number. Rows are checked as `prepare` makes them; default: as they are. With `skips` rows that are wrong are left out instead, as long as one is not (`leftOutRows`).
+ * their number. Rows are checked as `prepare` makes them; default: as they are.
+ * With `skips` rows that are wrong are left out instead, as long as one is not (`leftOutRows`); `skipped` are problems of rows
+ * that were left out before.
  */
 export function parseJsonLines<Row extends object>(
   text: string,
   path: string,
   validate: ValidateFunction<Row>,
-  { skips = false, prepare = (row) => row }: { skips?: boolean; prepare?: (row: unknown) => unknown } = {},
+  options: { skips?: boolean; prepare?: (row: unknown) => unknown; skipped?: readonly string[] } = {},
 ): Row[] {
+  const { skips = false, prepare = (row) => row, skipped = [] } = options;
   const file = displayPath(path);
   const rows: Row[] = [];
   const unreadable: Problem[] = [];
@@ -76,15 +80,16 @@ export function parseJsonLines<Row extends object>(
     ...unreadable,
     ...[...faults.values()].slice(0, enough).flatMap((fault) => problemsOf(fault, file)),
   ];
-  if (problems.length === 0) return rows;
-  if (!skips || rows.length === 0) throw refusal(file, problems);
-  const told = problems.map(({ error }) => error.message);
-  return Object.defineProperty(rows, leftOut, { value: { count: bad, problems: [...new Set(told)] } });
+  if (problems.length === 0 && skipped.length === 0) return rows;
+  if (problems.length > 0 && (!skips || rows.length === 0)) throw refusal(file, problems);
+  const told = [...skipped.slice(0, enough), ...problems.map(({ error }) => error.message)];
+  const value = { count: bad + skipped.length, problems: [...new Set(told)] };
+  return Object.defineProperty(rows, leftOut, { value });
 }
 
 function parsed(line: string, prepare: (row: unknown) => unknown): unknown {
   try {
-    return prepare(JSON.parse(line));
+    return prepare(parseExactJson(line));
   } catch {
     return undefined;
   }

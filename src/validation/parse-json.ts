@@ -1,7 +1,8 @@
 import { EverturnError } from "../errors/everturn-error.ts";
+import { type InexactNumber, isExact } from "../json/exact-json.ts";
 import { placeAt } from "./place.ts";
 import { child, type Pointer } from "./pointer.ts";
-import type { Problem } from "./problem.ts";
+import { heldBy, inexactNumberAt, type Problem } from "./problem.ts";
 import type { NodeOffsets, SourceDocument } from "./source-document.ts";
 
 /** A parsed JSON text, or why it isn't JSON. */
@@ -16,6 +17,7 @@ interface Fault {
 }
 
 const tokenPattern = /[ \t\r\n]*(?:(["'])|([{}[\],:])|(true|false|null|-?[0-9A-Za-z+.-]+)|(\/[/*])|$)/y;
+const notFinite = /^[-+]?(nan|inf|infinity)$/i;
 const numberPattern = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$/;
 
 /** Parses JSON (RFC 8259) and keeps the position of each key and value. `file` is for messages. */
@@ -27,11 +29,13 @@ export function parseJson(source: string, file: string): ParsedJson {
     const error = new EverturnError("JSON_SYNTAX", { at: place.text, reason, hint });
     return { problems: [{ place, error }] };
   }
-  const problems = walk.duplicates.map(({ key, first, second }) => {
+  const problems: Problem[] = walk.duplicates.map(({ key, first, second }) => {
     const place = placeAt(file, source, second);
     const { line } = placeAt(file, source, first);
     return { place, error: new EverturnError("DUPLICATE_KEY", { at: place.text, key, line }) };
   });
+  for (const { literal, offset, pointer } of walk.inexact)
+    problems.push(inexactNumberAt(placeAt(file, source, offset), pointer, literal));
   const value: unknown = JSON.parse(source.replace(/^\uFEFF/, ""));
   return { document: { file, source, value, offsets: walk.offsets }, problems };
 }
@@ -45,6 +49,7 @@ interface Duplicate {
 function walkJson(source: string) {
   const offsets = new Map<Pointer, NodeOffsets>();
   const duplicates: Duplicate[] = [];
+  const inexact: (InexactNumber & { pointer: Pointer })[] = [];
   let at = source.startsWith("\uFEFF") ? 1 : 0;
   let fault: Fault | undefined;
 
@@ -64,7 +69,7 @@ function walkJson(source: string) {
     if (first === "{") return members(pointer, start);
     if (first === "[") return items(pointer, start);
     if (first === '"') return text() !== undefined;
-    return literal(start);
+    return literal(start, pointer);
   }
 
   function text(): string | undefined {
@@ -89,15 +94,22 @@ function walkJson(source: string) {
     }
   }
 
-  function literal(start: number): boolean {
+  function literal(start: number, pointer: Pointer): boolean {
     tokenPattern.lastIndex = start;
     const [, quote, mark, word, comment] = tokenPattern.exec(source) ?? [];
     if (word !== undefined && (/^(true|false|null)$/.test(word) || numberPattern.test(word))) {
+      if (numberPattern.test(word) && !isExact(word)) inexact.push({ literal: word, offset: start, pointer });
       at += word.length;
       return true;
     }
     if (quote !== undefined) return fail(start, "text stands in single quotes", 'Use ".');
     if (comment !== undefined) return fail(start, "there is a comment", "JSON has none; remove it.");
+    if (word !== undefined && notFinite.test(word))
+      return fail(
+        start,
+        `JSON has no ${word}${heldBy(pointer)}`,
+        "Write null, leave the key out, or put it in quotes.",
+      );
     if (word !== undefined) return fail(start, `“${word}” is no JSON value`, "Put text in double quotes.");
     if (start >= source.length) return fail(start, "the text ends where a value is expected", "Complete it.");
     const found = mark ?? source[start];
@@ -164,5 +176,5 @@ function walkJson(source: string) {
 
   if (value("") && skipSpace() < source.length)
     fail(at, "something follows the end of the value", "Remove it.");
-  return fault === undefined ? { offsets, duplicates } : { fault };
+  return fault === undefined ? { offsets, duplicates, inexact } : { fault };
 }

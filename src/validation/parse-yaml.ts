@@ -9,9 +9,10 @@ import {
   YAMLException,
 } from "js-yaml";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { isExact } from "../json/exact-json.ts";
 import { placeAt } from "./place.ts";
 import { child, type Pointer } from "./pointer.ts";
-import type { Problem } from "./problem.ts";
+import { inexactNumberAt, type Problem } from "./problem.ts";
 import type { NodeOffsets, SourceDocument } from "./source-document.ts";
 
 /** A parsed YAML text, one document each; what js-yaml and the search for duplicate keys found wrong. */
@@ -45,6 +46,9 @@ export function parseYaml(source: string, file: string): ParsedYaml {
   }
 }
 
+/** Decimal numbers of YAML's core schema. */
+const numberPattern = /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i;
+
 function walkEvents(events: Event[], source: string, file: string) {
   const documents: Map<Pointer, NodeOffsets>[] = [];
   const problems: Problem[] = [];
@@ -59,6 +63,7 @@ function walkEvents(events: Event[], source: string, file: string) {
     if (event.type === EVENT_ID.ALIAS && open.has(anchor)) {
       YAMLException.throwAt(source, start, "an alias stands inside what it names", file);
     }
+    if (event.type === EVENT_ID.SCALAR) number(event, pointer);
     offsets.set(pointer, { value: start >= 0 ? start : (key ?? 0), ...(key === undefined ? {} : { key }) });
     if (event.type !== EVENT_ID.SEQUENCE && event.type !== EVENT_ID.MAPPING) return;
     open.add(anchor);
@@ -69,6 +74,13 @@ function walkEvents(events: Event[], source: string, file: string) {
     }
     open.delete(anchor);
     next++;
+  }
+
+  function number(event: ScalarEvent, pointer: Pointer): void {
+    if (event.style !== SCALAR_STYLE.PLAIN || event.tagStart >= 0) return;
+    const text = getScalarValue(source, event);
+    if (numberPattern.test(text) && !isExact(text))
+      problems.push(inexactNumberAt(placeAt(file, source, startOf(event)), pointer, text));
   }
 
   function pairs(offsets: Map<Pointer, NodeOffsets>, pointer: Pointer): void {

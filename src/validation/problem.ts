@@ -1,10 +1,22 @@
 import { EverturnError } from "../errors/everturn-error.ts";
 import type { Place } from "./place.ts";
+import { type Pointer, pathText } from "./pointer.ts";
 
 /** Something wrong in a file. */
 export interface Problem {
   readonly place: Place;
   readonly error: EverturnError;
+}
+
+/** The problem NUMBER_INEXACT of the number written at a place, the value of a pointer. */
+export function inexactNumberAt(place: Place, pointer: Pointer, number: string): Problem {
+  const holder = heldBy(pointer);
+  return { place, error: new EverturnError("NUMBER_INEXACT", { at: place.text, number, holder }) };
+}
+
+/** Which key holds a value, for messages: “ in extra_info.id”; nothing for a whole document. */
+export function heldBy(pointer: Pointer): string {
+  return pointer === "" ? "" : ` in ${pathText(pointer)}`;
 }
 
 /** Makes one error of a file's problems, in the order in which they stand. Problems of `file` itself come first. */

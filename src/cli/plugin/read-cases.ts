@@ -3,6 +3,7 @@ import { pathToFileURL } from "node:url";
 import type { PluginCase } from "../../conformance/cases.ts";
 import { EverturnError } from "../../errors/everturn-error.ts";
 import { messageOf } from "../../errors/message-of.ts";
+import { parseExactJson } from "../../json/exact-json.ts";
 import { readText } from "../../validation/read-text.ts";
 
 /** The cases of `--case`: JSON, a file of JSON, or a module whose default export they are. Throws COMMAND_INVALID. */
@@ -18,8 +19,8 @@ export async function readCases(given: string): Promise<PluginCase[]> {
 
 async function parsed(given: string): Promise<unknown> {
   try {
-    if (/^\s*[[{]/.test(given)) return JSON.parse(given);
-    if (given.endsWith(".json")) return JSON.parse(readText(resolve(given)));
+    if (/^\s*[[{]/.test(given)) return parseExactJson(given);
+    if (given.endsWith(".json")) return parseExactJson(readText(resolve(given)));
     return (await import(pathToFileURL(resolve(given)).href)).default;
   } catch (error) {
     throw new EverturnError("COMMAND_INVALID", {

@@ -1,8 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import dataset from "../../../plugins/dataset-table/index.ts";
+import { leftOutRows } from "../../../src/validation/json-lines.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const verl = join(import.meta.dirname, "..", "..", "fixtures", "verl-parquet");
@@ -175,4 +176,122 @@ test("images in Parquet, as Hugging Face writes them, are in base64", async () =
   connection.closeSync();
   const [task] = await load({ path });
   expect(task?.images).toEqual([{ bytes: readFileSync(picture).toString("base64") }]);
+});
+
+describe("values that JavaScript or DuckDB cannot hold", () => {
+  const prompt = "[{'role': 'user', 'content': 'q'}] AS prompt";
+
+  /** A Parquet file of what a SELECT gives. */
+  async function parquet(name: string, select: string): Promise<string> {
+    const path = join(folder, `${name}.parquet`);
+    const connection = await (await DuckDBInstance.create(":memory:")).connect();
+    await connection.run(`COPY (${select}) TO '${path}' (FORMAT parquet)`);
+    connection.closeSync();
+    return path;
+  }
+
+  test.each<[string, string, string]>([
+    ["int64", "9007199254740993::BIGINT", "9007199254740993"],
+    ["uint64", "18446744073709551615::UBIGINT", "18446744073709551615"],
+    ["decimal", "12345678901234567.89::DECIMAL(38, 2)", "12345678901234567.89"],
+  ])(
+    "a row of Parquet with a large %s is refused, with its number, or left out",
+    async (name, value, number) => {
+      const rows = [value, `7::${value.split("::")[1]}`].map(
+        (id) =>
+          `SELECT 'd' AS data_source, ${prompt}, {'ground_truth': '1'} AS reward_model, {'id': ${id}} AS extra_info`,
+      );
+      const path = await parquet(name, rows.join(" UNION ALL "));
+      await expect(load({ path })).rejects.toThrow(
+        `:1:116: the number ${number} in extra_info.id cannot be kept exactly`,
+      );
+      const tasks = await load({ path, badRows: "skip" });
+      expect(tasks.map((task) => task.extra_info)).toEqual([{ id: 7 }]);
+      expect(leftOutRows(tasks)).toEqual({ count: 1, problems: [expect.stringContaining(number)] });
+    },
+  );
+
+  test("a ground truth in a column keeps each digit", async () => {
+    const path = await parquet(
+      "digits",
+      "SELECT 'q' AS question, 9007199254740993::BIGINT AS whole, 12.50::DECIMAL(10, 2) AS price",
+    );
+    const truth = async (groundTruth: string, query: string) =>
+      (await load({ path, query, columns: { prompt: "question", groundTruth } }))[0]?.reward_model;
+    expect(await truth("whole", "SELECT question, whole FROM rows")).toEqual({
+      ground_truth: "9007199254740993",
+    });
+    expect(await truth("price", "SELECT question, price FROM rows")).toEqual({ ground_truth: "12.50" });
+  });
+
+  test.each(["NaN", "Infinity", "-Infinity"])("%s is refused by its place, or left out", async (number) => {
+    const rows = ["1.5", `'${number}'`].map(
+      (value) =>
+        `SELECT 'd' AS data_source, ${prompt}, {'ground_truth': '1'} AS reward_model, {'x': ${value}::DOUBLE} AS extra_info`,
+    );
+    const path = await parquet(`number${number}`, rows.join(" UNION ALL "));
+    await expect(load({ path })).rejects.toThrow(
+      `:2:115: not valid JSON: JSON has no ${number} in extra_info.x.`,
+    );
+    expect(await load({ path, badRows: "skip" })).toHaveLength(1);
+  });
+
+  const task = (more: string) =>
+    `{"data_source": "d", "prompt": [{"role": "user", "content": "q"}], "reward_model": {"ground_truth": "1"}, "extra_info": ${more}}`;
+
+  test("rows of JSON keep keys that differ by case, and numbers of columns with several types", async () => {
+    const path = written(
+      "case.jsonl",
+      `${task('{"x": {"a": 1, "A": 2}, "n": 9007199254740991}')}\n${task('{"n": 0.1}')}\n`,
+    );
+    const tasks = await load({ path });
+    expect(tasks.map((one) => one.extra_info)).toEqual([
+      { x: { a: 1, A: 2 }, n: 9007199254740991 },
+      { n: 0.1 },
+    ]);
+    const list = written("case.json", `[\n${task('{"a": 1,\n "A": "[,]"}')},\n${task("{}")}\n]`);
+    expect((await load({ path: list })).map((one) => one.extra_info)).toEqual([{ a: 1, A: "[,]" }, {}]);
+  });
+
+  test("a number in a JSON list that would change is refused", async () => {
+    const path = written("large.json", `[${task("{}")}, ${task('{"id": 9007199254740993}')}]`);
+    await expect(load({ path })).rejects.toThrow(
+      "large.json:2:128: the number 9007199254740993 in extra_info.id cannot be kept",
+    );
+  });
+
+  test("names that a query could not tell apart are refused", async () => {
+    const query = "SELECT * FROM rows";
+    const json = written("alike.jsonl", `${task('{"k": 1, "K": 2}')}\n`);
+    await expect(load({ path: json, query })).rejects.toThrow(
+      "alike.jsonl:1: DuckDB cannot tell the names k and K apart. Rename one of the two.",
+    );
+    const csv = written("alike.csv", "a,A\n1,2\n");
+    await expect(load({ path: csv, query })).rejects.toThrow(
+      "alike.csv: DuckDB cannot tell the names a and A apart",
+    );
+    const fields = join(import.meta.dirname, "../../fixtures/tables/fields-alike.parquet");
+    await expect(load({ path: fields })).rejects.toThrow("DuckDB cannot tell the names k and K apart");
+  });
+
+  test("lines that a reader cannot read are refused by their places, or left out", async () => {
+    const columns = { prompt: "q", groundTruth: "a" };
+    const csv = written("torn.csv", "q,a\n1+1?,2\n3\n4,5,6\n2+2?,4\n");
+    await expect(load({ path: csv, columns })).rejects.toThrow(
+      /torn\.csv:3: Expected Number of Columns: 2 Found: 1\n.*torn\.csv:4: Expected Number of Columns: 2 Found: 3/,
+    );
+    const kept = await load({ path: csv, columns, badRows: "skip" });
+    expect(kept.map(({ reward_model: { ground_truth: truth } }) => truth)).toEqual(["2", "4"]);
+    expect(leftOutRows(kept)).toMatchObject({
+      count: 2,
+      problems: [expect.stringContaining(":3: "), expect.stringContaining(":4: ")],
+    });
+    const jsonl = written("torn.jsonl", `${task("{}")}\n{"data_source":\n${task("{}")}\n`);
+    await expect(load({ path: jsonl })).rejects.toThrow("torn.jsonl:2:1");
+    expect(await load({ path: jsonl, badRows: "skip" })).toHaveLength(2);
+    const query = "SELECT * FROM rows";
+    await expect(load({ path: jsonl, query })).rejects.toThrow("torn.jsonl:2: ");
+    const queried = await load({ path: jsonl, query, badRows: "skip" });
+    expect([queried.length, leftOutRows(queried).count]).toEqual([2, 1]);
+  });
 });

@@ -1,0 +1,61 @@
+import { readFileSync } from "node:fs";
+import { gunzipSync } from "node:zlib";
+import { type JsonObject, parseExactJson } from "everturn/plugin";
+
+/** A row of a table; or the text of one that is not an object or holds a number that JavaScript would change, and the reason. */
+export type Row = { row: JsonObject } | { row?: undefined; text: string; reason: string };
+
+/**
+ * The rows of a JSON file: of a list, a single object, or JSON Lines. They are not left to DuckDB, which rounds numbers in columns of
+ * mixed types. Throws Error for a list that is not JSON.
+ */
+export function readJsonRows(file: string): Row[] {
+  const bytes = readFileSync(file);
+  const text = (file.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString("utf8").replace(/^\uFEFF/, "");
+  if (text.trimStart().startsWith("[")) return listedRows(text, file);
+  const whole = rowOf(text);
+  if (whole.row !== undefined) return [whole];
+  return text
+    .split("\n")
+    .filter((line) => line.trim() !== "")
+    .map(rowOf);
+}
+
+/** The row that a text is. */
+export function rowOf(text: string): Row {
+  try {
+    const value = parseExactJson(text);
+    return isObject(value) ? { row: value } : { text, reason: "it is not an object" };
+  } catch (error) {
+    return { text, reason: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** The rows of a JSON list, each from its own text, so that numbers keep their digits. */
+function listedRows(text: string, file: string): Row[] {
+  try {
+    JSON.parse(text);
+  } catch (cause) {
+    throw new Error(`${file} is not valid JSON: ${String(cause)}`, { cause });
+  }
+  const rows: Row[] = [];
+  let depth = 0;
+  let start = text.indexOf("[") + 1;
+  for (const { 0: mark, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{},]/g)) {
+    if (mark === "[" || mark === "{") depth++;
+    else if (mark === "]" || mark === "}") depth--;
+    const isEnd = mark === "," ? depth === 1 : mark === "]" && depth === 0;
+    if (!isEnd) continue;
+    const item = text
+      .slice(start, index)
+      .trim()
+      .replace(/\s*\n\s*/g, " ");
+    if (item !== "") rows.push(rowOf(item));
+    start = index + 1;
+  }
+  return rows;
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
