@@ -1,85 +1,76 @@
 import type { JsonObject } from "../contracts/json.ts";
-import { isObject } from "../contracts/json.ts";
 import type { OfferedFunction } from "../contracts/plan.ts";
+import { jsonCall } from "../formats/json-calls.ts";
 import { type TextFunction, textCall, textFunctions } from "../formats/text-functions.ts";
+import { actionBlocks, fence } from "./action-blocks.ts";
+
+type Call = { function: string; arguments: JsonObject } | { problem: string };
 
 /** Calls in the text of an action, and how what they answer is written for the model. */
 export interface ParsedAction {
-  calls: ({ function: string; arguments: JsonObject } | { problem: string })[];
+  calls: Call[];
   /** One observation, for the answer of one call. */
   written(text: string): string;
 }
+
+const toolCall = { open: "<tool_call>", close: "</tool_call>" };
+const example = '{"name": "…", "arguments": {…}}';
+
+/** Languages: several programs of one action are one, as in verl-tool. Several texts of another function are several calls. */
+const languages = ["python", "py", "javascript", "js", "shell", "bash", "sh"];
 
 /**
  * The calls in what a model wrote, in the first of these forms that is there; undefined if there is none:
  * `<tool_call>{"name": …, "arguments": …}</tool_call>`, once or more; of a function that takes one text, its name as a tag,
  * `<search>…</search>`, or as a fence, as are the languages of one that has `language`, `<python>…</python>`; the JSON of a call
- * alone. Several texts of one function are one, line after line, as in verl-tool's `python_code`.
+ * alone. Each text is a call, but several programs in one language are one program, line after line. What stands in a thought calls nothing.
  */
 export function parseAction(action: string, functions: readonly OfferedFunction[]): ParsedAction | undefined {
-  const hermes = between(action, "<tool_call>", "</tool_call>");
-  if (hermes.length > 0) return { calls: hermes.map(callOf), written: inTags("tool_response") };
   const names = textFunctions(functions);
+  const tags = names.map(({ spelled }) => ({ open: `<${spelled}>`, close: `</${spelled}>` }));
+  const { blocks, rest, calledInThought } = actionBlocks(
+    action,
+    [toolCall, ...tags],
+    names.map(({ spelled }) => spelled),
+  );
+  const textsOf = (form: string) => blocks.filter((one) => one.form === form).map(({ text }) => text.trim());
+  const hermes = textsOf(toolCall.open);
+  if (hermes.length > 0) return { calls: hermes.map(callOf), written: inTags("tool_response") };
   for (const name of names) {
-    const texts = between(action, `<${name.spelled}>`, `</${name.spelled}>`);
+    const texts = textsOf(`<${name.spelled}>`);
     if (texts.length > 0) {
       const written = name.spelled === "search" ? information : inTags("result");
-      return { calls: [callOfTexts(name, texts)], written };
+      return { calls: callsOf(name, texts), written };
     }
   }
-  const fences = fencesOf(action);
   for (const name of names) {
-    const texts = fences.flatMap(({ language, text }) => (language === name.spelled ? [text] : []));
-    if (texts.length > 0) return { calls: [callOfTexts(name, texts)], written: fenced };
+    const texts = textsOf(fence + name.spelled);
+    if (texts.length > 0) return { calls: callsOf(name, texts), written: fenced };
   }
-  if (!action.trimStart().startsWith("{")) return undefined;
-  const [alone] = [callOf(action)];
-  return "problem" in alone ? undefined : { calls: [alone], written: inTags("tool_response") };
-}
-
-function callOfTexts(called: TextFunction, texts: string[]) {
-  const { name, arguments: given } = textCall(called, texts.map((one) => one.trim()).join("\n"));
-  return { function: name, arguments: given };
-}
-
-/** What stands between an opening and the closing that follows it, as often as it does. */
-function between(text: string, opening: string, closing: string): string[] {
-  const found: string[] = [];
-  for (let at = text.indexOf(opening); at >= 0; ) {
-    const from = at + opening.length;
-    const to = text.indexOf(closing, from);
-    if (to < 0) break;
-    found.push(text.slice(from, to));
-    at = text.indexOf(opening, to + closing.length);
+  const alone = rest.trimStart().startsWith("{") ? callOf(rest) : undefined;
+  if (alone !== undefined && "function" in alone) {
+    // JSON that names no function and gives no arguments is an answer
+    const isCall =
+      /"(arguments|parameters)"/.test(rest) || functions.some(({ name }) => name === alone.function);
+    if (isCall) return { calls: [alone], written: inTags("tool_response") };
   }
-  return found;
+  if (!calledInThought) return undefined;
+  const problem = "the thought is not ended, so that no call in it is made. End it, then call";
+  return { calls: [{ problem }], written: inTags("result") };
 }
 
-/** Blocks between fences that are closed. */
-function fencesOf(text: string): { language: string; text: string }[] {
-  const parts = text.split("```");
-  return parts.flatMap((part, index) => {
-    const [whole, language] = /^\n?([A-Za-z]+)\s/.exec(part) ?? [];
-    const isBlock = index % 2 === 1 && index + 1 < parts.length;
-    return isBlock && whole !== undefined && language !== undefined
-      ? [{ language: language.toLowerCase(), text: part.slice(whole.length) }]
-      : [];
+function callsOf(called: TextFunction, texts: string[]): Call[] {
+  const isCode = "language" in called.others || languages.includes(called.spelled);
+  return (isCode ? [texts.join("\n")] : texts).map((text) => {
+    const { name, arguments: given } = textCall(called, text);
+    return { function: name, arguments: given };
   });
 }
 
-function callOf(text: string): { function: string; arguments: JsonObject } | { problem: string } {
-  const form = 'Write {"name": "…", "arguments": {…}}';
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return { problem: `the tool call is not JSON. ${form}` };
-  }
-  if (!isObject(value) || typeof value.name !== "string")
-    return { problem: `the tool call names no tool. ${form}` };
-  const given = value.arguments ?? {};
-  if (!isObject(given)) return { problem: `“arguments” is not an object. ${form}` };
-  return { function: value.name, arguments: given };
+function callOf(text: string): Call {
+  const call = jsonCall(text, example);
+  if ("problem" in call) return { problem: call.problem.replace(/^error: /, "") };
+  return { function: call.name, arguments: call.arguments };
 }
 
 function inTags(tag: string): (text: string) => string {
