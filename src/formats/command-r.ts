@@ -1,6 +1,7 @@
 import { jsonCalls } from "./json-calls.ts";
-import { jsonText } from "./json-text.ts";
+import { jsonEnd, jsonText } from "./json-text.ts";
 import { markedFormat } from "./marked-format.ts";
+import { enclosing } from "./scan.ts";
 
 const example = 'Action: ```json\n[{"tool_name": "…", "parameters": {…}}]\n```';
 
@@ -9,13 +10,11 @@ export const commandR = markedFormat({
   name: "command-r",
   models: "Command R, Command R+",
   example,
-  marks: ["Action: ```json", "Action:```json", "Action:\n```json"].map((open) => ({
-    open,
-    close: "```",
-    json: true,
-  })),
+  marks: ["Action: ```json", "Action:```json", "Action:\n```json"].map((open) =>
+    enclosing({ open, close: "```" }, jsonEnd),
+  ),
   calls: (text) =>
-    jsonCalls(text, example).filter((call) => !("name" in call) || call.name !== "directly_answer"),
+    jsonCalls(text.trim(), example).filter((call) => !("name" in call) || call.name !== "directly_answer"),
   render: (calls) => {
     const written = calls.map(({ name, arguments: given }) =>
       jsonText({ tool_name: name, parameters: given }),

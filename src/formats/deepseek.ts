@@ -1,7 +1,9 @@
-import { isObject } from "../contracts/json.ts";
 import type { ReadCall } from "../contracts/parsed-action.ts";
-import { jsonOf, jsonText } from "./json-text.ts";
+import { namedCall } from "./json-calls.ts";
+import { jsonEnd, jsonText, spacesEnd } from "./json-text.ts";
 import { markedFormat } from "./marked-format.ts";
+import { matchAt } from "./match-at.ts";
+import { enclosing } from "./scan.ts";
 import { unreadable } from "./unreadable.ts";
 
 const begin = "<｜tool▁calls▁begin｜>";
@@ -11,7 +13,7 @@ const callEnd = "<｜tool▁call▁end｜>";
 const separator = "<｜tool▁sep｜>";
 
 const common = {
-  marks: [{ open: callBegin, close: callEnd }],
+  marks: [enclosing({ open: callBegin, close: callEnd }, bodyEnd)],
   dropped: [begin, end],
 };
 
@@ -60,8 +62,16 @@ function readCall(text: string, example: string): ReadCall {
         .replace(/```$/, "")
     : after;
   if (!/^\S+$/.test(name)) return unreadable(text, "the tool call names no function", example);
-  const given = body.trim() === "" ? {} : jsonOf(body.trim());
-  if (given === undefined) return unreadable(text, "the arguments are not JSON", example);
-  if (!isObject(given)) return unreadable(text, "the arguments are not an object", example);
-  return { name, arguments: given };
+  return namedCall({ name, body }, text, example);
+}
+
+/** The end of a call's arguments, and of the fence around them. */
+function bodyEnd(text: string, from: number): number {
+  const head = matchAt(/[^<]*<｜tool▁sep｜>/y, text, from);
+  if (head === undefined) return -1;
+  const fence = matchAt(/[^`{<]*```(?:json)?/y, text, head.end);
+  const end = jsonEnd(text, fence?.end ?? head.end);
+  if (end < 0 || fence === undefined) return end;
+  const closing = spacesEnd(text, end);
+  return text.startsWith("```", closing) ? closing + 3 : -1;
 }

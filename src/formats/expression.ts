@@ -3,7 +3,7 @@ import type { FormatExpression } from "../contracts/format-name.ts";
 import { isObject } from "../contracts/json.ts";
 import type { ToolDefinition } from "../contracts/message.ts";
 import type { ReadAction, ReadCall } from "../contracts/parsed-action.ts";
-import { jsonOf } from "./json-text.ts";
+import { givenTwice, readJson } from "./json-text.ts";
 import { scan } from "./scan.ts";
 import { typedArguments } from "./typed-value.ts";
 import { unreadable } from "./unreadable.ts";
@@ -36,13 +36,20 @@ export function expressionReader({ pattern, function: fixed, example }: FormatEx
       const name = (group("function") ?? fixed ?? "").trim();
       if (name === "") return unreadable(written, "the tool call names no function", example);
       const json = group("arguments")?.trim() ?? "";
-      const given = json === "" ? {} : jsonOf(json);
-      if (!isObject(given)) return unreadable(written, "the arguments are not a JSON object", example);
-      const texts = own.flatMap((key): [string, string][] => {
-        const value = group(key);
-        return value === undefined ? [] : [[key, value.trim()]];
+      const notJson = "the arguments are not a JSON object";
+      const given = readJson(json === "" ? "{}" : json, notJson);
+      if (given.wrong !== undefined) return unreadable(written, given.wrong, example);
+      const { value } = given;
+      if (!isObject(value)) return unreadable(written, notJson, example);
+      const texts = own.flatMap((key) => {
+        const text = group(key)?.trim();
+        return text === undefined ? [] : [{ key, text }];
       });
-      return { name, arguments: { ...given, ...typedArguments(tools, name, texts) } };
+      const typed = typedArguments(tools, name, texts);
+      if (typed.wrong !== undefined) return unreadable(written, typed.wrong, example);
+      const twice = Object.keys(typed.value).find((key) => Object.hasOwn(value, key));
+      if (twice !== undefined) return unreadable(written, givenTwice(twice), example);
+      return { name, arguments: { ...value, ...typed.value } };
     }
   };
 }

@@ -1,4 +1,6 @@
 import type { JsonObject, JsonValue } from "../contracts/json.ts";
+import { isExact } from "../json/exact-json.ts";
+import { givenTwice, inexact, spacesEnd } from "./json-text.ts";
 
 /** What can't be read. */
 class Unreadable extends Error {}
@@ -13,36 +15,40 @@ const names: Record<string, JsonValue> = {
   None: null,
 };
 
-/** Arguments as Gemma writes them, `{city:<|"|>Rome<|"|>,days:3}`, with `quote` around texts; or what is wrong with them. */
-export function gemmaArguments(text: string, quote: string): JsonObject | string {
-  let at = 0;
+/**
+ * Arguments at a place of a text as Gemma writes them, `{city:<|"|>Rome<|"|>,days:3}`, with `quote` around texts, and where they
+ * end; or what is wrong with them.
+ */
+export function gemmaArguments(
+  text: string,
+  from: number,
+  quote: string,
+): { given: JsonObject; end: number; wrong?: undefined } | { wrong: string } {
+  let at = from;
   try {
     if (!takes("{")) fail('"{" is missing');
-    const given = object(0);
-    skip();
-    return at === text.length ? given : fail('nothing may follow the last "}"');
+    return { given: object(0), end: at };
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
-    return error.message;
+    return { wrong: error.message };
   }
 
   function fail(wrong: string): never {
     throw new Unreadable(`${wrong} at “${text.slice(at, at + 20)}”`);
   }
 
-  function skip(): void {
-    while (at < text.length && " \n\t\r".includes(text[at] ?? "-")) at++;
-  }
-
   function takes(sign: string): boolean {
-    skip();
+    at = spacesEnd(text, at);
     if (!text.startsWith(sign, at)) return false;
     at += sign.length;
     return true;
   }
 
+  /** A text ends with the quote that a sign follows: another is a part of it. */
   function quoted(): string {
-    const end = text.indexOf(quote, at);
+    let end = text.indexOf(quote, at);
+    while (end >= 0 && !",:}]".includes(text[spacesEnd(text, end + quote.length)] ?? "-"))
+      end = text.indexOf(quote, end + quote.length);
     if (end < 0) fail("a text is not closed");
     const found = text.slice(at, end);
     at = end + quote.length;
@@ -51,7 +57,7 @@ export function gemmaArguments(text: string, quote: string): JsonObject | string
 
   /** What stands up to one of some signs. */
   function bare(pattern: RegExp): string {
-    skip();
+    at = spacesEnd(text, at);
     pattern.lastIndex = at;
     const [found = ""] = pattern.exec(text) ?? [];
     at += found.length;
@@ -65,16 +71,22 @@ export function gemmaArguments(text: string, quote: string): JsonObject | string
     if (takes("[")) return list(depth + 1);
     const word = bare(/[^,{}[\]]*/y);
     if (Object.hasOwn(names, word)) return names[word] ?? null;
-    if (/^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(word)) return Number(word);
+    if (/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(word)) return numberOf(word);
     return word === "" ? fail("a value is missing") : word;
   }
 
+  function numberOf(word: string): number {
+    if (!isExact(word)) throw new Unreadable(inexact(word));
+    return Number(word);
+  }
+
   function object(depth: number): JsonObject {
-    const entries: [string, JsonValue][] = [];
+    const entries = new Map<string, JsonValue>();
     while (!takes("}")) {
       const key = takes(quote) ? quoted() : bare(/[^:,{}[\]]*/y);
       if (key === "" || !takes(":")) fail("an argument is not written name:value");
-      entries.push([key, value(depth)]);
+      if (entries.has(key)) throw new Unreadable(givenTwice(key));
+      entries.set(key, value(depth));
       if (takes(",")) continue;
       if (takes("}")) break;
       fail('"," or "}" is missing');

@@ -2,14 +2,18 @@ import type { FormatName } from "../contracts/format-name.ts";
 import type { ReadCall } from "../contracts/parsed-action.ts";
 import type { ModelFormat } from "./action-format.ts";
 import { gemmaArguments, gemmaText } from "./gemma-text.ts";
+import { shortened } from "./json-text.ts";
 import { markedFormat } from "./marked-format.ts";
-import type { Marks } from "./scan.ts";
+import { matchAt } from "./match-at.ts";
+import { enclosing, type Marks } from "./scan.ts";
 import { unreadable } from "./unreadable.ts";
+
+const head = /\s*call:\s*([^\s{}:]+)/y;
 
 /** Calls with bare names and quotes that are tokens. */
 export const gemma4 = gemmaFormat({
   ...{ name: "gemma-4", models: "Gemma 4", open: "<|tool_call>", close: "<tool_call|>", quote: '<|"|>' },
-  thoughts: [{ open: "<|channel>thought\n", close: "<channel|>" }],
+  thoughts: [{ open: "<|channel>thought\n", close: "<channel|>", anywhere: true }],
 });
 
 /** The same with tokens of its own. */
@@ -34,7 +38,7 @@ function gemmaFormat({
   const example = `${open}call:NAME{ARGUMENT:1,OTHER:${quote}text${quote}}${close}`;
   return markedFormat({
     ...definition,
-    ...{ example, marks: [{ open, close }] },
+    ...{ example, marks: [enclosing({ open, close }, callEnd)] },
     calls: (text) => [readCall(text)],
     render: (calls) =>
       calls
@@ -43,11 +47,22 @@ function gemmaFormat({
   });
 
   function readCall(text: string): ReadCall {
-    const [head, name] = /^call:\s*([^\s{}:]+)/.exec(text) ?? [];
-    if (head === undefined || name === undefined)
-      return unreadable(text, "the tool call names no function", example);
-    const given = gemmaArguments(text.slice(head.length), quote);
-    if (typeof given === "string") return unreadable(text, `the tool call can't be read: ${given}`, example);
-    return { name, arguments: given };
+    const { groups: [name] = [], end: start = 0 } = matchAt(head, text, 0) ?? {};
+    if (name === undefined) return unreadable(text, "the tool call names no function", example);
+    const found = gemmaArguments(text, start, quote);
+    if (found.wrong !== undefined) return refused(text, found.wrong);
+    const left = text.slice(found.end).trim();
+    if (left !== "") return refused(text, `nothing may follow the last "}" at “${shortened(left)}”`);
+    return { name, arguments: found.given };
+  }
+
+  function refused(text: string, wrong: string): ReadCall {
+    return unreadable(text, `the tool call can't be read: ${wrong}`, example);
+  }
+
+  function callEnd(text: string, from: number): number {
+    const start = matchAt(head, text, from);
+    const found = start === undefined ? undefined : gemmaArguments(text, start.end, quote);
+    return found === undefined || found.wrong !== undefined ? -1 : found.end;
   }
 }

@@ -1,15 +1,18 @@
-import { isObject } from "../contracts/json.ts";
 import type { ReadAction, ReadCall, SpokenAction } from "../contracts/parsed-action.ts";
 import { modelFormat } from "./action-format.ts";
-import { jsonOf, jsonText } from "./json-text.ts";
+import { namedCall } from "./json-calls.ts";
+import { jsonEnd, jsonText, spacesEnd } from "./json-text.ts";
+import { finder } from "./scan.ts";
 import { unreadable } from "./unreadable.ts";
 
 const start = "<|start|>";
+const message = "<|message|>";
+const ends = ["<|end|>", "<|call|>", "<|return|>"];
 const example = "<|channel|>commentary to=functions.NAME <|constrain|>json<|message|>{…}<|call|>";
 
 /**
  * Messages on channels: `analysis` is thought, `final` and `commentary` are said, and what goes to a function is a call. The
- * first message begins where the prompt has written whose it is.
+ * first message begins where the prompt has written whose it is. Where the model goes on as somebody else, its action has ended.
  */
 export const harmony = modelFormat({
   name: "harmony",
@@ -26,25 +29,33 @@ export const harmony = modelFormat({
       .join(""),
 });
 
+interface Message {
+  /** Whether it says itself whose it is. */
+  isNamed: boolean;
+  header: string;
+  /** Undefined if no content begins. */
+  content: string | undefined;
+}
+
 function readMessages(text: string): ReadAction {
   const thoughts: string[] = [];
   const said: string[] = [];
   const calls: ReadCall[] = [];
-  for (const message of text.split(start)) {
-    const at = message.indexOf("<|message|>");
-    const header = at < 0 ? message : message.slice(0, at);
-    const content = at < 0 ? "" : contentOf(message.slice(at + "<|message|>".length));
-    const [, recipient] = /(?:^|\s|assistant|\|>)to=([^\s<]+)/.exec(header) ?? [];
+  for (const { isNamed, header, content } of messagesOf(text)) {
+    const recipient = recipientOf(header);
     const [before = ""] = header.split("<|channel|>", 1);
-    if (!/^(assistant)?\s*(to=\S*)?$/.test(before.trim())) said.push(contentOf(before));
+    if (!/^(?:assistant)?\s*(?:to=\S*)?$/.test(before.trim())) {
+      if (isNamed) break;
+      said.push(before);
+    }
     const [, channel] = /<\|channel\|>\s*(\w+)/.exec(header) ?? [];
-    if (recipient !== undefined && recipient !== "assistant")
+    if (recipient !== undefined)
       calls.push(
-        at < 0
-          ? unreadable(message, "the tool call has no <|message|>", example)
+        content === undefined
+          ? unreadable(header, "the tool call has no <|message|>", example)
           : callTo(recipient, content),
       );
-    else if (at < 0) continue;
+    else if (content === undefined) continue;
     else if (channel === "analysis") thoughts.push(content);
     else said.push(content);
   }
@@ -62,15 +73,43 @@ function textOfMessages(text: string): SpokenAction {
   return { reasoning, answer: said.join(start) };
 }
 
-function contentOf(text: string): string {
-  const end = text.search(/<\|(?:end|call|return)\|>/);
-  return end < 0 ? text : text.slice(0, end);
+/** The messages of a text. Tokens in the texts of a call's JSON are a part of it. */
+function messagesOf(text: string): Message[] {
+  const find = finder(text);
+  const messages: Message[] = [];
+  const firstOf = (marks: readonly string[], from: number) =>
+    Math.min(...marks.map((mark) => find(mark, from)).map((at) => (at < 0 ? text.length : at)));
+  let left = 2 * text.length;
+  for (let at = 0; at < text.length; ) {
+    const isNamed = text.startsWith(start, at);
+    if (isNamed) at += start.length;
+    const headerEnd = firstOf([message, start, ...ends], at);
+    const header = text.slice(at, headerEnd);
+    const from = headerEnd + message.length;
+    const hasContent = text.startsWith(message, headerEnd);
+    const whole = hasContent && recipientOf(header) !== undefined ? jsonIn(from) : undefined;
+    const end = hasContent ? (whole ?? firstOf([start, ...ends], from)) : headerEnd;
+    messages.push({ isNamed, header, content: hasContent ? text.slice(from, end) : undefined });
+    at = firstOf([start], end);
+  }
+  return messages;
+
+  /** Where JSON ends that is all of a message; undefined if there is none. */
+  function jsonIn(from: number): number | undefined {
+    if (left < 0) return undefined;
+    const end = jsonEnd(text, from);
+    left -= (end < 0 ? text.length : end) - from;
+    const after = spacesEnd(text, end);
+    const isWhole = after === text.length || [start, ...ends].some((mark) => text.startsWith(mark, after));
+    return end >= 0 && isWhole ? after : undefined;
+  }
+}
+
+function recipientOf(header: string): string | undefined {
+  const [, recipient] = /(?:^|\s|assistant|\|>)to=([^\s<]+)/.exec(header) ?? [];
+  return recipient === "assistant" ? undefined : recipient;
 }
 
 function callTo(recipient: string, content: string): ReadCall {
-  const name = recipient.replace(/^functions\./, "");
-  const given = content.trim() === "" ? {} : jsonOf(content.trim());
-  if (given === undefined) return unreadable(content, `the arguments of ${name} are not JSON`, example);
-  if (!isObject(given)) return unreadable(content, `the arguments of ${name} are not an object`, example);
-  return { name, arguments: given };
+  return namedCall({ name: recipient.replace(/^functions\./, ""), body: content }, content, example);
 }

@@ -1,40 +1,23 @@
-import type { ToolCall, ToolDefinition } from "../contracts/message.ts";
-import type { ReadCall } from "../contracts/parsed-action.ts";
-import { jsonOf, jsonText } from "./json-text.ts";
-import { argumentSchema, typedValue } from "./typed-value.ts";
-import { unreadable } from "./unreadable.ts";
+import type { ToolCall } from "../contracts/message.ts";
+import { jsonText } from "./json-text.ts";
+import type { Tags } from "./tagged-calls.ts";
 
 /**
  * Calls of the form `<invoke name="f"><parameter name="a">1</parameter></invoke>`, one after the other; `prefix` stands in
  * front of each tag's name. `string="true"` in a parameter says that its value is a text, and "false" that it is JSON.
  */
-export function readInvokes(
-  text: string,
-  { prefix, example, tools }: { prefix: string; example: string; tools: readonly ToolDefinition[] },
-): ReadCall[] {
-  const [before = "", ...parts] = text.split(`<${prefix}invoke name="`);
-  if (before.trim() !== "" || parts.length === 0)
-    return [unreadable(text, "the tool call names no function", example)];
-  return parts.map((part) => {
-    const nameEnd = part.indexOf('">');
-    const close = part.lastIndexOf(`</${prefix}invoke>`);
-    if (nameEnd < 0) return unreadable(part, "the tool call names no function", example);
-    if (close < nameEnd) return unreadable(part, "the tool call is not closed", example);
-    const name = part.slice(0, nameEnd);
-    const given = part
-      .slice(nameEnd + 2, close)
-      .split(`<${prefix}parameter name="`)
-      .slice(1)
-      .map((one) => readParameter(one, prefix));
-    if (given.includes(undefined)) return unreadable(part, "an argument is not closed", example);
-    const told = given.flatMap((one) => {
-      if (one === undefined) return [];
-      const { key, value, isText } = one;
-      const said = isText === true ? value : isText === false ? jsonOf(value) : undefined;
-      return [[key, said === undefined ? typedValue(value, argumentSchema(tools, name, key)) : said]];
-    });
-    return { name, arguments: Object.fromEntries(told) };
-  });
+export function invokeTags(prefix: string, closes: readonly string[]): Tags {
+  const [invoke, parameter] = [`<${prefix}invoke name="`, `<${prefix}parameter name="`];
+  return {
+    call: new RegExp(`${invoke}([^"<>\\n]+)">`, "y"),
+    callOpen: invoke,
+    callClose: { tag: `</${prefix}invoke>`, optional: false },
+    argument: new RegExp(`${parameter}([^"<>\\n]+)"(?: string="(true|false)")?>`, "y"),
+    argumentOpen: parameter,
+    textOpen: parameter,
+    textClose: `</${prefix}parameter>`,
+    closes: [invoke, ...closes],
+  };
 }
 
 /** Calls in that form, one a paragraph; `marksTexts`: with the attribute `string`. */
@@ -50,15 +33,4 @@ export function writeInvokes(calls: readonly ToolCall[], prefix: string, marksTe
       return `<${prefix}invoke name="${name}">\n${parameters.join("")}</${prefix}invoke>\n`;
     })
     .join("");
-}
-
-function readParameter(
-  text: string,
-  prefix: string,
-): { key: string; value: string; isText: boolean | undefined } | undefined {
-  const [opening, key, , mark] = /^([^"]*)"( string="(true|false)")?>/.exec(text) ?? [];
-  const close = text.lastIndexOf(`</${prefix}parameter>`);
-  if (opening === undefined || key === undefined || close < opening.length) return undefined;
-  const isText = mark === undefined ? undefined : mark === "true";
-  return { key, value: text.slice(opening.length, close), isText };
 }

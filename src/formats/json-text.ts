@@ -1,16 +1,47 @@
 import type { JsonValue } from "../contracts/json.ts";
+import { inexactNumber } from "../json/exact-json.ts";
+import { repeatedKey } from "../json/repeated-key.ts";
+import { stringEnd } from "../json/string-end.ts";
 
 /** How deep what a model writes may be nested: what passes is written as JSON again, which recurses. */
 const deepest = 100;
 
-/** The value of a JSON text; undefined if it is none, or nested deeper than 100 levels. */
-export function jsonOf(text: string): JsonValue | undefined {
-  if (isDeep(text)) return undefined;
+/** A value that a model wrote, or why it can't be taken as written. */
+export type Read<Value extends JsonValue = JsonValue> =
+  | { value: Value; wrong?: undefined }
+  | { value?: undefined; wrong: string };
+
+/**
+ * The value of a JSON text, exactly as written. Wrong are a text that is no JSON, or nested deeper than 100 levels (`invalid` says
+ * so), a number that a double would change, and a key that an object has twice.
+ */
+export function readJson(text: string, invalid: string): Read {
+  if (isDeep(text)) return { wrong: invalid };
+  let value: JsonValue;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch {
-    return undefined;
+    return { wrong: invalid };
   }
+  const number = inexactNumber(text);
+  if (number !== undefined) return { wrong: inexact(number.literal) };
+  const key = repeatedKey(text);
+  return key === undefined ? { value } : { wrong: givenTwice(key) };
+}
+
+/** What a model is told of a number that JavaScript would change. */
+export function inexact(literal: string): string {
+  return `the number ${shortened(literal)} cannot be kept exactly: write it as a text, in quotes, or with at most 15 digits`;
+}
+
+/** What a model is told of a key or an argument that stands twice in one place. */
+export function givenTwice(key: string): string {
+  return `"${shortened(key)}" is given twice`;
+}
+
+/** The beginning of what a model wrote, short enough to be told back. */
+export function shortened(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
 
 /** JSON as Python and chat templates write it, with a space after each comma and colon. */
@@ -38,17 +69,36 @@ export function jsonEnd(text: string, from: number): number {
   return -1;
 }
 
-/** JSON values that follow each other, with spaces, commas or semicolons between; what is none ends them. */
-export function jsonValues(text: string, from = 0): { values: JsonValue[]; end: number } {
-  const values: JsonValue[] = [];
+/** Objects and lists that follow each other, with spaces, commas or semicolons between; what is neither ends them. */
+export function jsonTexts(text: string, from = 0): { texts: string[]; end: number } {
+  const texts: string[] = [];
   for (let end = from; ; ) {
     const start = spacesEnd(text, end, ",;");
     const next = jsonEnd(text, start);
-    const value = next < 0 ? undefined : jsonOf(text.slice(start, next));
-    if (value === undefined) return { values, end: next < 0 && start < text.length ? start : end };
-    values.push(value);
+    if (next < 0) return { texts, end: start < text.length ? start : end };
+    texts.push(text.slice(start, next));
     end = next;
   }
+}
+
+/** The texts of the items of a JSON list; undefined if the text is no list. */
+export function jsonItems(text: string): string[] | undefined {
+  if (!text.startsWith("[")) return undefined;
+  const items: string[] = [];
+  let [start, depth] = [1, 0];
+  for (let at = 0; at < text.length; at++) {
+    const one = text[at];
+    if (one === '"') {
+      at = stringEnd(text, at + 1);
+      if (at < 0) return undefined;
+    } else if (one === "{" || one === "[") depth++;
+    else if (one === "}" || one === "]") depth--;
+    if ((one === "," && depth === 1) || depth === 0) {
+      items.push(text.slice(start, at).trim());
+      start = at + 1;
+    }
+  }
+  return items.length === 1 && items[0] === "" ? [] : items;
 }
 
 /** The first place from `at` on that has no space, nor one of `others`. */
@@ -57,15 +107,6 @@ export function spacesEnd(text: string, at: number, others = ""): number {
   while (end < text.length && (" \n\t\r".includes(text[end] ?? "-") || others.includes(text[end] ?? "-")))
     end++;
   return end;
-}
-
-/** Where the string ends that goes on from `at`: the place of its quote, or -1. */
-function stringEnd(text: string, at: number): number {
-  for (let place = at; place < text.length; place++) {
-    if (text[place] === "\\") place++;
-    else if (text[place] === '"') return place;
-  }
-  return -1;
 }
 
 function isDeep(text: string): boolean {

@@ -1,7 +1,9 @@
-import { isObject } from "../contracts/json.ts";
 import type { ReadCall } from "../contracts/parsed-action.ts";
-import { jsonOf, jsonText } from "./json-text.ts";
+import { namedCall } from "./json-calls.ts";
+import { jsonEnd, jsonText } from "./json-text.ts";
 import { markedFormat } from "./marked-format.ts";
+import { matchAt } from "./match-at.ts";
+import { enclosing } from "./scan.ts";
 import { unreadable } from "./unreadable.ts";
 
 const begin = "<|tool_calls_section_begin|>";
@@ -14,7 +16,7 @@ export const kimiK2 = markedFormat({
   name: "kimi-k2",
   models: "Kimi K2",
   example,
-  marks: [{ open: "<|tool_call_begin|>", close: "<|tool_call_end|>" }],
+  marks: [enclosing({ open: "<|tool_call_begin|>", close: "<|tool_call_end|>" }, callEnd)],
   dropped: [begin, end],
   calls: (text) => [readCall(text)],
   render: (calls) => {
@@ -32,9 +34,11 @@ function readCall(text: string): ReadCall {
   const id = text.slice(0, at).trim();
   const name = id.replace(/^functions\./, "").replace(/:\d+$/, "");
   if (!/^\S+$/.test(name)) return unreadable(text, "the tool call names no function", example);
-  const body = text.slice(at + separator.length).trim();
-  const given = body === "" ? {} : jsonOf(body);
-  if (given === undefined) return unreadable(text, "the arguments are not JSON", example);
-  if (!isObject(given)) return unreadable(text, "the arguments are not an object", example);
-  return { ...(id === name ? {} : { id }), name, arguments: given };
+  const body = text.slice(at + separator.length);
+  return namedCall({ name, id: id === name ? undefined : id, body }, text, example);
+}
+
+function callEnd(text: string, from: number): number {
+  const head = matchAt(/[^<]*<\|tool_call_argument_begin\|>/y, text, from);
+  return head === undefined ? -1 : jsonEnd(text, head.end);
 }

@@ -2,9 +2,9 @@ import type { FormatName } from "../contracts/format-name.ts";
 import type { ToolCall, ToolDefinition } from "../contracts/message.ts";
 import type { ReadAction, ReadCall } from "../contracts/parsed-action.ts";
 import { type ModelFormat, modelFormat } from "./action-format.ts";
-import { jsonCall, jsonCalls } from "./json-calls.ts";
-import { jsonText } from "./json-text.ts";
-import { type Block, type Marks, scan, withBlocks } from "./scan.ts";
+import { jsonCalls } from "./json-calls.ts";
+import { jsonEnd, jsonText } from "./json-text.ts";
+import { type Block, enclosing, type Marks, scan, withBlocks } from "./scan.ts";
 import { unreadable } from "./unreadable.ts";
 
 interface MarkedDefinition {
@@ -55,9 +55,7 @@ function callsOf(
   { mark, text, closed }: Block,
   { calls, example, isStopped = false }: MarkedOptions,
 ): ReadCall[] {
-  return closed || isStopped
-    ? calls(text.trim(), mark)
-    : [unreadable(text, "the tool call is not closed", example)];
+  return closed || isStopped ? calls(text, mark) : [unreadable(text, "the tool call is not closed", example)];
 }
 
 /** What stands between the marks stays if no call in it can be read; if only some can, the text of the others does. */
@@ -74,7 +72,7 @@ function besideCalls(text: string, options: MarkedOptions): string {
 interface JsonDefinition {
   name: FormatName;
   models: string;
-  marks: Marks;
+  marks: { open: string; close?: string };
   /** How the calls of a list are written between the marks: one each, or all in one list. */
   list: boolean;
   thoughts?: readonly Marks[];
@@ -91,8 +89,8 @@ export function jsonFormat({ name, models, marks, list, keys, ...options }: Json
   const written = (call: ToolCall) => jsonText({ [nameKey]: call.name, [argumentsKey]: call.arguments });
   return markedFormat({
     ...options,
-    ...{ name, models, example, marks: [{ ...marks, json: true }] },
-    calls: (text) => (list || text.startsWith("[") ? jsonCalls(text, example) : [jsonCall(text, example)]),
+    ...{ name, models, example, marks: [enclosing(marks, jsonEnd)] },
+    calls: (text) => jsonCalls(text.trim(), example),
     render: (calls) =>
       list
         ? `${open}[${calls.map(written).join(", ")}]${close}`

@@ -1,6 +1,7 @@
-import { callOf } from "./json-calls.ts";
-import { jsonText, jsonValues } from "./json-text.ts";
+import { jsonCalls } from "./json-calls.ts";
+import { jsonText, jsonTexts } from "./json-text.ts";
 import { markedFormat } from "./marked-format.ts";
+import { enclosing } from "./scan.ts";
 import { unreadable } from "./unreadable.ts";
 
 const example = '<tool_calls>\n{"name": "…", "arguments": {…}}\n</tool_calls>';
@@ -10,12 +11,14 @@ export const minimaxM1 = markedFormat({
   name: "minimax-m1",
   models: "MiniMax M1",
   example,
-  marks: [{ open: "<tool_calls>", close: "</tool_calls>" }],
+  marks: [
+    enclosing({ open: "<tool_calls>", close: "</tool_calls>" }, (text, from) => jsonTexts(text, from).end),
+  ],
   calls: (text) => {
-    const { values, end } = jsonValues(text);
-    const calls = values.flat().map((value) => callOf(value, JSON.stringify(value), example));
-    if (end < text.length || calls.length === 0)
-      calls.push(unreadable(text.slice(end), "the tool call is not JSON", example));
+    const { texts, end } = jsonTexts(text);
+    const calls = texts.flatMap((one) => jsonCalls(one, example));
+    const left = text.slice(end).trim();
+    if (left !== "" || texts.length === 0) calls.push(unreadable(left, "the tool call is not JSON", example));
     return calls;
   },
   render: (calls) => {

@@ -1,18 +1,16 @@
 import type { FormatName } from "../contracts/format-name.ts";
-import { isObject } from "../contracts/json.ts";
 import type { ToolCall } from "../contracts/message.ts";
-import type { ReadAction, ReadCall } from "../contracts/parsed-action.ts";
-import { type ModelFormat, modelFormat } from "./action-format.ts";
-import { callOf } from "./json-calls.ts";
-import { jsonEnd, jsonOf, jsonText, spacesEnd } from "./json-text.ts";
-import { readMarked } from "./marked-format.ts";
-import { type Marks, think } from "./scan.ts";
+import type { ReadCall } from "../contracts/parsed-action.ts";
+import type { ModelFormat } from "./action-format.ts";
+import { jsonCalls, namedCall } from "./json-calls.ts";
+import { jsonEnd, jsonText, spacesEnd } from "./json-text.ts";
+import { markedFormat } from "./marked-format.ts";
+import { matchAt } from "./match-at.ts";
+import { type Part, think } from "./scan.ts";
 import { unreadable } from "./unreadable.ts";
 
 const open = "[TOOL_CALLS]";
 const listExample = `${open}[{"name": "…", "arguments": {…}}]`;
-const marks: readonly Marks[] = [{ open }];
-const thoughts: readonly Marks[] = [{ open: "[THINK]", close: "[/THINK]" }, ...think];
 const namedExample = `${open}NAME[ARGS]{…}`;
 
 /** A JSON list of calls; ids, where there are some, have nine letters and digits. */
@@ -40,53 +38,43 @@ function mistralFormat(
   example: string,
   render: (calls: readonly ToolCall[]) => string,
 ): ModelFormat {
-  return modelFormat({
-    ...{ name, models, example, marks, thoughts, render },
-    read: (text) => readEither(text, example),
-  });
-}
-
-function readEither(text: string, example: string): ReadAction {
-  const after: string[] = [];
-  const read = readMarked(text, {
-    marks,
-    thoughts,
+  return markedFormat({
+    name,
+    models,
     example,
+    marks: [{ open, read: readPart }],
+    thoughts: [{ open: "[THINK]", close: "[/THINK]", anywhere: true }, ...think],
     calls: (block) => {
-      const { calls, rest } =
-        block.startsWith("[") && !block.startsWith("[ARGS]")
-          ? listCalls(block, example)
-          : namedCall(block, example);
-      after.push(rest);
-      return calls;
+      const text = block.trim();
+      const isList = text.startsWith("[") && !text.startsWith("[ARGS]");
+      return isList ? listCalls(text, example) : [callNamed(text, example)];
     },
+    render,
   });
-  return { ...read, answer: [read.answer, ...after].filter((part) => part.trim() !== "").join("\n") };
-}
-
-function listCalls(block: string, example: string): { calls: ReadCall[]; rest: string } {
-  const end = jsonEnd(block, 0);
-  const value = end < 0 ? undefined : jsonOf(block.slice(0, end));
-  if (!Array.isArray(value)) {
-    const wrong = end < 0 ? "the tool call is not closed" : "the tool call is not JSON";
-    return { calls: [unreadable(block, wrong, example)], rest: "" };
-  }
-  const calls = value.map((one) => callOf(one, JSON.stringify(one), example));
-  return { calls, rest: block.slice(end) };
 }
 
 /** `name[ARGS]{…}`, with `[CALL_ID]` and an id between in some models; where special tokens are not shown, `name{…}`. */
-function namedCall(block: string, example: string): { calls: ReadCall[]; rest: string } {
-  const refused = (wrong: string) => ({ calls: [unreadable(block, wrong, example)], rest: "" });
-  const [head, name, , id] = /^([^\s[\]{}]+)\s*(\[CALL_ID\]([A-Za-z0-9]{9}))?(\[ARGS\])?/.exec(block) ?? [];
-  if (head === undefined || name === undefined) return refused("the tool call names no function");
-  const start = spacesEnd(block, head.length);
-  const end = jsonEnd(block, start);
-  if (end < 0)
-    return refused(block[start] === "{" ? "the tool call is not closed" : "the arguments are not JSON");
-  const given = jsonOf(block.slice(start, end));
-  if (given === undefined) return refused("the arguments are not JSON");
-  if (!isObject(given)) return refused("the arguments are not an object");
-  const call = { ...(id === undefined ? {} : { id }), name, arguments: given };
-  return { calls: [call], rest: block.slice(end) };
+const head = /\s*([^\s[\]{}]+)\s*(?:\[CALL_ID\]([A-Za-z0-9]{9}))?(?:\[ARGS\])?/y;
+
+/** The JSON after the token, and the name before it: what follows is said. */
+function readPart(text: string, at: number): Part | undefined {
+  const from = at + open.length;
+  if ([open, "[ARGS]"].some((mark) => text.startsWith(mark, from))) return undefined;
+  const end = jsonEnd(text, matchAt(head, text, from)?.end ?? from);
+  return end < 0 ? undefined : { from, end, next: end, closed: true };
+}
+
+function listCalls(block: string, example: string): ReadCall[] {
+  return jsonEnd(block, 0) < 0
+    ? [unreadable(block, "the tool call is not closed", example)]
+    : jsonCalls(block, example);
+}
+
+function callNamed(block: string, example: string): ReadCall {
+  const { groups: [name, id] = [], end: start = 0 } = matchAt(head, block, 0) ?? {};
+  if (name === undefined) return unreadable(block, "the tool call names no function", example);
+  if (jsonEnd(block, start) >= 0) return namedCall({ name, id, body: block.slice(start) }, block, example);
+  const wrong =
+    block[spacesEnd(block, start)] === "{" ? "the tool call is not closed" : "the arguments are not JSON";
+  return unreadable(block, wrong, example);
 }

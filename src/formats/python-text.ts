@@ -1,8 +1,12 @@
 import type { JsonObject, JsonValue } from "../contracts/json.ts";
 import type { ReadCall } from "../contracts/parsed-action.ts";
+import { isExact } from "../json/exact-json.ts";
+import { givenTwice, inexact, type Read } from "./json-text.ts";
 
 /** What can't be read as Python, and why. */
 class Unreadable extends Error {}
+/** What is Python, but would lose something of what it says. */
+class Lossy extends Unreadable {}
 
 const deepest = 100;
 const names: Record<string, JsonValue> = {
@@ -26,9 +30,9 @@ const escapes: Record<string, string> = {
 
 /**
  * Calls in Python's syntax from a place on, `[f(a=1), g()]` or one after the other: arguments by name, values that are
- * literals. What can't be read ends them with its problem.
+ * literals. What can't be read ends them with its problem. `read` is the place up to which the text was looked at.
  */
-export function pythonCalls(text: string, from = 0): { calls: ReadCall[]; end: number } {
+export function pythonCalls(text: string, from = 0): { calls: ReadCall[]; end: number; read: number } {
   const calls: ReadCall[] = [];
   const reader = pythonReader(text, from);
   let start = from;
@@ -42,22 +46,23 @@ export function pythonCalls(text: string, from = 0): { calls: ReadCall[]; end: n
       if (isList && !more) reader.fail('"," or "]" is missing');
       more = isList || reader.isName();
     }
-    return { calls, end: reader.place() };
+    return { calls, end: reader.place(), read: reader.place() };
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
-    return { calls: [...calls, { text: text.slice(start), problem: error.message }], end: text.length };
+    const problem = { text: text.slice(start), problem: error.message };
+    return { calls: [...calls, problem], end: text.length, read: reader.place() };
   }
 }
 
-/** The value that a Python literal writes; undefined if the text is none. */
-export function pythonLiteral(text: string): JsonValue | undefined {
+/** The value that a Python literal writes, or what would be lost of it; undefined if the text is none. */
+export function pythonLiteral(text: string): Read | undefined {
   const reader = pythonReader(text, 0);
   try {
     const value = reader.value(0);
-    return reader.isAtEnd() ? value : undefined;
+    return reader.isAtEnd() ? { value } : undefined;
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
-    return undefined;
+    return error instanceof Lossy ? { wrong: error.message } : undefined;
   }
 }
 
@@ -113,11 +118,12 @@ function pythonReader(text: string, from: number) {
   function call(): ReadCall {
     const called = name();
     if (!takes("(")) fail('"(" is missing');
-    const given: [string, JsonValue][] = [];
+    const given = new Map<string, JsonValue>();
     while (!takes(")")) {
       const key = isName() ? match(/[\p{L}_][\p{L}\p{N}_]*/uy) : undefined;
       if (key === undefined || !takes("=")) fail("an argument is not written name=value");
-      given.push([key, value(0)]);
+      if (given.has(key)) throw new Lossy(givenTwice(key));
+      given.set(key, value(0));
       if (takes(",")) continue;
       if (takes(")")) break;
       fail('"," or ")" is missing');
@@ -141,8 +147,12 @@ function pythonReader(text: string, from: number) {
 
   function numberOf(written: string): number {
     const sign = written.startsWith("-") ? -1 : 1;
-    const found = sign * Number(written.replaceAll("_", "").replace(/^[+-]/, "")) + 0; // JSON has no -0
-    return Number.isFinite(found) ? found : fail("a number is too large");
+    const digits = written.replaceAll("_", "").replace(/^[+-]/, "");
+    const isHexadecimal = /^0x/i.test(digits);
+    if (!isExact(isHexadecimal ? String(BigInt(digits)) : digits)) throw new Lossy(inexact(written));
+    if (/^0\d*[1-9]\d*$/.test(digits))
+      throw new Lossy(`the number ${written} begins with 0: write it as a text, in quotes, or without`);
+    return sign * Number(digits) + 0; // JSON has no -0
   }
 
   function list(close: string, depth: number): JsonValue {
@@ -161,12 +171,13 @@ function pythonReader(text: string, from: number) {
 
   function object(depth: number): JsonObject {
     at++;
-    const entries: [string, JsonValue][] = [];
+    const entries = new Map<string, JsonValue>();
     while (!takes("}")) {
       const key = value(depth + 1);
       if (typeof key === "object" && key !== null) fail("a key is no text");
       if (!takes(":")) fail('":" is missing');
-      entries.push([String(key), value(depth + 1)]);
+      if (entries.has(String(key))) throw new Lossy(givenTwice(String(key)));
+      entries.set(String(key), value(depth + 1));
       if (takes(",")) continue;
       if (takes("}")) break;
       fail('"," or "}" is missing');

@@ -1,10 +1,12 @@
 import type { FormatName } from "../contracts/format-name.ts";
-import type { ToolCall } from "../contracts/message.ts";
+import type { ToolCall, ToolDefinition } from "../contracts/message.ts";
 import type { ReadAction, ReadCall } from "../contracts/parsed-action.ts";
 import { type ModelFormat, modelFormat } from "./action-format.ts";
+import { spacesEnd } from "./json-text.ts";
 import { markedFormat } from "./marked-format.ts";
+import { matchAt } from "./match-at.ts";
 import { pythonCalls, pythonText } from "./python-text.ts";
-import { scan } from "./scan.ts";
+import { enclosing, scan } from "./scan.ts";
 import { unreadable } from "./unreadable.ts";
 
 const example = '[NAME(ARGUMENT=1, OTHER="text")]';
@@ -36,13 +38,40 @@ export const gemma3 = betweenMarks(
   (calls) => `${calls.map(({ name, arguments: given }) => pythonText(name, given)).join("\n")}\n`,
 );
 
-function readList(text: string): ReadAction {
+function readList(text: string, tools: readonly ToolDefinition[]): ReadAction {
   const dropped = ["<|python_start|>", "<|python_end|>", "<|python_tag|>"];
   const { reasoning, rest } = scan(text, [], { dropped });
-  const start = rest.search(/^[ \t]*\[\s*[\p{L}_][\p{L}\p{N}_.-]*\s*\(/mu);
-  if (start < 0) return { reasoning, answer: rest, calls: [] };
-  const { calls, end } = explained(rest, start);
-  return { reasoning, answer: rest.slice(0, start) + rest.slice(end), calls };
+  let left = 2 * rest.length;
+  for (const { index: start, 0: opening } of rest.matchAll(/^[ \t]*\[\s*[\p{L}_][\p{L}\p{N}_.-]*\s*\(/gmu)) {
+    if (left < 0) break;
+    const { calls, end, read } = explained(rest, start);
+    left -= read - start;
+    const inside = rest.slice(start + opening.length);
+    if (isMeant({ calls, opening, inside, after: rest.slice(end) }, tools))
+      return { reasoning, answer: rest.slice(0, start) + rest.slice(end), calls };
+  }
+  return { reasoning, answer: rest, calls: [] };
+}
+
+/**
+ * Whether a list calls functions: a link or a list comprehension in an answer begins as it does. Where other words share its line, or
+ * it can't be read, it must name tools; one that breaks off in its first call, after `name=` or `)`, is meant as well.
+ */
+function isMeant(
+  {
+    calls,
+    opening,
+    inside,
+    after,
+  }: { calls: readonly ReadCall[]; opening: string; inside: string; after: string },
+  tools: readonly ToolDefinition[],
+): boolean {
+  const names = calls.flatMap((call) => ("name" in call ? [call.name] : []));
+  const isTool = (name: string) => tools.some((tool) => tool.name === name);
+  if (/^[([:]/.test(after)) return false;
+  if (names.length === calls.length) return /^[ \t]*(?:\r?\n|$)/.test(after) || names.every(isTool);
+  if (names.some(isTool) || isTool(opening.replaceAll(/[[(\s]/g, ""))) return true;
+  return names.length === 0 && /^\s*(?:\)|[\p{L}_][\p{L}\p{N}_]*\s*=(?!=))/u.test(inside);
 }
 
 function betweenMarks(
@@ -53,8 +82,9 @@ function betweenMarks(
 ): ModelFormat {
   const written = `${open}${write([{ name: "NAME", arguments: { ARGUMENT: 1 } }])}${close}`;
   return markedFormat({
-    ...{ name, models, example: written, marks: [{ open, close }] },
-    calls: (text) => {
+    ...{ name, models, example: written, marks: [enclosing({ open, close }, callsEnd)] },
+    calls: (block) => {
+      const text = block.trim();
       const [print] = /^print\s*\(/.exec(text) ?? [];
       const body = print !== undefined && text.endsWith(")") ? text.slice(print.length, -1) : text;
       const { calls, end } = explained(body, 0, written);
@@ -67,11 +97,21 @@ function betweenMarks(
   });
 }
 
+/** The end of calls that can be read, and of a `print(…)` around them. */
+function callsEnd(text: string, from: number): number {
+  const print = matchAt(/\s*print\s*\(/y, text, from);
+  const { calls, end } = pythonCalls(text, print?.end ?? from);
+  if (calls.some((call) => "problem" in call)) return -1;
+  const closing = spacesEnd(text, end);
+  if (print === undefined) return end;
+  return text[closing] === ")" ? closing + 1 : -1;
+}
+
 /** Calls, and what is wrong with the one that can't be read. */
-function explained(text: string, from: number, how = example): { calls: ReadCall[]; end: number } {
-  const { calls, end } = pythonCalls(text, from);
+function explained(text: string, from: number, how = example) {
+  const { calls, end, read } = pythonCalls(text, from);
   const told = calls.map((call) =>
     "problem" in call ? unreadable(call.text, `the tool call can't be read: ${call.problem}`, how) : call,
   );
-  return { calls: told, end };
+  return { calls: told, end, read };
 }

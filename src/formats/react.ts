@@ -2,7 +2,7 @@ import { isObject } from "../contracts/json.ts";
 import type { ToolDefinition } from "../contracts/message.ts";
 import type { ReadAction, ReadCall } from "../contracts/parsed-action.ts";
 import { modelFormat } from "./action-format.ts";
-import { jsonOf, jsonText } from "./json-text.ts";
+import { jsonText, readJson } from "./json-text.ts";
 import { scan } from "./scan.ts";
 import { textCall, textFunctions } from "./text-functions.ts";
 import { unreadable } from "./unreadable.ts";
@@ -66,12 +66,13 @@ function partsOf(text: string): { label: string; body: string }[] {
 function callTo(name: string, input: string, tools: readonly ToolDefinition[]): ReadCall {
   if (!/^[^\s(){}]+$/.test(name)) return unreadable(name, "the action is no function's name", example);
   const body = withoutFence(input);
-  const given = body === "" ? {} : jsonOf(body);
-  if (isObject(given)) return { name, arguments: given };
+  const notJson = `the input of ${name} is not a JSON object`;
+  const { value, wrong } = readJson(body === "" ? "{}" : body, notJson);
+  if (isObject(value)) return { name, arguments: value };
   const called = textFunctions(tools).find(({ spelled }) => spelled === name);
   if (called !== undefined && !body.startsWith("{"))
-    return textCall(called, typeof given === "string" ? given : body);
-  return unreadable(input, `the input of ${name} is not a JSON object`, example);
+    return textCall(called, typeof value === "string" ? value : body);
+  return unreadable(input, wrong ?? notJson, example);
 }
 
 function withoutFence(text: string): string {

@@ -1,12 +1,29 @@
-import { jsonEnd, spacesEnd } from "./json-text.ts";
+import { spacesEnd } from "./json-text.ts";
 
 /** What begins and ends a part of a text. */
 export interface Marks {
   open: string;
   /** Absent: the part ends where the next one begins, or with the text. */
   close?: string;
-  /** What is between is JSON: a mark inside of its strings is text. */
-  json?: true;
+  /**
+   * Reads the part that an opening mark at `at` begins by its own structure, so that marks in its texts mean nothing. Undefined
+   * if it is not whole: it then ends with the next closing mark, wherever that stands.
+   */
+  read?(text: string, at: number): Part | undefined;
+  /** It is text where `read` reads no part, and does not end another part that is not closed. */
+  bare?: true;
+  /** Of a thought: it may begin anywhere, since no text holds the mark by chance. Others begin where nothing was said before. */
+  anywhere?: true;
+}
+
+/** A part of a text, `from` up to `end`; what follows it begins at `next`. */
+export interface Part {
+  from: number;
+  end: number;
+  next: number;
+  closed: boolean;
+  /** It is no block, but stays in the rest, its marks included. */
+  isRest?: true;
 }
 
 /** A part of a text between marks. */
@@ -33,9 +50,30 @@ export interface Scanned {
 
 export const think: readonly Marks[] = [{ open: "<think>", close: "</think>" }];
 
+/** Marks around something whose end `bodyEnd` finds from its start, or -1; without `close` it may end with the text, or before `open`. */
+export function enclosing(
+  marks: { open: string; close?: string },
+  bodyEnd: (text: string, from: number) => number,
+): Marks {
+  const { open, close } = marks;
+  return {
+    ...marks,
+    read: (text, at) => {
+      const from = at + open.length;
+      const end = bodyEnd(text, from);
+      if (end < 0) return undefined;
+      const after = spacesEnd(text, end);
+      if (close !== undefined && text.startsWith(close, after))
+        return { from, end, next: after + close.length, closed: true };
+      const isLast = after === text.length || (close === undefined && text.startsWith(open, after));
+      return isLast ? { from, end, next: after, closed: close === undefined } : undefined;
+    },
+  };
+}
+
 /**
  * Takes a text apart, from its start to its end, once: thoughts, blocks, the rest. What ends a thought that was not begun ends
- * one that the prompt began: all before it is thought.
+ * one that the prompt began: all before it is thought. A thought that begins after something was said is a part of that.
  */
 export function scan(
   text: string,
@@ -45,12 +83,13 @@ export function scan(
   const find = finder(text);
   const found: Scanned = { reasoning: "", rest: "", blocks: [], calledInThought: false };
   let hasThought = false;
-  const readJson = jsonReader(text);
+  let isAnswering = false;
+  const readPart = partReader(text, marks);
   const opened = [
-    ...thoughts.map(({ open, close }) => ({ kind: "thought", mark: open, close, index: 0 }) as const),
-    ...thoughts.map(({ close = "" }) => ({ kind: "end", mark: close, close, index: 0 }) as const),
-    ...marks.map(({ open, close }, index) => ({ kind: "block", mark: open, close, index }) as const),
-    ...dropped.map((mark) => ({ kind: "dropped", mark, close: undefined, index: 0 }) as const),
+    ...thoughts.map((of) => ({ kind: "thought", mark: of.open, of, index: 0 }) as const),
+    ...thoughts.map((of) => ({ kind: "end", mark: of.close ?? "", of, index: 0 }) as const),
+    ...marks.map((of, index) => ({ kind: "block", mark: of.open, of, index }) as const),
+    ...dropped.map((mark) => ({ kind: "dropped", mark, of: undefined, index: 0 }) as const),
   ];
   for (let at = 0; ; ) {
     const next = earliest(
@@ -58,57 +97,74 @@ export function scan(
       ({ mark }) => find(mark, at),
       ({ mark }) => mark.length,
     );
-    found.rest += text.slice(at, next?.at);
+    say(text.slice(at, next?.at));
     if (next === undefined) return found;
-    const { kind, mark, close, index } = next.of;
+    const { kind, mark, of, index } = next.of;
     const from = next.at + mark.length;
     at = from;
     if (kind === "end" && !hasThought) {
       hasThought = true;
+      isAnswering = false;
       found.reasoning = text.slice(0, next.at);
       found.rest = "";
       found.blocks = [];
+    } else if (kind === "end" && isAnswering && of.anywhere !== true) {
+      say(mark);
     } else if (kind === "thought") {
+      const { close = "", anywhere } = of;
+      const end = find(close, from);
+      if (isAnswering && anywhere !== true) {
+        at = end < 0 ? from : end + close.length;
+        say(text.slice(next.at, at));
+        continue;
+      }
       hasThought = true;
-      const end = find(close ?? "", from);
       const thought = text.slice(from, end < 0 ? undefined : end);
       found.reasoning += found.reasoning === "" ? thought : `\n${thought}`;
       if (end < 0) {
-        found.calledInThought = marks.some(({ open }) => thought.includes(open));
+        found.calledInThought = scan(thought, marks, { thoughts: [] }).blocks.length > 0;
         return found;
       }
-      at = end + (close ?? "").length;
+      at = end + close.length;
     } else if (kind === "block") {
-      const end = blockEnd(from, index);
+      const part = readPart(next.at, index) ?? (of.bare ? undefined : partByMarks(from, index));
+      if (part === undefined) {
+        say(mark);
+        continue;
+      }
       const thoughtEnd =
-        hasThought || end.closed ? undefined : earliest(thoughts, (one) => find(one.close ?? "", from));
-      if (thoughtEnd !== undefined && thoughtEnd.at < end.at) continue; // it stands in a thought that the prompt began
-      found.blocks.push({
-        ...{ mark: index, text: text.slice(from, end.at), closed: end.closed },
-        ...{ written: text.slice(next.at, end.next), at: found.rest.length },
-      });
-      at = end.next;
+        hasThought || part.closed ? undefined : earliest(thoughts, (one) => find(one.close ?? "", from));
+      if (thoughtEnd !== undefined && thoughtEnd.at < part.end) continue; // it stands in a thought that the prompt began
+      if (part.isRest) say(text.slice(next.at, part.next));
+      else
+        found.blocks.push({
+          mark: index,
+          text: text.slice(part.from, part.end),
+          closed: part.closed,
+          written: text.slice(next.at, part.next),
+          at: found.rest.length,
+        });
+      at = part.next;
     }
   }
 
-  function blockEnd(from: number, index: number): { at: number; next: number; closed: boolean } {
-    const { close, json } = marks[index] ?? {};
-    if (json !== undefined) {
-      const end = readJson(from);
-      const after = end < 0 ? -1 : spacesEnd(text, end);
-      if (after >= 0 && (close === undefined ? after === text.length : text.startsWith(close, after)))
-        return { at: end, next: after + (close ?? "").length, closed: true };
-    }
+  function say(said: string): void {
+    found.rest += said;
+    isAnswering ||= said.trim() !== "";
+  }
+
+  function partByMarks(from: number, index: number): Part {
+    const { close, read } = marks[index] ?? {};
     const closing = close === undefined ? -1 : find(close, from);
-    const another = json === undefined && close !== undefined ? -1 : nextOpen(from);
+    const another = read === undefined && close !== undefined ? -1 : nextOpen(from);
     if (another >= 0 && (closing < 0 || another < closing))
-      return { at: another, next: another, closed: close === undefined };
-    if (closing < 0) return { at: text.length, next: text.length, closed: close === undefined };
-    return { at: closing, next: closing + (close ?? "").length, closed: true };
+      return { from, end: another, next: another, closed: close === undefined };
+    if (closing < 0) return { from, end: text.length, next: text.length, closed: close === undefined };
+    return { from, end: closing, next: closing + (close ?? "").length, closed: true };
   }
 
   function nextOpen(from: number): number {
-    return earliest(marks, ({ open }) => find(open, from))?.at ?? -1;
+    return earliest(marks, ({ open, bare }) => (bare ? -1 : find(open, from)))?.at ?? -1;
   }
 }
 
@@ -154,13 +210,14 @@ export function finder(text: string): (mark: string, from: number) => number {
   };
 }
 
-/** Where the JSON after a place ends, or -1; no more once what it read twice is longer than the text. */
-function jsonReader(text: string): (from: number) => number {
+/** Reads parts by their structure; no more once what it read is twice as long as the text. */
+function partReader(text: string, marks: readonly Marks[]): (at: number, index: number) => Part | undefined {
   let left = 2 * text.length + 1;
-  return (from) => {
-    if (left < 0) return -1;
-    const end = jsonEnd(text, from);
-    left -= (end < 0 ? text.length : end) - from;
-    return end;
+  return (at, index) => {
+    const { read } = marks[index] ?? {};
+    if (read === undefined || left < 0) return undefined;
+    const part = read(text, at);
+    left -= (part === undefined ? text.length : part.next) - at;
+    return part;
   };
 }

@@ -1,8 +1,9 @@
 import type { ToolDefinition } from "../contracts/message.ts";
 import { modelFormat } from "./action-format.ts";
 import { jsonCall } from "./json-calls.ts";
-import { jsonText } from "./json-text.ts";
+import { jsonEnd, jsonText } from "./json-text.ts";
 import { readMarked } from "./marked-format.ts";
+import { enclosing } from "./scan.ts";
 import { asText, textCall, textFunctions } from "./text-functions.ts";
 
 const example = '<tool>{"name": "…", "arguments": {…}}</tool>';
@@ -15,17 +16,18 @@ export const tags = modelFormat({
   name: "xml-tags",
   models: "what Search-R1, verl-tool and ReTool train",
   example,
-  stopTexts: (tools) => tagsOf(tools).map(({ close }) => close),
-  read: (text, tools) => {
+  stopTexts: (tools) => textNames(tools).map((name) => `</${name}>`),
+  read: (whole, tools) => {
     const functions = textFunctions(tools);
-    return readMarked(text, {
+    return readMarked(whole, {
       isStopped: true,
       marks: tagsOf(tools),
       dropped: ["<answer>", "</answer>"],
       example,
       calls: (written, mark) => {
         const called = functions[mark];
-        return [called === undefined ? jsonCall(written, example) : textCall(called, written)];
+        const text = written.trim();
+        return [called === undefined ? jsonCall(text, example) : textCall(called, text)];
       },
     });
   },
@@ -34,7 +36,8 @@ export const tags = modelFormat({
     return calls
       .map((call) => {
         const alone = asText(call, functions);
-        if (alone !== undefined) return `<${alone.spelled}>${alone.text}</${alone.spelled}>`;
+        if (alone !== undefined && canStand(alone))
+          return `<${alone.spelled}>${alone.text}</${alone.spelled}>`;
         return `<tool>${jsonText({ name: call.name, arguments: call.arguments })}</tool>`;
       })
       .join("\n");
@@ -42,6 +45,15 @@ export const tags = modelFormat({
 });
 
 function tagsOf(tools: readonly ToolDefinition[]) {
-  const names = textFunctions(tools).map(({ spelled }) => spelled);
-  return [...names, "tool"].map((name) => ({ open: `<${name}>`, close: `</${name}>` }));
+  const around = (name: string) => ({ open: `<${name}>`, close: `</${name}>` });
+  return textNames(tools).map((name) => (name === "tool" ? enclosing(around(name), jsonEnd) : around(name)));
+}
+
+function textNames(tools: readonly ToolDefinition[]): string[] {
+  return [...textFunctions(tools).map(({ spelled }) => spelled), "tool"];
+}
+
+/** A text ends with the first closing tag, and spaces at its ends are none of it. */
+function canStand({ spelled, text }: { spelled: string; text: string }): boolean {
+  return text === text.trim() && !text.includes(`</${spelled}>`);
 }

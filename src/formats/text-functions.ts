@@ -1,5 +1,6 @@
-import { isObject, type JsonObject } from "../contracts/json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../contracts/json.ts";
 import type { ToolCall, ToolDefinition } from "../contracts/message.ts";
+import { allows, isOpen, kinds, propertySchema, resolved } from "./schema-kinds.ts";
 
 /** How a function that takes one text may be called where a model writes that text alone. */
 export interface TextFunction {
@@ -17,14 +18,10 @@ const spellings: Record<string, string> = { py: "python", js: "javascript", bash
 /** What the tools' functions that take one text may be called by: their names, and the languages that they choose from. */
 export function textFunctions(tools: readonly ToolDefinition[]): TextFunction[] {
   return tools.flatMap(({ name, parameters }) => {
-    const properties = isObject(parameters.properties) ? parameters.properties : {};
     const required = Array.isArray(parameters.required) ? parameters.required : [];
     const [text] = required;
-    const schema = typeof text === "string" ? properties[text] : undefined;
-    if (required.length !== 1 || typeof text !== "string" || !isObject(schema) || schema.type !== "string")
-      return [];
-    const { language } = properties;
-    const languages = isObject(language) && Array.isArray(language.enum) ? language.enum.map(String) : [];
+    if (required.length !== 1 || typeof text !== "string" || !takesText(parameters, text)) return [];
+    const languages = languagesOf(parameters);
     const others = Object.keys(spellings).filter((one) => languages.includes(spellings[one] ?? ""));
     return [
       { spelled: name, function: name, text, others: {} },
@@ -34,6 +31,19 @@ export function textFunctions(tools: readonly ToolDefinition[]): TextFunction[] 
       })),
     ];
   });
+}
+
+/** Whether an argument is always a text. */
+function takesText(parameters: JsonObject, name: string): boolean {
+  const schema = propertySchema(parameters, name);
+  if (schema === undefined || isOpen(schema)) return false;
+  return kinds.every((kind) => allows(schema, { kind }) === (kind === "string"));
+}
+
+function languagesOf(parameters: JsonObject): string[] {
+  const { schema, root } = propertySchema(parameters, "language") ?? { schema: true, root: parameters };
+  const language: JsonValue | undefined = resolved(schema, root);
+  return isObject(language) && Array.isArray(language.enum) ? language.enum.map(String) : [];
 }
 
 /** The call that a text is. */

@@ -1,3 +1,5 @@
+import { stringEnd } from "./string-end.ts";
+
 /** A number of a JSON text that JavaScript would change: how it is written, and where it begins in the text. */
 export interface InexactNumber {
   literal: string;
@@ -15,7 +17,7 @@ export class InexactNumberError extends Error {
   }
 }
 
-const tokens = /"(?:[^"\\]|\\.)*"|-?\d[\d.]*(?:[eE][-+]?\d+)?/g;
+const tokens = /"|-?\d[\d.]*(?:[eE][-+]?\d+)?/g;
 /** Fewer than 16 digits and no exponent: such a number keeps its digits (IEEE 754 doubles keep 15). */
 const suspicious = /[\d.]{16}|\d[eE]/;
 
@@ -34,8 +36,12 @@ export function parseExactJson(text: string): unknown {
 /** The first number of a JSON text that JavaScript would change; undefined if each keeps its value. */
 export function inexactNumber(text: string): InexactNumber | undefined {
   if (!suspicious.test(text)) return undefined;
-  for (const { 0: literal, index } of text.matchAll(tokens))
-    if (literal[0] !== '"' && !isExact(literal)) return { literal, offset: index };
+  tokens.lastIndex = 0;
+  for (let found = tokens.exec(text); found !== null; found = tokens.exec(text)) {
+    const { 0: literal, index } = found;
+    if (literal === '"') tokens.lastIndex = stringEnd(text, index + 1) + 1;
+    else if (!isExact(literal)) return { literal, offset: index };
+  }
   return undefined;
 }
 
