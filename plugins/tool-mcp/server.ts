@@ -4,7 +4,13 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { CallToolResult, CompatibilityCallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
-import { CompatibilityCallToolResultSchema, McpError } from "@modelcontextprotocol/sdk/types.js";
+import {
+  CompatibilityCallToolResultSchema,
+  ListToolsResultSchema,
+  McpError,
+} from "@modelcontextprotocol/sdk/types.js";
+import { answeringFetch } from "./answering-fetch.ts";
+import { checkedOutput, OutputBroken } from "./checked-output.ts";
 import type { Settings } from "./settings.ts";
 
 /** A server that is connected. */
@@ -59,7 +65,7 @@ async function startServer(
     written = `${written}${text}`.slice(-toldCharacters);
   });
   try {
-    return await connected(transport, () => written.trim());
+    return await connected(transport, { said: () => written.trim() });
   } catch (error) {
     throw new Error(`${command}: ${told(error)}${written.trim() && `: ${written.trim()}`}`, { cause: error });
   }
@@ -69,7 +75,7 @@ async function connectByHttp({ url = "", headers, secretHeaders }: Settings): Pr
   const secret = Object.entries(secretHeaders).map(([header, name]) => [header, fromEnvironment(name)]);
   const requestInit = { headers: { ...headers, ...Object.fromEntries(secret) } };
   const address = new URL(url);
-  const transport = new StreamableHTTPClientTransport(address, { requestInit });
+  const transport = new StreamableHTTPClientTransport(address, { requestInit, fetch: answeringFetch() });
   try {
     const server = await connected(transport);
     return {
@@ -84,19 +90,34 @@ async function connectByHttp({ url = "", headers, secretHeaders }: Settings): Pr
     if (![400, 404, 405].includes(Number(Object(error).code)))
       throw new Error(`${url}: ${told(error)}`, { cause: error });
     const older = new SSEClientTransport(address, { requestInit });
-    return connected(older).catch((second: unknown) => {
+    return connected(older, { breaksByErrors: true }).catch((second: unknown) => {
       throw new Error(`${url}: ${told(error)}; by SSE: ${told(second)}`, { cause: second });
     });
   }
 }
 
-async function connected(transport: Transport, said: () => string = () => ""): Promise<Server> {
+interface Connection {
+  /** What the server wrote beside its answers. */
+  said?: () => string;
+  /** What its transport calls an error may be an answer's end, and a line that is no message is one. */
+  breaksByErrors?: boolean;
+}
+
+async function connected(
+  transport: Transport,
+  { said = () => "", breaksByErrors = false }: Connection = {},
+): Promise<Server> {
   const client = new Client({ name: "everturn", version: "0.1.0" }, { capabilities: {} });
   let isGone = false;
   client.onclose = () => {
     isGone = true;
   };
-  client.onerror = () => {}; // a line that is no message is no answer either: the call has its time-out
+  let broken: Error | undefined;
+  client.onerror = (error) => {
+    if (!breaksByErrors) return; // a line that is no message is no answer either: the call has its time-out
+    broken ??= error;
+    void client.close();
+  };
   try {
     await client.connect(transport);
     const tools = namedTools(await listTools(client));
@@ -107,11 +128,17 @@ async function connected(transport: Transport, said: () => string = () => ""): P
         if (tool === undefined) throw new Error(`the server has no tool ${name} any more`);
         const request = { name: tool.name, arguments: given };
         const options = { timeout: noLimit, ...(signal === undefined ? {} : { signal }) };
+        const { name: server = "" } = client.getServerVersion() ?? {};
         try {
-          return await client.callTool(request, CompatibilityCallToolResultSchema, options);
+          // not callTool(), which takes what a failing tool says for its output
+          const call = { method: "tools/call" as const, params: request };
+          const result = await client.request(call, CompatibilityCallToolResultSchema, options);
+          return checkedOutput(result, { tool, server });
         } catch (error) {
+          if (broken !== undefined)
+            throw new Error(`the stream of events broke: ${told(broken)}`, { cause: error });
           if (isGone) throw new Error(`the server ended${said() && `: ${said()}`}`, { cause: error });
-          if (signal?.aborted || error instanceof McpError) throw error;
+          if (signal?.aborted || error instanceof McpError || error instanceof OutputBroken) throw error;
           isGone = true; // a session that is no more, an answer of no known form: the next call has a new connection
           void client.close();
           throw new Error(told(error), { cause: error });
@@ -126,15 +153,28 @@ async function connected(transport: Transport, said: () => string = () => ""): P
   }
 }
 
+/** Some servers end their pages by a cursor that is null or empty. */
+const toolsPage = ListToolsResultSchema.extend({
+  nextCursor: ListToolsResultSchema.shape.nextCursor.nullable(),
+});
+
+/** Lists are not read any further. */
+const mostPages = 200;
+
+/** All tools, each once: a cursor that is empty, or was there before, ends the list. Not listTools(), which refuses schemas that it can't read. */
 async function listTools(client: Client): Promise<Tool[]> {
-  const tools: Tool[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await client.listTools(cursor === undefined ? {} : { cursor });
-    tools.push(...page.tools);
-    cursor = page.nextCursor;
-  } while (cursor !== undefined);
-  return tools.filter(({ execution }) => execution?.taskSupport !== "required"); // which answer a call with a promise
+  const tools = new Map<string, Tool>();
+  const cursors = new Set<string>();
+  for (let cursor = ""; !cursors.has(cursor); ) {
+    cursors.add(cursor);
+    if (cursors.size > mostPages)
+      throw new Error(`the server lists its tools in more than ${mostPages} pages`);
+    const params = cursor === "" ? {} : { cursor };
+    const page = await client.request({ method: "tools/list", params }, toolsPage);
+    for (const tool of page.tools) if (!tools.has(tool.name)) tools.set(tool.name, tool);
+    cursor = page.nextCursor ?? "";
+  }
+  return [...tools.values()].filter(({ execution }) => execution?.taskSupport !== "required"); // which answer a call with a promise
 }
 
 /** Names with signs that a policy's calls can't have get _ in their place; two that are the same then, a number. */

@@ -1,5 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { freePort } from "../../src/temporal/free-port.ts";
 
 const servers = join(import.meta.dirname, "..", "..", "node_modules", "@modelcontextprotocol");
@@ -27,4 +30,50 @@ export async function everythingByHttp(
     });
   });
   return { url: `http://127.0.0.1:${port}/${kind === "sse" ? "sse" : "mcp"}`, child };
+}
+
+/** What a server of `httpServer` is asked, and where it answers. */
+export interface AskedByHttp {
+  id: number;
+  method: string;
+  params: { name?: string; arguments?: Record<string, unknown>; cursor?: string };
+  request: IncomingMessage;
+  response: ServerResponse;
+  /** Answers by JSON, and nothing more. */
+  say(result: object): void;
+}
+
+/**
+ * A server that speaks streamable HTTP in a few lines, for what no server of the SDK does; `answers` has what it does for each method. It has a
+ * tool `it`, unless it lists its tools itself, and answers GET by "not found" unless it does so itself.
+ */
+export async function httpServer(
+  answers: Readonly<Record<string, (asked: AskedByHttp) => void>>,
+): Promise<{ url: string; server: Server }> {
+  const usual: typeof answers = {
+    initialize: ({ params, say }) =>
+      say({
+        ...{ protocolVersion: Object(params).protocolVersion, capabilities: { tools: {} } },
+        serverInfo: { name: "plain", version: "1" },
+      }),
+    "tools/list": ({ say }) => say({ tools: [{ name: "it", inputSchema: { type: "object" } }] }),
+    GET: ({ response }) => response.writeHead(405).end(),
+    ...answers,
+  };
+  const server = createServer(async (request, response) => {
+    const body = await text(request);
+    const { id = 0, method, params = {} } = body === "" ? { method: request.method } : JSON.parse(body);
+    const say = (result: object) =>
+      response
+        .writeHead(200, { "content-type": "application/json" })
+        .end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+    const answer = usual[method];
+    if (answer === undefined) response.writeHead(202).end();
+    else answer({ ...{ id, method, params, request, response, say } });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  return { url: `http://127.0.0.1:${port}/mcp`, server };
 }

@@ -1,0 +1,31 @@
+import type { CallToolResult, CompatibilityCallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
+import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv";
+
+/** A server says that a call has succeeded, and answers what its tool's output schema does not allow. */
+export class OutputBroken extends Error {}
+
+const validator = new AjvJsonSchemaValidator();
+
+/**
+ * What a tool answered, which its output schema allows if the call has succeeded. Of a call that has failed the schema says nothing. Throws OutputBroken.
+ */
+export function checkedOutput<Result extends CallToolResult | CompatibilityCallToolResult>(
+  result: Result,
+  { tool, server }: { tool: Tool; server: string },
+): Result {
+  if (tool.outputSchema === undefined || result.isError === true) return result;
+  const wrong = problemOf(result.structuredContent, tool.outputSchema);
+  if (wrong === undefined) return result;
+  throw new OutputBroken(`the server ${server} broke the output schema of its tool ${tool.name}: ${wrong}`);
+}
+
+function problemOf(output: unknown, schema: NonNullable<Tool["outputSchema"]>): string | undefined {
+  if (output === undefined || output === null) return "it answered no structured content";
+  let validate: ReturnType<typeof validator.getValidator>;
+  try {
+    validate = validator.getValidator(JSON.parse(JSON.stringify(schema)));
+  } catch {
+    return undefined; // a schema that can't be read allows anything
+  }
+  return validate(output).errorMessage;
+}
