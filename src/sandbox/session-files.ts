@@ -19,8 +19,17 @@ export class SessionFiles {
     if (after.size > most || [...after.values()].reduce((sum, size) => sum + size, 0) > this.#most)
       return false;
     this.changes++;
+    this.#clear(new Set(files.map(([path]) => path)));
     for (const [path, content] of files) this.#files.set(path, { content, change: this.changes });
     return true;
+  }
+
+  /** Removes what is in the way of files: those where their folders are to be, and those in folders where they are to be. */
+  #clear(paths: ReadonlySet<string>): void {
+    const folders = new Set([...paths].flatMap(foldersOf));
+    for (const [path] of this.#present())
+      if (folders.has(path) || foldersOf(path).some((folder) => paths.has(folder)))
+        this.#files.set(path, { content: undefined, change: this.changes });
   }
 
   /** What a program changed; false if it is more than may be. */
@@ -32,14 +41,14 @@ export class SessionFiles {
 
   /** What changed after a change: what an interpreter that has seen that one hasn't. */
   since(change: number): { put: Record<string, string>; removed: string[] } {
-    const put: Record<string, string> = {};
+    const put: [string, string][] = [];
     const removed: string[] = [];
     for (const [path, file] of this.#files) {
       if (file.change <= change) continue;
       if (file.content === undefined) removed.push(path);
-      else put[path] = Buffer.from(file.content).toString("base64");
+      else put.push([path, Buffer.from(file.content).toString("base64")]);
     }
-    return { put, removed };
+    return { put: Object.fromEntries(put), removed };
   }
 
   read(path: string): Uint8Array | undefined {
@@ -57,4 +66,9 @@ export class SessionFiles {
       content === undefined ? [] : [[path, content]],
     );
   }
+}
+
+function foldersOf(path: string): string[] {
+  const parts = path.split("/");
+  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join("/"));
 }

@@ -1,5 +1,7 @@
 import type { Ran, Sandbox, SandboxSession } from "everturn/sandbox";
+import { isEverturnError } from "../../src/errors/everturn-error.ts";
 import type { Escape, Surroundings } from "./escape.ts";
+import { judgesFiles } from "./programs/judged.ts";
 
 /** What escapes are given: enough for an honest program, and little for a machine. */
 export const limits = { time: 2, memory: 128, processes: 16, output: 8192, disk: 8 };
@@ -21,6 +23,7 @@ export async function attempt(sandbox: Sandbox, program: Escape, around: Surroun
       problems.push("too much output");
   };
   try {
+    await session.write(judgesFiles);
     const ran = await session.run({ language, code: program.code(around), keep });
     look(ran);
     if (!told.some((outcome) => outcome === ran.outcome))
@@ -32,8 +35,7 @@ export async function attempt(sandbox: Sandbox, program: Escape, around: Surroun
       if (after.value !== value)
         problems.push(`then ${code} is ${after.value}, not ${value}: ${after.stderr.slice(-300)}`);
     }
-    problems.push(...(await isUsable(session, keep)));
-    await session.list();
+    problems.push(...(await isUsable(session, keep)), ...(await isJudged(session, program)));
   } finally {
     await session.close();
   }
@@ -49,3 +51,34 @@ async function isUsable(session: SandboxSession, keep: boolean): Promise<string[
     ? []
     : [`the next program: ${after.outcome}, ${after.value}, ${after.stderr.slice(-300)}`];
 }
+
+/** Whether a judge can ask and hear as ever: files are written over what the program left, read and listed. */
+async function isJudged(session: SandboxSession, { fillsDisk, mayLoseFiles }: Escape): Promise<string[]> {
+  await session.list();
+  for (const path of Object.keys(judgesFiles)) await session.read(path);
+  try {
+    await session.write(judgesFiles);
+  } catch (error) {
+    const isFull = isEverturnError(error) && error.code === "SANDBOX_DISK_FULL";
+    if (!isFull || fillsDisk !== true) throw error;
+    await session.run({ language: "python", code: clear });
+    await session.write(judgesFiles);
+  }
+  const paths = Object.keys(judgesFiles);
+  const code = `[open(path).read() for path in ${JSON.stringify(paths)}]`;
+  const heard = await session.run({ language: "python", code });
+  const listed = (await session.list()).map(({ path }) => path);
+  const read = await Promise.all(paths.map(async (path) => String(await session.read(path))));
+  const isHeard =
+    heard.value === "['asked', 'asked']" &&
+    read.every((text) => text === "asked") &&
+    (paths.every((path) => listed.includes(path)) || listed.includes("./"));
+  return isHeard || mayLoseFiles === true
+    ? []
+    : [
+        `a judge then hears ${heard.outcome}, ${heard.value}, ${heard.stderr.slice(-300)}; ${read}; ${String(listed).slice(0, 300)}`,
+      ];
+}
+
+const clear =
+  "import os, shutil\nfor folder in ('/work', '/tmp'):\n    for name in os.listdir(folder):\n        path = os.path.join(folder, name)\n        shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)";

@@ -28,6 +28,10 @@ export interface Escape {
   meansNothingInWasm?: string;
   /** Programs that run after it in the same session, and what each must answer. */
   afterwards?: readonly { code: string; value: string }[];
+  /** Its files may leave no room for others, until they are removed. */
+  fillsDisk?: boolean;
+  /** What it has started may bring down the session that it is in, with its files, while it runs no more. */
+  mayLoseFiles?: boolean;
   /** It runs in an interpreter that is kept. */
   keep?: boolean;
   /** It takes all of its time or memory: not run with the unit tests. */

@@ -1,6 +1,7 @@
 import type { Escape } from "./escape.ts";
 import { files } from "./programs/files.ts";
 import { host } from "./programs/host.ts";
+import { judged } from "./programs/judged.ts";
 import { kernel } from "./programs/kernel.ts";
 import { network } from "./programs/network.ts";
 import { processes } from "./programs/processes.ts";
@@ -16,4 +17,5 @@ export const escapes: readonly Escape[] = [
   ...resources,
   ...state,
   ...host,
+  ...judged,
 ];

@@ -6,6 +6,11 @@ interface Calls {
   clone: number;
   clone3: number;
   ioctl: number;
+  /** Calls that set limits or the scheduling of the process that they name: 0 is the caller. prlimit64, sched_setparam, sched_setscheduler, sched_setaffinity, sched_setattr. */
+  ofProcesses: readonly number[];
+  /** Calls that set the priority of processes, which they name by a kind and a number. */
+  setpriority: number;
+  ioprioSet: number;
   /** Calls that no program of a sandbox needs: debugging others, mounting, namespaces, keys, modules, clocks, memory that no limit sees. */
   refused: readonly number[];
 }
@@ -20,6 +25,9 @@ const tables: Partial<Record<NodeJS.Architecture, Calls>> = {
     clone: 56,
     clone3: 435,
     ioctl: 16,
+    ofProcesses: [302, 142, 144, 203, 314],
+    setpriority: 141,
+    ioprioSet: 251,
     refused: [
       ...[101, 310, 311, 312], // ptrace, process_vm_readv, process_vm_writev, kcmp
       ...[165, 166, 155, 161, 272, 308, 303, 304], // mount, umount2, pivot_root, chroot, unshare, setns, file handles
@@ -35,6 +43,9 @@ const tables: Partial<Record<NodeJS.Architecture, Calls>> = {
     clone: 220,
     clone3: 435,
     ioctl: 29,
+    ofProcesses: [261, 118, 119, 122, 274],
+    setpriority: 140,
+    ioprioSet: 30,
     refused: [
       ...[117, 270, 271, 272],
       ...[40, 39, 41, 51, 97, 268, 264, 265],
@@ -56,11 +67,14 @@ const families = [1, 2, 10];
 /** What puts characters into a terminal: TIOCSTI, TIOCLINUX. */
 const terminal = [0x5412, 0x541c];
 
+/** How setpriority and ioprio_set name a process (PRIO_PROCESS, IOPRIO_WHO_PROCESS), not a group or a user. */
+const [priorityOfProcess, ioPriorityOfProcess] = [0, 1];
+
 type Instruction = readonly [code: number, k: number, ifTrue?: number, ifFalse?: number];
 
 /**
  * The seccomp filter for a sandbox's programs, as BPF; undefined on an architecture whose numbers nobody has written down.
- * It refuses what no program needs, and leaves the rest to the namespaces.
+ * It refuses what no program needs, and limits and scheduling of any process but the caller's own; the rest is left to the namespaces.
  */
 export function seccompFilter(architecture: NodeJS.Architecture): Buffer | undefined {
   const calls = tables[architecture];
@@ -68,6 +82,15 @@ export function seccompFilter(architecture: NodeJS.Architecture): Buffer | undef
   const refuseCall = (call: number, error: number): Instruction[] => [
     [equal, call, 0, 1],
     [result, refuse | error],
+  ];
+  const refuseUnless = (call: number, ...parameters: number[]): Instruction[] => [
+    [equal, call, 0, 2 * parameters.length + 2],
+    ...parameters.flatMap((value, index): Instruction[] => [
+      [load, 16 + 8 * index],
+      [equal, value, 0, 2 * (parameters.length - index) - 1],
+    ]),
+    [result, allow],
+    [result, refuse | notPermitted],
   ];
   const program: Instruction[] = [
     [load, 4],
@@ -82,6 +105,9 @@ export function seccompFilter(architecture: NodeJS.Architecture): Buffer | undef
       : []), // x32's calls
     ...[...calls.refused, ...everywhere].flatMap((call) => refuseCall(call, notPermitted)),
     ...refuseCall(calls.clone3, notSupported), // its flags lie in memory; the C library takes clone instead
+    ...calls.ofProcesses.flatMap((call) => refuseUnless(call, 0)),
+    ...refuseUnless(calls.setpriority, priorityOfProcess, 0),
+    ...refuseUnless(calls.ioprioSet, ioPriorityOfProcess, 0),
     [equal, calls.clone, 0, 4],
     [load, 16],
     [anyBit, namespaces, 0, 1],

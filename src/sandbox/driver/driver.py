@@ -2,7 +2,7 @@
 # are its children (interpreter.py, execution.py). When it ends, as it does with its standard input, the kernel ends all of them.
 FOLDERS = ("/work", "/tmp")
 MOST_LISTED = 10_000
-DEEPEST = 100  # folders in folders
+LISTED_BYTES = 1 << 20  # of all paths
 
 
 class Driver:
@@ -43,13 +43,9 @@ class Driver:
         return {}
 
     def do_write(self, request):
-        for path, content in request["files"].items():
-            path = os.path.join("/work", path)
+        for path, content, isMore in request["parts"]:
             try:
-                os.makedirs(os.path.dirname(path), exist_ok=True)
-                fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NONBLOCK, 0o666)
-                with os.fdopen(fd, "wb") as file:
-                    file.write(base64.b64decode(content))
+                write("/work", path, base64.b64decode(content), isMore)
             except OSError as error:
                 if error.errno != errno.ENOSPC:
                     raise
@@ -58,24 +54,21 @@ class Driver:
 
     def do_read(self, request):
         try:
-            fd = os.open(os.path.join("/work", request["path"]), os.O_RDONLY | os.O_NONBLOCK)
+            content = part("/work", request["path"], request["from"], request["most"])
         except OSError:
-            return {"content": None}
-        with os.fdopen(fd, "rb") as file:
-            isFile = stat.S_ISREG(os.fstat(fd).st_mode)
-            return {"content": base64.b64encode(file.read(self.limits["disk"] * MIB)).decode() if isFile else None}
+            content = None
+        return {"content": None if content is None else base64.b64encode(content).decode()}
 
     def do_list(self, request):
-        files = []
-        for folder, folders, names in os.walk("/work"):
-            if folder.count("/") > DEEPEST:
-                folders.clear()
-            for name in names:
-                path = os.path.join(folder, name)
-                status = os.lstat(path)
-                if stat.S_ISREG(status.st_mode) and len(files) < MOST_LISTED:
-                    shown = os.fsencode(os.path.relpath(path, "/work")).decode("utf-8", "replace")
-                    files.append({"path": shown, "size": status.st_size})
+        files, room = [], LISTED_BYTES
+        for path, size in files_below("/work"):
+            room -= len(path)
+            if room < 0:
+                files.append({"path": "./", "size": 0})  # there are more
+                break
+            if len(files) == MOST_LISTED:
+                break
+            files.append({"path": path, "size": size})
         return {"files": sorted(files, key=lambda file: file["path"])}
 
     def do_run(self, request):
@@ -88,7 +81,10 @@ class Driver:
         interpreter = self.kept.get(language) if keep else None
         if interpreter is None:
             others = 1 + (len(self.processes()) if self.kept else 0)
-            interpreter = Interpreter(language, keep, limits, others)
+            try:
+                interpreter = Interpreter(language, keep, limits, others)
+            except OSError as error:
+                return {"refused": str(error)}  # no program has begun
             if keep:
                 interpreter.end_input()
                 self.kept[language] = interpreter

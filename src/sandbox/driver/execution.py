@@ -168,11 +168,11 @@ class Execution:
         """What the interpreter said; nothing, if a program has broken it."""
         try:
             told = json.loads(bytes(self.answer.data))
-        except ValueError:
+        except (ValueError, RecursionError):
             return {}
         kinds = {"value": (str, type(None)), "code": int, "error": (str, type(None)), "errno": (int, type(None))}
         isRight = isinstance(told, dict) and all(isinstance(told.get(key), kind) for key, kind in kinds.items())
-        return told if isRight else {}
+        return told if isRight and 0 <= told["code"] <= 255 else {}
 
     def outcome(self, result, told):
         if not result["ended"] and result["code"] == 0:

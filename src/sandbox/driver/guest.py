@@ -32,9 +32,7 @@ def run(asked, answered):
         os.unlink(path)
     given = {path: base64.b64decode(content) for path, content in request["files"].items()}
     for path, content in given.items():
-        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        with open(path, "wb") as file:
-            file.write(content)
+        write(".", path, content)
     NODE = shutil.which("node")
     del os.environ["EVERTURN_GUEST"]
     os.environ["EVERTURN_JAVASCRIPT"] = request["javascript"]
@@ -47,42 +45,23 @@ def run(asked, answered):
     put, isFull = changed({path: digest(content) for path, content in given.items()}, limits["disk"] * MIB)
     if isFull:
         result["outcome"] = "disk-limit"
-    there = set(paths())
+    there = {path for path, _ in files_below(".")}
     answer = {**result, "put": put, "removed": [path for path in given if path not in there], "node": NODE is not None}
     with open(answered, "w") as file:
         json.dump(answer, file)
 
 
 def changed(before, most):
-    """The files that the program wrote, and whether all that there are take too much: then none."""
-    there = list(paths())
-    if len(there) > MOST_FILES or sum(os.lstat(path).st_size for path in there) > most:
+    """The files that the program wrote, and whether all that there are take too much: then none. A name counts what it takes in JSON at most."""
+    there = [(path, size + 6 * len(os.fsencode(path))) for path, size in files_below(".") if not path.endswith("/")]
+    if len(there) > MOST_FILES or sum(size for _, size in there) > most:
         return {}, True
     put = {}
-    for path in there:
-        with open(path, "rb") as file:
-            content = file.read(most)
+    for path, _ in there:
+        content = part(".", path, 0, most)
         if before.get(path) != digest(content):
             put[path] = base64.b64encode(content).decode()
     return put, False
-
-
-def paths():
-    for folder, folders, names in os.walk("."):
-        if folder.count("/") > DEEPEST:
-            folders.clear()
-        for name in names:
-            path = os.path.relpath(os.path.join(folder, name), ".")
-            if stat.S_ISREG(os.lstat(path).st_mode) and is_text(path):
-                yield path
-
-
-def is_text(path):
-    try:
-        path.encode()
-        return True
-    except UnicodeEncodeError:
-        return False
 
 
 def digest(content):

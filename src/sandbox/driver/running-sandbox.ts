@@ -21,6 +21,9 @@ export interface RunningSandbox {
   end(): Promise<void>;
 }
 
+/** Characters of an answer beside a program's output: a part of a file, or the paths of all files. */
+const longestAnswer = 16 * 2 ** 20;
+
 /** Starts a sandbox. Throws SANDBOX_FAILED, the signal's reason. */
 export async function startSandbox(
   { kind, groups, filter, countsProcesses = false, command }: SandboxSurroundings,
@@ -32,7 +35,7 @@ export async function startSandbox(
   const channel = openChannel(command(limits, group), {
     env: { PATH: process.env.PATH, ...environment },
     filter,
-    mostAnswered: 12 * limits.output + 2 * limits.disk * 1024 * 1024 + 65_536,
+    mostAnswered: 32 * limits.output + longestAnswer,
   });
   const end = async () => {
     await channel.end();

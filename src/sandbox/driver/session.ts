@@ -16,8 +16,11 @@ export interface Sandboxes {
   ready(limits: SandboxLimits): Promise<RunningSandbox | undefined>;
 }
 
-/** Seconds beyond a run's time in which the driver has to answer. */
+/** Seconds beyond a run's time in which the driver has to answer, and those for what is no run. */
 const patience = 5;
+const longest = 60;
+/** Bytes of files that are read or written at once: the driver has little memory. */
+const part = 4 * 2 ** 20;
 
 /** Opens a session in a sandbox of its own, which is another one after its programs have brought it down. */
 export async function openSession(
@@ -28,6 +31,10 @@ export async function openSession(
   const inTurn = oneAtATime();
   let isClosed = false;
   let running: RunningSandbox | undefined = await take(signal);
+  /** Whether a program has run in it: what is broken since may be that program's doing, before it is the machine's. */
+  let isUsed = false;
+  /** Whether programs have lost their files, and no run has told it yet. */
+  let isLost = false;
 
   async function take(signal?: AbortSignal): Promise<RunningSandbox> {
     const ready = await sandboxes.ready(limits);
@@ -51,61 +58,100 @@ export async function openSession(
   async function drop(): Promise<void> {
     const was = running;
     running = undefined;
+    isLost ||= isUsed;
+    isUsed = false;
     await was?.end();
   }
 
+  /** What became of a request: the driver's answer, or what kept it from one. */
+  async function answered(
+    { channel, group }: RunningSandbox,
+    request: JsonObject,
+    seconds: number,
+    signal?: AbortSignal,
+  ): Promise<Answered> {
+    const kills = group?.kills() ?? 0;
+    let isLate = false;
+    const kill = () => void channel.child.kill("SIGKILL");
+    const late = setTimeout(() => {
+      isLate = true;
+      kill();
+    }, 1000 * seconds);
+    signal?.addEventListener("abort", kill);
+    try {
+      const answer = await channel.ask(request);
+      signal?.throwIfAborted();
+      const wasKilled = group !== undefined && group.kills() > kills;
+      const killer = answer === undefined && !isLate && !wasKilled ? await channel.killer() : undefined;
+      if (killer !== undefined) throw failed(`it was ended by ${killer}`); // which no program in it can send
+      return { answer, isLate, wasKilled };
+    } catch (error) {
+      await drop();
+      throw error;
+    } finally {
+      clearTimeout(late);
+      signal?.removeEventListener("abort", kill);
+    }
+  }
+
+  /**
+   * Asks for what is no run of a program. A sandbox that doesn't do it is replaced by a new one: programs may have broken the first, and what fails in one
+   * that has run none is the machine's failure.
+   */
   async function asked(request: JsonObject): Promise<JsonObject> {
     running ??= await take();
-    const answer = await running.channel.ask(request);
+    const { answer } = await answered(running, request, longest);
     if (answer !== undefined && answer.failed === undefined) return answer;
+    const wasUsed = isUsed;
     await drop();
+    if (wasUsed) return asked(request);
     throw failed(String(answer?.failed ?? "it ended"));
   }
 
   async function run(program: Program, options: RunOptions): Promise<Ran> {
     options.signal?.throwIfAborted();
     running ??= await take();
-    const { channel, group } = running;
-    const kills = group?.kills() ?? 0;
     const began = performance.now();
     const time = options.limits?.time ?? limits.time;
-    let isLate = false;
-    const kill = () => void channel.child.kill("SIGKILL");
-    const late = setTimeout(
-      () => {
-        isLate = true;
-        kill();
-      },
-      1000 * (time + patience),
-    );
-    options.signal?.addEventListener("abort", kill);
-    try {
-      const { language, code, stdin = "", keep = false } = program;
-      const answer = await channel.ask({
-        ...{ do: "run", language, code, stdin, keep },
+    const { language, code, stdin = "", keep = false } = program;
+    const wasUsed = isUsed;
+    isUsed = true;
+    const { answer, isLate, wasKilled } = await answered(
+      running,
+      {
+        ...{ do: "run", language, code, keep },
+        stdin: stdin.toWellFormed(),
         limits: { ...options.limits },
-      });
-      options.signal?.throwIfAborted();
-      const wasKilled = group !== undefined && group.kills() > kills;
-      const ran = ranOf(answer, wasKilled);
-      if (ran !== undefined) return ran;
-      const killer = answer === undefined && !isLate && !wasKilled ? await channel.killer() : undefined;
+      },
+      time + patience,
+      options.signal,
+    );
+    if (answer?.refused !== undefined) {
+      isUsed = wasUsed;
       await drop();
-      if (killer !== undefined) throw failed(`it was ended by ${killer}`); // which no program in it can send
-      const outcome = isLate ? "time-limit" : wasKilled ? "memory-limit" : "ended";
-      return {
-        outcome,
-        stdout: "",
-        stderr: "",
-        seconds: (performance.now() - began) / 1000,
-        lost: "everything",
-      };
-    } catch (error) {
-      await drop();
-      throw error;
-    } finally {
-      clearTimeout(late);
-      options.signal?.removeEventListener("abort", kill);
+      if (wasUsed) return run(program, options);
+      throw failed(String(answer.refused));
+    }
+    const ran = ranOf(answer, wasKilled);
+    if (ran === undefined) await drop();
+    const lost = isLost ? ({ lost: "everything" } as const) : {};
+    isLost = false;
+    if (ran !== undefined) return { ...ran, ...lost };
+    const outcome = isLate ? "time-limit" : wasKilled ? "memory-limit" : "ended";
+    const seconds = (performance.now() - began) / 1000;
+    return { outcome, stdout: "", stderr: "", seconds, ...lost };
+  }
+
+  async function read(path: string): Promise<Uint8Array | undefined> {
+    const parts: Buffer[] = [];
+    let length = 0;
+    for (;;) {
+      const { content } = await asked({ do: "read", path, from: length, most: part });
+      if (typeof content !== "string") return undefined;
+      const bytes = Buffer.from(content, "base64");
+      parts.push(bytes);
+      length += bytes.length;
+      if (bytes.length < part || length > limits.disk * 2 ** 20) return Buffer.concat(parts);
     }
   }
 
@@ -122,18 +168,18 @@ export async function openSession(
     write: (files) =>
       inTurn("session", async () => {
         open();
-        const contents = Object.entries(files).map(([path, content]) => [
-          filePath(path),
-          Buffer.from(content).toString("base64"),
-        ]);
-        const { full } = await asked({ do: "write", files: Object.fromEntries(contents) });
-        if (full === true) throw new EverturnError("SANDBOX_DISK_FULL", { disk: limits.disk });
+        const contents = Object.entries(files).map(
+          ([path, content]) => [filePath(path), Buffer.from(content)] as const,
+        );
+        for (const parts of partsOf(contents)) {
+          const { full } = await asked({ do: "write", parts });
+          if (full === true) throw new EverturnError("SANDBOX_DISK_FULL", { disk: limits.disk });
+        }
       }),
     read: (path) =>
       inTurn("session", async () => {
         open();
-        const { content } = await asked({ do: "read", path: filePath(path) });
-        return typeof content === "string" ? Buffer.from(content, "base64") : undefined;
+        return read(filePath(path));
       }),
     list: () =>
       inTurn("session", async () => {
@@ -146,6 +192,34 @@ export async function openSession(
       await drop();
     },
   };
+}
+
+/** What is written by one request: parts of files, each with its path and whether it goes on with the part before it. */
+function* partsOf(files: (readonly [string, Buffer])[]): Generator<[string, string, boolean][]> {
+  let parts: [string, string, boolean][] = [];
+  let size = 0;
+  for (const [path, content] of files) {
+    for (let from = 0; from === 0 || from < content.length; from += part) {
+      const bytes = content.subarray(from, from + part);
+      if (size + bytes.length > part) {
+        yield parts;
+        parts = [];
+        size = 0;
+      }
+      parts.push([path, bytes.toString("base64"), from > 0]);
+      size += bytes.length;
+    }
+  }
+  yield parts;
+}
+
+interface Answered {
+  /** Undefined if the driver has ended, or says what is no answer. */
+  answer: JsonObject | undefined;
+  /** It was stopped, since it took too long. */
+  isLate: boolean;
+  /** The kernel has killed some of it for want of its memory. */
+  wasKilled: boolean;
 }
 
 function fileOf({ path, size }: JsonObject): { path: string; size: number } {

@@ -16,7 +16,7 @@ export function javascriptText(): string {
   return text("javascript.cjs");
 }
 
-const common = ["interpreter.py", "execution.py", "driver.py"];
+const common = ["interpreter.py", "files.py", "execution.py", "driver.py"];
 
 function text(name: string): string {
   return readFileSync(join(import.meta.dirname, name), "utf8");

@@ -62,7 +62,12 @@ const seccomp = {
       names: ["unshare", "setns", "mount", "umount2", "pivot_root", "chroot", "ptrace"],
       ...refused,
     },
-    { names: ["process_vm_readv", "process_vm_writev", "setpriority"], ...refused },
+    { names: ["process_vm_readv", "process_vm_writev", "setpriority", "ioprio_set"], ...refused },
+    {
+      names: ["prlimit64", "sched_setparam", "sched_setscheduler", "sched_setaffinity", "sched_setattr"],
+      ...refused,
+      args: [{ index: 0, value: 0, op: "SCMP_CMP_NE" }], // of another process: 0 is the caller
+    },
     { names: ["io_uring_setup", "io_uring_enter", "io_uring_register"], ...refused },
     { names: ["memfd_create", "shmget", "shmat", "msgget", "semget"], ...refused }, // memory that no limit sees
     ...[16, 17, 40].map((family) => ({

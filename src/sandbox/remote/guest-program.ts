@@ -32,7 +32,7 @@ export function guestProgram(
   const [asked, answered] = [`${name}.asked.json`, `${name}.answered.json`];
   const javascript = language === "javascript" ? javascriptText() : "";
   const request: JsonObject = {
-    ...{ language, code, stdin, keep: false, files, javascript },
+    ...{ language, code, stdin: stdin.toWellFormed(), keep: false, files, javascript },
     limits: { ...limits },
   };
   return {
@@ -40,7 +40,7 @@ export function guestProgram(
     asked: { name: asked, content: Buffer.from(JSON.stringify(request)) },
     answered,
     time: limits.time + patience,
-    longest: 2 * limits.disk * 2 ** 20 + 20 * limits.output + 65_536,
+    longest: 2 * limits.disk * 2 ** 20 + 32 * limits.output + 65_536,
   };
 }
 

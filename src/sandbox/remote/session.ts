@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from "../../contracts/json.ts";
 import { EverturnError } from "../../errors/everturn-error.ts";
 import { oneAtATime } from "../../promises/one-at-a-time.ts";
 import { ranOf } from "../driver/ran-of.ts";
-import { filePath } from "../file-path.ts";
+import { filePath, isFilePath } from "../file-path.ts";
 import type { Language, Program, Ran, RunOptions, SandboxLimits, SandboxSession } from "../sandbox.ts";
 import { SessionFiles } from "../session-files.ts";
 import { type GuestProgram, guestAnswer, guestProgram } from "./guest-program.ts";
@@ -82,23 +82,15 @@ function changesOf({
   removed,
 }: JsonObject = {}): { put: Record<string, string>; removed: string[] } | undefined {
   if (!isObject(put) || !Array.isArray(removed)) return undefined;
-  const written: Record<string, string> = {};
+  const written: [string, string][] = [];
   const gone: string[] = [];
   for (const [path, content] of Object.entries(put)) {
-    if (typeof content !== "string" || !isPath(path)) return undefined;
-    written[path] = content;
+    if (typeof content !== "string" || !isFilePath(path)) return undefined;
+    written.push([path, content]);
   }
   for (const path of removed) {
-    if (typeof path !== "string" || !isPath(path)) return undefined;
+    if (typeof path !== "string" || !isFilePath(path)) return undefined;
     gone.push(path);
   }
-  return { put: written, removed: gone };
-}
-
-function isPath(path: string): boolean {
-  try {
-    return filePath(path) === path;
-  } catch {
-    return false;
-  }
+  return { put: Object.fromEntries(written), removed: gone };
 }

@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { isObject } from "../../contracts/json.ts";
 import { EverturnError } from "../../errors/everturn-error.ts";
 import { killOnExit } from "../../processes/kill-on-exit.ts";
-import { filePath } from "../file-path.ts";
+import { isFilePath } from "../file-path.ts";
 import type { SandboxLimits } from "../sandbox.ts";
 import type { FromGuest, GuestLanguage, GuestRan, Run, ToGuest } from "./guest/protocol.ts";
 import { denoArguments, denoEnvironment, type Runtime } from "./runtime-folder.ts";
@@ -130,11 +130,3 @@ function read(line: string): FromGuest | undefined {
 const outcomes: readonly string[] = [
   ...["finished", "failed", "time-limit", "memory-limit", "output-limit", "disk-limit", "ended"],
 ];
-
-function isFilePath(path: string): boolean {
-  try {
-    return filePath(path) === path;
-  } catch {
-    return false;
-  }
-}

@@ -57,7 +57,14 @@ export function openSession(
       const changes = files.since(seen.get(language) ?? 0);
       const { time, output } = { ...limits, ...options.limits };
       const began = performance.now();
-      const answer = await process.run({ language, code, stdin, time, output, ...changes });
+      const answer = await process.run({
+        language,
+        code,
+        stdin: stdin.toWellFormed(),
+        time,
+        output,
+        ...changes,
+      });
       options.signal?.throwIfAborted();
       const ran = ranOf(answer, process, (performance.now() - began) / 1000);
       const isFull = answer !== undefined && !files.change(answer.put, answer.removed);

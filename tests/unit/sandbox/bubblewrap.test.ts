@@ -114,6 +114,82 @@ describe.runIf(here !== undefined)("bubblewrap", () => {
     await expect(session.list()).rejects.toThrow("has been closed");
   });
 
+  test("names that are not UTF-8, that nobody could open by their path, and that are no names elsewhere are listed and read", async () => {
+    const [session, other] = [await sandbox.open(), await sandbox.open()];
+    const names = ["caf\udce9.txt", "\udced\udca0\udc80", "é", "a\nb", " ", "\\", "__proto__", "constructor"];
+    const bytes =
+      "[b'caf\\xe9.txt', b'\\xed\\xa0\\x80', 'é'.encode(), b'a\\nb', b' ', b'\\\\', b'__proto__', b'constructor']";
+    await session.run({
+      language: "python",
+      code: `import os\nfor name in ${bytes}:\n  with open(name, 'wb') as f: f.write(name)\nfor _ in range(30):\n  os.mkdir('d' * 200)\n  os.chdir('d' * 200)\nopen('deep', 'w').write('deep')`,
+    });
+    const deep = `${`${"d".repeat(200)}/`.repeat(30)}deep`;
+    const listed = await session.list();
+    expect(listed.map(({ path }) => path).sort()).toEqual([...names, deep].sort());
+    expect(await session.read("caf\udce9.txt")).toEqual(Buffer.from("caf\xe9.txt", "latin1"));
+    expect(String(await session.read(deep))).toBe("deep");
+    const files: [string, Uint8Array][] = [];
+    for (const name of names) files.push([name, (await session.read(name)) ?? Buffer.of()]);
+    await other.write(Object.fromEntries(files));
+    const same = `import os\nsorted(os.listdir(b'.')) == sorted(${bytes}) and all(open(name, 'rb').read() == name for name in os.listdir(b'.'))`;
+    expect(await other.run({ language: "python", code: same })).toMatchObject({ value: "True" });
+    await expect(session.read("\ud800")).rejects.toMatchObject({ code: "SANDBOX_PATH_INVALID" });
+    await expect(session.write({ "\udfff": "" })).rejects.toMatchObject({ code: "SANDBOX_PATH_INVALID" });
+    await Promise.all([session.close(), other.close()]);
+  });
+
+  test("files of any size are written and read in parts; a folder that is too deep is named with a slash", async () => {
+    const session = await sandbox.open({ limits: { memory: 64, disk: 64 } });
+    const large = Buffer.alloc(20 * 2 ** 20 + 3, "0123456789");
+    await session.write({ before: "b", large, after: "", last: Buffer.alloc(4 * 2 ** 20, "4") });
+    expect(large.equals((await session.read("large")) ?? Buffer.of())).toBe(true);
+    expect(await session.read("after")).toEqual(Buffer.of());
+    expect((await session.read("last"))?.length).toBe(4 * 2 ** 20);
+    const code =
+      "import os\nfor _ in range(200):\n  os.mkdir('d')\n  os.chdir('d')\nopen('deep', 'w').close()";
+    await session.run({ language: "python", code });
+    expect((await session.list()).map(({ path }) => path)).toEqual([
+      ...["after", "before", `${"d/".repeat(101)}`, "large", "last"],
+    ]);
+    await session.close();
+  });
+
+  test("a program limits and schedules itself, and nobody else", async () => {
+    const code = [
+      "import os, resource, subprocess",
+      "resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))",
+      "os.sched_setaffinity(0, os.sched_getaffinity(0))",
+      "os.nice(1)",
+      "child = subprocess.Popen(['sleep', '60'])",
+      "refused = 0",
+      "for pid in (1, child.pid):",
+      "  for call in (lambda: resource.prlimit(pid, resource.RLIMIT_NOFILE, (3, 3)), lambda: os.setpriority(os.PRIO_PROCESS, pid, 5), lambda: os.sched_setaffinity(pid, {0}), lambda: os.sched_setscheduler(pid, os.SCHED_IDLE, os.sched_param(0))):",
+      "    try: call()",
+      "    except PermissionError: refused += 1",
+      "(resource.getrlimit(resource.RLIMIT_NOFILE), os.getpriority(os.PRIO_PROCESS, 0), refused)",
+    ];
+    expect(await ran([{ code: code.join("\n") }])).toMatchObject([
+      { outcome: "finished", value: "((64, 64), 1, 8)" },
+    ]);
+  });
+
+  test("what is kept and hinders its session costs the session its files, and never fails it", async () => {
+    const session = await sandbox.open();
+    const code = [
+      "import os",
+      "if os.fork() == 0:",
+      "  while True:",
+      "    try:",
+      "      if not os.path.isdir('asked'): os.unlink('asked')",
+      "      os.makedirs('asked/again')",
+      "    except OSError: pass",
+    ];
+    await session.run({ language: "python", code: code.join("\n"), keep: true });
+    for (let round = 0; round < 5; round++) await session.write({ asked: "x" });
+    expect(await session.run({ language: "python", code: "1" })).toMatchObject({ value: "1" });
+    await session.close();
+  });
+
   test("a run whose signal aborts is thrown, and the session goes on without what it had", async () => {
     const session = await sandbox.open();
     await session.run({ language: "python", code: "x = 1", keep: true });

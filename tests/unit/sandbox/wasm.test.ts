@@ -157,6 +157,52 @@ describe.runIf(hasDeno)("WebAssembly", () => {
     expect(out?.value).toBe(`[ ${Array(4).fill('"undefined"').join(", ")} ]`);
   });
 
+  test("promises, callbacks and coroutines without an end are stopped at the time limit", async () => {
+    const floods = [
+      "const f = () => Promise.resolve().then(f); f() /* while True */",
+      "const g = () => queueMicrotask(g); g() /* while True */",
+      "(async () => { for await (const _ of (async function* () { for (;;) yield 1; })()); })() /* while True */",
+      "const f = () => Promise.resolve().then(f);\nawait f() /* while True */",
+      "const f = () => Promise.resolve().then(f); f(); process.exit(3)",
+      "1 + 1",
+    ];
+    const told = await ran(floods, { language: "javascript" });
+    expect(told.map(({ outcome }) => outcome)).toEqual([
+      ...Array(4).fill("time-limit"),
+      "failed",
+      "finished",
+    ]);
+    expect(told[4]).toMatchObject({ exitCode: 3 });
+    expect(told[5]).toMatchObject({ value: "2" });
+    expect(told[0]).toMatchObject({ lost: "variables" });
+    const [caught, coroutines] = await ran([
+      "try:\n  while True: pass\nexcept KeyboardInterrupt: pass\n1",
+      "import asyncio\nasync def f():\n  while True: await asyncio.sleep(0)\nasyncio.run(f())",
+    ]);
+    expect(caught).toMatchObject({ outcome: "time-limit" });
+    expect(coroutines).toMatchObject({ outcome: "time-limit" });
+  });
+
+  test("what a program leaves in a file's place goes when the file is written again", async () => {
+    const session = await sandbox.open();
+    const run = (code: string, keep: boolean, language: Program["language"] = "python") =>
+      session.run({ language, code, keep });
+    for (const keep of [false, true]) {
+      await session.write({ asked: "1", "folder/asked": "1" });
+      const swap =
+        "import os, shutil\nos.unlink('asked')\nos.makedirs('asked/full')\nopen('asked/full/x', 'w').close()\nos.chmod('asked', 0)\nshutil.rmtree('folder')\nopen('folder', 'w').close()\nopen('__proto__', 'w').close()";
+      expect(await run(swap, keep)).toMatchObject({ outcome: "finished" });
+      await session.write({ asked: "2", "folder/asked": "3" });
+      const read = "open('asked').read() + open('folder/asked').read()";
+      expect(await run(read, keep)).toMatchObject({ outcome: "finished", value: "'23'" });
+      expect((await session.list()).map(({ path }) => path)).toEqual(["__proto__", "asked", "folder/asked"]);
+    }
+    const script =
+      "const fs = require('fs'); const said = []; for (const path of ['.', 'folder', 'asked/below']) { try { fs.writeFileSync(path, 'x'); said.push('written') } catch (error) { said.push(error.code) } } said.join()";
+    expect(await run(script, false, "javascript")).toMatchObject({ value: '"EISDIR,EISDIR,ENOTDIR"' });
+    await session.close();
+  });
+
   test("a run whose signal aborts is thrown, and the session goes on without what it had", async () => {
     const session = await sandbox.open();
     const running = session.run(

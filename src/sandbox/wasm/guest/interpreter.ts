@@ -55,11 +55,12 @@ export class Interpreter {
     this.#heard = (message) => {
       if (message.type === "output") this.#tell(message);
       else if (message.type === "flooded") stop("output-limit");
+      else if (message.type === "begun") timer = setTimeout(() => stop("time-limit"), run.time * 1000);
       else if (message.type === "over") isOver();
       else if (message.type === "ran") resolve(message);
       else end("ended");
     };
-    const timer = setTimeout(() => stop("time-limit"), run.time * 1000);
+    let timer: ReturnType<typeof setTimeout> | undefined;
     const isOver = () => {
       clearTimeout(timer);
       clearTimeout(last);
@@ -72,9 +73,7 @@ export class Interpreter {
     new Uint8Array(this.#interrupt)[0] = 0;
     if (ran.lost) this.#worker.terminate();
     this.#heard = () => {};
-    const isCut = limit === "output-limit" || ran.outcome !== "finished";
-    const outcome = limit !== undefined && isCut ? limit : ran.outcome;
-    return { ...ran, outcome, seconds: (performance.now() - began) / 1000 };
+    return { ...ran, outcome: limit ?? ran.outcome, seconds: (performance.now() - began) / 1000 };
   }
 }
 

@@ -24,8 +24,8 @@ export class JavascriptFiles {
   }
 
   changes(): { put: GuestFiles; removed: string[] } {
-    const put: GuestFiles = {};
-    for (const path of this.#changed) put[path] = (this.#files.get(path) ?? new Uint8Array()).toBase64();
+    const contents = [...this.#changed].map((path) => [path, this.#files.get(path)?.toBase64() ?? ""]);
+    const put: GuestFiles = Object.fromEntries(contents);
     const removed = [...this.#removed];
     this.#changed = new Set();
     this.#removed = new Set();
@@ -36,18 +36,20 @@ export class JavascriptFiles {
     return this.#files.get(plain(path));
   }
 
-  /** False if there is no room. */
-  put(path: string, content: Uint8Array, append: boolean): boolean {
+  /** Why it can't be written, as an error's code; "" if it was. */
+  put(path: string, content: Uint8Array, append: boolean): "" | "ENOSPC" | "EISDIR" | "ENOTDIR" {
     const name = plain(path);
+    if (name === "" || this.names(path).length > 0) return "EISDIR";
+    if (foldersOf(name).some((folder) => this.#files.has(folder))) return "ENOTDIR";
     const before = this.#files.get(name);
     const bytes = append && before !== undefined ? joined(before, content) : content;
     const more = bytes.length - (before?.length ?? -ofFile - name.length);
-    if (this.#used + more > this.#most) return false;
+    if (this.#used + more > this.#most) return "ENOSPC";
     this.#used += more;
     this.#files.set(name, bytes);
     this.#changed.add(name);
     this.#removed.delete(name);
-    return true;
+    return "";
   }
 
   remove(path: string): boolean {
@@ -83,6 +85,11 @@ function plain(path: string): string {
     else if (part !== "" && part !== ".") parts.push(part);
   }
   return parts.join("/");
+}
+
+function foldersOf(name: string): string[] {
+  const parts = name.split("/");
+  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join("/"));
 }
 
 function joined(before: Uint8Array, after: Uint8Array): Uint8Array {

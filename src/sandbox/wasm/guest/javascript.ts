@@ -15,6 +15,8 @@ const mebibyte = 2 ** 20;
 const stack = 256 * 1024;
 /** Milliseconds after which a program that waits for a timer looks whether it is to stop. */
 const slice = 50;
+/** Jobs of promises that are run before it is looked whether the program is to stop, or has exited. */
+const mostJobs = 1000;
 const output = new BoundedOutput(send);
 let running: Promise<Ready> | undefined;
 
@@ -90,7 +92,8 @@ function hostObject(context: QuickJSContext, files: JavascriptFiles, exit: Ready
   add("put", (path, content, append) => {
     const value = content === undefined ? "" : context.dump(content);
     const bytes = typeof value === "string" ? new TextEncoder().encode(value) : Uint8Array.from(value);
-    return truth(files.put(text(path), bytes, append !== undefined && context.dump(append) === true));
+    const isMore = append !== undefined && context.dump(append) === true;
+    return context.newString(files.put(text(path), bytes, isMore));
   });
   add("exists", (path) => truth(files.exists(text(path))));
   add("remove", (path) => truth(files.remove(text(path))));
@@ -109,13 +112,14 @@ function run(
   { code, stdin, output: characters, put, removed }: Omit<Run, "type" | "language">,
 ): Omit<GuestRan, "seconds"> {
   const { files, exit } = ready;
-  files.take(put, removed);
   exit.code = undefined;
   exit.stdin = stdin;
   output.begin(characters);
   try {
+    files.take(put, removed);
+    send({ type: "begun" });
     const { outcome, value } = execute(ready, code);
-    call(ready, "forget")?.dispose(); // which the program may have made its own: within its time
+    call(ready, "forget")?.dispose();
     send({ type: "over" });
     return {
       type: "ran",
@@ -123,7 +127,8 @@ function run(
       ...(value === undefined ? {} : { value: value.slice(0, characters) }),
       exitCode: exit.code ?? (outcome === "finished" ? 0 : 1),
       ...files.changes(),
-      lost: false,
+      // What it left to be run would run in the next program's time.
+      lost: (ready.flag[0] !== 0 || exit.code !== undefined) && ready.runtime.hasPendingJob(),
     };
   } catch (error) {
     output.text("stderr", `${error instanceof Error ? error.message : String(error)}\n`);
@@ -143,12 +148,15 @@ function execute(ready: Ready, code: string): Told {
   if (result.error) return failed(ready, result.error);
   try {
     for (;;) {
-      const jobs = runtime.executePendingJobs();
+      const jobs = runtime.executePendingJobs(mostJobs);
       if (jobs.error) return failed(ready, jobs.error);
-      const due = ready.exit.code === undefined ? numberOf(ready, "due") : -1;
+      // An interrupt in a job only rejects its promise, and the program would seem to have finished.
+      if (ready.flag[0] !== 0) return { outcome: "failed" };
+      if (ready.exit.code !== undefined) break;
+      if (runtime.hasPendingJob()) continue;
+      const due = numberOf(ready, "due");
       if (due < 0) break;
       Atomics.wait(ready.stop, 0, 0, Math.min(due, slice));
-      if (ready.flag[0] !== 0) return { outcome: "failed" };
       if (due > slice) continue;
       const fired = callOf(ready, "fire");
       if (fired.error) return failed(ready, fired.error);

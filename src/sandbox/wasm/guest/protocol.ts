@@ -91,6 +91,8 @@ export type FromInterpreter =
   | { type: "unusable"; reason: string }
   | { type: "output"; stream: "stdout" | "stderr"; text: string }
   | { type: "flooded" }
+  /** The session's files are there: the program's time begins. */
+  | { type: "begun" }
   /** The program is over: what follows is not its time. */
   | { type: "over" }
   | Omit<GuestRan, "seconds">;

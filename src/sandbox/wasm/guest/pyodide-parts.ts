@@ -30,7 +30,10 @@ export interface FileSystem {
   chdir(path: string): void;
   writeFile(path: string, bytes: Uint8Array, options?: { canOwn: boolean }): void;
   readFile(path: string): Uint8Array<ArrayBuffer>;
+  mkdir(path: string): void;
+  rmdir(path: string): void;
   unlink(path: string): void;
+  chmod(path: string, mode: number): void;
   lookupPath(path: string, options?: { follow: boolean }): { node: Node };
   isDir(mode: number): boolean;
   isFile(mode: number): boolean;

@@ -22,17 +22,21 @@ export class PythonFiles {
     this.#written.add(node);
   }
 
-  /** What Everturn changed since. */
+  /** What Everturn changed since. What a program left in the way goes. */
   take(put: GuestFiles, removed: readonly string[]): void {
-    const { mkdirTree, writeFile, lookupPath, unlink } = this.#fileSystem;
     for (const path of removed) {
-      if (this.#known.delete(path)) unlink(`${workFolder}/${path}`);
+      if (this.#known.delete(path)) this.#remove(`${workFolder}/${path}`);
     }
+    let made = "";
     for (const [path, content] of Object.entries(put)) {
       const whole = `${workFolder}/${path}`;
-      mkdirTree(whole.slice(0, whole.lastIndexOf("/")));
-      writeFile(whole, Uint8Array.fromBase64(content));
-      this.#known.set(path, lookupPath(whole).node);
+      const above = whole.slice(0, whole.lastIndexOf("/"));
+      if (above !== made) this.#makeFolder(above);
+      made = above;
+      this.#remove(whole);
+      this.#fileSystem.writeFile(whole, Uint8Array.fromBase64(content));
+      const node = this.#node(whole);
+      if (node !== undefined) this.#known.set(path, node);
     }
     this.#written.clear();
   }
@@ -41,15 +45,48 @@ export class PythonFiles {
   changes(): { put: GuestFiles; removed: string[] } {
     const now = new Map<string, Node>();
     this.#walk(this.#fileSystem.lookupPath(workFolder).node, "", 0, now);
-    const put: GuestFiles = {};
-    for (const [path, node] of now) {
-      if (this.#known.get(path) !== node || this.#written.has(node)) put[path] = bytesOf(node).toBase64();
-    }
+    const changed = [...now].filter(
+      ([path, node]) => this.#known.get(path) !== node || this.#written.has(node),
+    );
+    const put = Object.fromEntries(changed.map(([path, node]) => [path, bytesOf(node).toBase64()]));
     const removed = [...this.#known.keys()].filter((path) => !now.has(path));
     this.#known.clear();
     for (const [path, node] of now) this.#known.set(path, node);
     this.#written.clear();
     return { put, removed };
+  }
+
+  /** A folder and those above it, in which files may be made. */
+  #makeFolder(path: string): void {
+    const parts = path.split("/");
+    for (let count = 2; count <= parts.length; count++) {
+      const at = parts.slice(0, count).join("/");
+      const node = this.#node(at);
+      const isFolder = node !== undefined && this.#fileSystem.isDir(node.mode);
+      if (node !== undefined && !isFolder) this.#remove(at);
+      if (!isFolder) this.#fileSystem.mkdir(at);
+      else if ((node.mode & 0o700) !== 0o700) this.#fileSystem.chmod(at, 0o777);
+    }
+  }
+
+  #remove(path: string): void {
+    const node = this.#node(path);
+    if (node === undefined) return;
+    if (!this.#fileSystem.isDir(node.mode)) {
+      this.#fileSystem.unlink(path);
+      return;
+    }
+    this.#fileSystem.chmod(path, 0o777);
+    for (const name of Object.keys(folder(node))) this.#remove(`${path}/${name}`);
+    this.#fileSystem.rmdir(path);
+  }
+
+  #node(path: string): Node | undefined {
+    try {
+      return this.#fileSystem.lookupPath(path, { follow: false }).node;
+    } catch {
+      return undefined; // nothing is there
+    }
   }
 
   #walk(node: Node, path: string, depth: number, found: Map<string, Node>): void {

@@ -94,9 +94,10 @@ async function run(
   { execute, files }: Ready,
   { code, stdin, output: characters, put, removed }: Omit<Run, "type" | "language">,
 ): Promise<Omit<GuestRan, "seconds">> {
-  files.take(put, removed);
   output.begin(characters);
   try {
+    files.take(put, removed);
+    send({ type: "begun" });
     const answer = await execute.callPromising(code, stdin);
     send({ type: "over" });
     const [outcome, value, exitCode] = answer.toJs();
