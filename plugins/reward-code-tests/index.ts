@@ -13,7 +13,11 @@ const codeTests: RewardPlugin = {
     const code = codeOf(answer, config.extract);
     if (code.trim() === "") return { reward: 0, success: false, metrics: { passed: 0 } };
     const sandbox = await sharedSandbox(config.sandbox, { modules: import.meta.url });
-    const limits = { time: Number(config.time), memory: Number(config.memory) };
+    const limits = {
+      time: Number(config.time),
+      total: Number(config.total),
+      memory: Number(config.memory),
+    };
     const verdict = await (tests.kind === "functions"
       ? judgeFunctions(sandbox, code, tests, limits, signal)
       : judgePrograms(sandbox, code, tests, limits, signal));

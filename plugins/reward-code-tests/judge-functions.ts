@@ -1,19 +1,17 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import type { JsonObject, JsonValue } from "everturn/plugin";
 import type { Ran, Sandbox, SandboxSession } from "everturn/sandbox";
 import type { FunctionTests } from "./task-tests.ts";
-import type { Verdict } from "./verdict.ts";
-
-interface Limits {
-  time: number;
-  memory: number;
-}
+import type { JudgeLimits, Verdict } from "./verdict.ts";
 
 /** More calls than that no answer is asked for. */
 const mostCalls = 20_000;
-/** How often tests are run to find the calls that they make: those of which one depends on what another returned. */
-const mostPasses = 40;
+/** Bytes of the calls that tests make by themselves, and of those that an answer adds: what it returns, and what is called with that. */
+const [mostAsked, mostAdded] = [32 * 2 ** 20, 24 * 2 ** 20];
+/** MiB of files: the calls and what was returned, as JSON in JSON, and the calls once more. */
+const disk = 192;
 const values = text("values.py");
 const runAnswer = values + text("answer.py");
 const runTests = values + text("tests.py");
@@ -21,45 +19,74 @@ const runTests = values + text("tests.py");
 /**
  * Runs tests against an answer's functions, the tests in one sandbox and the answer in another, so that nothing that the answer does
  * reaches what judges it: only values pass between them, as JSON. The tests run first to find which calls they make, the answer makes them, and the tests run
- * again with what it returned. Throws if the tests themselves can't be run.
+ * again with what it returned, until there is no call that was not made: one may depend on what another returned. Each time the answer has a sandbox of its own. What
+ * the tests can't do before any answer is missing; whatever comes after that is the answer's doing.
  */
 export async function judgeFunctions(
   sandbox: Sandbox,
   code: string,
   tests: FunctionTests,
-  limits: Limits,
+  limits: JudgeLimits,
   signal: AbortSignal,
 ): Promise<Verdict | { missing: string }> {
-  const [judge, defendant] = await Promise.all(
-    [0, 1].map(() => sandbox.open({ limits: { time: limits.time, memory: limits.memory }, signal })),
-  );
-  if (judge === undefined || defendant === undefined) throw new Error("no sandbox was opened");
+  const { time, total, memory } = limits;
+  const end = performance.now() + 1000 * total;
+  const judge = await sandbox.open({ limits: { time, memory, disk }, signal });
+  const { setup, text, functions, pairs } = tests;
+  const ask = (calls: JsonValue[], answered: Answered) =>
+    tried(judge, { setup, text, functions, pairs, calls, ...answered, most: mostCalls }, signal);
+  const nothing: Answered = { results: [], isEnded: false, why: "" };
   try {
+    const first = await ask([], nothing);
+    if (typeof first === "string") return { missing: `the task's tests can't be run: ${first}` };
+    const asked = byteLength(first.calls);
+    if (asked > mostAsked) return { missing: `the task's tests make calls of more than ${mostAsked} bytes` };
+    let found = first;
     let calls: JsonValue[] = [];
-    let answered: Answered = { results: [], isEnded: false, why: "" };
-    for (let pass = 1; pass <= mostPasses; pass++) {
-      const { setup, text, functions, pairs } = tests;
-      const found = await tried(
-        judge,
-        { setup, text, functions, pairs, calls, ...answered, most: mostCalls },
-        signal,
-      );
-      if (typeof found === "string") {
-        // What an answer returned may be too much for the tests: that is the answer's doing.
-        if (calls.length === 0) return { missing: `the task's tests can't be run: ${found}` };
-        return { passed: 0, tests: 1, reasons: [`with what the answer returned, the tests end by ${found}`] };
+    let answered = nothing;
+    while (!found.isWhole) {
+      const left = (end - performance.now()) / 1000;
+      if (left <= 0) {
+        const again = await ask([], nothing);
+        return typeof again !== "string" && isDeepStrictEqual(again.calls, first.calls)
+          ? failed(`the calls that follow from what the answer returned take more than ${total} s`)
+          : { missing: "the task's tests don't make the same calls again" };
       }
-      if (found.isWhole)
-        return { ...found, reasons: [...found.reasons, answered.why].filter((why) => why !== "") };
+      const before = { calls, results: answered.results };
       calls = found.calls;
-      answered = await answersTo(defendant, calls, `${tests.setup}\n${code}`, signal);
+      const session = await sandbox.open({ limits: { time, memory }, signal });
+      const program = `${tests.setup}\n${code}`;
+      answered = await answersTo(session, calls, program, Math.min(time, left), signal);
+      // What was returned already stands, so that an answer which returns something else each time comes to an end, too.
+      const same = commonLength(before, calls);
+      answered.results.splice(0, same, ...before.results.slice(0, same));
+      if (byteLength(answered.results) > mostAdded)
+        return failed(`the answer returned more than ${mostAdded} bytes`);
+      const next = await ask(calls, answered);
+      // What an answer returned may be too much for the tests: that is the answer's doing.
+      if (typeof next === "string") return failed(`with what the answer returned, the tests end by ${next}`);
+      if (byteLength(next.calls) > asked + mostAdded)
+        return failed(`what the answer returned is passed on in calls of more than ${mostAdded} bytes`);
+      found = next;
     }
-    return {
-      missing: `the task's tests don't make the same calls again, or more than ${mostPasses} that depend on each other`,
-    };
+    return { ...found, reasons: [...found.reasons, answered.why].filter((why) => why !== "") };
   } finally {
-    await Promise.all([judge.close(), defendant.close()]);
+    await judge.close();
   }
+}
+
+function failed(reason: string): Verdict {
+  return { passed: 0, tests: 1, reasons: [reason] };
+}
+
+/** How many calls that have returned are the same again, from the first on. */
+function commonLength(before: { calls: JsonValue[]; results: string[] }, calls: JsonValue[]): number {
+  const other = before.results.findIndex((_, index) => !isDeepStrictEqual(before.calls[index], calls[index]));
+  return other === -1 ? before.results.length : other;
+}
+
+function byteLength(value: JsonValue): number {
+  return Buffer.byteLength(JSON.stringify(value));
 }
 
 interface Found extends Verdict {
@@ -96,14 +123,23 @@ async function answersTo(
   session: SandboxSession,
   calls: JsonValue[],
   program: string,
+  time: number,
   signal: AbortSignal,
 ): Promise<Answered> {
-  await session.write({ "request.json": JSON.stringify({ program, calls }), "results.jsonl": "" });
-  const ran = await session.run({ language: "python", code: runAnswer }, { signal });
-  const written = ran.lost === "everything" ? undefined : await session.read("results.jsonl");
-  const lines = new TextDecoder().decode(written).split("\n").slice(0, -1);
-  const isEnded = lines.length < calls.length;
-  return { results: lines.slice(0, calls.length), isEnded, why: isEnded ? `the answer: ${ending(ran)}` : "" };
+  try {
+    await session.write({ "request.json": JSON.stringify({ program, calls }), "results.jsonl": "" });
+    const ran = await session.run({ language: "python", code: runAnswer }, { signal, limits: { time } });
+    const written = ran.lost === "everything" ? undefined : await session.read("results.jsonl");
+    const lines = new TextDecoder().decode(written).split("\n").slice(0, -1);
+    const isEnded = lines.length < calls.length;
+    return {
+      results: lines.slice(0, calls.length),
+      isEnded,
+      why: isEnded ? `the answer: ${ending(ran)}` : "",
+    };
+  } finally {
+    await session.close();
+  }
 }
 
 function ending({ outcome, stderr }: Ran): string {

@@ -1,22 +1,28 @@
 import type { Sandbox } from "everturn/sandbox";
 import type { ProgramTests } from "./task-tests.ts";
-import type { Verdict } from "./verdict.ts";
+import type { JudgeLimits, Verdict } from "./verdict.ts";
 
 /** Runs a program with each input, and compares what it prints: line by line, without the spaces at their ends. What it should print is not in its sandbox. */
 export async function judgePrograms(
   sandbox: Sandbox,
   code: string,
   { language, pairs }: ProgramTests,
-  limits: { time: number; memory: number },
+  limits: JudgeLimits,
   signal: AbortSignal,
 ): Promise<Verdict | { missing: string }> {
   const known = sandbox.languages.find((one) => one === language);
   if (known === undefined) return { missing: `the sandbox ${sandbox.kind} runs no ${language}` };
   const session = await sandbox.open({ limits: { time: limits.time, memory: limits.memory }, signal });
+  const end = performance.now() + 1000 * limits.total;
   try {
     const verdict: Verdict = { passed: 0, tests: pairs.length, reasons: [] };
     for (const [index, { input, output }] of pairs.entries()) {
-      const ran = await session.run({ language: known, code, stdin: input }, { signal });
+      const time = Math.min(limits.time, (end - performance.now()) / 1000);
+      if (time <= 0) {
+        verdict.reasons.push(`input ${index + 1}: no time is left of the ${limits.total} s for all inputs`);
+        break;
+      }
+      const ran = await session.run({ language: known, code, stdin: input }, { signal, limits: { time } });
       if (ran.outcome === "finished" && plain(ran.stdout) === plain(output)) verdict.passed++;
       else
         verdict.reasons.push(

@@ -21,6 +21,7 @@ async function scored(answer: string, tests: unknown, config: JsonObject = {}) {
       extract: "last-block",
       credit: "partial",
       time: 5,
+      total: 90,
       memory: 256,
       ...config,
     },
@@ -124,8 +125,58 @@ describe.runIf(here !== undefined)("code-tests in bubblewrap", () => {
     ["never ends", "def double(x):\n  while True: pass"],
     ["returns too much", "def double(x): return [[0] * 1000] * 20000"],
     ["raises what ends the tests", "def double(x): raise SystemExit(0)"],
+    [
+      "leaves a folder where its results were",
+      "import os\nos.unlink('results.jsonl')\nos.makedirs('results.jsonl/full')\ndef double(x): return 2 * x",
+    ],
+    [
+      "takes the rights to all files",
+      "import os\ndef double(x):\n  os.chmod('results.jsonl', 0); os.chmod('request.json', 0); os.chmod('.', 0)\n  os._exit(0)",
+    ],
+    [
+      "leads its results to the first process's memory",
+      "import os\nos.unlink('results.jsonl')\nos.symlink('/proc/self/mem', 'results.jsonl')\ndef double(x): return 2 * x",
+    ],
+    ["fills all room", "f = open('/work/f', 'wb')\nwhile True: f.write(bytes(1 << 20))"],
+    [
+      "takes what the first process needs",
+      "import resource\ntry: resource.prlimit(1, resource.RLIMIT_NOFILE, (3, 3))\nexcept PermissionError: pass\nimport os; os._exit(0)",
+    ],
   ])("an answer that %s earns nothing", async ([, code], { expect }) => {
     expect(await scored(fence(code), double, { time: 2 })).toMatchObject({ success: false, reward: 0 });
+  });
+
+  test("whatever an answer makes of tests that call it with what it returned, it has a score", async () => {
+    const twice = "assert double(double(1)) == 4\nassert double(2) == 4";
+    const right = "def double(x): return 2 * x";
+    expect(await scored(fence(right), twice)).toMatchObject({ reward: 1, success: true });
+    // It returns something else each time.
+    const random = "import random\ndef double(x): return random.random()";
+    expect(await scored(fence(random), twice)).toMatchObject({ reward: 0, success: false });
+    const randomized = "import random\ndef double(x): return [random.random(), x]";
+    const first = "assert double(double(1))[1][1] == 1";
+    expect(await scored(fence(randomized), first)).toMatchObject({ reward: 1, success: true });
+    // It asks for one more call each time, and has no file to count them in.
+    const chain = "x = 1\nwhile x is not None: x = double(x)\nassert x is None";
+    const count = `import os\ndef double(x): return x + 1 if x < 9 and os.listdir() == ['request.json', 'results.jsonl'] else None`;
+    expect(await scored(fence(count), chain)).toMatchObject({ reward: 1 });
+    const endless = "def double(x): return x + 1";
+    expect(await scored(fence(endless), chain, { total: 2 })).toMatchObject({ reward: 0, success: false });
+    const ofTheirOwn = "import os\nassert double(int.from_bytes(os.urandom(8), 'big')) is not None";
+    expect(await scored(fence(right), ofTheirOwn, { total: 2 })).toEqual({
+      missing: "the task's tests don't make the same calls again",
+    });
+    // It returns more than anybody reads.
+    const large = "def double(x): return '\\0' * (30 << 20)";
+    expect(await scored(fence(large), "assert double(1) == 2", { memory: 512 })).toMatchObject({ reward: 0 });
+  });
+
+  test("an answer that takes its time for each input has a score before the reward's time is over", async () => {
+    const slow = fence("import time\nif input() != '1': time.sleep(60)\nprint(2)");
+    const inputs = { inputs: ["1", "2", "3", "4", "5"], outputs: ["2", "4", "6", "8", "10"] };
+    const began = performance.now();
+    expect(await scored(slow, inputs, { time: 2, total: 3 })).toMatchObject({ reward: 0.2, success: false });
+    expect(performance.now() - began).toBeLessThan(60_000);
   });
 
   test("what an answer raises or returns can't make a failing test pass", async () => {
