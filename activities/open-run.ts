@@ -22,7 +22,7 @@ import { lastRecordedStep } from "../src/runs/recorded-steps.ts";
 import { isWhole } from "../src/store/is-whole.ts";
 import type { RunTasks } from "../src/tasks/run-tasks.ts";
 import { firstVersion } from "../src/versions/first-version.ts";
-import { policyPart, trainerPart } from "../src/versions/version-parts.ts";
+import { policyPart, trainerPart, versionKey } from "../src/versions/version-parts.ts";
 
 /** Tells the training workflow what to do, and if it does not know, how far the run has come on disk. */
 export function openRunActivity(
@@ -128,18 +128,27 @@ async function lastWholeStep(run: OpenRun): Promise<StepRecord | undefined> {
   return last;
 }
 
-/** Whether the files of a version are what was committed, if it was: they are read, for they may have changed at their size. */
+/** Whether a recorded version was committed, and its files are still those: they are read, for they may have changed at their size. */
 async function isVersionWhole({ plan, store }: OpenRun, version: number): Promise<boolean> {
+  if ((await store.treeRecord(versionKey(plan, version))) === undefined) return false;
   return (
     (await isWhole(store, policyPart(plan, version))) && (await isWhole(store, trainerPart(plan, version)))
   );
 }
 
+/** Whether the version that the steps began with, or version 0, is broken, or its record was lost. Nothing reads their trainer's state. */
+async function areFirstBroken({ plan, store }: OpenRun, wereMade: boolean): Promise<boolean> {
+  for (const version of new Set([0, firstVersion(plan)])) {
+    const isLost = (await store.treeRecord(versionKey(plan, version))) === undefined;
+    if (isLost ? wereMade : !(await isWhole(store, policyPart(plan, version)))) return true;
+  }
+  return false;
+}
+
 async function progressOf(run: OpenRun): Promise<TrainingProgress> {
   const last = await lastWholeStep(run);
   const first = firstVersion(run.plan);
-  const areFirstWhole = [0, first].map((version) => isWhole(run.store, policyPart(run.plan, version))); // no state of theirs is read
-  const isFirstBroken = (await Promise.all(areFirstWhole)).includes(false);
+  const isFirstBroken = await areFirstBroken(run, last !== undefined);
   const isWarm =
     first === 1 && !isFirstBroken && (await firstAndLastEvaluations(run, 1)).at(-1)?.policyVersion === 1;
   const policyVersion = last?.policyVersion ?? (isWarm ? 1 : 0);

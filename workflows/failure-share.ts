@@ -2,8 +2,8 @@ import type { ApplicationFailure } from "@temporalio/workflow";
 import type { TrajectorySummary } from "../src/contracts/rollout.ts";
 import { failure } from "./failure.ts";
 
-/** Longer reasons are cut: their beginning names what failed. */
-const reasonLength = 160;
+/** Longer reasons are cut after a word: their beginning names the failure, and its remedy where that is short. */
+const reasonLength = 400;
 
 /** How many trajectories infrastructure failed, by reason, the commonest first. */
 export function failuresByReason(results: TrajectorySummary[]): [reason: string, count: number][] {
@@ -63,7 +63,8 @@ export function nothingFinished(
 }
 
 function reasonOf({ failure: reason = "unknown" }: TrajectorySummary): string {
-  return reason.slice(0, reasonLength);
+  if (reason.length <= reasonLength) return reason;
+  return `${reason.slice(0, reasonLength).replace(/\s+\S*$/, "")} …`;
 }
 
 function isCancelled({ failure: reason = "" }: TrajectorySummary): boolean {

@@ -14,6 +14,12 @@ export function evaluationStage(policyVersion: number): string {
   return `evaluation-v${padded(policyVersion)}`;
 }
 
+/** The policy version that such a stage evaluates; undefined for other stages. */
+export function evaluatedVersion(stage: string): number | undefined {
+  const number = /^evaluation-v(\d+)$/.exec(stage)?.[1];
+  return number === undefined ? undefined : Number(number);
+}
+
 function padded(value: number): string {
   return String(value).padStart(4, "0");
 }

@@ -467,6 +467,11 @@ export const errorTable = {
     retryable: true,
     help: "Its log is {log}.",
   },
+  TEMPORAL_DATABASE_DAMAGED: {
+    message: "The Temporal server cannot read its database {database}: {reason}.",
+    retryable: false,
+    help: "Move {database} and the files whose names begin with it out of the run's folder, then resume the run. It continues from the files of its folder, after the last recorded step; only the histories in the Temporal UI are lost.",
+  },
   TEMPORAL_SERVER_ENDED: {
     message: "The run's Temporal server ended {times} ({reason}). Its log {log} ends with:\n{lines}",
     retryable: true,
@@ -550,6 +555,11 @@ export const errorTable = {
     message: "The trackers of {run} were not told of {untold} of its results.",
     retryable: true,
     help: "The lines above say why; `everturn track {run}` tries it again.",
+  },
+  RUN_PLAN_LOST: {
+    message: "The run {run} cannot be opened: its plan {file} is missing or damaged.",
+    retryable: false,
+    help: "Restore the file from a copy. No other file says what the run was to do. Its versions are still in {folder}, in Hugging Face's format: a new run may start from one.",
   },
   RUN_OF_EARLIER_RELEASE: {
     message: "The run {run} was begun by Everturn 0.3 or earlier, which kept runs in another form.",

@@ -17,9 +17,11 @@ import { checkTrajectories } from "./checks/trajectories.ts";
 import { ledgerEntries } from "./entries.ts";
 import { type RunFacts, readRunFacts, readStageFacts } from "./facts.ts";
 import { largestStaleness } from "./largest-staleness.ts";
+import { lostRecords } from "./lost-records.ts";
 import { reservedStages } from "./reservations.ts";
 import { type SingleTrajectory, singleTrajectories } from "./single-trajectories.ts";
 import { type StageSummary, summarize } from "./summary.ts";
+import { ownSteps } from "./trained-steps.ts";
 
 /** A run's ledger, checked against its files; without its lines, which are told stage by stage. */
 export interface Ledger {
@@ -99,8 +101,18 @@ async function readStage(
     single.items.flatMap(({ corrupt }) => corrupt),
   );
   const { steps } = plan;
+  const staleness = largestStaleness(plan);
+  const lost = await lostRecords(run.store, single.stage, {
+    evaluation,
+    newest: metrics.at(-1)?.policyVersion ?? 0,
+  });
+  const isCommitLost = ownSteps(single.stage, staleness).some(
+    (step) => step <= recorded && !uses.counts.has(step),
+  );
+  const used = checkTrajectories(id, facts, entries, { recorded, steps, staleness });
   findings.push(
-    ...checkTrajectories(id, facts, entries, { recorded, steps, staleness: largestStaleness(plan) }),
+    ...lost,
+    ...used.filter(({ check }) => !explains(check, { isCommitLost, isFileLost: lost.length > 0 })),
     ...(evaluation === undefined ? [] : checkEvaluation(id, evaluation, facts)),
     ...(tasks === undefined ? [] : checkDataCursor(plan, facts.reservations, { tasks, decided: recorded })),
     ...(await checkObservations(run.store, facts)),
@@ -108,6 +120,14 @@ async function readStage(
     ...unlisted,
   );
   return { entries, findings, replaced };
+}
+
+/** Whether a record that is lost, and named, is why a trajectory seems to lack something. */
+function explains(
+  check: string,
+  { isCommitLost, isFileLost }: { isCommitLost: boolean; isFileLost: boolean },
+) {
+  return check === "unaccounted" ? isCommitLost : check === "record-missing" && isFileLost;
 }
 
 async function newestRecorded({ store }: OpenRun): Promise<number | undefined> {

@@ -1,6 +1,6 @@
 import type { LeftOutTrajectory, TrainedStep, TrainedTrajectory } from "../contracts/ledger.ts";
 import { stepOf } from "../contracts/stages.ts";
-import { trainedStepKey } from "../store/keys.ts";
+import { recordedStepKey, trainedStepKey } from "../store/keys.ts";
 import type { Store } from "../store/store.ts";
 import { treeRecordKey } from "../store/tree-paths.ts";
 import { recentlyUsed } from "../trajectory/recently-used.ts";
@@ -30,8 +30,13 @@ export async function* trainedSteps(run: Run): AsyncGenerator<[step: number, rec
   for (let step = 1; ; step++) {
     const record = await withLate(run, step);
     if (record !== undefined) yield [step, record];
-    else if (!(await run.store.has(treeRecordKey(trainedStepKey(step))))) return;
+    else if (!(await wasTrained(run, step))) return;
   }
+}
+
+/** Whether a step was committed, even if its record can't be read or was lost: then it may still be recorded. */
+async function wasTrained({ store }: Run, step: number): Promise<boolean> {
+  return (await store.has(treeRecordKey(trainedStepKey(step)))) || store.has(recordedStepKey(step));
 }
 
 async function withLate(run: Run, step: number): Promise<TrainedStep | undefined> {
@@ -99,7 +104,7 @@ export async function readUses(run: Run, staleness: number): Promise<Uses> {
 }
 
 /** The steps that may train on trajectories of a stage. */
-function ownSteps(stage: string, staleness: number): number[] {
+export function ownSteps(stage: string, staleness: number): number[] {
   const own = stepOf(stage);
   return own === undefined ? [] : Array.from({ length: staleness + 1 }, (_, behind) => own + behind);
 }

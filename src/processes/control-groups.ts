@@ -14,14 +14,28 @@ export interface ControlGroup {
   used: number;
   /** Pages of files among them, which the kernel takes back as soon as memory is wanted. */
   files: number;
+  /** Its own processes that the kernel has killed for want of memory; undefined where the kernel does not count them. */
+  kills: number | undefined;
 }
 
 const usual: ControlGroupFiles = { self: "/proc/self/cgroup", groups: "/sys/fs/cgroup" };
 
 /** Versions 1 and 2 of control groups. */
 const versions = {
-  1: { folder: "memory", limits: ["memory.limit_in_bytes"], used: "memory.usage_in_bytes", total: "total_" },
-  2: { folder: "", limits: ["memory.max", "memory.high"], used: "memory.current", total: "" },
+  1: {
+    folder: "memory",
+    limits: ["memory.limit_in_bytes"],
+    used: "memory.usage_in_bytes",
+    total: "total_",
+    kills: "memory.oom_control",
+  },
+  2: {
+    folder: "",
+    limits: ["memory.max", "memory.high"],
+    used: "memory.current",
+    total: "",
+    kills: "memory.events.local",
+  },
 };
 
 /** The control groups of this process that can be seen, from the innermost to the outermost; none on other systems than Linux. */
@@ -42,14 +56,16 @@ export function controlGroups({ self, groups } = usual): ControlGroup[] {
 
 function groupIn(
   folder: string,
-  { limits, used, total }: (typeof versions)[1 | 2],
+  { limits, used, total, kills }: (typeof versions)[1 | 2],
 ): ControlGroup | undefined {
   const statistics = kernelText(join(folder, "memory.stat"));
   if (statistics === "") return undefined;
   const bytesOf = (name: string) => Number.parseInt(kernelText(join(folder, name)), 10);
   const pagesOf = (name: string) =>
     Number(new RegExp(`^${total}${name} (\\d+)$`, "m").exec(statistics)?.[1] ?? 0);
+  const killed = /^oom_kill (\d+)$/m.exec(kernelText(join(folder, kills)))?.[1];
   return {
+    kills: killed === undefined ? undefined : Number(killed),
     limit: Math.min(...limits.map(bytesOf).filter((bytes) => !Number.isNaN(bytes))), // of version 2 "max", where there is none
     used: bytesOf(used) || 0,
     files: pagesOf("inactive_file") + pagesOf("active_file"),

@@ -1,7 +1,5 @@
-import { readFileSync } from "node:fs";
 import { isEverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
-import { isSystemError } from "../errors/system-error.ts";
 
 /** Why a process of ours ended. */
 export interface Ending {
@@ -19,7 +17,7 @@ interface Facts {
   output: string;
   /** The last lines of that. */
   lines: string;
-  /** The kernel killed a process for want of memory while this one lived. */
+  /** The kernel killed a process for want of memory just then (`watchKernelKills`). */
   kernelKilled: boolean;
 }
 
@@ -34,6 +32,12 @@ export function endingOf({ code, signal, output, lines, kernelKilled }: Facts): 
     outOfMemory: true,
     lines: line,
   });
+  if (signal === "SIGKILL" || code === killedCode) {
+    // A process that is killed writes nothing: what its log says of memory was before.
+    return kernelKilled
+      ? memory("the kernel killed it for want of memory")
+      : { reason: ended, outOfMemory: false, lines };
+  }
   const [heap] =
     /.*(FATAL ERROR: .*heap|Fatal process out of memory|Fatal JavaScript out of memory).*/i.exec(output) ??
     [];
@@ -43,8 +47,6 @@ export function endingOf({ code, signal, output, lines, kernelKilled }: Facts): 
       output,
     ) ?? [];
   if (allocation !== undefined) return memory("an allocation failed", allocation);
-  const killed = signal === "SIGKILL" || code === killedCode;
-  if (killed && kernelKilled) return memory("the kernel killed it for want of memory");
   return { reason: ended, outOfMemory: false, lines };
 }
 
@@ -57,15 +59,4 @@ export function endingFrom(error: unknown): Ending {
     outOfMemory: isEverturnError(error) && error.code === "WORKER_OUT_OF_MEMORY",
     lines: String(params.lines ?? params.reason ?? message),
   };
-}
-
-/** How many processes the kernel has killed for want of memory since it started; 0 where it does not tell. */
-export function kernelKills(): number {
-  try {
-    const counters = readFileSync("/proc/vmstat", "utf8");
-    return Number(/^oom_kill (\d+)$/m.exec(counters)?.[1] ?? 0);
-  } catch (error) {
-    if (isSystemError(error, "ENOENT") || isSystemError(error, "EACCES")) return 0;
-    throw error;
-  }
 }

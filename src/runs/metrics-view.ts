@@ -8,7 +8,8 @@ import { recordedSteps } from "./recorded-steps.ts";
 
 /**
  * Writes the lines that `metrics.jsonl` lacks at its end up to a step, of what was recorded. The file is for people and their
- * tools: Everturn reads the records. Only its last line is looked at; where that can't be read, the file is written anew.
+ * tools: Everturn reads the records. Only its last line is looked at; where that can't be read, or has the step already, which
+ * was then recorded again, the file is written anew.
  * Waits where the disk is full (`patiently`).
  */
 export async function writeMetrics(
@@ -16,7 +17,7 @@ export async function writeMetrics(
   step: number,
 ): Promise<void> {
   const last = await lastStepIn(folder.metrics);
-  if (last === undefined) {
+  if (last === undefined || last.step >= step) {
     const lines = (await recordedSteps(store)).map((record) => `${JSON.stringify(record)}\n`);
     await patiently(() => writeWhole(folder.metrics, lines.join("")));
     return;

@@ -3,8 +3,8 @@ import type { Notice } from "../processes/notice.ts";
 import { sharedPromises } from "../promises/shared-promises.ts";
 import { openRunStore } from "../store/open-run-store.ts";
 import type { Store } from "../store/store.ts";
-import { newestPlan } from "./plans.ts";
-import { readRunFile, runNotFound } from "./run-file.ts";
+import { newestPlan, planLost } from "./plans.ts";
+import { readRunFile } from "./run-file.ts";
 import { type RunFolder, runFolder } from "./run-folder.ts";
 
 /** A run as an activity sees it. */
@@ -17,13 +17,13 @@ export interface OpenRun {
 
 /**
  * Opens runs of the folder `runs` by id, each once. Whether the plan was changed is asked each time, by the key that
- * the next one would have. Throws RUN_NOT_FOUND, RECORD_CORRUPT.
+ * the next one would have. Throws RUN_NOT_FOUND, RUN_PLAN_LOST, RECORD_CORRUPT.
  */
 export function openRuns(runs: string): (run: string) => Promise<OpenRun> {
   const opened = sharedPromises<{ run: OpenRun; plans: number }>();
   return async (id) => {
     const known = await opened.get(id, () => openCounted(runs, id));
-    const later = await newestPlan(known.run.store, known.plans);
+    const later = await newestPlan(known.run, known.plans);
     if (later !== undefined) {
       known.run = { ...known.run, plan: later.plan };
       known.plans = later.number;
@@ -34,7 +34,7 @@ export function openRuns(runs: string): (run: string) => Promise<OpenRun> {
 
 /**
  * Opens one run. What can't be read of it and counts as absent is told, by default on standard error. Throws
- * RUN_NOT_FOUND, RECORD_CORRUPT.
+ * RUN_NOT_FOUND, RUN_PLAN_LOST, RECORD_CORRUPT.
  */
 export async function openRun(runs: string, run: string, tell?: (notice: Notice) => void): Promise<OpenRun> {
   return (await openCounted(runs, run, tell)).run;
@@ -49,7 +49,7 @@ async function openCounted(
   const folder = runFolder(runs, id);
   await readRunFile(runs, id, tell);
   const store = openRunStore(folder.root, tell);
-  const newest = await newestPlan(store);
-  if (newest === undefined) throw await runNotFound(runs, id);
+  const newest = await newestPlan({ id, folder, store });
+  if (newest === undefined) throw planLost({ id, folder }, 1);
   return { run: { id, folder, plan: newest.plan, store }, plans: newest.number };
 }

@@ -4,8 +4,8 @@ import { isSystemError } from "../errors/system-error.ts";
 import { namesIn } from "../files/names-in.ts";
 import { writerOf } from "../files/temporary-name.ts";
 import { writing } from "../store/folder-backend.ts";
-import { type Prefix, prefixOf } from "../store/key.ts";
-import { foldedKey, initialKey, recordedStepKey, stepPrefix } from "../store/keys.ts";
+import { prefixOf, type TreeKey } from "../store/key.ts";
+import { foldedKey, initialKey, recordedStepKey, stepPrefix, trainedStepKey } from "../store/keys.ts";
 import { lengthOfRow } from "../store/row.ts";
 import type { Store } from "../store/store.ts";
 import { treeRecordKey } from "../store/tree-paths.ts";
@@ -33,8 +33,15 @@ export async function sweepRun(
   { isWhole = false } = {},
 ): Promise<Swept> {
   const swept = { files: 0, attempts: 0 };
-  const steps = isWhole ? [prefixOf("steps")] : await newestSteps(store);
-  for (const prefix of [...steps, prefixOf("warm-start"), prefixOf(initialKey.tree)]) {
+  const newest = await lengthOfRow(store, recordedStepKey);
+  const steps = isWhole
+    ? Array.from({ length: newest + 1 }, (_, at) => at + 1)
+    : await newestSteps(store, newest);
+  const prefixes = [prefixOf("warm-start")];
+  for (const step of steps)
+    if (!(await isCommitLost(store, trainedStepKey(step), step <= newest))) prefixes.push(stepPrefix(step));
+  if (!(await isCommitLost(store, initialKey, newest > 0))) prefixes.push(prefixOf(initialKey.tree));
+  for (const prefix of prefixes) {
     const { objects, trees } = await store.sweep(prefix);
     swept.files += objects;
     swept.attempts += trees;
@@ -50,15 +57,26 @@ export async function sweepRun(
   return swept;
 }
 
+/**
+ * Whether a version that was used has no commit record any more: a person may bring that back from a copy, so its files, which
+ * nothing names now, stay.
+ */
+async function isCommitLost(
+  store: Pick<Store, "has">,
+  key: TreeKey<unknown>,
+  wasUsed: boolean,
+): Promise<boolean> {
+  return wasUsed && !(await store.has(treeRecordKey(key)));
+}
+
 /** The step under way, and those before it, back to one whose trajectories are in a file. */
-async function newestSteps(store: Pick<Store, "has">): Promise<Prefix[]> {
-  const newest = await lengthOfRow(store, recordedStepKey);
+async function newestSteps(store: Pick<Store, "has">, newest: number): Promise<number[]> {
   const steps = [newest + 1];
   for (let step = newest; step > 0; step--) {
     steps.push(step);
     if (await store.has(treeRecordKey(foldedKey(step)))) break;
   }
-  return steps.map(stepPrefix);
+  return steps;
 }
 
 /** A line that says what was swept; undefined if nothing was. */

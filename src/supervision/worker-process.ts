@@ -7,9 +7,10 @@ import { EverturnError } from "../errors/everturn-error.ts";
 import { makeFolder } from "../files/make-folder.ts";
 import { samplingEnvironment, trainingEnvironment } from "../onnx/allocator.ts";
 import { ownModule } from "../package/own-module.ts";
+import { watchKernelKills } from "../processes/kernel-kills.ts";
 import { killOnExit } from "../processes/kill-on-exit.ts";
 import type { Notice } from "../processes/notice.ts";
-import { type Ending, endingOf, kernelKills } from "../processes/process-ending.ts";
+import { type Ending, endingOf } from "../processes/process-ending.ts";
 import { processLog } from "../processes/process-log.ts";
 import type { Role } from "../runs/queues.ts";
 import { runFolder } from "../runs/run-folder.ts";
@@ -61,7 +62,7 @@ export async function startWorkerProcess(
   const output = openSync(path, "a");
   const parameters = ["--role", role, "--run", run, "--runs", runs, "--address", address];
   if (queuePrefix !== "") parameters.push("--queue-prefix", queuePrefix);
-  const killsBefore = kernelKills();
+  const kills = watchKernelKills();
   const child = spawn(
     process.execPath,
     [...memoryFlags, "--import", preload, main, "worker", ...parameters],
@@ -73,7 +74,7 @@ export async function startWorkerProcess(
   closeSync(output);
   killOnExit(child);
   const ended = once(child, "exit").then(([code, signal]): Ending => {
-    const kernelKilled = kernelKills() > killsBefore;
+    const kernelKilled = kills.stop();
     return endingOf({ code, signal, output: log.text(), lines: log.tail(), kernelKilled });
   });
   const kill = () => child.kill("SIGKILL");

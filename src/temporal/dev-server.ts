@@ -3,8 +3,9 @@ import { closeSync, openSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Connection } from "@temporalio/client";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { watchKernelKills } from "../processes/kernel-kills.ts";
 import { killOnExit } from "../processes/kill-on-exit.ts";
-import { type Ending, endingOf, kernelKills } from "../processes/process-ending.ts";
+import { type Ending, endingOf } from "../processes/process-ending.ts";
 import { type ProcessIdentity, processIdentity } from "../processes/process-identity.ts";
 import { type ProcessLog, processLog } from "../processes/process-log.ts";
 import { freePort } from "./free-port.ts";
@@ -47,6 +48,9 @@ interface Options {
 /** What a server says that ends since another program listens on its port. */
 export const portTaken = "address already in use";
 
+/** How SQLite says that a file is not a whole database: SQLITE_NOTADB and SQLITE_CORRUPT. */
+const damagedDatabase = /file is not a database|database disk image is malformed/;
+
 /** The ports of Temporal's server and UI that people know. */
 const usual: Ports = { server: 7233, ui: 8233 };
 const any = 0;
@@ -54,7 +58,7 @@ const any = 0;
 /**
  * Starts `temporal server start-dev` on loopback with a database file, tuned for many short activities. It takes the
  * usual ports if they are free.
- * Its output goes to `log`. Throws TEMPORAL_SERVER_FAILED with what it wrote if it ends or does not answer within a
+ * Its output goes to `log`. Throws TEMPORAL_DATABASE_DAMAGED, and TEMPORAL_SERVER_FAILED with what it wrote if it ends or does not answer within a
  * minute.
  */
 export async function startDevServer(options: Options): Promise<DevServer> {
@@ -74,7 +78,7 @@ async function freePorts({ server, ui }: Ports): Promise<Ports> {
 
 async function startOn(ports: Ports, options: Options, log: ProcessLog): Promise<DevServer> {
   const output = openSync(options.log, "a");
-  const killsBefore = kernelKills();
+  const kills = watchKernelKills();
   const child = spawn(options.binary, serverArguments(options.database, ports), {
     stdio: ["ignore", output, output],
     env: { GOGC: "400", ...process.env }, // it collects garbage a quarter as often: memory for time
@@ -83,7 +87,7 @@ async function startOn(ports: Ports, options: Options, log: ProcessLog): Promise
   killOnExit(child);
   const ended = new Promise<Ending>((resolve) => {
     const tell = (code: number | null, signal: NodeJS.Signals | null) => {
-      const kernelKilled = kernelKills() > killsBefore;
+      const kernelKilled = kills.stop();
       resolve(endingOf({ code, signal, output: log.text(), lines: log.tail(), kernelKilled }));
     };
     child.once("exit", tell);
@@ -94,7 +98,7 @@ async function startOn(ports: Ports, options: Options, log: ProcessLog): Promise
   });
   const identity = child.pid === undefined ? undefined : processIdentity(child.pid);
   if (identity !== undefined) await options.onSpawn?.(identity);
-  const cluster = await waitUntilReady(ports.server, child, log, options.stopping);
+  const cluster = await waitUntilReady(ports.server, child, log, options);
   return {
     address: `127.0.0.1:${ports.server}`,
     ui: `http://127.0.0.1:${ports.ui}`,
@@ -155,7 +159,7 @@ async function waitUntilReady(
   port: number,
   child: ChildProcess,
   log: ProcessLog,
-  stopping: AbortSignal | undefined,
+  { database, stopping }: Pick<Options, "database" | "stopping">,
 ): Promise<string> {
   const deadline = Date.now() + 60_000;
   const listens = new RegExp(`Server: +\\S+:${port}\\b`);
@@ -169,6 +173,9 @@ async function waitUntilReady(
   }
   const reason = child.signalCode ?? log.reason();
   child.kill("SIGKILL");
+  const damage = damagedDatabase.exec(log.text())?.[0];
+  if (damage !== undefined)
+    throw new EverturnError("TEMPORAL_DATABASE_DAMAGED", { database, reason: damage });
   throw new EverturnError("TEMPORAL_SERVER_FAILED", { log: log.path, reason });
 }
 

@@ -20,7 +20,9 @@ export function checkMetrics({
     }
     const record = trained.get(step);
     if (record === undefined) {
-      report(step, `is recorded, but steps/${step}/trained.json is missing`);
+      const isNewest = index === metrics.length - 1;
+      const remedy = isNewest ? "`npx everturn resume` makes the step again" : "restore it from a copy";
+      report(step, `is recorded, but steps/${step}/trained.json is missing or damaged; ${remedy}`);
       continue;
     }
     if (record.policyVersion !== policyVersion) {

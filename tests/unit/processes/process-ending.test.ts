@@ -1,5 +1,7 @@
 import { spawnSync } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { watchKernelKills } from "../../../src/processes/kernel-kills.ts";
 import { endingOf } from "../../../src/processes/process-ending.ts";
 
 /** How a Node process with this code ends. */
@@ -37,6 +39,29 @@ test("a SIGKILL is the kernel's where the kernel says that it killed for want of
     reason: "the kernel killed it for want of memory, SIGKILL",
     outOfMemory: true,
   });
+});
+
+test("a process that was killed is not said to lack memory for what its log said before", () => {
+  const code = "console.error('ONNX_OUT_OF_MEMORY'); process.kill(process.pid, 'SIGKILL')";
+  expect(ending(code)).toEqual({ reason: "SIGKILL", outOfMemory: false, lines: "ONNX_OUT_OF_MEMORY" });
+});
+
+test("only a kill of about the last second is the kernel's reason", async () => {
+  let kills = 3;
+  let looks = 0;
+  const watch = () =>
+    watchKernelKills(() => {
+      looks++;
+      return kills;
+    });
+  const late = watch();
+  kills = 4;
+  looks = 0;
+  while (looks === 0) await sleep(50);
+  expect(late.stop(), "before the last look").toBe(false);
+  const now = watch();
+  kills = 5;
+  expect(now.stop(), "since the last look").toBe(true);
 });
 
 test("any other end is told by its exit code, with what was written last", () => {

@@ -32,3 +32,14 @@ test.skipIf(process.platform !== "linux")(
     );
   },
 );
+
+test("where a step is recorded again, its line and those after it are written anew", async () => {
+  const run = await openRun(runs, await createRun(samplePlan(small), runs, undefined, false));
+  const lineOf = (step: number, seconds: number) => ({ step, seconds }) as unknown as StepRecord;
+  for (const step of [1, 2, 3]) await run.store.record(recordedStepKey(step), lineOf(step, 1));
+  await writeMetrics(run, 3);
+  await run.store.remove(recordedStepKey(2));
+  await run.store.record(recordedStepKey(2), lineOf(2, 9));
+  await writeMetrics(run, 2);
+  expect(await readLines(run.folder.metrics)).toEqual([lineOf(1, 1), lineOf(2, 9), lineOf(3, 1)]);
+});

@@ -1,4 +1,4 @@
-import { mkdirSync, truncateSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createRun } from "../../../src/runs/create-run.ts";
@@ -44,7 +44,18 @@ test("a plan that can't be read is refused by its name: no earlier one says what
   await changeRun(opened, ["steps=5"]);
   truncateSync(join(opened.folder.root, planRow(2).path), 50);
   await expect(openRuns(runs)(run)).rejects.toMatchObject({
-    code: "RECORD_CORRUPT",
+    code: "RUN_PLAN_LOST",
     params: { file: "plan/2.json" },
+  });
+});
+
+test("a run whose plan is missing says so, and not that there is no such run", async () => {
+  const run = await createRun(plan, runs, undefined, false);
+  rmSync(join(runs, run, planRow(1).path));
+  await expect(openRuns(runs)(run)).rejects.toMatchObject({
+    code: "RUN_PLAN_LOST",
+    message: expect.stringContaining(
+      "its plan plan/1.json is missing or damaged. Restore the file from a copy.",
+    ),
   });
 });

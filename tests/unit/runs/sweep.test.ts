@@ -1,12 +1,14 @@
-import { existsSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import type { StepRecord } from "../../../src/contracts/generated/step-record.ts";
+import type { TrainedStep } from "../../../src/contracts/ledger.ts";
 import { newAttempt } from "../../../src/files/temporary-name.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
 import { openRun } from "../../../src/runs/open-runs.ts";
 import { sweepRun } from "../../../src/runs/sweep.ts";
 import { foldedKey, recordedStepKey, trainedStepKey } from "../../../src/store/keys.ts";
+import { treeRecordKey } from "../../../src/store/tree-paths.ts";
 import { samplePlan } from "../../support/sample-plan.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
@@ -52,6 +54,14 @@ function attemptAt(step: number): string {
   return file;
 }
 
+/** Commits a step as a living writer does. */
+const commit = (step: number) =>
+  opened.store.tree(
+    trainedStepKey(step),
+    async (folder) => writeFileSync(join(folder, "file"), ""),
+    () => ({ step, policyVersion: step, trajectories: [], leftOut: [] }) as unknown as TrainedStep,
+  );
+
 const fold = (step: number) =>
   opened.store.tree(
     foldedKey(step),
@@ -61,6 +71,7 @@ const fold = (step: number) =>
 
 test("a sweep looks at the newest steps, back to one that is folded, however many there are; a whole one at all", async () => {
   for (let step = 1; step <= 8; step++) {
+    await commit(step);
     await opened.store.record(recordedStepKey(step), { step } as StepRecord);
     if (step <= 5) await fold(step);
   }
@@ -70,4 +81,10 @@ test("a sweep looks at the newest steps, back to one that is folded, however man
   expect(newest.filter(existsSync)).toEqual([]);
   expect(existsSync(old)).toBe(true);
   expect(await sweepRun(opened, { isWhole: true })).toEqual({ files: 0, attempts: 1 });
+});
+
+test("the files of a recorded step whose commit is lost stay, for whoever restores the record from a copy", async () => {
+  rmSync(join(opened.folder.root, treeRecordKey(trainedStepKey(8)).path));
+  for (const isWhole of [false, true])
+    expect(await sweepRun(opened, { isWhole })).toEqual({ files: 0, attempts: 0 });
 });
