@@ -6,8 +6,8 @@ import { tokensOf } from "./statement.ts";
  * texts and what follows the ORDER BY make no difference.
  */
 export function endsOrdered(sql: string, engine: DatabaseSource["engine"]): boolean {
-  const tokens = tokensOf(sql, engine).map((token) => token.toLowerCase());
-  if (tokens.at(-1) === ";") tokens.pop();
+  const all = tokensOf(sql, engine).map((token) => token.toLowerCase());
+  const tokens = all.filter((token) => token !== ";"); // of the empty statements around the only one
   const query = withoutParentheses(tokens);
   const depths = depthsOf(query);
   return query.some((token, at) => token === "order" && query[at + 1] === "by" && depths[at] === 0);

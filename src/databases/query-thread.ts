@@ -1,7 +1,7 @@
 import { parentPort } from "node:worker_threads";
 import { messageOf } from "../errors/message-of.ts";
 import type { Answer, QueryRequest } from "./protocol.ts";
-import { refusal } from "./statement.ts";
+import { readStatement } from "./statement.ts";
 import { Unusable } from "./unusable.ts";
 
 // The thread of a process for queries in which they run.
@@ -11,12 +11,15 @@ if (port === null) throw new Error("query-thread.ts is run in a thread");
 
 async function answerOf({ source, sql, limits, modules }: QueryRequest): Promise<Answer> {
   const write = source.engine !== "postgresql" && source.write === true;
-  const refused = sql === undefined ? undefined : refusal(sql, { engine: source.engine, write });
-  if (refused !== undefined) return { type: "answered", answer: { kind: "refused", message: refused } };
-  const engine = await engineOf(source, modules);
-  if (sql === undefined)
+  if (sql === undefined) {
+    const engine = await engineOf(source, modules);
     return { type: "answered", answer: { kind: "described", tables: await engine.describe() } };
-  return { type: "answered", answer: await engine.query(sql, { ...limits, write }) };
+  }
+  const read = readStatement(sql, { engine: source.engine, write });
+  if (read.refused !== undefined)
+    return { type: "answered", answer: { kind: "refused", message: read.refused } };
+  const engine = await engineOf(source, modules);
+  return { type: "answered", answer: await engine.query(read.statement, { ...limits, write }) };
 }
 
 async function engineOf(source: QueryRequest["source"], modules: string) {

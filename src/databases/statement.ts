@@ -21,21 +21,42 @@ const tokens: Record<Engine, RegExp> = {
   ),
 };
 
+/** The statement of a text that is run, or why none is, said to the model. */
+type ReadStatement = { statement: string; refused?: undefined } | { refused: string };
+
 /**
- * Why a statement is not run, said to the model; undefined if it may be. It is one statement, and a query by its first
- * word, or with `write` a change of data or tables. What else it must not do is held by the database itself.
+ * The only statement of a text, without the empty statements and the comments around it. It is a query by its first word, or
+ * with `write` a change of data or tables. What else it must not do is held by the database itself.
  */
-export function refusal(
+export function readStatement(
   sql: string,
   { engine, write }: { engine: Engine; write: boolean },
+): ReadStatement {
+  if (sql.includes("\0")) return { refused: "the query has a NUL character." };
+  const found = placedTokens(sql, engine);
+  const isReal = ({ token }: PlacedToken) => token !== ";";
+  const begin = found.find(isReal);
+  const end = found.findLast(isReal);
+  if (begin === undefined || end === undefined) return { refused: "there is no statement." };
+  const tokens = found.slice(found.indexOf(begin), found.indexOf(end) + 1);
+  if (!tokens.every(isReal))
+    return {
+      refused: "one statement at a time: there is text after the first “;”. Call again for the next one.",
+    };
+  const refused = refusal(
+    tokens.map(({ token }) => token.toLowerCase()),
+    { engine, write },
+  );
+  return refused === undefined
+    ? { statement: sql.slice(begin.start, end.start + end.token.length) }
+    : { refused };
+}
+
+/** Why the statement of these tokens is not run; undefined if it may be. */
+function refusal(
+  [first = "", second = "", ...rest]: readonly string[],
+  { engine, write }: { engine: Engine; write: boolean },
 ): string | undefined {
-  if (sql.includes("\0")) return "the query has a NUL character.";
-  const found = tokensOf(sql, engine);
-  const end = found.indexOf(";");
-  if (end >= 0 && end < found.length - 1)
-    return "one statement at a time: there is text after the first “;”. Call again for the next one.";
-  const [first = "", second = "", ...rest] = found.map((token) => token.toLowerCase());
-  if (first === "" || first === ";") return "there is no statement.";
   const begin = first === "(" ? "select" : first;
   const allowed = [...reading[engine], ...(write ? writing : [])];
   if (!allowed.includes(begin)) {
@@ -58,13 +79,23 @@ export function refusal(
   return undefined;
 }
 
-/** Words, quoted texts and signs, without comments and spaces. Comments nest in DuckDB and PostgreSQL. */
+/** Words, quoted texts and signs, without comments and spaces. */
 export function tokensOf(sql: string, engine: Engine): string[] {
-  const found: string[] = [];
+  return placedTokens(sql, engine).map(({ token }) => token);
+}
+
+interface PlacedToken {
+  token: string;
+  start: number;
+}
+
+/** Tokens, and where they begin. Comments nest in DuckDB and PostgreSQL. */
+function placedTokens(sql: string, engine: Engine): PlacedToken[] {
+  const found: PlacedToken[] = [];
   const scanner = new RegExp(tokens[engine]);
   for (let match = scanner.exec(sql); match !== null; match = scanner.exec(sql)) {
     const [text, token] = match;
-    if (token !== undefined) found.push(token);
+    if (token !== undefined) found.push({ token, start: match.index });
     else if (engine !== "sqlite" && text.startsWith("/*")) scanner.lastIndex = nestedEnd(sql, match.index);
   }
   return found;

@@ -79,3 +79,25 @@ test("DuckDB is stopped at its time and its memory", async () => {
   const much = "SELECT list(range) FROM range(1000000000)";
   expect(await ask(much, { seconds: 60, memory: 300 })).toMatchObject({ kind: "memory-limit" });
 });
+
+test("empty statements and comments around the only statement are no statements", async () => {
+  const fine = [
+    "SELECT 1;;",
+    "SELECT 1; -- done\n",
+    "SELECT 1 /* one */ ; /* two; */ ; -- three;",
+    ";; SELECT 1",
+    "-- first\n;/* second */SELECT 1",
+    " ;\n\t; SELECT 1\n;\n;\n",
+  ];
+  for (const sql of fine)
+    expect([sql, await ask(sql)]).toEqual([sql, expect.objectContaining({ rows: [[1]] })]);
+  for (const sql of [
+    "SELECT 1;; SELECT 2",
+    "SELECT 1; /* x */ SELECT 2;",
+    ";",
+    ";;",
+    "; -- only",
+    "SELECT 1; x",
+  ])
+    expect([sql, await ask(sql)]).toEqual([sql, expect.objectContaining({ kind: "refused" })]);
+});

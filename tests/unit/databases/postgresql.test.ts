@@ -93,3 +93,25 @@ test("a server that is not there is the host's failure", async () => {
   const gone = { engine: "postgresql" as const, url: "postgresql://postgres@127.0.0.1:1/postgres" };
   await expect(databases.query(gone, "SELECT 1")).rejects.toMatchObject({ code: "DATABASE_UNUSABLE" });
 });
+
+test("empty statements and comments around the only statement are no statements", async () => {
+  const fine = [
+    "SELECT 1;;",
+    "SELECT 1; -- done\n",
+    "SELECT 1 /* one */ ; /* two; */ ; -- three;",
+    ";; SELECT 1",
+    "-- first\n;/* second */SELECT 1",
+    " ;\n\t; SELECT 1\n;\n;\n",
+  ];
+  for (const sql of fine)
+    expect([sql, await ask(sql)]).toEqual([sql, expect.objectContaining({ rows: [[1n]] })]);
+  for (const sql of [
+    "SELECT 1;; SELECT 2",
+    "SELECT 1; /* x */ SELECT 2;",
+    ";",
+    ";;",
+    "; -- only",
+    "SELECT 1; x",
+  ])
+    expect([sql, await ask(sql)]).toEqual([sql, expect.objectContaining({ kind: "refused" })]);
+});

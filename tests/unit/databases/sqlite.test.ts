@@ -131,3 +131,25 @@ test("tables are described with their columns and keys", async () => {
     "Album(AlbumId INTEGER PRIMARY KEY, ArtistId INTEGER → Artist.ArtistId, Title TEXT)",
   );
 });
+
+test("empty statements and comments around the only statement are no statements", async () => {
+  const fine = [
+    "SELECT 1;;",
+    "SELECT 1; -- done\n",
+    "SELECT 1 /* one */ ; /* two; */ ; -- three;",
+    ";; SELECT 1",
+    "-- first\n;/* second */SELECT 1",
+    " ;\n\t; SELECT 1\n;\n;\n",
+  ];
+  for (const sql of fine)
+    expect([sql, await ask(sql)]).toEqual([sql, expect.objectContaining({ rows: [[1n]] })]);
+  for (const sql of [
+    "SELECT 1;; SELECT 2",
+    "SELECT 1; /* x */ SELECT 2;",
+    ";",
+    ";;",
+    "; -- only",
+    "SELECT 1; x",
+  ])
+    expect([sql, await ask(sql)]).toEqual([sql, expect.objectContaining({ kind: "refused" })]);
+});
