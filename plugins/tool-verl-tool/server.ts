@@ -44,7 +44,8 @@ export async function observe(
 
 /** When the server was started, by its clock, in milliseconds; undefined where it does not say. Throws what `fetch` does. */
 export async function startOf(url: string, signal: AbortSignal): Promise<number | undefined> {
-  const health = new URL("health", new URL(url));
+  const at = new URL(url);
+  const health = new URL(`health${at.search}`, at); // its query may hold a token
   const response = await fetch(health, { redirect: "error", signal });
   const text = await textOf(response);
   if (!response.ok) return undefined;

@@ -1,8 +1,9 @@
 import { join } from "node:path";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { FormatExpression, FormatName } from "../contracts/format-name.ts";
 import type { JsonObject } from "../contracts/json.ts";
 import type { ToolDefinition } from "../contracts/message.ts";
+import { isSameSecret } from "../endpoint/access-token.ts";
 import { startEndpoint } from "../endpoint/endpoint-server.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { identified, textOf } from "../formats/action-format.ts";
@@ -16,6 +17,7 @@ import { servedAgent } from "../serving/served-agent.ts";
 import { type PolicyInUse, servedPolicy } from "../serving/served-policy.ts";
 import { type ServedPlan, type ServedTools, serveTools } from "../serving/served-tools.ts";
 import { cutObservation } from "../tools/cut-observations.ts";
+import { readText } from "../validation/read-text.ts";
 import { interruptible } from "./interruptible.ts";
 import { type NamedPolicy, namedPolicy } from "./named-policy.ts";
 import { count, decimal, jsonObject, positiveCount } from "./option-values.ts";
@@ -32,6 +34,7 @@ interface Options {
   host: string;
   port: number;
   apiKey?: string;
+  apiKeyFile?: string;
 }
 
 /** Sessions, and turns of each, that are kept in memory. */
@@ -64,12 +67,19 @@ export function registerServe(program: Command): void {
     .option("--seed <number>", "of what is drawn", count, 0)
     .option("--host <address>", "where it listens; whoever can reach that can ask", "127.0.0.1")
     .option("--port <number>", "0 takes one that is free", count, 4000)
-    .option("--api-key <key>", "the key that clients must send; default: any, each with turns of its own")
+    .addOption(
+      new Option(
+        "--api-key <key>",
+        "the key that clients must send; default: any, each with turns of its own. Other users of this machine see it here",
+      ).env("EVERTURN_API_KEY"),
+    )
+    .addOption(new Option("--api-key-file <file>", "a file with that key").conflicts("apiKey"))
     .action(serve);
 }
 
 async function serve(named: string, options: Options): Promise<void> {
-  const { host, port, apiKey, system, seed, temperature } = options;
+  const { host, port, system, seed, temperature } = options;
+  const apiKey = givenKey(options);
   const found = await namedPolicy(named, options);
   const toolPlan = options.tools ? toolsOf(found) : undefined;
   const log = (text: string) => void process.stderr.write(`${text}\n`);
@@ -103,7 +113,12 @@ async function serve(named: string, options: Options): Promise<void> {
       }
       const endpoint = await startEndpoint({
         answer: served.answer,
-        authenticate: (key) => (apiKey === undefined ? (key ?? "") : key === apiKey ? key : undefined),
+        authenticate: (key) =>
+          apiKey === undefined
+            ? (key ?? "")
+            : key !== undefined && isSameSecret(key, apiKey)
+              ? key
+              : undefined,
         models: [found.name],
         ...{ log, host, port },
       });
@@ -111,7 +126,7 @@ async function serve(named: string, options: Options): Promise<void> {
       process.stdout.write(
         `${[
           `${found.name} at ${endpoint.url}`,
-          `OPENAI_BASE_URL=${endpoint.url} OPENAI_API_KEY=${apiKey ?? "any"}`,
+          `OPENAI_BASE_URL=${endpoint.url} OPENAI_API_KEY=${apiKey === undefined ? "any" : "THE-KEY"}`,
           "Ctrl-C ends it",
         ].join("\n")}\n`,
       );
@@ -120,6 +135,13 @@ async function serve(named: string, options: Options): Promise<void> {
       for (const close of closers) await close();
     }
   });
+}
+
+/** The key that clients must send; undefined: any. Throws COMMAND_INVALID, and what reading its file does. */
+function givenKey({ apiKey, apiKeyFile }: Options): string | undefined {
+  const key = apiKeyFile === undefined ? apiKey : readText(apiKeyFile).trim();
+  if (key !== "") return key;
+  throw new EverturnError("COMMAND_INVALID", { reason: "the API key is empty" });
 }
 
 /** The tools of a run, and how many actions may use them for a request. Throws COMMAND_INVALID. */

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { untilAborted } from "../promises/abort-signals.ts";
 import { startUi } from "../ui/start-ui.ts";
+import { accessToken, withToken } from "./access-token.ts";
 import { interruptible } from "./interruptible.ts";
 import { count } from "./option-values.ts";
 
@@ -11,14 +12,16 @@ export function registerUi(program: Command): void {
     .description("show runs, trajectories and evaluations as web pages on this machine, until Ctrl-C")
     .option("--runs <folder>", "where runs are kept", "runs")
     .option("--port <number>", "0 takes one that is free", count, 4100)
+    .option("--no-token", "let every user and program of this machine open the pages")
     .action(ui);
 }
 
-async function ui({ runs, port }: { runs: string; port: number }): Promise<void> {
+async function ui({ runs, port, token }: { runs: string; port: number; token: boolean }): Promise<void> {
+  const secret = accessToken(token);
   await interruptible(async (signal) => {
-    const pages = await startUi(runs, port);
+    const pages = await startUi(runs, port, secret);
     try {
-      process.stdout.write(`${pages.url}\nCtrl-C ends it\n`);
+      process.stdout.write(`${withToken(`${pages.url}/`, secret)}\nCtrl-C ends it\n`);
       await untilAborted(signal);
     } finally {
       await pages.close();

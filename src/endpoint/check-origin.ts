@@ -1,13 +1,23 @@
 import type { IncomingMessage } from "node:http";
 import { HttpProblem } from "./http-problem.ts";
+import { targetOf } from "./request-target.ts";
 
-/** A page in a browser may ask any server of its machine; it is known by its origin, and by a name that resolves to here. */
-export function checkOrigin({ headers }: IncomingMessage, bound: string): void {
+/**
+ * Refuses the requests that pages of other sites have a browser make: they are known by their origin, by what the browser says of
+ * their site, and by a name that resolves to this machine. Throws HttpProblem.
+ */
+export function checkOrigin(request: IncomingMessage, bound: string): void {
+  const { headers } = request;
   const { origin, host } = headers;
   if (origin !== undefined && !isLoopback(hostOf(origin)))
     throw new HttpProblem(403, `pages of ${origin} may not ask this server`);
-  if (isLoopback(bound) && host !== undefined && !isLoopback(hostOf(`http://${host}`)))
-    throw new HttpProblem(403, `this server is not ${host}: it listens on ${bound} alone`);
+  const site = headers["sec-fetch-site"];
+  if (site !== undefined && site !== "same-origin" && site !== "none")
+    throw new HttpProblem(403, "pages of other sites may not ask this server: open its address by itself");
+  const names = [targetOf(request).href, ...(host === undefined ? [] : [`http://${host}`])];
+  const other = names.find((name) => !isLoopback(hostOf(name)));
+  if (isLoopback(bound) && other !== undefined)
+    throw new HttpProblem(403, `this server is not ${hostOf(other)}: it listens on ${bound} alone`);
 }
 
 function hostOf(url: string): string {
@@ -18,6 +28,7 @@ function hostOf(url: string): string {
   }
 }
 
-function isLoopback(host: string): boolean {
+/** Whether a host is this machine's own address, which no other machine reaches. */
+export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || /^127(\.\d+){3}$/.test(host);
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { JsonObject } from "../contracts/json.ts";
 import { messageOf } from "../errors/message-of.ts";
+import { bearerOf } from "./access-token.ts";
 import { type AskedRequests, askedRequests } from "./asked-requests.ts";
 import { checkOrigin } from "./check-origin.ts";
 import { EndpointProblem } from "./endpoint-problem.ts";
@@ -15,6 +16,7 @@ import { refuseImages } from "./read-content.ts";
 import { readJson } from "./read-json.ts";
 import { readResponsesRequest } from "./read-responses.ts";
 import { requestKey } from "./request-key.ts";
+import { targetOf } from "./request-target.ts";
 import { sendJson, sendProblem } from "./send-json.ts";
 
 /** Which request it is that is answered. */
@@ -91,8 +93,8 @@ export async function startEndpoint({
   const modelOf = (id: string) => ({ id, object: "model", created: started, owned_by: "everturn" });
 
   function sessionOf(request: IncomingMessage): string {
-    const [, key] = /^Bearer\s+(.*)$/i.exec(request.headers.authorization ?? "") ?? [];
-    const session = authenticate(key?.trim());
+    const key = bearerOf(request);
+    const session = authenticate(key);
     if (session !== undefined) return session;
     const wrong = key === undefined ? "The request has no API key" : "There is no session of this API key";
     throw new EndpointProblem(401, `${wrong}: send \`Authorization: Bearer KEY\`.`, {
@@ -120,7 +122,7 @@ export async function startEndpoint({
     const body = bodyOf(await readJson(request));
     const asked = read(body);
     if (!takesImages) refuseImages(asked.messages);
-    return reply(session, asked, keyOf(path, body), response);
+    return reply(session, asked, requestKey(path.slice(1), body), response);
   }
 
   function lookUp(path: string, request: IncomingMessage): object {
@@ -202,18 +204,9 @@ export async function startEndpoint({
 }
 
 /** The path of a request without the /v1 that base URLs end in. */
-function pathOf({ url = "/" }: IncomingMessage): string {
-  const [path = "/"] = url.split("?", 1);
-  return path.replace(/^\/v1(?=\/|$)/, "").replace(/\/$/, "") || "/";
-}
-
-function keyOf(path: string, body: JsonObject): string {
-  try {
-    return requestKey(path.slice(1), body);
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    throw new EndpointProblem(400, "The request is nested too deeply: send fewer lists in lists.");
-  }
+function pathOf(request: IncomingMessage): string {
+  const { pathname } = targetOf(request);
+  return pathname.replace(/^\/v1(?=\/|$)/, "").replace(/\/$/, "") || "/";
 }
 
 function allow({ method = "" }: IncomingMessage, methods: string[]): void {

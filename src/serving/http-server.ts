@@ -2,10 +2,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { JsonObject } from "../contracts/json.ts";
+import { checkToken } from "../endpoint/access-token.ts";
 import { checkOrigin } from "../endpoint/check-origin.ts";
 import { HttpProblem } from "../endpoint/http-problem.ts";
 import { listen } from "../endpoint/listen.ts";
 import { readJson } from "../endpoint/read-json.ts";
+import { targetOf } from "../endpoint/request-target.ts";
 import { isEverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
 import type { Mcp } from "./mcp.ts";
@@ -18,6 +20,8 @@ interface Options {
   port: number;
   /** Requests at once. */
   limit: number;
+  /** What requests have to show (`checkToken`); absent: nothing. */
+  token?: string | undefined;
   log: (text: string) => void;
 }
 
@@ -28,7 +32,7 @@ const patience = 60_000;
 export async function openHttpServer(
   tools: ServedTools,
   mcp: Mcp | undefined,
-  { host, port, limit, log }: Options,
+  { host, port, limit, token, log }: Options,
 ): Promise<{ url: string; close(): Promise<void> }> {
   const verl = verlTool(tools);
   const began = performance.now();
@@ -43,7 +47,8 @@ export async function openHttpServer(
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     checkOrigin(request, host);
-    const { pathname } = new URL(request.url ?? "/", "http://localhost");
+    if (token !== undefined) checkToken(request, token);
+    const { pathname } = targetOf(request);
     switch (pathname) {
       case "/health":
         allow(request, ["GET", "HEAD"]);
@@ -121,11 +126,12 @@ function problemOf(error: unknown): HttpProblem | undefined {
   return error.code === "SERVER_ENDS" ? new HttpProblem(503, error.message) : undefined;
 }
 
-function webRequest({ method = "GET", url = "/", headers }: IncomingMessage, body: unknown): Request {
+function webRequest(request: IncomingMessage, body: unknown): Request {
+  const { method = "GET", headers } = request;
   const given = Object.entries(headers).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, Array.isArray(value) ? value.join(", ") : value] as [string, string]],
   );
-  return new Request(new URL(url, "http://localhost"), {
+  return new Request(targetOf(request), {
     ...{ method, headers: given },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });

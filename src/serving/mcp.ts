@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { CallToolResult, McpRequestContext, Server, Tool } from "@modelcontextprotocol/server";
 import packageJson from "../../package.json" with { type: "json" };
+import { deepest, isNestedTooDeep } from "../json/nesting.ts";
 import type { ServedAnswer, ServedTools } from "./served-tools.ts";
 
 /** The header by which a client that knows no sessions names the trajectory whose state a call is about. */
@@ -59,6 +60,10 @@ function mcpOf(sdk: Sdk, tools: ServedTools, { limit, log }: Options): Mcp {
     server.setRequestHandler("tools/call", async ({ params }) => {
       const own = trajectory ?? `mcp/call/${randomUUID()}`;
       const { name, arguments: given = {} } = params;
+      if (isNestedTooDeep(given)) {
+        const invalid = `the arguments are nested more than ${deepest} levels deep`;
+        return resultOf({ text: `error: ${invalid}`, invalid, done: false });
+      }
       try {
         const asked = { function: name, arguments: JSON.parse(JSON.stringify(given)) };
         const key = `${own}/${randomUUID()}`;

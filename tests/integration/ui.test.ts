@@ -49,7 +49,7 @@ beforeAll(async () => {
     rollout: { batchSize: 2, groupSize: 2, maxActionTokens: 200 },
   });
   work = start("run", pipeline, "--runs", runs, "--json");
-  pages = start("ui", "--runs", runs, "--port", "0");
+  pages = start("ui", "--runs", runs, "--port", "0", "--no-token");
   url = await until(() => /http:\S+/.exec(pages.stdout())?.[0]);
   run = await until(() => readdirSync(runs)[0]);
   if (executable !== undefined) browser = await chromium.launch({ executablePath: executable, args });
@@ -113,6 +113,21 @@ function send(path: string, fields: Record<string, string>, origin = url) {
 }
 
 describe.skipIf(executable === undefined)("the pages", () => {
+  test("a browser that opens the printed address keeps its token, and shows it no more", async () => {
+    const command = start("ui", "--runs", runs, "--port", "0");
+    try {
+      const printed = await until(() => /http:\S+/.exec(command.stdout())?.[0]);
+      const page = await (browser as Browser).newPage();
+      await page.goto(printed);
+      expect(page.url()).toBe(`${new URL(printed).origin}/`);
+      await page.getByRole("link", { name: run }).first().click();
+      await page.getByRole("heading", { name: run }).waitFor();
+      await page.close();
+    } finally {
+      command.killGroup();
+    }
+  });
+
   test("by the keyboard alone: from the list of runs to a call that waits, and a word to it", async () => {
     await until(async () =>
       (await (await fetch(at("waiting"))).text()).includes("call 1/0") ? true : undefined,

@@ -7,6 +7,7 @@ import { untilAborted } from "../../promises/abort-signals.ts";
 import { openHttpServer } from "../../serving/http-server.ts";
 import { openMcp } from "../../serving/mcp.ts";
 import { serveTools } from "../../serving/served-tools.ts";
+import { accessToken, withToken } from "../access-token.ts";
 import { interruptible } from "../interruptible.ts";
 import { count, jsonObject, positiveCount } from "../option-values.ts";
 import { servedPlan } from "./served-plan.ts";
@@ -16,6 +17,7 @@ interface Options {
   host: string;
   port: number;
   stdio: boolean;
+  token: boolean;
   trajectories: number;
 }
 
@@ -37,12 +39,18 @@ export function registerServe(parent: Command): void {
       "a pipeline's file, for its tools as it says them; or tools: files, folders, names of plugins",
     )
     .option("--config <json>", "a tool's configuration, as a pipeline gives it", jsonObject)
-    .option("--host <address>", "where it listens; whoever can reach that can call the tools", "127.0.0.1")
+    .option(
+      "--host <address>",
+      "where it listens; whoever reaches that and has the token can call the tools",
+      "127.0.0.1",
+    )
     .option("--port <number>", "0 takes one that is free", count, 5000)
+    .option("--no-token", "let every user and program of this machine call the tools")
     .option("--stdio", "speak MCP on standard input and output instead", false)
     .option("--trajectories <number>", "how many may hold something at once", positiveCount, 1024)
-    .action(async (what: string[], { config, host, port, stdio, trajectories }: Options) => {
+    .action(async (what: string[], { config, host, port, stdio, token, trajectories }: Options) => {
       const log = (text: string) => void process.stderr.write(`${text}\n`);
+      const secret = accessToken(token, host);
       const plan = await servedPlan(what, config);
       await interruptible(async (signal) => {
         const folder = machineFolder(join(process.cwd(), "tools-serve"));
@@ -54,12 +62,20 @@ export function registerServe(parent: Command): void {
               if (mcp === undefined) throw noSdk();
               return await mcp.serveStdio(signal);
             }
-            const server = await openHttpServer(tools, mcp, { host, port, limit: requests, log });
+            const server = await openHttpServer(tools, mcp, {
+              host,
+              port,
+              limit: requests,
+              token: secret,
+              log,
+            });
             process.stdout.write(
               `${[
                 `${tools.functions.map(({ name }) => name).join(", ")} at ${server.url}`,
-                `verl-tool: ${server.url}/get_observation`,
-                mcp === undefined ? `MCP: not here; ${installation}` : `MCP: ${server.url}/mcp`,
+                `verl-tool: ${withToken(`${server.url}/get_observation`, secret)}`,
+                mcp === undefined
+                  ? `MCP: not here; ${installation}`
+                  : `MCP: ${withToken(`${server.url}/mcp`, secret)}`,
                 "Ctrl-C ends it",
               ].join("\n")}\n`,
             );

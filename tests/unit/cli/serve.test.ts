@@ -1,10 +1,11 @@
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import OpenAI from "openai";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { loadPlan } from "../../../src/pipeline/load-plan.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
 import { openRun } from "../../../src/runs/open-runs.ts";
-import { everturn, start } from "../../support/command.ts";
+import { everturn, startWith } from "../../support/command.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { folderOf, initializeVersion } from "../../support/versions.ts";
 
@@ -17,7 +18,11 @@ const input = "1 + 2?";
 
 /** A server under way, and clients of it. */
 async function served(...options: string[]) {
-  const command = start("serve", ...options, "--port", "0");
+  return servedWith({}, ...options);
+}
+
+async function servedWith(env: Record<string, string>, ...options: string[]) {
+  const command = startWith(env, "serve", ...options, "--port", "0");
   onTestFinished(() => {
     if (command.child.exitCode === null && command.child.signalCode === null) command.killGroup();
   });
@@ -77,4 +82,27 @@ test("a policy that is not there is told", { timeout: patience }, async () => {
     expect.stringContaining("no policy in a folder: config.model names"),
   ]);
   expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining("has no policy version 7")]);
+});
+
+test("the key comes from the environment or a file, and is printed nowhere", {
+  timeout: 3 * patience,
+}, async () => {
+  const file = join(runs, "key.txt");
+  writeFileSync(file, "of-file\n");
+  const folder = await folderOf(run, 0);
+  const [ofEnvironment, ofFile] = await Promise.all([
+    servedWith({ EVERTURN_API_KEY: "of-environment" }, folder),
+    servedWith({}, folder, "--api-key-file", file),
+  ]);
+  for (const [{ client, command }, key] of [
+    [ofEnvironment, "of-environment"],
+    [ofFile, "of-file"],
+  ] as const) {
+    expect((await client(key).models.list()).data).toHaveLength(1);
+    await expect(client(`${key}x`).models.list()).rejects.toMatchObject({ status: 401 });
+    expect(command.stdout() + command.stderr()).not.toContain(key);
+  }
+  writeFileSync(file, "\n");
+  const empty = await everturn("serve", folder, "--api-key-file", file);
+  expect([empty.code, empty.stderr]).toEqual([1, expect.stringContaining("the API key is empty")]);
 });

@@ -5,7 +5,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { servedPlan } from "../../../src/cli/tools/served-plan.ts";
 import { processIdentity } from "../../../src/processes/process-identity.ts";
-import { startWith } from "../../support/command.ts";
+import { everturn, startWith } from "../../support/command.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const state = temporaryFolder();
@@ -13,8 +13,9 @@ const root = join(import.meta.dirname, "..", "..", "..");
 const notes = `${join(root, "tests", "one-file", "notes.ts")}#restored`;
 const patience = 120_000;
 
-async function served() {
-  const command = startWith({ XDG_STATE_HOME: state }, "tools", "serve", notes, "--port", "0");
+async function served(env: Record<string, string> = {}, ...options: string[]) {
+  const more = ["--port", "0", ...options];
+  const command = startWith({ XDG_STATE_HOME: state, ...env }, "tools", "serve", notes, ...more);
   onTestFinished(() => {
     if (command.child.exitCode === null && command.child.signalCode === null) command.killGroup();
   });
@@ -23,9 +24,11 @@ async function served() {
   const ask = async (text: string) => {
     const actions = [JSON.stringify({ name: "restored", arguments: { line: text } })];
     const body = JSON.stringify({ trajectory_ids: ["a"], actions });
-    return JSON.parse(await (await fetch(String(url), { method: "POST", body })).text());
+    const headers = { "content-type": "application/json" };
+    return JSON.parse(await (await fetch(String(url), { method: "POST", headers, body })).text());
   };
-  return { command, ask, url: String(url) };
+  const [, mcp] = /MCP: (\S+)/.exec(command.stdout()) ?? [];
+  return { command, ask, url: String(url), mcp: String(mcp) };
 }
 
 /** Processes that instances noted as theirs. */
@@ -51,7 +54,7 @@ test("a server that is killed leaves what the next one frees; one that is interr
   await vi.waitFor(() => expect(processIdentity(pid)).toBeUndefined(), patience);
   expect((await next.ask("second")).observations[0]).toContain("second");
   const session = new Client({ name: "test", version: "1.0.0" });
-  await session.connect(new StreamableHTTPClientTransport(new URL("/mcp", next.url)));
+  await session.connect(new StreamableHTTPClientTransport(new URL(next.mcp)));
   await session.callTool({ name: "restored", arguments: { line: "third" } });
   const later = noted();
   expect(later.map((one) => processIdentity(one) !== undefined)).toEqual([true, true]);
@@ -59,6 +62,30 @@ test("a server that is killed leaves what the next one frees; one that is interr
   expect(await next.command.end()).toMatchObject({ code: 0, stderr: "" });
   expect(noted()).toEqual([]);
   for (const one of later) await vi.waitFor(() => expect(processIdentity(one)).toBeUndefined(), patience);
+});
+
+test("whoever lacks the token is refused, whatever is asked", { timeout: 2 * patience }, async () => {
+  const [random, own, open] = await Promise.all([
+    served(),
+    served({ EVERTURN_TOKEN: "a secret&more" }),
+    served({}, "--no-token"),
+  ]);
+  expect(random.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/get_observation\?token=[\w-]{32}$/);
+  expect(own.url).toMatch(/\?token=a%20secret%26more$/);
+  expect(own.mcp).toMatch(/\/mcp\?token=a%20secret%26more$/);
+  expect(open.url).toMatch(/\/get_observation$/);
+  const status = async (url: string, headers: Record<string, string> = {}) =>
+    (await fetch(url, { headers })).status;
+  const bare = (path: string) => new URL(path, own.url).href;
+  for (const path of ["/health", "/get_observation", "/mcp", "/nothing", "/health?token=", "/health?token=a"])
+    expect([path, await status(bare(path))]).toEqual([path, 401]);
+  expect(await status(bare("/health"), { authorization: "Bearer wrong" })).toBe(401);
+  expect(await status(bare("/health"), { authorization: "Bearer a secret&more" })).toBe(200);
+  expect(await status(bare("/health?token=a%20secret%26more"))).toBe(200);
+  expect(await status(new URL("/health", open.url).href)).toBe(200);
+  expect((await own.ask("told")).valids).toEqual([true]);
+  const wide = await everturn("tools", "serve", notes, "--port", "0", "--host", "0.0.0.0", "--no-token");
+  expect([wide.code, wide.stderr]).toEqual([1, expect.stringContaining("other machines reach 0.0.0.0")]);
 });
 
 test("an MCP client speaks with it by standard input and output", { timeout: patience }, async () => {

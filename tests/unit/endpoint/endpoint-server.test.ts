@@ -216,7 +216,11 @@ test("an endpoint that is closed gives up what is under way and says so", async 
     models: [],
     log: () => {},
   });
-  const asked = fetch(`${own.url}/responses`, { method: "POST", body: '{"model":"m","input":"x"}' });
+  const asked = fetch(`${own.url}/responses`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: '{"model":"m","input":"x"}',
+  });
   await begun.promise;
   await own.close();
   expect((await asked).status).toBe(503);

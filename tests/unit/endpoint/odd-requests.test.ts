@@ -4,6 +4,7 @@ import { type Endpoint, startEndpoint } from "../../../src/endpoint/endpoint-ser
 import type { GivenTurn } from "../../../src/endpoint/given-turn.ts";
 import { matchTurn } from "../../../src/endpoint/match-turn.ts";
 import { capturedSessions } from "../../support/captured-requests.ts";
+import { oddTargets, rawRequest } from "../../support/raw-request.ts";
 
 let endpoint: Endpoint;
 const logged: string[] = [];
@@ -28,7 +29,8 @@ afterAll(() => endpoint.close());
 
 async function post(path: string, body: string | object) {
   const text = typeof body === "string" ? body : JSON.stringify(body);
-  const response = await fetch(`${endpoint.url}${path}`, { method: "POST", body: text });
+  const headers = { "content-type": "application/json" };
+  const response = await fetch(`${endpoint.url}${path}`, { method: "POST", headers, body: text });
   return { status: response.status, text: await response.text() };
 }
 
@@ -277,7 +279,8 @@ test("what real clients sent, changed at any place, is answered or refused, and 
 
 test("other paths and methods, bodies that are too long or too deep, and pages of others are refused", async () => {
   const ask = async (path: string, options: RequestInit) => {
-    const response = await fetch(endpoint.url + path, options);
+    const headers = { "content-type": "application/json", ...options.headers };
+    const response = await fetch(endpoint.url + path, { ...options, headers });
     return [response.status, JSON.parse(await response.text()).error.message];
   };
   expect(await ask("/completions", { method: "POST" })).toMatchObject([
@@ -298,8 +301,24 @@ test("other paths and methods, bodies that are too long or too deep, and pages o
   const deep = `{"model":"m","input":"x","deep":${"[".repeat(200_000)}${"]".repeat(200_000)}}`;
   expect(await ask("/responses", { method: "POST", body: deep })).toMatchObject([
     400,
-    expect.stringMatching(/nested too deeply/),
+    "the request is nested too deeply: send at most 500 levels",
   ]);
+  expect(
+    await ask("/responses", { method: "POST", body: "{}", headers: { "content-type": "text/plain" } }),
+  ).toEqual([415, "the request is not said to be JSON: send `Content-Type: application/json`"]);
+  expect(await ask("/models", { headers: { "sec-fetch-site": "cross-site" } })).toMatchObject([
+    403,
+    expect.stringMatching(/other sites/),
+  ]);
+});
+
+test.each(oddTargets)("the target %j is answered by what is wrong with it", async (target) => {
+  for (const method of ["GET", "POST"]) {
+    const { status, text } = await rawRequest(endpoint.url, target, { method });
+    expect([400, 403, 404, 405, 431]).toContain(status);
+    expect(text).not.toContain("The endpoint failed");
+  }
+  expect(logged).toEqual([]);
 });
 
 /** What a server says to bytes; `half` closes the writing side after them, "gone" the whole socket. */
@@ -325,7 +344,7 @@ function raw(bytes: string, then: "half" | "gone" | "wait"): Promise<string> {
 
 test("sockets that say nonsense, half of a request, or go away leave the endpoint as it was; 200 at once are answered", async () => {
   const head = (length: number) =>
-    `POST /v1/responses HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${length}\r\n\r\n`;
+    `POST /v1/responses HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`;
   const body = '{"model":"m","input":"half"}';
   const sockets = [
     ...["", "\0\0\0\0", "GET\r\n\r\n", "POST / HTTP/9.9\r\n\r\n"].map((bytes) => raw(bytes, "half")),

@@ -193,12 +193,17 @@ test("Everturn's own server is one, and the tool keeps its promises with it", as
     folder: temporaryFolder(),
     ...options,
   });
-  const served = await openHttpServer(tools, undefined, { host: "127.0.0.1", port: 0, ...options });
+  const served = await openHttpServer(tools, undefined, {
+    host: "127.0.0.1",
+    port: 0,
+    token: "secret",
+    ...options,
+  });
   closers.push(
     () => served.close(),
     () => tools.close(),
   );
-  const own = `${served.url}/get_observation`;
+  const own = `${served.url}/get_observation?token=secret`;
   const config = { url: own, action: "<note>{action}</note>", watch: true };
   const { act, release } = await opened(config, own);
   expect(await act("x", "1")).toEqual({ text: "\n<result>\nuntitled, x\n</result>\n", done: false });

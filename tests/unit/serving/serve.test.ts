@@ -7,6 +7,7 @@ import { servedPlan } from "../../../src/cli/tools/served-plan.ts";
 import { openHttpServer } from "../../../src/serving/http-server.ts";
 import { openMcp } from "../../../src/serving/mcp.ts";
 import { type ServedTools, serveTools } from "../../../src/serving/served-tools.ts";
+import { oddTargets, rawRequest } from "../../support/raw-request.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -45,7 +46,8 @@ const call = (name: string, given: object) => JSON.stringify({ name, arguments: 
 
 async function post(body: unknown, options: RequestInit = {}) {
   const text = typeof body === "string" ? body : JSON.stringify(body);
-  const response = await fetch(`${url}/get_observation`, { method: "POST", body: text, ...options });
+  const headers = { "content-type": "application/json", ...options.headers };
+  const response = await fetch(`${url}/get_observation`, { method: "POST", body: text, ...options, headers });
   return { status: response.status, ...JSON.parse(await response.text()) };
 }
 
@@ -161,7 +163,9 @@ test("a request that is none is answered by what is wrong with it", async () => 
   expect(await post({ trajectory_ids: crowd, ...note })).toMatchObject({ status: 429 });
   await post({ trajectory_ids: crowd, actions: crowd.map(() => ""), finish: crowd.map(() => true) });
   expect(
-    await answerTo("POST /get_observation HTTP/1.1\r\nhost: localhost\r\ncontent-length: 99999999\r\n\r\n"),
+    await answerTo(
+      "POST /get_observation HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 99999999\r\n\r\n",
+    ),
   ).toMatch(/ 413 /);
   expect(await answerTo("GET /health HTTP/1.1\r\nhost: rebound.example.com\r\n\r\n")).toMatch(/ 403 /);
   expect(await answerTo("\0\r\n\r\n")).toMatch(/ 400 /);
@@ -171,6 +175,43 @@ test("a request that is none is answered by what is wrong with it", async () => 
     active_tasks: 0,
     tools: expect.arrayContaining(["note", "finish"]),
   });
+});
+
+test.each(oddTargets)("the target %j is answered by what is wrong with it", async (target) => {
+  for (const method of ["GET", "POST"])
+    expect([400, 403, 404, 405, 431]).toContain((await rawRequest(url, target, { method })).status);
+});
+
+test("bodies and arguments that are nested without end are answered", async () => {
+  const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
+  const body = `{"trajectory_ids":["n"],"actions":["x"],"extra_fields":[{"a":${deep}}]}`;
+  expect(await post(body)).toMatchObject({
+    status: 400,
+    detail: "the request is nested too deeply: send at most 500 levels",
+  });
+  for (const action of [
+    `{"name":"note","arguments":{"text":"x","more":${deep}}}`,
+    `{"name":"note","arguments":${deep}}`,
+  ]) {
+    const { status, valids } = await ask("n", `<tool_call>${action}</tool_call>`);
+    expect([status, valids]).toEqual([200, [false]]);
+  }
+  const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+  const called = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"note","arguments":{"text":${deep}}}}`;
+  expect((await fetch(`${url}/mcp`, { method: "POST", headers, body: called })).status).toBe(400);
+  expect((await ask("n", call("note", { text: "on" }))).valids).toEqual([true]);
+  await tools.release("n");
+});
+
+test("a request that is not said to be JSON is refused, unless it has a key", async () => {
+  const body = JSON.stringify({ trajectory_ids: ["k"], actions: ["none"] });
+  for (const type of ["text/plain", "application/x-www-form-urlencoded", "application/jsonp"])
+    expect(await post(body, { headers: { "content-type": type } })).toMatchObject({ status: 415 });
+  for (const headers of [
+    { "content-type": "application/json; charset=utf-8" },
+    { "content-type": "text/plain", authorization: "Bearer key" },
+  ])
+    expect(await post(body, { headers })).toMatchObject({ status: 200 });
 });
 
 /** What stands first in the answer to bytes. */

@@ -1,0 +1,30 @@
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import { HttpProblem } from "./http-problem.ts";
+import { targetOf } from "./request-target.ts";
+
+/** A token that nobody guesses. */
+export function newToken(): string {
+  return randomBytes(24).toString("base64url");
+}
+
+/** Whether two secrets are the same, in a time that says nothing of where they differ. */
+export function isSameSecret(given: string, expected: string): boolean {
+  const digest = (text: string) => createHash("sha256").update(text).digest();
+  return timingSafeEqual(digest(given), digest(expected));
+}
+
+/** The key of `Authorization: Bearer KEY`. */
+export function bearerOf({ headers }: IncomingMessage): string | undefined {
+  return /^Bearer\s+(.*)$/i.exec(headers.authorization ?? "")?.[1]?.trim();
+}
+
+/** Refuses a request that has the token neither in its address nor in a header. Throws HttpProblem. */
+export function checkToken(request: IncomingMessage, token: string, cookie?: string): void {
+  const given = [targetOf(request).searchParams.get("token"), bearerOf(request), cookie];
+  if (given.some((one) => typeof one === "string" && isSameSecret(one, token))) return;
+  throw new HttpProblem(
+    401,
+    "the request lacks the server's token: add ?token=… to the address, as the command printed it, or send `Authorization: Bearer …`",
+  );
+}
