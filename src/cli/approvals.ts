@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import { waitingCalls } from "../library/waiting-calls.ts";
+import { visible } from "../processes/terminal.ts";
 import { runReference } from "../runs/run-reference.ts";
 import { withLiveRun } from "../supervision/run-client.ts";
-import { visible } from "./spans.ts";
 import { tableLines } from "./table.ts";
 
 /** `everturn approvals <run>`: the tool calls of a run that wait for a person. */

@@ -1,11 +1,11 @@
 import type { Command } from "commander";
 import { compare, type RunComparison } from "../library/compare.ts";
 import { describedEvaluation } from "../library/described-evaluation.ts";
+import { visible } from "../processes/terminal.ts";
 import { differenceText, estimateText, probabilityText } from "../text/estimate.ts";
 import { counted } from "../text/format.ts";
 import { namedGroups } from "./numbers-text.ts";
 import { count } from "./option-values.ts";
-import { visible } from "./spans.ts";
 import { tableLines } from "./table.ts";
 import { writeOut } from "./written-json.ts";
 

@@ -1,7 +1,7 @@
 import type { EvaluationNumbers } from "../contracts/measured.ts";
+import { visible } from "../processes/terminal.ts";
 import { estimateText } from "../text/estimate.ts";
 import { grouped } from "../text/format.ts";
-import { visible } from "./spans.ts";
 import { tableLines } from "./table.ts";
 
 /** A table of what was measured: a line for all tasks, then one for each source and tag where these differ from all. */

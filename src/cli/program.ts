@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import { isSystemError } from "../errors/system-error.ts";
+import { guardTerminal } from "../processes/terminal.ts";
 import { endWith } from "./tell-error.ts";
 
 /** Each command's file, loaded when that command is asked for: all of them together take a second. */
@@ -60,6 +61,8 @@ for (const stream of [process.stdout, process.stderr]) {
     process.exit();
   });
 }
+
+guardTerminal();
 
 try {
   const all = Object.entries(commands);

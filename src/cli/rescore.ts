@@ -1,11 +1,11 @@
 import type { Command } from "commander";
 import { type RescoredTrajectory, rescoreRun } from "../library/rescore-run.ts";
 import { wantedRewards } from "../library/wanted-rewards.ts";
+import { visible } from "../processes/terminal.ts";
 import { openRun } from "../runs/open-runs.ts";
 import { runReference } from "../runs/run-reference.ts";
 import { number, percent } from "../text/format.ts";
 import { collect, count } from "./option-values.ts";
-import { visible } from "./spans.ts";
 import { tableLines } from "./table.ts";
 import { writeOut, writtenJson } from "./written-json.ts";
 

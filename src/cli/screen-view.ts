@@ -2,6 +2,7 @@ import type { StepRecord } from "../contracts/generated/step-record.ts";
 import type { RunProgress } from "../contracts/run.ts";
 import type { RunEvent } from "../library/events.ts";
 import type { Phase } from "../library/phase.ts";
+import { steeringText } from "../processes/terminal.ts";
 import { duration, percent } from "../text/format.ts";
 import { aboutText, type PhaseTime, phaseClock, remainingSeconds } from "./estimate.ts";
 import {
@@ -16,7 +17,8 @@ import {
 import type { RunView, ViewStream } from "./run-view.ts";
 import { line, paintFor, type Span } from "./spans.ts";
 
-const csi = "\u001b[";
+const csi = steeringText("\u001b[");
+const lineStart = steeringText("\r");
 const hideCursor = `${csi}?25l`;
 const showCursor = `${csi}?25h`;
 const clearBelow = `${csi}0J`;
@@ -40,7 +42,7 @@ export function screenView(stream: ViewStream, clock: () => number = () => perfo
   function erase(): string {
     const up = drawn === 0 ? "" : `${csi}${drawn}A`;
     drawn = 0;
-    return `\r${up}${clearBelow}`;
+    return `${lineStart}${up}${clearBelow}`;
   }
 
   function draw(): void {

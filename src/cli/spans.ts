@@ -1,4 +1,5 @@
 import { styleText } from "node:util";
+import { steeringText } from "../processes/terminal.ts";
 
 /** How text looks on a terminal. */
 type Style = "bold" | "dim" | "green" | "red" | "yellow" | "cyan" | "blue" | "magenta";
@@ -9,7 +10,10 @@ export type Paint = (style: Style, text: string) => string;
 /** The paint for `stream`. */
 export function paintFor(stream: NodeJS.WritableStream & { isTTY?: boolean }): Paint {
   if (process.env.NO_COLOR) return (_style, text) => text;
-  return (style, text) => styleText(style, text, { stream, validateStream: true });
+  return (style, text) => {
+    const [before = "", after = ""] = styleText(style, "x", { stream, validateStream: true }).split("x");
+    return steeringText(before) + text + steeringText(after);
+  };
 }
 
 /** A piece of a line, styled or not. */
@@ -25,13 +29,4 @@ export function line(spans: readonly Span[], paint: Paint, width = Number.POSITI
     return style === undefined || shown === "" ? shown : paint(style, shown);
   });
   return parts.join("");
-}
-
-/** Makes control characters visible, so that text of a model or tool cannot steer the terminal. */
-export function visible(text: string): string {
-  return text.replace(/\p{Cc}/gu, (character) =>
-    character === "\n" || character === "\t"
-      ? character
-      : `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`,
-  );
 }

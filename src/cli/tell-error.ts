@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { CommanderError } from "commander";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
@@ -52,7 +53,8 @@ export function endWith(thrown: unknown): void {
     return;
   }
   if (isJson) print(new EverturnError("UNEXPECTED", { reason: messageOf(thrown).replace(/\.$/, "") }));
-  throw thrown;
+  process.stderr.write(`${inspect(thrown)}\n`);
+  process.exit(1);
 }
 
 function print(error: EverturnError): void {

@@ -4,11 +4,12 @@ import type { Command } from "commander";
 import { isObject } from "../contracts/json.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { applyOverrides } from "../pipeline/overrides.ts";
+import { visible } from "../processes/terminal.ts";
 import { fixedTemplate, type TemplateSettings } from "../tokens/fixed-template.ts";
 import { bareTemplateReport, type TemplateReport, templateReport } from "../tokens/template-report.ts";
 import { loadTokenizer } from "../tokens/tokenizer.ts";
 import { collect } from "./option-values.ts";
-import { paintFor, visible } from "./spans.ts";
+import { paintFor } from "./spans.ts";
 
 /** `everturn template PATH`: what a model's chat template allows. */
 export function registerTemplate(program: Command): void {

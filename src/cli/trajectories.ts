@@ -7,10 +7,10 @@ import {
   type TrajectoryFilter,
 } from "../library/list-trajectories.ts";
 import { queryTrajectories } from "../library/query-trajectories.ts";
+import { visible } from "../processes/terminal.ts";
 import { type OpenRun, openRun } from "../runs/open-runs.ts";
 import { runReference } from "../runs/run-reference.ts";
 import { count, decimal } from "./option-values.ts";
-import { visible } from "./spans.ts";
 import { tableLines } from "./table.ts";
 import { writeOut, writtenJson } from "./written-json.ts";
 

@@ -1,6 +1,6 @@
 import type { TrajectoryStatus, WaitingCall } from "../contracts/orders.ts";
+import { visible } from "../processes/terminal.ts";
 import { counted } from "../text/format.ts";
-import { visible } from "./spans.ts";
 
 /** Where a live trajectory is, in a line; calls that wait follow on lines of their own. */
 export function statusText(status: TrajectoryStatus): string {

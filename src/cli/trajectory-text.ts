@@ -1,11 +1,12 @@
 import type { Frame, Media, TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import type { ToolCallRecord } from "../contracts/trajectory.ts";
+import { visible } from "../processes/terminal.ts";
 import type { TokenRow } from "../report/token-rows.ts";
 import type { TrajectoryDetail, TurnDetail } from "../report/trajectory-detail.ts";
 import { turnFacts } from "../report/turn-facts.ts";
 import { approvalText } from "../text/approval.ts";
 import { counted, duration, number } from "../text/format.ts";
-import { type Paint, visible } from "./spans.ts";
+import type { Paint } from "./spans.ts";
 import { tableLines } from "./table.ts";
 
 /** A trajectory as text, turn by turn; `tokens` adds a table of every token. */

@@ -1,6 +1,7 @@
 import type { NumberedTurn, TrajectoryTranscript } from "../contracts/orders.ts";
+import { visible } from "../processes/terminal.ts";
 import { counted } from "../text/format.ts";
-import { type Paint, visible } from "./spans.ts";
+import type { Paint } from "./spans.ts";
 import { statusText } from "./trajectory-status.ts";
 import { callLines, indented, saidLines } from "./trajectory-text.ts";
 

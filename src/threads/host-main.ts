@@ -1,6 +1,7 @@
 import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
 import { killMarked } from "../processes/marked-processes.ts";
+import { guardTerminal } from "../processes/terminal.ts";
 import type { FromHost, HostedFailure, ToHost } from "./host-protocol.ts";
 import type { PluginFunctions } from "./protocol.ts";
 import { type RunningThread, startThread, threadVariable } from "./running-thread.ts";
@@ -26,6 +27,8 @@ class SaidByWorker extends Error {
     this.failure = failure;
   }
 }
+
+guardTerminal();
 
 const threads = new Map<number, Hosted>();
 

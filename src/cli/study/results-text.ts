@@ -1,6 +1,6 @@
+import { visible } from "../../processes/terminal.ts";
 import type { JobResult, SeedMeans, StudyRow } from "../../studies/study-results.ts";
 import { estimateText } from "../../text/estimate.ts";
-import { visible } from "../spans.ts";
 import { type Column, tableLines } from "../table.ts";
 
 /** A table for each job that trains or evaluates, and one over the seeds. */

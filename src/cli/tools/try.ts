@@ -4,6 +4,7 @@ import { openSubject } from "../../conformance/open-subject.ts";
 import type { JsonObject } from "../../contracts/json.ts";
 import type { ResolvedPlugin } from "../../contracts/plan.ts";
 import { EverturnError } from "../../errors/everturn-error.ts";
+import { steeringText } from "../../processes/terminal.ts";
 import { refusal } from "../../validation/problem.ts";
 import { jsonObject } from "../option-values.ts";
 import { openTrial, type TriedCall } from "./trial.ts";
@@ -76,7 +77,7 @@ async function toolOf(reference: string, config: JsonObject | undefined): Promis
 async function* typedCalls(): AsyncGenerator<GivenCall> {
   const lines = createInterface({
     input: process.stdin,
-    output: process.stderr,
+    output: editedLine(),
     terminal: process.stdin.isTTY,
   });
   lines.setPrompt("arguments, as JSON (Ctrl-D ends): ");
@@ -86,6 +87,12 @@ async function* typedCalls(): AsyncGenerator<GivenCall> {
     if (call !== undefined) yield call;
     if (process.stdin.isTTY) lines.prompt();
   }
+}
+
+/** Standard error for the editing of a line, whose control characters are readline's own. */
+function editedLine(): NodeJS.WritableStream {
+  const write = (text: string) => process.stderr.write(steeringText(text));
+  return Object.create(process.stderr, { write: { value: write } });
 }
 
 function readCall(line: string): GivenCall | undefined {

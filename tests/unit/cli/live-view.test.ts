@@ -8,6 +8,7 @@ import { screenView } from "../../../src/cli/screen-view.ts";
 import type { StepRecord } from "../../../src/contracts/generated/step-record.ts";
 import type { EvaluationRecord, RunProgress } from "../../../src/contracts/run.ts";
 import { progressEvent } from "../../../src/library/events.ts";
+import { terminalText } from "../../../src/processes/terminal.ts";
 
 const evaluation: EvaluationRecord = {
   ...{ name: "evaluation-v0001", step: 0, policyVersion: 1, accuracy: 0.31, tasks: 300, leftOut: 0 },
@@ -50,7 +51,7 @@ function fakeStream(terminal: { isTTY?: boolean; columns?: number } = {}) {
   const written: string[] = [];
   const stream: ViewStream = new Writable({
     write: (chunk, _encoding, done) => {
-      written.push(String(chunk));
+      written.push(terminalText(String(chunk)));
       done();
     },
   });
