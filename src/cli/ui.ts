@@ -21,7 +21,9 @@ async function ui({ runs, port, token }: { runs: string; port: number; token: bo
   await interruptible(async (signal) => {
     const pages = await startUi(runs, port, secret);
     try {
-      process.stdout.write(`${secret === undefined ? pages.url : withToken(`${pages.url}/`, secret)}\nCtrl-C ends it\n`);
+      process.stdout.write(
+        `${secret === undefined ? pages.url : withToken(`${pages.url}/`, secret)}\nCtrl-C ends it\n`,
+      );
       await untilAborted(signal);
     } finally {
       await pages.close();

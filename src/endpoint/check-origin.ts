@@ -7,13 +7,17 @@ import { targetOf } from "./request-target.ts";
  * their site, and by a name that resolves to this machine. Throws HttpProblem.
  */
 export function checkOrigin(request: IncomingMessage, bound: string): void {
-  const { headers } = request;
-  const { origin, host } = headers;
+  const { origin, "sec-fetch-site": site } = request.headers;
   if (origin !== undefined && !isLoopback(hostOf(origin)))
     throw new HttpProblem(403, `pages of ${origin} may not ask this server`);
-  const site = headers["sec-fetch-site"];
   if (site !== undefined && site !== "same-origin" && site !== "none")
     throw new HttpProblem(403, "pages of other sites may not ask this server: open its address by itself");
+  checkHost(request, bound);
+}
+
+/** Refuses requests for another host's name, which may have been made to resolve to this machine. Throws HttpProblem. */
+export function checkHost(request: IncomingMessage, bound: string): void {
+  const { host } = request.headers;
   const names = [targetOf(request).href, ...(host === undefined ? [] : [`http://${host}`])];
   const other = names.find((name) => !isLoopback(hostOf(name)));
   if (isLoopback(bound) && other !== undefined)

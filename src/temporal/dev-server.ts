@@ -1,14 +1,16 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { closeSync, openSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Connection } from "@temporalio/client";
-import { EverturnError } from "../errors/everturn-error.ts";
+import { EverturnError, isEverturnError } from "../errors/everturn-error.ts";
 import { watchKernelKills } from "../processes/kernel-kills.ts";
 import { killOnExit } from "../processes/kill-on-exit.ts";
 import { type Ending, endingOf } from "../processes/process-ending.ts";
 import { type ProcessIdentity, processIdentity } from "../processes/process-identity.ts";
 import { type ProcessLog, processLog } from "../processes/process-log.ts";
 import { freePort } from "./free-port.ts";
+import { guardUi } from "./guarded-ui.ts";
 import { searchAttributeTypes } from "./search-attributes.ts";
 
 /** A Temporal dev server of our own. */
@@ -67,7 +69,8 @@ export async function startDevServer(options: Options): Promise<DevServer> {
   try {
     return await startOn(await freePorts(usual), options, log);
   } catch (error) {
-    if (!log.text().includes(portTaken)) throw error;
+    const isUiTaken = isEverturnError(error) && error.code === "PORT_UNUSABLE";
+    if (!isUiTaken && !log.text().includes(portTaken)) throw error;
     return startOn(await freePorts({ server: any, ui: any }), options, log); // another server took the same ports
   }
 }
@@ -77,9 +80,11 @@ async function freePorts({ server, ui }: Ports): Promise<Ports> {
 }
 
 async function startOn(ports: Ports, options: Options, log: ProcessLog): Promise<DevServer> {
+  const ui = { host: hiddenAddress(), port: await freePort(any) };
+  const closeUi = await guardUi(ports.ui, ui);
   const output = openSync(options.log, "a");
   const kills = watchKernelKills();
-  const child = spawn(options.binary, serverArguments(options.database, ports), {
+  const child = spawn(options.binary, serverArguments(options.database, ports.server, ui), {
     stdio: ["ignore", output, output],
     env: { GOGC: "400", ...process.env }, // it collects garbage a quarter as often: memory for time
   });
@@ -96,6 +101,7 @@ async function startOn(ports: Ports, options: Options, log: ProcessLog): Promise
       tell(null, null);
     });
   });
+  void ended.then(closeUi);
   const identity = child.pid === undefined ? undefined : processIdentity(child.pid);
   if (identity !== undefined) await options.onSpawn?.(identity);
   const cluster = await waitUntilReady(ports.server, child, log, options);
@@ -115,10 +121,19 @@ async function startOn(ports: Ports, options: Options, log: ProcessLog): Promise
   };
 }
 
-function serverArguments(database: string, ports: Ports): string[] {
+/**
+ * Where the UI itself listens: an address of loopback that no page of another site guesses. Only Linux has more than one; elsewhere it is
+ * the port alone.
+ */
+function hiddenAddress(): string {
+  if (process.platform !== "linux") return "127.0.0.1";
+  return ["127", ...Array.from({ length: 3 }, () => randomInt(1, 255))].join(".");
+}
+
+function serverArguments(database: string, port: number, ui: { host: string; port: number }): string[] {
   return [
-    ...["server", "start-dev", "--ip", "127.0.0.1", "--ui-ip", "127.0.0.1", "--log-level", "error"],
-    ...["--port", String(ports.server), "--ui-port", String(ports.ui), "--db-filename", database],
+    ...["server", "start-dev", "--ip", "127.0.0.1", "--ui-ip", ui.host, "--log-level", "error"],
+    ...["--port", String(port), "--ui-port", String(ui.port), "--db-filename", database],
     ...pragmas.flatMap((pragma) => ["--sqlite-pragma", pragma]),
     ...Object.entries(searchAttributeTypes).flatMap(([name, type]) => [
       "--search-attribute",
@@ -148,6 +163,7 @@ const dynamicConfiguration = [
   // The list of workflows is behind by up to a second; what was started and ended meanwhile is written once.
   "history.visibilityProcessorMaxPollRPS=1",
   "history.visibilityTaskBatchSize=1000",
+  'frontend.httpAllowedHosts=["127.0.0.1:*","localhost:*"]', // its HTTP API would answer whatever name a page found for it
   "system.forceSearchAttributesCacheRefreshOnRead=false", // they are all known before the server starts
 ];
 
