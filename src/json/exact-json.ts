@@ -1,3 +1,5 @@
+import { isNestedTooDeep, NestedTooDeepError } from "./nesting.ts";
+
 import { stringEnd } from "./string-end.ts";
 
 /** A number of a JSON text that JavaScript would change: how it is written, and where it begins in the text. */
@@ -22,12 +24,13 @@ const tokens = /"|-?\d[\d.]*(?:[eE][-+]?\d+)?/g;
 const suspicious = /[\d.]{16}|\d[eE]/;
 
 /**
- * The value of a JSON text (RFC 8259) whose numbers all keep their value. Throws SyntaxError if the text is not JSON, and
- * InexactNumberError if JavaScript would change a number: 9007199254740993, 1e999, or a decimal of more digits than a
+ * The value of a JSON text (RFC 8259) whose numbers all keep their value. Throws SyntaxError if the text is not JSON or nests
+ * more than 500 levels (NestedTooDeepError), and InexactNumberError if JavaScript would change a number: 9007199254740993, 1e999, or a decimal of more digits than a
  * double keeps.
  */
 export function parseExactJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
+  if (isNestedTooDeep(value)) throw new NestedTooDeepError();
   const found = inexactNumber(text);
   if (found !== undefined) throw new InexactNumberError(found);
   return value;

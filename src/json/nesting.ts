@@ -1,6 +1,15 @@
 /** How deep lists and objects may stand in each other: what reads, writes, and checks JSON recurses, and its stack ends. */
 export const deepest = 500;
 
+/** A JSON text whose lists and objects stand in each other more than `deepest` levels deep. */
+export class NestedTooDeepError extends SyntaxError {
+  override readonly name = "NestedTooDeepError";
+
+  constructor() {
+    super(`lists and objects are nested more than ${deepest} levels deep`);
+  }
+}
+
 /** Whether the lists and objects of a JSON value stand in each other more than `deepest` levels deep. */
 export function isNestedTooDeep(value: unknown): boolean {
   let level = [value].filter(isContainer);

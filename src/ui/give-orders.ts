@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from "../contracts/json.ts";
 import type { OrderName } from "../contracts/orders.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { parseExactJson } from "../json/exact-json.ts";
 import { checkArguments } from "../library/check-arguments.ts";
 import { withLiveRun } from "../supervision/run-client.ts";
 import { askTranscript, giveOrder } from "../temporal/live-trajectories.ts";
@@ -51,7 +52,7 @@ function isOrder(name: string): name is OrderName {
 
 function jsonObject(text: string): JsonObject | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseExactJson(text);
     return isObject(value) ? value : undefined;
   } catch {
     return undefined;

@@ -1,5 +1,6 @@
 import { EverturnError } from "../errors/everturn-error.ts";
 import { type InexactNumber, isExact } from "../json/exact-json.ts";
+import { deepest } from "../json/nesting.ts";
 import { placeAt } from "./place.ts";
 import { child, type Pointer } from "./pointer.ts";
 import { heldBy, inexactNumberAt, type Problem } from "./problem.ts";
@@ -51,6 +52,7 @@ function walkJson(source: string) {
   const duplicates: Duplicate[] = [];
   const inexact: (InexactNumber & { pointer: Pointer })[] = [];
   let at = source.startsWith("\uFEFF") ? 1 : 0;
+  let depth = 0;
   let fault: Fault | undefined;
 
   const fail = (offset: number, reason: string, hint: string): false => {
@@ -66,8 +68,14 @@ function walkJson(source: string) {
     const start = skipSpace();
     offsets.set(pointer, key === undefined ? { value: start } : { key, value: start });
     const first = source[start];
-    if (first === "{") return members(pointer, start);
-    if (first === "[") return items(pointer, start);
+    if (first === "{" || first === "[") {
+      if (depth === deepest)
+        return fail(start, `it is nested more than ${deepest} levels deep`, "Write it flatter.");
+      depth++;
+      const isWhole = first === "{" ? members(pointer, start) : items(pointer, start);
+      depth--;
+      return isWhole;
+    }
     if (first === '"') return text() !== undefined;
     return literal(start, pointer);
   }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { InexactNumberError, inexactNumber, isExact, parseExactJson } from "../../../src/json/exact-json.ts";
+import { NestedTooDeepError } from "../../../src/json/nesting.ts";
 
 describe("numbers that JavaScript keeps", () => {
   test.each([
@@ -68,4 +69,13 @@ test("long strings and deep lists are read without a limit", () => {
   const deep = `${"[".repeat(50_000)}1e2${"]".repeat(50_000)}`;
   expect(inexactNumber(deep)).toBeUndefined();
   expect(inexactNumber(`["${"9".repeat(5_000_000)}"]`)).toBeUndefined();
+});
+
+test("what is nested without end is no JSON text", () => {
+  const nested = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`;
+  expect(parseExactJson(nested(500))).toEqual(JSON.parse(nested(500)));
+  for (const levels of [501, 100_000])
+    expect(() => parseExactJson(nested(levels))).toThrow(NestedTooDeepError);
+  const wide = Array.from({ length: 200_000 }, (_, index) => [index]);
+  expect(parseExactJson(JSON.stringify(wide))).toEqual(wide);
 });

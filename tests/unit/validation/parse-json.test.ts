@@ -14,6 +14,23 @@ describe("parseJson", () => {
     expect(parseJson(text, "f").document?.value).toEqual(JSON.parse(text.replace(/^\uFEFF/, "")));
   });
 
+  it("refuses what is nested without end, and says where", () => {
+    const nested = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`;
+    expect(parseJson(nested(500), "f").problems).toEqual([]);
+    for (const text of [
+      nested(501),
+      nested(100_000),
+      `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`,
+      "[".repeat(100_000),
+    ]) {
+      const { document, problems } = parseJson(text, "f");
+      expect(document).toBeUndefined();
+      expect(problems.map(({ error }) => error.message)).toEqual([
+        expect.stringContaining("it is nested more than 500 levels deep. Write it flatter."),
+      ]);
+    }
+  });
+
   it("refuses what JSON.parse refuses", () => {
     const alphabet = [
       "{",
