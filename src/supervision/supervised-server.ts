@@ -56,7 +56,7 @@ export async function superviseServer(options: {
 /** Whether an own server was given up since another program has its port: a new session starts it on another one. */
 export function hasLostItsPort(error: unknown): boolean {
   if (!isEverturnError(error)) return false;
-  if (error.code === "TEMPORAL_OTHER_SERVER") return true;
+  if (error.code === "TEMPORAL_OTHER_SERVER" || error.code === "PORT_UNUSABLE") return true;
   return error.code === "TEMPORAL_SERVER_ENDED" && String(error.params.reason).includes(portTaken);
 }
 
