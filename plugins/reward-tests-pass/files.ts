@@ -15,8 +15,11 @@ export function laidOver(files: Files, over: Files): Files {
   return { ...Object.fromEntries(Object.entries(files).filter(([path]) => isFree(path))), ...over };
 }
 
+/** Bytes that the least file takes. */
+const block = 4096;
+
 /** Room for files, and for as much again that is written, in MiB. */
 export function roomFor(files: Files): number {
-  const bytes = Object.values(files).reduce((sum, content) => sum + Buffer.byteLength(content), 0);
+  const bytes = Object.values(files).reduce((sum, content) => sum + Buffer.byteLength(content) + block, 0);
   return Math.ceil(bytes / 2 ** 20) * 2 + 16;
 }

@@ -24,12 +24,14 @@ const testsPass: RewardPlugin = {
       total: Number(config.total),
       memory: Number(config.memory),
     };
+    const began = performance.now();
     const verdict =
       tests.tests.length === 0
         ? { failToPass: [], passToPass: [] }
         : await judgeTests(sandbox, files, tests, limits, signal);
     if ("missing" in verdict) return verdict;
-    const commands = await judgeCommands(sandbox, files, tests, limits, signal);
+    const left = { ...limits, total: limits.total - (performance.now() - began) / 1000 };
+    const commands = await judgeCommands(sandbox, files, tests, left, signal);
     const passed = share([...verdict.failToPass, ...commands]);
     const kept = share(verdict.passToPass);
     const success = passed === 1 && kept === 1;

@@ -1,25 +1,33 @@
 import type { Sandbox } from "everturn/sandbox";
 import { type Files, laidOver, roomFor } from "./files.ts";
+import type { JudgeLimits } from "./judge-tests.ts";
 import type { TaskTests } from "./task-tests.ts";
 
 /**
  * Runs each of a task's commands over a copy of the files of its own, and compares what it prints, line by line, without the spaces at their ends. What it
- * must print is not in its sandbox.
+ * must print is not in its sandbox. Those for which no time is left, of `total` seconds, don't pass.
  */
 export async function judgeCommands(
   sandbox: Sandbox,
   files: Files,
   { files: over, commands }: TaskTests,
-  { time, memory }: { time: number; memory: number },
+  { time, total, memory }: JudgeLimits,
   signal: AbortSignal,
 ): Promise<boolean[]> {
   const laid = laidOver(files, over);
+  const end = performance.now() + 1000 * total;
   const passed: boolean[] = [];
   for (const { command, stdin, stdout } of commands) {
+    const left = (end - performance.now()) / 1000;
+    if (left <= 0) {
+      passed.push(false);
+      continue;
+    }
     const session = await sandbox.open({ limits: { time, memory, disk: roomFor(laid) }, signal });
     try {
       await session.write(laid);
-      const ran = await session.run({ language: "shell", code: command, stdin }, { signal });
+      const limits = { time: Math.min(time, left) };
+      const ran = await session.run({ language: "shell", code: command, stdin }, { signal, limits });
       passed.push(ran.outcome === "finished" && plain(ran.stdout) === plain(stdout));
     } finally {
       await session.close();

@@ -21,6 +21,8 @@ export interface JudgeLimits {
 const values = text("values.py");
 const runTests = values + text("tests.py");
 const runCode = values + text("code.py");
+/** Bytes of the verdict: some for each test. */
+const output = 2 ** 20;
 /** Where modules of a workspace are found. */
 const roots = ["", "src/"];
 
@@ -42,7 +44,7 @@ export async function judgeTests(
   const laid = laidOver(files, onDisk);
   const { time, total, memory } = limits;
   const session = await sandbox.open({
-    limits: { time: total, memory, disk: roomFor(laid) },
+    limits: { time: total, memory, disk: roomFor(laid), output },
     signal,
   });
   try {

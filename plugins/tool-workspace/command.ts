@@ -3,6 +3,10 @@ import { type SandboxSession, sharedSandbox } from "everturn/sandbox";
 import { Mistake } from "./mistake.ts";
 import { Tree, type TreeLimits } from "./tree.ts";
 
+/** Bytes that the least file takes. */
+const block = 4096;
+const asBefore = "The workspace is as it was before the command";
+
 /**
  * Runs a command in a sandbox of its own, over a copy of the tree, and answers the tree that it left: its files, without folders that are empty,
  * symbolic links, and `__pycache__`. What it started ends with it.
@@ -17,7 +21,7 @@ export async function runCommand(
   if (!sandbox.languages.includes("shell"))
     throw new Mistake(`commands can't be run here: the sandbox ${sandbox.kind} has no shell`);
   const [time, memory] = [Number(config.time), Number(config.memory)];
-  const disk = Math.ceil(limits.bytes / 2 ** 20) * 2 + 8;
+  const disk = Math.ceil((2 * limits.bytes + block * limits.files) / 2 ** 20) + 8;
   const session = await sandbox.open({ limits: { time, memory, disk }, signal });
   try {
     await session.write(Object.fromEntries(tree.entries()));
@@ -25,7 +29,7 @@ export async function runCommand(
     const isFinished = ran.outcome === "finished";
     const how = isFinished ? "" : `(${ran.outcome}${ran.exitCode ? `, exit code ${ran.exitCode}` : ""})`;
     const said = [ran.stdout, ran.stderr, how].map((text) => text.trimEnd()).filter((text) => text !== "");
-    const left = ran.lost === "everything" ? tree : new Tree(await filesOf(session, limits), limits);
+    const left = ran.lost === "everything" ? tree : new Tree(await filesOf(session, limits, signal), limits);
     const text = said.length === 0 ? "(It printed nothing.)" : said.join("\n");
     return { tree: left, response: { text, error: !isFinished, metrics: { failed: isFinished ? 0 : 1 } } };
   } finally {
@@ -33,17 +37,31 @@ export async function runCommand(
   }
 }
 
-async function filesOf(session: SandboxSession, limits: TreeLimits): Promise<[string, Uint8Array][]> {
+/** Throws Mistake if it can't have all of them: none is left out without a word. */
+async function filesOf(
+  session: SandboxSession,
+  limits: TreeLimits,
+  signal: AbortSignal,
+): Promise<[string, Uint8Array][]> {
   const listed = (await session.list()).filter(({ path }) => !path.split("/").includes("__pycache__"));
+  const deep = listed.find(({ path }) => path.endsWith("/"));
+  if (deep !== undefined)
+    throw new Mistake(`the command left more in ${deep.path.slice(0, 100)} than can be listed. ${asBefore}`);
   const bytes = listed.reduce((sum, { size }) => sum + size, 0);
   if (listed.length > limits.files || bytes > limits.bytes)
     throw new Mistake(
-      `the command left ${listed.length} files of ${bytes} bytes; ${limits.files} and ${limits.bytes} may be. The workspace is as it was before it`,
+      `the command left ${listed.length} files of ${bytes} bytes; ${limits.files} and ${limits.bytes} may be. ${asBefore}`,
     );
   const files: [string, Uint8Array][] = [];
   for (const { path } of listed) {
     const content = await session.read(path);
-    if (content !== undefined) files.push([path, content]);
+    if (content === undefined) throw new Mistake(`${path} can't be read. ${asBefore}`);
+    files.push([path, content]);
   }
+  // A sandbox that was brought down is replaced by an empty one, which a run tells.
+  const isLost =
+    files.length === 0 &&
+    (await session.run({ language: "shell", code: ":" }, { signal })).lost !== undefined;
+  if (isLost) throw new Mistake(`the command brought its sandbox down. ${asBefore}`);
   return files;
 }

@@ -5,7 +5,7 @@ import { create, insert, replace, view } from "./edits.ts";
 import { Mistake } from "./mistake.ts";
 import { find, search } from "./search.ts";
 import { checkSource, taskTree } from "./source.ts";
-import { Tree, type TreeLimits } from "./tree.ts";
+import { shown, Tree, type TreeLimits } from "./tree.ts";
 
 /** A trajectory's files, as the task brought them and as they are now. */
 interface Workspace {
@@ -25,14 +25,14 @@ const workspace: ToolPlugin<Workspace> = {
       await checkSource(task, config);
       return undefined;
     } catch (error) {
-      if (error instanceof Mistake) return error.message;
+      if (error instanceof Mistake) return shown(error.message);
       throw error;
     }
   },
 
   async execute(given, execution, state) {
     try {
-      if (execution.function !== "run") return { text: done(execution.function, given, state) };
+      if (execution.function !== "run") return { text: shown(done(execution.function, given, state)) };
       const { tree, response } = await runCommand(
         state.tree,
         String(given.command),
@@ -80,7 +80,7 @@ function done(name: string, given: JsonObject, { before, tree }: Workspace): str
 }
 
 function mistaken({ message }: Mistake): ToolResponse {
-  return { text: `error: ${message}`, error: true };
+  return { text: shown(`error: ${message}`), error: true };
 }
 
 function numberOf(value: JsonValue | undefined): number | undefined {

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { posix } from "node:path";
 import { Mistake } from "./mistake.ts";
 
@@ -70,14 +71,33 @@ export class Tree {
   }
 }
 
+/** Bytes of a name that are not UTF-8, as a sandbox lists them. */
+const bytes = /[\udc80-\udcff]/gu;
+
+/** A name from its bytes. */
+export function nameOf(name: Buffer): string {
+  let text = "";
+  for (let at = 0; at < name.length; ) {
+    const character = [1, 2, 3, 4].map((length) => name.subarray(at, at + length)).find(isUtf8);
+    text += character?.toString() ?? String.fromCharCode(0xdc00 + (name[at] ?? 0));
+    at += character?.length ?? 1;
+  }
+  return text;
+}
+
+/** A text with bytes of names that are not UTF-8 in it, as a person reads it: caf\xe9.txt. */
+export function shown(text: string): string {
+  return text.replace(bytes, (byte) => `\\x${(byte.charCodeAt(0) - 0xdc00).toString(16)}`);
+}
+
 /** A path in its plain form. Throws Mistake for one that leads out of the tree, or that no file system would take. */
 export function treePath(path: string): string {
   const plain = posix.normalize(path);
   const parts = plain.split("/");
   if (plain === "." || plain.startsWith("/") || plain.endsWith("/") || parts.includes(".."))
     throw new Mistake(`${path} is no path of a file below the workspace, such as src/main.py`);
-  const isPlain = plain.isWellFormed() && !plain.includes("\0") && parts.length <= 20;
-  if (!isPlain || parts.some((part) => Buffer.byteLength(part) > 200))
+  const isPlain = plain.replace(bytes, "").isWellFormed() && !plain.includes("\0") && parts.length <= 20;
+  if (!isPlain || parts.some((part) => Buffer.byteLength(part.replace(bytes, "?")) > 200))
     throw new Mistake("a path may have 20 parts of 200 bytes each");
   return plain;
 }

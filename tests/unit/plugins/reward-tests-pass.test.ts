@@ -198,6 +198,55 @@ class TestShop(unittest.TestCase):
     expect(await scored(code, tests, { time: 5 })).toMatchObject({ reward: 1 / 3, success: false });
   });
 
+  test("code can't make its score missing by keeping tests from being loaded, or by what its modules name", async () => {
+    const base =
+      "import unittest\nfrom calc import add\nclass Base(unittest.TestCase):\n    def test_add(self): self.assertEqual(add(2, 3), 5)\n";
+    const inherited = {
+      files: {
+        "tests/base.py": base,
+        "tests/test_calc.py": "from tests.base import Base\nclass TestAdd(Base): pass\n",
+      },
+    };
+    const named = { ...inherited, fail_to_pass: ["tests/test_calc.py::TestAdd::test_add"] };
+    const made = {
+      files: {
+        "test_calc.py":
+          "import unittest, calc\nclass T(unittest.TestCase): pass\nfor name in calc.__all__: setattr(T, 'test_' + name, lambda self: self.assertEqual(calc.add(2, 3), 5))\n",
+      },
+      fail_to_pass: ["test_calc.py::T::test_add"],
+    };
+    const whole = { "calc.py": `__all__ = ['add']\n${add}` };
+    const broken = { "calc.py": "raise SystemExit(0)" };
+    for (const tests of [inherited, named, made]) {
+      expect(await scored(whole, tests)).toMatchObject({ reward: 1, success: true });
+      expect(await scored(broken, tests)).toMatchObject({ reward: 0, success: false });
+    }
+    expect(await scored({ "calc.py": `__all__ = ['other']\n${add}` }, made)).toMatchObject({ reward: 0 });
+  });
+
+  test("however long tests and commands take, and however many fail, there is a score", async () => {
+    const files = {
+      "calc.py": "import time\ndef add(a, b): return 0\n",
+      "main.py": "import time\ntime.sleep(60)\n",
+    };
+    const commands = Array.from({ length: 9 }, () => ({ command: "python3 main.py", stdout: "" }));
+    const began = performance.now();
+    expect(await scored(files, { commands }, { time: 2, total: 5 })).toMatchObject({ reward: 0 });
+    expect(performance.now() - began).toBeLessThan(60_000);
+    const many = Array.from(
+      { length: 400 },
+      (_, index) => `def test_${index}(): assert add(0, 0) == ${index % 2}, 'x' * 300\n`,
+    );
+    expect(
+      await scored(files, { files: { "test_calc.py": `from calc import add\n${many.join("")}` } }),
+    ).toMatchObject({ reward: 0.5 });
+  });
+
+  test("a workspace of many small files has room", async () => {
+    const small = Object.fromEntries(Array.from({ length: 4000 }, (_, index) => [`d/${index}`, "1"]));
+    expect(await scored({ ...small, "calc.py": add }, tests)).toMatchObject({ reward: 1, success: true });
+  });
+
   test("commands are judged by what they print", async () => {
     const files = { "main.py": "import sys\nprint(sum(map(int, sys.stdin.read().split())))\n" };
     const commands = [

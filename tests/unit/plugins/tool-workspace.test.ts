@@ -145,6 +145,13 @@ describe("a task's files", () => {
     expect((await taken({ source: "a.tar.gz" }))["src/a.py"]).toBe("a".repeat(600));
   });
 
+  test("keep names that are not UTF-8", async () => {
+    mkdirSync(join(folder, "bytes"));
+    const place = Buffer.from(join(folder, "bytes", "caf\xe9.txt"), "latin1");
+    writeFileSync(place, "a");
+    expect(await taken({ source: "bytes" })).toEqual({ "caf\udce9.txt": "a" });
+  });
+
   test.each<[string, Buffer, string]>([
     ["..", tarOf(["a/../../x", ""]), "a/../../x is no path"],
     ["an absolute name", tarOf(["/etc/passwd", ""]), "/etc/passwd is no path"],
@@ -204,6 +211,38 @@ describe.runIf(here !== undefined)("tool-workspace in bubblewrap", async () => {
     const { tree, response } = await run(treeOf({ a: "1", b: "2" }), hostile);
     expect(response.error).toBe(false);
     expect(tree.entries().map(([path]) => path)).toEqual(["b", "n"]);
+  });
+
+  test("files stay whose names are not UTF-8, or that nobody may open, with their bytes; they are shown and restored", async () => {
+    const command =
+      "printf x > \"$(printf 'caf\\351.txt')\"; printf y > \"$(printf 'a\\nb')\"; printf z > closed; chmod 0 closed; mkdir d; printf w > d/w; chmod 444 d";
+    const { tree } = await run(treeOf({ a: "1" }), command);
+    const names = ["a", "a\nb", "caf\udce9.txt", "closed", "d/w"];
+    expect(tree.entries().map(([path]) => path)).toEqual(names);
+    expect(String(tree.get("caf\udce9.txt"))).toBe("x");
+    const state = { before: tree, tree };
+    const called = { instance: "i", key: "k", attempt: 1, isReplay: false, function: "find", ...execution };
+    const shown = await workspace.execute({ pattern: "caf" }, called, state);
+    expect(shown).toEqual({ text: "caf\\xe9.txt (1 bytes)" });
+    const snapshot = await workspace.snapshot?.(state);
+    const created = { instance: "i", task: taskOf({}), config: limits, environment: {}, hold: () => {} };
+    const { signal } = execution;
+    const restored = await workspace.restore?.(snapshot ?? Buffer.of(), { ...created, signal });
+    expect(restored?.tree.entries()).toEqual(tree.entries());
+    const next = await run(tree, "ls caf* | od -An -tx1; cat closed");
+    expect(next.response.text?.replaceAll(/\s+/g, " ")).toContain("63 61 66 e9 2e 74 78 74 0a");
+    expect(next.tree.entries()).toEqual(tree.entries());
+  });
+
+  test("what can't be kept is told, and nothing of it happens: files too deep, or behind paths that are too long", async () => {
+    const tree = treeOf({ a: "1" });
+    const deep =
+      "python3 -c \"import os\nfor _ in range(150): os.mkdir('d'); os.chdir('d')\nopen('x', 'w')\"";
+    await expect(run(tree, deep)).rejects.toThrow("than can be listed. The workspace is as it was");
+    const long =
+      "python3 -c \"import os\nfor _ in range(30): os.mkdir('d' * 180); os.chdir('d' * 180)\nopen('x', 'w')\"";
+    await expect(run(tree, long)).rejects.toThrow("20 parts of 200 bytes");
+    expect((await run(tree, "rm *")).tree.entries()).toEqual([]);
   });
 
   test("what a command leaves beyond the limits is refused, and what it did wrong is told", async () => {
