@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import { activitiesOf } from "../../activities/of-role.ts";
 import type { RunFile } from "../contracts/run.ts";
+import { writeAs } from "../files/write-as.ts";
 import { forgetTunables } from "../onnx/allocator.ts";
 import { prefixed, type Role, roles } from "../runs/queues.ts";
 import { readRunFile } from "../runs/run-file.ts";
@@ -38,6 +39,7 @@ async function work(options: Options): Promise<void> {
   const ending = workerEnding();
   const { runs, run } = runReference(options.run, options.runs);
   const file = await readRunFile(runs, run);
+  writeAs(runFolder(runs, run).root);
   const address = options.address ?? (await addressOf(file, runs));
   const { cluster } = (await readSession(runFolder(runs, run))) ?? {};
   const telemetry = await startTelemetry(options.role, file.telemetry);

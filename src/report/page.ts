@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { type Html, html } from "./html.ts";
 import type { ReportData } from "./read-run.ts";
 import { accuracyPlot } from "./sections/accuracy.ts";
@@ -8,6 +9,15 @@ import { leftOutTable } from "./sections/left-out.ts";
 import { plots } from "./sections/plots.ts";
 import { evaluationTable, stepTable } from "./sections/tables.ts";
 import { style } from "./style.ts";
+
+/** What a browser may do with the page: apply this style, and show the images that it holds. */
+const policy = [
+  "default-src 'none'",
+  "img-src data:",
+  `style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'`,
+  "base-uri 'none'",
+  "form-action 'none'",
+].join("; ");
 
 const trusted = (text: string): Html => ({ html: text });
 
@@ -28,7 +38,7 @@ export function page(data: ReportData): string {
     evaluationTable([...evaluations, ...others]),
   ];
   const document = html`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${`${plan.name}: ${run}`}</title><style>${trusted(style)}</style></head>
 <body><main>${main}<footer>${footer}</footer></main></body></html>
 `;

@@ -4,6 +4,7 @@ import type { RunFile } from "../contracts/run.ts";
 import { isSystemError } from "../errors/system-error.ts";
 import { makeFolder } from "../files/make-folder.ts";
 import { storageError } from "../files/storage-errors.ts";
+import { writeAs } from "../files/write-as.ts";
 import { planRow, runFileKey } from "../store/keys.ts";
 import { openFolderStore, openRunStoreAt } from "../store/open-run-store.ts";
 import { checkFolder, pathError } from "../validation/path-error.ts";
@@ -14,7 +15,7 @@ import { runFolder } from "./run-folder.ts";
 export const workerLayouts = ["shared", "separate"] as const;
 
 /**
- * Makes the folder of a new run, with its plan frozen in it; returns the run's id, `<pipeline>-<date>-<time>`.
+ * Makes the folder of a new run, which is the user's alone, with its plan frozen in it; returns the run's id, `<pipeline>-<date>-<time>`.
  * `workers`: one process for all roles but the trainer, or one for each role; by default shared with a server of its
  * own and separate on a joined one, where workers may come from other machines. `store`: the URL of its store, if that is
  * not its folder. `id`: the run's id, where it is given; what a killed command has made of such a run is taken up. Throws
@@ -29,7 +30,9 @@ export async function createRun(
   store?: string,
   id?: string,
 ): Promise<string> {
-  const run = id === undefined ? await newRun(plan.name, runs) : namedRun(id, runs);
+  makeRuns(runs);
+  const run = id ?? (await newRun(plan.name, runs));
+  if (id !== undefined) await makeRoot(runs, id); // or it is there
   const file: RunFile = {
     run,
     createdAt: new Date().toISOString(),
@@ -40,9 +43,14 @@ export async function createRun(
     ...(store === undefined ? {} : { store }),
   };
   const { root } = runFolder(runs, run);
-  await openRunStoreAt(root, store).record(planRow(1), plan, { waits: false });
-  await openFolderStore(root).record(runFileKey, file, { waits: false }); // last: a folder with it is a run
-  return run;
+  const undo = writeAs(root);
+  try {
+    await openRunStoreAt(root, store).record(planRow(1), plan, { waits: false });
+    await openFolderStore(root).record(runFileKey, file, { waits: false }); // last: a folder with it is a run
+    return run;
+  } finally {
+    undo();
+  }
 }
 
 const queuesOf = { shared: sharedQueues, separate: separateQueues };
@@ -51,23 +59,22 @@ const queuesOf = { shared: sharedQueues, separate: separateQueues };
 async function newRun(name: string, runs: string): Promise<string> {
   const time = new Date().toISOString().replace(/[-:]/g, "").replace("T", "-").slice(0, 15);
   const base = `${name}-${time}`;
-  makeRuns(runs);
   for (let next = 1; ; next++) {
     const run = next === 1 ? base : `${base}-${next}`;
-    try {
-      await mkdir(runFolder(runs, run).root);
-      return run;
-    } catch (error) {
-      if (!isSystemError(error, "EEXIST")) throw storageError(error, runFolder(runs, run).root);
-    }
+    if (await makeRoot(runs, run)) return run;
   }
 }
 
-/** Makes the folder of a run whose id is given, unless it is there. */
-function namedRun(run: string, runs: string): string {
-  makeRuns(runs);
-  makeFolder(runFolder(runs, run).root);
-  return run;
+/** Makes a run's folder, which is the user's alone; false if it is there. */
+async function makeRoot(runs: string, run: string): Promise<boolean> {
+  const { root } = runFolder(runs, run);
+  try {
+    await mkdir(root, { mode: 0o700 });
+    return true;
+  } catch (error) {
+    if (isSystemError(error, "EEXIST")) return false;
+    throw storageError(error, root);
+  }
 }
 
 /** Throws DISK_FULL, STORE_NOT_WRITABLE, and PATH_UNUSABLE where no folder of runs can be made, such as at a link that leads nowhere. */

@@ -3,6 +3,7 @@ import type { Client } from "@temporalio/client";
 import { loopNames, planLoops } from "../contracts/plan-loops.ts";
 import type { Queues } from "../contracts/trajectory.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { writeAs } from "../files/write-as.ts";
 import { anyOf } from "../promises/abort-signals.ts";
 import { freeLeftInstances } from "../roles/free-left-instances.ts";
 import { openRun } from "../runs/open-runs.ts";
@@ -80,6 +81,7 @@ export async function openSession(options: {
   const opened = await openRun(runs, run, ({ notice }) => note(notice));
   const { plan } = opened;
   const held = await claimRun(run, folder, { note, ...(stopping && { stopping }) });
+  const undo = writeAs(folder.root);
   const swept = sweptLine(await sweepRun(opened));
   if (swept !== undefined) note(swept);
   const telemetry = await startTelemetry("cli", file.telemetry, options.isGuest !== true);
@@ -92,6 +94,7 @@ export async function openSession(options: {
     await sweepRun(opened);
     await freeLeftInstances(runs, run);
     await held.release();
+    undo();
   };
   try {
     const { upgrade = false } = options;

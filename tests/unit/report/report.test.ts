@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -192,4 +193,16 @@ test("plots what the reward and the tools measured", async () => {
   const run = await writeSampleRun();
   changeSteps(run, (record) => ({ ...record, metrics: { "search.hits": record.step } }));
   expect(await reportOf(run)).toContain("<h3>search.hits</h3>");
+});
+
+test("a browser applies the report's own style, and loads and runs nothing", async () => {
+  const page = await reportOf(await writeSampleRun());
+  const [, policy] = /<meta http-equiv="Content-Security-Policy" content="([^"]*)">/.exec(page) ?? [];
+  const [, style = ""] = /<style>([\s\S]*?)<\/style>/.exec(page) ?? [];
+  const digest = createHash("sha256").update(style).digest("base64");
+  expect(policy?.replaceAll("&#39;", "'")).toBe(
+    `default-src 'none'; img-src data:; style-src 'sha256-${digest}'; base-uri 'none'; form-action 'none'`,
+  );
+  expect(page.indexOf("Content-Security-Policy")).toBeLessThan(page.indexOf("<title>"));
+  expect(page).not.toMatch(/<script| style="| on[a-z]+="/);
 });

@@ -1,6 +1,7 @@
-import { mkdirSync, readdirSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { writeAs } from "../../../src/files/write-as.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
 import { openRun } from "../../../src/runs/open-runs.ts";
 import { isRun, readRunFile } from "../../../src/runs/run-file.ts";
@@ -76,4 +77,32 @@ test("a store that can't be opened is refused by its name, and its run is none",
   });
   const [made = ""] = readdirSync(runs).filter((name) => !before.includes(name));
   expect(isRun(runs, made)).toBe(false);
+});
+
+test("a run is the user's alone, and what is written in it as open as its folder", async () => {
+  const of = (path: string) => (statSync(path).mode & 0o777).toString(8);
+  const before = process.umask(0o022);
+  try {
+    const parent = join(runs, "private");
+    const run = await createRun(plan, parent, undefined, false);
+    const root = join(parent, run);
+    expect([root, join(root, "plan"), join(root, "plan", "1.json"), join(root, "run.json")].map(of)).toEqual([
+      ...["700", "700", "600", "600"],
+    ]);
+    expect(of(parent)).toBe("755");
+    expect(process.umask(0o022)).toBe(0o022);
+    const named = await createRun(plan, parent, undefined, false, "shared", undefined, "named");
+    expect([of(join(parent, named)), of(join(parent, named, "run.json"))]).toEqual(["700", "600"]);
+    chmodSync(root, 0o750);
+    const undo = writeAs(root);
+    writeFileSync(join(root, "opened"), "");
+    undo();
+    writeFileSync(join(root, "after"), "");
+    expect([of(join(root, "opened")), of(join(root, "after"))]).toEqual(["640", "644"]);
+    process.umask(0o077);
+    writeAs(root)();
+    expect(process.umask(0o077)).toBe(0o077);
+  } finally {
+    process.umask(before);
+  }
 });
