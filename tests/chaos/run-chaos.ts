@@ -124,7 +124,20 @@ async function pruneRun(work: string, mark: string, run: string): Promise<void> 
 /** Settings of a scenario that no trajectory and no weight depends on: where records are kept, and who approves. */
 const besides = ["retention.singleRecords", "tools.0.approval"];
 
-/** The same run left alone; returns its folder. Scenarios whose runs are to be the same share one, however they are laid out. */
+/**
+ * The name of the run left alone that a run of `scenario` is compared with. Scenarios share one, however they are laid
+ * out, if they run the same pipeline with the same settings.
+ */
+export function calmName(scenario: Scenario, seed: number, steps: number): string {
+  const { settings, sandboxes } = scenario;
+  return `${seed}-${steps}-${hashOf(JSON.stringify([sandboxes, decisive(settings)])).slice(0, 8)}`;
+}
+
+function decisive(settings: Scenario["settings"]): Scenario["settings"] {
+  return Object.fromEntries(Object.entries(settings).filter(([key]) => !besides.includes(key)));
+}
+
+/** Runs the pipeline undisturbed, unless that was done before; returns the run's folder. */
 async function calmRun(
   scenario: Scenario,
   place: string,
@@ -132,15 +145,14 @@ async function calmRun(
   seed: number,
   steps: number,
 ): Promise<string> {
-  const own = Object.entries(scenario.settings).filter(([key]) => !besides.includes(key));
-  const settings = Object.fromEntries(own);
-  const work = join(place, "calm", `${seed}-${steps}-${hashOf(JSON.stringify(settings)).slice(0, 8)}`);
+  const work = join(place, "calm", calmName(scenario, seed, steps));
   const runs = join(work, "runs");
   if (!existsSync(runs)) {
     mkdirSync(runs, { recursive: true });
     const host = await startHost(mark, await freePort(0), join(work, "calls.jsonl"));
     try {
       const started = { work, runs, seed, steps, hostUrl: host.url, pauses: false };
+      const settings = decisive(scenario.settings);
       const parameters = runParameters({ ...scenario, settings }, started);
       const code = await startCli(mark, join(work, "cli.log"), parameters).ended;
       if (code !== 0)
