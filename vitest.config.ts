@@ -14,8 +14,9 @@ const apart = [
   ),
   ...[
     ...["busy-holder", "chaos", "continue-as-new", "deployments", "dynamic-sampling", "end-shards"],
-    ...["failure-policy", "long-trajectory", "loops", "orders", "outage", "run", "search-attributes"],
-    ...["smollm2-greedy", "telemetry", "trajectory", "two-tool-workers", "upgrade", "worker-process"],
+    ...["failure-policy", "long-trajectory", "loops", "orders", "outage", "rebuilt", "run"],
+    ...["search-attributes", "smollm2-greedy", "telemetry", "trajectory", "two-tool-workers"],
+    ...["upgrade", "worker-process"],
   ].map((name) => `tests/integration/${name}.test.ts`),
 ];
 
@@ -37,7 +38,7 @@ const longest = [
   ...["unit/plugins/tool-browser", "unit/sampling/reproducible", "integration/one-file"],
   ...["integration/tool-recordings", "integration/unruly-plugins", "unit/conformance/tool-mcp"],
   ...["unit/plugins/tool-code", "unit/databases/given-up", "unit/conformance/sql-plugins"],
-  ...["integration/examples"],
+  ...["integration/examples", "integration/rebuilt"],
 ].map((name) => `/tests/${name}.test.ts`);
 
 class LongestFirst extends BaseSequencer {

@@ -42,6 +42,7 @@ export async function evaluation(input: EvaluationInput): Promise<EvaluationReco
         ...{ run, settings, queues, position, newest: false, source },
         quickTurns: () => input.quickTurns ?? false,
       }),
+      readEnded: (trajectories) => schedule(queues, "read-ended", { run, trajectories, policyVersion }),
     },
     { ...emptyRollout(), open: places.map((place) => admitted(place, policyVersion)) },
   );

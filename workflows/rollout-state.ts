@@ -1,12 +1,14 @@
 import {
   type EndedGroup,
   type GroupCursor,
+  type GroupPlace,
   largestStep,
   type OpenGroup,
   type RolloutProgress,
   type TrajectorySummary,
 } from "../src/contracts/rollout.ts";
 import type { RunSettings } from "../src/contracts/run-settings.ts";
+import { trajectoryId } from "../src/contracts/trajectory-id.ts";
 import { admissible, chooseGroups, type RolloutLimits } from "./admission.ts";
 import { reasonToReplace } from "./ended-groups.ts";
 import { endedGroup, hasEnded } from "./open-groups.ts";
@@ -59,6 +61,20 @@ export function withEnded(
   return rules.staleness === 0
     ? { ...state, open }
     : changed.reduce((next, group) => replacedAtOnce(next, group, rules, step), { ...state, open });
+}
+
+/** The ids of those trajectories of `groups` that have not ended; all of a group that is no longer open have. */
+export function notEnded(run: string, { open }: RolloutProgress, groups: readonly GroupPlace[]): string[] {
+  const idsOf = ({ stage, task }: GroupPlace, samples: readonly number[]) =>
+    samples.map((sample) => trajectoryId({ run, stage, task, sample }));
+  const asked = new Set(groups.flatMap((group) => idsOf(group, group.samples))); // a task may be in several groups
+  const left = open.flatMap((group) =>
+    idsOf(
+      group,
+      group.samples.filter((sample) => group.results[sample] === undefined),
+    ),
+  );
+  return left.filter((id) => asked.has(id));
 }
 
 /** The group and the sample in a trajectory's id, `run/stage/task/sample`. */

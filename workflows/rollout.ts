@@ -12,12 +12,14 @@ import type { StepInput, TrainingProgress } from "../src/contracts/run.ts";
 import { failure } from "./failure.ts";
 import { tooManyFailures } from "./failure-share.ts";
 import { inShards, type Shard, samplesIn } from "./in-shards.ts";
+import { isBuiltAnew } from "./instance.ts";
 import { admitted, hasEnded } from "./open-groups.ts";
 import { endOfRun } from "./plugin-mistake.ts";
 import { trajectoriesEnded } from "./progress.ts";
 import {
   groupCursor,
   nextRound,
+  notEnded,
   type RolloutRules,
   type StepPosition,
   sinceLastStep,
@@ -57,6 +59,8 @@ interface Options {
    * signal, or rejects with ROLLOUT_LOST.
    */
   startShard(shard: Shard<OpenGroup>, index: number): Promise<{ ended: Promise<TrajectorySummary[]> }>;
+  /** The results of trajectories that have ended, from the run's records. */
+  readEnded(trajectories: string[]): Promise<TrajectorySummary[]>;
 }
 
 /**
@@ -199,12 +203,27 @@ export function openRollout(options: Options, begun: RolloutProgress): Rollout {
       (untold) => {
         shardsLive -= 1;
         gather(untold);
+        askForLost(shard.groups).catch((error) => {
+          failed ??= error;
+        });
       },
       (error) => {
         shardsLive -= 1;
         failed ??= error;
       },
     );
+  }
+
+  /**
+   * A shard that has ended told of every trajectory before. An instance that does not know of one has missed events: a
+   * plain Error fails the task, and the worker rebuilds the instance from the history. Results that even the history
+   * lacks are in the run's records (decision 0107).
+   */
+  async function askForLost(groups: readonly OpenGroup[]): Promise<void> {
+    const lost = notEnded(run, withEnded(state, news, rules, position.nextStep), groups);
+    if (lost.length === 0) return;
+    if (!isBuiltAnew()) throw new Error(`Lost results: ${lost.length}. Rebuilding from the history.`);
+    gather(await options.readEnded(lost));
   }
 
   /** What follows from the state: conditions ask after each signal, and it is found anew when something has changed. */

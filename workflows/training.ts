@@ -138,6 +138,7 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
         newest: settings.staleness > 0,
         source: "training",
       }),
+      readEnded,
     },
     state.rollout === undefined ? emptyRollout() : await restored(run, state.rollout, readEnded),
   );

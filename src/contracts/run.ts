@@ -177,3 +177,6 @@ export interface RunFile {
   /** Whether the workflows were bundled with OpenTelemetry's interceptors. */
   telemetry: boolean;
 }
+
+/** The signal that makes a worker drop what it has cached of a workflow and rebuild it from its history. */
+export const buildAnew = "build-anew";

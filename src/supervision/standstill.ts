@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Client, isGrpcServiceError, ServiceError } from "@temporalio/client";
+import { buildAnew } from "../contracts/run.ts";
 import { messageOf } from "../errors/message-of.ts";
 import { withOwnSignal } from "../promises/abort-signals.ts";
 import type { Role } from "../runs/queues.ts";
+import { idleWorkflows } from "../temporal/idle-workflows.ts";
 import { pendingWork } from "../temporal/pending-work.ts";
 import { grouped, type Wait } from "../temporal/waits.ts";
 import { patience, waitNotes } from "./wait-notes.ts";
@@ -19,6 +21,9 @@ const deadline = 5000;
 /** Milliseconds for which what a worker said of its local activities counts. */
 const freshness = 6000;
 
+/** Milliseconds for which nothing must have been under way before the run's workflows are rebuilt. */
+const idleTime = 60_000;
+
 /** Says what a run waits for. */
 export interface Standstill {
   /** Takes what the local activities of a worker wait for. */
@@ -32,6 +37,8 @@ export interface Standstill {
 /**
  * Looks every few seconds what the workflows of a run wait for, and tells `note` what does not move: when it has stood
  * for ten seconds, when the reason changes, each ten times as long, and when it goes on. `progress` counts what gets done.
+ * A run with nothing under way and nothing awaited is stuck: it says so each minute, and has the workflows rebuilt from
+ * their histories (decision 0107).
  */
 export function watchStandstill(options: {
   client: Client;
@@ -53,6 +60,8 @@ export function watchStandstill(options: {
   let reached = progress();
   let movedAt = Date.now();
   let hasFailed = false;
+  /** Since when nothing has been under way and nothing awaited, or since the workflows were last rebuilt. */
+  let idleSince: number | undefined;
 
   const stillMs = () => Date.now() - movedAt;
 
@@ -80,6 +89,22 @@ export function watchStandstill(options: {
     const said = notes.see(named, stillMs() >= patience, Date.now());
     ({ lines, isTroubled } = said);
     if (!signal.aborted) for (const text of said.notes) note(text);
+    if (waits.length > 0 || stillMs() < patience) idleSince = undefined;
+    else await endStandstill();
+  }
+
+  async function endStandstill(): Promise<void> {
+    const idle = await client.withDeadline(Date.now() + deadline, () =>
+      idleWorkflows(client, { run, queue }),
+    );
+    if (idle.length === 0) idleSince = undefined;
+    else idleSince ??= Date.now();
+    if (idleSince === undefined || Date.now() - idleSince < idleTime || signal.aborted) return;
+    const names = idle.map(({ workflowId }) => nameIn(run, workflowId)).join(", ");
+    note(`nothing is under way and nothing is awaited: rebuilding ${names} from the history`);
+    idleSince = Date.now();
+    for (const { workflowId, runId } of idle)
+      await client.workflow.getHandle(workflowId, runId).signal(buildAnew);
   }
 
   /** Of a server that is away its own watch tells. */

@@ -45,7 +45,10 @@ export async function bundleWorkflows(loops: readonly BundledLoop[], telemetry: 
     logger: new DefaultLogger("WARN", ({ message }) => {
       output += message;
     }),
-    workflowInterceptorModules: telemetry ? [telemetryInterceptors()] : [],
+    workflowInterceptorModules: [
+      ownModule("workflows/instance"),
+      ...(telemetry ? [telemetryInterceptors()] : []),
+    ],
     webpackConfigHook: (config) => configured(config, loops, inputs),
   });
   const { code } = await bundling.catch((error) => {

@@ -3,17 +3,19 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "../../src/temporal/free-port.ts";
 import { check, type Findings } from "./check.ts";
-import { startCli } from "./cli-process.ts";
+import { type CliProcess, startCli } from "./cli-process.ts";
 import { differences } from "./compare-runs.ts";
 import { exportHistories } from "./export-histories.ts";
 import { startHost } from "./host-process.ts";
 import { markedProcesses } from "./marked-processes.ts";
 import { showObjects, startObjectPlace } from "./object-place.ts";
+import { progressLog } from "./progress-log.ts";
 import { hashOf } from "./read-files.ts";
 import { type Strike, unrecovered } from "./recovery.ts";
 import { type Counts, chaosText } from "./report.ts";
 import { runParameters } from "./run-parameters.ts";
 import { type Scenario, shareOut } from "./scenarios.ts";
+import { failOnStandstill } from "./standstill.ts";
 import { runUnderFire } from "./under-fire.ts";
 
 /** What came of chaos runs. */
@@ -154,14 +156,38 @@ async function calmRun(
       const started = { work, runs, seed, steps, hostUrl: host.url, pauses: false };
       const settings = decisive(scenario.settings);
       const parameters = runParameters({ ...scenario, settings }, started);
-      const code = await startCli(mark, join(work, "cli.log"), parameters).ended;
-      if (code !== 0)
-        throw new Error(`the run left alone ended with exit code ${code}: see ${join(work, "cli.log")}`);
+      const log = join(work, "cli.log");
+      const code = await endOfCalmRun(startCli(mark, log, parameters), { work, runs, log });
+      if (code !== 0) throw new Error(`the run left alone ended with exit code ${code}: see ${log}`);
     } finally {
       await host.stop();
     }
   }
   return join(runs, readdirSync(runs)[0] ?? "");
+}
+
+/** The exit code of an undisturbed run. Throws when it stands still. */
+async function endOfCalmRun(
+  cli: CliProcess,
+  { work, runs, log }: { work: string; runs: string; log: string },
+): Promise<number | null> {
+  let journal: ReturnType<typeof progressLog> | undefined;
+  const reached = () => {
+    const [run] = readdirSync(runs);
+    if (run !== undefined) journal ??= progressLog(runs, run, join(work, "seen.jsonl"));
+    journal?.look();
+    return journal?.reached() ?? 0;
+  };
+  const over = new AbortController();
+  const ended = cli.ended.finally(() => over.abort());
+  const watching = failOnStandstill({ what: "The run left alone", reached, log, ended: over.signal });
+  try {
+    await Promise.race([ended, watching]);
+  } catch (error) {
+    cli.child.kill("SIGKILL");
+    throw error;
+  }
+  return ended;
 }
 
 function joined(all: readonly Findings[]): Findings {

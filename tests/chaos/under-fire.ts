@@ -13,6 +13,7 @@ import { observeRecovery, type Strike } from "./recovery.ts";
 import { type RunOptions, runParameters } from "./run-parameters.ts";
 import type { Scenario } from "./scenarios.ts";
 import { keepSecondWorkers } from "./second-workers.ts";
+import { failOnStandstill } from "./standstill.ts";
 import { createStriker } from "./striker.ts";
 
 /** A run of the chaos pipeline that was started, and how. */
@@ -96,6 +97,9 @@ export async function runUnderFire(options: {
     const roles = scenario.separate
       ? ["orchestration", "policy", "tools", "trainer"]
       : ["orchestration", "trainer"];
+    const reached = () => journal?.reached() ?? 0;
+    const stuck = failOnStandstill({ what: `The run of "${scenario.name}"`, reached, log, ended });
+    stuck.catch(() => {}); // told where the run is waited for
     const observers = [
       observe(),
       ...(scenario.twoWorkers ? [keepSecondWorkers({ ...beside, roles, log })] : []),
@@ -105,7 +109,7 @@ export async function runUnderFire(options: {
     /** Waits until the run has got further than `before`, for half a minute at most. */
     async function progressAfter(before: number, signal: AbortSignal): Promise<void> {
       const deadline = Date.now() + 30_000;
-      while (Date.now() < deadline && (journal?.reached() ?? 0) <= before && !signal.aborted) {
+      while (Date.now() < deadline && reached() <= before && !signal.aborted) {
         await wait(tick, signal);
       }
     }
@@ -139,9 +143,9 @@ export async function runUnderFire(options: {
     });
     try {
       // What is killed before there is a run is no run's loss; and how long that takes would change what the seed draws.
-      while (nameOf() === undefined && !isOver) await sleep(tick);
+      while (nameOf() === undefined && !isOver) await Promise.race([sleep(tick), stuck]);
       while (code === undefined) {
-        const before = journal?.reached() ?? 0;
+        const before = reached();
         const atOnce = random() < 0.5;
         const pause = strikes.length < options.strikes ? random() * longestPause : Number.POSITIVE_INFINITY;
         const waiting = new AbortController();
@@ -149,8 +153,11 @@ export async function runUnderFire(options: {
           if (!atOnce) await progressAfter(before, waiting.signal);
           await wait(pause, waiting.signal);
         };
-        code = await Promise.race([cli.ended, moment().then(() => undefined)]);
-        waiting.abort();
+        code = await Promise.race([
+          cli.ended,
+          moment().then(() => undefined),
+          stuck.then(() => undefined),
+        ]).finally(() => waiting.abort());
         if (code === undefined) await strike();
         else if (code !== 0 && own().length > 0 && resumes++ < mostResumes) {
           note(`the run gave up with exit code ${code}; resumed as its message says: ${lastError(log)}`);
@@ -160,6 +167,7 @@ export async function runUnderFire(options: {
         }
       }
     } finally {
+      if (code === undefined) cli.child.kill("SIGKILL"); // its processes end with it
       striker.release();
       observing.abort();
       await Promise.all(observers);

@@ -13,7 +13,7 @@ test("a scenario is compared with an undisturbed run of its own pipeline", () =>
   expect(calmName(named("sandboxes"), 1, 2)).not.toBe(calmName(named("separate"), 1, 2));
 });
 
-test("scenarios share an undisturbed run if they differ only in what decides nothing", () => {
+test("scenarios share an undisturbed run if only settings differ that no result depends on", () => {
   const shared = ["separate", "two workers", "default layout", "approvals", "upgrade"];
   expect(new Set(shared.map((name) => calmName(named(name), 1, 2))).size).toBe(1);
 });

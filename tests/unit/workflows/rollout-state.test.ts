@@ -5,6 +5,7 @@ import { admitted, hasEnded } from "../../../workflows/open-groups.ts";
 import {
   emptyRollout,
   nextRound,
+  notEnded,
   type RolloutRules,
   type StepPosition,
   taken,
@@ -164,4 +165,14 @@ test("a committed step takes the groups that it was committed with, when they ha
   expect(step?.left.committed).toBeUndefined();
   const stale = withoutStale({ ...step!.left, open: ended(state, both("a"), own).open }, own, position);
   expect(stale.leftOut.map(({ leftOut }) => leftOut)).toEqual(["stale"]);
+});
+
+test("a shard's trajectories that have not ended are named, also where its task is in another shard's group", () => {
+  const [first, second, third] = opened(["a", "a", "b"]);
+  if (first === undefined || second === undefined || third === undefined) throw new Error("no groups");
+  const state = ended({ ...emptyRollout(), open: [first, second, third] }, [result("step-0003/a/0")]);
+  const ids = ["a/1", "a/2", "a/3", "b/0", "b/1"].map((place) => `run/step-0003/${place}`);
+  expect(notEnded("run", state, [first, second, third])).toEqual(ids);
+  expect(notEnded("run", state, [first])).toEqual(ids.slice(0, 1));
+  expect(notEnded("run", { ...state, open: [second, third] }, [first])).toEqual([]);
 });

@@ -1,0 +1,32 @@
+import { type WorkflowInterceptors, workflowInfo } from "@temporalio/workflow";
+import { buildAnew } from "../src/contracts/run.ts";
+
+/** How long the history was at the first task that this instance carried out and did not replay. */
+let firstTask: number | undefined;
+
+/**
+ * Whether this instance of the workflow has just been built from its history. One that stays in a worker's cache from
+ * task to task may have missed events that the history holds (decision 0107).
+ */
+export function isBuiltAnew(): boolean {
+  const { historyLength, unsafe } = workflowInfo();
+  return unsafe.isReplaying || firstTask === historyLength;
+}
+
+/**
+ * An interceptor around every workflow: an instance from the cache fails a task with the signal `build-anew`. The worker
+ * then drops the instance, and the server hands out the task again with the whole history.
+ */
+export const interceptors = (): WorkflowInterceptors => ({
+  internals: [
+    {
+      activate: (input, next) => {
+        const { historyLength, unsafe } = workflowInfo();
+        if (!unsafe.isReplaying) firstTask ??= historyLength;
+        const isTold = input.activation.jobs?.some((job) => job.signalWorkflow?.signalName === buildAnew);
+        if (isTold && !isBuiltAnew()) throw new Error("The run stands still. Rebuilding from the history.");
+        next(input);
+      },
+    },
+  ],
+});
