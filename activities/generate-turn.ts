@@ -2,6 +2,7 @@ import { framedMessages } from "../src/agents/framed-messages.ts";
 import type { GenerateTurnInput, GenerateTurnResult } from "../src/contracts/activities.ts";
 import type { Segment } from "../src/contracts/generated/segment.ts";
 import type { Message, ToolDefinition } from "../src/contracts/message.ts";
+import type { ReadAction, ReadCall } from "../src/contracts/parsed-action.ts";
 import type { Plan } from "../src/contracts/plan.ts";
 import type { Generation } from "../src/contracts/policy.ts";
 import type { RecordedRequest } from "../src/contracts/session.ts";
@@ -125,6 +126,7 @@ export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
           observation: isFirst ? 0 : added,
         },
         ...(read.cut === 0 ? {} : { cutObservations: read.cut }),
+        ...(generation.read === undefined ? {} : { read: readApart(generation.read, plan.rollout, tools) }),
         seconds: (performance.now() - started) / 1000,
         workSeconds,
         ...(input.said === undefined ? {} : { said: input.said }),
@@ -134,7 +136,9 @@ export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
     });
     const result = resultOf(recorded);
     const { expression } = plan.rollout;
-    const read = expression && expressionReader(expression)(result.action, offeredTools(plan, input.offered));
+    const read =
+      result.read ??
+      (expression && expressionReader(expression)(result.action, offeredTools(plan, input.offered)));
     return {
       ...result,
       ...(named === undefined ? {} : { prompt: named }),
@@ -206,6 +210,28 @@ function recordedRequest({
     ...(follows === null ? { tools } : {}),
     ...(takesCalls === undefined ? {} : { takesCalls }),
   };
+}
+
+/** What a policy is told apart. A server that reads no calls in what its model says leaves them there, as the run's format has them. */
+function readApart(
+  read: ReadAction,
+  { format = "hermes", expression }: Plan["rollout"],
+  tools: readonly ToolDefinition[],
+): ReadAction {
+  if (read.calls.length > 0) return read;
+  const said =
+    expression === undefined
+      ? formatNamed(format).parse(read.answer, { tools })
+      : expressionReader(expression)(read.answer, tools);
+  const reasoning = [read.reasoning, said.reasoning].filter((one) => one !== "").join("\n");
+  return { reasoning, answer: said.answer, calls: said.calls.map(withoutId) };
+}
+
+/** Calls are numbered later, by the calls of the trajectory. */
+function withoutId(call: ReadCall): ReadCall {
+  return "name" in call
+    ? { name: call.name, arguments: call.arguments }
+    : { text: call.text, problem: call.problem };
 }
 
 /** The texts that end an action in a run's action format. */

@@ -293,14 +293,17 @@ export function openTurn(
   /** Has the agent told its action, whose calls it makes itself: what came of them comes with a later request. */
   function answered(
     { request, answer }: WaitingRequest,
-    { action, finishReason, head, tokens }: GenerateTurnResult,
+    { action, finishReason, head, tokens, read }: GenerateTurnResult,
   ): void {
     const { calls } = context.parse({ text: action, finishReason });
     for (const call of request.takesCalls === false ? [] : calls) {
       slots.take().fill({ ...told(call), attempts: 0 });
     }
     const { prompt, observation, action: own } = tokens;
-    answer({ turn, head, action, finishReason, tokens: { prompt: prompt + observation, action: own } });
+    answer({
+      ...{ turn, head, action, finishReason, tokens: { prompt: prompt + observation, action: own } },
+      ...(read === undefined ? {} : { read }),
+    });
   }
 
   /** What a fork has of another trajectory was decided there; what is recorded was answered before. */

@@ -40,15 +40,20 @@ export function sessionTurns(id: string, { format, expression }: Plan["rollout"]
 
   const texts: ActionText = expression === undefined ? formatNamed(format ?? "hermes") : { asText: textOf };
 
-  function parsed(action: string, tools: readonly ToolDefinition[], callsBefore: number): ParsedAction {
+  function parsed(
+    { action, read }: Pick<Known, "action" | "read">,
+    tools: readonly ToolDefinition[],
+    callsBefore: number,
+  ): ParsedAction {
     if (expression !== undefined) return identified(expressionReader(expression)(action, tools), callsBefore);
+    if (read !== undefined) return identified(read, callsBefore);
     return parseAction(action, { tools, callsBefore, ...(format === undefined ? {} : { format }) });
   }
 
   return (known: Known, parent: SessionTurn | undefined): SessionTurn => {
     const { turn, key, head, messages, action, finishReason } = known;
     const tools = parent?.tools ?? known.tools ?? [];
-    const read = parsed(action, tools, parent?.calls ?? 0);
+    const read = parsed(known, tools, parent?.calls ?? 0);
     const answerId = `${session}t${turn}`;
     const takesCalls = known.takesCalls !== false;
     const said = answerOfAction(read, {
@@ -78,7 +83,7 @@ export function knownTurn(
   turn: number,
   recorded: RecordedTurn,
 ): { known: Known; follows: number | null } | undefined {
-  const { request, action, finishReason, head, tokens } = recorded;
+  const { request, action, finishReason, head, tokens, read } = recorded;
   if (request === undefined) return undefined;
   const { key, messages, tools, takesCalls, follows } = request;
   const added = tokens.prompt + tokens.observation;
@@ -87,6 +92,7 @@ export function knownTurn(
       ...{ turn, key, messages, head, action: action.text, finishReason },
       ...(tools === undefined ? {} : { tools }),
       ...(takesCalls === undefined ? {} : { takesCalls }),
+      ...(read === undefined ? {} : { read }),
       tokens: { prompt: added, action: tokens.action },
     },
     follows,

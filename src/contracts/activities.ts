@@ -90,7 +90,7 @@ export interface GenerateTurnResult {
   agent?: string;
   /** The task's, where the activity read it. */
   prompt?: Message[];
-  /** What the run's expression finds in the action; absent where the action format has a name. */
+  /** What the run's expression finds in the action, or what its policy is told apart; absent where the run's format reads its text. */
   read?: ReadAction;
 }
 

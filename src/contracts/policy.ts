@@ -2,6 +2,7 @@ import type { ConfigurationProblem } from "./configuration-problem.ts";
 import type { FormatName } from "./format-name.ts";
 import type { JsonObject } from "./json.ts";
 import type { Message, ToolDefinition } from "./message.ts";
+import type { ReadAction } from "./parsed-action.ts";
 
 /** A text and its token ids. */
 export interface TokenizedText {
@@ -96,6 +97,11 @@ export interface Generation {
   routerTies?: number[];
   /** The action's text, without the stop token or stop text. */
   text: string;
+  /**
+   * What is thought, said and called, where the policy is told it apart, as by an endpoint: nothing has to be found in the text. Without calls,
+   * the text of what is said may hold some.
+   */
+  read?: ReadAction;
   finishReason: "stop" | "length";
 }
 

@@ -1,5 +1,6 @@
 import type { JsonValue } from "./json.ts";
 import type { Message, MessageImage, ToolDefinition } from "./message.ts";
+import type { ReadAction } from "./parsed-action.ts";
 import type { RefusedCall, SegmentRef, TaskSource, TrajectoryPlace } from "./trajectory.ts";
 
 /** A message as an agent sends it, whichever protocol it came by. */
@@ -77,6 +78,8 @@ export interface SessionAnswer {
   head: SegmentRef;
   action: string;
   finishReason: "stop" | "length";
+  /** Where the policy was told apart what it thinks, says and calls. */
+  read?: ReadAction;
   tokens: { prompt: number; action: number };
 }
 

@@ -4,7 +4,9 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { JsonObject } from "../contracts/json.ts";
 import type { Generation, GenerationRequest, Policy, PolicyPlugin } from "../contracts/policy.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { parseKeepingDigits } from "../json/kept-digits.ts";
 import { chatRequest, completionOf } from "./chat-completion.ts";
+import { exceedsContext } from "./context-limit.ts";
 import {
   answerTokens,
   conversationFraming,
@@ -56,7 +58,7 @@ function openEndpoint(config: JsonObject): Policy {
   const reply = async (body: JsonObject, signal: AbortSignal): Promise<EngineReply> => {
     const until = performance.now() + Number(patience) * 1000;
     for (let pause: number = pauses[0]; ; pause = Math.min(2 * pause, pauses[1])) {
-      const found = await askEngine({ ...place, body, signal }).catch((error) => {
+      const found = await askEngine({ ...place, body, signal, parse: parseKeepingDigits }).catch((error) => {
         if (error instanceof NoReply) return error;
         throw error;
       });
@@ -83,11 +85,12 @@ function openEndpoint(config: JsonObject): Policy {
         chatRequest(conversation, { sampling, seed: seedOf(key), request, images }),
         either,
       );
-      if (status !== 200 && isTooLong(body)) return action([], "", "length");
       const completion = status === 200 ? completionOf(body, conversation.tools) : undefined;
+      if (completion === undefined && exceedsContext({ status, body })) return action([], "", "length");
       if (completion === undefined)
         throw failed("ENGINE_REFUSED", `answered ${status}: ${JSON.stringify(body).slice(0, 500)}`);
-      return action(answerTokens(completion.message), completion.text, completion.finishReason);
+      const { message, text, finishReason, read } = completion;
+      return { ...action(answerTokens(message), text, finishReason), ...(read && { read }) };
     },
     close: async () => closing.abort(new EverturnError("POLICY_CLOSED", {})),
   };
@@ -109,14 +112,9 @@ async function imageUrls(
 
 /** Why another request may be answered: what was said passes. Undefined if it does not. */
 function passing({ status, body }: EngineReply): string | undefined {
+  if (exceedsContext({ status, body })) return undefined;
   const passes = status === 408 || status === 409 || status === 429 || status >= 500;
   return passes ? `answered ${status}: ${JSON.stringify(body).slice(0, 500)}` : undefined;
-}
-
-/** Whether the conversation has no room left in the model's context, in OpenAI's words or in those of other servers. */
-function isTooLong(body: unknown): boolean {
-  const { code, message } = Object(Object(body).error);
-  return code === "context_length_exceeded" || /context (length|size|window)/i.test(String(message));
 }
 
 function action(tokens: number[], text: string, finishReason: Generation["finishReason"]): Generation {

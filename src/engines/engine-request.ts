@@ -17,6 +17,8 @@ export interface EngineRequest {
   body?: unknown;
   key?: string | undefined;
   signal: AbortSignal;
+  /** Makes the body of the answer's text; default: `JSON.parse`. */
+  parse?: (text: string) => unknown;
 }
 
 /** An answer that is longer is not read: one of 128 Ki tokens with log-probabilities has about 16 MiB. */
@@ -29,7 +31,14 @@ export class NoReply extends Error {}
  * Asks a server, for as long as it takes: unlike `fetch`, which gives up after five minutes without a header, when a long
  * action is being written. Throws NoReply, and the signal's reason.
  */
-export async function askEngine({ method, url, body, key, signal }: EngineRequest): Promise<EngineReply> {
+export async function askEngine({
+  method,
+  url,
+  body,
+  key,
+  signal,
+  parse = JSON.parse,
+}: EngineRequest): Promise<EngineReply> {
   signal.throwIfAborted();
   const sent = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
   const headers = {
@@ -42,7 +51,7 @@ export async function askEngine({ method, url, body, key, signal }: EngineReques
     const response = await responseTo(asking, sent);
     const said = await text(bounded(response));
     if (!response.complete) throw new Error("the answer ended in the middle");
-    return { status: response.statusCode ?? 0, body: parsed(said) };
+    return { status: response.statusCode ?? 0, body: parsed(said, parse) };
   } catch (error) {
     signal.throwIfAborted();
     throw new NoReply(messageOf(error));
@@ -66,9 +75,9 @@ async function* bounded(response: IncomingMessage): AsyncGenerator<Buffer> {
   }
 }
 
-function parsed(said: string): unknown {
+function parsed(said: string, parse: (text: string) => unknown): unknown {
   try {
-    return JSON.parse(said);
+    return parse(said);
   } catch {
     return said;
   }

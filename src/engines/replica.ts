@@ -1,4 +1,5 @@
 import { EverturnError } from "../errors/everturn-error.ts";
+import { exceedsContext } from "./context-limit.ts";
 import type { Ask, EngineAction, EngineAnswer, EngineProtocol } from "./engine-protocol.ts";
 import { askEngine, NoReply } from "./engine-request.ts";
 import { versionGate } from "./version-gate.ts";
@@ -40,6 +41,9 @@ export interface Replica {
   load(weights: EngineWeights, signal: AbortSignal): Promise<void>;
 }
 
+/** The engine's context, which may be shorter than the model's, has no room for the conversation. */
+class NoRoom extends Error {}
+
 /** Looks in a row without an answer after which a replica counts as dead. */
 const looksBeforeDead = 3;
 
@@ -72,6 +76,7 @@ export function openReplica({ url, protocol, key, healthEvery = 10_000 }: Replic
       });
       const { status } = reply;
       if (status >= 200 && status < 300) return reply.body;
+      if (exceedsContext(reply)) throw new NoRoom();
       const said = `answered ${path} with status ${status}: ${shown(reply.body)}`;
       if (status >= 500 || [408, 425, 429].includes(status)) throw fail(said);
       throw new EverturnError("ENGINE_REFUSED", { engine: protocol.name, url, reason: said });
@@ -198,7 +203,12 @@ export function openReplica({ url, protocol, key, healthEvery = 10_000 }: Replic
     generate: (weights, action, signal, onBegin) =>
       under(weights, signal, async (ask) => {
         onBegin?.();
-        const answer = await protocol.generate(ask, { ...action, adapter: weights.adapter?.name });
+        const asked = { ...action, adapter: weights.adapter?.name };
+        const answer = await protocol.generate(ask, asked).catch((error: unknown) => {
+          if (error instanceof NoRoom) return undefined;
+          throw error;
+        });
+        if (answer === undefined) return { tokens: [], logprobs: [], finish: "length" };
         const problem = problemOf(answer, action, weights.base.label);
         if (problem !== undefined) throw fail(problem);
         return answer;

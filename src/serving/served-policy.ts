@@ -9,7 +9,7 @@ import type { AnswerContext } from "../endpoint/endpoint-server.ts";
 import { matchTurn, type TurnMatch } from "../endpoint/match-turn.ts";
 import type { EndpointMessage, ModelAnswer, ModelRequest } from "../endpoint/model-request.ts";
 import { isEverturnError } from "../errors/everturn-error.ts";
-import type { ActionText } from "../formats/action-format.ts";
+import { type ActionText, identified } from "../formats/action-format.ts";
 import { toolDefinition } from "../pipeline/tool-definitions.ts";
 import { type KeptTurn, type KeptTurns, keptTurns } from "./kept-turns.ts";
 
@@ -90,7 +90,10 @@ export function servedPolicy(
         signal,
       });
       const isCut = generation.finishReason === "length";
-      const parsed = inUse.read(generation.text, tools, framed.calls);
+      const { read } = generation;
+      const parsed = read?.calls.length
+        ? identified(read, framed.calls)
+        : inUse.read(generation.text, tools, framed.calls);
       const takesCalls = tools.length > 0 && !isCut; // a call that was cut is none; nor is one beside it
       const readable = takesCalls ? parsed.calls.filter((call) => call.problem === undefined) : [];
       const ids = readable.map(newCallId);

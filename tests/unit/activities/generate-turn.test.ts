@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { generateTurn } from "../../../activities/generate-turn.ts";
 import type { GenerateTurnInput } from "../../../src/contracts/activities.ts";
+import type { ReadAction } from "../../../src/contracts/parsed-action.ts";
 import { loadPlan } from "../../../src/pipeline/load-plan.ts";
 import { type PolicyWorker, policyWorker } from "../../../src/roles/policy-worker.ts";
 import { createRun } from "../../../src/runs/create-run.ts";
@@ -110,6 +111,45 @@ test("calls that a run's expression finds in the action are in the result", asyn
   expect(result?.read?.calls).toEqual([{ name: "calculator", arguments: {} }]);
   expect(result?.read?.answer).toContain('"arguments"');
   expect(await first?.(input("expressed"), signal, report)).not.toHaveProperty("read");
+});
+
+test("what a policy is told apart is in the result and in the record; a call in what is said is read as the run's format has it", async () => {
+  const [worker] = workers;
+  if (worker === undefined) throw new Error("there is no worker");
+  const call = { name: "add", arguments: { a: 1 } };
+  const written = '<tool_call>{"name": "add", "arguments": {"a": 1}}</tool_call>';
+  const cases: [task: string, told: ReadAction, read: ReadAction][] = [
+    [
+      "apart",
+      { reasoning: written, answer: written, calls: [call] },
+      { reasoning: written, answer: written, calls: [call] },
+    ],
+    [
+      "in-text",
+      { reasoning: written, answer: `So ${written}`, calls: [] },
+      { reasoning: written, answer: "So", calls: [call] },
+    ],
+    [
+      "quoted",
+      { reasoning: written, answer: "3", calls: [] },
+      { reasoning: written, answer: "3", calls: [] },
+    ],
+  ];
+  for (const [task, told, read] of cases) {
+    const telling: PolicyWorker = {
+      ...worker,
+      policy: async (...which) => {
+        const policy = await worker.policy(...which);
+        const generate: typeof policy.generate = async (request) => ({
+          ...(await policy.generate(request)),
+          read: told,
+        });
+        return { ...policy, generate };
+      },
+    };
+    expect((await generateTurn(telling, tasks)(input(task), signal, report)).read).toEqual(read);
+    expect((await first?.(input(task), signal, report))?.read, "from the record").toEqual(read);
+  }
 });
 
 test("the newest version that there is generates, where that is asked for, and the result says which", async () => {

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import OpenAI from "openai";
 import { afterEach, expect, test } from "vitest";
 import { openTrajectorySession } from "../../../src/agents/trajectory-session.ts";
+import type { ReadAction } from "../../../src/contracts/parsed-action.ts";
 import type { SessionRequest } from "../../../src/contracts/session.ts";
 import { type Endpoint, startEndpoint } from "../../../src/endpoint/endpoint-server.ts";
 import { loadPlan } from "../../../src/pipeline/load-plan.ts";
@@ -17,13 +18,14 @@ let endpoint: Endpoint | undefined;
 afterEach(() => endpoint?.close());
 
 /** A client whose requests are those of a trajectory whose policy writes these actions. */
-async function client(...actions: string[]) {
+async function client(...actions: (string | { action: string; read: ReadAction })[]) {
   const asked: SessionRequest[] = [];
   const generate = async (request: SessionRequest) => {
     const turn = asked.push(request);
-    const action = actions.shift() ?? "";
+    const next = actions.shift() ?? "";
     const tokens = { prompt: 1, action: 1 };
-    return { turn, head: `head${turn}`, action, finishReason: "stop" as const, tokens };
+    const written = typeof next === "string" ? { action: next } : next;
+    return { turn, head: `head${turn}`, ...written, finishReason: "stop" as const, tokens };
   };
   const session = await openTrajectorySession(place, rollout, openRunStore(temporaryFolder()), generate);
   endpoint = await startEndpoint({
@@ -81,4 +83,25 @@ test("an agent with tools reads a call that it can make, and the text of one tha
       },
     },
   ]);
+});
+
+test("an agent reads what its policy was told apart, and no call that the policy quotes", async () => {
+  const read = {
+    reasoning: `Not </think>${call}`,
+    answer: `So ${call}`,
+    calls: [{ name: "add", arguments: { b: 2 } }],
+  };
+  const { openai } = await client({ action: `<think>${read.reasoning}</think>${read.answer}`, read });
+  const { choices } = await openai.chat.completions.create({ model: "policy", messages: [user], tools });
+  expect(choices).toMatchObject([
+    {
+      finish_reason: "tool_calls",
+      message: {
+        content: read.answer,
+        reasoning_content: read.reasoning,
+        tool_calls: [{ function: { name: "add", arguments: '{"b":2}' } }],
+      },
+    },
+  ]);
+  expect(choices[0]?.message.tool_calls).toHaveLength(1);
 });

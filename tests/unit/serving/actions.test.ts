@@ -86,6 +86,13 @@ test("JSON alone is a call only if it calls something", () => {
   ]);
 });
 
+test("a number that a double would change is a problem that names it", () => {
+  for (const number of ["9007199254740993", "1e999", "0.1234567890123456789"])
+    expect(parsed(`<tool_call>{"name": "a", "arguments": {"id": ${number}}}</tool_call>`)).toEqual([
+      { problem: expect.stringContaining(number) },
+    ]);
+});
+
 test("an observation is written as its action was", () => {
   const written = (action: string) => parseAction(action, functions)?.written("42");
   expect(written("<python>6*7</python>")).toBe("\n<result>\n42\n</result>\n");
