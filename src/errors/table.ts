@@ -477,10 +477,16 @@ export const errorTable = {
     retryable: true,
     help: "Nothing that was finished is lost: correct the cause (where another program has taken its port, a new start takes another one), then `npx everturn resume {run}`.",
   },
+  TEMPORAL_RUN_FORGOTTEN: {
+    message:
+      "The Temporal server at {address} no longer knows the run {run}: its database was replaced, or it deleted the run's workflow.",
+    retryable: true,
+    help: "Nothing that was finished is lost: `npx everturn resume {run}` continues on that server, from the files of the run's folder.",
+  },
   TEMPORAL_UNREACHABLE: {
     message: "No Temporal server answers at {address}: {reason}.",
     retryable: true,
-    help: "Check the address, or leave --address out to start a dev server.",
+    help: "Check the address, or leave --address out to start a dev server. {hint}",
   },
   TEMPORAL_OTHER_SERVER: {
     message:

@@ -11,10 +11,10 @@ import type { RunSession } from "./session.ts";
 
 /**
  * Waits for a workflow's result, or the session's end. Throws what `failed` makes of the root cause, or
- * TEMPORAL_LOST, TEMPORAL_OTHER_SERVER.
+ * TEMPORAL_LOST, TEMPORAL_OTHER_SERVER, and of a joined server TEMPORAL_RUN_FORGOTTEN.
  */
 export async function workflowResult<Result>(
-  { run, address, client, closing }: RunSession,
+  { run, address, client, closing, ui }: RunSession,
   handle: WorkflowHandle,
   failed: (reason: string) => EverturnError,
 ): Promise<Result> {
@@ -23,7 +23,12 @@ export async function workflowResult<Result>(
   } catch (error) {
     if (error instanceof WorkflowFailedError)
       throw failed((rootCause(error.cause) ?? error.message).replace(/\.$/, ""));
-    if (error instanceof WorkflowNotFoundError) throw new EverturnError("TEMPORAL_OTHER_SERVER", { address });
+    if (error instanceof WorkflowNotFoundError) {
+      const isJoined = ui === undefined;
+      throw isJoined
+        ? new EverturnError("TEMPORAL_RUN_FORGOTTEN", { run, address })
+        : new EverturnError("TEMPORAL_OTHER_SERVER", { address });
+    }
     if (error instanceof ServiceError) {
       throw new EverturnError("TEMPORAL_LOST", { run, address, reason: reasonOf(error.cause ?? error) });
     }

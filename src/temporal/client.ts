@@ -91,11 +91,21 @@ export async function connectClient(
       return { connection, client, close };
     } catch (error) {
       await connection.close();
-      if (!isWaitedFor || closing.aborted)
-        throw new EverturnError("TEMPORAL_UNREACHABLE", { address, reason: reasonOf(error) });
+      if (!isWaitedFor || closing.aborted) throw unreachable(location, error);
       await sleep(retries.pause);
     }
   }
+}
+
+/** The error TEMPORAL_UNREACHABLE, with what the connection's settings may have to do with it. */
+export function unreachable(location: ServerLocation, error: unknown): EverturnError {
+  const { address } = location;
+  const { tls } = connectionSettings(location);
+  const hint =
+    tls === undefined || tls === false || tls === null
+      ? "The connection was made without TLS: set TEMPORAL_TLS=true if the server wants it."
+      : "The connection was made with TLS, which an API key switches on: set TEMPORAL_TLS=false for a server without TLS.";
+  return new EverturnError("TEMPORAL_UNREACHABLE", { address, reason: reasonOf(error), hint });
 }
 
 /** TLS and keys, from the environment. Throws TEMPORAL_SETTINGS_INVALID. */

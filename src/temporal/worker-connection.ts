@@ -1,6 +1,5 @@
 import { NativeConnection } from "@temporalio/worker";
-import { EverturnError } from "../errors/everturn-error.ts";
-import { connectionSettings, reasonOf, type ServerLocation } from "./client.ts";
+import { connectionSettings, type ServerLocation, unreachable } from "./client.ts";
 
 /** The connection of a worker. Throws TEMPORAL_UNREACHABLE. */
 export async function connectWorker(location: ServerLocation): Promise<NativeConnection> {
@@ -9,6 +8,6 @@ export async function connectWorker(location: ServerLocation): Promise<NativeCon
   try {
     return await NativeConnection.connect({ ...settings, address });
   } catch (error) {
-    throw new EverturnError("TEMPORAL_UNREACHABLE", { address, reason: reasonOf(error) });
+    throw unreachable(location, error);
   }
 }

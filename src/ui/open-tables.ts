@@ -1,9 +1,16 @@
 import { openTrajectoryTable, type TrajectoryTable } from "../query/open-query.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 
+/** A run, and what of it could not be read so far. */
+interface AskedRun extends OpenRun {
+  unreadable: Set<string>;
+}
+
 /** A table, and how many ask it now. */
 interface Opened {
   table: Promise<TrajectoryTable>;
+  /** Files that could not be read for it. */
+  unreadable: ReadonlySet<string>;
   /** When it was asked for, and how long it took, ms. */
   at: number;
   took: number;
@@ -13,8 +20,11 @@ interface Opened {
 
 /** Tables of runs' trajectories that are kept open; each has all of a run's trajectories in memory. */
 export interface Tables {
-  /** Does `work` with the table of a run, opened anew if it is too old. Throws QUERY_DRIVER_MISSING. */
-  use<Result>(run: OpenRun, work: (table: TrajectoryTable) => Promise<Result>): Promise<Result>;
+  /**
+   * Does `work` with the table of a run, opened anew if it is too old; what could not be read for the table is added to the run's
+   * `unreadable`. Throws QUERY_DRIVER_MISSING.
+   */
+  use<Result>(run: AskedRun, work: (table: TrajectoryTable) => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 }
 
@@ -37,7 +47,7 @@ export function openTables(most = 2): Tables {
     await closeUnused(opened).catch(() => {}); // whoever asked for it was told
   }
 
-  function tableOf(run: OpenRun): Opened {
+  function tableOf(run: AskedRun): Opened {
     const known = tables.get(run.id);
     if (
       known !== undefined &&
@@ -48,7 +58,14 @@ export function openTables(most = 2): Tables {
       return known;
     }
     const table = openTrajectoryTable(run);
-    const opened: Opened = { table, at: performance.now(), took: 0, using: 0, isRetired: false };
+    const opened: Opened = {
+      table,
+      unreadable: run.unreadable,
+      at: performance.now(),
+      took: 0,
+      using: 0,
+      isRetired: false,
+    };
     void retire(run.id);
     tables.set(run.id, opened);
     for (const [unused] of [...tables].slice(0, -most)) void retire(unused);
@@ -71,6 +88,7 @@ export function openTables(most = 2): Tables {
         return await work(await opened.table);
       } finally {
         opened.using--;
+        for (const one of opened.unreadable) run.unreadable.add(one);
         await closeUnused(opened).catch(() => {}); // it never opened: `work` was told
       }
     },

@@ -18,6 +18,8 @@ export interface ShownRun extends OpenRun {
   file: RunFile;
   /** Somebody works on it now; of a run on a server that it shares this is not known. */
   isLive: boolean;
+  /** Files that could not be read while a page was made: what they hold is missing on it. */
+  unreadable: Set<string>;
   /** The URL of its Temporal UI, if that is known. */
   temporalUi?: string;
 }
@@ -25,11 +27,18 @@ export interface ShownRun extends OpenRun {
 /** Opens a run by the name in a page's address. Throws RUN_NOT_FOUND, RECORD_CORRUPT. */
 export async function shownRun({ runs }: UiContext, name: string): Promise<ShownRun> {
   if (name.startsWith(".") || /[/\\\0]/.test(name)) throw await runNotFound(runs, name);
-  const run = await openRun(runs, name, () => {});
+  const unreadable = new Set<string>();
+  const run = await openRun(runs, name, ({ notice }) => unreadable.add(notice));
   const file = await readRunFile(runs, name, () => {});
   const session = await liveSession(run.folder);
   const temporalUi = session?.ui;
-  return { ...run, file, isLive: session !== undefined, ...(temporalUi === undefined ? {} : { temporalUi }) };
+  return {
+    ...run,
+    file,
+    unreadable,
+    isLive: session !== undefined,
+    ...(temporalUi === undefined ? {} : { temporalUi }),
+  };
 }
 
 /** The page of a workflow in the Temporal UI; undefined if that is not up. */

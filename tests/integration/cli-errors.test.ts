@@ -16,7 +16,7 @@ import { registerValidate } from "../../src/cli/validate.ts";
 import { openDevice } from "../../src/devices/open-device.ts";
 import { knownError } from "../../src/library/known-error.ts";
 import { processIdentity } from "../../src/processes/process-identity.ts";
-import { everturn, lastLine } from "../support/command.ts";
+import { everturn, lastLine, startWith } from "../support/command.ts";
 import { inProcessSpace, mayMakeProcessSpace } from "../support/process-space.ts";
 import { writeSampleRun } from "../support/sample-run.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -205,6 +205,15 @@ test("a Temporal CLI or server that is not there is named", async () => {
   expect(await refused("run", pipeline, "--address", "127.0.0.1:1")).toContain(
     "TEMPORAL_UNREACHABLE: No Temporal server answers at 127.0.0.1:1: ",
   );
+});
+
+test("where an API key switches TLS on, a server that does not answer may have none", async () => {
+  const { stderr } = await startWith(
+    { TEMPORAL_API_KEY: "key" },
+    ...["run", pipeline, "--runs", runs, "--address", "127.0.0.1:1"],
+  ).end();
+  expect(stderr).toContain("TEMPORAL_UNREACHABLE: No Temporal server answers at 127.0.0.1:1: ");
+  expect(stderr).toContain("set TEMPORAL_TLS=false for a server without TLS.");
 });
 
 test.for(["policy", "trainer"])(

@@ -33,7 +33,7 @@ export async function evaluationsPage(run: ShownRun): Promise<string> {
         ]
   }
 <h2>Compare two</h2><form class="filter" action="/compare">${textField("first", "first", { value: first, hint, wide: true })}${textField("second", "second", { value: second, hint, wide: true })}<button>Compare</button></form>`;
-  return document({ title: `Evaluations of ${run.id}`, content });
+  return document({ title: `Evaluations of ${run.id}`, content, unreadable: run.unreadable });
 }
 
 function cells(run: ShownRun, record: EvaluationRecord) {

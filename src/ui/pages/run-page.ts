@@ -21,7 +21,11 @@ const mostSteps = 200;
 /** A run's curves, steps and plan. */
 export async function runPage(run: ShownRun): Promise<string> {
   const part = livePart(runPath(run.id, "parts", "overview"), await overviewPart(run), 4);
-  return document({ title: run.id, content: [runHeading(run.id, "Overview"), part] });
+  return document({
+    title: run.id,
+    content: [runHeading(run.id, "Overview"), part],
+    unreadable: run.unreadable,
+  });
 }
 
 /** What of it changes while the run goes on. */

@@ -22,5 +22,10 @@ export async function stepPage(run: ShownRun, named: string): Promise<string> {
   const content = html`<h1>Step ${step}</h1><p class="pages">${around}</p>
 <p>${link(withQuery(runPath(run.id, "trajectories"), { stage, sort: "reward desc" }), "Its trajectories")}</p>
 <div class="card">${facts(Object.entries(record).map(([name, value]) => [name, typeof value === "number" ? number(value) : JSON.stringify(value)]))}</div>`;
-  return document({ title: `Step ${step} of ${run.id}`, above: [[runPath(run.id), run.id]], content });
+  return document({
+    title: `Step ${step} of ${run.id}`,
+    above: [[runPath(run.id), run.id]],
+    content,
+    unreadable: run.unreadable,
+  });
 }

@@ -49,5 +49,10 @@ export async function taskPage(context: UiContext, run: ShownRun, task: string):
         ];
   const content = html`<h1>${task}</h1><p class="facts">${`${counted(total, "trajectory", "trajectories")}${total > most ? `, the first ${most} shown` : ""}`}</p>${plot}
 <h2>Its trajectories</h2>${table("Trajectories of the task", ["trajectory", "version", "outcome", "reward", "solved", "turns", "answer"], cells)}`;
-  return document({ title: `${task} in ${run.id}`, above: [[runPath(run.id), run.id]], content });
+  return document({
+    title: `${task} in ${run.id}`,
+    above: [[runPath(run.id), run.id]],
+    content,
+    unreadable: run.unreadable,
+  });
 }

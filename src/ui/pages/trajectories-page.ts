@@ -51,7 +51,7 @@ ${textField("sort", "order", { value: asked.sort, hint: "reward desc, turns" })}
   const help = html`<details><summary>Columns that conditions may name</summary>
 <dl>${Object.entries(queryColumns).map(([name, { type, description }]) => html`<dt><code>${name}</code></dt><dd>${`${description} (${type})`}</dd>`)}</dl></details>`;
   const content = [runHeading(run.id, "Trajectories"), form, await found(context, run, asked), help];
-  return document({ title: `Trajectories of ${run.id}`, content });
+  return document({ title: `Trajectories of ${run.id}`, content, unreadable: run.unreadable });
 }
 
 async function found(context: UiContext, run: ShownRun, asked: AskedList): Promise<Html> {

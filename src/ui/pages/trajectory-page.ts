@@ -55,6 +55,7 @@ export async function trajectoryPage(
       [runPath(run.id, "trajectories"), "trajectories"],
     ],
     content,
+    unreadable: run.unreadable,
   });
 }
 

@@ -15,6 +15,7 @@ export async function waitingPage(context: UiContext, run: ShownRun): Promise<st
   return document({
     title: `Waiting in ${run.id}`,
     content: [runHeading(run.id, "Waiting for a person"), part],
+    unreadable: run.unreadable,
   });
 }
 
