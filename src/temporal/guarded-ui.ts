@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { pipeline } from "node:stream";
 import { checkHost, checkOrigin } from "../endpoint/check-origin.ts";
 import { HttpProblem } from "../endpoint/http-problem.ts";
@@ -12,11 +12,12 @@ const host = "127.0.0.1";
  * alone. Other sites may link to its pages, and ask for nothing else. Returns what closes it. Throws PORT_UNUSABLE.
  */
 export async function guardUi(port: number, ui: { host: string; port: number }): Promise<() => void> {
+  const { createServer, request } = await import("node:http"); // for its `import` Node loads all of fetch
   const server = createServer((incoming, response) => {
     try {
       const isLink = incoming.method === "GET" && incoming.headers["sec-fetch-mode"] === "navigate";
       (isLink ? checkHost : checkOrigin)(incoming, host);
-      forward(incoming, response, ui);
+      forward(request, incoming, response, ui);
     } catch (error) {
       if (!(error instanceof HttpProblem)) throw error;
       response.writeHead(error.status, { "content-type": "text/plain" }).end(error.message);
@@ -31,6 +32,7 @@ export async function guardUi(port: number, ui: { host: string; port: number }):
 }
 
 function forward(
+  request: typeof import("node:http").request,
   incoming: IncomingMessage,
   response: ServerResponse,
   ui: { host: string; port: number },
