@@ -2,6 +2,7 @@ import { Context } from "@temporalio/activity";
 import type { ScoreTrajectoryInput, TrajectoryScore } from "../src/contracts/activities.ts";
 import { stepOf } from "../src/contracts/stages.ts";
 import { EverturnError } from "../src/errors/everturn-error.ts";
+import { toolDefinitions } from "../src/pipeline/tool-definitions.ts";
 import type { ToolWorker } from "../src/roles/tool-worker.ts";
 import { trajectoryScore } from "../src/rollout/read-summary.ts";
 import { beforeGroupKey, failureKey, scoreKey, trajectoryKey } from "../src/store/keys.ts";
@@ -48,7 +49,12 @@ export function scoreTrajectory(worker: ToolWorker, tasks: RunTasks) {
       if (turns.length < input.turns) {
         throw new EverturnError("TURN_MISSING", { trajectory: place.id, turn: turns.length + 1 });
       }
-      const answer = input.answer ?? (await finalAnswer(store, outcome, turns, plan.rollout.format));
+      const answer =
+        input.answer ??
+        (await finalAnswer(store, outcome, turns, {
+          format: plan.rollout.format,
+          tools: toolDefinitions(plan),
+        }));
       const { attempt } = Context.current().info;
       const parts = await scoreParts(plan.rewards, task, {
         recorded: (part, ask) => recordedOnce(journal, scoreKey(place, part), ask),

@@ -10,7 +10,7 @@ export const commandR = markedFormat({
   name: "command-r",
   models: "Command R, Command R+",
   example,
-  marks: ["Action: ```json", "Action:```json", "Action:\n```json"].map((open) =>
+  marks: ["Action: ```json", "Action:```json", "Action:\n```json", "Action:\r\n```json"].map((open) =>
     enclosing({ open, close: "```" }, jsonEnd),
   ),
   calls: (text) =>

@@ -10,8 +10,7 @@ const tags: Tags = {
   call: /([^\s<>{}"]+)/y,
   argument: /<arg_key>([^<>]+)<\/arg_key>\s*<arg_value>/y,
   argumentOpen: "<arg_key>",
-  textOpen: "<arg_value>",
-  textClose: "</arg_value>",
+  argumentClose: "</arg_value>",
   closes: [close],
 };
 

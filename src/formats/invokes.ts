@@ -14,8 +14,7 @@ export function invokeTags(prefix: string, closes: readonly string[]): Tags {
     callClose: { tag: `</${prefix}invoke>`, optional: false },
     argument: new RegExp(`${parameter}([^"<>\\n]+)"(?: string="(true|false)")?>`, "y"),
     argumentOpen: parameter,
-    textOpen: parameter,
-    textClose: `</${prefix}parameter>`,
+    argumentClose: `</${prefix}parameter>`,
     closes: [invoke, ...closes],
   };
 }

@@ -1,11 +1,11 @@
 import { isObject, type JsonValue } from "../contracts/json.ts";
 import type { ToolDefinition } from "../contracts/message.ts";
-import type { ReadAction, ReadCall } from "../contracts/parsed-action.ts";
-import { modelFormat } from "./action-format.ts";
+import type { ReadCall } from "../contracts/parsed-action.ts";
 import { jsonCall } from "./json-calls.ts";
 import { jsonEnd, jsonText, spacesEnd } from "./json-text.ts";
+import { markedFormat } from "./marked-format.ts";
 import { pythonCalls } from "./python-text.ts";
-import { scan } from "./scan.ts";
+import type { Part } from "./scan.ts";
 import { unreadable } from "./unreadable.ts";
 
 const tag = "<|python_tag|>";
@@ -24,71 +24,57 @@ const keysOfArguments = [
 ];
 
 /** JSON alone, `;` between several calls, after a token or after what is said; or a built-in function's `name.call(…)`. */
-export const llama3Json = modelFormat({
+export const llama3Json = markedFormat({
   name: "llama3-json",
   models: "Llama 3.1, 3.2 and 3.3",
   example,
-  read: readLlama,
+  marks: (tools) => [
+    { open: tag, read: readTagged },
+    { open: "{", read: (text, at) => readObject(text, at, tools), bare: true },
+  ],
+  calls: (text) => (text.startsWith("{") ? [jsonCall(text, example)] : builtInCalls(text)),
   render: (calls) =>
     calls.map(({ name, arguments: given }) => jsonText({ name, parameters: given })).join("; "),
 });
 
-function readLlama(text: string, tools: readonly ToolDefinition[]): ReadAction {
-  const { reasoning, rest: whole } = scan(text, []);
-  const tagged = whole.indexOf(tag);
-  if (tagged < 0) return { reasoning, ...readObjects(whole, tools) };
-  const said = whole.slice(0, tagged);
-  const body = whole.slice(tagged).replaceAll(tag, " ").trim();
-  if (body.startsWith("{")) {
-    const { answer, calls } = readObjects(body);
-    return {
-      reasoning,
-      answer: said + answer,
-      calls: calls.length > 0 ? calls : [unreadable(body, notJson, example)],
-    };
+/** What follows the token is a call, whatever it looks like. */
+function readTagged(text: string, at: number): Part {
+  const from = spacesEnd(text, at + tag.length);
+  if (text[from] === "{") {
+    const end = jsonEnd(text, from);
+    return end < 0 ? toEnd(text, from) : { from, end, next: callEnd(text, end), closed: true };
   }
-  const { calls, end } = pythonCalls(body);
-  const named = calls.map((call) =>
-    "name" in call ? { ...call, name: call.name.replace(/\.call$/, "") } : call,
-  );
-  if (named.length > 0 && named.every((call) => "name" in call))
-    return { reasoning, answer: said + body.slice(end), calls: named };
-  return { reasoning, answer: said, calls: [unreadable(body, notJson, example)] };
+  const { calls, end } = pythonCalls(text, from);
+  return calls.some((call) => "problem" in call) ? toEnd(text, from) : { from, end, next: end, closed: true };
 }
 
-/**
- * The calls among the objects that begin lines, or follow each other; the rest is answer. Without `tools` each is a call: the token
- * before them says so.
- */
-function readObjects(text: string, tools?: readonly ToolDefinition[]): { answer: string; calls: ReadCall[] } {
-  const calls: ReadCall[] = [];
-  let answer = "";
-  let at = 0;
-  for (let left = 2 * text.length; ; ) {
-    const start = left < 0 ? -1 : objectStart(text, at);
-    if (start < 0) return { answer: answer + text.slice(at), calls };
-    const found = jsonEnd(text, start);
-    left -= (found < 0 ? text.length : found) - start;
-    const object = text.slice(start, found < 0 ? undefined : found);
-    const between = text.slice(at, start);
-    answer += calls.length > 0 && /^[\s;,]*$/.test(between) ? "" : between;
-    at = start + object.length;
-    if (tools === undefined || isCall(object, tools)) calls.push(jsonCall(object, example));
-    else {
-      const line = found < 0 ? object.slice(0, object.indexOf("\n") + 1) : "";
-      answer += line === "" ? object : line;
-      if (line !== "") at = start + line.length;
-    }
-  }
+/** An object that begins a line, or follows another, is a call if it is written as one. */
+function readObject(text: string, at: number, tools: readonly ToolDefinition[]): Part | undefined {
+  const rest = (end: number): Part => ({ from: at, end, next: end, closed: true, isRest: true });
+  const before = text.slice(Math.max(0, at - 100), at);
+  const begins = at === 0 || /(?:\n|\}\s*[;,]?\s*)$/.test(before);
+  if (!begins || !/^\{\s*"/.test(text.slice(at, at + 100))) return rest(at + 1);
+  const end = jsonEnd(text, at);
+  if (end < 0) return looksCalled(text.slice(at), tools) ? toEnd(text, at) : undefined;
+  if (!isCall(text.slice(at, end), tools)) return rest(end);
+  return { from: at, end, next: callEnd(text, end), closed: true };
 }
 
-/** Where the next object begins: at the beginning of a line, or after `;`, `,` or another object. */
-function objectStart(text: string, at: number): number {
-  const next = spacesEnd(text, at, ",;");
-  if (at > 0 && text[next] === "{") return next;
-  const line = /^\{[ \t\r\n]*"/gm;
-  line.lastIndex = at;
-  return line.exec(text)?.index ?? -1;
+function toEnd(text: string, from: number): Part {
+  return { from, end: text.length, next: text.length, closed: true };
+}
+
+/** Where a call ends, what separates it from the next one included. */
+function callEnd(text: string, end: number): number {
+  const next = spacesEnd(text, end, ",;");
+  return next === text.length || text[next] === "{" || text.startsWith(tag, next) ? next : end;
+}
+
+function builtInCalls(text: string): ReadCall[] {
+  const { calls } = pythonCalls(text);
+  if (calls.length === 0 || calls.some((call) => "problem" in call))
+    return [unreadable(text, notJson, example)];
+  return calls.map((call) => ("name" in call ? { ...call, name: call.name.replace(/\.call$/, "") } : call));
 }
 
 /** Whether an object is written as a call is, or calls a tool in another way; others are answers. */

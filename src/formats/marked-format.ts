@@ -11,36 +11,42 @@ interface MarkedDefinition {
   name: FormatName;
   models: string;
   example: string;
-  marks: readonly Marks[];
+  /** What calls stand between, or what that is where some tools may be called. */
+  marks: readonly Marks[] | ((tools: readonly ToolDefinition[]) => readonly Marks[]);
   thoughts?: readonly Marks[];
   /** What stands around calls, and means nothing by itself. */
   dropped?: readonly string[];
+  /** What closes a block ends an action, and so may be missing. */
+  isStopped?: boolean;
+  stopTexts?: (tools: readonly ToolDefinition[]) => string[];
   /** The calls between two marks. */
   calls(text: string, tools: readonly ToolDefinition[], mark: number): ReadCall[];
   render(calls: readonly ToolCall[], tools: readonly ToolDefinition[]): string;
 }
 
 /** A format whose calls stand between marks. */
-export function markedFormat({ calls, ...definition }: MarkedDefinition): ModelFormat {
+export function markedFormat({ calls, marks, ...definition }: MarkedDefinition): ModelFormat {
+  const marksFor = (tools: readonly ToolDefinition[]) => (typeof marks === "function" ? marks(tools) : marks);
   const optionsFor = (tools: readonly ToolDefinition[]): MarkedOptions => ({
     ...definition,
+    marks: marksFor(tools),
     calls: (one, mark) => calls(one, tools, mark),
   });
   return modelFormat({
     ...definition,
+    marks: marksFor([]),
     read: (text, tools) => readMarked(text, optionsFor(tools)),
     besideCalls: (text, tools) => besideCalls(text, optionsFor(tools)),
   });
 }
 
-interface MarkedOptions extends Pick<MarkedDefinition, "marks" | "thoughts" | "dropped" | "example"> {
+interface MarkedOptions extends Pick<MarkedDefinition, "thoughts" | "dropped" | "example" | "isStopped"> {
+  marks: readonly Marks[];
   calls: (text: string, mark: number) => ReadCall[];
-  /** What closes a block ends an action, and so is not in its text. */
-  isStopped?: boolean;
 }
 
 /** Reads what stands between marks as calls, and what does not end as one that is not closed. */
-export function readMarked(text: string, options: MarkedOptions): ReadAction {
+function readMarked(text: string, options: MarkedOptions): ReadAction {
   const { example } = options;
   const { reasoning, rest, blocks, calledInThought } = scan(text, options.marks, options);
   const calls = blocks.flatMap((block) => callsOf(block, options));
@@ -48,7 +54,19 @@ export function readMarked(text: string, options: MarkedOptions): ReadAction {
     calls.push(
       unreadable("", "the thought is not ended, so that no call in it is made. End it, then call", example),
     );
+  const unopened = calls.some((call) => "problem" in call) ? undefined : unopenedMark(rest, options.marks);
+  if (unopened !== undefined)
+    calls.push(unreadable(rest.trim(), `the tool call has no ${unopened}`, example));
   return { reasoning, answer: rest, calls };
+}
+
+/** The opening mark that is missing before a closing one, which stands after what looks like the end of a call. */
+function unopenedMark(rest: string, marks: readonly Marks[]): string | undefined {
+  const missing = marks.find(({ open, close = "" }) => {
+    const before = rest.slice(0, close.startsWith("<") ? Math.max(0, rest.indexOf(close)) : 0);
+    return /[}\]>]$/.test(before.trimEnd()) && !before.includes(open);
+  });
+  return missing?.open;
 }
 
 function callsOf(

@@ -30,9 +30,9 @@ const escapes: Record<string, string> = {
 
 /**
  * Calls in Python's syntax from a place on, `[f(a=1), g()]` or one after the other: arguments by name, values that are
- * literals. What can't be read ends them with its problem. `read` is the place up to which the text was looked at.
+ * literals. What can't be read ends them with its problem.
  */
-export function pythonCalls(text: string, from = 0): { calls: ReadCall[]; end: number; read: number } {
+export function pythonCalls(text: string, from = 0): { calls: ReadCall[]; end: number } {
   const calls: ReadCall[] = [];
   const reader = pythonReader(text, from);
   let start = from;
@@ -46,11 +46,10 @@ export function pythonCalls(text: string, from = 0): { calls: ReadCall[]; end: n
       if (isList && !more) reader.fail('"," or "]" is missing');
       more = isList || reader.isName();
     }
-    return { calls, end: reader.place(), read: reader.place() };
+    return { calls, end: reader.place() };
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
-    const problem = { text: text.slice(start), problem: error.message };
-    return { calls: [...calls, problem], end: text.length, read: reader.place() };
+    return { calls: [...calls, { text: text.slice(start), problem: error.message }], end: text.length };
   }
 }
 

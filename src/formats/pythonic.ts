@@ -1,12 +1,12 @@
 import type { FormatName } from "../contracts/format-name.ts";
 import type { ToolCall, ToolDefinition } from "../contracts/message.ts";
-import type { ReadAction, ReadCall } from "../contracts/parsed-action.ts";
-import { type ModelFormat, modelFormat } from "./action-format.ts";
+import type { ReadCall } from "../contracts/parsed-action.ts";
+import type { ModelFormat } from "./action-format.ts";
 import { spacesEnd } from "./json-text.ts";
 import { markedFormat } from "./marked-format.ts";
 import { matchAt } from "./match-at.ts";
 import { pythonCalls, pythonText } from "./python-text.ts";
-import { enclosing, scan } from "./scan.ts";
+import { enclosing, type Part } from "./scan.ts";
 import { unreadable } from "./unreadable.ts";
 
 const example = '[NAME(ARGUMENT=1, OTHER="text")]';
@@ -14,11 +14,13 @@ const list = (calls: readonly ToolCall[]) =>
   `[${calls.map(({ name, arguments: given }) => pythonText(name, given)).join(", ")}]`;
 
 /** A Python list of calls on a line of its own, between tokens in Llama 4. */
-export const pythonic = modelFormat({
+export const pythonic = markedFormat({
   name: "pythonic",
   models: "Llama 3.2 (1B, 3B) and 4, ToolACE",
   example,
-  read: readList,
+  marks: (tools) => [{ open: "[", read: (text, at) => readList(text, at, tools), bare: true }],
+  dropped: ["<|python_start|>", "<|python_end|>", "<|python_tag|>"],
+  calls: (text) => explained(text).calls,
   render: list,
 });
 
@@ -38,40 +40,37 @@ export const gemma3 = betweenMarks(
   (calls) => `${calls.map(({ name, arguments: given }) => pythonText(name, given)).join("\n")}\n`,
 );
 
-function readList(text: string, tools: readonly ToolDefinition[]): ReadAction {
-  const dropped = ["<|python_start|>", "<|python_end|>", "<|python_tag|>"];
-  const { reasoning, rest } = scan(text, [], { dropped });
-  let left = 2 * rest.length;
-  for (const { index: start, 0: opening } of rest.matchAll(/^[ \t]*\[\s*[\p{L}_][\p{L}\p{N}_.-]*\s*\(/gmu)) {
-    if (left < 0) break;
-    const { calls, end, read } = explained(rest, start);
-    left -= read - start;
-    const inside = rest.slice(start + opening.length);
-    if (isMeant({ calls, opening, inside, after: rest.slice(end) }, tools))
-      return { reasoning, answer: rest.slice(0, start) + rest.slice(end), calls };
-  }
-  return { reasoning, answer: rest, calls: [] };
+function readList(text: string, at: number, tools: readonly ToolDefinition[]): Part | undefined {
+  const rest = (end: number): Part => ({ from: at, end, next: end, closed: true, isRest: true });
+  const begins = /(?:^|\n|\|>)[ \t]*$/.test(text.slice(Math.max(0, at - 100), at));
+  const first = begins ? matchAt(/\[\s*([\p{L}_][\p{L}\p{N}_.-]*)\s*\(/uy, text, at) : undefined;
+  if (first === undefined) return rest(at + 1);
+  const { calls, end } = pythonCalls(text, at);
+  const isRead = calls.every((call) => "name" in call);
+  if (
+    !isMeant(calls, { first: first.groups[0], inside: text.slice(first.end), after: text.slice(end) }, tools)
+  )
+    return isRead ? rest(end) : undefined;
+  return { from: at, end, next: end, closed: true };
 }
 
 /**
  * Whether a list calls functions: a link or a list comprehension in an answer begins as it does. Where other words share its line, or
- * it can't be read, it must name tools; one that breaks off in its first call, after `name=` or `)`, is meant as well.
+ * it can't be read, it must name tools; where none are known, arguments by name in its first call show it.
  */
 function isMeant(
-  {
-    calls,
-    opening,
-    inside,
-    after,
-  }: { calls: readonly ReadCall[]; opening: string; inside: string; after: string },
+  calls: readonly ReadCall[],
+  { first, inside, after }: { first: string | undefined; inside: string; after: string },
   tools: readonly ToolDefinition[],
 ): boolean {
   const names = calls.flatMap((call) => ("name" in call ? [call.name] : []));
-  const isTool = (name: string) => tools.some((tool) => tool.name === name);
+  const isTool = (name: string | undefined) => tools.some((tool) => tool.name === name);
   if (/^[([:]/.test(after)) return false;
-  if (names.length === calls.length) return /^[ \t]*(?:\r?\n|$)/.test(after) || names.every(isTool);
-  if (names.some(isTool) || isTool(opening.replaceAll(/[[(\s]/g, ""))) return true;
-  return names.length === 0 && /^\s*(?:\)|[\p{L}_][\p{L}\p{N}_]*\s*=(?!=))/u.test(inside);
+  if (names.length === calls.length) return /^[ \t]*(?:\r?\n|<\||$)/.test(after) || names.every(isTool);
+  if (names.some(isTool) || isTool(first)) return true;
+  return (
+    tools.length === 0 && names.length === 0 && /^\s*(?:\)|[\p{L}_][\p{L}\p{N}_]*\s*=(?!=))/u.test(inside)
+  );
 }
 
 function betweenMarks(
@@ -81,13 +80,19 @@ function betweenMarks(
   write: (calls: readonly ToolCall[]) => string,
 ): ModelFormat {
   const written = `${open}${write([{ name: "NAME", arguments: { ARGUMENT: 1 } }])}${close}`;
+  const opens = open.endsWith("\n") ? [open, open.replace("\n", "\r\n")] : [open];
   return markedFormat({
-    ...{ name, models, example: written, marks: [enclosing({ open, close }, callsEnd)] },
+    ...{
+      name,
+      models,
+      example: written,
+      marks: opens.map((one) => enclosing({ open: one, close }, callsEnd)),
+    },
     calls: (block) => {
       const text = block.trim();
       const [print] = /^print\s*\(/.exec(text) ?? [];
       const body = print !== undefined && text.endsWith(")") ? text.slice(print.length, -1) : text;
-      const { calls, end } = explained(body, 0, written);
+      const { calls, end } = explained(body, written);
       const left = body.slice(end).trim();
       return left === "" && calls.length > 0
         ? calls
@@ -108,10 +113,10 @@ function callsEnd(text: string, from: number): number {
 }
 
 /** Calls, and what is wrong with the one that can't be read. */
-function explained(text: string, from: number, how = example) {
-  const { calls, end, read } = pythonCalls(text, from);
+function explained(text: string, how = example): { calls: ReadCall[]; end: number } {
+  const { calls, end } = pythonCalls(text);
   const told = calls.map((call) =>
     "problem" in call ? unreadable(call.text, `the tool call can't be read: ${call.problem}`, how) : call,
   );
-  return { calls: told, end, read };
+  return { calls: told, end };
 }

@@ -12,8 +12,7 @@ const tags: Tags = {
   callClose: { tag: "</function>", optional: true },
   argument: /<parameter=([^<>\n]+)>/y,
   argumentOpen: "<parameter=",
-  textOpen: "<parameter=",
-  textClose: "</parameter>",
+  argumentClose: "</parameter>",
   unwrapped: withoutLineEnds,
   closes: ["<function=", close],
 };

@@ -2,13 +2,15 @@ import { isObject } from "../contracts/json.ts";
 import type { ToolDefinition } from "../contracts/message.ts";
 import type { ReadAction, ReadCall } from "../contracts/parsed-action.ts";
 import { modelFormat } from "./action-format.ts";
-import { jsonText, readJson } from "./json-text.ts";
-import { scan } from "./scan.ts";
+import { jsonEnd, jsonText, readJson, spacesEnd } from "./json-text.ts";
+import { type Marks, type Part, scan } from "./scan.ts";
 import { textCall, textFunctions } from "./text-functions.ts";
 import { unreadable } from "./unreadable.ts";
 
 const example = "Action: NAME\nAction Input: {…}";
 const observation = "\nObservation:";
+/** A mark of a thought in an input is a part of that. */
+const inputs: readonly Marks[] = [{ open: "Action Input:", read: readInput, bare: true }];
 
 /** Lines that say what follows: a thought, an action and its input, or the final answer. What a model makes up as an observation is not read. */
 export const react = modelFormat({
@@ -22,7 +24,7 @@ export const react = modelFormat({
 });
 
 function readLines(text: string, tools: readonly ToolDefinition[]): ReadAction {
-  const { reasoning, rest } = scan(text, []);
+  const { reasoning, rest } = scan(text, inputs);
   const made = rest.indexOf(observation);
   const whole = made < 0 ? rest : rest.slice(0, made);
   const thoughts = [reasoning];
@@ -47,6 +49,13 @@ function readLines(text: string, tools: readonly ToolDefinition[]): ReadAction {
   }
   unanswered();
   return { reasoning: joined(thoughts), answer: joined(said), calls };
+}
+
+function readInput(text: string, at: number): Part | undefined {
+  const from = spacesEnd(text, at + "Action Input:".length);
+  const line = text.indexOf("\n", from);
+  const end = text[from] === "{" ? jsonEnd(text, from) : line < 0 ? text.length : line;
+  return end < 0 ? undefined : { from, end, next: end, closed: true, isRest: true };
 }
 
 /** Parts of a text by the labels at the beginnings of its lines; what comes first may have none. */

@@ -18,9 +18,8 @@ export interface Tags {
   argument: RegExp;
   /** How that begins. */
   argumentOpen: string;
-  /** The tags around an argument's text: within it they stand in pairs. */
-  textOpen: string;
-  textClose: string;
+  /** Closes an argument. */
+  argumentClose: string;
   /** The text between them, as a value is written there. */
   unwrapped?(written: string): string;
   /** What may follow the last call. */
@@ -110,7 +109,7 @@ function readOne(text: string, start: number, tags: Tags): { call: OneCall | und
   if (opened === undefined || name === undefined) return { call: undefined, end: start };
   const given: WrittenArgument[] = [];
   const find = finder(text);
-  const { callClose, closes, argumentOpen, textOpen, textClose, unwrapped = (written) => written } = tags;
+  const { callClose, closes, argumentOpen, argumentClose, unwrapped = (written) => written } = tags;
   const fails = (wrong: string) => ({ call: { wrong }, end: start });
   let at = opened.end;
   for (;;) {
@@ -125,7 +124,7 @@ function readOne(text: string, start: number, tags: Tags): { call: OneCall | und
       text: unwrapped(text.slice(argument.end, close)),
       kind: isText === undefined ? undefined : isText === "true" ? "text" : "json",
     });
-    at = close + textClose.length;
+    at = close + argumentClose.length;
   }
   if (callClose !== undefined && text.startsWith(callClose.tag, at))
     return { call: { name, given }, end: at + callClose.tag.length };
@@ -136,22 +135,24 @@ function readOne(text: string, start: number, tags: Tags): { call: OneCall | und
     ? fails("the tool call is not closed")
     : { call: { name, given }, end: at };
 
+  /** Arguments that stand within an argument's text have closing tags of their own. */
   function textEnd(from: number): number | string {
     let depth = 1;
     for (let place = from; ; ) {
-      const close = find(textClose, place);
+      const close = find(argumentClose, place);
       if (close < 0) return "an argument is not closed";
-      const open = find(textOpen, place);
+      const open = find(argumentOpen, place);
       if (open >= 0 && open < close) {
-        depth++;
-        place = open + textOpen.length;
+        const inner = matchAt(tags.argument, text, open);
+        if (inner !== undefined) depth++;
+        place = inner?.end ?? open + 1;
         continue;
       }
-      place = close + textClose.length;
+      place = close + argumentClose.length;
       if (depth > 1) depth--;
       else if (isFollowed(place)) return close;
       else {
-        const [another, nextClose] = [find(textOpen, place), find(textClose, place)];
+        const [another, nextClose] = [find(argumentOpen, place), find(argumentClose, place)];
         if (nextClose < 0 || (another >= 0 && another < nextClose))
           return `“${shortened(text.slice(place).trim())}” stands where an argument should`;
       }

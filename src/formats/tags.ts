@@ -1,8 +1,7 @@
 import type { ToolDefinition } from "../contracts/message.ts";
-import { modelFormat } from "./action-format.ts";
 import { jsonCall } from "./json-calls.ts";
 import { jsonEnd, jsonText } from "./json-text.ts";
-import { readMarked } from "./marked-format.ts";
+import { markedFormat } from "./marked-format.ts";
 import { enclosing } from "./scan.ts";
 import { asText, textCall, textFunctions } from "./text-functions.ts";
 
@@ -12,24 +11,18 @@ const example = '<tool>{"name": "…", "arguments": {…}}</tool>';
  * A function that takes one text has a tag of its name, `<search>…</search>`, or of a language, `<python>…</python>`; others
  * are called in `<tool>`, as JSON. An action ends with a call's tag.
  */
-export const tags = modelFormat({
+export const tags = markedFormat({
   name: "xml-tags",
   models: "what Search-R1, verl-tool and ReTool train",
   example,
   stopTexts: (tools) => textNames(tools).map((name) => `</${name}>`),
-  read: (whole, tools) => {
-    const functions = textFunctions(tools);
-    return readMarked(whole, {
-      isStopped: true,
-      marks: tagsOf(tools),
-      dropped: ["<answer>", "</answer>"],
-      example,
-      calls: (written, mark) => {
-        const called = functions[mark];
-        const text = written.trim();
-        return [called === undefined ? jsonCall(text, example) : textCall(called, text)];
-      },
-    });
+  isStopped: true,
+  marks: tagsOf,
+  dropped: ["<answer>", "</answer>"],
+  calls: (block, tools, mark) => {
+    const called = textFunctions(tools)[mark];
+    const text = block.trim();
+    return [called === undefined ? jsonCall(text, example) : textCall(called, text)];
   },
   render: (calls, tools) => {
     const functions = textFunctions(tools);

@@ -1,3 +1,4 @@
+import type { ToolDefinition } from "../contracts/message.ts";
 import type { Plan } from "../contracts/plan.ts";
 import type { Outcome, TurnRecord } from "../contracts/trajectory.ts";
 import { parseAction } from "../formats/parse-action.ts";
@@ -11,17 +12,18 @@ export async function finalAnswer(
   store: Pick<Store, "readBytes">,
   outcome: Outcome,
   turns: readonly TurnRecord[],
-  format: Plan["rollout"]["format"],
+  { format, tools }: { format: Plan["rollout"]["format"]; tools: readonly ToolDefinition[] },
 ): Promise<string> {
   const last = turns.findLast(({ agent }) => agent === undefined);
-  if (outcome === "answered") return answerIn(last?.action ?? "", format);
+  if (outcome === "answered")
+    return answerIn(last?.action ?? "", { tools, ...(format === undefined ? {} : { format }) });
   const ending = outcome === "done" ? turns.at(-1)?.toolCalls.findLast(({ done }) => done) : undefined;
   const whole = ending?.whole === undefined ? undefined : await store.readBytes(ending.whole);
   return whole === undefined ? (ending?.observation ?? "") : Buffer.from(whole).toString();
 }
 
 /** Where there is neither thought nor call the text stays as it is, spaces at its ends included: it may be code. */
-function answerIn(text: string, format: Plan["rollout"]["format"]): string {
-  const { answer } = parseAction(text, format === undefined ? {} : { format });
+function answerIn(text: string, options: Parameters<typeof parseAction>[1]): string {
+  const { answer } = parseAction(text, options);
   return answer === text.trim() ? text : answer;
 }

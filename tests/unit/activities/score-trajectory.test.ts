@@ -272,13 +272,16 @@ function cancellable() {
 }
 
 test("an answer is the last action without thoughts and calls; what has none stays as it is", async () => {
-  const answer = (action: string, format?: "harmony" | "gemma-4") =>
-    finalAnswer(store, "answered", [{ action, toolCalls: [] }], format);
+  const clock = { name: "clock", description: "", parameters: {} };
+  const answer = (action: string, format?: "harmony" | "gemma-4" | "llama3-json") =>
+    finalAnswer(store, "answered", [{ action, toolCalls: [] }], { format, tools: [clock] });
   expect(await answer("    return 1\n")).toBe("    return 1\n");
   expect(await answer("<think>2? No.</think>\n\n3 ")).toBe("3");
   expect(await answer("2? No.</think>3")).toBe("3");
   const channels = "<|channel|>analysis<|message|>2?<|end|><|start|>assistant<|channel|>final<|message|>3";
   expect(await answer(channels, "harmony")).toBe("3");
   expect(await answer("<|channel>thought\n2?\n<channel|>3", "gemma-4")).toBe("3");
-  expect(await finalAnswer(store, "turn-limit", [{ action: "3", toolCalls: [] }], undefined)).toBe("");
+  expect(await answer('{"name": "Ada", "age": 36}', "llama3-json")).toBe('{"name": "Ada", "age": 36}');
+  const limited = [{ action: "3", toolCalls: [] }];
+  expect(await finalAnswer(store, "turn-limit", limited, { format: undefined, tools: [] })).toBe("");
 });
