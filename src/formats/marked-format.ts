@@ -107,7 +107,7 @@ export function jsonFormat({ name, models, marks, list, keys, ...options }: Json
   const written = (call: ToolCall) => jsonText({ [nameKey]: call.name, [argumentsKey]: call.arguments });
   return markedFormat({
     ...options,
-    ...{ name, models, example, marks: [enclosing(marks, jsonEnd)] },
+    ...{ name, models, example, marks: [enclosing({ ...marks, starts: "{[" }, jsonEnd)] },
     calls: (text) => jsonCalls(text.trim(), example),
     render: (calls) =>
       list

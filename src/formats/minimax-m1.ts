@@ -12,7 +12,10 @@ export const minimaxM1 = markedFormat({
   models: "MiniMax M1",
   example,
   marks: [
-    enclosing({ open: "<tool_calls>", close: "</tool_calls>" }, (text, from) => jsonTexts(text, from).end),
+    enclosing(
+      { open: "<tool_calls>", close: "</tool_calls>", starts: "{[" },
+      (text, from) => jsonTexts(text, from).end,
+    ),
   ],
   calls: (text) => {
     const { texts, end } = jsonTexts(text);

@@ -14,7 +14,7 @@ export const minimaxM2 = markedFormat({
   name: "minimax-m2",
   models: "MiniMax M2",
   example,
-  marks: [enclosing({ open, close }, taggedEnd(tags)), unopened('<invoke name="', close, tags)],
+  marks: [enclosing({ open, close, starts: "<" }, taggedEnd(tags)), unopened('<invoke name="', close, tags)],
   calls: (text, tools) => taggedCalls(text, { tags, example, tools }),
   render: (calls) => `${open}\n${writeInvokes(calls, "")}${close}`,
 });

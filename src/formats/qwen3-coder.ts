@@ -22,7 +22,7 @@ export const qwen3Coder = markedFormat({
   name: "qwen3-coder",
   models: "Qwen3-Coder, Qwen 3.5, Nemotron 3 Nano, Step 3.5",
   example,
-  marks: [enclosing({ open, close }, taggedEnd(tags)), unopened("<function=", close, tags)],
+  marks: [enclosing({ open, close, starts: "<" }, taggedEnd(tags)), unopened("<function=", close, tags)],
   calls: (text, tools) => taggedCalls(text, { tags, example, tools }),
   render: (calls) =>
     calls

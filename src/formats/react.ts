@@ -52,6 +52,7 @@ function readLines(text: string, tools: readonly ToolDefinition[]): ReadAction {
 }
 
 function readInput(text: string, at: number): Part | undefined {
+  if (at > 0 && text[at - 1] !== "\n") return undefined;
   const from = spacesEnd(text, at + "Action Input:".length);
   const line = text.indexOf("\n", from);
   const end = text[from] === "{" ? jsonEnd(text, from) : line < 0 ? text.length : line;

@@ -10,6 +10,8 @@ export interface Marks {
    * if it is not whole: it then ends with the next closing mark, wherever that stands.
    */
   read?(text: string, at: number): Part | undefined;
+  /** What a part begins with: within a line the opening mark is text where something else follows it and nothing closes it. */
+  starts?: string;
   /** It is text where `read` reads no part, and does not end another part that is not closed. */
   bare?: true;
   /** Of a thought: it may begin anywhere, since no text holds the mark by chance. Others begin where nothing was said before. */
@@ -52,7 +54,7 @@ export const think: readonly Marks[] = [{ open: "<think>", close: "</think>" }];
 
 /** Marks around something whose end `bodyEnd` finds from its start, or -1; without `close` it may end with the text, or before `open`. */
 export function enclosing(
-  marks: { open: string; close?: string },
+  marks: { open: string; close?: string; starts?: string },
   bodyEnd: (text: string, from: number) => number,
 ): Marks {
   const { open, close } = marks;
@@ -128,7 +130,7 @@ export function scan(
       at = end + close.length;
     } else if (kind === "block") {
       const part = readPart(next.at, index) ?? (of.bare ? undefined : partByMarks(from, index));
-      if (part === undefined) {
+      if (part === undefined || (!part.closed && isMentioned(text, next.at, of))) {
         say(mark);
         continue;
       }
@@ -181,6 +183,17 @@ export function withBlocks(
     from = block.at;
   }
   return whole + rest.slice(from);
+}
+
+/** Whether an opening mark that nothing closes is only spoken of. */
+function isMentioned(text: string, at: number, { open, starts }: Marks): boolean {
+  const line =
+    text
+      .slice(Math.max(0, at - 100), at)
+      .split("\n")
+      .at(-1) ?? "";
+  const first = text[spacesEnd(text, at + open.length)];
+  return starts !== undefined && line.trim() !== "" && first !== undefined && !starts.includes(first);
 }
 
 /** The one that stands first, of several at one place the one that `weight` says more of; undefined if none does. */

@@ -154,8 +154,19 @@ describe("a call without its opening mark", () => {
   );
 
   test("a mark that an answer speaks of is no call", () => {
-    for (const text of ["The tag <function=f> opens a call.", "Close it with </tool_call>, always."])
+    for (const text of [
+      "The tag <function=f> opens a call.",
+      "Close it with </tool_call>, always.",
+      "Open it with <tool_call> first.",
+    ])
       expect(read("qwen3-coder", text)).toEqual({ answer: text, calls: [] });
+    expect(read("hermes", "Open it with <tool_call> first.")).toEqual({
+      answer: "Open it with <tool_call> first.",
+      calls: [],
+    });
+    expect(read("hermes", 'I call <tool_call>{"name": "f"').calls).toEqual([
+      expect.stringContaining("not closed"),
+    ]);
     expect(read("hermes", "Close it with </tool_call>, always.").calls).toEqual([]);
   });
 });
