@@ -38,7 +38,7 @@ const longest = [
   ...["unit/plugins/tool-browser", "unit/sampling/reproducible", "integration/one-file"],
   ...["integration/tool-recordings", "integration/unruly-plugins", "unit/conformance/tool-mcp"],
   ...["unit/plugins/tool-code", "unit/databases/given-up", "unit/conformance/sql-plugins"],
-  ...["integration/examples", "integration/rebuilt"],
+  ...["integration/examples", "integration/rebuilt", "unit/plugins/reward-math-sandbox"],
 ].map((name) => `/tests/${name}.test.ts`);
 
 class LongestFirst extends BaseSequencer {

@@ -1,4 +1,6 @@
-import type { RewardPlugin } from "everturn/plugin";
+import { markedAnswer, type RewardPlugin } from "everturn/plugin";
+import { bareFormula } from "./bare.ts";
+import { cleaned } from "./cleaned.ts";
 import { judged } from "./judge.ts";
 import { mended } from "./mended.ts";
 import { quickVerdict } from "./quick-verdict.ts";
@@ -9,13 +11,19 @@ import { quickVerdict } from "./quick-verdict.ts";
  */
 const math: RewardPlugin = {
   async score({ answer, task, config, signal }) {
-    const gold = task.reward_model.ground_truth;
-    const quick = quickVerdict(gold, answer);
+    const truth = task.reward_model.ground_truth;
+    const gold = cleaned(markedAnswer(truth, truth)?.text ?? truth);
+    const marked = markedAnswer(answer, truth);
+    const given = cleaned(marked?.text ?? namedAnswer(answer) ?? answer);
+    const quick = quickVerdict(gold, given);
     if (quick !== undefined) return scored(quick, { quick: 1, undecided: 0 });
-    const pair = { gold: mended(boxed(gold)), answer: mended(answer) };
+    const pair = {
+      gold: boxed(mended(gold)),
+      answer: marked?.isBoxed ? boxed(mended(given)) : unboxed(mended(given), gold),
+    };
     const verdict = await judged(pair, Number(config.timeLimit), signal);
     if (verdict === "unreadable")
-      return { missing: `math-verify can read no answer in the ground truth “${gold}”` };
+      return { missing: `math-verify can read no answer in the ground truth “${truth}”` };
     return scored(verdict === "equal", { quick: 0, undecided: verdict === "undecided" ? 1 : 0 });
   },
 };
@@ -26,7 +34,20 @@ function scored(success: boolean, metrics: Record<string, number>) {
   return { reward: success ? 1 : 0, success, metrics };
 }
 
-/** As math-verify wants a ground truth: it is mathematics, so it is marked as such. */
-function boxed(gold: string): string {
-  return gold.includes("\\boxed") ? gold : `\\boxed{${gold}}`;
+/** What an answer ends with behind “answer is”, if that is a formula or a single word. */
+function namedAnswer(answer: string): string | undefined {
+  const named = /\banswer(?:\s+is)?\s*:?\s+(\S.{0,200})$/i.exec(answer.slice(-300).trimEnd())?.[1];
+  const text = named === undefined ? "" : cleaned(named);
+  return /^\(?[a-z]+\)?$/i.test(text) || bareFormula(text) !== undefined ? text : undefined;
+}
+
+/** As math-verify wants what is known to be mathematics. */
+function boxed(text: string): string {
+  return `\\boxed{${text}}`;
+}
+
+/** Where the ground truth is a number, a comma between digits stands for its point, as math-verify reads it: 1000,99. */
+function unboxed(text: string, gold: string): string {
+  const isNumber = /^-?\d+,\d+$/.test(text) && /^-?[\d.]+$/.test(gold);
+  return isNumber ? text : (bareFormula(text) ?? text);
 }

@@ -1,17 +1,16 @@
-const signs: Record<string, string> = {
-  ...{ "≤": "\\le ", "≥": "\\ge ", "≠": "\\ne ", "∞": "\\infty ", "∪": "\\cup ", "∩": "\\cap ", π: "\\pi " },
-  ...{ "×": "\\times ", "·": "\\cdot ", "±": "\\pm ", "−": "-" },
-};
-
-/** Longer texts are read as they are. */
-const longest = 200;
-
 /**
- * A text as math-verify 0.9.0 can read it, where it would misread it: powers of ten as programs write them (1e3), angles in degrees
- * in trigonometric functions (tan 45°), mathematics that stands there bare (x\le5, x ≤ 5).
+ * A text as math-verify 0.9.0 can read it, where it would misread it: powers as programs write them (1e3, x**2), recurring decimals
+ * (0.\overline{3}), mixed numbers (2 1/3), angles in degrees in trigonometric functions (tan 45°).
  */
 export function mended(text: string): string {
-  return marked(degrees(powersOfTen(text)));
+  return degrees(recurring(mixed(powersOfTen(powers(text)))));
+}
+
+/** x**2 is x^{2}. */
+function powers(text: string): string {
+  return text.replace(/(?<=[\w)])(?:\*\*| \*\* )(\w+|(?=\())/g, (_, exponent: string) =>
+    exponent === "" ? "^" : `^{${exponent}}`,
+  );
 }
 
 /** 1.5e3 is 1500: it would be read as 1.5 · e · 3. */
@@ -32,6 +31,24 @@ function shifted(digits: string, places: number): string {
   return `${all.slice(0, point)}.${all.slice(point)}`;
 }
 
+/** 0.1\overline{6} is 15/90: the line would be lost. */
+function recurring(text: string): string {
+  return text.replace(
+    /(?<![\d.])(\d{1,20})\.(\d{0,20})\\(?:overline|bar|dot)\s*\{(\d{1,20})\}/g,
+    (_, whole: string, first: string, again: string) => {
+      const over = BigInt(whole + first + again) - BigInt(whole + first);
+      return `\\frac{${over}}{${"9".repeat(again.length)}${"0".repeat(first.length)}}`;
+    },
+  );
+}
+
+/** 2 1/3 and nothing else is 2\frac{1}{3}: it would be read as a third. */
+function mixed(text: string): string {
+  return text.replace(/^(-?\d+) +(\d+)\/(\d+)$/, (all, whole: string, over: string, under: string) =>
+    Number(over) < Number(under) ? `${whole}\\frac{${over}}{${under}}` : all,
+  );
+}
+
 const sign = "(?:°|\\^\\s*\\\\circ|\\^\\s*\\{\\s*\\\\circ\\s*\\}|\\\\degree|degrees)";
 const angle = new RegExp(
   `\\\\?\\b(sin|cos|tan|cot|sec|csc)\\s*(\\(|\\{)?\\s*(\\d+(?:\\.\\d+)?)\\s*${sign}\\s*([)}])?`,
@@ -44,19 +61,4 @@ function degrees(text: string): string {
     const after = open === undefined ? close : "";
     return `\\${name}(\\frac{${size}\\pi}{180})${after}`;
   });
-}
-
-/** Bare mathematics on one line, in marks: else no expression is found in it. */
-function marked(text: string): string {
-  if (text.length > longest || /[$\n]|\\boxed|\\\(|\\\[/.test(text)) return text;
-  const written = text.replace(/[≤≥≠∞∪∩π×·±−]/g, (sign) => signs[sign] ?? sign);
-  const isLatex =
-    /\\[a-zA-Z]+/.test(written) && !/[a-zA-Z]{3,}/.test(written.replace(/\\[a-zA-Z]+(\{[a-zA-Z ]*\})?/g, ""));
-  return isLatex || isFormula(written) ? `$${written.trim()}$` : text;
-}
-
-/** Letters that stand alone, with signs between them, and no word: x + 1, but neither 7 m^2, nor A, nor a program's x**2. */
-function isFormula(text: string): boolean {
-  const isPlain = /^[\w\s.,+\-*/^=<>()|{}[\]]+$/.test(text) && !/[a-zA-Z]{2}|\d\s+[a-zA-Z]|\*\*/.test(text);
-  return isPlain && /[a-zA-Z]/.test(text) && /[\w)}]\s*[+\-*/^=<>]\s*[\w({+-]/.test(text);
 }

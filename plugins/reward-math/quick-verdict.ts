@@ -10,19 +10,23 @@ const longest = 200;
 const coarsest = 10_000n;
 
 /**
- * Whether an answer equals the ground truth where that can be said at once: equal texts, and numbers that are equal, or far enough
- * apart that no rounding makes them so. Undefined: it takes more.
+ * Whether an answer equals the ground truth where that can be said at once: equal texts, names, numbers in the same base, and numbers that are equal, or far
+ * enough apart that no rounding makes them so. Undefined: it takes more.
  */
 export function quickVerdict(gold: string, answer: string): boolean | undefined {
   if (gold.length > longest || answer.length > longest) return undefined;
   const [right, given] = [bare(gold), bare(answer)];
   if (given === "") return false;
   if (right === given) return true;
+  const [name, other] = [nameOf(right), nameOf(given)];
+  if (name !== undefined && name === other) return true;
+  const [digits, others] = [based.exec(right), based.exec(given)];
+  if (digits !== null && others !== null) return digits[1] === others[1] && digits[2] === others[2];
   const [a, b] = [rational(right), rational(given)];
-  if (a === undefined || b === undefined) return undefined;
+  if (a === undefined || b === undefined) return samePercent(right, given);
   const difference = a.over * b.under - b.over * a.under;
   if (difference === 0n) return true;
-  const size = absolute(a.over * b.under) + absolute(a.under * b.under);
+  const size = absolute(a.over * b.under) + absolute(b.over * a.under);
   return absolute(difference) * coarsest > size ? false : undefined;
 }
 
@@ -53,13 +57,39 @@ function isBalanced(text: string): boolean {
   return depth === 0;
 }
 
-const number = "-?(?:\\d{1,3}(?:,\\d{3})+|\\d+)(?:\\.\\d+)?(?:[eE][+-]?\\d{1,2})?";
-const decimal = new RegExp(`^${number}$`);
+/** A word or a choice, whatever its type and its case: \text{Evelyn}, (B). */
+function nameOf(text: string): string | undefined {
+  const plain = text.replace(/\\(?:text(?:bf|it|rm|normal)?|mbox|math(?:rm|bf|it))\s*\{([^{}]*)\}/g, "$1");
+  const name = plain
+    .trim()
+    .replace(/^\(([a-zA-Z])\)$/, "$1")
+    .replace(/[.!]$/, "")
+    .toLowerCase();
+  return /^(?:\p{L}|\p{L}[\p{L}\s'-]*\p{L})$/u.test(name) ? name.replace(/\s+/g, " ") : undefined;
+}
+
+/** Digits and their base: 204_5. */
+const based = /^([\da-fA-F]+)_\{?(\d+)\}?$/;
+
+/** A percentage is the number that is written, too: 12.5\% is 12.5. */
+function samePercent(one: string, other: string): true | undefined {
+  const percent = /\s*\\?%$/;
+  if (percent.test(one) === percent.test(other)) return undefined;
+  const [a, b] = [rational(one.replace(percent, "")), rational(other.replace(percent, ""))];
+  return a !== undefined && b !== undefined && a.over * b.under === b.over * a.under ? true : undefined;
+}
+
+const digits = "-?(?:(?:[1-9]\\d{0,2}(?:,\\d{3})+|\\d+)(?:\\.\\d*)?|\\.\\d+)";
+const decimal = new RegExp(
+  `^(${digits})(?:[eE]([+-]?\\d{1,3})|\\s*(?:\\\\times|\\\\cdot|[×·*])\\s*10\\^(?:(\\d)|\\{\\s*(-?\\d{1,3})\\s*\\}))?$`,
+);
 const fraction = /^(-?)\\[dt]?frac\{(-?\d+)\}\{(-?\d+)\}$|^(-?)(\d+)\/(\d+)$/;
 
 /** The number that a text is, if it is nothing else. */
 function rational(text: string): Rational | undefined {
-  if (decimal.test(text)) return ofDecimal(text.replaceAll(",", ""));
+  const [, number, ...exponents] = decimal.exec(text) ?? [];
+  if (number !== undefined)
+    return ofDecimal(number.replaceAll(",", ""), Number(exponents.find((one) => one !== undefined) ?? 0));
   const found = fraction.exec(text);
   if (found === null) return undefined;
   const [sign, over, under] = [found[1] ?? found[4], found[2] ?? found[5], found[3] ?? found[6]];
@@ -67,11 +97,11 @@ function rational(text: string): Rational | undefined {
   return { over: BigInt(over) * (sign === "-" ? -1n : 1n), under: BigInt(under) };
 }
 
-function ofDecimal(text: string): Rational {
-  const [digits = "", exponent = "0"] = text.toLowerCase().split("e");
-  const [whole = "", decimals = ""] = digits.split(".");
-  const power = Number(exponent) - decimals.length;
-  const over = BigInt(whole + decimals);
+function ofDecimal(number: string, exponent: number): Rational {
+  const [whole = "", decimals = ""] = number.split(".");
+  const power = exponent - decimals.length;
+  const sign = whole.startsWith("-") ? -1n : 1n;
+  const over = sign * BigInt(whole.replace("-", "") + decimals);
   return power < 0
     ? { over, under: 10n ** BigInt(-power) }
     : { over: over * 10n ** BigInt(power), under: 1n };

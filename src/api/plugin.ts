@@ -49,4 +49,5 @@ export { InexactNumberError, parseExactJson } from "../json/exact-json.ts";
 export { killProcess, processHandle } from "../processes/process-handle.ts";
 export { type ParseTasksOptions, parseTasks } from "../tasks/parse-tasks.ts";
 export { type ToolKwargs, toolKwargs } from "../tasks/tool-kwargs.ts";
+export { type MarkedAnswer, markedAnswer } from "../text/marked-answer.ts";
 export { readText } from "../validation/read-text.ts";

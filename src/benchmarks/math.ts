@@ -27,7 +27,9 @@ export const math: Benchmark = {
   reward: "reward-math",
   task(row) {
     const problem = textOf(row, "problem");
-    const answer = textOf(row, "answer") ?? lastBoxed(textOf(row, "solution") ?? "");
+    const given = textOf(row, "answer");
+    const answer =
+      given === undefined ? lastBoxed(textOf(row, "solution") ?? "") : (lastBoxed(given) ?? given);
     if (problem === undefined || answer === undefined) return undefined;
     const tags = [textOf(row, "subject", "type"), levelOf(textOf(row, "level"))];
     return {

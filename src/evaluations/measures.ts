@@ -18,7 +18,9 @@ export function measuresOf(samples: number): Measure[] {
   return [
     share("accuracy", successRate),
     ...several.map((k) => share(`pass@${k}`, (task) => passOf(task, k))),
-    ...(samples > 1 ? [share(`maj@${samples}`, (task) => majorityShare(task.samples))] : []),
+    ...(samples > 1
+      ? [share(`maj@${samples}`, (task) => majorityShare(task.samples, task.task.reward_model.ground_truth))]
+      : []),
     { name: "reward", of: meanReward, estimate: meanEstimate },
   ];
 }

@@ -1,13 +1,66 @@
-/** What stands in the last \boxed{} of a text, with the braces in it. */
+/** A `\boxed{…}` or `\fbox{…}` of a text: where it begins and ends, and what stands in it. */
+interface Box {
+  start: number;
+  end: number;
+  content: string;
+}
+
+/** What an answer that is a list is written with between its boxes: a comma, “and”, names (x_1 =), and what only makes room. */
+const room =
+  /\\(?:q?quad(?![a-zA-Z])|[,;:! ()[\]])|\\(?:text|mbox|mathrm)\s*\{|\b[a-zA-Z](?:_\{?\w\}?)?\s*=|[\s${}]/g;
+const joint = /^(?:[,;]|,?and)$/i;
+/** A box without braces ends with its formula, its line, or before the next word: `\boxed 5 is right`. */
+const bare = /^(\S.*?)(?=\s*(?:\$|\\[)\]]|\n|[.,;:!?]?(?:\s+[a-zA-Z]{2,}|\s*$)|[.,;:]\s))/s;
+/** Longer than a box without braces, and than what stands between the boxes of a list. */
+const longest = 200;
+
+/**
+ * What stands in the last `\boxed{…}` or `\fbox{…}` of a text, with the braces in it; also `\boxed 5`. Undefined if there is none, or if
+ * it isn't closed.
+ */
 export function lastBoxed(text: string): string | undefined {
-  const begin = text.lastIndexOf("\\boxed{");
-  if (begin < 0) return undefined;
-  const from = begin + "\\boxed{".length;
-  let depth = 1;
-  for (let at = from; at < text.length; at++) {
-    if (text[at] === "{") depth++;
-    if (text[at] === "}") depth--;
-    if (depth === 0) return text.slice(from, at);
+  return boxBefore(text, text.length)?.content;
+}
+
+/** What stands in the last boxes of a text that only commas and “and” join, with commas between them; in the last one if none joins it. */
+export function lastBoxedList(text: string): string | undefined {
+  const contents: string[] = [];
+  let next: Box | undefined;
+  for (let box = boxBefore(text, text.length); box !== undefined; box = boxBefore(text, box.start)) {
+    if (next !== undefined && !isJoined(text, box, next)) break;
+    contents.push(box.content);
+    next = box;
+  }
+  return next === undefined ? undefined : contents.reverse().join(", ");
+}
+
+function isJoined(text: string, { end }: Box, { start }: Box): boolean {
+  return end <= start && start - end <= longest && joint.test(text.slice(end, start).replace(room, ""));
+}
+
+/** The last box that begins before a place. */
+function boxBefore(text: string, place: number): Box | undefined {
+  for (let at = place - 1; at >= 0; at--) {
+    at = Math.max(text.lastIndexOf("\\boxed", at), text.lastIndexOf("\\fbox", at));
+    const [opening] = /^\\(?:boxed|fbox)(?![a-zA-Z])\s*/.exec(text.slice(at, at + longest)) ?? [];
+    if (at < 0 || opening === undefined) continue;
+    const from = at + opening.length;
+    const content =
+      text[from] === "{" ? braced(text, from) : bare.exec(text.slice(from, from + longest))?.[1];
+    if (content === undefined) return undefined;
+    const end = from + content.length + (text[from] === "{" ? 2 : 0);
+    return { start: at, end, content: content.trim().replace(/^\$([^$]*)\$$/, "$1") };
+  }
+  return undefined;
+}
+
+/** What stands between a brace and the one that closes it; `\{` and `\}` are none. */
+function braced(text: string, open: number): string | undefined {
+  let depth = 0;
+  for (let at = open; at < text.length; at++) {
+    if (text[at] === "\\") at++;
+    else if (text[at] === "{") depth++;
+    else if (text[at] === "}" && --depth === 0) return text.slice(open + 1, at);
   }
   return undefined;
 }

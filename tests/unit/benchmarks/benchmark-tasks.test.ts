@@ -6,7 +6,6 @@ import taskSchema from "../../../schemas/task.schema.json" with { type: "json" }
 import { benchmarkTasks } from "../../../src/benchmarks/benchmark-tasks.ts";
 import { benchmarks } from "../../../src/benchmarks/benchmarks.ts";
 import type { Task } from "../../../src/contracts/generated/task.ts";
-import { lastBoxed } from "../../../src/text/last-boxed.ts";
 import { createAjv } from "../../../src/validation/ajv.ts";
 import { everturn } from "../../support/command.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
@@ -36,6 +35,14 @@ const published: Record<string, [row: object, truth: unknown][]> = {
       },
       "\\left( 3, \\frac{\\pi}{2} \\right)",
     ],
+    [{ problem: "x?", solution: "so $x = \\boxed 5$ here" }, "5"],
+    [{ problem: "x?", solution: "so \\fbox{$5$}" }, "5"],
+    [
+      { problem: "x?", solution: "so $\\boxed{\\frac{1}{\\sqrt{1 + x_{n}}}}$" },
+      "\\frac{1}{\\sqrt{1 + x_{n}}}",
+    ],
+    [{ problem: "x?", solution: "$\\boxed{\\left\\{1, 2\\right\\}}.$" }, "\\left\\{1, 2\\right\\}"],
+    [{ problem: "x?", answer: "$\\boxed{7}$", solution: "\\boxed{8}" }, "7"],
     [
       {
         problem: "x?",
@@ -142,8 +149,6 @@ test("tags, other answers and databases are where evaluations and rewards look f
       extra_info: { database: "schools", tags: ["simple"] },
     },
   });
-  expect(lastBoxed("no box")).toBeUndefined();
-  expect(lastBoxed("\\boxed{never {closed}")).toBeUndefined();
 });
 
 test("HumanEval's own file becomes 164 tasks, from JSON Lines, JSON and Parquet alike", async () => {

@@ -58,12 +58,12 @@ test("pass@k is the share of subsets with a solved sample", () => {
 
 test("the majority's answer counts, and ties share", () => {
   const vote = (answer: string | undefined, success: boolean) => ({ answer, success });
-  expect(majorityShare([vote("12", true), vote(" 12\n", true), vote("13", false)])).toBe(1);
-  expect(majorityShare([vote("12", true), vote("13", false)])).toBe(0.5);
-  expect(majorityShare([vote("12", true), vote("13", false), vote("13", false)])).toBe(0);
-  expect(majorityShare([vote(undefined, false), vote(undefined, false), vote("12", true)])).toBe(1);
-  expect(majorityShare([vote(undefined, false)])).toBe(0);
-  expect(majorityShare([])).toBe(0);
+  expect(majorityShare([vote("12", true), vote(" 12\n", true), vote("13", false)], "12")).toBe(1);
+  expect(majorityShare([vote("12", true), vote("13", false)], "12")).toBe(0.5);
+  expect(majorityShare([vote("12", true), vote("13", false), vote("13", false)], "12")).toBe(0);
+  expect(majorityShare([vote(undefined, false), vote(undefined, false), vote("12", true)], "12")).toBe(1);
+  expect(majorityShare([vote(undefined, false)], "12")).toBe(0);
+  expect(majorityShare([], "12")).toBe(0);
 });
 
 test.each([
@@ -71,10 +71,12 @@ test.each([
   ["<answer> Paris </answer> <answer>Rome</answer>", "rome"],
   ["4 + 4 = 8\n#### 8", "8"],
   ["I add.\nAnswer:  12 ", "answer: 12"],
+  ["\\boxed{1}, \\fbox{2}", "2"],
+  ["#### Step 1\nIt is 3", "it is 3"],
   ["an open \\boxed{1", "an open \\boxed{1"],
   ["", ""],
 ])("of %j the answer that votes is %j", (text, answer) => {
-  expect(votedAnswer(text)).toBe(answer);
+  expect(votedAnswer(text, "2")).toBe(answer);
 });
 
 test("an estimate of shares is Wilson's where all are 0 or 1, else of the tasks' means, within 0 and 1", () => {

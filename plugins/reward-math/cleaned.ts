@@ -1,0 +1,17 @@
+/** What separates thousands in LaTeX: 1{,}234, 1,\!234, 1\,234. */
+const separator = /(\d)(?:\{,\}|,\\!\s?|\\[,;!])(?=\d{3}(?!\d))/g;
+
+/**
+ * A text without what is no part of its mathematics: a dollar that is money, marks between thousands, a point or comma at the end. A minus is
+ * ASCII's, an empty set `\emptyset`.
+ */
+export function cleaned(text: string): string {
+  const plain = text
+    .replace(/\\\$/g, "")
+    .replace(separator, "$1")
+    .replace(/\u2212|\u2013(?=\s?[\d.\\])/g, "-")
+    .replace(/\\varnothing|\\\{\s*\\\}|∅/g, "\\emptyset ")
+    .replace(/(?<!\\)~/g, " ");
+  const isMoney = plain.split("$").length === 2;
+  return (isMoney ? plain.replace("$", "") : plain).trim().replace(/(?<![\\.\s])\s*[.,;]$/, "");
+}
