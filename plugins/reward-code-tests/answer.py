@@ -1,5 +1,11 @@
 # Runs in the answer's sandbox: loads the answer and makes the calls that the tests want. It knows no expected result. What the answer does to
 # this process can only change what it returns.
+def called(names, name):
+    """A function of the answer, or a method of its class Solution, as LeetCode has it."""
+    solution = names.get("Solution")
+    return getattr(solution(), name) if name not in names and isinstance(solution, type) else names[name]
+
+
 def main():
     with open("request.json") as file:
         request = json.load(file)
@@ -20,7 +26,7 @@ def main():
     for name, parameters, named in request["calls"]:
         try:
             parameters, named = decoded(parameters), decoded(named)
-            result = module.__dict__[name](*parameters, **named)
+            result = called(module.__dict__, name)(*parameters, **named)
             say({"value": encoded(result), "after": encoded(parameters)})
         except BaseException as error:
             say({"error": type(error).__name__, "message": str(error)[:500]})

@@ -1,21 +1,69 @@
-/** The code of an answer: its last block in fences, or all of it if it has none; all of it if that is asked for. */
-export function codeOf(answer: string, extract: unknown): string {
-  return extract === "whole" ? answer : (lastBlock(answer) ?? answer);
+/** What a block of a language is called behind its fence. */
+const tags: Readonly<Record<string, readonly string[]>> = {
+  python: ["python", "py", "python3"],
+  javascript: ["javascript", "js", "node"],
+  shell: ["shell", "sh", "bash"],
+};
+
+interface Block {
+  tag: string;
+  code: string;
 }
 
-/** Line by line: a model may write fences on which a regular expression would backtrack without end. */
-function lastBlock(answer: string): string | undefined {
-  let last: string | undefined;
-  let open: { fence: string; lines: string[] } | undefined;
-  for (const line of answer.split("\n")) {
-    const said = line.trim();
+/** Text, if any, and an opening fence with what stands behind it: CommonMark's, which begins a line, and one behind a sentence. */
+const opening = /^(\s*|[^`]*[^`\s]\s*)(`{3,}|~{3,})\s*([^\s`]*)[^`]*$/;
+/** Code between fences on one line. */
+const inline = /(?<!`)(`{3,})([^`\n]+)\1(?!`)/g;
+
+/**
+ * The code of an answer: of its blocks in fences the last one whose fence names the language, else the last one; code between fences on one line; or all of it
+ * if it has neither. All of it, too, if that is asked for.
+ */
+export function codeOf(answer: string, extract: unknown, language = "python"): string {
+  if (extract === "whole") return answer;
+  const known = tags[language] ?? [language];
+  const blocks = blocksOf(answer).filter(({ code }) => code.trim() !== "");
+  const named = blocks.findLast(({ tag }) => known.includes(tag));
+  return (named ?? blocks.at(-1))?.code ?? inlineCode(answer, known) ?? answer;
+}
+
+/** Line by line: a model may write fences on which a regular expression would backtrack without end. A block that isn't closed ends with the answer. */
+function blocksOf(answer: string): Block[] {
+  const blocks: Block[] = [];
+  let open: { fence: string; tag: string; lines: string[] } | undefined;
+  for (const line of answer.split(/\r?\n/)) {
     if (open === undefined) {
-      const fence = /^(`{3,}|~{3,})/.exec(said)?.[0];
-      if (fence !== undefined) open = { fence, lines: [] };
-    } else if (said === open.fence) {
-      last = open.lines.map((one) => `${one}\n`).join("");
+      const [, before = "", fence, tag = ""] = line.length > 1000 ? [] : (opening.exec(line) ?? []);
+      if (fence !== undefined && (before.trim() === "" || fence.startsWith("`")))
+        open = { fence, tag: tag.toLowerCase(), lines: [] };
+    } else if (closes(line, open.fence)) {
+      blocks.push({ tag: open.tag, code: textOf(open.lines) });
       open = undefined;
     } else open.lines.push(line);
   }
-  return last;
+  if (open !== undefined) blocks.push({ tag: open.tag, code: cut(textOf(open.lines), open.fence) });
+  return blocks;
+}
+
+/** As in CommonMark: a fence of the same sign, at least as long, and nothing else. */
+function closes(line: string, fence: string): boolean {
+  const said = line.trim();
+  return said.length >= fence.length && said === fence.charAt(0).repeat(said.length);
+}
+
+/** Code that no line closes may have its fence behind its last line. */
+function cut(code: string, fence: string): string {
+  const end = code.indexOf(fence);
+  return end < 0 ? code : `${code.slice(0, end).trimEnd()}\n`;
+}
+
+function textOf(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+/** `print(1)` of ```python print(1)```. */
+function inlineCode(answer: string, known: readonly string[]): string | undefined {
+  const code = [...answer.matchAll(inline)].at(-1)?.[2]?.trim();
+  const [tag = "", ...rest] = code?.split(" ") ?? [];
+  return known.includes(tag.toLowerCase()) && rest.length > 0 ? rest.join(" ").trim() : code;
 }

@@ -10,7 +10,7 @@ const codeTests: RewardPlugin = {
   async score({ answer, task, config, signal }) {
     const tests = testsOf(task.reward_model.ground_truth);
     if ("missing" in tests) return tests;
-    const code = codeOf(answer, config.extract);
+    const code = codeOf(answer, config.extract, tests.kind === "programs" ? tests.language : "python");
     if (code.trim() === "") return { reward: 0, success: false, metrics: { passed: 0 } };
     const sandbox = await sharedSandbox(config.sandbox, { modules: import.meta.url });
     const limits = {

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "everturn/plugin";
+import { InexactNumberError, type JsonObject, type JsonValue, parseExactJson } from "everturn/plugin";
 
 /** Tests of functions: Python that calls them, or what they must return. */
 export interface FunctionTests {
@@ -8,8 +8,8 @@ export interface FunctionTests {
   text: string;
   /** The functions that the task names. */
   functions: string[];
-  /** A function's name, its arguments, and what it must return. */
-  pairs: JsonValue[];
+  /** JSON of a function's name, `inputs`, and `outputs`, as the task has it: its numbers are Python's to read. */
+  pairs: string;
 }
 
 /** Tests of whole programs: what they must print for an input. */
@@ -37,16 +37,40 @@ export function testsOf(groundTruth: string): FunctionTests | ProgramTests | { m
     inputs.length === outputs.length &&
     inputs.length > 0
   ) {
-    const pairs = inputs.map((input, index): [JsonValue, JsonValue] => [input, outputs[index] ?? null]);
     if (typeof fn_name === "string")
-      return { ...common, text: "", pairs: pairs.map(([input, output]) => [fn_name, listOf(input), output]) };
-    const texts = pairs.map(([input, output]) => ({ input: linesOf(input), output: linesOf(output) }));
-    return { kind: "programs", language: textOf(language) || "python", pairs: texts };
+      return { ...common, setup: `${usualImports}\n${common.setup}`, text: "", pairs: groundTruth };
+    const inexact = inexactNumberOf(groundTruth);
+    if (inexact !== undefined) return { missing: `reward_model.ground_truth: ${inexact}` };
+    const pairs = inputs.map((input, index) => ({
+      input: linesOf(input),
+      output: linesOf(outputs[index] ?? null),
+    }));
+    return { kind: "programs", language: textOf(language) || "python", pairs };
   }
   const list = Array.isArray(test_list) ? [test_setup_code, ...test_list] : [test];
   const text = list.filter((one) => typeof one === "string").join("\n");
   if (!/\b(assert|def)\b/.test(text)) return { missing: "reward_model.ground_truth has no tests" };
-  return { ...common, text, pairs: [] };
+  return { ...common, text, pairs: "" };
+}
+
+/** What LeetCode has imported before a solution is run. */
+const usualImports = `import bisect, collections, functools, heapq, itertools, math, operator, random, re, string, sys
+from bisect import *
+from collections import *
+from functools import *
+from heapq import *
+from itertools import *
+from math import ceil, comb, floor, gcd, inf, sqrt
+from typing import *`;
+
+function inexactNumberOf(text: string): string | undefined {
+  try {
+    parseExactJson(text);
+    return undefined;
+  } catch (error) {
+    if (error instanceof InexactNumberError) return error.message;
+    throw error;
+  }
 }
 
 function parsed(text: string): JsonValue {

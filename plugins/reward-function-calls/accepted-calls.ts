@@ -1,4 +1,10 @@
-import type { JsonObject, JsonValue, Task } from "everturn/plugin";
+import {
+  InexactNumberError,
+  type JsonObject,
+  type JsonValue,
+  parseExactJson,
+  type Task,
+} from "everturn/plugin";
 import type { AcceptedCall } from "./matched-calls.ts";
 import { isObject } from "./values.ts";
 
@@ -14,6 +20,7 @@ export function acceptedCalls({ reward_model: { ground_truth, functions = [] } }
     return "reward_model.functions of the task is no list of functions";
   if (ground_truth === "any") return { calls: "any", functions };
   const list = parsed(ground_truth);
+  if (list instanceof InexactNumberError) return `reward_model.ground_truth of the task: ${list.message}`;
   if (!Array.isArray(list)) return 'reward_model.ground_truth of the task is no list of calls and not "any"';
   const calls = list.map(callOf);
   return calls.every((call) => call !== undefined)
@@ -31,8 +38,8 @@ function callOf(one: unknown): AcceptedCall | undefined {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // told by who asks
+    return parseExactJson(text);
+  } catch (error) {
+    return error instanceof InexactNumberError ? error : undefined; // told by who asks
   }
 }

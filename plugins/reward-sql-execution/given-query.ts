@@ -5,7 +5,7 @@ import type { TurnRecord } from "everturn/plugin";
  * SELECT, WITH or VALUES, and ends with the text. Undefined if there is none.
  */
 export function queryOfAnswer(answer: string): string | undefined {
-  const block = [...answer.matchAll(/```(?:\w+)?[ \t]*\n([\s\S]*?)```/g)].at(-1)?.[1];
+  const block = [...answer.matchAll(/(```|~~~)(?:\w+)?[ \t]*\r?\n([\s\S]*?)(?:\1|$)/g)].at(-1)?.[2];
   const tagged = [...answer.matchAll(/<answer>([\s\S]*?)<\/answer>/g)].at(-1)?.[1];
   const text =
     block ??

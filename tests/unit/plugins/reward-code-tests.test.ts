@@ -32,10 +32,38 @@ async function scored(answer: string, tests: unknown, config: JsonObject = {}) {
 test("an answer's code is its last block in fences, found in one pass whatever it holds", () => {
   expect(codeOf("```\na\n```\ntext\n~~~python\nb\n```\n~~~\nend", "last-block")).toBe("b\n```\n");
   expect(codeOf("  ````\n```\nc\n```\n  ````", "last-block")).toBe("```\nc\n```\n");
-  expect(codeOf("```\nnever closed", "last-block")).toBe("```\nnever closed");
   expect(codeOf("```\na\n```\n", "whole")).toBe("```\na\n```\n");
   const odd = `${"`".repeat(200_000)}\n${"a\n".repeat(200_000)}`; // by backtracking this would take hours
   expect(codeOf(odd, "last-block")).toBe(odd);
+});
+
+test.each([
+  ["```\nnever closed", "never closed\n"],
+  ["```python\na\n```\nand so\n```python\nb", "b\n"],
+  ["````python\ns = '\n```\n'\n`````", "s = '\n```\n'\n"],
+  ["```python\r\na\r\n```\r\n", "a\n"],
+  ["```Python3\na\n```\nIt prints:\n```\n5\n```", "a\n"],
+  ["```js\na\n```\n```text\n5\n```", "5\n"],
+  ["```python\na\n```\n```\n```", "a\n"],
+  ["Here it is: ```python\na\n```", "a\n"],
+  ["```python\na\nb```\nThat is all.", "a\nb\n"],
+  ["It is ```python print(1)```.", "print(1)"],
+  ["It is ```print(1)```.", "print(1)"],
+  ["print(1)", "print(1)"],
+  ["~~~\na\n```\n~~~", "a\n```\n"],
+])("the code of %j is %j", (answer, code) => {
+  expect(codeOf(answer, "last-block")).toBe(code);
+});
+
+test("a block of the tests' language wins", () => {
+  expect(codeOf("```js\na\n```\n```python\nb\n```", "last-block", "javascript")).toBe("a\n");
+});
+
+test("programs whose inputs or outputs hold a number that JavaScript would change are not scored", async () => {
+  const tests = '{"inputs": [9007199254740993], "outputs": ["9007199254740993"]}';
+  expect(await scored("print(input())", tests)).toEqual({
+    missing: "reward_model.ground_truth: the number 9007199254740993 cannot be kept exactly",
+  });
 });
 
 const fence = (code: string) => `Here it is:\n\n\`\`\`python\n${code}\n\`\`\`\n`;
@@ -92,6 +120,25 @@ describe.runIf(here !== undefined)("code-tests in bubblewrap", () => {
         "def check(c):\n  l = [2, 1]\n  c(l)\n  assert l == [1, 2]\ncheck(sort)",
       ),
     ).toMatchObject({ reward: 1 });
+  });
+
+  test("APPS's and LiveCodeBench's calls reach functions and methods of a class Solution", async () => {
+    const add = { fn_name: "add", inputs: [[[1, 2], 3]], outputs: [[6]] };
+    const lines = { fn_name: "add", inputs: ["[1, 2]\n3"], outputs: ["6"] };
+    const solution = fence(
+      "class Solution:\n  def add(self, some: List[int], one: Optional[int]) -> int: return sum(some) + one",
+    );
+    const wrong = fence("class Solution:\n  def add(self, some, one): return sum(some)");
+    for (const tests of [add, lines]) {
+      expect(await scored(solution, tests)).toMatchObject({ reward: 1, success: true });
+      expect(await scored(fence("def add(some, one): return sum(some) + one"), tests)).toMatchObject({
+        reward: 1,
+      });
+      expect(await scored(wrong, tests)).toMatchObject({ reward: 0, success: false });
+    }
+    const large = '{"fn_name": "same", "inputs": [[9007199254740993]], "outputs": [9007199254740993]}';
+    expect(await scored(fence("def same(n): return n"), large)).toMatchObject({ reward: 1 });
+    expect(await scored(fence("def same(n): return 9007199254740992"), large)).toMatchObject({ reward: 0 });
   });
 
   // Whatever an answer does to its own process, the tests are in another sandbox.

@@ -101,3 +101,9 @@ function expectScore(score: Score | Unscored): Score {
   if ("missing" in score) throw new Error(score.missing);
   return score;
 }
+
+test("a ground truth with a number that JavaScript would change is told, not rounded", async () => {
+  expect(await scored(taskOf('[{"f": {"id": [9007199254740993]}}]'), "[f(id=9007199254740992)]")).toEqual({
+    missing: "reward_model.ground_truth of the task: the number 9007199254740993 cannot be kept exactly",
+  });
+});

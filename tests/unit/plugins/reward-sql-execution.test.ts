@@ -72,7 +72,13 @@ test.for([
 
 test("the answer's query stands in a block, in <answer>, or at the begin of a line", async () => {
   const gold = goldOf(first);
-  for (const answer of [gold, `<answer>${gold}</answer>`, `The answer is:\nSQL: ${gold};`]) {
+  for (const answer of [
+    gold,
+    `<answer>${gold}</answer>`,
+    `~~~sql\r\n${gold}\r\n~~~`,
+    `\`\`\`sql\n${gold}`,
+    `The answer is:\nSQL: ${gold};`,
+  ]) {
     expect(await score(first, answer)).toMatchObject({ reward: 1 });
   }
 });

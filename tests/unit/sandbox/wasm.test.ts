@@ -68,6 +68,25 @@ describe.runIf(hasDeno)("WebAssembly", () => {
     await expect(session.list()).rejects.toThrow("has been closed");
   });
 
+  test("Python reads its input by every way there is, and each program has its own", async () => {
+    const session = await sandbox.open();
+    const ways = [
+      "open(0).read()",
+      "open('/dev/stdin').read()",
+      "__import__('os').read(0, 100).decode()",
+      "__import__('sys').stdin.buffer.read().decode()",
+      "input() + '\\n' + input() + '\\n'",
+    ];
+    for (const [index, way] of ways.entries()) {
+      const stdin = `${index} 4\n5\n`;
+      const ran = await session.run({ language: "python", code: `print(${way}, end="")`, stdin, keep: true });
+      expect([way, ran.outcome, ran.stdout, ran.stderr]).toEqual([way, "finished", stdin, ""]);
+    }
+    const after = await session.run({ language: "python", code: "input()", keep: true });
+    expect(after.stderr).toContain("EOFError");
+    await session.close();
+  });
+
   test("what a program takes too much of is told, and what was kept stays where the interpreter does", async () => {
     const [, endless, memory, disk, output, kept, stack, after] = await ran([
       "x = 1",

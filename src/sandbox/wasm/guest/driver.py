@@ -2,7 +2,6 @@
 
 import ast
 import builtins
-import io
 import linecache
 import sys
 import traceback
@@ -17,9 +16,9 @@ builtins.exit = builtins.quit = sys.exit
 sys.stdout.reconfigure(line_buffering=True)
 
 
-def run(code, stdin):
+def run(code):
     """Runs code in `__main__`: [outcome, the last expression's repr or None, exit code]."""
-    sys.stdin = io.TextIOWrapper(io.BytesIO(stdin.encode()), encoding="utf-8")
+    sys.stdin = open(0, encoding="utf-8", closefd=False)
     linecache.cache[name] = (len(code), None, code.splitlines(True), name)
     try:
         return execute(code)

@@ -4,6 +4,7 @@ export interface Pyodide {
   runPython(code: string, options?: { globals: PythonDict }): unknown;
   toPy(value: object): PythonDict;
   setInterruptBuffer(buffer: Uint8Array): void;
+  setStdin(options: { read(buffer: Uint8Array): number; isatty: boolean }): void;
   setStdout(options: { write(bytes: Uint8Array): number; isatty: boolean }): void;
   setStderr(options: { write(bytes: Uint8Array): number; isatty: boolean }): void;
   registerJsModule(name: string, module: object): void;
@@ -18,7 +19,7 @@ export interface PythonDict {
 
 /** `run` of driver.py. */
 export interface RunProgram {
-  callPromising(code: string, stdin: string): Promise<{ toJs(): unknown[]; destroy(): void }>;
+  callPromising(code: string): Promise<{ toJs(): unknown[]; destroy(): void }>;
 }
 
 export interface FileSystem {

@@ -15,6 +15,8 @@ let running: Promise<Ready> | undefined;
 interface Ready {
   execute: RunProgram;
   files: PythonFiles;
+  /** Opens standard input anew: a program may close it. */
+  takeInput(text: string): void;
 }
 
 addEventListener("message", async ({ data }: { data: ToInterpreter }) => {
@@ -50,7 +52,19 @@ async function load({ python, disk, interrupt }: Load): Promise<Ready> {
   boundFiles(pyodide.FS, disk * mebibyte, (node) => files.written(node));
   lockDown();
   send({ type: "ready", ...(snapshot === undefined ? {} : { snapshot }) });
-  return { execute: globals.get("run"), files };
+  return { execute: globals.get("run"), files, takeInput: (text) => takeInput(pyodide, text) };
+}
+
+/** What file descriptor 0 reads: `open(0)`, `os.read(0, …)` and `input()` take their turns. */
+function takeInput(pyodide: Pyodide, text: string): void {
+  let left = new TextEncoder().encode(text);
+  const read = (buffer: Uint8Array) => {
+    const some = left.subarray(0, buffer.length);
+    buffer.set(some);
+    left = left.subarray(some.length);
+    return some.length;
+  };
+  pyodide.setStdin({ read, isatty: false });
 }
 
 /** Leaves Python nothing of JavaScript but what `asyncio` needs. */
@@ -91,14 +105,15 @@ async function start(python: PythonParts): Promise<Pyodide> {
 
 /** Runs a program; what it brings the interpreter down with is told as its end. */
 async function run(
-  { execute, files }: Ready,
+  { execute, files, takeInput }: Ready,
   { code, stdin, output: characters, put, removed }: Omit<Run, "type" | "language">,
 ): Promise<Omit<GuestRan, "seconds">> {
   output.begin(characters);
   try {
     files.take(put, removed);
+    takeInput(stdin);
     send({ type: "begun" });
-    const answer = await execute.callPromising(code, stdin);
+    const answer = await execute.callPromising(code);
     send({ type: "over" });
     const [outcome, value, exitCode] = answer.toJs();
     answer.destroy();
