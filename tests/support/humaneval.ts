@@ -35,7 +35,7 @@ export async function judged(task: HumanEvalTask, sandbox: JsonValue) {
       },
       turns: [],
       outcome: "answered",
-      config: { sandbox, extract: "last-block", credit: "partial", time: 30, memory: 512 },
+      config: { sandbox, extract: "last-block", credit: "partial", time: 30, total: 90, memory: 512 },
       signal: new AbortController().signal,
     });
     return "missing" in score ? score.missing : score.success;
