@@ -1,4 +1,10 @@
-import type { JsonObject, JsonValue, ToolPlugin, ToolResponse } from "everturn/plugin";
+import {
+  type JsonObject,
+  type JsonValue,
+  parseKeepingDigits,
+  type ToolPlugin,
+  type ToolResponse,
+} from "everturn/plugin";
 import { addressOf, type Declared, declaredFunctions, filled, textOf, valueAt } from "./declared.ts";
 import { answerText, request } from "./request.ts";
 
@@ -39,7 +45,7 @@ export default http;
 function observed({ observation, error }: Declared, text: string): ToolResponse {
   let value: JsonValue;
   try {
-    value = JSON.parse(text);
+    value = parseKeepingDigits(text); // the model reads each number as the server wrote it
   } catch {
     if (observation === undefined && error === undefined) return { text };
     throw new Error(`the answer is no JSON: ${text.slice(0, 200)}`);

@@ -46,6 +46,7 @@ export type { ParseOptions } from "../formats/action-format.ts";
 export { parseAction } from "../formats/parse-action.ts";
 export { readImage, videoFile } from "../images/image-source.ts";
 export { InexactNumberError, parseExactJson } from "../json/exact-json.ts";
+export { parseKeepingDigits } from "../json/kept-digits.ts";
 export { killProcess, processHandle } from "../processes/process-handle.ts";
 export { type ParseTasksOptions, parseTasks } from "../tasks/parse-tasks.ts";
 export { type ToolKwargs, toolKwargs } from "../tasks/tool-kwargs.ts";

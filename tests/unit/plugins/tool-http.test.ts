@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import http from "../../../plugins/tool-http/index.ts";
 
 let url: string;
+const numbers = '{"id":9007199254740993,"list":[1e999,0.5,12345678901234567890.5]}';
 const asked: { method: string; url: string; headers: NodeJS.Dict<string | string[]>; body: string }[] = [];
 const server = createServer(async (request, response) => {
   let body = "";
@@ -19,6 +20,7 @@ const server = createServer(async (request, response) => {
   if (what === "reset") return void request.socket.destroy();
   if (what === "long") return void response.end("x".repeat(5000));
   if (what === "text") return void response.end("plain");
+  if (what === "numbers") return void response.end(numbers);
   response.end(
     JSON.stringify({
       said: path,
@@ -56,6 +58,20 @@ async function call(declared: JsonObject, given: JsonObject, more: JsonObject = 
     undefined,
   );
 }
+
+test("the model reads numbers with the digits that the server wrote", async () => {
+  expect(await call({ url: `${url}/numbers` }, {})).toEqual({ text: numbers });
+  for (const [observation, text] of Object.entries({
+    id: "9007199254740993",
+    "list.0": "1e999",
+    "list.1": "0.5",
+  }))
+    expect(await call({ url: `${url}/numbers`, observation }, {})).toEqual({ text });
+  expect(await call({ url: `${url}/numbers`, error: "id" }, {})).toEqual({
+    text: "error: 9007199254740993",
+    error: true,
+  });
+});
 
 test("arguments go where the declaration says, and what it names of the answer is the observation", async () => {
   const given = { city: "Åmål/..?x", days: 2 };
