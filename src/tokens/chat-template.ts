@@ -1,9 +1,9 @@
-import { Template } from "@huggingface/jinja";
 import type { JsonObject } from "../contracts/json.ts";
 import type { Message, ToolDefinition } from "../contracts/message.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
-import { asPythonDoes, pythonFunctions } from "./jinja-dialect.ts";
+import { compileTemplate, type Template } from "../jinja/template.ts";
+import { strftime } from "./strftime.ts";
 
 /** A message as a template reads it. Of calls some want an object of arguments, others a text of them. */
 export interface ShownMessage extends Omit<Message, "tool_calls"> {
@@ -29,23 +29,25 @@ export function compileChatTemplate(
   source: string,
   specialTokens: Readonly<Record<string, string>> = {},
 ): ChatTemplate {
-  const template = parsedTemplate(source);
-  asPythonDoes(template);
+  const template = compiledTemplate(source);
   return (messages, tools, generate) =>
     attempt(() =>
       template.render({
-        ...pythonFunctions,
         ...specialTokens,
         messages,
         tools: tools.length === 0 ? null : tools.map((tool) => ({ type: "function", function: tool })),
+        documents: null,
         add_generation_prompt: generate,
       }),
     );
 }
 
-/** A Jinja template as a tree. Fails with CHAT_TEMPLATE_FAILED when it doesn't parse. */
-export function parsedTemplate(source: string): Template {
-  return attempt(() => new Template(source));
+/** What templates are told that it is now, so that a chat is rendered alike whenever it is rendered. */
+const now = new Date("2026-01-01T12:00:00Z");
+
+/** A Jinja template that can be rendered. Fails with CHAT_TEMPLATE_FAILED when it doesn't parse. */
+export function compiledTemplate(source: string): Template {
+  return attempt(() => compileTemplate(source, (form) => strftime(now, form)));
 }
 
 /** Keeps what a template made of the chats that it was shown last: for chats that come again, turn after turn. */

@@ -1,14 +1,13 @@
-import { parsedTemplate } from "./chat-template.ts";
+import type { Expression, MacroBody, Statement, Target } from "../jinja/nodes.ts";
+import { compiledTemplate } from "./chat-template.ts";
 
-type Node = Record<string, unknown>;
 type Names = ReadonlySet<string>;
-
-const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null;
 
 /** Names that a template has by itself, or from whoever renders it. */
 const given = [
-  ...["messages", "tools", "add_generation_prompt", "bos_token", "eos_token", "pad_token", "unk_token"],
-  ...["true", "false", "none", "True", "False", "None", "loop", "strftime_now", "raise_exception"],
+  ...["messages", "tools", "documents", "add_generation_prompt"],
+  ...["bos_token", "eos_token", "pad_token", "unk_token"],
+  ...["loop", "strftime_now", "raise_exception"],
 ];
 
 /**
@@ -18,79 +17,98 @@ const given = [
  */
 export function templateVariables(source: string): string[] {
   const free = new Set<string>();
-  walkBody(parsedTemplate(source).parsed.body, new Set(given), free);
+  walkBody(compiledTemplate(source).statements, new Set(given), free);
   return [...free].sort();
 }
 
 /** Finds what statements read of names that are not `bound`; what is bound after them. */
-function walkBody(body: unknown, bound: Names, free: Set<string>): Names {
+function walkBody(body: readonly Statement[], bound: Names, free: Set<string>): Names {
   let known = bound;
-  for (const statement of Array.isArray(body) ? body : []) known = walkStatement(statement, known, free);
+  for (const statement of body) known = walkStatement(statement, known, free);
   return known;
 }
 
-function walkStatement(statement: unknown, bound: Names, free: Set<string>): Names {
-  if (!isNode(statement)) return bound;
-  const { type, body } = statement;
-  if (type === "Set") {
-    walk(statement.value, bound, free);
-    walkBody(body, bound, free);
-    return new Set([...bound, ...namesIn(statement.assignee)]);
+function walkStatement(statement: Statement, bound: Names, free: Set<string>): Names {
+  switch (statement.kind) {
+    case "set":
+      walk(statement.value, bound, free);
+      return withTargets(bound, [statement.target]);
+    case "set-block":
+      walk(statement.filters, bound, free);
+      walkBody(statement.body, bound, free);
+      return withTargets(bound, [statement.target]);
+    case "if": {
+      for (const { test } of statement.branches) walk(test, bound, free);
+      const bodies = [...statement.branches.map(({ body }) => body), statement.otherwise];
+      const [first, ...others] = bodies.map((body) => walkBody(body, bound, free));
+      return new Set([...(first ?? [])].filter((name) => others.every((names) => names.has(name))));
+    }
+    case "for": {
+      walk(statement.iterable, bound, free);
+      const inner = withTargets(bound, [statement.target]);
+      walk(statement.test, inner, free);
+      walkBody(statement.body, inner, free);
+      walkBody(statement.otherwise, bound, free);
+      return bound;
+    }
+    case "with":
+      walk(statement.values, bound, free);
+      walkBody(statement.body, withTargets(bound, statement.targets), free);
+      return bound;
+    case "macro": {
+      const known = new Set([...bound, statement.name]);
+      walkMacro(statement.macro, known, free);
+      return known;
+    }
+    case "call":
+      walk(statement.call, bound, free);
+      walkMacro(statement.macro, bound, free);
+      return bound;
+    case "filter-block":
+      walk(statement.filters, bound, free);
+      walkBody(statement.body, bound, free);
+      return bound;
+    case "scope":
+      walkBody(statement.body, bound, free);
+      return bound;
+    case "output":
+      walk(statement.value, bound, free);
+      return bound;
+    default:
+      return bound;
   }
-  if (type === "If") {
-    walk(statement.test, bound, free);
-    const [then, otherwise] = [body, statement.alternate].map((branch) => walkBody(branch, bound, free));
-    return new Set([...(then ?? [])].filter((name) => otherwise?.has(name)));
-  }
-  if (type === "For") {
-    walk(statement.iterable, bound, free);
-    walkBody(body, new Set([...bound, ...namesIn(statement.loopvar)]), free);
-    walkBody(statement.defaultBlock, bound, free);
-    return bound;
-  }
-  if (type === "Macro") {
-    const macro = namesIn(statement.name);
-    const args = Array.isArray(statement.args) ? statement.args.flatMap(namesIn) : [];
-    walkBody(body, new Set([...bound, ...macro, "caller", ...args]), free);
-    return new Set([...bound, ...macro]);
-  }
-  walk(statement, bound, free);
-  return bound;
 }
 
-function walk(node: unknown, bound: Names, free: Set<string>): void {
-  if (Array.isArray(node)) for (const child of node) walk(child, bound, free);
-  else if (node instanceof Map) for (const entry of node) walk(entry, bound, free);
-  else if (isNode(node)) walkExpression(node, bound, free);
+function walkMacro({ parameters, body }: MacroBody, bound: Names, free: Set<string>): void {
+  walk(
+    parameters.map((parameter) => parameter.default),
+    bound,
+    free,
+  );
+  const own = ["caller", "kwargs", "varargs", ...parameters.map(({ name }) => name)];
+  walkBody(body, new Set([...bound, ...own]), free);
 }
 
-function walkExpression(node: Node, bound: Names, free: Set<string>): void {
-  const { type, value } = node;
-  if (type === "Identifier" && !bound.has(String(value))) free.add(String(value));
-  for (const [key, child] of Object.entries(node)) if (!isName(node, key)) walk(child, bound, free);
+/** Adds the names that expressions, or what holds some, read. Functions that they call are none. */
+function walk(part: unknown, bound: Names, free: Set<string>): void {
+  if (Array.isArray(part)) for (const child of part) walk(child, bound, free);
+  else if (isExpression(part)) {
+    if (part.kind === "name" && !bound.has(part.name)) free.add(part.name);
+    for (const [key, child] of Object.entries(part))
+      if (key !== "callee" || !isExpression(child) || child.kind !== "name") walk(child, bound, free);
+  } else if (typeof part === "object" && part !== null) walk(Object.values(part), bound, free);
 }
 
-/** Whether a part of an expression is an operator, or the name of a function, a filter, a test, an argument or a member. */
-function isName({ type, computed, callee }: Node, part: string): boolean {
-  if (type === "MemberExpression") return part === "property" && computed !== true;
-  if (type === "CallExpression") return part === "callee" && isNode(callee) && callee.type === "Identifier";
-  return namesOf[String(type)] === part;
+function isExpression(part: unknown): part is Expression {
+  return typeof part === "object" && part !== null && "kind" in part;
 }
 
-const namesOf: Record<string, string> = {
-  BinaryExpression: "operator",
-  UnaryExpression: "operator",
-  FilterExpression: "filter",
-  FilterStatement: "filter",
-  TestExpression: "test",
-  KeywordArgumentExpression: "key",
-};
+function withTargets(bound: Names, targets: readonly Target[]): Names {
+  return new Set([...bound, ...targets.flatMap(namesIn)]);
+}
 
 /** The names that are set: one, or those of a tuple. `namespace.member = …` sets none. */
-function namesIn(target: unknown): string[] {
-  if (!isNode(target)) return [];
-  const { type, value, key } = target;
-  if (type === "Identifier") return [String(value)];
-  if (type === "KeywordArgumentExpression") return namesIn(key);
-  return type === "TupleLiteral" && Array.isArray(value) ? value.flatMap(namesIn) : [];
+function namesIn(target: Target): string[] {
+  if (target.kind === "name") return [target.name];
+  return target.kind === "targets" ? target.targets.flatMap(namesIn) : [];
 }

@@ -129,7 +129,7 @@ const written: [string, string[]][] = [
   ["qwen3-coder", ["NVIDIA-Nemotron-3-Nano-30B-A3B-BF16", "Qwen3-Coder", "Qwen3.5-4B", "StepFun3.5-Flash"]],
   ["command-r", ["CohereForAI-c4ai-command-r-plus-tool_use"]],
   ["nemotron", ["NVIDIA-Nemotron-Nano-v2"]],
-  ["deepseek-v3", ["deepseek-ai-DeepSeek-R1-Distill-Qwen-32B", "llama-cpp-deepseek-r1"]],
+  ["deepseek-v3", ["deepseek-ai-DeepSeek-R1-Distill-Qwen-32B"]],
   ["deepseek-v3.1", ["deepseek-ai-DeepSeek-V3.1"]],
   [
     "deepseek-v3.2",
@@ -148,6 +148,7 @@ const unknown = [
   "Kimi-K3",
   "Apertus-8B-Instruct",
   "MiniMax-M3",
+  "llama-cpp-deepseek-r1",
 ];
 
 test("a template's action format is found by the calls that it writes", async () => {

@@ -14,11 +14,12 @@ beforeAll(async () => {
 
 /** What stands in the way of the templates that can't be framed. */
 const refused: Record<string, string> = {
-  "fireworks-ai-llama-3-firefunction-v2": "Cannot perform operation + on undefined values", // it wants variables of its own: functions, datetime
+  "fireworks-ai-llama-3-firefunction-v2": "'functions' is undefined", // it wants variables of its own: functions, datetime
+  "llama-cpp-deepseek-r1": "Object of type generator is not JSON serializable", // nor in Python's Jinja
   "llama-cpp-rwkv-world": "doesn't write what a tool answered after an action that ends with a control token",
 };
 
-test("of 70 published templates 68 are framed as they write whole conversations, token for token", async () => {
+test("of 70 published templates 67 are framed as they write whole conversations, token for token", async () => {
   const names = readdirSync(join(models, "templates"))
     .filter((name) => name.endsWith(".jinja"))
     .map((name) => name.slice(0, -".jinja".length));
@@ -36,7 +37,7 @@ test("of 70 published templates 68 are framed as they write whole conversations,
   for (const { name, reasons } of unusable) expect(reasons.join()).toContain(refused[name]);
   const conversations = reports.flatMap((report) => report.conversations);
   expect(conversations.flatMap(({ differences }) => differences)).toEqual([]);
-  expect(conversations).toHaveLength(204);
+  expect(conversations).toHaveLength(201);
   const kept = reports.filter(({ rows }) => rows === 1).flatMap((report) => report.conversations);
   expect(kept.length).toBeGreaterThan(100);
   for (const { pieces } of kept) expect(pieces[0]?.length).toBeGreaterThanOrEqual(3); // prompt, action, observation

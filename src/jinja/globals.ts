@@ -1,0 +1,135 @@
+import { bind, intOf, textOf } from "./bind.ts";
+import { JinjaError, UnsupportedJinjaError } from "./errors.ts";
+import { type Args, Callable, Dict, iterate, listOf, Namespace, Range, type Value } from "./values.ts";
+import { str } from "./written.ts";
+
+/** No range is longer in Jinja's sandbox. */
+const longestRange = 100_000;
+
+function range(args: Args): Range {
+  const given = bind("range", args, ["start", "stop", "step"], 1, false);
+  const [first = 0n, second, third = 1n] = given.map((value) =>
+    value === undefined ? undefined : BigInt(intOf(value, "range")),
+  );
+  if (third === 0n) throw new JinjaError("range() arg 3 must not be zero");
+  const made = second === undefined ? new Range(0n, first, 1n) : new Range(first, second, third);
+  if (made.length > longestRange)
+    throw new JinjaError(`range too big: the sandbox blocks ranges above ${longestRange}`);
+  return made;
+}
+
+/** Python's `dict(…)`: of another, of pairs, or of named arguments. */
+function dict(called: string, args: Args): Dict {
+  const { positional, named } = args;
+  const [source] = bind(called, { positional, named: new Map() }, ["iterable"], 0, false);
+  const made = new Dict();
+  if (source instanceof Dict) for (const [key, value] of source.entries()) made.set(key, value);
+  else if (source !== undefined) {
+    for (const pair of listOf(source)) {
+      const [key, value, ...more] = listOf(pair);
+      if (key === undefined || value === undefined || more.length > 0)
+        throw new JinjaError("dictionary update sequence elements must have length 2");
+      made.set(key, value);
+    }
+  }
+  for (const [name, value] of named) made.set(name, value);
+  return made;
+}
+
+function namespace(args: Args): Namespace {
+  const members = new Map<string, Value>();
+  for (const [key, value] of dict("namespace", args).entries()) {
+    const name = textOf(key, "namespace");
+    checkMember(name);
+    members.set(name, value);
+  }
+  return new Namespace(members);
+}
+
+/** transformers refuses members of namespaces that begin with an underline. Throws JinjaError. */
+export function checkMember(name: string): void {
+  if (name.startsWith("_"))
+    throw new JinjaError(`a namespace cannot store '${name}', which begins with an underscore`);
+}
+
+function cycler({ positional }: Args): Value {
+  if (positional.length === 0) throw new JinjaError("at least one item has to be provided");
+  return new Cycler(positional);
+}
+
+/** What `cycler(…)` gives. */
+class Cycler extends Callable {
+  override readonly type = "Cycler";
+  readonly #items: readonly Value[];
+  #at = 0;
+  constructor(items: readonly Value[]) {
+    super(() => {
+      throw new JinjaError("'Cycler' object is not callable");
+    });
+    this.#items = items;
+  }
+  override attribute(name: string): Value | undefined {
+    const current = this.#items[this.#at] ?? null;
+    if (name === "current") return current;
+    if (name === "reset") return this.#moved(() => 0, null);
+    return name === "next" ? this.#moved((at) => (at + 1) % this.#items.length) : undefined;
+  }
+  #moved(to: (at: number) => number, result?: null): Callable {
+    return new Callable(() => {
+      const value = this.#items[this.#at] ?? null;
+      this.#at = to(this.#at);
+      return result === null ? null : value;
+    });
+  }
+}
+
+function joiner(args: Args): Callable {
+  const [between = ", "] = bind("joiner", args, ["sep"]);
+  let used = false;
+  return new Callable(() => {
+    const value = used ? between : "";
+    used = true;
+    return value;
+  });
+}
+
+/** The functions that templates have by themselves; transformers adds `raise_exception` and `strftime_now`. */
+export function globalsWith(now: (form: string) => string): ReadonlyMap<string, Value> {
+  return new Map<string, Value>([
+    ["range", new Callable(range)],
+    [
+      "dict",
+      new Callable((args) => dict("dict", args), undefined, {
+        fromkeys: new Callable((args) => {
+          const [keys = null, value = null] = bind("fromkeys", args, ["iterable", "value"], 1, false);
+          const made = new Dict();
+          for (const key of { [Symbol.iterator]: () => iterate(keys) }) made.set(key, value);
+          return made;
+        }),
+      }),
+    ],
+    ["namespace", new Callable(namespace)],
+    ["cycler", new Callable(cycler)],
+    ["joiner", new Callable(joiner)],
+    [
+      "lipsum",
+      new Callable(() => {
+        throw new UnsupportedJinjaError("lipsum() is not supported");
+      }),
+    ],
+    [
+      "raise_exception",
+      new Callable((args) => {
+        const [message = null] = bind("raise_exception", args, ["message"], 1);
+        throw new JinjaError(str(message));
+      }),
+    ],
+    [
+      "strftime_now",
+      new Callable((args) => {
+        const [form] = bind("strftime_now", args, ["format"], 1);
+        return now(textOf(form, "strftime_now"));
+      }),
+    ],
+  ]);
+}

@@ -1,0 +1,23 @@
+import type { Value } from "./values.ts";
+
+/** Names and their values, within others. What a scope sets is its own. */
+export class Scope {
+  readonly #values = new Map<string, Value>();
+  readonly #outer: Scope | undefined;
+
+  constructor(outer?: Scope) {
+    this.#outer = outer;
+  }
+
+  get(name: string): Value | undefined {
+    for (let scope: Scope | undefined = this; scope !== undefined; scope = scope.#outer) {
+      const value = scope.#values.get(name);
+      if (value !== undefined) return value;
+    }
+    return undefined;
+  }
+
+  set(name: string, value: Value): void {
+    this.#values.set(name, value);
+  }
+}

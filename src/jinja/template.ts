@@ -1,0 +1,38 @@
+import { JinjaError } from "./errors.ts";
+import { fromJson } from "./from-json.ts";
+import { globalsWith } from "./globals.ts";
+import { rendered } from "./interpreter.ts";
+import type { Statement } from "./nodes.ts";
+import { parseTemplate } from "./parser.ts";
+import { Scope } from "./scope.ts";
+
+/** A Jinja template as transformers renders chat templates: Python's semantics, a sandbox, and a bound on what it may do. */
+export interface Template {
+  statements: Statement[];
+  /** Renders with variables that are JSON. Throws JinjaError where Python would fail, or where this can't do as Python does. */
+  render(variables: Readonly<Record<string, unknown>>): string;
+}
+
+/** Reads a template; `now` is what its `strftime_now` gives. Throws JinjaError. */
+export function compileTemplate(source: string, now: (form: string) => string): Template {
+  const statements = bounded(() => parseTemplate(source));
+  const render = (variables: Readonly<Record<string, unknown>>) => {
+    const outer = new Scope();
+    for (const [name, value] of globalsWith(now)) outer.set(name, value);
+    for (const [name, value] of Object.entries(variables))
+      if (value !== undefined) outer.set(name, fromJson(value));
+    return bounded(() => rendered(statements, new Scope(outer)));
+  };
+  return { statements, render };
+}
+
+/** Nesting that is too deep for JavaScript's stack fails as an error of the template. */
+function bounded<Result>(action: () => Result): Result {
+  try {
+    return action();
+  } catch (error) {
+    if (error instanceof RangeError)
+      throw new JinjaError("it is nested too deeply, or makes too much", { cause: error });
+    throw error;
+  }
+}

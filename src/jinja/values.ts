@@ -1,0 +1,268 @@
+import { JinjaError } from "./errors.ts";
+import { characters, lengthOf } from "./text.ts";
+
+/** A value of a template: null is None, a bigint an int, a number a float, an array a list. */
+export type Value = null | boolean | bigint | number | string | Value[] | Thing;
+
+/** Arguments of a call. */
+export interface Args {
+  positional: Value[];
+  named: Map<string, Value>;
+}
+
+/** A value that JavaScript has no type for. */
+export abstract class Thing {
+  /** The type's name in Python. */
+  abstract readonly type: string;
+  /** How Python prints it; undefined where that is an address. */
+  printed(): string | undefined {
+    return undefined;
+  }
+  /** An attribute by its name; undefined if there is none. */
+  attribute(_name: string): Value | undefined {
+    return undefined;
+  }
+}
+
+/** What a name stands for that nobody set. Printed it is nothing, and most else fails with its message. */
+export class Undefined extends Thing {
+  readonly type = "Undefined";
+  readonly message: string;
+  constructor(message: string) {
+    super();
+    this.message = message;
+  }
+  override printed() {
+    return "Undefined";
+  }
+}
+
+/** A text that is marked as escaped. It can be printed; what would escape other texts is refused. */
+export class Markup extends Thing {
+  readonly type = "Markup";
+  readonly text: string;
+  constructor(text: string) {
+    super();
+    this.text = text;
+  }
+}
+
+export class Tuple extends Thing {
+  readonly type = "tuple";
+  readonly items: readonly Value[];
+  constructor(items: readonly Value[]) {
+    super();
+    this.items = items;
+  }
+}
+
+/** A dict: keys that are equal, such as 1, 1.0 and True, are one. */
+export class Dict extends Thing {
+  readonly type = "dict";
+  readonly #entries = new Map<string, [Value, Value]>();
+  get size() {
+    return this.#entries.size;
+  }
+  get(key: Value): Value | undefined {
+    return this.#entries.get(hashed(key))?.[1];
+  }
+  has(key: Value): boolean {
+    return this.#entries.has(hashed(key));
+  }
+  set(key: Value, value: Value): this {
+    const hash = hashed(key);
+    const known = this.#entries.get(hash);
+    if (known) known[1] = value;
+    else this.#entries.set(hash, [key, value]);
+    return this;
+  }
+  delete(key: Value): void {
+    this.#entries.delete(hashed(key));
+  }
+  entries(): [Value, Value][] {
+    return [...this.#entries.values()];
+  }
+  keys(): Value[] {
+    return this.entries().map(([key]) => key);
+  }
+}
+
+/** The keys, values or items of a dict, as it has them when they are read. */
+export class DictView extends Thing {
+  readonly type: "dict_keys" | "dict_values" | "dict_items";
+  readonly dict: Dict;
+  constructor(type: "dict_keys" | "dict_values" | "dict_items", dict: Dict) {
+    super();
+    this.type = type;
+    this.dict = dict;
+  }
+  items(): Value[] {
+    const entries = this.dict.entries();
+    if (this.type === "dict_items") return entries.map((entry) => new Tuple(entry));
+    return entries.map(([key, value]) => (this.type === "dict_keys" ? key : value));
+  }
+}
+
+export class Range extends Thing {
+  readonly type = "range";
+  readonly start: bigint;
+  readonly stop: bigint;
+  readonly step: bigint;
+  constructor(start: bigint, stop: bigint, step: bigint) {
+    super();
+    this.start = start;
+    this.stop = stop;
+    this.step = step;
+  }
+  get length(): number {
+    const [span, step] =
+      this.step > 0n ? [this.stop - this.start, this.step] : [this.start - this.stop, -this.step];
+    return span <= 0n ? 0 : Number((span + step - 1n) / step);
+  }
+  items(): bigint[] {
+    return Array.from({ length: this.length }, (_, at) => this.start + BigInt(at) * this.step);
+  }
+  override attribute(name: string) {
+    return name === "start" || name === "stop" || name === "step" ? this[name] : undefined;
+  }
+  override printed() {
+    const step = this.step === 1n ? "" : `, ${this.step}`;
+    return `range(${this.start}, ${this.stop}${step})`;
+  }
+}
+
+/** A generator: its values come when they are asked for, and once. */
+export class Lazy extends Thing {
+  readonly type = "generator";
+  readonly values: Iterator<Value>;
+  constructor(values: Iterator<Value>) {
+    super();
+    this.values = values;
+  }
+}
+
+/** `namespace(…)`: what loops and macros may set members of. */
+export class Namespace extends Thing {
+  readonly type = "Namespace";
+  readonly members: Map<string, Value>;
+  constructor(members: Map<string, Value>) {
+    super();
+    this.members = members;
+  }
+  override attribute(name: string) {
+    return this.members.get(name);
+  }
+}
+
+/** What can be called: a macro, a method, a function. */
+export class Callable extends Thing {
+  readonly type: string = "function";
+  readonly call: (args: Args) => Value;
+  readonly shown: string | undefined;
+  readonly attributes: Readonly<Record<string, Value>>;
+  constructor(call: (args: Args) => Value, shown?: string, attributes: Readonly<Record<string, Value>> = {}) {
+    super();
+    this.call = call;
+    this.shown = shown;
+    this.attributes = attributes;
+  }
+  override printed() {
+    return this.shown;
+  }
+  override attribute(name: string) {
+    return Object.hasOwn(this.attributes, name) ? this.attributes[name] : undefined;
+  }
+}
+
+const unhashable = ["dict", "dict_keys", "dict_items"];
+const identities = new WeakMap<Thing, number>();
+let lastIdentity = 0;
+
+/** A key such that equal values have the same one. Throws JinjaError for lists and dicts. */
+export function hashed(value: Value): string {
+  if (typeof value === "string") return `s${value}`;
+  if (value === null) return "None";
+  if (typeof value === "boolean") return value ? "n1" : "n0";
+  if (typeof value === "bigint") return `n${value}`;
+  if (typeof value === "number") return Number.isInteger(value) ? `n${BigInt(value)}` : `n${value}`;
+  if (value instanceof Tuple) return `t${JSON.stringify(value.items.map(hashed))}`;
+  if (value instanceof Undefined) return "undefined";
+  if (Array.isArray(value) || unhashable.includes(value.type))
+    throw new JinjaError(`unhashable type: '${typeOf(value)}'`);
+  if (value instanceof Markup) return hashed(value.text);
+  if (value instanceof Range) return `range${value.items().join()}`;
+  const known = identities.get(value) ?? ++lastIdentity;
+  identities.set(value, known);
+  return `i${known}`;
+}
+
+/** The name of a value's type in Python. */
+export function typeOf(value: Value): string {
+  if (value === null) return "NoneType";
+  if (typeof value === "boolean") return "bool";
+  if (typeof value === "bigint") return "int";
+  if (typeof value === "number") return "float";
+  if (typeof value === "string") return "str";
+  return Array.isArray(value) ? "list" : value.type;
+}
+
+/** Whether a value counts as true. */
+export function isTrue(value: Value): boolean {
+  if (Array.isArray(value)) return value.length > 0;
+  if (!(value instanceof Thing)) return Boolean(value) || Number.isNaN(value);
+  if (value instanceof Undefined) return false;
+  const size = sizeOf(value);
+  return size === undefined || size > 0;
+}
+
+/** How many items a value holds; undefined for one that has no length. */
+export function sizeOf(value: Value): number | undefined {
+  if (typeof value === "string") return lengthOf(value);
+  if (value instanceof Markup) return lengthOf(value.text);
+  if (Array.isArray(value)) return value.length;
+  if (value instanceof Tuple) return value.items.length;
+  if (value instanceof Dict) return value.size;
+  if (value instanceof DictView) return value.dict.size;
+  if (value instanceof Range) return value.length;
+  return value instanceof Undefined ? 0 : undefined;
+}
+
+/** A value's items: characters of a text, keys of a dict. Undefined where Python can't iterate. */
+export function itemsOf(value: Value): Iterator<Value> | undefined {
+  return value instanceof Lazy ? value.values : storedItems(value)?.values();
+}
+
+/** The items of a value that has them all at once. */
+export function storedItems(value: Value): readonly Value[] | undefined {
+  if (Array.isArray(value)) return value;
+  if (typeof value === "string") return characters(value);
+  if (value instanceof Tuple) return value.items;
+  if (value instanceof Dict) return value.keys();
+  if (value instanceof DictView || value instanceof Range) return value.items();
+  return value instanceof Undefined ? [] : undefined;
+}
+
+/** `itemsOf` where there must be some. Throws JinjaError. */
+export function iterate(value: Value): Iterator<Value> {
+  const items = itemsOf(value);
+  if (items === undefined) throw new JinjaError(`'${typeOf(value)}' object is not iterable`);
+  return items;
+}
+
+/** All items of a value as an array of its own. Throws JinjaError. */
+export function listOf(value: Value): Value[] {
+  if (value instanceof Lazy) return Array.from({ [Symbol.iterator]: () => value.values });
+  const items = storedItems(value);
+  if (items === undefined) throw new JinjaError(`'${typeOf(value)}' object is not iterable`);
+  return [...items];
+}
+
+/** A value, or another where there is none. `??` would take None for none. */
+export function orElse(value: Value | undefined, other: () => Value): Value {
+  return value === undefined ? other() : value;
+}
+
+/** Throws what an undefined value says of itself when it is used. */
+export function needDefined(value: Value): void {
+  if (value instanceof Undefined) throw new JinjaError(value.message);
+}
