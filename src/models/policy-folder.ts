@@ -1,4 +1,4 @@
-import { copyFile, mkdir, readdir, writeFile } from "node:fs/promises";
+import { copyFile, cp, mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { AdapterConfig } from "./adapter-config.ts";
 import { adapterConfigFile, adapterWeightsFile, writeAdapter } from "./adapter-folder.ts";
@@ -84,5 +84,7 @@ function isModelFile(name: string): boolean {
 async function copyFiles(from: string, to: string, wanted: (name: string) => boolean): Promise<void> {
   for (const entry of await readdir(from, { withFileTypes: true })) {
     if (entry.isFile() && wanted(entry.name)) await copyFile(join(from, entry.name), join(to, entry.name));
+    if (entry.isDirectory() && entry.name === "additional_chat_templates")
+      await cp(join(from, entry.name), join(to, entry.name), { recursive: true });
   }
 }

@@ -1,10 +1,12 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Tokenizer as HuggingFaceTokenizer } from "@huggingface/tokenizers";
+import type { Tokenizer as HuggingFaceTokenizer } from "@huggingface/tokenizers";
 import { isObject } from "../contracts/json.ts";
 import { messageOf } from "../errors/message-of.ts";
+import { readChatTemplate } from "./chat-template-files.ts";
 import type { Span } from "./control-text.ts";
+import { exactTokenizer } from "./exact-tokenizer.ts";
 import { fixedTemplate, type TemplateSettings } from "./fixed-template.ts";
 import type { ControlTokens } from "./follow-up.ts";
 import { invalidTokenizer, readJsonFile } from "./json-file.ts";
@@ -43,8 +45,8 @@ export type Tokenizer = {
 
 /**
  * Reads tokenizer.json and tokenizer_config.json of a Hugging Face folder, and what ends an action from config.json and
- * generation_config.json, if they are there. A chat template in chat_template.jinja goes before the one in
- * tokenizer_config.json, as in transformers, and the one in the file `template` before both. Fails with TOKENIZER_INVALID
+ * generation_config.json, if they are there, and special tokens from special_tokens_map.json where tokenizer_config.json
+ * names none. The chat template is that of `readChatTemplate`, or the one in the file `template`. Fails with TOKENIZER_INVALID
  * when a file is missing or lacks the template or eos_token, and as `fixedTemplate` does for `settings`.
  */
 export async function loadTokenizer(
@@ -53,9 +55,10 @@ export async function loadTokenizer(
   settings: TemplateSettings = {},
 ): Promise<Tokenizer> {
   const json = await readJsonFile(folder, "tokenizer.json");
-  const config = await readJsonFile(folder, "tokenizer_config.json");
+  const named = await readTokenNames(folder);
+  const config = { ...named, ...(await readJsonFile(folder, "tokenizer_config.json")) };
   const written =
-    template === undefined ? await readTemplate(folder, config) : await readFile(template, "utf8");
+    template === undefined ? await readChatTemplate(folder, config) : await readFile(template, "utf8");
   const chatTemplate = fixedTemplate(written, settings);
   return openTokenizer({ folder, json, config, chatTemplate, named: await readNamedEnds(folder) });
 }
@@ -121,35 +124,22 @@ function sizeOf(vocabulary: ReadonlyMap<string, number>): number {
   return size;
 }
 
-async function readTemplate(folder: string, config: Record<string, unknown>): Promise<string> {
-  const file = join(folder, "chat_template.jinja");
-  if (existsSync(file)) return readFile(file, "utf8");
-  if (typeof config.chat_template === "string") return config.chat_template;
-  throw invalidTokenizer(folder, "there is no chat template in tokenizer_config.json or chat_template.jinja");
-}
-
 function build(
   folder: string,
   json: Record<string, unknown>,
   config: Record<string, unknown>,
 ): HuggingFaceTokenizer {
   try {
-    return new HuggingFaceTokenizer({ ...json, pre_tokenizer: allDigits(json.pre_tokenizer) }, config);
+    return exactTokenizer(json, config);
   } catch (cause) {
     throw invalidTokenizer(folder, `tokenizer.json is refused: ${messageOf(cause)}`, cause);
   }
 }
 
-/** The library's own `Digits` knows ASCII's alone; Python's splits at every numeric character, as this does. */
-function allDigits(preTokenizer: unknown): unknown {
-  if (!isObject(preTokenizer)) return preTokenizer;
-  const { type, pretokenizers, individual_digits: individual } = preTokenizer;
-  if (type === "Sequence" && Array.isArray(pretokenizers)) {
-    return { type, pretokenizers: pretokenizers.map(allDigits) };
-  }
-  if (type !== "Digits") return preTokenizer;
-  const regex = individual === true ? "\\p{N}" : "\\p{N}+";
-  return { type: "Split", pattern: { Regex: regex }, behavior: "Isolated", invert: false };
+/** The special tokens that special_tokens_map.json names, where tokenizer_config.json may name none. */
+async function readTokenNames(folder: string): Promise<Record<string, unknown>> {
+  const name = "special_tokens_map.json";
+  return existsSync(join(folder, name)) ? readSpecialTokens(await readJsonFile(folder, name)) : {};
 }
 
 function readSpecialTokens(config: Record<string, unknown>): Record<string, string> {
