@@ -55,6 +55,7 @@ const others: Record<string, string> = {
   "src/cli/live-trajectory.ts": "which folders are runs",
   "src/ui/pages/runs-page.ts": "which folders are runs",
   "src/ui/routes.ts": "the script that pages load",
+  "src/runs/held-run.ts": "which run a folder holds",
   "src/runs/run-reference.ts": "which folders are runs",
   "src/library/follow.ts": "hosts.jsonl",
   "src/library/probe-pipeline.ts": "the folder of a run that goes away again",

@@ -526,6 +526,11 @@ export const errorTable = {
   },
 
   // Runs
+  RUN_COPIED: {
+    message: "The folder {folder} is a copy of the run {run} beside it.",
+    retryable: false,
+    help: "Only one of them may go on: move the other into another folder of runs, where it can be read.",
+  },
   RUN_NOT_FOUND: { message: "There is no run {run} in {folder}.", retryable: false, help: "{hint}" },
   BENCHMARK_FILE_INVALID: {
     message: "{file} gives no tasks of {benchmark}: {reason}.",

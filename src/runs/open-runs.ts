@@ -4,8 +4,8 @@ import { sharedPromises } from "../promises/shared-promises.ts";
 import { openRunStore } from "../store/open-run-store.ts";
 import type { Store } from "../store/store.ts";
 import { newestPlan, planLost } from "./plans.ts";
-import { readRunFile } from "./run-file.ts";
-import { type RunFolder, runFolder } from "./run-folder.ts";
+import { isRun, readRunFile } from "./run-file.ts";
+import { placeRun, type RunFolder, runFolder } from "./run-folder.ts";
 
 /** A run as an activity sees it. */
 export interface OpenRun {
@@ -43,11 +43,12 @@ export async function openRun(runs: string, run: string, tell?: (notice: Notice)
 /** A run with the number of its plans. */
 async function openCounted(
   runs: string,
-  id: string,
+  named: string,
   tell?: (notice: Notice) => void,
 ): Promise<{ run: OpenRun; plans: number }> {
-  const folder = runFolder(runs, id);
-  await readRunFile(runs, id, tell);
+  const folder = runFolder(runs, named);
+  const { run: id } = await readRunFile(runs, named, tell);
+  if (id !== named && !isRun(runs, id)) placeRun(runs, id, named); // it was renamed
   const store = openRunStore(folder.root, tell);
   const newest = await newestPlan({ id, folder, store });
   if (newest === undefined) throw planLost({ id, folder }, 1);

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { TrajectoryPlace } from "../contracts/trajectory.ts";
 
 /** The paths of a run's folder; see docs/architecture.md for what each holds. */
@@ -21,9 +21,18 @@ export interface RunFolder {
   trajectory(place: Pick<TrajectoryPlace, "stage" | "task" | "sample">): string;
 }
 
-/** The folder of `run` under `runs`. Nothing is created. */
+/** The names of folders that are not named as their runs are, by the paths that they would have. */
+const renamed = new Map<string, string>();
+
+/** From here on the run `run` lies in the folder `name` of `runs`. */
+export function placeRun(runs: string, run: string, name: string): void {
+  if (name === run) renamed.delete(resolve(runs, run));
+  else renamed.set(resolve(runs, run), name);
+}
+
+/** The folder of `run` under `runs`, under its own name unless `placeRun` gave another. Nothing is created. */
 export function runFolder(runs: string, run: string): RunFolder {
-  const root = join(runs, run);
+  const root = join(runs, renamed.get(resolve(runs, run)) ?? run);
   return {
     root,
     run: join(root, "run.json"),

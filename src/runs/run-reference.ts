@@ -1,5 +1,6 @@
 import { existsSync, lstatSync, realpathSync } from "node:fs";
 import { basename, dirname, relative, resolve, sep } from "node:path";
+import { findRenamed, heldRun } from "./held-run.ts";
 import { isRun } from "./run-file.ts";
 
 /** A run: the folder that keeps it, and its id there. */
@@ -10,7 +11,8 @@ export interface RunReference {
 
 /**
  * The run that a person names: by its id in the folder `--runs`, or by the path of its own folder, which may lie
- * elsewhere. A run that is not there is a reference too: to open it throws RUN_NOT_FOUND.
+ * elsewhere. A renamed folder is named by its own name or by the run's id. A run that is not there is a reference too: to open it throws RUN_NOT_FOUND.
+ * Throws RUN_COPIED.
  */
 export function runReference(named: string, folder: string): RunReference {
   const inRuns = resolve(folder, named);
@@ -19,11 +21,14 @@ export function runReference(named: string, folder: string): RunReference {
   const [first = inRuns] = places;
   const path = places.find(isRunAt) ?? first;
   if (named === "" || !existsSync(path)) {
-    return isPath ? { runs: dirname(path), run: basename(path) } : { runs: resolve(folder), run: named };
+    const runs = isPath ? dirname(path) : resolve(folder);
+    const run = isPath ? basename(path) : named;
+    if (run !== "") findRenamed(runs, run);
+    return { runs, run };
   }
   // A link to a run is that run: under a name of its own it would be worked on twice.
   const real = lstatSync(path).isSymbolicLink() ? realpathSync(path) : path;
-  return { runs: dirname(real), run: basename(real) };
+  return { runs: dirname(real), run: heldRun(dirname(real), basename(real)) };
 }
 
 /**
