@@ -13,7 +13,12 @@ export async function attempt(sandbox: Sandbox, program: Escape, around: Surroun
   const { language = "python", keep = false, afterwards = [] } = program;
   const usual = program.told ?? ["finished", "failed"];
   const told = sandbox.kind === "wasm" ? (program.toldInWasm ?? usual) : usual;
-  const session = await sandbox.open({ limits, environment: { EVERTURN_ESCAPE: around.secret } });
+  // Pyodide takes seconds to import what some programs begin with, on a busy machine.
+  const time = sandbox.kind === "wasm" ? 3 * limits.time : limits.time;
+  const session = await sandbox.open({
+    limits: { ...limits, time },
+    environment: { EVERTURN_ESCAPE: around.secret },
+  });
   const problems: string[] = [];
   const look = ({ stdout, stderr, value = "" }: Ran) => {
     const text = stdout + stderr + value;

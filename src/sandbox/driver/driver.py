@@ -47,9 +47,11 @@ class Driver:
             try:
                 write("/work", path, base64.b64decode(content), isMore)
             except OSError as error:
-                if error.errno != errno.ENOSPC:
-                    raise
-                return {"full": True}
+                if error.errno == errno.ENOSPC:
+                    return {"full": True}
+                if isMore:
+                    return {"gone": True}  # the file that it goes on with
+                raise
         return {}
 
     def do_read(self, request):

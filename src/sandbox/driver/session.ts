@@ -142,6 +142,20 @@ export async function openSession(
     return { outcome, stdout: "", stderr: "", seconds, ...lost };
   }
 
+  /** Writes all of the files into one sandbox: from the beginning, if a program makes it another one on the way. */
+  async function write(files: (readonly [string, Buffer])[]): Promise<void> {
+    running ??= await take();
+    const first = running;
+    for (const parts of partsOf(files)) {
+      const { full, gone } = await asked({ do: "write", parts });
+      if (full === true) throw new EverturnError("SANDBOX_DISK_FULL", { disk: limits.disk });
+      if (gone === undefined && running === first) continue;
+      if (gone !== undefined && !isUsed) throw failed("what it wrote is gone");
+      if (gone !== undefined) await drop();
+      return write(files);
+    }
+  }
+
   async function read(path: string): Promise<Uint8Array | undefined> {
     const parts: Buffer[] = [];
     let length = 0;
@@ -171,10 +185,7 @@ export async function openSession(
         const contents = Object.entries(files).map(
           ([path, content]) => [filePath(path), Buffer.from(content)] as const,
         );
-        for (const parts of partsOf(contents)) {
-          const { full } = await asked({ do: "write", parts });
-          if (full === true) throw new EverturnError("SANDBOX_DISK_FULL", { disk: limits.disk });
-        }
+        await write(contents);
       }),
     read: (path) =>
       inTurn("session", async () => {

@@ -185,7 +185,8 @@ describe.runIf(here !== undefined)("bubblewrap", () => {
       "    except OSError: pass",
     ];
     await session.run({ language: "python", code: code.join("\n"), keep: true });
-    for (let round = 0; round < 5; round++) await session.write({ asked: "x" });
+    for (let round = 0; round < 5; round++) await session.write({ asked: "x", more: "y" });
+    await session.write({ asked: Buffer.alloc(9 * 2 ** 20, "x") }); // in parts, between which it goes
     expect(await session.run({ language: "python", code: "1" })).toMatchObject({ value: "1" });
     await session.close();
   });
