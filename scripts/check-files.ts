@@ -71,7 +71,7 @@ const others: Record<string, string> = {
 
 /** Modules that touch files; the rest of `src/files/` waits, names and explains. */
 const touching =
-  /from "(node:fs(\/promises)?|[./\w-]*\/files\/(flush|folder-once|line-file|link-once|make-folder|names-in|whole-files)\.ts)"/;
+  /from "(node:fs(\/promises)?|[./\w-]*\/files\/(flush|folder-once|is-there|line-file|link-once|make-folder|marked-folder|names-in|remove-file|whole-files)\.ts)"/;
 
 const modules = globSync("{src,activities,workflows}/**/*.ts", { cwd: root }).filter((path) =>
   touching.test(readFileSync(join(root, path), "utf8")),

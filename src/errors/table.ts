@@ -783,13 +783,18 @@ export const errorTable = {
     retryable: true,
     help: "Mend that (make the run's folder writable, raise the limit): what waits to be written then goes on by itself. If the run has stopped, `npx everturn resume` it; nothing that was finished is lost.",
   },
+  STORE_NOT_READABLE: {
+    message: "{file} can't be read: {reason}.",
+    retryable: true,
+    help: "Mend that (mount the file system again, give this user access, raise the limit): what waits to be read then goes on by itself. If the run has stopped, `npx everturn resume` it; nothing that was finished is lost.",
+  },
   STORE_UNUSABLE: {
     message: "The store {store} of the run {run} can't be opened: {reason}",
     retryable: true,
     help: "run.json names it by the URL of a module that opens it (EVERTURN_STORE when the run was made); every machine that works on the run needs that module and what it connects to.",
   },
   STORAGE_STALLED: {
-    message: "The run {run} stopped: nothing could be written for {minutes} minutes. {reason}",
+    message: "The run {run} stopped: nothing could be written or read for {minutes} minutes. {reason}",
     retryable: true,
     help: "Then `npx everturn resume {run}`.",
   },

@@ -1,10 +1,12 @@
-import { constants, existsSync } from "node:fs";
+import { constants } from "node:fs";
 import { open, readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { EverturnError } from "../errors/everturn-error.ts";
-import { isSystemError } from "../errors/system-error.ts";
+import { isAbsence } from "../errors/system-error.ts";
+import { isThere } from "./is-there.ts";
 import { makeFolder } from "./make-folder.ts";
-import { storageError } from "./storage-errors.ts";
+import { requireMarkToRead, requireMarkToWrite } from "./marked-folder.ts";
+import { readingError, storageError } from "./storage-errors.ts";
 
 /**
  * Writes lines of a file of lines at a place, in bytes, and flushes them. Writers that race write the same bytes to the
@@ -14,6 +16,7 @@ import { storageError } from "./storage-errors.ts";
 export async function putLines(path: string, lines: readonly string[], position: number): Promise<void> {
   const text = lines.map((line) => `${line}\n`).join("");
   try {
+    requireMarkToWrite(path);
     makeFolder(dirname(path));
     const file = await open(path, constants.O_RDWR | constants.O_CREAT);
     try {
@@ -29,10 +32,18 @@ export async function putLines(path: string, lines: readonly string[], position:
 
 /**
  * The last whole line of a file of JSON lines, and the place where the next one goes; undefined if it has none. What comes
- * before it is not read. Throws RECORD_CORRUPT.
+ * before it is not read. Throws RECORD_CORRUPT, STORE_NOT_READABLE.
  */
 export async function lastLine<T>(path: string): Promise<{ line: T; end: number } | undefined> {
-  if (!existsSync(path)) return undefined;
+  if (!isThere(path)) return undefined;
+  try {
+    return await lastLineOf<T>(path);
+  } catch (error) {
+    throw readingError(error, path);
+  }
+}
+
+async function lastLineOf<T>(path: string): Promise<{ line: T; end: number } | undefined> {
   const file = await open(path);
   try {
     const { size } = await file.stat();
@@ -54,17 +65,18 @@ export async function lastLine<T>(path: string): Promise<{ line: T; end: number 
 /** Bytes that are read of a file's end at first: some lines of a step. */
 const tail = 2 ** 14;
 
-/** Reads a file of JSON lines that Everturn wrote; a torn last line is left out. None if there is no file. */
+/** Reads a file of JSON lines that Everturn wrote; a torn last line is left out. None if there is no file. Throws STORE_NOT_READABLE. */
 export async function readLines<T>(path: string): Promise<T[]> {
   return (await wholeLines(path)).map((line) => parsedLine<T>(path, line));
 }
 
-/** The lines of a file of lines; a torn last one is left out. None if there is no file. */
+/** The lines of a file of lines; a torn last one is left out. None if there is no file. Throws STORE_NOT_READABLE. */
 export async function wholeLines(path: string): Promise<string[]> {
-  if (!existsSync(path)) return []; // as a rule: an error of the thread pool costs a turn more than all of its other reads
+  if (!isThere(path)) return []; // as a rule: an error of the thread pool costs a turn more than all of its other reads
   const text = await readFile(path, "utf8").catch((error) => {
-    if (isSystemError(error, "ENOENT")) return ""; // it was taken away meanwhile
-    throw error;
+    if (!isAbsence(error)) throw readingError(error, path);
+    requireMarkToRead(path); // else it was taken away meanwhile
+    return "";
   });
   return text
     .slice(0, text.lastIndexOf("\n") + 1)

@@ -1,34 +1,39 @@
 import { readdirSync } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { isSystemError } from "../errors/system-error.ts";
+import { isAbsence } from "../errors/system-error.ts";
+import { requireMarkToRead } from "./marked-folder.ts";
+import { readingError } from "./storage-errors.ts";
 
-/** The sorted names in a folder; none if it is not there. */
+/** The sorted names in a folder; none if it is not there. Throws STORE_NOT_READABLE. */
 export async function namesIn(folder: string): Promise<string[]> {
   try {
     return (await readdir(folder)).sort();
   } catch (error) {
-    if (isSystemError(error, "ENOENT")) return [];
-    throw error;
+    return noneIfAbsent(error, folder);
   }
 }
 
-/** The names of the folders in a folder; none if it is not there. */
+/** The names of the folders in a folder; none if it is not there. Throws STORE_NOT_READABLE. */
 export async function foldersIn(folder: string): Promise<string[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true });
     return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
   } catch (error) {
-    if (isSystemError(error, "ENOENT")) return [];
-    throw error;
+    return noneIfAbsent(error, folder);
   }
 }
 
-/** The names in a folder, at once and in no order; none if it is not there. */
+/** The names in a folder, at once and in no order; none if it is not there. Throws STORE_NOT_READABLE. */
 export function namesInSync(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch (error) {
-    if (isSystemError(error, "ENOENT")) return [];
-    throw error;
+    return noneIfAbsent(error, folder);
   }
+}
+
+function noneIfAbsent(error: unknown, folder: string): [] {
+  if (!isAbsence(error)) throw readingError(error, folder);
+  requireMarkToRead(folder);
+  return [];
 }

@@ -2,15 +2,47 @@ import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import { EverturnError, isEverturnError } from "../errors/everturn-error.ts";
 
-/** What the system calls a full disk, and a store that can't be written, in words. */
+/** What the system calls a full disk, in its own words. */
 const full = new Set(["ENOSPC", "EDQUOT"]);
-const notWritable: Record<string, string> = {
+
+/** What the system says of a disk that does not answer for now, in words. Absence (ENOENT, ENOTDIR) is an answer. */
+const failing: Record<string, string> = {
   EROFS: "its file system is read-only",
-  EACCES: "this user may not write there",
-  EPERM: "this user may not write there",
+  EACCES: "this user has no access to it",
+  EPERM: "this user has no access to it",
   EIO: "the disk reports an input/output error",
+  EREMOTEIO: "the disk reports an input/output error",
+  ENXIO: "the disk is gone",
+  ENODEV: "the disk is gone",
+  ENOMEDIUM: "the disk is gone",
+  EBADMSG: "the file system is damaged",
+  EUCLEAN: "the file system is damaged",
+  ESTALE: "the file server no longer knows the file",
+  ETIMEDOUT: "the file server does not answer",
+  EHOSTDOWN: "the file server does not answer",
+  EHOSTUNREACH: "the file server does not answer",
+  ENETDOWN: "the file server does not answer",
+  ENETUNREACH: "the file server does not answer",
+  ENOTCONN: "the file server does not answer",
+  ESHUTDOWN: "the file server does not answer",
+  ENOLCK: "the file server does not answer",
+  EPROTO: "the file server's answer makes no sense",
+  EAGAIN: "the file system is busy",
+  EINTR: "the file system was interrupted",
+  EBUSY: "the file system is busy",
+  ENOMEM: "the system has no memory left for it",
+  ENOBUFS: "the system has no memory left for it",
   EMFILE: "this process has too many files open (`ulimit -n`)",
   ENFILE: "too many files are open on this machine",
+};
+
+/** The numbers of those that libuv has no name for: it calls them "Unknown system error -116". */
+const unnamed: Record<number, string> = {
+  [-74]: "EBADMSG",
+  [-116]: "ESTALE",
+  [-117]: "EUCLEAN",
+  [-121]: "EREMOTEIO",
+  [-123]: "ENOMEDIUM",
 };
 
 /**
@@ -18,20 +50,92 @@ const notWritable: Record<string, string> = {
  * STORE_NOT_WRITABLE; any other error as it is. `needed`: bytes that were to be written, if known.
  */
 export function storageError(error: unknown, path: string, needed?: number): unknown {
-  if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return error;
-  if (full.has(error.code)) {
+  const code = codeOf(error);
+  if (code === undefined) return error;
+  if (full.has(code)) {
     const free = mebibytes(freeBytes(dirname(path)));
     const wanted = needed === undefined ? "" : ` ${mebibytes(needed)} are needed,`;
     return new EverturnError("DISK_FULL", { file: path, wanted, free }, { cause: error });
   }
-  const reason = notWritable[error.code];
+  const reason = failing[code];
   if (reason === undefined) return error;
   return new EverturnError("STORE_NOT_WRITABLE", { file: path, reason }, { cause: error });
 }
 
-/** Whether `error` says that something could not be written, for now. */
+/** The error of the table for a look at `path` that the disk did not answer: STORE_NOT_READABLE; any other error as it is. */
+export function readingError(error: unknown, path: string): unknown {
+  const reason = failing[codeOf(error) ?? ""];
+  if (reason === undefined) return error;
+  return new EverturnError("STORE_NOT_READABLE", { file: path, reason }, { cause: error });
+}
+
+/** What `look` returns. Throws STORE_NOT_READABLE where the disk does not answer. */
+export function looking<Result>(path: string, look: () => Result): Result {
+  try {
+    return look();
+  } catch (error) {
+    throw readingError(error, path);
+  }
+}
+
+/**
+ * The same for code that reads files in a folder and says in its own way what went wrong: the disk's failure is among an error's
+ * causes, or in the text of a native library (`system error number 5`, `Input/output error`).
+ */
+export function readingErrorWithin(error: unknown, folder: string): unknown {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (isStorageError(cause)) return cause;
+    if ("path" in cause && typeof cause.path === "string" && !cause.path.startsWith(folder)) continue;
+    const told = readingError("code" in cause ? cause : nativeError(cause), folder);
+    if (told !== cause) return told;
+  }
+  return error;
+}
+
+/** An error of a native library with the code that its text names; the error itself if it names none. */
+function nativeError(error: Error): Error {
+  const { message } = error;
+  const code =
+    /\b(E[A-Z]{2,}): /.exec(message)?.[1] ??
+    Object.entries(nativeTexts).find(([text]) => message.includes(text))?.[1] ??
+    numbers[/system error number (\d+)/.exec(message)?.[1] ?? ""];
+  return code === undefined ? error : Object.assign(new Error(message, { cause: error }), { code });
+}
+
+/** How C libraries word them; ONNX Runtime says the number where it has no text. */
+const nativeTexts: Record<string, string> = {
+  "Input/output error": "EIO",
+  "Stale file handle": "ESTALE",
+  "Permission denied": "EACCES",
+  "Too many open files": "EMFILE",
+  "Transport endpoint is not connected": "ENOTCONN",
+  "Connection timed out": "ETIMEDOUT",
+  "Resource temporarily unavailable": "EAGAIN",
+  "Interrupted system call": "EINTR",
+};
+const numbers: Record<string, string> = {
+  4: "EINTR",
+  5: "EIO",
+  11: "EAGAIN",
+  13: "EACCES",
+  24: "EMFILE",
+  107: "ENOTCONN",
+  110: "ETIMEDOUT",
+  116: "ESTALE",
+};
+
+/** Whether `error` says that something could not be written or read, for now. */
 export function isStorageError(error: unknown): error is EverturnError {
-  return isEverturnError(error) && (error.code === "DISK_FULL" || error.code === "STORE_NOT_WRITABLE");
+  return (
+    isEverturnError(error) &&
+    (error.code === "DISK_FULL" || error.code === "STORE_NOT_WRITABLE" || error.code === "STORE_NOT_READABLE")
+  );
+}
+
+function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return undefined;
+  const unknown = "errno" in error && typeof error.errno === "number" ? unnamed[error.errno] : undefined;
+  return unknown ?? error.code;
 }
 
 /** Bytes free on the file system of `folder`, or of the nearest folder above it that exists; 0 if unknown. */

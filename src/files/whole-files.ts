@@ -1,18 +1,21 @@
-import { closeSync, existsSync, fsyncSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, fsyncSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { EverturnError } from "../errors/everturn-error.ts";
-import { isSystemError } from "../errors/system-error.ts";
+import { isAbsence, isSystemError } from "../errors/system-error.ts";
 import { openFolder } from "./flush.ts";
+import { isThere } from "./is-there.ts";
 import { linkOnce } from "./link-once.ts";
 import { makeFolder } from "./make-folder.ts";
-import { storageError } from "./storage-errors.ts";
+import { requireMarkToRead, requireMarkToWrite } from "./marked-folder.ts";
+import { readingError, storageError } from "./storage-errors.ts";
 import { temporaryName } from "./temporary-name.ts";
 
 /** Writes a whole file or nothing: a temporary file beside it, then a rename. Throws DISK_FULL, STORE_NOT_WRITABLE. */
 export async function writeWhole(path: string, content: string): Promise<void> {
   const temporary = temporaryName(path);
   try {
+    requireMarkToWrite(path);
     makeFolder(dirname(path));
     await writeFile(temporary, content);
     await rename(temporary, path);
@@ -36,6 +39,7 @@ export async function writeOnce(
   const temporary = temporaryName(path);
   let folder: number | undefined;
   try {
+    requireMarkToWrite(path);
     writeMakingFolder(temporary, content, flush);
     if (flush) folder = openFolder(dirname(path)); // what might be wanting is fetched before the link, not after it
     const isFirst = linkOnce(temporary, path);
@@ -68,13 +72,25 @@ function remove(temporary: string): void {
   }
 }
 
-/** Reads a JSON file that Everturn wrote; undefined if there is none. Throws RECORD_CORRUPT. */
+/** Reads a JSON file that Everturn wrote; undefined if there is none. Throws RECORD_CORRUPT, STORE_NOT_READABLE. */
 export async function readRecord<T>(path: string): Promise<T | undefined> {
-  if (!existsSync(path)) return undefined;
-  const text = readFileSync(path, "utf8");
+  if (!isThere(path)) return undefined; // as a rule: an error costs more than the look
+  const text = textOf(path);
+  if (text === undefined) return undefined;
   try {
     return JSON.parse(text);
   } catch (error) {
     throw new EverturnError("RECORD_CORRUPT", { file: path, reason: String(error) });
+  }
+}
+
+/** Undefined for a file that was removed since it was seen. */
+function textOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (!isAbsence(error)) throw readingError(error, path);
+    requireMarkToRead(path);
+    return undefined;
   }
 }

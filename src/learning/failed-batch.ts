@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { EverturnError, isEverturnError } from "../errors/everturn-error.ts";
+import { isSystemError } from "../errors/system-error.ts";
 
 /** What is written down of a step that diverged: enough to take it again. */
 export interface FailedBatch {
@@ -26,7 +27,9 @@ export async function savingFailedBatch<T>(
   } catch (cause) {
     if (folder === undefined || !isEverturnError(cause) || cause.code !== "TRAINING_NOT_FINITE") throw cause;
     const file = join(folder, `${name}.json`);
-    await mkdir(folder, { recursive: true });
+    await mkdir(folder).catch((error) => {
+      if (!isSystemError(error, "EEXIST")) throw error; // no folder above it is made: a run's may be gone with its file system
+    });
     await writeFile(file, JSON.stringify({ error: cause.message, settings, batch }));
     const { step = 0, quantity = "", value = "" } = cause.params;
     throw new EverturnError("TRAINING_DIVERGED", { step, quantity, value, file }, { cause });

@@ -20,7 +20,7 @@ export function processLog(path: string): ProcessLog {
   const { size } = fstatSync(file);
   closeSync(file);
   const notes: string[] = [];
-  const text = () => [...notes, readFileSync(path).subarray(size).toString("utf8")].join("\n");
+  const text = () => [...notes, textSince(path, size)].join("\n");
   const lines = () =>
     text()
       .split("\n")
@@ -32,4 +32,13 @@ export function processLog(path: string): ProcessLog {
     tail: () => lines().slice(-tailLines).join("\n") || "(it wrote nothing)",
     note: (note) => void notes.push(note),
   };
+}
+
+/** What was written after a place; a disk that does not answer keeps nobody from telling how the process ended. */
+function textSince(path: string, size: number): string {
+  try {
+    return readFileSync(path).subarray(size).toString("utf8");
+  } catch (error) {
+    return `(${path} can't be read: ${String(error)})`;
+  }
 }

@@ -1,5 +1,5 @@
 import { rmdirSync } from "node:fs";
-import { isSystemError } from "../errors/system-error.ts";
+import { isAbsence, isSystemError } from "../errors/system-error.ts";
 import { namesInSync } from "../files/names-in.ts";
 import { machineFolder } from "../processes/machine-folder.ts";
 import { runFolder } from "../runs/run-folder.ts";
@@ -23,6 +23,6 @@ export async function freeLeftInstances(runs: string, run: string): Promise<void
   try {
     rmdirSync(here);
   } catch (error) {
-    if (!isSystemError(error, "ENOTEMPTY")) throw error; // a worker that was started by hand goes on
+    if (!isSystemError(error, "ENOTEMPTY") && !isAbsence(error)) throw error; // a worker that was started by hand goes on
   }
 }

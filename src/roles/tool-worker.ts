@@ -115,7 +115,11 @@ export function toolWorker(runs: string, run: string, queue = "tools"): ToolWork
   function onChange(change: HostChange): void {
     if (change.state === "paused") hostPauses.add(1, { host: change.host });
     const line = { at: new Date().toISOString(), ...change };
-    appendFileSync(folder.hosts, `${JSON.stringify(line)}\n`);
+    try {
+      appendFileSync(folder.hosts, `${JSON.stringify(line)}\n`);
+    } catch (error) {
+      log(`${folder.hosts} lacks a line: ${messageOf(error)}`); // it is for people: no call waits for it
+    }
     log(`the host ${change.host} is ${change.state} after ${change.seconds.toFixed(1)} s ${change.reason}`);
   }
 

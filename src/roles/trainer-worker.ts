@@ -64,7 +64,7 @@ export function saved(trainer: Trainer): (folder: string) => Promise<void> {
   return async (folder) => {
     const policy = join(folder, "policy");
     const state = join(folder, "trainer");
-    for (const part of [policy, state]) await mkdir(part, { recursive: true });
+    for (const part of [policy, state]) await mkdir(part);
     await trainer.save(policy, state);
   };
 }

@@ -3,6 +3,8 @@ import type { Plan } from "../contracts/plan.ts";
 import type { RunFile } from "../contracts/run.ts";
 import { isSystemError } from "../errors/system-error.ts";
 import { makeFolder } from "../files/make-folder.ts";
+import { markFolder } from "../files/marked-folder.ts";
+import { littlePatience, patiently } from "../files/patiently.ts";
 import { storageError } from "../files/storage-errors.ts";
 import { writeAs } from "../files/write-as.ts";
 import { planRow, runFileKey } from "../store/keys.ts";
@@ -45,6 +47,7 @@ export async function createRun(
   const { root } = runFolder(runs, run);
   const undo = writeAs(root);
   try {
+    await patiently(async () => markFolder(root), littlePatience);
     await openRunStoreAt(root, store).record(planRow(1), plan, { waits: false });
     await openFolderStore(root).record(runFileKey, file, { waits: false }); // last: a folder with it is a run
     return run;

@@ -1,8 +1,9 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { RunFile } from "../contracts/run.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { isThere } from "../files/is-there.ts";
 import { namesIn } from "../files/names-in.ts";
+import { isStorageError } from "../files/storage-errors.ts";
 import type { Notice } from "../processes/notice.ts";
 import { runFileKey } from "../store/keys.ts";
 import { openFolderStore } from "../store/open-run-store.ts";
@@ -19,18 +20,28 @@ export async function readRunFile(
   if (file !== undefined) return file;
   if (!isRun(runs, run)) throw await runNotFound(runs, run);
   // Up to 0.3 the plan was a file of this name, and no file said its own digest.
-  if (existsSync(join(root, "plan.json"))) throw new EverturnError("RUN_OF_EARLIER_RELEASE", { run });
+  if (isThere(join(root, "plan.json"))) throw new EverturnError("RUN_OF_EARLIER_RELEASE", { run });
   throw new EverturnError("RECORD_CORRUPT", { file: path, reason: "it is cut, or not a record" });
 }
 
-/** Whether a folder of `runs` is a run's. */
+/** Whether a folder of `runs` is a run's. Throws STORE_NOT_READABLE. */
 export function isRun(runs: string, run: string): boolean {
-  return existsSync(runFolder(runs, run).run);
+  return isThere(runFolder(runs, run).run);
+}
+
+/** The same for a list, which names a folder that can't be read, too. */
+export function mayBeRun(runs: string, run: string): boolean {
+  try {
+    return isRun(runs, run);
+  } catch (error) {
+    if (isStorageError(error)) return true;
+    throw error;
+  }
 }
 
 /** The error that says which runs there are. */
 export async function runNotFound(runs: string, run: string): Promise<EverturnError> {
-  const known = (await namesIn(runs)).filter((name) => isRun(runs, name)).sort();
+  const known = (await namesIn(runs)).filter((name) => mayBeRun(runs, name)).sort();
   const hint =
     known.length > 0
       ? `Runs there: ${known.slice(-10).join(", ")}.`

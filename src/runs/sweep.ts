@@ -1,7 +1,9 @@
-import { rm, stat } from "node:fs/promises";
+import { statSync } from "node:fs";
 import { join } from "node:path";
-import { isSystemError } from "../errors/system-error.ts";
 import { namesIn } from "../files/names-in.ts";
+import { patiently } from "../files/patiently.ts";
+import { removeFile } from "../files/remove-file.ts";
+import { looking } from "../files/storage-errors.ts";
 import { writerOf } from "../files/temporary-name.ts";
 import { writing } from "../store/folder-backend.ts";
 import { prefixOf, type TreeKey } from "../store/key.ts";
@@ -47,10 +49,10 @@ export async function sweepRun(
     swept.attempts += trees;
   }
   for (const written of [folder.root, folder.builds, join(folder.root, writing)]) {
-    for (const name of await namesIn(written)) {
+    for (const name of await patiently(() => namesIn(written))) {
       const path = join(written, name);
-      if (!name.endsWith(".tmp") || !(await isAbandoned(path))) continue;
-      await rm(path, { force: true });
+      if (!name.endsWith(".tmp") || !(await patiently(async () => isAbandoned(path)))) continue;
+      await patiently(async () => removeFile(path));
       swept.files++;
     }
   }
@@ -85,13 +87,9 @@ export function sweptLine({ files, attempts }: Swept): string | undefined {
   return `deleted ${files} files and ${attempts} attempts at versions that killed writers left`;
 }
 
-async function isAbandoned(path: string): Promise<boolean> {
+function isAbandoned(path: string): boolean {
   const isRunning = writerOf(path)?.isRunning;
   if (isRunning !== undefined) return !isRunning;
-  try {
-    return Date.now() - (await stat(path)).mtimeMs > foreignAge;
-  } catch (error) {
-    if (isSystemError(error, "ENOENT")) return false; // its writer has finished it
-    throw error;
-  }
+  const found = looking(path, () => statSync(path, { throwIfNoEntry: false }));
+  return found !== undefined && Date.now() - found.mtimeMs > foreignAge; // else its writer has finished it
 }

@@ -9,7 +9,8 @@ export interface Page {
 /**
  * What a store stands on: objects by path, with the promises of an object store and no more. A path has `/` between its
  * names; none of them is a folder that could be there or not. What fails may have taken effect all the same. What can't
- * be written for now throws DISK_FULL or STORE_NOT_WRITABLE, and is waited for.
+ * be written for now throws DISK_FULL or STORE_NOT_WRITABLE, what can't be read for now STORE_NOT_READABLE, and is waited for: an
+ * object that can't be read is never absent.
  */
 export interface Backend {
   /**

@@ -1,20 +1,15 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  readFileSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { readdir, rm } from "node:fs/promises";
+import { closeSync, fsyncSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { isSystemError } from "../errors/system-error.ts";
+import { isAbsence, isSystemError } from "../errors/system-error.ts";
 import { flushAll, openFolder } from "../files/flush.ts";
+import { isThere, sizeAt } from "../files/is-there.ts";
 import { linkOnce } from "../files/link-once.ts";
 import { makeFolder } from "../files/make-folder.ts";
-import { storageError } from "../files/storage-errors.ts";
+import { requireMarkToRead, requireMarkToWrite } from "../files/marked-folder.ts";
+import { namesIn } from "../files/names-in.ts";
+import { removeFile } from "../files/remove-file.ts";
+import { readingError, storageError } from "../files/storage-errors.ts";
 import { temporaryName, writerOf } from "../files/temporary-name.ts";
 import { type Backend, FileBroken, type Page } from "./backend.ts";
 import { digestOf, filesIn } from "./tree.ts";
@@ -35,6 +30,7 @@ export function folderBackend(root: string): Backend {
     const temporary = temporaryName(join(root, writing, "object"));
     let folder: number | undefined;
     try {
+      requireMarkToWrite(file);
       making(temporary, flush, () => writeFileSync(temporary, content, { flush }));
       if (!flush) return making(file, flush, () => linkOnce(temporary, file));
       // What might be wanting is fetched before the link, not after it.
@@ -54,28 +50,27 @@ export function folderBackend(root: string): Backend {
     put: async (path, content, { flush }) => put(path, content, flush),
     get: async (path, { isListed } = { isListed: false }) => {
       const file = fileOf(path);
-      if (!isListed && !existsSync(file)) return undefined; // as a rule: an error costs more than the look
-      return orAbsent(() => readFileSync(file));
+      if (!isListed && !isThere(file)) return undefined; // as a rule: an error costs more than the look
+      return orAbsent(file, async () => readFileSync(file));
     },
-    size: async (path) => statSync(fileOf(path), { throwIfNoEntry: false })?.size,
-    digest: async (path) => (existsSync(fileOf(path)) ? digestOf(fileOf(path)) : undefined),
+    size: async (path) => sizeAt(fileOf(path)),
+    digest: (path) => orAbsent(fileOf(path), () => digestOf(fileOf(path))),
     remove: async (path) => {
       const file = fileOf(path);
-      try {
-        rmSync(file, { force: true });
-        removeEmpty(root, dirname(file));
-      } catch (error) {
-        throw storageError(error, file);
-      }
+      removeFile(file);
+      removeEmpty(root, dirname(file));
     },
     page: async (prefix, after): Promise<Page> => pageOf(root, prefix, after, (name) => name === writing),
     fill: async (prefix, write) => {
       const folder = fileOf(prefix);
       try {
+        requireMarkToWrite(folder);
         makeFolder(folder, true);
         await write(folder);
         await flushAll(folder);
-        return await filesIn(folder);
+        const files = await filesIn(folder);
+        requireMarkToWrite(folder); // what was written is in the run's folder
+        return files;
       } catch (error) {
         await rm(folder, { recursive: true, force: true }).catch(() => {}); // else it is swept later
         throw storageError(error, folder);
@@ -84,7 +79,7 @@ export function folderBackend(root: string): Backend {
     inFolder: async (prefix, files, work) => {
       const folder = resolve(fileOf(prefix)); // without a slash at its end
       for (const [name, { size }] of Object.entries(files)) {
-        const found = statSync(join(folder, name), { throwIfNoEntry: false })?.size;
+        const found = sizeAt(join(folder, name));
         if (found !== size) throw new FileBroken(`${prefix}${name} has ${found ?? "no"} bytes, not ${size}`);
       }
       return work(folder);
@@ -128,19 +123,20 @@ function removeNow(file: string): void {
   }
 }
 
-function orAbsent<Result>(read: () => Result): Result | undefined {
+/** What `read` makes of a file; undefined where there is none. Throws STORE_NOT_READABLE. */
+async function orAbsent<Result>(file: string, read: () => Promise<Result>): Promise<Result | undefined> {
   try {
-    return read();
+    return await read();
   } catch (error) {
-    if (isSystemError(error, "ENOENT")) return undefined; // removed since
-    throw error;
+    if (!isAbsence(error)) throw readingError(error, file);
+    requireMarkToRead(file);
+    return undefined;
   }
 }
 
 /** Deletes what processes of this machine left that have ended; what another machine writes is let be. */
 async function sweepWriting(folder: string): Promise<number> {
-  if (!existsSync(folder)) return 0;
-  const left = (await readdir(folder)).filter((name) => writerOf(name)?.isRunning === false);
-  for (const name of left) await rm(join(folder, name), { force: true });
+  const left = (await namesIn(folder)).filter((name) => writerOf(name)?.isRunning === false);
+  for (const name of left) removeFile(join(folder, name));
   return left.length;
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { patiently } from "../files/patiently.ts";
+import { littlePatience, type Patience, patiently, readingPatience } from "../files/patiently.ts";
 import type { Backend } from "./backend.ts";
 import { generation } from "./generation-name.ts";
 
@@ -35,10 +35,10 @@ const longestDoubt = 90_000;
 /** The generations of a backend's objects. */
 export function generationsOf(backend: Backend, report: Report): Generations {
   /** One object. What seems broken is read twice. */
-  async function look<Value>(name: string, decode: Decode<Value>) {
+  async function look<Value>(name: string, decode: Decode<Value>, patience: Patience = readingPatience) {
     let reason = "";
     for (let tries = 0; tries < 2; tries++) {
-      const content = await backend.get(name);
+      const content = await patiently(() => backend.get(name), patience);
       if (content === undefined) return undefined;
       const decoded = await decode(content);
       if ("value" in decoded) return { ...decoded, content };
@@ -53,9 +53,9 @@ export function generationsOf(backend: Backend, report: Report): Generations {
       const started = Date.now();
       for (let replaced = 0; ; ) {
         const name = generation(path, replaced);
-        const asked = <Result>(ask: () => Promise<Result>) => (waits ? patiently(ask) : ask());
-        if (await asked(() => backend.put(name, content, { flush }))) return undefined;
-        const found = await asked(() => look(name, decode));
+        const put = () => backend.put(name, content, { flush });
+        if (await patiently(put, waits ? undefined : littlePatience)) return undefined;
+        const found = await look(name, decode, waits ? undefined : littlePatience);
         if (found === undefined) {
           if (Date.now() - started > longestDoubt) throw new Error(`${name} is taken, but is not there.`);
           await sleep(20); // removed since, or not seen yet
@@ -83,7 +83,8 @@ export function generationsOf(backend: Backend, report: Report): Generations {
     },
     remove: async (path) => {
       let last = 0;
-      while ((await backend.size(generation(path, last + 1))) !== undefined) last++;
+      const size = (name: string) => patiently(() => backend.size(name), readingPatience);
+      while ((await size(generation(path, last + 1))) !== undefined) last++;
       for (let replaced = last; replaced >= 0; replaced--) {
         await patiently(() => backend.remove(generation(path, replaced)));
       }

@@ -4,6 +4,7 @@ import { decodeRecord, encodeRecord } from "./envelope.ts";
 import { generationOf } from "./generation-name.ts";
 import { type Decode, generationsOf, type Report } from "./generations.ts";
 import type { Key } from "./key.ts";
+import { patientBackend } from "./patient-backend.ts";
 import { scanBelow } from "./scan.ts";
 import type { Store } from "./store.ts";
 import { sweepTrees } from "./sweep-trees.ts";
@@ -13,13 +14,14 @@ import { openTrees } from "./trees.ts";
  * A store over a backend. `onCorrupt` is told of what can't be read, once for each object: which one, and why. A run's
  * file names its store by a URL; that of a local or shared folder is `folderBackend`, the only one so far.
  */
-export function openStore(backend: Backend, onCorrupt: Report): Store {
+export function openStore(impatient: Backend, onCorrupt: Report): Store {
+  const backend = patientBackend(impatient);
   const told = new Set<string>();
   const report: Report = (path, reason) => {
     if (!told.has(path)) onCorrupt(path, reason);
     told.add(path);
   };
-  const generations = generationsOf(backend, report);
+  const generations = generationsOf(impatient, report);
   return {
     ...openTrees(backend, generations, report),
     record: async <Value>({ path }: Key<Value>, value: Value, { flush = false, waits = true } = {}) => {

@@ -8,13 +8,13 @@ import type { Files, Tree } from "./tree.ts";
  *
  * What can't be read (cut, changed, not ours) counts as absent where it is read, is told to `onCorrupt`, and is replaced
  * by what is put in its place; `scan` finds all of it. What failed for now (no room, no answer) is no such thing:
- * writes wait for it (`patiently`), reads throw.
+ * writes and reads wait for it (`patiently`), then throw DISK_FULL, STORE_NOT_WRITABLE, STORE_NOT_READABLE.
  */
 export interface Store {
   /**
    * Puts a record unless there is one, and returns what stands: of writers that race one wins, and all return what it
    * wrote; `value` itself if that is what stands. With `flush` it survives a power failure once this returns. `value` is
-   * what JSON can say. Throws DISK_FULL, STORE_NOT_WRITABLE, after ten minutes of waiting; without `waits`, at once.
+   * what JSON can say. Throws DISK_FULL, STORE_NOT_WRITABLE, after ten minutes of waiting; without `waits`, after a second at most.
    */
   record<Value>(
     key: Key<Value>,

@@ -38,7 +38,7 @@ export function openTrees(
     };
 
   async function removeFiles(tree: string, attempt: string, names: readonly string[]): Promise<void> {
-    for (const name of names) await patiently(() => backend.remove(treeFile(tree, attempt, name)));
+    for (const name of names) await backend.remove(treeFile(tree, attempt, name));
   }
 
   async function readTree<Value>({ tree }: TreeKey<Value>): Promise<Tree<Value> | undefined> {

@@ -1,6 +1,8 @@
 import { type Dirent, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { isSystemError } from "../errors/system-error.ts";
+import { isAbsence } from "../errors/system-error.ts";
+import { requireMarkToRead } from "../files/marked-folder.ts";
+import { readingError } from "../files/storage-errors.ts";
 import type { Page } from "./backend.ts";
 
 /** How many paths a part of a listing has at most. */
@@ -53,7 +55,8 @@ function entriesIn(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch (error) {
-    if (isSystemError(error, "ENOENT")) return []; // a folder's existence means nothing
-    throw error;
+    if (!isAbsence(error)) throw readingError(error, folder);
+    requireMarkToRead(folder);
+    return []; // a folder's existence means nothing
   }
 }

@@ -9,7 +9,7 @@ import { addToRow } from "../store/row.ts";
 
 /**
  * Changes the plan of a run that this process holds, and records the change in it; undefined if nothing is other than it
- * was. Throws OVERRIDE_INVALID, WRONG_CONFIGURATION, and at once DISK_FULL, STORE_NOT_WRITABLE.
+ * was. Throws OVERRIDE_INVALID, WRONG_CONFIGURATION, and after a second at most DISK_FULL, STORE_NOT_WRITABLE.
  */
 export async function changeRun(
   { plan: known, store }: Pick<OpenRun, "plan" | "store">,

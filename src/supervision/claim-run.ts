@@ -1,10 +1,14 @@
-import { linkSync, renameSync, rmSync, utimesSync } from "node:fs";
+import { linkSync, renameSync, utimesSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { EverturnError } from "../errors/everturn-error.ts";
-import { isSystemError } from "../errors/system-error.ts";
+import { isAbsence, isSystemError } from "../errors/system-error.ts";
+import { heedMark, markFolder } from "../files/marked-folder.ts";
+import { littlePatience, patiently } from "../files/patiently.ts";
+import { removeFile } from "../files/remove-file.ts";
+import { readingError, storageError } from "../files/storage-errors.ts";
 import { temporaryName } from "../files/temporary-name.ts";
 import { readRecord, writeOnce, writeWhole } from "../files/whole-files.ts";
 import { isRunning, ownIdentity, type ProcessIdentity } from "../processes/process-identity.ts";
@@ -42,8 +46,20 @@ export async function claimRun(
     const session = await readSession(folder);
     if (session !== undefined && !isOf(session, own)) await takeFromDead(run, folder, session, options);
     if (session !== undefined) await takeAway(folder, session);
-    if (await writeOnce(folder.session, JSON.stringify(own))) return hold(run, folder, own);
+    if (await isFirst(folder, own)) return hold(run, folder, own, await heeded(folder));
   }
+}
+
+function isFirst(folder: RunFolder, own: Session): Promise<boolean> {
+  return patiently(() => writeOnce(folder.session, JSON.stringify(own)), littlePatience);
+}
+
+/** From now on a folder without its mark is not the run's; a run of an earlier release gets one. */
+function heeded({ root }: RunFolder): Promise<() => void> {
+  return patiently(async () => {
+    markFolder(root);
+    return heedMark(root);
+  }, littlePatience);
 }
 
 /** Sees to it that nobody works on the run as `session` says. */
@@ -67,11 +83,11 @@ async function takeFromDead(
 
 /** Whether a file changes within so many milliseconds; its end is a change too. */
 async function changes(path: string, silence: number, signal: AbortSignal | undefined): Promise<boolean> {
-  const before = await stateOf(path);
+  const before = await patiently(() => stateOf(path));
   const started = performance.now();
   while (performance.now() - started < silence) {
     await sleep(Math.min(500, silence / 4), undefined, signal === undefined ? {} : { signal });
-    if ((await stateOf(path)) !== before) return true;
+    if ((await patiently(() => stateOf(path))) !== before) return true;
   }
   return false;
 }
@@ -87,36 +103,45 @@ async function stateOf(path: string): Promise<string> {
       await file.close();
     }
   } catch (error) {
-    if (isSystemError(error, "ENOENT")) return "gone";
-    throw error;
+    if (isAbsence(error)) return "gone";
+    throw readingError(error, path);
   }
 }
 
 /** Takes a dead session's file away; one that another process has written since stays. */
-async function takeAway(folder: RunFolder, dead: Session): Promise<void> {
-  const taken = temporaryName(folder.session);
+async function takeAway({ session }: RunFolder, dead: Session): Promise<void> {
+  const taken = temporaryName(session);
+  await patiently(async () => move(session, taken), littlePatience);
+  const found = await patiently(() => readRecord<Session>(taken)); // none if another process was faster
+  if (found !== undefined && !isDeepStrictEqual(found, dead)) linkSync(taken, session);
+  await patiently(async () => removeFile(taken), littlePatience);
+}
+
+/** Gives a file another name, unless it is gone, or has that name by an earlier try. */
+function move(from: string, to: string): void {
   try {
-    renameSync(folder.session, taken);
+    renameSync(from, to);
   } catch (error) {
-    if (isSystemError(error, "ENOENT")) return; // another process was faster
-    throw error;
-  }
-  try {
-    if (!isDeepStrictEqual(await readRecord<Session>(taken), dead)) linkSync(taken, folder.session);
-  } finally {
-    rmSync(taken, { force: true });
+    if (!isAbsence(error)) throw storageError(error, from);
   }
 }
 
-function hold(run: string, folder: RunFolder, own: Session): HeldRun {
+function hold(run: string, folder: RunFolder, own: Session, forget: () => void): HeldRun {
   let session = own;
   let lose = (_: unknown) => {};
   const taken = new Promise<never>((_, reject) => {
     lose = reject;
   });
   taken.catch(() => {}); // told by whoever waits for it
+  let isBeating = false;
   const beating = setInterval(() => {
-    beat().catch(lose);
+    if (isBeating) return; // the disk does not answer
+    isBeating = true;
+    beat()
+      .catch(lose)
+      .finally(() => {
+        isBeating = false;
+      });
   }, beatInterval);
   beating.unref();
 
@@ -144,12 +169,14 @@ function hold(run: string, folder: RunFolder, own: Session): HeldRun {
     tell: async (about) => {
       session = { ...session, ...about };
       await isMine();
-      await writeWhole(folder.session, JSON.stringify(session));
+      await patiently(() => writeWhole(folder.session, JSON.stringify(session)));
     },
     release: async () => {
       clearInterval(beating);
       const standing = await readSession(folder);
-      if (standing !== undefined && isOf(standing, own)) rmSync(folder.session, { force: true });
+      const isOwn = standing !== undefined && isOf(standing, own);
+      if (isOwn) await patiently(async () => removeFile(folder.session), littlePatience);
+      forget();
     },
   };
 }

@@ -1,4 +1,5 @@
 import { EverturnError } from "../errors/everturn-error.ts";
+import { patiently } from "../files/patiently.ts";
 import { readRecord } from "../files/whole-files.ts";
 import { isRunning, type ProcessIdentity } from "../processes/process-identity.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
@@ -19,9 +20,9 @@ export interface Session {
   server?: ProcessIdentity;
 }
 
-/** Who works on the run, or worked on it when everything was killed; undefined if nobody does. */
+/** Who works on the run, or worked on it when everything was killed; undefined if nobody does. Throws STORE_NOT_READABLE. */
 export function readSession(folder: RunFolder): Promise<Session | undefined> {
-  return readRecord<Session>(folder.session);
+  return patiently(() => readRecord<Session>(folder.session));
 }
 
 /** The session of a process that works on the run on this machine. */

@@ -2,11 +2,11 @@ import { EverturnError } from "../errors/everturn-error.ts";
 import type { StorageNotice } from "../files/patiently.ts";
 import type { Notice } from "../processes/notice.ts";
 
-/** Watches over writes that wait in the workers of a session. */
+/** Watches over writes and reads that wait in the workers of a session. */
 export interface StorageTrouble {
   /** Takes what a worker says; of other things than a write it takes no notice. */
   hear(notice: Notice | StorageNotice): void;
-  /** Rejects with STORAGE_STALLED when nothing could be written for too long; never resolves. */
+  /** Rejects with STORAGE_STALLED when something could not be written or read for too long; never resolves. */
   failed: Promise<never>;
   stop(): Promise<void>;
 }
@@ -14,7 +14,7 @@ export interface StorageTrouble {
 /** How long a run waits for room before it stops, ms. */
 const patience = 5 * 60_000;
 
-/** Lets a run wait while its workers can't write (the disk is full, the store read-only), and stops it in the end. */
+/** Lets a run wait while its workers can't write or read (the disk is full, the store read-only, its file system gone), and stops it in the end. */
 export function storageTrouble(run: string): StorageTrouble {
   let timer: NodeJS.Timeout | undefined;
   let newest = "";

@@ -1,4 +1,6 @@
 import type { Queues } from "../contracts/trajectory.ts";
+import { requireMarkToWrite } from "../files/marked-folder.ts";
+import { patiently } from "../files/patiently.ts";
 import type { Notice } from "../processes/notice.ts";
 import { type Role, rolesToStart } from "../runs/queues.ts";
 import { runFolder } from "../runs/run-folder.ts";
@@ -48,6 +50,7 @@ function superviseWorker(role: Role, options: Options): Promise<Supervised> {
     progress,
     stopping: options.stopping,
     start: async (stopping) => {
+      await patiently(async () => requireMarkToWrite(runFolder(runs, run).root)); // without it, too
       await untilServerAnswers();
       const worker = await startWorkerProcess(role, options, { onProgress, onNotice, onWaits, stopping });
       return { ended: worker.ended, stop: () => worker.stop(isServerUp) };

@@ -1,5 +1,7 @@
 import { dirname } from "node:path";
 import { makeFolder } from "../files/make-folder.ts";
+import { requireMarkToWrite } from "../files/marked-folder.ts";
+import { patiently } from "../files/patiently.ts";
 import type { ProcessIdentity } from "../processes/process-identity.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
 import { type DevServer, startDevServer } from "./dev-server.ts";
@@ -21,6 +23,7 @@ export async function startOwnServer(
 ): Promise<DevServer> {
   const { before, stopping, onSpawn } = options;
   const log = folder.log("temporal");
+  await patiently(async () => requireMarkToWrite(log)); // else it would make another database
   makeFolder(dirname(log));
   return startDevServer({
     binary: await findServerBinary(temporal),

@@ -1,7 +1,8 @@
-import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeFolder } from "../files/make-folder.ts";
 import { namesInSync } from "../files/names-in.ts";
+import { removeFile } from "../files/remove-file.ts";
 import { storageError } from "../files/storage-errors.ts";
 import { temporaryName } from "../files/temporary-name.ts";
 import { machineName } from "../processes/machine-folder.ts";
@@ -37,13 +38,13 @@ export function hostRecords(
         throw storageError(error, pathOf(pid));
       }
     },
-    ended: (pid) => rmSync(pathOf(pid), { force: true }),
+    ended: (pid) => removeFile(pathOf(pid)),
     reap: async () => {
       for (const file of namesInSync(folder).filter((name) => name.startsWith(`host-${machineName}-`))) {
         const record = await readMachineRecord<HostRecord>(join(folder, file));
         if (record !== undefined && isRunning(record.owner) !== false) continue;
         if (record !== undefined) killProcess(record.handle);
-        rmSync(join(folder, file), { force: true });
+        removeFile(join(folder, file));
       }
     },
   };

@@ -1,11 +1,12 @@
-import { renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { renameSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { JsonValue } from "../contracts/json.ts";
 import type { TrajectoryPlace } from "../contracts/trajectory.ts";
-import { isSystemError } from "../errors/system-error.ts";
+import { isAbsence } from "../errors/system-error.ts";
 import { makeFolder } from "../files/make-folder.ts";
 import { namesInSync } from "../files/names-in.ts";
-import { storageError } from "../files/storage-errors.ts";
+import { removeFile } from "../files/remove-file.ts";
+import { looking, storageError } from "../files/storage-errors.ts";
 import { temporaryName } from "../files/temporary-name.ts";
 import { isRunning, machine, type ProcessIdentity } from "../processes/process-identity.ts";
 import { readMachineRecord } from "./machine-record.ts";
@@ -75,19 +76,20 @@ export function openLeases(folder: string) {
     try {
       utimesSync(pathOf(fileOf(key, lease)), now, now);
     } catch (error) {
-      if (!isSystemError(error, "ENOENT")) throw error; // it was given back a moment ago
+      if (!isAbsence(error)) throw error; // it was given back a moment ago
     }
   }
 
   function remove(file: string): void {
-    rmSync(pathOf(file), { force: true });
+    removeFile(pathOf(file));
     watched.delete(file);
   }
 
   /** Whether the worker is gone. Another machine's is watched, by no clock but this process's: both may have slept. */
   function isAbandoned({ file, lease }: FiledLease): boolean {
     if (lease.owner.machine === machine) return isRunning(lease.owner) === false;
-    const renewedAt = statSync(pathOf(file), { throwIfNoEntry: false })?.mtimeMs;
+    const path = pathOf(file);
+    const renewedAt = looking(path, () => statSync(path, { throwIfNoEntry: false }))?.mtimeMs;
     if (renewedAt === undefined) return false;
     const before = watched.get(file);
     if (before?.renewedAt === renewedAt) return performance.now() - before.since > otherMachinesTime;

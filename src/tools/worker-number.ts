@@ -1,6 +1,6 @@
-import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { namesInSync } from "../files/names-in.ts";
+import { removeFile } from "../files/remove-file.ts";
 import { writeOnce } from "../files/whole-files.ts";
 import { machineName } from "../processes/machine-folder.ts";
 import { isRunning, type ProcessIdentity } from "../processes/process-identity.ts";
@@ -25,7 +25,7 @@ export async function takeWorkerNumber(folder: string, owner: ProcessIdentity): 
     if (holder !== undefined && isRunning(holder) !== false) continue;
     const file = `worker-${machineName}-${number}~${(newest?.round ?? 0) + 1}.json`;
     if (!(await writeOnce(join(folder, file), JSON.stringify(owner)))) continue; // another was first
-    for (const old of before) rmSync(join(folder, old.file), { force: true });
+    for (const old of before) removeFile(join(folder, old.file));
     return number;
   }
 }
@@ -44,6 +44,6 @@ function takenIn(folder: string): Taken[] {
 export async function freeWorkerNumbers(folder: string): Promise<void> {
   for (const { file } of takenIn(folder)) {
     const holder = await readMachineRecord<ProcessIdentity>(join(folder, file));
-    if (holder === undefined || isRunning(holder) === false) rmSync(join(folder, file), { force: true });
+    if (holder === undefined || isRunning(holder) === false) removeFile(join(folder, file));
   }
 }

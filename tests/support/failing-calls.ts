@@ -8,7 +8,15 @@ import { onTestFinished } from "vitest";
  * bad disk or a network file system; `afterwards`: once it has done its work.
  */
 export function failOnce(
-  name: "fsyncSync" | "openSync" | "linkSync" | "readdir",
+  name:
+    | "fsyncSync"
+    | "openSync"
+    | "linkSync"
+    | "readFileSync"
+    | "readdirSync"
+    | "statSync"
+    | "unlinkSync"
+    | "readdir",
   code: string,
   isIt: (parameters: unknown[]) => boolean,
   moment?: "afterwards",

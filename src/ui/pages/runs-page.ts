@@ -2,7 +2,7 @@ import { messageOf } from "../../errors/message-of.ts";
 import { foldersIn } from "../../files/names-in.ts";
 import { type Html, html } from "../../report/html.ts";
 import { table } from "../../report/table.ts";
-import { isRun } from "../../runs/run-file.ts";
+import { mayBeRun } from "../../runs/run-file.ts";
 import { choice } from "../form.ts";
 import { document } from "../layout.ts";
 import { livePart } from "../live-part.ts";
@@ -45,7 +45,7 @@ async function row(context: UiContext, id: string): Promise<(string | Html)[]> {
 
 async function runIds({ runs }: UiContext): Promise<string[]> {
   return (await foldersIn(runs))
-    .filter((name) => isRun(runs, name))
+    .filter((name) => mayBeRun(runs, name))
     .sort(byTime)
     .reverse();
 }

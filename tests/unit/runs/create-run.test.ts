@@ -46,12 +46,15 @@ test("a run that is not there is refused with those that are", async () => {
   );
 });
 
-test("a run may name another store: whoever opens the run opens that, and its folder keeps run.json alone", async () => {
+test("a run may name another store: whoever opens the run opens that, and its folder keeps run.json and its mark alone", async () => {
   const place = await startObjects(temporaryFolder(), { lag: 60_000 });
   if (!("port" in place)) throw new Error("an object store has a port");
   const store = objectsUrl(place.port);
   const run = await createRun(plan, runs, undefined, false, "shared", store);
-  expect(readdirSync(join(runs, run)).filter((name) => name !== "writing")).toEqual(["run.json"]);
+  expect(readdirSync(join(runs, run)).filter((name) => name !== "writing")).toEqual([
+    "identity.json",
+    "run.json",
+  ]);
   const one = await openRun(runs, run);
   expect(one.plan).toEqual(plan);
   await one.store.record(forkKey(1), { by: "one" });

@@ -1,0 +1,18 @@
+import { statSync } from "node:fs";
+import { requireMarkToRead } from "./marked-folder.ts";
+import { looking } from "./storage-errors.ts";
+
+/**
+ * Whether something is at `path`, links followed. Unlike `existsSync`, which says no whatever goes wrong, this answers only
+ * when the disk does. Throws STORE_NOT_READABLE.
+ */
+export function isThere(path: string): boolean {
+  return sizeAt(path) !== undefined;
+}
+
+/** The bytes of the file at `path`; undefined if nothing is there. Throws STORE_NOT_READABLE. */
+export function sizeAt(path: string): number | undefined {
+  const found = looking(path, () => statSync(path, { throwIfNoEntry: false }));
+  if (found === undefined) requireMarkToRead(path);
+  return found?.size;
+}

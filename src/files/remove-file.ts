@@ -1,0 +1,14 @@
+import { unlinkSync } from "node:fs";
+import { isAbsence } from "../errors/system-error.ts";
+import { requireMarkToWrite } from "./marked-folder.ts";
+import { storageError } from "./storage-errors.ts";
+
+/** Removes a file, if it is there. Throws STORE_NOT_WRITABLE. */
+export function removeFile(path: string): void {
+  try {
+    requireMarkToWrite(path);
+    unlinkSync(path);
+  } catch (error) {
+    if (!isAbsence(error)) throw storageError(error, path);
+  }
+}

@@ -1,0 +1,30 @@
+import { patiently, readingPatience } from "../files/patiently.ts";
+import { readingErrorWithin } from "../files/storage-errors.ts";
+import type { Backend } from "./backend.ts";
+
+/**
+ * A backend whose reads wait for a disk that does not answer (`patiently`), and work on its files, which is done again then. Writes
+ * are as they were: who makes them knows whether to wait.
+ */
+export function patientBackend(backend: Backend): Backend {
+  return {
+    put: (...args) => backend.put(...args),
+    get: (...args) => patiently(() => backend.get(...args), readingPatience),
+    size: (...args) => patiently(() => backend.size(...args), readingPatience),
+    digest: (...args) => patiently(() => backend.digest(...args), readingPatience),
+    remove: (...args) => patiently(() => backend.remove(...args)),
+    page: (...args) => patiently(() => backend.page(...args), readingPatience),
+    fill: (...args) => backend.fill(...args),
+    inFolder: (prefix, files, work) =>
+      patiently(() => backend.inFolder(prefix, files, (folder) => readingIn(folder, work)), readingPatience),
+    sweep: () => patiently(() => backend.sweep()),
+  };
+}
+
+async function readingIn<Result>(folder: string, work: (folder: string) => Promise<Result>): Promise<Result> {
+  try {
+    return await work(folder);
+  } catch (error) {
+    throw readingErrorWithin(error, folder);
+  }
+}
