@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import {
   adapterConfigFile,
@@ -68,7 +68,9 @@ const plugin: PolicyPlugin = {
       decode: tokenizer.decode,
       target: targetOf(given),
       ...(given.keyValues === "int8" && { roundedBy: typicalTokens(framing) }),
-      ...(existsSync(join(folder, adapterConfigFile)) ? {} : { base: folder }),
+      ...(statSync(join(folder, adapterConfigFile), { throwIfNoEntry: false }) === undefined
+        ? { base: folder }
+        : {}),
     });
     let grammar: Promise<ToolCallGrammar> | undefined;
     const constraintFor = async (tools: readonly ToolDefinition[]) => {

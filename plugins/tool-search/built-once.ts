@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -12,12 +12,12 @@ const busy = 5; // SQLITE_BUSY
  * once, in threads or processes, one builds and the others wait for its lock, an empty file that stays; if that one is killed, the next one begins anew. Throws what `build` throws.
  */
 export async function builtOnce(path: string, build: (work: string) => Promise<void>): Promise<string> {
-  if (existsSync(path)) return path;
+  if (statSync(path, { throwIfNoEntry: false }) !== undefined) return path;
   mkdirSync(dirname(path), { recursive: true });
   const lock = `${path}.lock`;
   const held = await locked(lock);
   try {
-    if (existsSync(path)) return path;
+    if (statSync(path, { throwIfNoEntry: false }) !== undefined) return path;
     const work = `${path}.part`;
     rmSync(work, { force: true }); // of one that was killed
     try {

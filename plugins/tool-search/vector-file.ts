@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { createWriteStream, existsSync, readFileSync } from "node:fs";
+import { createWriteStream, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { Embedder } from "everturn/embedding";
@@ -27,7 +27,8 @@ export function vectorFile(
   const hash = createHash("sha256");
   for (const name of modelFiles) {
     const path = join(model, name);
-    if (existsSync(path)) hash.update(`${name}\0`).update(readFileSync(path));
+    if (statSync(path, { throwIfNoEntry: false }) !== undefined)
+      hash.update(`${name}\0`).update(readFileSync(path));
   }
   const name = `${digest}-${hash.digest("hex").slice(0, 16)}.vectors`;
   return builtOnce(join(cacheFolder(), name), (work) =>

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
@@ -20,7 +20,8 @@ export function copyDatabase(from: string, to: string): void {
   if (size > largest)
     throw new Error(`${from} has ${size} bytes: with write: true a database has at most ${largest}`);
   for (const ending of ["", "-wal", ".wal"])
-    if (existsSync(from + ending)) copyFileSync(from + ending, to + ending);
+    if (statSync(from + ending, { throwIfNoEntry: false }) !== undefined)
+      copyFileSync(from + ending, to + ending);
 }
 
 export function packedCopy(path: string): Uint8Array {

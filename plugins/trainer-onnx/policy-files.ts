@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join, relative } from "node:path";
 import {
   adapterConfigFile,
@@ -66,5 +66,5 @@ export async function writePolicy(
 }
 
 function hasAdapter(folder: string): boolean {
-  return existsSync(join(folder, adapterConfigFile));
+  return statSync(join(folder, adapterConfigFile), { throwIfNoEntry: false }) !== undefined;
 }

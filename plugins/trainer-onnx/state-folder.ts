@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
@@ -31,7 +31,7 @@ export async function readTrainerState(
   policy: Pick<TrainerState, "weights" | "adapter">,
 ): Promise<TrainerState> {
   const state = { ...policy, ...(await readParts(folder, "")) };
-  if (!existsSync(join(folder, criticFile))) return state;
+  if (statSync(join(folder, criticFile), { throwIfNoEntry: false }) === undefined) return state;
   const learned = await readSafetensors(join(folder, criticFile));
   const isAdapted = [...learned.keys()].some((name) => name.includes(".lora_"));
   const own = isAdapted ? { ...policy, adapter: learned } : { weights: learned, adapter: new Map() };

@@ -1,10 +1,10 @@
-import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { runSettings } from "../../activities/open-run.ts";
 import { trajectoryInput } from "../../workflows/trajectory-input.ts";
 import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import type { Queues, TrajectoryInput, TrajectoryOrigin } from "../contracts/trajectory.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { isThere } from "../files/is-there.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import { evaluationPlanKey } from "../store/keys.ts";
 import { counted } from "../text/format.ts";
@@ -61,7 +61,7 @@ async function policyOf(run: OpenRun, asked: string): Promise<{ version: number;
   if (/^\d+$/.test(asked)) {
     const version = Number(asked);
     if (await hasVersion(run, version)) return { version };
-  } else if (existsSync(join(asked, "config.json"))) {
+  } else if (isThere(join(asked, "config.json"))) {
     return { version: ((await newestVersion(run)) ?? 0) + 1, folder: resolve(asked) };
   }
   throw new EverturnError("POLICY_NOT_FOUND", { run: run.id, version: asked });

@@ -1,9 +1,9 @@
-import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isObject } from "../contracts/json.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
+import { isThere } from "../files/is-there.ts";
 
 /** An encoder of BERT's family, and what sentence-transformers makes of its output. */
 export interface EncoderConfig {
@@ -65,7 +65,7 @@ async function readObject(
   absent?: Record<string, unknown>,
 ): Promise<Record<string, unknown>> {
   const path = join(folder, name);
-  if (absent !== undefined && !existsSync(path)) return absent;
+  if (absent !== undefined && !isThere(path)) return absent;
   try {
     const read: unknown = JSON.parse(await readFile(path, "utf8"));
     if (isObject(read)) return read;

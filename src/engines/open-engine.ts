@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Generation, GenerationRequest, Policy } from "../contracts/policy.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { isThere } from "../files/is-there.ts";
 import { adapterConfigFile } from "../models/adapter-folder.ts";
 import { contextLength } from "../models/model-config.ts";
 import { readModelConfig } from "../models/model-config-file.ts";
@@ -47,18 +47,17 @@ export async function openEngine(folder: string, options: EngineOptions): Promis
 
   const weightsOf = (version: number): EngineWeights => {
     const own = folders.get(version);
-    if (own === undefined || !existsSync(join(own, "config.json"))) {
+    if (own === undefined || !isThere(join(own, "config.json"))) {
       folders.delete(version);
       throw new EverturnError("POLICY_VERSION_NOT_LOADED", { version });
     }
-    if (!existsSync(join(own, adapterConfigFile))) return { base: { folder: own, label: labelOf(own) } };
+    if (!isThere(join(own, adapterConfigFile))) return { base: { folder: own, label: labelOf(own) } };
     return { base, adapter: { folder: own, name: labelOf(own) } };
   };
 
   return {
     ...createFraming(tokenizer),
-    isLoaded: (version) =>
-      existsSync(join(folders.get(version) ?? "", "config.json")) && folders.has(version),
+    isLoaded: (version) => isThere(join(folders.get(version) ?? "", "config.json")) && folders.has(version),
     async load(version, path) {
       folders.set(version, path);
       await fleet.load(weightsOf(version));

@@ -1,7 +1,7 @@
-import { existsSync } from "node:fs";
 import { copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { isThere } from "../files/is-there.ts";
 import { readAdapter } from "./adapter-folder.ts";
 import { writeWeights } from "./checkpoint.ts";
 import type { FloatType } from "./float-types.ts";
@@ -39,6 +39,6 @@ export async function exportModel(folder: string, target: string, options: Expor
   const typed = { ...config, torch_dtype: dtypeNames[options.dtype] };
   await writeFile(join(target, "config.json"), `${JSON.stringify(typed, null, 2)}\n`);
   const generation = join(folder, "generation_config.json");
-  if (existsSync(generation)) await copyFile(generation, join(target, "generation_config.json"));
+  if (isThere(generation)) await copyFile(generation, join(target, "generation_config.json"));
   await writeWeights(target, weights, { dtype: options.dtype });
 }

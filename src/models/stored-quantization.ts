@@ -1,5 +1,6 @@
-import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
 import { join } from "node:path";
+import { isThere } from "../files/is-there.ts";
 import { indexFile, wholeFile } from "./located-tensors.ts";
 import type { Quantization } from "./quantize.ts";
 import { isQuantizedPart } from "./quantized-tensors.ts";
@@ -17,7 +18,7 @@ export function storedQuantization(folder: string): Quantization | undefined {
 function tensorNames(folder: string): string[] {
   const whole = join(folder, wholeFile);
   try {
-    if (existsSync(whole)) return Object.keys(JSON.parse(headerOf(whole)));
+    if (isThere(whole)) return Object.keys(JSON.parse(headerOf(whole)));
     return Object.keys(JSON.parse(readFileSync(join(folder, indexFile), "utf8")).weight_map);
   } catch {
     return [];

@@ -15,8 +15,8 @@ const folderOfOthers = "additional_chat_templates";
 export async function readChatTemplate(folder: string, config: Record<string, unknown>): Promise<string> {
   const templates = namedTemplates(config.chat_template);
   const file = join(folder, "chat_template.jinja");
-  if (existsSync(file)) templates.set("default", await readFile(file, "utf8"));
-  if (existsSync(join(folder, folderOfOthers))) {
+  if (isThere(file)) templates.set("default", await readFile(file, "utf8"));
+  if (isThere(join(folder, folderOfOthers))) {
     for (const name of await readdir(join(folder, folderOfOthers))) {
       if (!name.endsWith(".jinja")) continue;
       templates.set(

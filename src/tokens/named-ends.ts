@@ -1,5 +1,5 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { isThere } from "../files/is-there.ts";
 import { invalidTokenizer, readJsonFile } from "./json-file.ts";
 
 /**
@@ -9,7 +9,7 @@ import { invalidTokenizer, readJsonFile } from "./json-file.ts";
 export async function readNamedEnds(folder: string): Promise<number[]> {
   const ids = new Set<number>();
   for (const name of ["config.json", "generation_config.json"]) {
-    if (!existsSync(join(folder, name))) continue;
+    if (!isThere(join(folder, name))) continue;
     const { eos_token_id: named } = await readJsonFile(folder, name);
     if (named === undefined || named === null) continue;
     for (const id of Array.isArray(named) ? named : [named]) {

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Tokenizer as HuggingFaceTokenizer } from "@huggingface/tokenizers";

@@ -1,7 +1,7 @@
-import { existsSync } from "node:fs";
 import type { CommandJob, EvaluateJob, ExportJob, TrainJob } from "../../contracts/generated/study.ts";
 import type { Plan } from "../../contracts/plan.ts";
 import { EverturnError } from "../../errors/everturn-error.ts";
+import { isThere } from "../../files/is-there.ts";
 import { evaluateRun } from "../../library/evaluate-run.ts";
 import { versionFolder } from "../../library/find-version.ts";
 import { placeRun } from "../../library/place-run.ts";
@@ -68,7 +68,7 @@ async function trainAll(
 /** The newest policy of the one run of a job, as a model's folder; made once. */
 async function writeBeginning(study: CheckedStudy, from: string, runs: string): Promise<void> {
   const folder = policyFolder(runs, study.name, from);
-  if (existsSync(folder)) return;
+  if (isThere(folder)) return;
   await exportNewest(runs, runId(study.name, from, {}, 1), folder, { dtype: "F32", merge: true });
 }
 
@@ -97,7 +97,7 @@ async function refuseOther(runs: string, run: string, plan: Plan): Promise<void>
 async function hasEnded(runs: string, run: string): Promise<boolean> {
   const { plan, store, folder } = await openRun(runs, run);
   const last = await lastRecordedStep(store);
-  return (last?.step ?? 0) === plan.steps && existsSync(folder.report);
+  return (last?.step ?? 0) === plan.steps && isThere(folder.report);
 }
 
 async function evaluateAll(
@@ -130,7 +130,7 @@ async function exportBest(
   { runs }: JobPlace,
   tell: (text: string) => void,
 ): Promise<Done> {
-  if (existsSync(to)) {
+  if (isThere(to)) {
     tell(`${displayPath(to)} is there already`);
     return "done";
   }
@@ -156,7 +156,7 @@ async function prepare(
   { command, makes }: CommandJob,
   tell: (text: string) => void,
 ): Promise<Done> {
-  const missing = () => makes.filter((file) => !existsSync(file));
+  const missing = () => makes.filter((file) => !isThere(file));
   if (missing().length === 0) {
     tell(`${makes.map(displayPath).join(", ")} ${makes.length === 1 ? "is" : "are"} there already`);
     return "done";

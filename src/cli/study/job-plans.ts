@@ -1,7 +1,7 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { TrainJob } from "../../contracts/generated/study.ts";
 import type { Plan } from "../../contracts/plan.ts";
+import { isThere } from "../../files/is-there.ts";
 import { loadPlan } from "../../pipeline/load-plan.ts";
 import { type JobRun, runsOf } from "../../studies/job-runs.ts";
 import { type CheckedStudy, isTrainJob } from "../../studies/read-study.ts";
@@ -43,7 +43,7 @@ function beginning(folder: string): string[] {
 /** Throws what is wrong with the pipelines of a study, before anything is done: of those that need nothing that a job makes first. */
 export async function checkPipelines(study: CheckedStudy, place: JobPlace): Promise<void> {
   for (const job of Object.values(study.jobs)) {
-    if ("command" in job && !job.makes.every((file) => existsSync(file))) return; // they may need what it makes
+    if ("command" in job && !job.makes.every((file) => isThere(file))) return; // they may need what it makes
     if (!isTrainJob(job)) continue;
     const { from: _, ...alone } = job;
     for (const run of runsOf(job)) await planOf(study, alone, run, place);
