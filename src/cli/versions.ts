@@ -28,7 +28,7 @@ async function versions(named: string, asked: string | undefined, options: Optio
   const { runs, run } = runReference(named, options.runs);
   const opened = await openRun(runs, run);
   const all = await listVersions(opened);
-  const found = (asked === undefined ? all : [findVersion(opened, all, asked)]).map(shown);
+  const found = (asked === undefined ? all : [await findVersion(opened, all, asked)]).map(shown);
   if (options.json) process.stdout.write(`${JSON.stringify({ run, versions: found })}\n`);
   else if (asked === undefined) process.stdout.write(`${text(found)}\n`);
   else process.stdout.write(`${found[0]?.folder}\n`);

@@ -799,9 +799,9 @@ export const errorTable = {
     help: "Then `npx everturn resume {run}`.",
   },
   FILES_GONE: {
-    message: "The files of {tree}, {part}, are not there, or not those that were committed.",
+    message: "The files of {tree}, {part}, are not those that were committed: {reason}.",
     retryable: false,
-    help: "They were removed, changed or cut: `npx everturn ledger` says which. Those of the newest step `npx everturn resume` makes again, the same, from the version before and the recorded trajectories, and those of version 0 and the warm start's. Restore others from a copy.",
+    help: "They were removed, changed or cut; `npx everturn ledger` lists all such files. Those of the newest step `npx everturn resume` makes again, the same, from the version before and the recorded trajectories, and those of version 0 and the warm start's. Restore others from a copy.",
   },
   ATTEMPT_SUPERSEDED: {
     message: "{file} was written by another attempt, which came first.",

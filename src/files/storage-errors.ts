@@ -27,6 +27,7 @@ const failing: Record<string, string> = {
   ESHUTDOWN: "the file server does not answer",
   ENOLCK: "the file server does not answer",
   EPROTO: "the file server's answer makes no sense",
+  UNKNOWN: "the file system failed and does not say why",
   EAGAIN: "the file system is busy",
   EINTR: "the file system was interrupted",
   EBUSY: "the file system is busy",
@@ -86,8 +87,10 @@ export function readingErrorWithin(error: unknown, folder: string): unknown {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (isStorageError(cause)) return cause;
     if ("path" in cause && typeof cause.path === "string" && !cause.path.startsWith(folder)) continue;
-    const told = readingError("code" in cause ? cause : nativeError(cause), folder);
-    if (told !== cause) return told;
+    for (const named of [cause, nativeError(cause)]) {
+      const told = readingError(named, folder);
+      if (told !== named) return told;
+    }
   }
   return error;
 }

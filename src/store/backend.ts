@@ -30,8 +30,16 @@ export interface Backend {
   page(prefix: string, after?: string): Promise<Page>;
   /** Has `write` fill a local folder, whose files then stand below `prefix`, flushed; or throws, and leaves none. */
   fill(prefix: string, write: (folder: string) => Promise<void>): Promise<Files>;
-  /** Works on the files below `prefix` in a local folder. Throws FileBroken. */
-  inFolder<Result>(prefix: string, files: Files, work: (folder: string) => Promise<Result>): Promise<Result>;
+  /**
+   * Works on the files below `prefix` in a local folder, once they were read and are what `files` says; with `isUnread` their sizes
+   * are enough, since nothing is read of them. Throws FileBroken.
+   */
+  inFolder<Result>(
+    prefix: string,
+    files: Files,
+    work: (folder: string) => Promise<Result>,
+    options?: { isUnread?: boolean },
+  ): Promise<Result>;
   /** Deletes what killed processes left beside the objects; how many things. */
   sweep(): Promise<number>;
 }

@@ -12,6 +12,7 @@ import { removeFile } from "../files/remove-file.ts";
 import { readingError, storageError } from "../files/storage-errors.ts";
 import { temporaryName, writerOf } from "../files/temporary-name.ts";
 import { type Backend, FileBroken, type Page } from "./backend.ts";
+import { checkFile } from "./checked-file.ts";
 import { digestOf, filesIn } from "./tree.ts";
 import { pageOf } from "./walk.ts";
 
@@ -76,11 +77,16 @@ export function folderBackend(root: string): Backend {
         throw storageError(error, folder);
       }
     },
-    inFolder: async (prefix, files, work) => {
+    inFolder: async (prefix, files, work, { isUnread = false } = {}) => {
       const folder = resolve(fileOf(prefix)); // without a slash at its end
       for (const [name, { size }] of Object.entries(files)) {
         const found = sizeAt(join(folder, name));
         if (found !== size) throw new FileBroken(`${prefix}${name} has ${found ?? "no"} bytes, not ${size}`);
+      }
+      if (!isUnread) {
+        for (const [name, file] of Object.entries(files)) {
+          await reading(join(folder, name), () => checkFile(join(folder, name), `${prefix}${name}`, file));
+        }
       }
       return work(folder);
     },
@@ -120,6 +126,15 @@ function removeNow(file: string): void {
     rmSync(file, { force: true });
   } catch {
     // the write's own error says why
+  }
+}
+
+/** What `read` makes of a file that is there. Throws STORE_NOT_READABLE. */
+async function reading<Result>(file: string, read: () => Promise<Result>): Promise<Result> {
+  try {
+    return await read();
+  } catch (error) {
+    throw readingError(error, file);
   }
 }
 

@@ -1,7 +1,4 @@
-import { join } from "node:path";
-import { FileBroken } from "./backend.ts";
 import type { Store } from "./store.ts";
-import { digestOf, filesOf } from "./tree.ts";
 import type { TreePart } from "./tree-part.ts";
 
 /**
@@ -15,12 +12,5 @@ export async function isWhole(
   const tree = await store.readTree(key);
   if (tree === undefined) return (await store.treeRecord(key)) === undefined;
   if (await store.isFreed(key, part)) return true;
-  const read = await store.inFolder(key, tree, part, async (folder) => {
-    for (const [name, { size, sha256 }] of Object.entries(filesOf(tree.files, part))) {
-      const found = await digestOf(join(folder, name));
-      if (found.size === size && found.sha256 === sha256) continue;
-      throw new FileBroken(`${name} is not what its tree's record says`);
-    }
-  });
-  return read !== undefined;
+  return (await store.inFolder(key, tree, part, async () => {})) !== undefined;
 }

@@ -15,8 +15,11 @@ export function patientBackend(backend: Backend): Backend {
     remove: (...args) => patiently(() => backend.remove(...args)),
     page: (...args) => patiently(() => backend.page(...args), readingPatience),
     fill: (...args) => backend.fill(...args),
-    inFolder: (prefix, files, work) =>
-      patiently(() => backend.inFolder(prefix, files, (folder) => readingIn(folder, work)), readingPatience),
+    inFolder: (prefix, files, work, options) =>
+      patiently(
+        () => backend.inFolder(prefix, files, (folder) => readingIn(folder, work), options),
+        readingPatience,
+      ),
     sweep: () => patiently(() => backend.sweep()),
   };
 }

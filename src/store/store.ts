@@ -46,14 +46,18 @@ export interface Store {
   treeRecord<Value>(key: TreeKey<Value>): Promise<Tree<Value> | undefined>;
   /**
    * Works on a part of a tree (a folder in it) in a local folder, which is there for as long as `work` takes and is not to
-   * be written to. Undefined if it was freed, or is not what its record says, which the next `readTree` knows.
+   * be written to. Its files are read before that, once in a process, and are what the tree's record says; with `isUnread` only
+   * their sizes are looked at. Undefined if it was freed, or is not what its record says, which the next `readTree` knows.
    */
   inFolder<Result>(
     key: TreeKey<unknown>,
     tree: { attempt: string; files: Files },
     part: string,
     work: (folder: string) => Promise<Result>,
+    options?: { isUnread?: boolean },
   ): Promise<{ result: Result } | undefined>;
+  /** Why there is no such part of a tree, in words: which file of it is wrong, and how. */
+  problemOf(key: TreeKey<unknown>, part: string): Promise<string>;
   /** Removes the files of a part of a tree for good. Its record stays, and says what they were. */
   free(key: TreeKey<unknown>, part: string): Promise<void>;
   /** Whether that was done, or has begun. */

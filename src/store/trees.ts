@@ -13,13 +13,23 @@ export function openTrees(
   backend: Backend,
   generations: Generations,
   report: Report,
-): Pick<Store, "tree" | "readTree" | "treeRecord" | "inFolder" | "free" | "isFreed"> {
+): Pick<Store, "tree" | "readTree" | "treeRecord" | "inFolder" | "problemOf" | "free" | "isFreed"> {
   const isThere = async (path: string) => (await backend.size(path)) !== undefined;
-  const mark = (path: string) => patiently(() => backend.put(path, encodeRecord(true), { flush: true }));
+  const mark = (path: string, says: string | true) =>
+    patiently(() => backend.put(path, encodeRecord(says), { flush: true }));
+
+  /** What was found to be wrong with a file of an attempt, if anything was. */
+  async function markedProblem(tree: string, attempt: string): Promise<string | undefined> {
+    const content = await backend.get(brokenMark(tree, attempt));
+    if (content === undefined) return undefined;
+    const says = decodeRecord<string | true>(content);
+    return "value" in says && says.value !== true ? says.value : "a file of it is not what it says";
+  }
 
   /** Why a tree is not whole; undefined if it is, but for what was freed. */
   async function problemOf(tree: string, { attempt, files }: Tree<unknown>): Promise<string | undefined> {
-    if (await isThere(brokenMark(tree, attempt))) return "a file of it is not what it says";
+    const marked = await markedProblem(tree, attempt);
+    if (marked !== undefined) return marked;
     for (const [name, { size }] of Object.entries(files)) {
       const found = await backend.size(treeFile(tree, attempt, name));
       if (found === size || (await isThere(freedMark(tree, partOf(name))))) continue;
@@ -70,21 +80,28 @@ export function openTrees(
       { attempt, files }: Pick<Tree<unknown>, "attempt" | "files">,
       part: string,
       work: (folder: string) => Promise<Result>,
+      options?: { isUnread?: boolean },
     ) => {
       const prefix = treeFile(tree, attempt, part === "" ? "" : `${part}/`);
       try {
-        return { result: await backend.inFolder(prefix, filesOf(files, part), work) };
+        return { result: await backend.inFolder(prefix, filesOf(files, part), work, options) };
       } catch (error) {
         if (!(error instanceof FileBroken)) throw error;
         if (await isThere(freedMark(tree, part))) return undefined;
-        await mark(brokenMark(tree, attempt));
+        await mark(brokenMark(tree, attempt), error.message);
         report(treeRecord(tree), error.message);
         return undefined;
       }
     },
+    problemOf: async ({ tree }, part) => {
+      const standing = (await generations.newest<Tree<unknown>>(treeRecord(tree), decodeRecord))?.value;
+      if (standing === undefined) return `there is no ${treeRecord(tree)} that can be read`;
+      if (await isThere(freedMark(tree, part))) return "they were removed to make room";
+      return (await problemOf(tree, standing)) ?? "they were made again meanwhile";
+    },
     free: async (key, part) => {
       const { tree } = key;
-      if (!(await isThere(freedMark(tree, part)))) await mark(freedMark(tree, part));
+      if (!(await isThere(freedMark(tree, part)))) await mark(freedMark(tree, part), true);
       const standing = await readTree(key);
       if (standing === undefined) return;
       const names = Object.keys(standing.files).filter((name) => partOf(name) === part);

@@ -73,7 +73,8 @@ export function trajectoryReader({
       try {
         return await (await openRows(folder)).read(part);
       } catch (error) {
-        throw new EverturnError("RECORD_CORRUPT", { file: key.tree, reason: String(error) });
+        const reason = String(error);
+        throw new EverturnError("RECORD_CORRUPT", { file: key.tree, reason }, { cause: error });
       }
     });
     if (read === undefined) return undefined;

@@ -20,10 +20,10 @@ export interface ListedVersion {
 /** A run, as far as its versions go. */
 interface VersionedRun {
   plan: Pick<Plan, "warmStart">;
-  store: Pick<Store, "has" | "readTree" | "inFolder" | "isFreed">;
+  store: Pick<Store, "has" | "readTree" | "inFolder" | "problemOf" | "isFreed">;
 }
 
-/** The versions that a run has made, in order. */
+/** The versions that a run has made, in order. Their files are not read: only those of another size are known to be broken. */
 export async function listVersions(run: VersionedRun): Promise<ListedVersion[]> {
   const newest = (await newestVersion(run)) ?? -1;
   return Promise.all(Array.from({ length: newest + 1 }, (_, version) => listedVersion(run, version)));
@@ -35,7 +35,8 @@ async function listedVersion({ plan, store }: VersionedRun, version: number): Pr
   const part = policyPart(plan, version);
   if (await store.isFreed(part.key, part.part)) return { ...listed, state: "removed" };
   try {
-    return { ...listed, state: "there", folder: await inPart(store, part, async (folder) => folder) };
+    const folder = await inPart(store, part, async (folder) => folder, { isUnread: true });
+    return { ...listed, state: "there", folder };
   } catch (error) {
     if (!isEverturnError(error) || error.code !== "FILES_GONE") throw error;
     return { ...listed, state: "broken" };

@@ -142,7 +142,7 @@ describe.skipIf(!mayMount)("needs the right to mount a disk", () => {
     fill(join(runs, "ballast"));
     const { code, stderr } = await everturn("run", pipeline, "--runs", runs);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^DISK_FULL: .*plan\/1\.json can't be written: the disk is full\./);
+    expect(stderr).toMatch(/^DISK_FULL: .*identity\.json can't be written: the disk is full\./);
   });
 
   test("a plan can't be changed on a full disk: nothing is started, and the disk is named", async () => {

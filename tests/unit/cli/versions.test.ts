@@ -1,4 +1,4 @@
-import { readFileSync, truncateSync } from "node:fs";
+import { readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { loadPlan } from "../../../src/pipeline/load-plan.ts";
@@ -45,5 +45,32 @@ test("`everturn export RUN` takes the version asked for, the newest if none is, 
   truncateSync(join(await folder(3), "weights"));
   const broken = await command("export", join(runs, "broken"));
   expect(broken.code).toBe(1);
-  expect(broken.stderr).toContain("FILES_GONE: The files of steps/2/trained, policy, are not there");
+  expect(broken.stderr).toContain(
+    "FILES_GONE: The files of steps/2/trained, policy, are not those that were committed: its file policy/weights has 0 bytes, not ",
+  );
 });
+
+test.each(["model.safetensors", "tokenizer.json", "config.json"])(
+  "`everturn export` and `everturn versions` refuse a version in whose %s a bit has flipped, and name the file",
+  async (name) => {
+    const id = await createRun(plan, runs, undefined, false);
+    const flipped = await openRun(runs, id);
+    await initializeVersion(flipped, 0);
+    const file = join(await folderOf(flipped, 0), name);
+    const content = readFileSync(file);
+    const middle = Math.floor(content.length / 2);
+    content[middle] = (content[middle] ?? 0) ^ 1;
+    writeFileSync(file, content);
+    const reason = new RegExp(
+      `FILES_GONE: The files of initial, policy, are not those that were committed: initial/[^ ]*/policy/${name} is not what its tree's record says\\. .*\`npx everturn resume\` makes again`,
+    );
+    for (const asked of [
+      ["versions", id, "0"],
+      ["export", id, join(runs, `of-${id}`)],
+    ]) {
+      const { code, stderr } = await everturn(...asked, "--runs", runs);
+      expect([code, asked]).toEqual([1, asked]);
+      expect(stderr).toMatch(reason);
+    }
+  },
+);
