@@ -34,6 +34,7 @@ const others: Record<string, string> = {
   "activities/initialize-policy.ts": "the folder in which a tree is written",
   "src/roles/trainer-worker.ts": "the folder in which a tree is written",
   "src/runs/sweep.ts": "what writers of a machine left",
+  "src/cli/worker.ts": "the mark of the run's folder",
   "src/cli/fork-plan.ts": "a model's folder that a person names",
   "src/tools/leases.ts": "who holds what on a machine",
   "src/agents/agent-main.ts": "the answer of an agent, to its worker",
