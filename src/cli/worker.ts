@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 import { activitiesOf } from "../../activities/of-role.ts";
 import type { RunFile } from "../contracts/run.ts";
 import { heedMark } from "../files/marked-folder.ts";
+import { patiently } from "../files/patiently.ts";
 import { writeAs } from "../files/write-as.ts";
 import { forgetTunables } from "../onnx/allocator.ts";
 import { prefixed, type Role, roles } from "../runs/queues.ts";
@@ -39,7 +40,7 @@ async function work(options: Options): Promise<void> {
   forgetTunables(process.env);
   const ending = workerEnding();
   const { runs, run } = runReference(options.run, options.runs);
-  heedMark(runFolder(runs, run).root);
+  await patiently(async () => heedMark(runFolder(runs, run).root));
   const file = await readRunFile(runs, run);
   writeAs(runFolder(runs, run).root);
   const address = options.address ?? (await addressOf(file, runs));

@@ -98,7 +98,7 @@ function requireMark(path: string, code: "STORE_NOT_WRITABLE" | "STORE_NOT_READA
   const place = placeOf(root);
   if (place !== "" && place === known.place) return;
   if (place === "" || readMark(root) !== known.identity) {
-    const reason = `the run's folder ${root} is not there (its ${markFile} is missing or another run's): is its file system mounted?`;
+    const reason = `the run's folder ${root} is not there: its ${markFile} is missing, or another folder's, as when a file system is not mounted`;
     throw new EverturnError(code, { file: path, reason });
   }
   known.place = place; // mounted again, or moved back

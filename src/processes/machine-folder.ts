@@ -20,11 +20,14 @@ export function machineFolder(root: string): string {
   return join(state, "everturn", `${basename(path)}-${hash}`);
 }
 
+/** Five tries, since one failure of a disk is often the only one and nobody can wait here. */
 function realPath(root: string): string {
-  try {
-    return realpathSync(root);
-  } catch (error) {
-    if (isAbsence(error)) return resolve(root);
-    throw error;
+  for (let tries = 1; ; tries++) {
+    try {
+      return realpathSync(root);
+    } catch (error) {
+      if (isAbsence(error)) return resolve(root);
+      if (tries === 5) throw error;
+    }
   }
 }

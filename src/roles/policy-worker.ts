@@ -1,4 +1,5 @@
 import type { Policy, PolicyPlugin } from "../contracts/policy.ts";
+import { readPatiently } from "../files/read-patiently.ts";
 import { loadPolicy } from "../plugins/registry.ts";
 import { sharedPromises } from "../promises/shared-promises.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
@@ -38,12 +39,13 @@ export function policyWorker(openRun: (run: string) => Promise<OpenRun>): Policy
 
   /** Opened on version 0, which is never freed, or on another policy's folder. It may read there at any time. */
   async function open(run: string, elsewhere: string | undefined): Promise<HeldPolicy> {
-    const { plan, store } = await openRun(run);
+    const { folder, plan, store } = await openRun(run);
     const opener = await plugin(run);
     if (elsewhere !== undefined) return { policy: await opener.open(elsewhere, plan.policy.config) };
     const kept = await keepPart(store, policyPart(plan, 0));
     try {
-      return { policy: await opener.open(kept.folder, plan.policy.config), kept };
+      const policy = await readPatiently(folder.root, () => opener.open(kept.folder, plan.policy.config));
+      return { policy, kept };
     } catch (error) {
       kept.release();
       throw error;

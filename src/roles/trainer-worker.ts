@@ -7,6 +7,7 @@ import {
   framedChats,
   framedExamples,
 } from "../examples/framed-examples.ts";
+import { readPatiently } from "../files/read-patiently.ts";
 import { readDemonstrations } from "../pipeline/demonstrations.ts";
 import { checkExampleFile } from "../pipeline/example-files.ts";
 import { loadTrainer } from "../plugins/registry.ts";
@@ -100,7 +101,7 @@ export function trainerWorker(openRun: (run: string) => Promise<OpenRun>): Train
         failures: folder.failures,
       };
       const openFrom = (rest: Pick<TrainerFolders, "policy" | "state">) =>
-        plugin.open({ ...folders, ...rest }, config, plan.seed, loss);
+        readPatiently(folder.root, () => plugin.open({ ...folders, ...rest }, config, plan.seed, loss));
       const { state } = start;
       const trainer = await inPart(store, start.policy, (policy) =>
         state === undefined

@@ -64,7 +64,7 @@ async function newRun(name: string, runs: string): Promise<string> {
   const base = `${name}-${time}`;
   for (let next = 1; ; next++) {
     const run = next === 1 ? base : `${base}-${next}`;
-    if (await makeRoot(runs, run)) return run;
+    if (await patiently(() => makeRoot(runs, run), littlePatience)) return run;
   }
 }
 

@@ -2,8 +2,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { RunFile } from "../contracts/run.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
-import { isSystemError } from "../errors/system-error.ts";
-import { storageError } from "../files/storage-errors.ts";
+import { isAbsence } from "../errors/system-error.ts";
+import { surely } from "../files/is-there.ts";
+import { readingError } from "../files/storage-errors.ts";
 import { decodeRecord } from "../store/envelope.ts";
 import { placeRun } from "./run-folder.ts";
 
@@ -40,10 +41,12 @@ function namesIn(runs: string): string[] {
 }
 
 function unlessAbsent<Value>(path: string, read: () => Value): Value | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (isSystemError(error, "ENOENT") || isSystemError(error, "ENOTDIR")) return undefined;
-    throw storageError(error, path);
-  }
+  return surely(() => {
+    try {
+      return read();
+    } catch (error) {
+      if (isAbsence(error)) return undefined;
+      throw readingError(error, path);
+    }
+  });
 }

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { RunFile } from "../contracts/run.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
-import { isThere } from "../files/is-there.ts";
+import { isSurelyThere, isThere } from "../files/is-there.ts";
 import { namesIn } from "../files/names-in.ts";
 import { isStorageError } from "../files/storage-errors.ts";
 import type { Notice } from "../processes/notice.ts";
@@ -26,7 +26,7 @@ export async function readRunFile(
 
 /** Whether a folder of `runs` is a run's. Throws STORE_NOT_READABLE. */
 export function isRun(runs: string, run: string): boolean {
-  return isThere(runFolder(runs, run).run);
+  return isSurelyThere(runFolder(runs, run).run);
 }
 
 /** The same for a list, which names a folder that can't be read, too. */

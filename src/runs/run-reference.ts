@@ -1,6 +1,6 @@
 import { lstatSync, realpathSync } from "node:fs";
 import { basename, dirname, relative, resolve, sep } from "node:path";
-import { isThere } from "../files/is-there.ts";
+import { isSurelyThere } from "../files/is-there.ts";
 import { findRenamed, heldRun } from "./held-run.ts";
 import { isRun } from "./run-file.ts";
 
@@ -21,7 +21,7 @@ export function runReference(named: string, folder: string): RunReference {
   const places = isPath ? [resolve(named), inRuns] : [inRuns, resolve(named)];
   const [first = inRuns] = places;
   const path = places.find(isRunAt) ?? first;
-  if (named === "" || !isThere(path)) {
+  if (named === "" || !isSurelyThere(path)) {
     const runs = isPath ? dirname(path) : resolve(folder);
     const run = isPath ? basename(path) : named;
     if (run !== "") findRenamed(runs, run);

@@ -9,7 +9,7 @@ import { makeFolder } from "../files/make-folder.ts";
 import { requireMarkToRead, requireMarkToWrite } from "../files/marked-folder.ts";
 import { namesIn } from "../files/names-in.ts";
 import { removeFile } from "../files/remove-file.ts";
-import { readingError, storageError } from "../files/storage-errors.ts";
+import { readingError, readingErrorWithin, storageError } from "../files/storage-errors.ts";
 import { temporaryName, writerOf } from "../files/temporary-name.ts";
 import { type Backend, FileBroken, type Page } from "./backend.ts";
 import { checkFile } from "./checked-file.ts";
@@ -74,7 +74,7 @@ export function folderBackend(root: string): Backend {
         return files;
       } catch (error) {
         await rm(folder, { recursive: true, force: true }).catch(() => {}); // else it is swept later
-        throw storageError(error, folder);
+        throw storageError(readingErrorWithin(error, folder), folder); // what wrote may have read what it wrote
       }
     },
     inFolder: async (prefix, files, work, { isUnread = false } = {}) => {

@@ -1,5 +1,5 @@
 import { patiently, readingPatience } from "../files/patiently.ts";
-import { readingErrorWithin } from "../files/storage-errors.ts";
+import { readPatiently } from "../files/read-patiently.ts";
 import type { Backend } from "./backend.ts";
 
 /**
@@ -17,17 +17,9 @@ export function patientBackend(backend: Backend): Backend {
     fill: (...args) => backend.fill(...args),
     inFolder: (prefix, files, work, options) =>
       patiently(
-        () => backend.inFolder(prefix, files, (folder) => readingIn(folder, work), options),
+        () => backend.inFolder(prefix, files, (folder) => readPatiently(folder, () => work(folder)), options),
         readingPatience,
       ),
     sweep: () => patiently(() => backend.sweep()),
   };
-}
-
-async function readingIn<Result>(folder: string, work: (folder: string) => Promise<Result>): Promise<Result> {
-  try {
-    return await work(folder);
-  } catch (error) {
-    throw readingErrorWithin(error, folder);
-  }
 }

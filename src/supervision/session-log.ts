@@ -1,9 +1,10 @@
 import { appendFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { isAbsence } from "../errors/system-error.ts";
 import { makeFolder } from "../files/make-folder.ts";
 import { isStorageError, storageError } from "../files/storage-errors.ts";
 
-/** Notes that also go into the log at `path`, each with its time. A line that the disk has no room for is dropped. */
+/** Notes that also go into the log at `path`, each with its time. A line that the disk does not take is dropped, also while the run's folder is gone. */
 export function loggedNotes(path: string, note: (text: string) => void = () => {}): (text: string) => void {
   makeFolder(dirname(path));
   return (text) => {
@@ -11,7 +12,7 @@ export function loggedNotes(path: string, note: (text: string) => void = () => {
     try {
       appendFileSync(path, `${new Date().toISOString()} ${text}\n`);
     } catch (error) {
-      if (!isStorageError(storageError(error, path))) throw error;
+      if (!isAbsence(error) && !isStorageError(storageError(error, path))) throw error;
     }
   };
 }

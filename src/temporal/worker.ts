@@ -8,6 +8,7 @@ import {
 import { loopNames } from "../contracts/plan-loops.ts";
 import type { Queues } from "../contracts/trajectory.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { readPatiently } from "../files/read-patiently.ts";
 import { endAnyway } from "../processes/end-anyway.ts";
 import { tellNotice } from "../processes/notice.ts";
 import { untilAborted } from "../promises/abort-signals.ts";
@@ -118,7 +119,8 @@ export async function runWorker(options: {
       ...(served.includes("orchestration") ? workflowTasks : {}),
     };
     const workers = await Promise.all([
-      ...builds.map((build) => Worker.create({ ...shared, ...build })),
+      // The SDK reads the bundle of a build itself.
+      ...builds.map((build) => readPatiently(folder.root, () => Worker.create({ ...shared, ...build }))),
       ...made.flatMap(({ own }) =>
         own === undefined
           ? []

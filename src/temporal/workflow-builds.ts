@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import { littlePatience, patiently } from "../files/patiently.ts";
 import { readRecord, writeWhole } from "../files/whole-files.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
 import type { BundledLoop } from "./bundle-workflows.ts";
@@ -12,7 +13,7 @@ interface Builds {
 
 /** The builds of a run, the current one last. None before its first session. */
 export async function readBuilds(folder: RunFolder): Promise<string[]> {
-  return (await readRecord<Builds>(listOf(folder)))?.builds ?? [];
+  return (await patiently(() => readRecord<Builds>(listOf(folder))))?.builds ?? [];
 }
 
 /** The bundle of a build. */
@@ -33,7 +34,7 @@ export async function prepareBuilds(
   if (builds.length > 0 && !upgrade) return builds;
   const build = await bundleToday(folder, loops, telemetry);
   const known: Builds = { builds: [...builds.filter((one) => one !== build), build] };
-  await writeWhole(listOf(folder), `${JSON.stringify(known)}\n`);
+  await patiently(() => writeWhole(listOf(folder), `${JSON.stringify(known)}\n`), littlePatience);
   return known.builds;
 }
 
@@ -48,6 +49,6 @@ async function bundleToday(
 ): Promise<string> {
   const code = await workflowBundle(loops, telemetry);
   const build = createHash("sha256").update(code).digest("hex").slice(0, 16);
-  await writeWhole(bundleOf(folder, build), code);
+  await patiently(() => writeWhole(bundleOf(folder, build), code), littlePatience);
   return build;
 }

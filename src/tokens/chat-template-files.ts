@@ -1,7 +1,7 @@
-import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isObject } from "../contracts/json.ts";
+import { isThere } from "../files/is-there.ts";
 import { invalidTokenizer } from "./json-file.ts";
 
 /** The folder in which transformers keeps templates beside chat_template.jinja. */

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Tokenizer as HuggingFaceTokenizer } from "@huggingface/tokenizers";
 import { isObject } from "../contracts/json.ts";
 import { messageOf } from "../errors/message-of.ts";
+import { isThere } from "../files/is-there.ts";
 import { readChatTemplate } from "./chat-template-files.ts";
 import type { Span } from "./control-text.ts";
 import { exactTokenizer } from "./exact-tokenizer.ts";
@@ -138,7 +139,7 @@ function build(
 /** The special tokens that special_tokens_map.json names, where tokenizer_config.json may name none. */
 async function readTokenNames(folder: string): Promise<Record<string, unknown>> {
   const name = "special_tokens_map.json";
-  return existsSync(join(folder, name)) ? readSpecialTokens(await readJsonFile(folder, name)) : {};
+  return isThere(join(folder, name)) ? readSpecialTokens(await readJsonFile(folder, name)) : {};
 }
 
 function readSpecialTokens(config: Record<string, unknown>): Record<string, string> {
