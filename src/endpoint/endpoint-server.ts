@@ -10,6 +10,7 @@ import { bodyOf } from "./fields.ts";
 import { HttpProblem } from "./http-problem.ts";
 import { listen } from "./listen.ts";
 import type { ModelAnswer, ModelRequest } from "./model-request.ts";
+import { isOnlyCompared } from "./only-compared.ts";
 import { openReply } from "./open-reply.ts";
 import { readChatRequest } from "./read-chat.ts";
 import { refuseImages } from "./read-content.ts";
@@ -119,7 +120,7 @@ export async function startEndpoint({
     }
     allow(request, ["POST"]);
     const session = sessionOf(request);
-    const body = bodyOf(await readJson(request));
+    const body = bodyOf(await readJson(request, isOnlyCompared));
     const asked = read(body);
     if (!takesImages) refuseImages(asked.messages);
     return reply(session, asked, requestKey(path.slice(1), body), response);

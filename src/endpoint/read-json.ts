@@ -9,9 +9,13 @@ const longest = 32 * 1024 * 1024;
 
 /**
  * The body of a request, of 32 MiB at most, whose numbers all keep their value. It says that it is JSON, or the request has a key:
- * a browser sends neither for a page of another site without asking the server before. Throws HttpProblem.
+ * a browser sends neither for a page of another site without asking the server before. `mayRound`: whether the number to which
+ * these keys lead may lose its value. Default: none may. Throws HttpProblem.
  */
-export async function readJson(request: IncomingMessage): Promise<unknown> {
+export async function readJson(
+  request: IncomingMessage,
+  mayRound?: (path: readonly string[]) => boolean,
+): Promise<unknown> {
   const tooLong = () => new HttpProblem(413, `the request is longer than ${longest} bytes`);
   const { authorization, "content-type": type = "", "content-length": length = 0 } = request.headers;
   if (authorization === undefined && !/^application\/(?:json|[\w.+-]+\+json)\s*(?:;|$)/i.test(type))
@@ -25,7 +29,7 @@ export async function readJson(request: IncomingMessage): Promise<unknown> {
     parts.push(part);
   }
   try {
-    return parseExactJson(Buffer.concat(parts).toString("utf8"));
+    return parseExactJson(Buffer.concat(parts).toString("utf8"), mayRound);
   } catch (error) {
     if (error instanceof InexactNumberError)
       throw new HttpProblem(400, `the request cannot be read: ${error.message}. Send it as a text`);

@@ -1,6 +1,5 @@
 import { isNestedTooDeep, NestedTooDeepError } from "./nesting.ts";
-
-import { stringEnd } from "./string-end.ts";
+import { numbersOf } from "./number-paths.ts";
 
 /** A number of a JSON text that JavaScript would change: how it is written, and where it begins in the text. */
 export interface InexactNumber {
@@ -19,32 +18,33 @@ export class InexactNumberError extends Error {
   }
 }
 
-const tokens = /"|-?\d[\d.]*(?:[eE][-+]?\d+)?/g;
 /** Fewer than 16 digits and no exponent: such a number keeps its digits (IEEE 754 doubles keep 15). */
 const suspicious = /[\d.]{16}|\d[eE]/;
 
 /**
  * The value of a JSON text (RFC 8259) whose numbers all keep their value. Throws SyntaxError if the text is not JSON or nests
  * more than 500 levels (NestedTooDeepError), and InexactNumberError if JavaScript would change a number: 9007199254740993, 1e999, or a decimal of more digits than a
- * double keeps.
+ * double keeps. `mayRound`: whether the number to which these keys lead may change all the same. Default: none may.
  */
-export function parseExactJson(text: string): unknown {
+export function parseExactJson(
+  text: string,
+  mayRound: (path: readonly string[]) => boolean = () => false,
+): unknown {
   const value: unknown = JSON.parse(text);
   if (isNestedTooDeep(value)) throw new NestedTooDeepError();
-  const found = inexactNumber(text);
+  const found = inexactNumber(text, mayRound);
   if (found !== undefined) throw new InexactNumberError(found);
   return value;
 }
 
-/** The first number of a JSON text that JavaScript would change; undefined if each keeps its value. */
-export function inexactNumber(text: string): InexactNumber | undefined {
+/** The first number of a JSON text that JavaScript would change, and that may not change; undefined if there is none. */
+export function inexactNumber(
+  text: string,
+  mayRound: (path: readonly string[]) => boolean = () => false,
+): InexactNumber | undefined {
   if (!suspicious.test(text)) return undefined;
-  tokens.lastIndex = 0;
-  for (let found = tokens.exec(text); found !== null; found = tokens.exec(text)) {
-    const { 0: literal, index } = found;
-    if (literal === '"') tokens.lastIndex = stringEnd(text, index + 1) + 1;
-    else if (!isExact(literal)) return { literal, offset: index };
-  }
+  for (const { literal, offset, path } of numbersOf(text))
+    if (!isExact(literal) && !mayRound(path())) return { literal, offset };
   return undefined;
 }
 

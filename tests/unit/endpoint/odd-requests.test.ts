@@ -55,6 +55,10 @@ const wrongArguments = [
   '{"x": 1e999}',
 ];
 
+/** A request with a parameter of this schema, as JSON text, and with more at its end. */
+const withSchema = (schema: string, more = "") =>
+  `{"model":"m","messages":[{"role":"user","content":"a"}],"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"default":${schema}}}}}]${more}}`;
+
 /** Requests for chat completions, and in which field something is wrong, if anything is. */
 const chats: [body: string | object, wrong?: string | null][] = [
   ["", null],
@@ -113,6 +117,22 @@ const chats: [body: string | object, wrong?: string | null][] = [
     "messages[0].tool_calls[0].id",
   ],
   ['{"model":"m","messages":[{"role":"user","content":"a"}],"metadata":{"id":12345678901234567890}}', null],
+  [withSchema('{"const":9223372036854775807}'), null],
+  [withSchema('{"enum":[1,9223372036854775807]}'), null],
+  [withSchema('{"default":{"maximum":9223372036854775807}}'), null],
+  [withSchema('{"multipleOf":9223372036854775807}'), null],
+  [withSchema("{}", ',"metadata":{"maximum":9223372036854775807}'), null],
+  [withSchema("{}", ',"stop":[{"seed":9223372036854775807}]'), null],
+  [withSchema('{"type":"integer","minimum":-9223372036854775808,"maximum":9223372036854775807}')],
+  [withSchema('{"exclusiveMinimum":-9223372036854775809,"exclusiveMaximum":18446744073709551615}')],
+  [withSchema('{"anyOf":[{"items":{"maxLength":18446744073709551615}},{"type":"null"}]}')],
+  [withSchema("{}", ',"seed":12345678901234567890,"temperature":0.7000000000000000123')],
+  [
+    withSchema(
+      "{}",
+      ',"response_format":{"type":"json_schema","json_schema":{"name":"s","schema":{"maximum":9223372036854775807}}}',
+    ),
+  ],
   [chat({ functions: [] }), "functions"],
   [chat({ function_call: "auto" }), "function_call"],
   [chat({ n: 2 }), "n"],
