@@ -9,11 +9,19 @@ interface Columns {
   system?: string;
 }
 
-/** A row as a task, by its columns. The other columns are kept in `extra_info`. Throws Error where a row has no such column. */
-export function taskOfColumns(row: JsonObject, columns: Columns, path: string): JsonObject {
+/** Throws Error for a column that no row has. */
+export function checkColumns(rows: readonly JsonObject[], columns: Columns, path: string): void {
+  const [first] = rows;
+  if (first === undefined) return;
   const { prompt, groundTruth, dataSource, system } = columns;
   for (const name of [prompt, groundTruth, dataSource, system])
-    if (name !== undefined && !(name in row)) throw new Error(`${path} has no column ${name}. ${known(row)}`);
+    if (name !== undefined && !rows.some((row) => Object.hasOwn(row, name)))
+      throw new Error(`${path} has no column ${name}. ${known(first)}`);
+}
+
+/** A row as a task, by its columns. The other columns are kept in `extra_info`. What the row lacks, the task lacks. */
+export function taskOfColumns(row: JsonObject, columns: Columns, path: string): JsonObject {
+  const { prompt, groundTruth, dataSource, system } = columns;
   const said = (role: string, name: string) => ({ role, content: textOf(row[name]) });
   const used = [prompt, groundTruth, dataSource, system];
   const others = Object.entries(row).filter(([name]) => !used.includes(name));

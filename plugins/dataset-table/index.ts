@@ -1,5 +1,5 @@
 import { type DatasetPlugin, type JsonObject, parseTasks } from "everturn/plugin";
-import { taskOfColumns, withoutPrompt } from "./columns.ts";
+import { checkColumns, taskOfColumns, withoutPrompt } from "./columns.ts";
 import type { Row } from "./json-rows.ts";
 import { readRows } from "./read-rows.ts";
 import { taskOf } from "./task-of.ts";
@@ -21,6 +21,7 @@ const table: DatasetPlugin = {
     const objects = rows.map(({ row }) => row).filter((row) => row !== undefined);
     if (columns === undefined && objects.length > 0 && objects.every((row) => row.prompt === undefined))
       throw withoutPrompt(String(path), objects);
+    if (columns !== undefined) checkColumns(objects, Object(columns), String(path));
     const taken = typeof limit === "number" ? rows.slice(0, limit) : rows;
     const taskOfRow = (row: JsonObject) =>
       taskOf(columns === undefined ? row : taskOfColumns(row, Object(columns), String(path)));

@@ -7,7 +7,7 @@ export type Row = { row: JsonObject } | { row?: undefined; text: string; reason:
 
 /**
  * The rows of a JSON file: of a list, a single object, or JSON Lines. They are not left to DuckDB, which rounds numbers in columns of
- * mixed types. Throws Error for a list that is not JSON.
+ * mixed types. Throws Error for a list that does not end, or ends before the file does.
  */
 export function readJsonRows(file: string): Row[] {
   const bytes = readFileSync(file);
@@ -31,28 +31,30 @@ export function rowOf(text: string): Row {
   }
 }
 
-/** The rows of a JSON list, each from its own text, so that numbers keep their digits. */
+/** The rows of a JSON list, each from its own text: numbers keep their digits, and a bad row spoils no others. */
 function listedRows(text: string, file: string): Row[] {
-  try {
-    JSON.parse(text);
-  } catch (cause) {
-    throw new Error(`${file} is not valid JSON: ${String(cause)}`, { cause });
-  }
   const rows: Row[] = [];
   let depth = 0;
   let start = text.indexOf("[") + 1;
+  let end = -1;
   for (const { 0: mark, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{},]/g)) {
     if (mark === "[" || mark === "{") depth++;
     else if (mark === "]" || mark === "}") depth--;
-    const isEnd = mark === "," ? depth === 1 : mark === "]" && depth === 0;
-    if (!isEnd) continue;
+    const isLast = mark === "]" && depth === 0;
+    if (!isLast && !(mark === "," && depth === 1)) continue;
     const item = text
       .slice(start, index)
       .trim()
       .replace(/\s*\n\s*/g, " ");
-    if (item !== "") rows.push(rowOf(item));
+    const isEmptyList = isLast && rows.length === 0 && item === "";
+    if (!isEmptyList) rows.push(rowOf(item));
     start = index + 1;
+    if (!isLast) continue;
+    end = start;
+    break;
   }
+  if (end < 0) throw new Error(`${file} is not valid JSON: its list has no end`);
+  if (text.slice(end).trim() !== "") throw new Error(`${file} is not valid JSON: text follows its list`);
   return rows;
 }
 

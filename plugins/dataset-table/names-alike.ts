@@ -50,7 +50,9 @@ export async function headersAlike(
   connection: DuckDBConnection,
   file: string,
 ): Promise<AlikeNames | undefined> {
-  const sql = "SELECT * FROM read_csv($1, all_varchar = true, header = false, null_padding = true) LIMIT 1";
+  // With null_padding, DuckDB reads texts of several lines only on one thread.
+  const options = "all_varchar = true, header = false, null_padding = true, parallel = false";
+  const sql = `SELECT * FROM read_csv($1, ${options}) LIMIT 1`;
   const read = await connection.runAndReadAll(sql, [file]);
   const names = (read.getRows()[0] ?? []).map((name) => (name === null ? "" : String(name)));
   return namesAlike(names.filter((name) => name !== ""));

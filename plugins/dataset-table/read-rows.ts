@@ -100,13 +100,33 @@ async function readTable(
   for (const { row, at } of good) refuseAlike(at, keysAlike(row ?? null));
   const clean = join(folder, `${name}.jsonl`);
   writeFileSync(clean, good.map(({ row }) => `${JSON.stringify(row)}\n`).join(""));
-  const options = `sample_size = -1, maximum_object_size = 268435456, format = 'newline_delimited', ${asWritten}`;
-  await connection.run(`${table} read_json(${listOf([clean])}, ${options})`);
+  const options = "maximum_object_size = 268435456, format = 'newline_delimited'";
+  const columns = await jsonColumns(
+    connection,
+    `read_json(${listOf([clean])}, ${options}, sample_size = -1)`,
+  );
+  await connection.run(`${table} read_json(${listOf([clean])}, ${options}${columns})`);
   return rows.flatMap((one) => (one.row === undefined ? [`${one.at}: ${one.reason}`] : []));
 }
 
-/** Formats that no text has: one that looks like a date stays the text that it is. */
-const asWritten = "dateformat = '\u0001%Y', timestampformat = '\u0001%Y'";
+/**
+ * The option of `read_json` that names all columns, with the types that DuckDB finds in them: but a text that looks like a date, a time or a UUID stays the
+ * text that it is. Empty where there are no columns.
+ */
+async function jsonColumns(connection: DuckDBConnection, source: string): Promise<string> {
+  const described = await connection.runAndReadAll(`DESCRIBE SELECT * FROM ${source}`);
+  const columns = described.getRows().map(([name, type]) => {
+    const asWritten = String(type).replace(readTexts, (found, isText) =>
+      isText === undefined ? found : "VARCHAR",
+    );
+    return `${text(String(name))}: ${text(asWritten)}`;
+  });
+  return columns.length === 0 ? "" : `, columns = {${columns.join(", ")}}`;
+}
+
+/** Names in quotes, and the types that DuckDB makes of texts: behind a field of such a name stands its type. */
+const readTexts =
+  /"(?:[^"]|"")*"|\b(DATE|TIMESTAMP(?: WITH TIME ZONE|_\w+)?|TIME(?: WITH TIME ZONE)?|UUID)(?=[,)[]|$)/g;
 
 function refuseAlike(place: string, names: AlikeNames | undefined): void {
   if (names === undefined) return;
@@ -137,7 +157,11 @@ function quoted(name: string): string {
 }
 
 function listOf(files: readonly string[]): string {
-  return `[${files.map((file) => `'${file.replaceAll("'", "''")}'`).join(", ")}]`;
+  return `[${files.map(text).join(", ")}]`;
+}
+
+function text(content: string): string {
+  return `'${content.replaceAll("'", "''")}'`;
 }
 
 /** A file; of a folder those that are tables, by name. */

@@ -163,6 +163,40 @@ test("columns make tasks; the others are kept, and a column that is not there is
     /levels\.csv:2:\d+: reward_model lacks “ground_truth”/,
   );
   expect(await load({ path: file, columns, badRows: "skip" })).toHaveLength(1);
+  const torn = written("lacks.jsonl", '{"question": "1+1?"}\n{"question": "2+2?", "answer": "4"}\n');
+  await expect(load({ path: torn, columns })).rejects.toThrow(/:1:\d+: reward_model lacks “ground_truth”/);
+  expect(await load({ path: torn, columns, badRows: "skip" })).toHaveLength(1);
+});
+
+test.each([
+  ["in lines that end otherwise", 'q,a\n"one\r\ntwo",2\nthree,4\n', "one\r\ntwo"],
+  ["with CRLF around it", 'q,a\r\n"one\ntwo",2\r\nthree,4\r\n', "one\ntwo"],
+])("a text of several lines is one value of a CSV file, %s", async (name, content, prompt) => {
+  const path = written(`lines ${name}.csv`, content);
+  const tasks = await load({ path, columns: { prompt: "q", groundTruth: "a" } });
+  expect(tasks.map((one) => [one.prompt[0]?.content, one.reward_model.ground_truth])).toEqual([
+    [prompt, "2"],
+    ["three", "4"],
+  ]);
+});
+
+test.each([
+  "12345678-1234-1234-1234-123456789ABC",
+  "9:05:03",
+  "infinity",
+  "-infinity",
+  "epoch",
+  "2024-5-06",
+  "2024-05-06T07:08:09Z",
+])("the text %s of a JSON file stays as it is in a query", async (truth) => {
+  const path = written(
+    "looks.jsonl",
+    `${JSON.stringify({ q: "?", a: truth, "TIME DATE": { UUID: [truth] } })}\n`,
+  );
+  const query = 'SELECT q, a, "TIME DATE" FROM rows';
+  const [task] = await load({ path, query, columns: { prompt: "q", groundTruth: "a" } });
+  expect(task?.reward_model.ground_truth).toBe(truth);
+  expect(task?.extra_info).toEqual({ "TIME DATE": { UUID: [truth] } });
 });
 
 test("images in Parquet, as Hugging Face writes them, are in base64", async () => {
@@ -289,6 +323,11 @@ describe("values that JavaScript or DuckDB cannot hold", () => {
     const jsonl = written("torn.jsonl", `${task("{}")}\n{"data_source":\n${task("{}")}\n`);
     await expect(load({ path: jsonl })).rejects.toThrow("torn.jsonl:2:1");
     expect(await load({ path: jsonl, badRows: "skip" })).toHaveLength(2);
+    const list = written("torn.json", `[${task("{}")}, ${task('{"x": NaN}')},\n, ${task("{}")}]`);
+    await expect(load({ path: list })).rejects.toThrow("JSON has no NaN in extra_info.x.");
+    expect(await load({ path: list, badRows: "skip" })).toHaveLength(2);
+    const cut = written("cut.json", `[${task("{}")}, {"data_source": "d"`);
+    await expect(load({ path: cut, badRows: "skip" })).rejects.toThrow("cut.json is not valid JSON");
     const query = "SELECT * FROM rows";
     await expect(load({ path: jsonl, query })).rejects.toThrow("torn.jsonl:2: ");
     const queried = await load({ path: jsonl, query, badRows: "skip" });
