@@ -1,5 +1,5 @@
 import type { RewardPlugin } from "everturn/plugin";
-import { numbersOf } from "./numbers.ts";
+import { numbersOf, plainDigits } from "./numbers.ts";
 
 /**
  * Reward 1 if the final answer, or its last number, equals the task's ground truth, else 0. Texts are equal without the spaces around
@@ -32,6 +32,6 @@ function isSame(answer: string, truth: string): boolean {
 /** The value of a text that is a number and nothing else: a point may follow it, and a currency is something else. */
 function numberOf(text: string): string | undefined {
   const [first] = numbersOf(text);
-  const isAlone = first?.text === text.replace(/[.．]$/, "") && !/\p{Sc}/u.test(text);
+  const isAlone = first?.text === plainDigits(text).replace(/\.$/, "") && !/\p{Sc}/u.test(text);
   return isAlone ? first.value : undefined;
 }

@@ -1,4 +1,4 @@
-/** A number of a text: how it is written there, and its value; equal numbers have equal values. */
+/** A number of a text: how it is written there, in plain digits, and its value; equal numbers have equal values. */
 export interface WrittenNumber {
   text: string;
   value: string;
@@ -8,7 +8,11 @@ const letter = String.raw`[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}_]
 const dash = "[-\u2212\u2013\uFE63]";
 /** What stands between thousands: 1,234 and 1{,}234, 1 234 with a narrow space, 1'234, 1_234. */
 const separator = String.raw`\{,\}|\\[,!],?|[,_'’\u00A0\u2009\u202F]`;
-const grouped = String.raw`[1-9]\d{0,2}(?<separator>${separator})\d{3}(?!\d)(?:\k<separator>\d{3}(?!\d))*`;
+const grouped = [
+  String.raw`[1-9]\d{0,2}(?<separator>${separator})\d{3}(?!\d)(?:\k<separator>\d{3}(?!\d))*`,
+  String.raw`[1-9]\d?(?:,\d\d)+,\d{3}(?!\d)`, // 12,34,567, as in India
+  String.raw`[1-9]\d{0,2}(?=(?:\s\d{3}){0,9}\s0\d\d(?!\d))(?:\s\d{3}(?!\d))+|[1-9]\d?(?:\s\d{3}(?!\d)){2,}`, // 10 000
+].join("|");
 const power = String.raw`[eE](?<exponent>[-+\u2212]?\d{1,15})(?![\p{L}\d])|\s?(?:[×x*]|\\times|\\cdot)\s?10\^\{?(?<ten>${dash}?\d{1,15})\}?`;
 
 /** What a text is made of where it has digits: the first two alternatives are no numbers. */
@@ -18,20 +22,31 @@ const tokens = new RegExp(
     String.raw`${letter}\d[\d.]*|\^\{?[-+]?\d+`, // H2O, v1.2.3, cm^2
     String.raw`(?<points>[1-9]\d{0,2}(?:\.\d{3}(?!\d)){2,}|[1-9]\d{0,2}\.\d{3}(?=,\d{1,2}(?!\d)))(?:,(?<cents>\d+))?`,
     String.raw`\d+(?:\.\d+){2,}`, // 1.2.3
-    String.raw`(?<!/)(?<over>\d{1,15})/(?<under>\d{1,15})(?![/\d])|\\[dt]?frac\{(?<top>\d{1,15})\}\{(?<bottom>\d{1,15})\}`,
+    String.raw`(?:(?<units>\d{1,15})\s)?(?<!/)(?<over>\d{1,15})/(?<under>\d{1,15})(?![/\d])`,
+    String.raw`(?<ones>\d{1,15})?\\[dt]?frac(?:\{(?<top>\d{1,15})\}\{(?<bottom>\d{1,15})\}|(?<first>\d)(?<second>\d))`,
+    String.raw`10\^\{?(?<tenth>${dash}?\d{1,15})\}?`,
     String.raw`(?:(?<whole>${grouped}|\d+)(?:\.(?<decimals>\d+))?|(?<![\p{L}\d.])\.(?<bare>\d+))(?:${power})?`,
   ].join("|"),
   "gu",
 );
 
+/** The same text with ASCII's digits: of full width, fractions of one character (½), and exponents above the line (10⁻³). */
+export function plainDigits(text: string): string {
+  return text
+    .replace(/[０-９．，－＋／]/g, (one) => String.fromCodePoint((one.codePointAt(0) ?? 0) - 0xfee0))
+    .replace(/(?<=(\d)?)[¼-¾⅐-⅞]/g, (one, digit) => {
+      const fraction = one.normalize("NFKC").replace("\u2044", "/");
+      return digit === undefined ? fraction : ` ${fraction}`;
+    })
+    .replace(/[⁺⁻]?[⁰¹²³⁴-⁹]+/g, (one) => `^${one.normalize("NFKC").replace("\u2212", "-")}`);
+}
+
 /**
- * The numbers of a text as a person reads them: with their thousands (1,234 and 1.234.567), .5, 007, −3, 1e5, 2×10^3, 3/4. A dash between words or
+ * The numbers of a text as a person reads them: with their thousands (1,234 and 1.234.567), .5, 007, −3, 1e5, 2×10^3, 3/4, 2 1/2. A dash between words or
  * numbers is no minus (2020-2024, step-3). Digits of names, versions and exponents are no numbers (H2O, v1.2.3, cm^2).
  */
 export function numbersOf(text: string): WrittenNumber[] {
-  const plain = text.replace(/[０-９．，－＋／]/g, (one) =>
-    String.fromCodePoint((one.codePointAt(0) ?? 0) - 0xfee0),
-  );
+  const plain = plainDigits(text);
   return [...plain.matchAll(tokens)].flatMap(({ 0: digits, index, groups = {} }) => {
     const size = sizeOf(groups);
     if (size === undefined) return [];
@@ -39,7 +54,7 @@ export function numbersOf(text: string): WrittenNumber[] {
       signBefore.exec(plain.slice(Math.max(0, index - 8), index)) ?? [];
     const isNegative = (sign !== "+" || minus !== undefined) && size !== "0";
     const start = index - written.length;
-    return [{ text: text.slice(start, index + digits.length), value: isNegative ? `-${size}` : size }];
+    return [{ text: plain.slice(start, index + digits.length), value: isNegative ? `-${size}` : size }];
   });
 }
 
@@ -52,14 +67,24 @@ const signBefore = new RegExp(
 type Parts = Record<string, string | undefined>;
 
 /** A number's size; undefined if it has none. */
-function sizeOf({ points, cents, over, under, top, bottom, whole, decimals, bare, exponent, ten }: Parts) {
-  const [numerator, denominator] = [over ?? top, under ?? bottom];
-  if (numerator !== undefined && denominator !== undefined)
-    return fraction(BigInt(numerator), BigInt(denominator));
+function sizeOf(parts: Parts): string | undefined {
+  const [over, under] = [
+    parts.over ?? parts.top ?? parts.first,
+    parts.under ?? parts.bottom ?? parts.second,
+  ].map((part) => (part === undefined ? undefined : BigInt(part)));
+  if (over !== undefined && under !== undefined) {
+    const ones = over < under ? BigInt(parts.units ?? parts.ones ?? 0) : 0n;
+    return fraction(ones * under + over, under);
+  }
+  const { points, cents, whole, decimals, bare, exponent, ten, tenth } = parts;
+  if (tenth !== undefined) return decimal("1", "", powerOf(tenth));
   const digits = points ?? whole ?? (bare === undefined ? undefined : "0");
   if (digits === undefined) return undefined;
-  const shift = BigInt((exponent ?? ten ?? "0").replace(/[\u2212\u2013\uFE63]/, "-").replace("+", ""));
-  return decimal(digits.replace(/\D/g, ""), cents ?? decimals ?? bare ?? "", shift);
+  return decimal(digits.replace(/\D/g, ""), cents ?? decimals ?? bare ?? "", powerOf(exponent ?? ten ?? "0"));
+}
+
+function powerOf(exponent: string): bigint {
+  return BigInt(exponent.replace(/[\u2212\u2013\uFE63]/, "-").replace("+", ""));
 }
 
 /** 12.50e3 is 125e2: its digits without zeros around them, and the power of ten of the last. */

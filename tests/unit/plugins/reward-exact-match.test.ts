@@ -30,6 +30,9 @@ describe("reward-exact-match", () => {
     ["007", "7"],
     ["x-1", "x-1"],
     ["１２", "12"],
+    ["½", "0.5"],
+    ["1½", "1.5"],
+    ["2 1/2", "2.5"],
     ["Paris", "Paris"],
   ])("%j equals %j", (answer, truth) => {
     expect(score(answer, truth)).toEqual({ reward: 1, success: true });
@@ -132,6 +135,30 @@ describe("reward-exact-match", () => {
     ["答案是42。", "42"],
     ["４２", "42"],
     ["－１，２３４．５", "-1234.5"],
+    // Mixed numbers, fractions of one character, exponents above the line.
+    ["2 1/2 cups", "2.5"],
+    ["-2 1/2", "-2.5"],
+    ["2\\frac{1}{2}", "2.5"],
+    ["\\frac12", "0.5"],
+    ["\\dfrac34.", "0.75"],
+    ["½", "0.5"],
+    ["1½ hours", "1.5"],
+    ["1 ⅓", "4/3"],
+    ["from 2 to 5/2", "2.5"],
+    ["2 5/4", "1.25"],
+    ["1 12/25/2024", "2024"],
+    ["5×10⁻³", "0.005"],
+    ["10^{-3}", "0.001"],
+    ["10⁶", "1000000"],
+    ["5 cm²", "5"],
+    // Thousands behind spaces where nothing else is meant, and as in India.
+    ["1 000 000", "1000000"],
+    ["10 000 people", "10000"],
+    ["12 345 678", "12345678"],
+    ["100 200", "200"],
+    ["100 200 300", "300"],
+    ["12,34,567", "1234567"],
+    ["₹1,00,000", "100000"],
     // Digits of names and versions.
     ["7 molecules of H2O", "7"],
     ["3 bugs in v1.2.3", "3"],
@@ -169,6 +196,10 @@ describe("reward-exact-match", () => {
       "1.".repeat(100_000),
       "-".repeat(200_000),
       "x1".repeat(100_000),
+      "1 000".repeat(40_000),
+      "1 ".repeat(100_000),
+      "1 1/".repeat(50_000),
+      "10^".repeat(60_000),
     ])
       expect(score(`${text} 7`, "7", "last-number")).toMatchObject({ reward: 1 });
     expect(score("1e999999999999999", "1", "last-number")).toMatchObject({ reward: 0 });
