@@ -57,6 +57,7 @@ const others: Record<string, string> = {
   "src/ui/pages/runs-page.ts": "which folders are runs",
   "src/ui/routes.ts": "the script that pages load",
   "src/runs/held-run.ts": "which run a folder holds",
+  "src/runs/home.ts": "where a run's folder was when a command last worked on it",
   "src/runs/run-reference.ts": "which folders are runs",
   "src/library/follow.ts": "hosts.jsonl",
   "src/library/probe-pipeline.ts": "the folder of a run that goes away again",

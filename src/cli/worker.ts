@@ -5,6 +5,7 @@ import { heedMark } from "../files/marked-folder.ts";
 import { patiently } from "../files/patiently.ts";
 import { writeAs } from "../files/write-as.ts";
 import { forgetTunables } from "../onnx/allocator.ts";
+import { checkHome } from "../runs/home.ts";
 import { prefixed, type Role, roles } from "../runs/queues.ts";
 import { readRunFile } from "../runs/run-file.ts";
 import { runFolder } from "../runs/run-folder.ts";
@@ -40,7 +41,9 @@ async function work(options: Options): Promise<void> {
   forgetTunables(process.env);
   const ending = workerEnding();
   const { runs, run } = runReference(options.run, options.runs);
-  await patiently(async () => heedMark(runFolder(runs, run).root));
+  const { root } = runFolder(runs, run);
+  await patiently(async () => checkHome(root, run));
+  await patiently(async () => heedMark(root));
   const file = await readRunFile(runs, run);
   writeAs(runFolder(runs, run).root);
   const address = options.address ?? (await addressOf(file, runs));

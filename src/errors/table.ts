@@ -527,9 +527,9 @@ export const errorTable = {
 
   // Runs
   RUN_COPIED: {
-    message: "The folder {folder} is a copy of the run {run} beside it.",
+    message: "The folder {folder} is a copy of the run {run}, whose own folder is {original}.",
     retryable: false,
-    help: "Only one of them may go on: move the other into another folder of runs, where it can be read.",
+    help: "Only one of the two may continue. Work on the run in its own folder, or move that folder away first.",
   },
   RUN_NOT_FOUND: { message: "There is no run {run} in {folder}.", retryable: false, help: "{hint}" },
   BENCHMARK_FILE_INVALID: {

@@ -1,9 +1,10 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { RunFile } from "../contracts/run.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { isAbsence } from "../errors/system-error.ts";
 import { surely } from "../files/is-there.ts";
+import { namesInSync } from "../files/names-in.ts";
 import { readingError } from "../files/storage-errors.ts";
 import { decodeRecord } from "../store/envelope.ts";
 import { placeRun } from "./run-folder.ts";
@@ -14,16 +15,18 @@ import { placeRun } from "./run-folder.ts";
  */
 export function heldRun(runs: string, name: string): string {
   const run = idIn(runs, name) ?? name; // opening it says why it can't be read
-  if (run !== name && idIn(runs, run) === run) throw new EverturnError("RUN_COPIED", { folder: name, run });
+  if (run !== name && idIn(runs, run) === run)
+    throw new EverturnError("RUN_COPIED", { folder: join(runs, name), run, original: join(runs, run) });
   placeRun(runs, run, name);
   return run;
 }
 
 /** Finds a run by its id where no folder has that name: it was renamed. Throws RUN_COPIED if two folders hold it. */
 export function findRenamed(runs: string, run: string): void {
-  const [name, other] = namesIn(runs).filter((one) => idIn(runs, one) === run);
+  const [name, other] = namesInSync(runs).filter((one) => idIn(runs, one) === run);
   if (name === undefined) return;
-  if (other !== undefined) throw new EverturnError("RUN_COPIED", { folder: other, run });
+  if (other !== undefined)
+    throw new EverturnError("RUN_COPIED", { folder: join(runs, other), run, original: join(runs, name) });
   placeRun(runs, run, name);
 }
 
@@ -34,10 +37,6 @@ function idIn(runs: string, name: string): string | undefined {
   if (content === undefined) return undefined;
   const decoded = decodeRecord<RunFile>(content);
   return "reason" in decoded ? undefined : decoded.value.run;
-}
-
-function namesIn(runs: string): string[] {
-  return unlessAbsent(runs, () => readdirSync(runs)) ?? [];
 }
 
 function unlessAbsent<Value>(path: string, read: () => Value): Value | undefined {

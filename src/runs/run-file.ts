@@ -7,6 +7,7 @@ import { isStorageError } from "../files/storage-errors.ts";
 import type { Notice } from "../processes/notice.ts";
 import { runFileKey } from "../store/keys.ts";
 import { openFolderStore } from "../store/open-run-store.ts";
+import { checkFolder } from "../validation/path-error.ts";
 import { runFolder } from "./run-folder.ts";
 
 /** Reads `run.json`: where the run's server is. Throws RUN_NOT_FOUND, RUN_OF_EARLIER_RELEASE, RECORD_CORRUPT. */
@@ -39,8 +40,9 @@ export function mayBeRun(runs: string, run: string): boolean {
   }
 }
 
-/** The error that says which runs there are. */
+/** The error that says which runs there are. Throws PATH_UNUSABLE if `runs` is no folder. */
 export async function runNotFound(runs: string, run: string): Promise<EverturnError> {
+  if (isThere(runs)) checkFolder(runs);
   const known = (await namesIn(runs)).filter((name) => mayBeRun(runs, name)).sort();
   const hint =
     known.length > 0

@@ -12,6 +12,7 @@ import { readingError, storageError } from "../files/storage-errors.ts";
 import { temporaryName } from "../files/temporary-name.ts";
 import { readRecord, writeOnce, writeWhole } from "../files/whole-files.ts";
 import { isRunning, ownIdentity, type ProcessIdentity } from "../processes/process-identity.ts";
+import { checkHome, settleHome } from "../runs/home.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
 import { heldElsewhere, readSession, type Session } from "./session-file.ts";
 
@@ -34,7 +35,7 @@ const usualSilence = 20_000;
  * that it left behind is ended: two servers on one database would spoil it. Whether the process of another machine or
  * container lives can't be seen: its session file is watched for `silence` milliseconds, and only one that does not
  * change in all that time is taken over. So no two machines' clocks are compared.
- * Throws RUN_ALREADY_ACTIVE, RUN_HELD_ELSEWHERE.
+ * Throws RUN_ALREADY_ACTIVE, RUN_HELD_ELSEWHERE, RUN_COPIED.
  */
 export async function claimRun(
   run: string,
@@ -42,11 +43,12 @@ export async function claimRun(
   options: { note?: (text: string) => void; silence?: number; stopping?: AbortSignal } = {},
 ): Promise<HeldRun> {
   const own: Session = { process: ownIdentity(), host: hostname() };
+  await patiently(async () => checkHome(folder.root, run), littlePatience);
   for (;;) {
     const session = await readSession(folder);
     if (session !== undefined && !isOf(session, own)) await takeFromDead(run, folder, session, options);
     if (session !== undefined) await takeAway(folder, session);
-    if (await isFirst(folder, own)) return hold(run, folder, own, await heeded(folder));
+    if (await isFirst(folder, own)) return hold(run, folder, own, await heeded(run, folder));
   }
 }
 
@@ -55,9 +57,10 @@ function isFirst(folder: RunFolder, own: Session): Promise<boolean> {
 }
 
 /** From now on a folder without its mark is not the run's; a run of an earlier release gets one. */
-function heeded({ root }: RunFolder): Promise<() => void> {
+function heeded(run: string, { root }: RunFolder): Promise<() => void> {
   return patiently(async () => {
     markFolder(root);
+    await settleHome(root, run);
     return heedMark(root);
   }, littlePatience);
 }

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -14,8 +14,10 @@ import { registerShow } from "../../src/cli/show.ts";
 import { registerTrajectories } from "../../src/cli/trajectories.ts";
 import { registerValidate } from "../../src/cli/validate.ts";
 import { openDevice } from "../../src/devices/open-device.ts";
+import { markFolder } from "../../src/files/marked-folder.ts";
 import { knownError } from "../../src/library/known-error.ts";
 import { processIdentity } from "../../src/processes/process-identity.ts";
+import { settleHome } from "../../src/runs/home.ts";
 import { everturn, lastLine, startWith } from "../support/command.ts";
 import { inProcessSpace, mayMakeProcessSpace } from "../support/process-space.ts";
 import { writeSampleRun } from "../support/sample-run.ts";
@@ -193,6 +195,21 @@ test("a worker by hand needs a server: the run's own is not up", async () => {
   expect(await refused("worker", "--role", "tools", "--run", run)).toContain(
     `RUN_HAS_NO_SERVER: The run ${run} has a Temporal server of its own, which is not up.`,
   );
+});
+
+test("a copy in another folder of runs is refused, by resume and by a worker, as long as the original is there", async () => {
+  markFolder(folder.root);
+  await settleHome(folder.root, run);
+  const copies = join(runs, "copies");
+  cpSync(folder.root, join(copies, run), { recursive: true });
+  const worker = ["worker", "--role", "tools", "--run", run, "--address", "127.0.0.1:1"];
+  for (const command of [["resume", run], worker]) {
+    const { code, stderr } = await everturn(...command, "--runs", copies);
+    expect(code, stderr).toBe(1);
+    expect(stderr).toContain(
+      `RUN_COPIED: The folder ${join(copies, run)} is a copy of the run ${run}, whose own folder is ${folder.root}.`,
+    );
+  }
 });
 
 test("a Temporal CLI or server that is not there is named", async () => {

@@ -50,7 +50,9 @@ test("a run that is renamed again, and back, stays itself", async () => {
 test("a copy beside its run is refused, by its name; in another folder it is the run", async () => {
   const { runs, id, root } = await sample();
   cpSync(root, join(runs, "copy"), { recursive: true });
-  expect(() => runReference("copy", runs)).toThrow(`The folder copy is a copy of the run ${id} beside it.`);
+  expect(() => runReference("copy", runs)).toThrow(
+    `The folder ${join(runs, "copy")} is a copy of the run ${id}, whose own folder is ${root}.`,
+  );
   expect(() => runReference(join(runs, "copy"), "elsewhere")).toThrow("is a copy of the run");
   expect(runReference(id, runs)).toEqual({ runs, run: id });
   expect((await openRun(runs, "copy")).folder.root).toBe(join(runs, "copy"));
