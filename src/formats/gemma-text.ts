@@ -69,6 +69,7 @@ export function gemmaArguments(
     if (takes(quote)) return quoted();
     if (takes("{")) return object(depth + 1);
     if (takes("[")) return list(depth + 1);
+    if (text[at] === '"') fail(`a text is not written ${quote}…${quote}`);
     const word = bare(/[^,{}[\]]*/y);
     if (Object.hasOwn(names, word)) return names[word] ?? null;
     if (/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(word)) return numberOf(word);
@@ -83,6 +84,7 @@ export function gemmaArguments(
   function object(depth: number): JsonObject {
     const entries = new Map<string, JsonValue>();
     while (!takes("}")) {
+      if (text[at] === '"') fail("a name is not written without quotes");
       const key = takes(quote) ? quoted() : bare(/[^:,{}[\]]*/y);
       if (key === "" || !takes(":")) fail("an argument is not written name:value");
       if (entries.has(key)) throw new Unreadable(givenTwice(key));

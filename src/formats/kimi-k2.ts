@@ -8,6 +8,8 @@ import { unreadable } from "./unreadable.ts";
 
 const begin = "<|tool_calls_section_begin|>";
 const end = "<|tool_calls_section_end|>";
+/** Some models write the marks of a section without the plural. */
+const singular = [begin, end].map((mark) => mark.replace("calls", "call"));
 const separator = "<|tool_call_argument_begin|>";
 const example = `${begin}<|tool_call_begin|>functions.NAME:0${separator}{…}<|tool_call_end|>${end}`;
 
@@ -17,7 +19,7 @@ export const kimiK2 = markedFormat({
   models: "Kimi K2",
   example,
   marks: [enclosing({ open: "<|tool_call_begin|>", close: "<|tool_call_end|>" }, callEnd)],
-  dropped: [begin, end],
+  dropped: [begin, end, ...singular],
   calls: (text) => [readCall(text)],
   render: (calls) => {
     const written = calls.map(

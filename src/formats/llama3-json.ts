@@ -1,9 +1,10 @@
 import { isObject, type JsonValue } from "../contracts/json.ts";
 import type { ToolDefinition } from "../contracts/message.ts";
 import type { ReadCall } from "../contracts/parsed-action.ts";
-import { jsonCall } from "./json-calls.ts";
-import { jsonEnd, jsonText, spacesEnd } from "./json-text.ts";
+import { jsonCalls } from "./json-calls.ts";
+import { jsonEnd, jsonItems, jsonText, spacesEnd } from "./json-text.ts";
 import { markedFormat } from "./marked-format.ts";
+import { matchAt } from "./match-at.ts";
 import { pythonCalls } from "./python-text.ts";
 import type { Part } from "./scan.ts";
 import { unreadable } from "./unreadable.ts";
@@ -23,7 +24,7 @@ const keysOfArguments = [
   "tool_input",
 ];
 
-/** JSON alone, `;` between several calls, after a token or after what is said; or a built-in function's `name.call(…)`. */
+/** JSON alone, `;` between several calls or a list of them, after a token or after what is said; or a built-in function's `name.call(…)`. */
 export const llama3Json = markedFormat({
   name: "llama3-json",
   models: "Llama 3.1, 3.2 and 3.3",
@@ -31,8 +32,9 @@ export const llama3Json = markedFormat({
   marks: (tools) => [
     { open: tag, read: readTagged },
     { open: "{", read: (text, at) => readObject(text, at, tools), bare: true },
+    { open: "[", read: (text, at) => readList(text, at, tools), bare: true },
   ],
-  calls: (text) => (text.startsWith("{") ? [jsonCall(text, example)] : builtInCalls(text)),
+  calls: (text) => (isJson(text, 0) ? jsonCalls(text, example) : builtInCalls(text)),
   render: (calls) =>
     calls.map(({ name, arguments: given }) => jsonText({ name, parameters: given })).join("; "),
 });
@@ -40,7 +42,7 @@ export const llama3Json = markedFormat({
 /** What follows the token is a call, whatever it looks like. */
 function readTagged(text: string, at: number): Part {
   const from = spacesEnd(text, at + tag.length);
-  if (text[from] === "{") {
+  if (isJson(text, from)) {
     const end = jsonEnd(text, from);
     return end < 0 ? toEnd(text, from) : { from, end, next: callEnd(text, end), closed: true };
   }
@@ -58,6 +60,24 @@ function readObject(text: string, at: number, tools: readonly ToolDefinition[]):
   if (end < 0) return looksCalled(text.slice(at), tools) ? toEnd(text, at) : undefined;
   if (!isCall(text.slice(at, end), tools)) return rest(end);
   return { from: at, end, next: callEnd(text, end), closed: true };
+}
+
+/** A list that begins a line holds calls if one of its objects is written as one; within a line it is said. */
+function readList(text: string, at: number, tools: readonly ToolDefinition[]): Part | undefined {
+  const rest = (end: number): Part => ({ from: at, end, next: end, closed: true, isRest: true });
+  const first = matchAt(/\[\s*(?=\{\s*")/y, text, at);
+  if (first === undefined) return rest(at + 1);
+  const begins = /(?:^|\n)[ \t]*$/.test(text.slice(Math.max(0, at - 100), at));
+  const end = jsonEnd(text, at);
+  if (end < 0) return begins && looksCalled(text.slice(first.end), tools) ? toEnd(text, at) : undefined;
+  const items = jsonItems(text.slice(at, end)) ?? [];
+  if (!begins || !items.some((item) => isCall(item, tools))) return rest(end);
+  return { from: at, end, next: callEnd(text, end), closed: true };
+}
+
+/** Whether an object, or a list of objects, begins here. */
+function isJson(text: string, at: number): boolean {
+  return matchAt(/\{|\[\s*\{/y, text, at) !== undefined;
 }
 
 function toEnd(text: string, from: number): Part {

@@ -64,7 +64,7 @@ function readMarked(text: string, options: MarkedOptions): ReadAction {
 function unopenedMark(rest: string, marks: readonly Marks[]): string | undefined {
   const missing = marks.find(({ open, close = "" }) => {
     const before = rest.slice(0, close.startsWith("<") ? Math.max(0, rest.indexOf(close)) : 0);
-    return /[}\]>]$/.test(before.trimEnd()) && !before.includes(open);
+    return /(?:[}\]>]|```)$/.test(before.trimEnd()) && !before.includes(open);
   });
   return missing?.open;
 }
@@ -91,6 +91,8 @@ interface JsonDefinition {
   name: FormatName;
   models: string;
   marks: { open: string; close?: string };
+  /** What some models write in place of the marks. */
+  others?: readonly Marks[];
   /** How the calls of a list are written between the marks: one each, or all in one list. */
   list: boolean;
   thoughts?: readonly Marks[];
@@ -99,7 +101,15 @@ interface JsonDefinition {
 }
 
 /** A format whose calls are JSON between marks. */
-export function jsonFormat({ name, models, marks, list, keys, ...options }: JsonDefinition): ModelFormat {
+export function jsonFormat({
+  name,
+  models,
+  marks,
+  others = [],
+  list,
+  keys,
+  ...options
+}: JsonDefinition): ModelFormat {
   const { open, close = "" } = marks;
   const { name: nameKey, arguments: argumentsKey } = keys ?? { name: "name", arguments: "arguments" };
   const body = `{"${nameKey}": "…", "${argumentsKey}": {…}}`;
@@ -107,7 +117,8 @@ export function jsonFormat({ name, models, marks, list, keys, ...options }: Json
   const written = (call: ToolCall) => jsonText({ [nameKey]: call.name, [argumentsKey]: call.arguments });
   return markedFormat({
     ...options,
-    ...{ name, models, example, marks: [enclosing({ ...marks, starts: "{[" }, jsonEnd)] },
+    ...{ name, models, example },
+    marks: [enclosing({ ...marks, starts: "{[" }, jsonEnd), ...others],
     calls: (text) => jsonCalls(text.trim(), example),
     render: (calls) =>
       list

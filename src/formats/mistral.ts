@@ -42,9 +42,13 @@ function mistralFormat(
     name,
     models,
     example,
-    marks: [{ open, read: readPart }],
+    marks: [
+      { open, read: readPart },
+      { open: "[ARGS]", read: readUnopened, bare: true },
+    ],
     thoughts: [{ open: "[THINK]", close: "[/THINK]", anywhere: true }, ...think],
-    calls: (block) => {
+    calls: (block, _, mark) => {
+      if (mark === 1) return [unreadable(block, `the tool call has no ${open}`, example)];
       const text = block.trim();
       const isList = text.startsWith("[") && !text.startsWith("[ARGS]");
       return isList ? listCalls(text, example) : [callNamed(text, example)];
@@ -62,6 +66,15 @@ function readPart(text: string, at: number): Part | undefined {
   if ([open, "[ARGS]"].some((mark) => text.startsWith(mark, from))) return undefined;
   const end = jsonEnd(text, matchAt(head, text, from)?.end ?? from);
   return end < 0 ? undefined : { from, end, next: end, closed: true };
+}
+
+/** Arguments after a name without the token before it. */
+function readUnopened(text: string, at: number): Part | undefined {
+  const from = spacesEnd(text, at + "[ARGS]".length);
+  if (text[from] !== "{" || !/[\w.-]$/.test(text.slice(0, at).slice(-1))) return undefined;
+  const end = jsonEnd(text, from);
+  const next = end < 0 ? text.length : end;
+  return { from: at, end: next, next, closed: true };
 }
 
 function listCalls(block: string, example: string): ReadCall[] {

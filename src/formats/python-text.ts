@@ -43,7 +43,10 @@ export function pythonCalls(text: string, from = 0): { calls: ReadCall[]; end: n
       calls.push(reader.call());
       more = reader.takes(",") || reader.takes(";");
       if (isList && reader.takes("]")) break;
-      if (isList && !more) reader.fail('"," or "]" is missing');
+      if (isList && !more) {
+        calls.pop(); // it is what the list breaks off after
+        reader.fail('"," or "]" is missing');
+      }
       more = isList || reader.isName();
     }
     return { calls, end: reader.place() };

@@ -10,6 +10,19 @@ export interface Schema {
   schema: JsonValue;
 }
 
+/** What other languages call kinds, and some schemas with them. */
+const aliases: Record<string, Kind | undefined> = {
+  str: "string",
+  text: "string",
+  int: "integer",
+  float: "number",
+  double: "number",
+  bool: "boolean",
+  dict: "object",
+  list: "array",
+  tuple: "array",
+};
+
 const deciding = ["$ref", "type", "const", "enum", "anyOf", "oneOf", "allOf"];
 /** How many schemas within a schema are looked at: it may refer to itself. */
 const most = 1000;
@@ -55,9 +68,13 @@ export function allows({ schema, root }: Schema, of: { value: JsonValue } | { ki
   }
 }
 
-/** Whether a schema's `type` names a kind. Names that JSON Schema does not have say nothing. */
+/** Whether a schema's `type` names a kind, in capitals or not. Names that no kind has say nothing. */
 function isNamed(kind: Kind, type: JsonValue | undefined): boolean {
-  const named = [type].flat().filter((one) => kinds.some((each) => each === one));
+  const named = [type].flat().flatMap((one) => {
+    const name = typeof one === "string" ? one.toLowerCase() : "";
+    const found = Object.hasOwn(aliases, name) ? aliases[name] : kinds.find((each) => each === name);
+    return found === undefined ? [] : [found];
+  });
   return named.length === 0 || named.includes(kind) || (kind === "integer" && named.includes("number"));
 }
 

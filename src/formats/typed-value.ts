@@ -7,6 +7,8 @@ import { allows, isOpen, propertySchema, type Schema } from "./schema-kinds.ts";
 const notJson = "no JSON";
 /** Python's words for values of JSON. */
 const words: Record<string, JsonValue | undefined> = { True: true, False: false, None: null };
+/** Such words in small letters: where no text is allowed, capitals don't count. */
+const smallWords: Record<string, JsonValue> = { true: true, false: false, null: null, none: null };
 
 /** An argument as a text. `kind`: what the format itself says that it is. */
 export interface WrittenArgument {
@@ -48,12 +50,17 @@ function typedValue(text: string, schema: Schema | undefined, isJson: boolean): 
     const found = word === undefined ? losslessValue(json, written) : word;
     return { value: found !== undefined && isAllowed(found) ? found : text };
   }
-  for (const read of [json, pythonLiteral(withoutZeros(written))]) {
+  for (const read of [json, pythonLiteral(withoutZeros(written)), wordRead(written.toLowerCase())]) {
     if (read === undefined || read.wrong === notJson) continue;
     if (read.wrong !== undefined) return read;
     if (typeof read.value !== "string" && isAllowed(read.value)) return read;
   }
   return { value: text };
+}
+
+function wordRead(word: string): Read | undefined {
+  const value = Object.hasOwn(smallWords, word) ? smallWords[word] : undefined;
+  return value === undefined ? undefined : { value };
 }
 
 /** An integer without the zeros and the plus before it. */
