@@ -1,6 +1,6 @@
 """Writes tests/unit/tokens/fixtures/configurations.json.gz: random tokenizers, and what Python's `tokenizers` makes of texts.
 
-Needs tokenizers 0.23.
+Needs tokenizers 0.23. `small_map` is SentencePiece's compilation of a dozen rules, such as FF21 -> 41 and 65 301 -> E9.
 
     python scripts/make-tokenizer-cases.py tests/unit/tokens/fixtures/configurations.json.gz
 """
@@ -15,7 +15,8 @@ from tokenizers import Tokenizer
 rng = random.Random(60)
 pick = rng.choice
 
-words = ["hello", "Hello", "world", "naïve", "café", "e\u0301", "Straße", "don't", "we've", "ΌΣΟΣ", "42", "3.14", "²½", "١٢", "日本語", "漢字", "שלום", "مرحبا", "👩‍👩‍👧", "😀", "a_b", "x-y", "...", "!?", "«q»", "$5", "\u200b", "\u200d", "<s>", "<tag>", "tag", "\x07", "\ufeff", "İ", "ﬁ", "\u0301", "ǆ", "a", "b", "ab", "▁x", "_"]
+words = ["hello", "Hello", "world", "naïve", "café", "e\u0301", "Straße", "don't", "we've", "ΌΣΟΣ", "42", "3.14", "²½", "١٢", "日本語", "漢字", "שלום", "مرحبا", "👩‍👩‍👧", "😀", "a_b", "x-y", "...", "!?", "«q»", "$5", "\u200b", "\u200d", "<s>", "<tag>", "tag", "\x07", "\ufeff", "İ", "ﬁ", "\u0301", "ǆ", "𠀀", "Ａ", "①", "カ\u3099", "Γ\u033e", "a", "b", "ab", "▁x", "_"]
+added_words = ["<s>", "<tag>", "<|im_end|>", "tag", "a_b"]
 gaps = [" ", " ", " ", "  ", "\n", "\t", "", "\u00a0", "\u3000", "\r\n", "-", "\u2028"]
 
 
@@ -24,14 +25,20 @@ def text():
 
 
 def pattern():
-    return pick([{"String": " "}, {"String": "a"}, {"String": "-"}, {"Regex": r"\s+"}, {"Regex": r"\d"}, {"Regex": r"\p{L}+"}, {"Regex": r"\w+|[^\w\s]+"}, {"Regex": r"[aeo]"}, {"Regex": r"'s|'t|'ve| ?\p{L}+| ?\p{N}+|\s+(?!\S)|\s+"}, {"Regex": r"(?i:'s|'t)|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+"}, {"String": "."}, {"Regex": r"(a|b)"}])
+    return pick([{"String": " "}, {"String": "a"}, {"String": "-"}, {"Regex": r"\s+"}, {"Regex": r"\d"}, {"Regex": r"\p{L}+"}, {"Regex": r"\w+|[^\w\s]+"}, {"Regex": r"[aeo]"}, {"Regex": r"'s|'t|'ve| ?\p{L}+| ?\p{N}+|\s+(?!\S)|\s+"}, {"Regex": r"(?i:'s|'t)|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+"}, {"String": "."}, {"Regex": r"(a|b)"}, {"Regex": r"\s*"}, {"Regex": r"(?=[A-Z])"}, {"Regex": r"l*"}])
 
+
+small_map = "AAQAAACAAQBhgAEAEQAAgGIFAACCCQAAZTgDABMAAIDMOAIAgQUAABUAAICgBQAAAQAAgKkFAAAMAACAlfgDAKRQAgDglAIApPQCAL4FAAAKAACAiwUAAAAAAICgBQAAAwAAgIKoAgCrgAMA4wwCAIJ4AgCZBQAAGAAAgA4AAICBBQAAgPwCAKEJAACs8AIACAAAgJ9kAgCYDAIAgAUAAAUAAIApAAAAKAAAACsAAAAqAAAALQAAACwAAAAvAAAALgAAADEAAACRHAIAvMgCADIAAAA1AAAANAAAADcAAAA2AAAAOQAAADgAAAA7AAAAOgAAAD0AAAA8AAAAPwAAAD4AAABBAAAAQAAAAEMAAABCAAAARQAAAEQAAABHAAAARgAAAEkAAABIAAAASwAAAEoAAABNAAAATAAAAE8AAABOAAAAUQAAAFAAAABTAAAAUgAAAFUAAABUAAAAVwAAAFYAAABZAAAAWAAAAFsAAABaAAAAXQAAAFwAAABfAAAAXgAAAGEAAABgAAAAYwAAAGIAAABlAAAAZAAAAGcAAABmAAAAaQAAAGgAAABrAAAAagAAAG0AAABsAAAAbwAAAG4AAABxAAAAcAAAAHMAAAByAAAAdQAAAHQAAAB3AAAAdgAAAHkAAAB4AAAAewAAAHoAAAB9AAAAfAAAAH8AAAB+AAAA4KwAAIAAAADiiAAA42QAAIUAAACEAAAAhwAAAIYAAACJAAAAiAAAAIsAAACKAAAAjQAAAIwAAACPAAAA7wQAAPCsAACQAAAAkwAAAJIAAACVAAAAlAAAAJcAAACWAAAAmQAAAJgAAACbAAAAmgAAAJ0AAACcAAAAnwAAAJ4AAAChAAAAoAAAAMIgAADDGAAApQAAAKQAAACnAAAApgAAAKkAAACoAAAAqwAAAKoAAACtAAAAzKwAAK8AAACuAAAAsQAAALAAAACzAAAAsgAAALUAAAC0AAAAtwAAALYAAAC5AAAAuAAAALsAAAC6AAAAvQAAALwAAAC/AAAAvgAAAMEAAADAAAAAwwAAAMIAAADFAAAAxAAAAMcAAADGAAAAyQAAAMgAAADLAAAAygAAAM0AAADMAAAAzwAAAM4AAADRAAAA0AAAANMAAADSAAAA1QAAANQAAADXAAAA1gAAANkAAADYAAAA2wAAANoAAADdAAAA3AAAAN8AAADeAAAA4QAAAOAAAADjAAAA4gAAAOUAAADkAAAA5wAAAOYAAADpAAAA6AAAAOsAAADqAAAA7QAAAOwAAADvAAAA7gAAAPEAAADwAAAA8wAAAPIAAAD1AAAA9AAAAPcAAAD2AAAA+QAAAPgAAAD7AAAA+gAAAP0AAAD8AAAA/wAAAP4AAAAAIAAxADopAEEAYQBlAGZpAHgAegDDqQDjgqwA"
 
 behaviors = ["Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"]
 
 
 def normalizer(depth=1):
-    kind = rng.randrange(12)
+    kind = rng.randrange(16)
+    if kind > 13:
+        return {"type": "BertNormalizer", "clean_text": pick([True, False]), "handle_chinese_chars": pick([True, False]), "strip_accents": pick([True, False, None]), "lowercase": pick([True, False])}
+    if kind > 11:
+        return {"type": "Precompiled", "precompiled_charsmap": small_map}
     if kind < 3:
         return None
     if kind < 5:
@@ -93,7 +100,7 @@ def uses_bytes(part):
 
 
 def model(bytewise):
-    kind = rng.randrange(4)
+    kind = rng.randrange(5)
     alphabet = sorted(set("".join(words) + " ▁"))
     known = byte_characters() if bytewise else [c for c in alphabet if rng.random() < 0.9]
     if kind < 2 or bytewise:
@@ -112,6 +119,9 @@ def model(bytewise):
         tokens = ["<unk>", *known, *("##" + c for c in known), "hello", "##llo", "wor", "##ld", "he", "▁he"]
         ids = {token: number for number, token in enumerate(dict.fromkeys(tokens))}
         return {"type": "WordPiece", "unk_token": "<unk>", "continuing_subword_prefix": "##", "max_input_chars_per_word": pick([100, 4]), "vocab": ids}
+    if kind == 4:
+        tokens = dict.fromkeys(["<unk>", *known, *(word for word in rng.sample(words, 30) if word not in added_words)])
+        return {"type": "WordLevel", "unk_token": "<unk>", "vocab": {token: number for number, token in enumerate(tokens)}}
     tokens = list(dict.fromkeys(["<unk>", *known, "hello", "he", "llo", "▁he", "▁", "world", "wor", "ld", "ab"]))
     return {"type": "Unigram", "unk_id": 0, "vocab": [[token, -round(rng.random() * 12, 6)] for token in tokens], "byte_fallback": False}
 
@@ -126,7 +136,7 @@ def decoder(bytewise, fallback):
 
 def added(size):
     tokens = []
-    for content in rng.sample(["<s>", "<tag>", "<|im_end|>", "tag", "a_b"], rng.randrange(3)):
+    for content in rng.sample(added_words, rng.randrange(3)):
         special = content.startswith("<")
         tokens.append({"id": size + len(tokens), "content": content, "single_word": rng.random() < 0.1, "lstrip": rng.random() < 0.2, "rstrip": rng.random() < 0.2, "normalized": not special, "special": special})
     return tokens

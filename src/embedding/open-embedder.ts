@@ -1,9 +1,10 @@
 import { join } from "node:path";
-import { Tokenizer } from "@huggingface/tokenizers";
+import type { Tokenizer } from "@huggingface/tokenizers";
 import { messageOf } from "../errors/message-of.ts";
 import { readSafetensors } from "../models/safetensors.ts";
 import { createSession } from "../onnx/create-session.ts";
 import { modelBytes } from "../onnx/model-bytes.ts";
+import { exactTokenizer } from "../tokens/exact-tokenizer.ts";
 import { readJsonFile } from "../tokens/json-file.ts";
 import { invalid, readEncoderConfig } from "./encoder-config.ts";
 import { encoderGraph, type Weights } from "./encoder-graph.ts";
@@ -95,10 +96,9 @@ function isBuffer(name: string): boolean {
 /** A text's tokens with the two around it; of a long one the first, and the last of those two. */
 async function openTokens(folder: string, most: number): Promise<(text: string) => number[]> {
   const json = await readJsonFile(folder, "tokenizer.json");
-  const config = await readJsonFile(folder, "tokenizer_config.json");
   let tokenizer: Tokenizer;
   try {
-    tokenizer = new Tokenizer(json, config);
+    tokenizer = exactTokenizer(json);
   } catch (error) {
     throw invalid(folder, `tokenizer.json is refused: ${messageOf(error)}`);
   }

@@ -1,4 +1,5 @@
 import { isObject } from "../contracts/json.ts";
+import { type SplitBehavior, splitBehaviors } from "./split-pieces.ts";
 
 type Json = Record<string, unknown>;
 
@@ -7,9 +8,9 @@ const punctuation = "\\p{P}!-/:-@\\[-`{-~";
 const gpt2 = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
 
 /**
- * A pre-tokenizer of tokenizer.json in parts that @huggingface/tokenizers splits by as Python's `tokenizers` does: it knows
- * neither most behaviors of Split nor Unicode in Whitespace, and merges what Punctuation keeps apart. Throws Error for
- * what it can't split by exactly.
+ * A pre-tokenizer of tokenizer.json in parts that split as Python's `tokenizers` does: of @huggingface/tokenizers' own, Whitespace
+ * knows no Unicode, and Punctuation merges what Python keeps apart. `exactTokenizer` replaces how its Split works. Throws
+ * Error for a behavior that there is none of.
  */
 export function exactPreTokenizer(config: unknown): unknown {
   if (!isObject(config)) return config;
@@ -20,11 +21,12 @@ export function exactPreTokenizer(config: unknown): unknown {
         pretokenizers: Array.isArray(config.pretokenizers) ? config.pretokenizers.map(exactPreTokenizer) : [],
       };
     case "Split":
-      return split(patternOf(config.pattern), String(config.behavior ?? ""), config.invert === true);
+      if (!isObject(config.pattern)) throw new Error("Split has no pattern");
+      return split(config.pattern, behaviorOf(config.behavior), config.invert === true);
     case "Digits":
-      return split(config.individual_digits === true ? "\\p{N}" : "\\p{N}+", "Isolated");
+      return split({ Regex: config.individual_digits === true ? "\\p{N}" : "\\p{N}+" }, "Isolated");
     case "Punctuation":
-      return split(`[${punctuation}]`, String(config.behavior ?? "Isolated"));
+      return split({ Regex: `[${punctuation}]` }, behaviorOf(config.behavior ?? "Isolated"));
     case "Whitespace":
       return pieces(`[${word}]+|[^${word}\\p{White_Space}]+`);
     case "WhitespaceSplit":
@@ -41,36 +43,18 @@ export function exactPreTokenizer(config: unknown): unknown {
 
 /** Splits a text into what `regex` matches; the rest goes. */
 function pieces(regex: string): Json {
-  return { type: "Split", pattern: { Regex: regex }, behavior: "Removed", invert: true };
+  return split({ Regex: regex }, "Removed", true);
 }
 
-/** A Split by what a pattern matches; inverted, by what lies between. */
-function split(pattern: string, behavior: string, invert = false): Json {
-  const match = `(?:${pattern})`;
-  const rest = `(?:(?!${match})[\\s\\S])`;
-  const withNext = `${match}${rest}*|${rest}+`;
-  const withPrevious = `${rest}*${match}|${rest}+`;
-  switch (behavior) {
-    case "Removed":
-      return pieces(invert ? match : `${rest}+`);
-    case "Isolated":
-      return { type: "Split", pattern: { Regex: pattern }, behavior: "Isolated", invert: false };
-    case "Contiguous":
-      return pieces(`${match}+|${rest}+`);
-    case "MergedWithPrevious":
-      return pieces(invert ? withNext : withPrevious);
-    case "MergedWithNext":
-      return pieces(invert ? withPrevious : withNext);
-  }
-  throw new Error(`Split knows no behavior ${behavior}`);
+function split(pattern: Json, behavior: SplitBehavior, invert = false): Json {
+  return { type: "Split", pattern, behavior, invert };
 }
 
-/** A pattern as a regular expression. Throws Error where there is none. */
-function patternOf(pattern: unknown): string {
-  if (isObject(pattern) && typeof pattern.Regex === "string") return pattern.Regex;
-  if (isObject(pattern) && typeof pattern.String === "string")
-    return pattern.String.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
-  throw new Error("Split has no pattern");
+/** A behavior that Python knows. Throws Error for others. */
+function behaviorOf(value: unknown): SplitBehavior {
+  const known = splitBehaviors.find((behavior) => behavior === value);
+  if (known === undefined) throw new Error(`Split knows no behavior ${String(value)}`);
+  return known;
 }
 
 function byteLevel(config: Json): Json {
@@ -89,6 +73,6 @@ function metaspace(config: Json): Json {
   if (isSplit === false) return whole;
   return {
     type: "Sequence",
-    pretokenizers: [whole, split(patternOf({ String: replacement }), "MergedWithNext")],
+    pretokenizers: [whole, split({ String: replacement }, "MergedWithNext")],
   };
 }

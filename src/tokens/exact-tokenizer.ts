@@ -2,6 +2,8 @@ import { Tokenizer } from "@huggingface/tokenizers";
 import { isObject } from "../contracts/json.ts";
 import { exactDecoder, exactNormalizer } from "./exact-parts.ts";
 import { exactPreTokenizer } from "./exact-pre-tokenizer.ts";
+import { precompiledNormalizer } from "./precompiled-normalizer.ts";
+import { type SplitBehavior, splitPieces } from "./split-pieces.ts";
 
 type Json = Record<string, unknown>;
 
@@ -19,15 +21,27 @@ interface Decoder {
   decode_chain(tokens: string[]): string[];
 }
 
+/** A part of the library's that changes texts; Sequence has several. */
 interface Normalizer {
+  config: { type: string; precompiled_charsmap?: unknown };
+  normalizers?: Normalizer[];
+  pattern?: RegExp;
   normalize(text: string): string;
+}
+
+/** A part of the library's that splits texts; Sequence has several. Of Split it has a pattern. */
+interface PreTokenizer {
+  config?: { type: string; behavior: SplitBehavior; invert: boolean };
+  pattern?: RegExp;
+  tokenizers?: PreTokenizer[];
+  pre_tokenize_text(text: string): string[];
 }
 
 /**
  * A tokenizer of @huggingface/tokenizers that encodes and decodes as Python's `tokenizers` does. Throws Error for a
  * tokenizer.json that it can't follow exactly.
  */
-export function exactTokenizer(json: Json, config: Json): Tokenizer {
+export function exactTokenizer(json: Json): Tokenizer {
   refuseInexact(json);
   const tokenizer = new Tokenizer(
     {
@@ -36,14 +50,17 @@ export function exactTokenizer(json: Json, config: Json): Tokenizer {
       pre_tokenizer: exactPreTokenizer(json.pre_tokenizer),
       decoder: exactDecoder(json.decoder),
     },
-    config,
+    { unk_token: isObject(json.model) ? json.model.unk_token : undefined }, // for WordLevel
   );
   const model: Model = tokenizer.model;
   const decoder: Decoder | null = tokenizer.decoder;
   const normalizer: Normalizer | null = tokenizer.normalizer;
+  const preTokenizer: PreTokenizer | null = tokenizer.pre_tokenizer;
   const whole = model._call.bind(model);
   model._call = (words) => words.flatMap((word) => whole([word])); // unknown tokens of different words stay apart
-  if (decoder !== null) for (const part of partsOf(decoder)) correctDecoder(part);
+  if (decoder !== null) for (const part of decodersOf(decoder)) correctDecoder(part);
+  if (normalizer !== null) for (const part of normalizersOf(normalizer)) correctNormalizer(part);
+  if (preTokenizer !== null) for (const part of preTokenizersOf(preTokenizer)) correctPreTokenizer(part);
   for (const { content, special, normalized } of addedTokens(json)) {
     const text = String(content);
     if (special !== true && normalized === true && normalizer !== null && normalizer.normalize(text) !== text)
@@ -89,8 +106,31 @@ function refuseInexactFirst(json: Json, added: readonly Json[]): void {
     );
 }
 
-function partsOf(decoder: Decoder): Decoder[] {
-  return decoder.decoders?.flatMap(partsOf) ?? [decoder];
+function decodersOf(decoder: Decoder): Decoder[] {
+  return decoder.decoders?.flatMap(decodersOf) ?? [decoder];
+}
+
+function normalizersOf(normalizer: Normalizer): Normalizer[] {
+  return normalizer.normalizers?.flatMap(normalizersOf) ?? [normalizer];
+}
+
+function preTokenizersOf(preTokenizer: PreTokenizer): PreTokenizer[] {
+  return preTokenizer.tokenizers?.flatMap(preTokenizersOf) ?? [preTokenizer];
+}
+
+/** The library's Split knows two behaviors. */
+function correctPreTokenizer(part: PreTokenizer): void {
+  const { config, pattern } = part;
+  if (config?.type !== "Split" || pattern === undefined) return;
+  part.pre_tokenize_text = (text) => splitPieces(text, pattern, config.behavior, config.invert);
+}
+
+/** The library's Precompiled only resembles the one map that most models have. Throws Error for what can't be corrected. */
+function correctNormalizer(part: Normalizer): void {
+  const { type, precompiled_charsmap: map } = part.config;
+  if (type === "Replace" && part.pattern !== undefined && "".match(part.pattern) !== null)
+    throw new Error("a Replace whose pattern matches the empty text is not supported");
+  if (type === "Precompiled") part.normalize = precompiledNormalizer(map);
 }
 
 function correctDecoder(part: Decoder): void {

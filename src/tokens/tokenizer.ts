@@ -66,7 +66,8 @@ export async function loadTokenizer(
 /** Throws TOKENIZER_INVALID unless a folder's tokenizer.json and tokenizer_config.json make a tokenizer. */
 export async function checkTokenizerFiles(folder: string): Promise<void> {
   const json = await readJsonFile(folder, "tokenizer.json");
-  build(folder, json, await readJsonFile(folder, "tokenizer_config.json"));
+  await readJsonFile(folder, "tokenizer_config.json");
+  build(folder, json);
 }
 
 /** What a tokenizer's files hold; `named` are the ids that end an action beside eos_token. */
@@ -81,7 +82,7 @@ export interface TokenizerFiles {
 
 /** A tokenizer by what its files hold. Throws TOKENIZER_INVALID. */
 export function openTokenizer({ folder, json, config, chatTemplate, named }: TokenizerFiles): Tokenizer {
-  const tokenizer = build(folder, json, config);
+  const tokenizer = build(folder, json);
   const specialTokens = readSpecialTokens(config);
   const endText = specialTokens.eos_token;
   const endId = endText === undefined ? undefined : tokenizer.token_to_id(endText);
@@ -101,7 +102,7 @@ export function openTokenizer({ folder, json, config, chatTemplate, named }: Tok
     encode: (text, written = []) => {
       if (text === "") return [];
       if (written.length === 0) return tokenizer.encode(text, { add_special_tokens: false }).ids;
-      marked ??= build(folder, withMarkedControl(json, control), config);
+      marked ??= build(folder, withMarkedControl(json, control));
       return marked.encode(withMarks(text, control, written), { add_special_tokens: false }).ids;
     },
     decode: (tokens) =>
@@ -124,13 +125,9 @@ function sizeOf(vocabulary: ReadonlyMap<string, number>): number {
   return size;
 }
 
-function build(
-  folder: string,
-  json: Record<string, unknown>,
-  config: Record<string, unknown>,
-): HuggingFaceTokenizer {
+function build(folder: string, json: Record<string, unknown>): HuggingFaceTokenizer {
   try {
-    return exactTokenizer(json, config);
+    return exactTokenizer(json);
   } catch (cause) {
     throw invalidTokenizer(folder, `tokenizer.json is refused: ${messageOf(cause)}`, cause);
   }

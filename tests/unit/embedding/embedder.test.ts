@@ -26,6 +26,13 @@ test("vectors are sentence-transformers' own: of any text, empty ones, long ones
   expect(await difference(tiny, "tiny-bert.json")).toBeLessThan(2e-6);
 });
 
+test("an ideograph beyond U+FFFF is a word of its own, as in Python", async () => {
+  const embedder = await openEmbedder(tiny);
+  const vectors = await embedder.embed(["the𠀀the", "the 𠀀 the"]);
+  await embedder.close();
+  expect(vectors.slice(0, embedder.dimensions)).toEqual(vectors.slice(embedder.dimensions));
+});
+
 const folder = fetchedWheel(miniLm.wheel);
 test.runIf(folder)("those of all-MiniLM-L6-v2, where it was fetched", async () => {
   expect(await difference(join(folder ?? "", miniLm.folder), "all-minilm-l6-v2.json")).toBeLessThan(2e-6);

@@ -15,7 +15,7 @@ const cases: Case[] = JSON.parse(gunzipSync(readFileSync(file)).toString());
 /** Why a configuration is refused, if it is. */
 function refusal({ config }: Case): string | undefined {
   try {
-    exactTokenizer(config, {});
+    exactTokenizer(config);
     return undefined;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
@@ -24,7 +24,7 @@ function refusal({ config }: Case): string | undefined {
 
 /** What is unlike Python in a configuration that is taken. */
 function differences({ config, results }: Case): unknown[] {
-  const tokenizer = exactTokenizer(config, {});
+  const tokenizer = exactTokenizer(config);
   return results.flatMap(([text, ids, decoded]) => {
     const encoded = text === null ? ids : tokenizer.encode(text, { add_special_tokens: false }).ids;
     const back = ids.length === 0 ? "" : tokenizer.decode(ids, { clean_up_tokenization_spaces: false });
