@@ -9,10 +9,10 @@ type Part = NonNullable<ToolResponse["content"]>[number];
 
 /** What a server answered, as the model is told it. Structured content is told where nothing else says it. */
 export function answerOf(result: CallToolResult | CompatibilityCallToolResult): ToolResponse {
-  if (!Array.isArray(result.content)) return { content: [jsonPart(result.toolResult)] }; // the revision 2024-10-07
+  if (!Array.isArray(result.content)) return { content: jsonParts(result.toolResult) }; // the revision 2024-10-07
   const { content, structuredContent, isError } = result;
   const parts = content.map(partOf);
-  if (parts.length === 0 && structuredContent !== undefined) parts.push(jsonPart(structuredContent));
+  if (parts.length === 0 && structuredContent !== undefined) parts.push(...jsonParts(structuredContent));
   return {
     content: parts.length === 0 ? [text("The tool answered nothing.")] : parts,
     ...(isError === true ? { error: true } : {}),
@@ -50,8 +50,19 @@ function bytesText(data: string): string {
   return `${Buffer.from(data, "base64").length} bytes`;
 }
 
-function jsonPart(value: unknown): Part {
-  return { type: "json", value: JSON.parse(JSON.stringify(value ?? null)) };
+/** A value, and a note if the SDK, which reads it as JavaScript does, may have changed a number. */
+function jsonParts(value: unknown): Part[] {
+  const part: Part = { type: "json", value: JSON.parse(JSON.stringify(value ?? null)) };
+  if (!holdsLargeNumber(value)) return [part];
+  return [
+    part,
+    text("[Integers beyond 9007199254740991 are rounded here, and numbers beyond 1.8e308 are null.]"),
+  ];
+}
+
+function holdsLargeNumber(value: unknown): boolean {
+  if (typeof value === "number") return !Number.isFinite(value) || Math.abs(value) > Number.MAX_SAFE_INTEGER;
+  return typeof value === "object" && value !== null && Object.values(value).some(holdsLargeNumber);
 }
 
 function text(said: string): Part {

@@ -226,6 +226,19 @@ test("answers of every kind are told, and what is no image is none", () => {
   expect(answerOf({ toolResult: [1] })).toEqual({ content: [{ type: "json", value: [1] }] });
 });
 
+test("the model is told where structured content has lost digits", () => {
+  const rounded = said(
+    "[Integers beyond 9007199254740991 are rounded here, and numbers beyond 1.8e308 are null.]",
+  );
+  const read = (json: string) => answerOf({ content: [], structuredContent: JSON.parse(json) }).content;
+  expect(read('{"rows":[{"id":9007199254740993}]}')).toEqual([
+    { type: "json", value: { rows: [{ id: 9007199254740992 }] } },
+    rounded,
+  ]);
+  expect(read('{"x":-1e999}')).toEqual([{ type: "json", value: { x: null } }, rounded]);
+  expect(read('{"x":[9007199254740991,0.1,null,"9007199254740993"]}')).toHaveLength(1);
+});
+
 function said(text: string) {
   return { type: "text", text };
 }
