@@ -19,18 +19,21 @@ interface MarkedDefinition {
   /** What closes a block ends an action, and so may be missing. */
   isStopped?: boolean;
   stopTexts?: (tools: readonly ToolDefinition[]) => string[];
+  /** The opening mark that is missing where all that is said is a call without it. Default: what closing marks show. */
+  missing?(said: string, tools: readonly ToolDefinition[]): string | undefined;
   /** The calls between two marks. */
   calls(text: string, tools: readonly ToolDefinition[], mark: number): ReadCall[];
   render(calls: readonly ToolCall[], tools: readonly ToolDefinition[]): string;
 }
 
 /** A format whose calls stand between marks. */
-export function markedFormat({ calls, marks, ...definition }: MarkedDefinition): ModelFormat {
+export function markedFormat({ calls, marks, missing, ...definition }: MarkedDefinition): ModelFormat {
   const marksFor = (tools: readonly ToolDefinition[]) => (typeof marks === "function" ? marks(tools) : marks);
   const optionsFor = (tools: readonly ToolDefinition[]): MarkedOptions => ({
     ...definition,
     marks: marksFor(tools),
     calls: (one, mark) => calls(one, tools, mark),
+    missing: (said) => missing?.(said, tools),
   });
   return modelFormat({
     ...definition,
@@ -43,6 +46,7 @@ export function markedFormat({ calls, marks, ...definition }: MarkedDefinition):
 interface MarkedOptions extends Pick<MarkedDefinition, "thoughts" | "dropped" | "example" | "isStopped"> {
   marks: readonly Marks[];
   calls: (text: string, mark: number) => ReadCall[];
+  missing: (said: string) => string | undefined;
 }
 
 /** Reads what stands between marks as calls, and what does not end as one that is not closed. */
@@ -54,7 +58,9 @@ function readMarked(text: string, options: MarkedOptions): ReadAction {
     calls.push(
       unreadable("", "the thought is not ended, so that no call in it is made. End it, then call", example),
     );
-  const unopened = calls.some((call) => "problem" in call) ? undefined : unopenedMark(rest, options.marks);
+  const unopened = calls.some((call) => "problem" in call)
+    ? undefined
+    : (unopenedMark(rest, options.marks) ?? options.missing(rest.trim()));
   if (unopened !== undefined)
     calls.push(unreadable(rest.trim(), `the tool call has no ${unopened}`, example));
   return { reasoning, answer: rest, calls };

@@ -68,10 +68,11 @@ function readPart(text: string, at: number): Part | undefined {
   return end < 0 ? undefined : { from, end, next: end, closed: true };
 }
 
-/** Arguments after a name without the token before it. */
+/** Arguments after a name that stands where a call may, without the token before it. */
 function readUnopened(text: string, at: number): Part | undefined {
   const from = spacesEnd(text, at + "[ARGS]".length);
-  if (text[from] !== "{" || !/[\w.-]$/.test(text.slice(0, at).slice(-1))) return undefined;
+  if (text[from] !== "{" || !/(?:^|[\n\]},])[ \t]*[\w.-]+$/.test(text.slice(Math.max(0, at - 100), at)))
+    return undefined;
   const end = jsonEnd(text, from);
   const next = end < 0 ? text.length : end;
   return { from: at, end: next, next, closed: true };

@@ -20,6 +20,7 @@ export const pythonic = markedFormat({
   example,
   marks: (tools) => [{ open: "[", read: (text, at) => readList(text, at, tools), bare: true }],
   dropped: ["<|python_start|>", "<|python_end|>", "<|python_tag|>"],
+  missing: (said, tools) => (isUnlisted(said, tools) ? "[" : undefined),
   calls: (text) => explained(text).calls,
   render: list,
 });
@@ -71,6 +72,13 @@ function isMeant(
   return (
     tools.length === 0 && names.length === 0 && /^\s*(?:\)|[\p{L}_][\p{L}\p{N}_]*\s*=(?!=))/u.test(inside)
   );
+}
+
+/** Whether a text is calls of tools alone, in no list. */
+function isUnlisted(text: string, tools: readonly ToolDefinition[]): boolean {
+  const { calls, end } = pythonCalls(text);
+  const areTools = calls.every((call) => "name" in call && tools.some(({ name }) => name === call.name));
+  return calls.length > 0 && areTools && end === text.length;
 }
 
 function betweenMarks(

@@ -52,6 +52,7 @@ describe("calls whose opening mark is missing are told to the model", () => {
       "now",
       [rome, "the tool call has no [TOOL_CALLS]."],
     ],
+    ["mistral", "Write `now[ARGS]{}` to call it.", "Write `now[ARGS]{}` to call it.", []],
     ["mistral", "Arguments follow [ARGS] in a call.", "Arguments follow [ARGS] in a call.", []],
     [
       "deepseek-v3",
@@ -59,6 +60,10 @@ describe("calls whose opening mark is missing are told to the model", () => {
       "function<｜tool▁sep｜>now\n```json\n{}\n```<｜tool▁call▁end｜>",
       ["the tool call has no <｜tool▁call▁begin｜>."],
     ],
+    ["pythonic", 'get_weather(city="Rome")', 'get_weather(city="Rome")', ["the tool call has no [."]],
+    ["pythonic", "now()\nget_weather()", "now()\nget_weather()", ["the tool call has no [."]],
+    ["pythonic", "Call now() first.", "Call now() first.", []],
+    ["pythonic", "print()", "print()", []],
     ["hermes", "The mark `</tool_call>` ends a call.", "The mark `</tool_call>` ends a call.", []],
   ])("%s: %s", (format, text, answer, calls) => {
     expect(read(format, text)).toEqual([answer, ...calls]);

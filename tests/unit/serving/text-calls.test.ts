@@ -104,6 +104,46 @@ test("with tools, a call is made, and one that can't be read keeps its text", as
   expect(second.choices).toMatchObject([{ finish_reason: "stop", message: { content: broken } }]);
 });
 
+test.for([call, broken, `Look: ${call}${broken}`, `${call}\n${call}`, `<think>2</think>So: ${call}`, "3"])(
+  "with tools, a stream of %j says what the whole answer says",
+  async (text) => {
+    const { openai } = await client(text);
+    const asked = { model: "m", messages, tools: [tool] };
+    const { choices } = await openai.chat.completions.create(asked);
+    const whole = choices[0];
+    let content = "";
+    let reasoning = "";
+    const calls: object[] = [];
+    let reason: string | null = null;
+    for await (const chunk of await openai.chat.completions.create({ ...asked, stream: true }))
+      for (const { delta, finish_reason } of chunk.choices) {
+        content += delta.content ?? "";
+        reasoning += Reflect.get(delta, "reasoning_content") ?? "";
+        for (const { index, id: _, ...one } of delta.tool_calls ?? []) calls[index] = one;
+        reason = finish_reason ?? reason;
+      }
+    expect({ content, reasoning, calls, reason }).toEqual({
+      content: whole?.message.content,
+      reasoning: Reflect.get(whole?.message ?? {}, "reasoning_content") ?? "",
+      calls: (whole?.message.tool_calls ?? []).map(({ id: _, ...one }) => one),
+      reason: whole?.finish_reason,
+    });
+
+    const input = { model: "m", input: "1 + 2?", tools: [inTool] };
+    const whole2 = await openai.responses.create(input);
+    let said = "";
+    const given: string[] = [];
+    for await (const event of await openai.responses.create({ ...input, stream: true })) {
+      if (event.type === "response.output_text.delta") said += event.delta;
+      if (event.type === "response.function_call_arguments.delta") given.push(event.delta);
+    }
+    expect(said).toBe(whole2.output_text);
+    expect(given).toEqual(
+      whole2.output.flatMap((item) => (item.type === "function_call" ? [item.arguments] : [])),
+    );
+  },
+);
+
 test("an action that was cut within a call says what it has", async () => {
   const text = '<tool_call>\n{"name": "add", "argum';
   const { openai } = await client(text, { finishReason: "length" });
