@@ -3,13 +3,14 @@ const separator = /(\d)(?:\{,\}|,\\!\s?|\\[,;!])(?=\d{3}(?!\d))/g;
 
 /**
  * A text without what is no part of its mathematics: a dollar that is money, marks between thousands, a point or comma at the end. A minus is
- * ASCII's, an empty set `\emptyset`.
+ * ASCII's, an empty set `\emptyset`, a degree `^\circ`.
  */
 export function cleaned(text: string): string {
   const plain = text
     .replace(/\\\$/g, "")
     .replace(separator, "$1")
     .replace(/\u2212|\u2013(?=\s?[\d.\\])/g, "-")
+    .replace(/\s*°/g, "^\\circ ")
     .replace(/\\varnothing|\\\{\s*\\\}|∅/g, "\\emptyset ")
     .replace(/(?<!\\)~/g, " ");
   const isMoney = plain.split("$").length === 2;

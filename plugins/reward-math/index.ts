@@ -4,6 +4,7 @@ import { cleaned } from "./cleaned.ts";
 import { judged } from "./judge.ts";
 import { mended } from "./mended.ts";
 import { quickVerdict } from "./quick-verdict.ts";
+import { withoutExtras } from "./without-extras.ts";
 
 /**
  * Reward 1 if the final answer equals the task's ground truth as mathematics, else 0: equal texts and numbers at once, all else by
@@ -14,7 +15,8 @@ const math: RewardPlugin = {
     const truth = task.reward_model.ground_truth;
     const gold = cleaned(markedAnswer(truth, truth)?.text ?? truth);
     const marked = markedAnswer(answer, truth);
-    const given = cleaned(marked?.text ?? namedAnswer(answer) ?? answer);
+    const written = cleaned(marked?.text ?? namedAnswer(answer) ?? answer);
+    const given = marked?.isBoxed ? withoutExtras(written, gold) : written;
     const quick = quickVerdict(gold, given);
     if (quick !== undefined) return scored(quick, { quick: 1, undecided: 0 });
     const pair = {

@@ -17,7 +17,7 @@ export function quickVerdict(gold: string, answer: string): boolean | undefined 
   if (gold.length > longest || answer.length > longest) return undefined;
   const [right, given] = [bare(gold), bare(answer)];
   if (given === "") return false;
-  if (right === given) return true;
+  if (right === given || spaceless(right) === spaceless(given)) return true;
   const [name, other] = [nameOf(right), nameOf(given)];
   if (name !== undefined && name === other) return true;
   const [digits, others] = [based.exec(right), based.exec(given)];
@@ -46,6 +46,14 @@ function bare(text: string): string {
     if (isAround && !/[$]|\\boxed|\\[()[\]]/.test(within) && isBalanced(within)) inner = within.trim();
   }
   return inner;
+}
+
+/** A formula without what only makes room in it: spaces between words or numbers are no such. */
+function spaceless(text: string): string {
+  return text
+    .replace(/\\(?:left|right|displaystyle)(?![a-zA-Z])|\\[,;:!]/g, "")
+    .replace(/\\[dt]frac(?![a-zA-Z])/g, "\\frac")
+    .replace(/(?<!\w)\s+|(?<!\\)\s+(?!\w)/g, "");
 }
 
 function isBalanced(text: string): boolean {

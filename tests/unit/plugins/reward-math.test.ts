@@ -3,6 +3,7 @@ import { bareFormula } from "../../../plugins/reward-math/bare.ts";
 import { cleaned } from "../../../plugins/reward-math/cleaned.ts";
 import { mended } from "../../../plugins/reward-math/mended.ts";
 import { quickVerdict } from "../../../plugins/reward-math/quick-verdict.ts";
+import { withoutExtras } from "../../../plugins/reward-math/without-extras.ts";
 import pairs from "./fixtures/math-pairs.json" with { type: "json" };
 
 // `npm run math` asks the whole reward, with math-verify in the sandbox, about all of these pairs.
@@ -40,6 +41,10 @@ test.each([
   ["\\text{(B)}", "b", true],
   ["\\text{Evelyn}", "Evelyn", true],
   [".5", "0.5", true],
+  ["k \\pi, k \\in \\mathbb{Z}", "k\\pi,k\\in\\mathbb{Z}", true],
+  ["\\left(\\dfrac{3}{5}, 2\\right]", "(\\frac{3}{5},2]", true],
+  ["1 2", "12", undefined],
+  ["x y", "xy", undefined],
   ["0,111", "111", undefined],
   ["9007199254740993", "9007199254740992", undefined], // math-verify decides it exactly
 ])("%s and %s: %s", (gold, answer, verdict) => {
@@ -100,4 +105,27 @@ test.each([
   ["So x is at most \\pi there", undefined],
 ])("%s that stands there bare is %s", (text, formula) => {
   expect(bareFormula(text)).toBe(formula);
+});
+
+test.each([
+  ["18 dollars", "18", "18"],
+  ["\\text{5 apples}", "5", "5"],
+  ["5 m/s^2", "5", "5"],
+  ["1,234 square feet", "1234", "1,234"],
+  ["2 million", "2", "2 million"],
+  ["5 x", "5", "5 x"],
+  ["5 feet 3 inches", "5", "5 feet 3 inches"],
+  ["18 dollars", "18\\text{ dollars}", "18 dollars"],
+  ["\\text{Evelyn}", "5", "\\text{Evelyn}"],
+  ["\\textbf{(C)}\\ 5", "C", "C"],
+  ["\\textbf{(C)}\\ 5", "\\text{(C)}", "C"],
+  ["\\textbf{(C) }\\frac{1}{2}", "\\frac12", "\\frac{1}{2}"],
+  ["\\textbf{(C)}", "C", "\\textbf{(C)}"],
+])("of %s for %s counts %s", (answer, gold, counted) => {
+  expect(withoutExtras(answer, gold)).toBe(counted);
+});
+
+test("a degree sign is LaTeX's", () => {
+  expect(cleaned("90°")).toBe("90^\\circ");
+  expect(quickVerdict(cleaned("90^\\circ"), cleaned("90°"))).toBe(true);
 });
