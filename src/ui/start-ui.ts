@@ -61,7 +61,8 @@ function admit(request: IncomingMessage, response: ServerResponse, token: string
   response.setHeader("set-cookie", `${name}=${token}; Path=/; HttpOnly; SameSite=Strict`);
   if (request.headers["sec-fetch-dest"] !== "document") return true;
   target.searchParams.delete("token"); // out of the address, which is shown, kept, and passed on
-  response.writeHead(303, { location: `${target.pathname}${target.search}` }).end();
+  const path = target.pathname.replace(/^\/+/, "/"); // behind // would stand another host
+  response.writeHead(303, { location: `${path}${target.search}` }).end();
   return false;
 }
 

@@ -31,6 +31,8 @@ test("pages open to whoever has the token of the printed address", { timeout: 2 
   expect((await ask(`/?token=${token}`)).status).toBe(200);
   const opened = await ask(`/compare?first=a&token=${token}&second=b`, navigation);
   expect([opened.status, opened.headers.get("location")]).toEqual([303, "/compare?first=a&second=b"]);
+  const elsewhere = await ask(`//other.example/?token=${token}`, navigation);
+  expect([elsewhere.status, elsewhere.headers.get("location")]).toEqual([303, "/other.example/"]);
   const [cookie = "", ...attributes] = opened.headers.get("set-cookie")?.split("; ") ?? [];
   expect(attributes).toEqual(["Path=/", "HttpOnly", "SameSite=Strict"]);
   expect((await ask("/", { ...navigation, cookie: `other=1; ${cookie}` })).status).toBe(200);
