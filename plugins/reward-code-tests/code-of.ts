@@ -27,19 +27,22 @@ export function codeOf(answer: string, extract: unknown, language = "python"): s
   return (named ?? blocks.at(-1))?.code ?? inlineCode(answer, known) ?? answer;
 }
 
-/** Line by line: a model may write fences on which a regular expression would backtrack without end. A block that isn't closed ends with the answer. */
+/**
+ * Line by line: a model may write fences on which a regular expression would backtrack without end. A block that isn't closed ends with the
+ * answer. As in CommonMark, lines lose the indentation of their fence.
+ */
 function blocksOf(answer: string): Block[] {
   const blocks: Block[] = [];
-  let open: { fence: string; tag: string; lines: string[] } | undefined;
+  let open: { fence: string; tag: string; indent: number; lines: string[] } | undefined;
   for (const line of answer.split(/\r?\n/)) {
     if (open === undefined) {
       const [, before = "", fence, tag = ""] = line.length > 1000 ? [] : (opening.exec(line) ?? []);
       if (fence !== undefined && (before.trim() === "" || fence.startsWith("`")))
-        open = { fence, tag: tag.toLowerCase(), lines: [] };
+        open = { fence, tag: tag.toLowerCase(), indent: before.trim() === "" ? before.length : 0, lines: [] };
     } else if (closes(line, open.fence)) {
       blocks.push({ tag: open.tag, code: textOf(open.lines) });
       open = undefined;
-    } else open.lines.push(line);
+    } else open.lines.push(line.slice(Math.min(open.indent, line.search(/\S|$/))));
   }
   if (open !== undefined) blocks.push({ tag: open.tag, code: cut(textOf(open.lines), open.fence) });
   return blocks;

@@ -60,6 +60,7 @@ function areObjectsAccepted(list: readonly JsonValue[], accepted: readonly JsonV
 }
 
 function standard(value: JsonValue | undefined): JsonValue | undefined {
+  if (value === 0) return 0; // so is -0
   if (typeof value !== "string") return value;
   return value
     .replace(/[ ,./\-_*^]/g, "")

@@ -32,6 +32,9 @@ async function scored(answer: string, tests: unknown, config: JsonObject = {}) {
 test("an answer's code is its last block in fences, found in one pass whatever it holds", () => {
   expect(codeOf("```\na\n```\ntext\n~~~python\nb\n```\n~~~\nend", "last-block")).toBe("b\n```\n");
   expect(codeOf("  ````\n```\nc\n```\n  ````", "last-block")).toBe("```\nc\n```\n");
+  expect(codeOf("1. So:\n   ```python\n   if a:\n\n     b\n  c\n   ```", "last-block")).toBe(
+    "if a:\n\n  b\nc\n",
+  );
   expect(codeOf("```\na\n```\n", "whole")).toBe("```\na\n```\n");
   const odd = `${"`".repeat(200_000)}\n${"a\n".repeat(200_000)}`; // by backtracking this would take hours
   expect(codeOf(odd, "last-block")).toBe(odd);

@@ -87,6 +87,11 @@ test("a share of the calls is earned where it is asked for, and calls in Hermes'
   expect(await scored(task, call(2), { format: "hermes" })).toMatchObject({ reward: 0 });
 });
 
+test.each(["0", "-0", "0.0", "-0.0"])("a zero is a zero, with and without a sign: %s", async (zero) => {
+  for (const gold of ["0", "-0.0"])
+    expect(await scored(taskOf(`[{"f": {"a": [${gold}]}}]`), `[f(a=${zero})]`)).toMatchObject({ reward: 1 });
+});
+
 test.each([
   ["no JSON", taskOf("[{"), "is no list of calls"],
   ["a text", taskOf('"f"'), "is no list of calls"],

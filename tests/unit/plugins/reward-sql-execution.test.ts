@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { parseTasks, type Score, type ScoreRequest, type Task, type Unscored } from "everturn/plugin";
 import { expect, test } from "vitest";
 import { sameResult } from "../../../plugins/reward-sql-execution/compare.ts";
+import { queryOfAnswer } from "../../../plugins/reward-sql-execution/given-query.ts";
 import sqlExecution from "../../../plugins/reward-sql-execution/index.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
@@ -135,4 +136,22 @@ test("results are compared as multisets, in order where asked, numbers with tole
   expect(sameResult(result(["1"]), result([1n]), usual)).toBe(false);
   expect(sameResult(result([Uint8Array.of(1)]), result([Uint8Array.of(1)]), usual)).toBe(true);
   expect(sameResult(result([100]), result([100.01]), usual)).toBe(false);
+});
+
+test.each([
+  ["```sql\nSELECT 1\n```\nIt gives:\n```\n| 1 |\n```", "SELECT 1"],
+  ["```sql SELECT 1```", "SELECT 1"],
+  ["First ```sql SELECT 1```, then\n```sql\nSELECT 2\n```", "SELECT 2"],
+  ["1. Run\r\n   ```SQL  \r\n   SELECT 1\r\n   ```", "SELECT 1"],
+  ['```sql title="a"\nSELECT 1\n```', "SELECT 1"],
+  ["```\nSELECT 1\n```", "SELECT 1"],
+  ["~~~postgresql\nSELECT 1", "SELECT 1"],
+])("the query of %j is %s", (answer, query) => {
+  expect(queryOfAnswer(answer)).toBe(query);
+});
+
+test("the query of an answer of odd fences is found in one pass", () => {
+  const start = performance.now();
+  for (const odd of ["a", " ", "`", "a ", "\n```", "~~~ x"]) queryOfAnswer(`\`\`\`${odd.repeat(100_000)}`);
+  expect(performance.now() - start).toBeLessThan(10_000);
 });
