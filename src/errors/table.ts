@@ -261,7 +261,7 @@ export const errorTable = {
   CHAT_TEMPLATE_FAILED: {
     message: "The chat template can't be rendered: {reason}.",
     retryable: false,
-    help: "Correct chat_template in tokenizer_config.json, or the messages it refuses.",
+    help: "Correct the template (chat_template.jinja, or chat_template in tokenizer_config.json), or the messages it refuses. Rewrite what is not supported in plainer Jinja.",
   },
   TEMPLATE_NOT_FOUND: {
     message: "There is no folder and no file {path}.",

@@ -172,7 +172,11 @@ function attributeOf(object: Value, name: string, tools: Tools): Value | undefin
 function methodOf(object: Value, name: string, tools: Tools): ((args: Args) => Value) | undefined {
   if (typeof object === "string") {
     const method = own(stringMethods, name);
-    return method && ((args) => method(object, args, tools));
+    if (method === undefined) return undefined;
+    return (args) => {
+      tools.budget.step(object.length / 16);
+      return method(object, args, tools);
+    };
   }
   if (Array.isArray(object)) return bound(listMethods, name, object);
   if (object instanceof Dict) return bound(dictMethods, name, object);
@@ -191,8 +195,9 @@ function own<Entry>(table: Readonly<Record<string, Entry>>, name: string): Entry
 
 function itemOf(object: Value, key: Value): Value | undefined {
   if (object instanceof Dict) return Array.isArray(key) || key instanceof Dict ? undefined : object.get(key);
+  if (typeof key !== "bigint" && typeof key !== "boolean") return undefined;
   const items = sequenceOf(object);
-  if (items === undefined || (typeof key !== "bigint" && typeof key !== "boolean")) return undefined;
+  if (items === undefined) return undefined;
   const at = Number(key);
   return items[at < 0 ? at + items.length : at];
 }

@@ -1,5 +1,4 @@
 import { JinjaError } from "./errors.ts";
-import type { Value } from "./values.ts";
 
 /** A template may take this many steps: a second or two. */
 const mostSteps = 5_000_000;
@@ -8,10 +7,27 @@ const mostItems = 10_000_000;
 /** Calls of macros and recursive loops may be this deep. */
 const mostDepth = 150;
 
+let running: Budget | undefined;
+
+/** Counts steps of the template that is being rendered, if one is. Throws JinjaError when they are too many. */
+export function spend(count: number): void {
+  running?.step(count);
+}
+
 /** What a template may spend before it is stopped, so that none runs without end. */
 export class Budget {
   #steps = 0;
   #depth = 0;
+
+  /** Runs `action`, whose steps this budget counts: templates are rendered one after the other, each in one go. */
+  during<Result>(action: () => Result): Result {
+    running = this;
+    try {
+      return action();
+    } finally {
+      running = undefined;
+    }
+  }
 
   /** Counts steps. Throws JinjaError when they are too many. */
   step(count = 1): void {
@@ -38,7 +54,7 @@ export class Budget {
   }
 
   /** The list, counted. */
-  list(items: Value[]): Value[] {
+  list<Item>(items: Item[]): Item[] {
     this.reserve(items.length);
     return items;
   }

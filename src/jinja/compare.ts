@@ -1,3 +1,4 @@
+import { spend } from "./budget.ts";
 import { JinjaError, UnsupportedJinjaError } from "./errors.ts";
 import { compareTexts } from "./text.ts";
 import {
@@ -22,6 +23,7 @@ export function numeric(value: Value): bigint | number | undefined {
 
 /** Whether two values are equal as Python's == finds. */
 export function areEqual(one: Value, other: Value): boolean {
+  spend(typeof one === "string" ? 1 + one.length / 64 : 1);
   if (one === other) return !Number.isNaN(one);
   if (one instanceof Markup || other instanceof Markup)
     throw new UnsupportedJinjaError("comparing a text that is marked as safe is not supported");
@@ -68,6 +70,7 @@ export function isLess(one: Value, other: Value): boolean {
 
 /** Python's <, <=, > and >=. Throws JinjaError for values that have no order. */
 export function ordered(one: Value, other: Value, operator: "<" | "<=" | ">" | ">="): boolean {
+  spend(1);
   needDefined(one);
   needDefined(other);
   const [left, right] = [numeric(one), numeric(other)];
@@ -103,6 +106,7 @@ function byDifference(difference: number, operator: "<" | "<=" | ">" | ">="): bo
 /** Python's `in`. Throws JinjaError where there is nothing to be in. */
 export function contains(container: Value, wanted: Value): boolean {
   if (typeof container === "string") {
+    spend(container.length / 64);
     if (typeof wanted === "string") return container.includes(wanted);
     throw new JinjaError(`'in <string>' requires string as left operand, not ${typeOf(wanted)}`);
   }

@@ -123,14 +123,14 @@ export class Evaluator implements Run {
   filter(name: string, value: Value, args: Args): Value {
     const filter = Object.hasOwn(filters, name) ? filters[name] : undefined;
     if (filter === undefined) throw unknownFilter(name);
-    this.budget.step();
+    this.budget.step(typeof value === "string" ? 1 + value.length / 16 : 1);
     return filter(value, args, this);
   }
 
   test(name: string, value: Value, args: Args): boolean {
     const test = Object.hasOwn(tests, name) ? tests[name] : undefined;
     if (test === undefined) throw new JinjaError(`no test named '${name}'`);
-    this.budget.step();
+    this.budget.step(typeof value === "string" ? 1 + value.length / 16 : 1);
     return test(value, args, this);
   }
 

@@ -25,7 +25,7 @@ class Interpreter {
   private output = "";
 
   render(statements: readonly Statement[], scope: Scope): string {
-    return this.captured(() => this.run(statements, scope));
+    return this.budget.during(() => this.captured(() => this.run(statements, scope)));
   }
 
   /** What `action` writes. */

@@ -8,6 +8,8 @@ export type Token =
   | { type: "number"; value: bigint | number }
   | { type: "variable_begin" | "variable_end" | "block_begin" | "block_end" | "end" };
 
+/** Python reads no int of more digits. */
+const mostDigits = 4300;
 const word = "[\\p{L}\\p{N}\\p{M}_]+";
 const number =
   /(?<!\.)(?:\d+_)*\d+(?:(?:\.(?:\d+_)*\d+)?[eE][+-]?(?:\d+_)*\d+|\.(?:\d+_)*\d+)|0[bB](?:_?[01])+|0[oO](?:_?[0-7])+|0[xX](?:_?[\da-fA-F])+|[1-9](?:_?\d)*|0(?:_?0)*/;
@@ -121,5 +123,6 @@ function tokenOf([, white, digits, name, quoted, mark]: RegExpExecArray): Token 
 }
 
 function numberOf(digits: string): bigint | number {
+  if (digits.length > mostDigits) throw new JinjaError(`a number has more than ${mostDigits} digits`);
   return /^0[box]|^\d+$/i.test(digits) ? BigInt(digits) : Number(digits);
 }

@@ -1,6 +1,7 @@
+import { spend } from "./budget.ts";
 import { areEqual } from "./compare.ts";
 import { JinjaError } from "./errors.ts";
-import { type Args, Callable, itemsOf, Lazy, Undefined, type Value } from "./values.ts";
+import { type Args, Callable, itemsOf, Lazy, sizeOf, Undefined, type Value } from "./values.ts";
 
 /** The variable `loop`: where a loop stands. Items of generators come as they are asked for. */
 export class Loop extends Callable {
@@ -110,6 +111,7 @@ export function loopItems(value: Value): { items: Iterator<Value>; length: numbe
   const items = itemsOf(value);
   if (items === undefined) throw new JinjaError("a loop over what is not iterable");
   if (value instanceof Lazy) return { items, length: undefined };
+  spend((sizeOf(value) ?? 0) / 16);
   const all = Array.from({ [Symbol.iterator]: () => items });
   return { items: all.values(), length: all.length };
 }

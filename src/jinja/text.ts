@@ -1,3 +1,5 @@
+import { spend } from "./budget.ts";
+
 /** White space as Python knows it, as a class of a regular expression. */
 export const space =
   "[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]";
@@ -23,12 +25,14 @@ const half = /[\ud800-\udfff]/;
 
 /** A text's characters (code points). */
 export function characters(text: string): string[] {
+  spend(text.length / 4);
   return half.test(text) ? [...text] : text.split("");
 }
 
 /** How many characters (code points) a text has. */
 export function lengthOf(text: string): number {
-  return half.test(text) ? [...text].length : text.length;
+  spend(text.length / 64);
+  return half.test(text) ? characters(text).length : text.length;
 }
 
 /** The text without the characters of `removed` (white space if null) at its ends. */
@@ -100,9 +104,10 @@ export function replaced(text: string, old: string, fresh: string, count: number
 
 /** Orders texts by their characters' code points; JavaScript compares halves of characters. */
 export function compareTexts(one: string, other: string): number {
+  spend(Math.min(one.length, other.length) / 64);
   if (one === other) return 0;
   if (!half.test(one) && !half.test(other)) return one < other ? -1 : 1;
-  const [left, right] = [[...one], [...other]];
+  const [left, right] = [characters(one), characters(other)];
   for (const [at, character] of left.entries()) {
     const against = right[at];
     if (against === undefined) return 1;

@@ -1,3 +1,4 @@
+import { spend } from "./budget.ts";
 import { JinjaError } from "./errors.ts";
 import { characters, lengthOf } from "./text.ts";
 
@@ -80,6 +81,7 @@ export class Dict extends Thing {
     this.#entries.delete(hashed(key));
   }
   entries(): [Value, Value][] {
+    spend(this.size / 16);
     return [...this.#entries.values()];
   }
   keys(): Value[] {
@@ -97,6 +99,7 @@ export class DictView extends Thing {
     this.dict = dict;
   }
   items(): Value[] {
+    spend(this.dict.size / 16);
     const entries = this.dict.entries();
     if (this.type === "dict_items") return entries.map((entry) => new Tuple(entry));
     return entries.map(([key, value]) => (this.type === "dict_keys" ? key : value));
@@ -120,6 +123,7 @@ export class Range extends Thing {
     return span <= 0n ? 0 : Number((span + step - 1n) / step);
   }
   items(): bigint[] {
+    spend(this.length / 2);
     return Array.from({ length: this.length }, (_, at) => this.start + BigInt(at) * this.step);
   }
   override attribute(name: string) {
@@ -180,12 +184,18 @@ let lastIdentity = 0;
 
 /** A key such that equal values have the same one. Throws JinjaError for lists and dicts. */
 export function hashed(value: Value): string {
+  spend(typeof value === "string" ? 1 + value.length / 64 : 1);
   if (typeof value === "string") return `s${value}`;
   if (value === null) return "None";
   if (typeof value === "boolean") return value ? "n1" : "n0";
   if (typeof value === "bigint") return `n${value}`;
   if (typeof value === "number") return Number.isInteger(value) ? `n${BigInt(value)}` : `n${value}`;
-  if (value instanceof Tuple) return `t${JSON.stringify(value.items.map(hashed))}`;
+  if (value instanceof Tuple) {
+    const parts = value.items.map(hashed).map((hash) => `${hash.length} ${hash}`);
+    const hash = `t${parts.join("")}`;
+    spend(hash.length / 16);
+    return hash;
+  }
   if (value instanceof Undefined) return "undefined";
   if (Array.isArray(value) || unhashable.includes(value.type))
     throw new JinjaError(`unhashable type: '${typeOf(value)}'`);
@@ -254,6 +264,7 @@ export function listOf(value: Value): Value[] {
   if (value instanceof Lazy) return Array.from({ [Symbol.iterator]: () => value.values });
   const items = storedItems(value);
   if (items === undefined) throw new JinjaError(`'${typeOf(value)}' object is not iterable`);
+  spend(items.length / 16);
   return [...items];
 }
 

@@ -1,3 +1,4 @@
+import { spend } from "./budget.ts";
 import { JinjaError, UnsupportedJinjaError } from "./errors.ts";
 import {
   Dict,
@@ -20,6 +21,7 @@ export function str(value: Value): string {
 
 /** A value as Python's `repr` writes it: texts in quotes. Throws UnsupportedJinjaError where that would be an address. */
 export function repr(value: Value): string {
+  spend(typeof value === "string" ? 1 + value.length / 16 : 1);
   if (value === null) return "None";
   if (typeof value === "boolean") return value ? "True" : "False";
   if (typeof value === "bigint") return digitsOf(value);
@@ -49,6 +51,7 @@ const mostDigits = 4300;
 
 function digitsOf(value: bigint): string {
   const digits = String(value);
+  spend(digits.length / 8); // the time that it takes grows with the square
   if (digits.length > mostDigits)
     throw new JinjaError(`an int of more than ${mostDigits} digits can't be written`);
   return digits;

@@ -72,6 +72,7 @@ function attempt<Result>(action: () => Result): Result {
   try {
     return action();
   } catch (cause) {
+    if (cause instanceof EverturnError) throw cause;
     const reason = messageOf(cause);
     throw new EverturnError("CHAT_TEMPLATE_FAILED", { reason }, { cause });
   }

@@ -102,7 +102,7 @@ test.each(["a", '"', "", "user", "\u0001"])(
 );
 
 test("a template is told the same date on every day, so that a run that goes on later keeps its prompts", () => {
-  const chatTemplate = `{{ strftime_now("%Y-%m-%d, %d %B %Y (%A), %H:%M:%S %% %q") }}${tokenizer.chatTemplate}`;
+  const chatTemplate = `{{ strftime_now("%Y-%m-%d, %d %B %Y (%A), %H:%M:%S %%") }}${tokenizer.chatTemplate}`;
   const prompts = ["2026-02-03T04:05:06Z", "2031-07-08T09:10:11Z"].map((now) => {
     vi.useFakeTimers({ now: new Date(now), toFake: ["Date"] });
     try {
@@ -112,5 +112,12 @@ test("a template is told the same date on every day, so that a run that goes on 
     }
   });
   expect(prompts[0]).toEqual(prompts[1]);
-  expect(prompts[0]?.text).toMatch(/^2026-01-01, 01 January 2026 \(Thursday\), 12:00:00 % %q/);
+  expect(prompts[0]?.text).toMatch(/^2026-01-01, 01 January 2026 \(Thursday\), 12:00:00 %/);
+});
+
+test("a directive that strftime_now doesn't know is refused", () => {
+  const chatTemplate = `{{ strftime_now("%Y %q") }}${tokenizer.chatTemplate}`;
+  expect(() => createFraming({ ...tokenizer, chatTemplate }).framePrompt([question], tools)).toThrow(
+    'strftime_now is asked for "%q", which is not supported',
+  );
 });
