@@ -9,6 +9,7 @@ type Json = Record<string, unknown>;
 
 /** A part of the library's that makes tokens of words. */
 interface Model {
+  fuse_unk?: boolean;
   _call(words: string[]): string[];
 }
 
@@ -57,7 +58,8 @@ export function exactTokenizer(json: Json): Tokenizer {
   const normalizer: Normalizer | null = tokenizer.normalizer;
   const preTokenizer: PreTokenizer | null = tokenizer.pre_tokenizer;
   const whole = model._call.bind(model);
-  model._call = (words) => words.flatMap((word) => whole([word])); // unknown tokens of different words stay apart
+  // unknown tokens of different words stay apart
+  if (model.fuse_unk === true) model._call = (words) => words.flatMap((word) => whole([word]));
   if (decoder !== null) for (const part of decodersOf(decoder)) correctDecoder(part);
   if (normalizer !== null) for (const part of normalizersOf(normalizer)) correctNormalizer(part);
   if (preTokenizer !== null) for (const part of preTokenizersOf(preTokenizer)) correctPreTokenizer(part);
