@@ -19,7 +19,7 @@ const pipeline = writeScriptedPipeline(folder, [["4"]], {
   rollout: { batchSize: 2, groupSize: 2 },
 });
 const binary = await findServerBinary();
-const ports = { server: await freePort(17_633), ui: await freePort(18_633) };
+const ports = { server: await freePort(17_733), ui: await freePort(18_733) };
 const address = `127.0.0.1:${ports.server}`;
 let server: DevServer | undefined;
 let command: RunningCommand | undefined;
