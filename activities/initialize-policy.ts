@@ -1,6 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { PolicyActivities } from "../src/contracts/activities.ts";
+import { persistently } from "../src/files/persistently.ts";
 import { policyFraming } from "../src/pipeline/preflight.ts";
 import { refuseRows } from "../src/pipeline/refuse-rows.ts";
 import { oneAtATime } from "../src/promises/one-at-a-time.ts";
@@ -24,7 +25,7 @@ export function initializePolicy(worker: PolicyWorker): PolicyActivities["initia
       const plugin = await worker.plugin(run);
       const write = async (folder: string) => {
         const policy = join(folder, "policy");
-        await mkdir(policy);
+        await persistently(() => mkdir(policy, { recursive: true }));
         await plugin.initialize(policy, plan.policy.config, plan.seed);
       };
       await store.tree(initialKey, write, () => ({ policyVersion: 0 }));

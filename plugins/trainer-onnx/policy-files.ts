@@ -6,6 +6,7 @@ import {
   type LazyTensor,
   type LoraSettings,
   openWeights,
+  persistently,
   readAdapter,
   readFrozenWeights,
   readWeights,
@@ -44,8 +45,9 @@ export async function readPolicy(
   const adapterIn = async (folder: string) => (await readAdapter(folder)).tensors;
   return {
     ...(await readFrozenWeights(initial, isExact ? undefined : Number.POSITIVE_INFINITY)),
-    adapter: hasAdapter(policy) ? await adapterIn(policy) : new Map(),
-    ...(reference !== undefined && hasAdapter(reference) && { reference: () => adapterIn(reference) }),
+    adapter: (await hasAdapter(policy)) ? await adapterIn(policy) : new Map(),
+    ...(reference !== undefined &&
+      (await hasAdapter(reference)) && { reference: () => adapterIn(reference) }),
   };
 }
 
@@ -65,6 +67,7 @@ export async function writePolicy(
   );
 }
 
-function hasAdapter(folder: string): boolean {
-  return statSync(join(folder, adapterConfigFile), { throwIfNoEntry: false }) !== undefined;
+async function hasAdapter(folder: string): Promise<boolean> {
+  const found = () => statSync(join(folder, adapterConfigFile), { throwIfNoEntry: false });
+  return (await persistently(found)) !== undefined;
 }

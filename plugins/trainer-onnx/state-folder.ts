@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
+  persistently,
   readSafetensors,
   readTensors,
   type Tensor,
@@ -18,7 +19,7 @@ const criticFile = "critic.safetensors";
 
 /** Writes what a trainer needs beside the policy's weights: value head, Adam's moments, counters, a critic of its own. */
 export async function writeTrainerState(folder: string, state: TrainerState): Promise<void> {
-  await mkdir(folder, { recursive: true });
+  await persistently(() => mkdir(folder, { recursive: true }));
   await writeParts(folder, "", state);
   if (state.critic === undefined) return;
   await writeParts(folder, critic, state.critic);
@@ -31,7 +32,8 @@ export async function readTrainerState(
   policy: Pick<TrainerState, "weights" | "adapter">,
 ): Promise<TrainerState> {
   const state = { ...policy, ...(await readParts(folder, "")) };
-  if (statSync(join(folder, criticFile), { throwIfNoEntry: false }) === undefined) return state;
+  const critics = () => statSync(join(folder, criticFile), { throwIfNoEntry: false });
+  if ((await persistently(critics)) === undefined) return state;
   const learned = await readSafetensors(join(folder, criticFile));
   const isAdapted = [...learned.keys()].some((name) => name.includes(".lora_"));
   const own = isAdapted ? { ...policy, adapter: learned } : { weights: learned, adapter: new Map() };
@@ -46,13 +48,13 @@ async function writeParts(folder: string, prefix: string, state: Parts): Promise
   await writeSafetensors(at(valueHeadFile), state.valueHead);
   await writeSafetensors(at(optimizerFile), state.optimizer);
   const counters = { updates, policyGradientSteps, klCoefficient, rewards, lossScale };
-  await writeFile(at(countersFile), JSON.stringify(counters));
+  await persistently(() => writeFile(at(countersFile), JSON.stringify(counters)));
 }
 
 async function readParts(folder: string, prefix: string): Promise<Parts> {
   const at = (file: string) => join(folder, `${prefix}${file}`);
   return {
-    ...JSON.parse(await readFile(at(countersFile), "utf8")),
+    ...JSON.parse(await persistently(() => readFile(at(countersFile), "utf8"))),
     valueHead: await readSafetensors(at(valueHeadFile)),
     optimizer: await readTensors(at(optimizerFile)),
   };

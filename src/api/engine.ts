@@ -43,6 +43,7 @@ export type {
 } from "../engines/engine-protocol.ts";
 export { sglang } from "../engines/sglang.ts";
 export { vllm } from "../engines/vllm.ts";
+export { persistently } from "../files/persistently.ts";
 export { type AlgorithmSettings, algorithmPresets, comparesTurns } from "../learning/algorithm.ts";
 export { algorithmProblems, type SettingProblem } from "../learning/algorithm-problems.ts";
 export { type ForecastOptions, forecastUpdates } from "../learning/forecast-updates.ts";

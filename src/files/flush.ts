@@ -1,6 +1,7 @@
 import { closeSync, fsyncSync, openSync } from "node:fs";
 import { open, readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { persistently } from "./persistently.ts";
 
 /** Makes the names in a folder survive a power failure. */
 export function flushFolder(folder: string): void {
@@ -20,17 +21,21 @@ export function openFolder(path: string): number | undefined {
 
 /** Makes a folder, the files and folders in it, and its name survive a power failure. */
 export async function flushAll(folder: string): Promise<void> {
-  for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {
+  const entries = await persistently(() => readdir(folder, { withFileTypes: true, recursive: true }));
+  for (const entry of entries) {
     const path = join(entry.parentPath, entry.name);
-    if (entry.isDirectory()) flushFolder(path);
-    if (!entry.isFile()) continue;
-    const file = await open(path, "r");
-    try {
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    if (entry.isDirectory()) await persistently(() => flushFolder(path));
+    if (entry.isFile()) await persistently(() => flushFile(path));
   }
-  flushFolder(folder);
-  flushFolder(dirname(folder));
+  await persistently(() => flushFolder(folder));
+  await persistently(() => flushFolder(dirname(folder)));
+}
+
+async function flushFile(path: string): Promise<void> {
+  const file = await open(path, "r");
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
 }

@@ -1,6 +1,7 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { persistently } from "../files/persistently.ts";
 import { writeWhole } from "../files/whole-files.ts";
 import { type AdapterConfig, adapterConfigJson, parseAdapterConfig } from "./adapter-config.ts";
 import { readSafetensors, type Tensor, writeSafetensors } from "./safetensors.ts";
@@ -23,7 +24,8 @@ const prefix = "base_model.model.";
 
 /** Reads a LoRA adapter in PEFT's format. Throws ADAPTER_INVALID for other kinds, naming the key or the tensor. */
 export async function readAdapter(folder: string): Promise<Adapter> {
-  const text = await readFile(join(folder, adapterConfigFile), "utf8").catch((cause: unknown) => {
+  const read = () => readFile(join(folder, adapterConfigFile), "utf8");
+  const text = await persistently(read).catch((cause: unknown) => {
     throw invalid(folder, `${adapterConfigFile} can't be read`, cause);
   });
   const settings = parseAdapterConfig(text);
@@ -49,11 +51,9 @@ export async function writeAdapter(
 ): Promise<void> {
   const problem = shapeProblem(tensors, config.rank);
   if (problem !== undefined) throw invalid(folder, problem);
-  await mkdir(folder, { recursive: true });
-  await writeWhole(
-    join(folder, adapterConfigFile),
-    adapterConfigJson({ ...config, targets: targetsOf(tensors) }),
-  );
+  await persistently(() => mkdir(folder, { recursive: true }));
+  const json = adapterConfigJson({ ...config, targets: targetsOf(tensors) });
+  await persistently(() => writeWhole(join(folder, adapterConfigFile), json));
   const named = new Map([...tensors].map(([name, tensor]) => [prefix + name, tensor]));
   await writeSafetensors(join(folder, adapterWeightsFile), named);
 }

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { persistently } from "../files/persistently.ts";
 import { writeWhole } from "../files/whole-files.ts";
 import { elementCount } from "../onnx/element-count.ts";
 import { type FloatType, floatBytes } from "./float-types.ts";
@@ -117,7 +118,7 @@ export async function writeWeights(
     },
     weight_map: Object.fromEntries(placed),
   };
-  await writeWhole(join(folder, indexFile), `${JSON.stringify(index, null, 2)}\n`);
+  await persistently(() => writeWhole(join(folder, indexFile), `${JSON.stringify(index, null, 2)}\n`));
 }
 
 /** Writes floats and quantized matrices into a folder, as `writeWeights` does; floats as `dtype`. */

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
+import { persistently } from "../files/persistently.ts";
 
 /** Largest piece of one system call: a read or write of 2 GiB and more is refused. */
 const piece = 2 ** 26;
@@ -23,8 +24,15 @@ export async function writeFully(file: FileHandle, bytes: Uint8Array): Promise<v
   }
 }
 
-/** Makes a file whole or not at all: `fill` writes into a temporary one, which is flushed and takes its name. */
-export async function writeWholeFile(path: string, fill: (file: FileHandle) => Promise<void>): Promise<void> {
+/**
+ * Makes a file whole or not at all: `fill` writes into a temporary one, which is flushed and takes its name. Where the disk fails, `fill`
+ * starts over with another one.
+ */
+export function writeWholeFile(path: string, fill: (file: FileHandle) => Promise<void>): Promise<void> {
+  return persistently(() => writeNow(path, fill));
+}
+
+async function writeNow(path: string, fill: (file: FileHandle) => Promise<void>): Promise<void> {
   const temporary = `${path}.${randomUUID()}.tmp`;
   try {
     const file = await open(temporary, "wx");
@@ -36,7 +44,7 @@ export async function writeWholeFile(path: string, fill: (file: FileHandle) => P
     }
     await rename(temporary, path);
   } catch (error) {
-    await rm(temporary, { force: true });
+    await persistently(() => rm(temporary, { force: true })).catch(() => {}); // the first error says more
     throw error;
   }
 }

@@ -2,7 +2,8 @@ import { type FileHandle, open, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { isObject } from "../contracts/json.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
-import { isThere } from "../files/is-there.ts";
+import { isSurelyThere } from "../files/is-there.ts";
+import { persistently } from "../files/persistently.ts";
 import type { FloatType } from "./float-types.ts";
 import { type ByteTensor, readBytes, readFloats, type Tensor } from "./safetensors.ts";
 import { invalidSafetensors, readSafetensorsHeader, type StoredTensor } from "./safetensors-header.ts";
@@ -29,14 +30,14 @@ export async function locateTensors(
   folder: string,
   isUnwanted?: (name: string) => boolean,
 ): Promise<Map<string, PlacedTensor>> {
-  if (isThere(join(folder, wholeFile))) return placesIn(join(folder, wholeFile), isUnwanted);
-  if (!isThere(join(folder, indexFile))) {
+  if (isSurelyThere(join(folder, wholeFile))) return placesIn(join(folder, wholeFile), isUnwanted);
+  if (!isSurelyThere(join(folder, indexFile))) {
     throw invalidCheckpoint(folder, `there is neither ${wholeFile} nor ${indexFile}`);
   }
   const shards = await readIndex(folder);
   const places = new Map<string, PlacedTensor>();
   for (const shard of new Set(shards.values())) {
-    if (!isThere(join(folder, shard))) {
+    if (!isSurelyThere(join(folder, shard))) {
       throw invalidCheckpoint(folder, `${indexFile} names the shard ${shard}, which is missing`);
     }
     for (const [name, place] of await placesIn(join(folder, shard), isUnwanted)) {
@@ -51,6 +52,13 @@ export async function locateTensors(
 }
 
 async function placesIn(
+  path: string,
+  isUnwanted?: (name: string) => boolean,
+): Promise<Map<string, PlacedTensor>> {
+  return persistently(() => placesNow(path, isUnwanted));
+}
+
+async function placesNow(
   path: string,
   isUnwanted?: (name: string) => boolean,
 ): Promise<Map<string, PlacedTensor>> {
@@ -69,12 +77,12 @@ export async function readPlacedFloats({
   name,
   ...stored
 }: PlacedTensor & { dtype: FloatType }): Promise<Tensor> {
-  return reading(path, name, (file) => readFloats(path, file, name, stored));
+  return persistently(() => reading(path, name, (file) => readFloats(path, file, name, stored)));
 }
 
 /** Reads the bytes of a tensor. Throws SAFETENSORS_INVALID if its file has been cut or is gone. */
 export async function readPlacedBytes({ path, name, ...stored }: PlacedTensor): Promise<ByteTensor> {
-  return reading(path, name, (file) => readBytes(path, file, name, stored));
+  return persistently(() => reading(path, name, (file) => readBytes(path, file, name, stored)));
 }
 
 async function reading<Found>(
@@ -95,7 +103,7 @@ async function reading<Found>(
 async function readIndex(folder: string): Promise<Map<string, string>> {
   let index: unknown;
   try {
-    index = JSON.parse(await readFile(join(folder, indexFile), "utf8"));
+    index = JSON.parse(await persistently(() => readFile(join(folder, indexFile), "utf8")));
   } catch (cause) {
     throw invalidCheckpoint(folder, `${indexFile} is not JSON`, cause);
   }

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { isObject } from "../contracts/json.ts";
+import { persistently } from "../files/persistently.ts";
 import { type Activation, type Family, families, isFamily } from "./families.ts";
 import { checkCounts, configError, type ModelConfig, modelConfig } from "./model-config.ts";
 import { formatExperts, parseExperts } from "./parse-experts.ts";
@@ -10,7 +11,7 @@ type Json = Record<string, unknown>;
 
 /** Reads a model's config.json. Throws MODEL_CONFIG_INVALID, naming the key, for what is not supported. */
 export async function readModelConfig(path: string): Promise<ModelConfig> {
-  const text = await readFile(path, "utf8").catch((cause: unknown) => {
+  const text = await persistently(() => readFile(path, "utf8")).catch((cause: unknown) => {
     throw configError(`${path} can't be read`, cause);
   });
   return parseModelConfig(text, path);

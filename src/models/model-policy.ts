@@ -3,6 +3,7 @@ import { isAbsolute, join } from "node:path";
 import type { ConfigurationProblem } from "../contracts/configuration-problem.ts";
 import { isObject, type JsonObject } from "../contracts/json.ts";
 import type { ModelOutline, PolicyFraming, PolicyTraits } from "../contracts/policy.ts";
+import { persistently } from "../files/persistently.ts";
 import type { TemplateSettings } from "../tokens/fixed-template.ts";
 import { createFraming } from "../tokens/framing.ts";
 import { templateFormat } from "../tokens/template-format.ts";
@@ -29,7 +30,8 @@ export const modelPolicy = {
     await (model === undefined
       ? writeRandomModel(folder, config, seed)
       : importModel(String(model), folder, quantizationOf(config.quantization)));
-    if (chatTemplate !== undefined) await copyFile(String(chatTemplate), join(folder, "chat_template.jinja"));
+    if (chatTemplate !== undefined)
+      await persistently(() => copyFile(String(chatTemplate), join(folder, "chat_template.jinja")));
     await writeFixedTemplate(folder, templateSettings(config));
     await writeStopTokens(folder, texts(stopTokens));
   },
@@ -150,7 +152,7 @@ export function templateSettings({ templateVariables, templateDate }: JsonObject
 async function writeFixedTemplate(folder: string, settings: TemplateSettings): Promise<void> {
   if (Object.keys(settings).length === 0) return;
   const { chatTemplate } = await loadTokenizer(folder, undefined, settings);
-  await writeFile(join(folder, "chat_template.jinja"), chatTemplate);
+  await persistently(() => writeFile(join(folder, "chat_template.jinja"), chatTemplate));
 }
 
 /** A version has its chat template beside its tokenizer. */

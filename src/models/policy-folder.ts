@@ -1,5 +1,6 @@
 import { copyFile, cp, mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { persistently } from "../files/persistently.ts";
 import type { AdapterConfig } from "./adapter-config.ts";
 import { adapterConfigFile, adapterWeightsFile, writeAdapter } from "./adapter-folder.ts";
 import { writeWeights } from "./checkpoint.ts";
@@ -29,7 +30,7 @@ export async function writePolicyFolder(
     tokenizer: string;
   },
 ): Promise<void> {
-  await mkdir(folder, { recursive: true });
+  await persistently(() => mkdir(folder, { recursive: true }));
   await copyTokenizerFiles(policy.tokenizer, folder);
   await writeConfigFiles(folder, policy.config, policy.tokens);
   await writeWeights(folder, policy.weights);
@@ -41,7 +42,7 @@ export async function writeNextPolicyFolder(
   previous: string,
   weights: ReadonlyMap<string, Tensor>,
 ): Promise<void> {
-  await mkdir(folder, { recursive: true });
+  await persistently(() => mkdir(folder, { recursive: true }));
   await copyFiles(previous, folder, (name) => !isModelFile(name));
   await writeWeights(folder, weights);
 }
@@ -56,7 +57,7 @@ export async function writeAdapterPolicyFolder(
   config: AdapterConfig,
   tensors: ReadonlyMap<string, Tensor>,
 ): Promise<void> {
-  await mkdir(folder, { recursive: true });
+  await persistently(() => mkdir(folder, { recursive: true }));
   await copyFiles(previous, folder, (name) => !isModelFile(name));
   await writeAdapter(folder, config, tensors);
 }
@@ -67,9 +68,9 @@ export async function writeConfigFiles(
   config: ModelConfig,
   tokens: SpecialTokenIds,
 ): Promise<void> {
-  await writeFile(join(folder, "config.json"), formatModelConfig(config, tokens));
+  await persistently(() => writeFile(join(folder, "config.json"), formatModelConfig(config, tokens)));
   const generation = JSON.stringify({ do_sample: true, temperature: 1, ...tokens }, null, 2);
-  await writeFile(join(folder, "generation_config.json"), `${generation}\n`);
+  await persistently(() => writeFile(join(folder, "generation_config.json"), `${generation}\n`));
 }
 
 /** Copies the files of a tokenizer. */
@@ -82,9 +83,10 @@ function isModelFile(name: string): boolean {
 }
 
 async function copyFiles(from: string, to: string, wanted: (name: string) => boolean): Promise<void> {
-  for (const entry of await readdir(from, { withFileTypes: true })) {
-    if (entry.isFile() && wanted(entry.name)) await copyFile(join(from, entry.name), join(to, entry.name));
+  for (const entry of await persistently(() => readdir(from, { withFileTypes: true }))) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isFile() && wanted(entry.name)) await persistently(() => copyFile(source, target));
     if (entry.isDirectory() && entry.name === "additional_chat_templates")
-      await cp(join(from, entry.name), join(to, entry.name), { recursive: true });
+      await persistently(() => cp(source, target, { recursive: true }));
   }
 }

@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
 import { EverturnError } from "../errors/everturn-error.ts";
-import { isThere } from "../files/is-there.ts";
+import { isSurelyThere } from "../files/is-there.ts";
 import { adapterConfigFile, readAdapter } from "./adapter-folder.ts";
 import { openWeights } from "./checkpoint.ts";
 import { mergeAdapter } from "./merge-adapter.ts";
@@ -8,7 +8,7 @@ import type { LazyTensor } from "./safetensors.ts";
 
 /** Whether a policy's folder holds a LoRA adapter rather than weights of its own. */
 export function isAdapterFolder(folder: string): boolean {
-  return isThere(join(folder, adapterConfigFile));
+  return isSurelyThere(join(folder, adapterConfigFile));
 }
 
 /**
@@ -21,7 +21,7 @@ export async function openPolicyWeights(folder: string, base?: string): Promise<
   const adapter = await readAdapter(folder);
   const named = adapter.config.base;
   const places = named === "" ? [] : [resolve(folder, named), resolve(named)];
-  const found = base ?? places.find((path) => isThere(path));
+  const found = base ?? places.find((path) => isSurelyThere(path));
   if (found === undefined) {
     const reason = `its base_model_name_or_path ${JSON.stringify(named)} is no folder here; name one with --base`;
     throw new EverturnError("ADAPTER_INVALID", { folder, reason });

@@ -1,4 +1,5 @@
 import { type FileHandle, open } from "node:fs/promises";
+import { persistently } from "../files/persistently.ts";
 import { elementCount } from "../onnx/element-count.ts";
 import { readFully, writeFully, writeWholeFile } from "./file-bytes.ts";
 import { type FloatType, floatBytes, floatsToBytes, widenInPlace } from "./float-types.ts";
@@ -52,16 +53,16 @@ export async function readTensors(
   path: string,
   isUnwanted: (name: string) => boolean = () => false,
 ): Promise<Map<string, Tensor | ByteTensor>> {
-  const file = await open(path);
+  const file = await persistently(() => open(path));
   try {
     const tensors = new Map<string, Tensor | ByteTensor>();
-    for (const [name, stored] of await readSafetensorsHeader(path, file, isUnwanted)) {
+    for (const [name, stored] of await persistently(() => readSafetensorsHeader(path, file, isUnwanted))) {
       const { dtype } = stored;
-      const read =
+      const read = () =>
         dtype === "U8"
           ? readBytes(path, file, name, stored)
           : readFloats(path, file, name, { ...stored, dtype });
-      tensors.set(name, await read);
+      tensors.set(name, await persistently<Tensor | ByteTensor>(read));
     }
     return tensors;
   } finally {

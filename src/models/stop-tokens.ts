@@ -1,6 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { persistently } from "../files/persistently.ts";
 import { loadTokenizer, type Tokenizer } from "../tokens/tokenizer.ts";
 import { oneOrList } from "./model-config-file.ts";
 
@@ -22,7 +23,7 @@ export async function writeStopTokens(folder: string, added: readonly string[]):
   const tokenizer = await loadTokenizer(folder);
   const ids = stopTokenIds(tokenizer, added);
   const path = join(folder, "generation_config.json");
-  const config: object = JSON.parse(await readFile(path, "utf8"));
+  const config: object = JSON.parse(await persistently(() => readFile(path, "utf8")));
   const named = { ...config, eos_token_id: oneOrList([...new Set([...tokenizer.stopTokens, ...ids])]) };
-  await writeFile(path, `${JSON.stringify(named, null, 2)}\n`);
+  await persistently(() => writeFile(path, `${JSON.stringify(named, null, 2)}\n`));
 }

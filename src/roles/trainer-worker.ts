@@ -7,6 +7,7 @@ import {
   framedChats,
   framedExamples,
 } from "../examples/framed-examples.ts";
+import { persistently } from "../files/persistently.ts";
 import { readPatiently } from "../files/read-patiently.ts";
 import { readDemonstrations } from "../pipeline/demonstrations.ts";
 import { checkExampleFile } from "../pipeline/example-files.ts";
@@ -65,7 +66,7 @@ export function saved(trainer: Trainer): (folder: string) => Promise<void> {
   return async (folder) => {
     const policy = join(folder, "policy");
     const state = join(folder, "trainer");
-    for (const part of [policy, state]) await mkdir(part);
+    for (const part of [policy, state]) await persistently(() => mkdir(part, { recursive: true }));
     await trainer.save(policy, state);
   };
 }

@@ -1,4 +1,5 @@
 import { stat } from "node:fs/promises";
+import { persistently } from "../files/persistently.ts";
 import { FileBroken } from "./backend.ts";
 import { digestOf, type Files } from "./tree.ts";
 
@@ -10,7 +11,7 @@ const checks = new Map<string, Promise<void>>();
  * seems broken is read twice: once said, it is so for good. Throws FileBroken, which names the file by `name`.
  */
 export async function checkFile(path: string, name: string, { size, sha256 }: Files[string]): Promise<void> {
-  const { dev, ino, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
+  const { dev, ino, mtimeNs, ctimeNs } = await persistently(() => stat(path, { bigint: true }));
   const state = `${path} ${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs} ${sha256}`;
   const check = checks.get(state) ?? checked();
   checks.set(state, check);

@@ -8,6 +8,7 @@ import { linkOnce } from "../files/link-once.ts";
 import { makeFolder } from "../files/make-folder.ts";
 import { requireMarkToRead, requireMarkToWrite } from "../files/marked-folder.ts";
 import { namesIn } from "../files/names-in.ts";
+import { persistently } from "../files/persistently.ts";
 import { removeFile } from "../files/remove-file.ts";
 import { readingError, readingErrorWithin, storageError } from "../files/storage-errors.ts";
 import { temporaryName, writerOf } from "../files/temporary-name.ts";
@@ -66,7 +67,7 @@ export function folderBackend(root: string): Backend {
       const folder = fileOf(prefix);
       try {
         requireMarkToWrite(folder);
-        makeFolder(folder, true);
+        await persistently(() => makeFolder(folder, true));
         await write(folder);
         await flushAll(folder);
         const files = await filesIn(folder);
@@ -80,7 +81,7 @@ export function folderBackend(root: string): Backend {
     inFolder: async (prefix, files, work, { isUnread = false } = {}) => {
       const folder = resolve(fileOf(prefix)); // without a slash at its end
       for (const [name, { size }] of Object.entries(files)) {
-        const found = sizeAt(join(folder, name));
+        const found = await persistently(() => sizeAt(join(folder, name)));
         if (found !== size) throw new FileBroken(`${prefix}${name} has ${found ?? "no"} bytes, not ${size}`);
       }
       if (!isUnread) {

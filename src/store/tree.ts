@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
+import { persistently } from "../files/persistently.ts";
 
 /** What the record of a tree says of each file, by its path in the tree. */
 export type Files = Record<string, { size: number; sha256: string }>;
@@ -30,7 +31,7 @@ export function partOf(name: string): string {
 /** The files in a local folder, each read once. */
 export async function filesIn(folder: string): Promise<Files> {
   const files: Files = {};
-  const entries = await readdir(folder, { withFileTypes: true, recursive: true });
+  const entries = await persistently(() => readdir(folder, { withFileTypes: true, recursive: true }));
   const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   for (const path of paths.sort()) {
     const name = relative(folder, path).split(sep).join("/");
@@ -42,7 +43,11 @@ export async function filesIn(folder: string): Promise<Files> {
 }
 
 /** A file's size in bytes and its SHA-256. */
-export async function digestOf(path: string): Promise<Files[string]> {
+export function digestOf(path: string): Promise<Files[string]> {
+  return persistently(() => digestNow(path));
+}
+
+async function digestNow(path: string): Promise<Files[string]> {
   const digest = createHash("sha256");
   let size = 0;
   for await (const chunk of createReadStream(path, { highWaterMark: 2 ** 20 })) {

@@ -2,12 +2,13 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isObject } from "../contracts/json.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
+import { persistently } from "../files/persistently.ts";
 
 /** The object in a JSON file of a tokenizer's folder. Throws TOKENIZER_INVALID. */
 export async function readJsonFile(folder: string, name: string): Promise<Record<string, unknown>> {
   let text: string;
   try {
-    text = await readFile(join(folder, name), "utf8");
+    text = await persistently(() => readFile(join(folder, name), "utf8"));
   } catch (cause) {
     throw invalidTokenizer(folder, `${name} can't be read`, cause);
   }

@@ -4,6 +4,7 @@ import type { Tokenizer as HuggingFaceTokenizer } from "@huggingface/tokenizers"
 import { isObject } from "../contracts/json.ts";
 import { messageOf } from "../errors/message-of.ts";
 import { isThere } from "../files/is-there.ts";
+import { persistently } from "../files/persistently.ts";
 import { readChatTemplate } from "./chat-template-files.ts";
 import type { Span } from "./control-text.ts";
 import { exactTokenizer } from "./exact-tokenizer.ts";
@@ -55,12 +56,14 @@ export async function loadTokenizer(
   settings: TemplateSettings = {},
 ): Promise<Tokenizer> {
   const json = await readJsonFile(folder, "tokenizer.json");
-  const named = await readTokenNames(folder);
-  const config = { ...named, ...(await readJsonFile(folder, "tokenizer_config.json")) };
-  const written =
-    template === undefined ? await readChatTemplate(folder, config) : await readFile(template, "utf8");
+  const names = await persistently(() => readTokenNames(folder));
+  const config = { ...names, ...(await readJsonFile(folder, "tokenizer_config.json")) };
+  const written = await persistently(() =>
+    template === undefined ? readChatTemplate(folder, config) : readFile(template, "utf8"),
+  );
   const chatTemplate = fixedTemplate(written, settings);
-  return openTokenizer({ folder, json, config, chatTemplate, named: await readNamedEnds(folder) });
+  const named = await persistently(() => readNamedEnds(folder));
+  return openTokenizer({ folder, json, config, chatTemplate, named });
 }
 
 /** Throws TOKENIZER_INVALID unless a folder's tokenizer.json and tokenizer_config.json make a tokenizer. */

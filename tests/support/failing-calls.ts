@@ -10,18 +10,21 @@ import { onTestFinished } from "vitest";
 export function failOnce(
   name:
     | "fsyncSync"
+    | "mkdirSync"
     | "openSync"
     | "linkSync"
     | "readFileSync"
     | "readdirSync"
+    | "rmSync"
     | "statSync"
     | "unlinkSync"
+    | "open"
     | "readdir",
   code: string,
   isIt: (parameters: unknown[]) => boolean,
   moment?: "afterwards",
 ): void {
-  const module = name === "readdir" ? promises : fs;
+  const module = name === "open" || name === "readdir" ? promises : fs;
   const real = Reflect.get(module, name);
   const restore = () => replace(real);
   onTestFinished(restore);

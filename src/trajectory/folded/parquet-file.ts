@@ -3,6 +3,7 @@ import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { asyncBufferFromFile, type ParquetRow, parquetMetadataAsync, parquetReadObjects } from "hyparquet";
 import { type ColumnSource, fileWriter, ParquetWriter } from "hyparquet-writer";
 import type { RowsPlace } from "../../contracts/folded-step.ts";
+import { persistently } from "../../files/persistently.ts";
 import { columns } from "./columns.ts";
 import { parquetSchema } from "./parquet-schema.ts";
 import type { Row } from "./row.ts";
@@ -84,8 +85,12 @@ function columnData(rows: readonly Row[]): ColumnSource[] {
 export async function openRows(
   folder: string,
 ): Promise<{ parts: number; read(part: number): Promise<Row[]> }> {
-  const file = await asyncBufferFromFile(rowsFile(folder));
-  const metadata = await parquetMetadataAsync(file);
+  const file = await persistently(() => asyncBufferFromFile(rowsFile(folder)));
+  const slices = {
+    ...file,
+    slice: (start: number, end?: number) => persistently(() => file.slice(start, end)),
+  };
+  const metadata = await parquetMetadataAsync(slices);
   const sizes = metadata.row_groups.map(({ num_rows }) => Number(num_rows));
   return {
     parts: sizes.length,
@@ -93,7 +98,7 @@ export async function openRows(
       const rowStart = sizes.slice(0, part).reduce((total, size) => total + size, 0);
       const rowEnd = rowStart + (sizes[part] ?? 0);
       const compressors = { ZSTD: (bytes: Uint8Array) => zstdDecompressSync(bytes) };
-      return (await parquetReadObjects({ file, metadata, rowStart, rowEnd, compressors })).map(rowOf);
+      return (await parquetReadObjects({ file: slices, metadata, rowStart, rowEnd, compressors })).map(rowOf);
     },
   };
 }

@@ -102,6 +102,23 @@ test("work on a tree's files is done again when the disk failed it, whatever the
   expect(told).toEqual([]);
 });
 
+test.each(codes)(
+  "files of a tree are written once, though the disk fails (%s) when they are flushed and read",
+  async (code) => {
+    const { root, store } = await fresh();
+    const other = treeKeyOf<string>("steps", 2, "trained");
+    const below = ([path]: unknown[]) => String(path).startsWith(join(root, "steps", "2"));
+    let writes = 0;
+    for (const call of ["mkdirSync", "readdir", "openSync", "open"] as const) failOnce(call, code, below);
+    const write = async (local: string) => {
+      writes++;
+      await writeFile(join(local, "weights"), "w");
+    };
+    expect((await store.tree(other, write, () => "trained")).value).toBe("trained");
+    expect(writes).toBe(1);
+  },
+);
+
 test("what is not the disk's failure is thrown as it is, at once", async () => {
   const { store } = await fresh();
   const elsewhere = Object.assign(new Error("x"), { code: "EACCES", path: "/elsewhere/file" });
