@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import { isSystemError } from "../errors/system-error.ts";
+import { isStorageError, storageError } from "../files/storage-errors.ts";
 import { guardTerminal } from "../processes/terminal.ts";
 import { endWith } from "./tell-error.ts";
 
@@ -52,10 +53,10 @@ const program = new Command("everturn")
   )
   .exitOverride();
 
-// A reader that has enough, such as `head`, is no failure; nor is a worker's log on a full disk.
+// A reader that has enough, such as `head`, is no failure; nor is a worker's log on a disk that is full, or fails.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on("error", (error) => {
-    if (process.connected && isSystemError(error, "ENOSPC")) return;
+    if (process.connected && isStorageError(storageError(error, "its log"))) return;
     if (isSystemError(error, "EIO")) return; // the terminal was closed: SIGHUP ends what has to be ended
     if (!isSystemError(error, "EPIPE")) throw error;
     process.exit();

@@ -53,8 +53,17 @@ export function markFolder(root: string): string {
     } catch (error) {
       throw storageError(error, path);
     } finally {
-      rmSync(temporary, { force: true });
+      removeQuietly(temporary);
     }
+  }
+}
+
+/** What can't be removed now is swept later. */
+function removeQuietly(temporary: string): void {
+  try {
+    rmSync(temporary, { force: true });
+  } catch {
+    // the write's own error says why
   }
 }
 

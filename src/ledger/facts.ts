@@ -4,6 +4,7 @@ import type { Finding, Reservation } from "../contracts/ledger.ts";
 import type { EvaluationRecord } from "../contracts/run.ts";
 import { trajectoryId } from "../contracts/trajectory-id.ts";
 import { wholeLines } from "../files/line-file.ts";
+import { patiently } from "../files/patiently.ts";
 import { otherEvaluations, ownEvaluations } from "../runs/evaluations.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import { recordedSteps } from "../runs/recorded-steps.ts";
@@ -39,7 +40,7 @@ export interface StageFacts {
 /** Reads them, also while the run goes on: what is written last is read first, so that all it rests on is seen too. */
 export async function readRunFacts(run: OpenRun): Promise<RunFacts> {
   const { folder, store, plan } = run;
-  const view = await wholeLines(folder.metrics);
+  const view = await patiently(() => wholeLines(folder.metrics));
   const metrics = await recordedSteps(store);
   const uses = await readUses(run, largestStaleness(plan));
   const own = await ownEvaluations(run, metrics.at(-1)?.policyVersion ?? 1);

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { WorkflowHandle } from "@temporalio/client";
 import type { EvaluationRecord, RunProgress, StageProgress } from "../contracts/run.ts";
 import { readLines } from "../files/line-file.ts";
+import { patiently } from "../files/patiently.ts";
 import { withOwnSignal } from "../promises/abort-signals.ts";
 import { ownEvaluations } from "../runs/evaluations.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
@@ -50,7 +51,7 @@ export function follow(
       shown = record.step;
       version = record.policyVersion;
     }
-    const changes = await readLines<HostChange>(folder.hosts);
+    const changes = await patiently(() => readLines<HostChange>(folder.hosts));
     hostChanges ??= changes.length;
     for (const change of changes.slice(hostChanges)) note(hostLine(change));
     hostChanges = changes.length;

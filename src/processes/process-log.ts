@@ -16,9 +16,7 @@ const tailLines = 5;
 
 /** Follows the log at `path`, which is made if it is not there. */
 export function processLog(path: string): ProcessLog {
-  const file = openSync(path, "a");
-  const { size } = fstatSync(file);
-  closeSync(file);
+  const size = sizeOf(path);
   const notes: string[] = [];
   const text = () => [...notes, textSince(path, size)].join("\n");
   const lines = () =>
@@ -32,6 +30,15 @@ export function processLog(path: string): ProcessLog {
     tail: () => lines().slice(-tailLines).join("\n") || "(it wrote nothing)",
     note: (note) => void notes.push(note),
   };
+}
+
+function sizeOf(path: string): number {
+  const file = openSync(path, "a");
+  try {
+    return fstatSync(file).size;
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** What was written after a place; a disk that does not answer keeps nobody from telling how the process ended. */

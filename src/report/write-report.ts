@@ -1,3 +1,4 @@
+import { littlePatience, patiently } from "../files/patiently.ts";
 import { writeWhole } from "../files/whole-files.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import { page } from "./page.ts";
@@ -5,5 +6,6 @@ import { readReportData } from "./read-run.ts";
 
 /** Writes `report.html` of a run, finished or not, from what is recorded of it. */
 export async function writeReport(run: OpenRun): Promise<void> {
-  await writeWhole(run.folder.report, page(await readReportData(run)));
+  const html = page(await readReportData(run));
+  await patiently(() => writeWhole(run.folder.report, html), littlePatience);
 }

@@ -5,6 +5,7 @@ import { isSystemError } from "../errors/system-error.ts";
 import { makeFolder } from "../files/make-folder.ts";
 import { markFolder } from "../files/marked-folder.ts";
 import { littlePatience, patiently } from "../files/patiently.ts";
+import { persistently } from "../files/persistently.ts";
 import { storageError } from "../files/storage-errors.ts";
 import { writeAs } from "../files/write-as.ts";
 import { planRow, runFileKey } from "../store/keys.ts";
@@ -32,9 +33,9 @@ export async function createRun(
   store?: string,
   id?: string,
 ): Promise<string> {
-  makeRuns(runs);
+  await makeRuns(runs);
   const run = id ?? (await newRun(plan.name, runs));
-  if (id !== undefined) await makeRoot(runs, id); // or it is there
+  if (id !== undefined) await patiently(() => makeRoot(runs, id), littlePatience); // or it is there
   const file: RunFile = {
     run,
     createdAt: new Date().toISOString(),
@@ -81,12 +82,12 @@ async function makeRoot(runs: string, run: string): Promise<boolean> {
 }
 
 /** Throws DISK_FULL, STORE_NOT_WRITABLE, and PATH_UNUSABLE where no folder of runs can be made, such as at a link that leads nowhere. */
-function makeRuns(runs: string): void {
+async function makeRuns(runs: string): Promise<void> {
   try {
-    makeFolder(runs);
+    await persistently(() => makeFolder(runs));
   } catch (error) {
     const told = storageError(error, runs);
     throw pathError(told) ?? told;
   }
-  checkFolder(runs);
+  await persistently(() => checkFolder(runs));
 }

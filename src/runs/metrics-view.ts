@@ -33,7 +33,7 @@ export async function writeMetrics(
 /** The last step that has a line, 0 if there is none, and where the next one goes; undefined if it can't be read. */
 async function lastStepIn(metrics: string): Promise<{ step: number; end: number } | undefined> {
   try {
-    const last = await lastLine<{ step: number }>(metrics);
+    const last = await patiently(() => lastLine<{ step: number }>(metrics));
     return last === undefined ? { step: 0, end: 0 } : { step: last.line.step, end: last.end };
   } catch (error) {
     if (isEverturnError(error) && error.code === "RECORD_CORRUPT") return undefined;

@@ -1,8 +1,9 @@
 import { join } from "node:path";
 import type { RunFile } from "../contracts/run.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
-import { isSurelyThere, isThere } from "../files/is-there.ts";
+import { isSurelyThere } from "../files/is-there.ts";
 import { namesIn } from "../files/names-in.ts";
+import { patiently } from "../files/patiently.ts";
 import { isStorageError } from "../files/storage-errors.ts";
 import type { Notice } from "../processes/notice.ts";
 import { runFileKey } from "../store/keys.ts";
@@ -21,7 +22,7 @@ export async function readRunFile(
   if (file !== undefined) return file;
   if (!isRun(runs, run)) throw await runNotFound(runs, run);
   // Up to 0.3 the plan was a file of this name, and no file said its own digest.
-  if (isThere(join(root, "plan.json"))) throw new EverturnError("RUN_OF_EARLIER_RELEASE", { run });
+  if (isSurelyThere(join(root, "plan.json"))) throw new EverturnError("RUN_OF_EARLIER_RELEASE", { run });
   throw new EverturnError("RECORD_CORRUPT", { file: path, reason: "it is cut, or not a record" });
 }
 
@@ -42,8 +43,8 @@ export function mayBeRun(runs: string, run: string): boolean {
 
 /** The error that says which runs there are. Throws PATH_UNUSABLE if `runs` is no folder. */
 export async function runNotFound(runs: string, run: string): Promise<EverturnError> {
-  if (isThere(runs)) checkFolder(runs);
-  const known = (await namesIn(runs)).filter((name) => mayBeRun(runs, name)).sort();
+  if (isSurelyThere(runs)) checkFolder(runs);
+  const known = (await patiently(() => namesIn(runs))).filter((name) => mayBeRun(runs, name)).sort();
   const hint =
     known.length > 0
       ? `Runs there: ${known.slice(-10).join(", ")}.`

@@ -1,12 +1,13 @@
 import { appendFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { isAbsence } from "../errors/system-error.ts";
+import { surely } from "../files/is-there.ts";
 import { makeFolder } from "../files/make-folder.ts";
-import { isStorageError, storageError } from "../files/storage-errors.ts";
+import { isStorageError, looking, storageError } from "../files/storage-errors.ts";
 
 /** Notes that also go into the log at `path`, each with its time. A line that the disk does not take is dropped, also while the run's folder is gone. */
 export function loggedNotes(path: string, note: (text: string) => void = () => {}): (text: string) => void {
-  makeFolder(dirname(path));
+  surely(() => looking(path, () => makeFolder(dirname(path))));
   return (text) => {
     note(text);
     try {

@@ -5,6 +5,8 @@ import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { makeFolder } from "../files/make-folder.ts";
+import { patiently } from "../files/patiently.ts";
+import { looking } from "../files/storage-errors.ts";
 import { samplingEnvironment, trainingEnvironment } from "../onnx/allocator.ts";
 import { ownModule } from "../package/own-module.ts";
 import { watchKernelKills } from "../processes/kernel-kills.ts";
@@ -57,9 +59,12 @@ export async function startWorkerProcess(
   const { runs, run, address, queuePrefix } = options;
   const { onProgress, onNotice, onWaits, stopping } = told;
   const path = runFolder(runs, run).log(role);
-  makeFolder(dirname(path));
-  const log = processLog(path);
-  const output = openSync(path, "a");
+  const { log, output } = await patiently(async () =>
+    looking(path, () => {
+      makeFolder(dirname(path));
+      return { log: processLog(path), output: openSync(path, "a") };
+    }),
+  );
   const parameters = ["--role", role, "--run", run, "--runs", runs, "--address", address];
   if (queuePrefix !== "") parameters.push("--queue-prefix", queuePrefix);
   const kills = watchKernelKills();

@@ -4,6 +4,7 @@ import { closeSync, openSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Connection } from "@temporalio/client";
 import { EverturnError, isEverturnError } from "../errors/everturn-error.ts";
+import { persistently } from "../files/persistently.ts";
 import { watchKernelKills } from "../processes/kernel-kills.ts";
 import { killOnExit } from "../processes/kill-on-exit.ts";
 import { type Ending, endingOf } from "../processes/process-ending.ts";
@@ -64,7 +65,7 @@ const any = 0;
  * minute.
  */
 export async function startDevServer(options: Options): Promise<DevServer> {
-  const log = processLog(options.log);
+  const log = await persistently(() => processLog(options.log));
   if (options.ports !== undefined) return startOn(options.ports, options, log);
   try {
     return await startOn(await freePorts(usual), options, log);
@@ -82,7 +83,7 @@ async function freePorts({ server, ui }: Ports): Promise<Ports> {
 async function startOn(ports: Ports, options: Options, log: ProcessLog): Promise<DevServer> {
   const ui = { host: hiddenAddress(), port: await freePort(any) };
   const closeUi = await guardUi(ports.ui, ui);
-  const output = openSync(options.log, "a");
+  const output = await persistently(() => openSync(options.log, "a"));
   const kills = watchKernelKills();
   const child = spawn(options.binary, serverArguments(options.database, ports.server, ui), {
     stdio: ["ignore", output, output],

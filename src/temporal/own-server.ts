@@ -2,6 +2,7 @@ import { dirname } from "node:path";
 import { makeFolder } from "../files/make-folder.ts";
 import { requireMarkToWrite } from "../files/marked-folder.ts";
 import { patiently } from "../files/patiently.ts";
+import { persistently } from "../files/persistently.ts";
 import type { ProcessIdentity } from "../processes/process-identity.ts";
 import type { RunFolder } from "../runs/run-folder.ts";
 import { type DevServer, startDevServer } from "./dev-server.ts";
@@ -24,7 +25,7 @@ export async function startOwnServer(
   const { before, stopping, onSpawn } = options;
   const log = folder.log("temporal");
   await patiently(async () => requireMarkToWrite(log)); // else it would make another database
-  makeFolder(dirname(log));
+  await persistently(() => makeFolder(dirname(log)));
   return startDevServer({
     binary: await findServerBinary(temporal),
     database: folder.database,

@@ -28,6 +28,13 @@ class SaidByWorker extends Error {
   }
 }
 
+// What plugins print is the worker's log, on a disk that may be full or fail.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on("error", (error) => {
+    if (!("syscall" in error)) throw error;
+  });
+}
+
 guardTerminal();
 
 const threads = new Map<number, Hosted>();

@@ -2,6 +2,7 @@ import { distance } from "fastest-levenshtein";
 import { trajectoryId } from "../contracts/trajectory-id.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { foldersIn } from "../files/names-in.ts";
+import { patiently } from "../files/patiently.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import { runFolder } from "../runs/run-folder.ts";
 import type { TrajectoryName } from "../store/keys.ts";
@@ -39,7 +40,7 @@ export async function findTrajectory(
   }
   const [match] = matches;
   if (match === undefined) {
-    const isRun = only === undefined && (await foldersIn(runs)).includes(asked);
+    const isRun = only === undefined && (await patiently(() => foldersIn(runs))).includes(asked);
     throw notFound(
       wanted,
       isRun ? `That is a run: \`npx everturn trajectories ${asked}\` lists its trajectories.` : like(close),
@@ -63,7 +64,7 @@ async function* allTrajectories(
   asked: string,
   only?: Pick<OpenRun, "id" | "store">,
 ): AsyncGenerator<FoundTrajectory> {
-  const names = only === undefined ? await foldersIn(runs) : [only.id];
+  const names = only === undefined ? await patiently(() => foldersIn(runs)) : [only.id];
   const parts = asked.split("/");
   const named = parts.length === 4 ? names.filter((name) => name === parts[0]) : [];
   const [, stage, task] = parts;

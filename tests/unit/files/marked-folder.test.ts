@@ -136,6 +136,13 @@ test.skipIf(!mayMount)(
   },
 );
 
+test("a folder gets its mark although the temporary file can't be removed now", () => {
+  const root = mkdtempSync(join(folder, "run-"));
+  failOnce("rmSync", "EAGAIN", ([path]) => String(path).endsWith(".tmp"));
+  const identity = markFolder(root);
+  expect(readMark(root)).toBe(identity);
+});
+
 test("a mark that can't be read is not one that is missing", () => {
   const root = mkdtempSync(join(folder, "run-"));
   const identity = markFolder(root);
