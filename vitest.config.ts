@@ -14,7 +14,7 @@ const apart = [
   ),
   ...[
     ...["busy-holder", "chaos", "continue-as-new", "deployments", "dynamic-sampling", "end-shards"],
-    ...["failure-policy", "long-trajectory", "loops", "orders", "outage", "rebuilt", "run"],
+    ...["failing-disk", "failure-policy", "long-trajectory", "loops", "orders", "outage", "rebuilt", "run"],
     ...["search-attributes", "smollm2-greedy", "telemetry", "trajectory", "two-tool-workers"],
     ...["upgrade", "worker-process"],
   ].map((name) => `tests/integration/${name}.test.ts`),
@@ -24,6 +24,7 @@ const apart = [
 const longest = [
   ...["packaging/packages", "integration/chaos", "integration/outage"],
   ...["integration/long-trajectory", "integration/run", "integration/failure-policy"],
+  "integration/failing-disk",
   ...["unit/devices/webgpu-models", "integration/telemetry", "integration/continue-as-new"],
   ...["integration/two-tool-workers", "unit/devices/gpu-benchmark", "integration/orders"],
   ...["integration/upgrade", "integration/trajectory", "integration/busy-holder"],

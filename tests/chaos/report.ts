@@ -17,6 +17,10 @@ export interface Counts {
   orphans: number;
   /** Trajectories and weights that are not those of a run left alone. */
   different: number;
+  /** Trajectories that were left out where only the disk failed. */
+  excluded: number;
+  /** Calls for files of a run that a failing disk answered with an error. */
+  diskErrors: number;
   /** Trajectory-seconds of generation that had to be done again. */
   generationSecondsLost: number;
   seconds: number;
@@ -57,6 +61,7 @@ export function chaosText(options: {
     "",
     `${runs} run(s), ${Math.round(counts.seconds)} s: ${seen.trajectories} trajectories (${seen.leftOut} left out), ${seen.turns} turns, ${seen.calls} tool calls, ${seen.segments} segments, ${seen.workflows} workflows`,
     `${counts.generationSecondsLost.toFixed(1)} s of generation lost in all`,
+    `${counts.diskErrors} calls that a failing disk did not do, ${counts.excluded} trajectories left out for it`,
     ...found.flatMap(([what, list]) => [
       `${list.length} ${what}`,
       ...list.slice(0, 10).map((one) => `  ${one}`),

@@ -6,6 +6,7 @@ import { check, type Findings } from "./check.ts";
 import { type CliProcess, startCli } from "./cli-process.ts";
 import { differences } from "./compare-runs.ts";
 import { exportHistories } from "./export-histories.ts";
+import { canFailDisks, faultsIn } from "./failing-disk.ts";
 import { startHost } from "./host-process.ts";
 import { markedProcesses } from "./marked-processes.ts";
 import { showObjects, startObjectPlace } from "./object-place.ts";
@@ -37,6 +38,10 @@ interface ScenarioReport {
   findings: Findings;
   different: string[];
   runs: number;
+  /** Calls that its disk failed. */
+  diskErrors: number;
+  /** Trajectories that were left out although all that the disk failed could be read in the end. */
+  excluded: number;
 }
 
 interface Options {
@@ -60,12 +65,18 @@ export async function chaos(
 ): Promise<ChaosReport> {
   const started = performance.now();
   const reports: ScenarioReport[] = [];
-  for (const [scenario, strikes] of shareOut(options.strikes, options.scenarios)) {
-    if (strikes > 0) reports.push(await runScenario(scenario, { ...options, strikes }));
+  const possible = options.scenarios.filter(({ diskErrors }) => diskErrors === 0 || canFailDisks);
+  if (possible.length < options.scenarios.length)
+    options.note("no disk errors: they need Linux and a C compiler, `cc`");
+  for (const [scenario, strikes] of shareOut(options.strikes, possible)) {
+    if (strikes > 0 || scenario.diskErrors > 0)
+      reports.push(await runScenario(scenario, { ...options, strikes }));
   }
   const strikes = reports.flatMap((report) => report.strikes);
   const different = reports.flatMap((report) => report.different);
   const findings = joined(reports.map((report) => report.findings));
+  const sumOf = (of: (report: ScenarioReport) => number) =>
+    reports.reduce((sum, report) => sum + of(report), 0);
   const counts: Counts = {
     kills: strikes.filter(({ action }) => action === "kill").length,
     stops: strikes.filter(({ action }) => action === "stop").length,
@@ -77,11 +88,20 @@ export async function chaos(
     trainedTwice: findings.trainedTwice.length,
     orphans: findings.orphans.length,
     different: different.length,
+    excluded: sumOf(({ excluded }) => excluded),
+    diskErrors: sumOf(({ diskErrors }) => diskErrors),
     generationSecondsLost: findings.generationSecondsLost,
     seconds: (performance.now() - started) / 1000,
   };
-  const { kills: _, stops: __, generationSecondsLost: ___, seconds: ____, ...bad } = counts;
-  const runs = reports.reduce((sum, report) => sum + report.runs, 0);
+  const {
+    kills: _,
+    stops: __,
+    diskErrors: ___,
+    generationSecondsLost: ____,
+    seconds: _____,
+    ...bad
+  } = counts;
+  const runs = sumOf((report) => report.runs);
   return {
     ...{ counts, findings, different },
     isClean: Object.values(bad).every((count) => count === 0),
@@ -100,6 +120,8 @@ async function runScenario(
   const root = join(work, "objects");
   const objects = options.store === "object" ? await startObjectPlace(root, options.seed) : undefined;
   const { strikes, runs } = await runUnderFire({ ...options, scenario, work, steps, port, objects });
+  const faults = faultsIn(work);
+  if (scenario.diskErrors > 0) note(`${scenario.name}: calls that failed: ${JSON.stringify(faults)}`);
   for (let waited = 0; waited < endingTime && markedProcesses(mark).length > 0; waited += 500)
     await sleep(500);
   for (const { run } of runs) await pruneRun(work, mark, run);
@@ -107,7 +129,11 @@ async function runScenario(
   if (objects !== undefined) showObjects(root, join(work, "runs"));
   for (const { run } of runs) await exportHistories(join(work, "runs"), run, join(work, "histories", run));
   const findings = await check(work, mark);
-  const report = { strikes, findings, different: [], runs: runs.length };
+  const report = {
+    ...{ strikes, findings, different: [], runs: runs.length },
+    diskErrors: Object.values(faults).reduce((sum, count) => sum + count, 0),
+    excluded: scenario.diskErrors > 0 ? findings.seen.leftOut : 0,
+  };
   if (!scenario.repeats) return report;
   note(`${scenario.name}: the same run left alone …`);
   const [first] = runs;

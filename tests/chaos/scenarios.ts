@@ -15,6 +15,8 @@ export interface Scenario {
   upgrades: boolean;
   /** The same seed gives the same run: trajectories and weights are held against those of a run left alone. */
   repeats: boolean;
+  /** The share of the calls for files of the run that fail (failing-disk.c), in its processes and its command; 0 for none. */
+  diskErrors: number;
   /** Of every hundred strikes. */
   share: number;
   /** Strikes that a step of it outlasts, more or less. */
@@ -25,9 +27,21 @@ const plain: Scenario = {
   name: "separate",
   settings: {},
   ...{ sandboxes: false, separate: true, twoWorkers: false, approves: false, upgrades: false, repeats: true },
+  diskErrors: 0,
   share: 16,
   strikesPerStep: 2,
 };
+
+/** A short run without strikes, so that whatever goes wrong is the disk's doing. */
+function failingDisk(diskErrors: number): Scenario {
+  const settings = {
+    "warmStart.steps": 4,
+    "evaluation.tasks": 2,
+    "policy.config.pause": 0,
+    "tools.0.config.pause": 0,
+  };
+  return { ...plain, name: `disk errors ${100 * diskErrors} %`, settings, diskErrors, share: 0 };
+}
 
 /** What is struck, and how: each with a run of its own, or several. */
 export const scenarios: readonly Scenario[] = [
@@ -75,15 +89,19 @@ export const scenarios: readonly Scenario[] = [
   },
   { ...plain, name: "upgrade", upgrades: true, share: 8 },
   { ...plain, name: "sandboxes", sandboxes: true, share: 10, strikesPerStep: 4 },
+  failingDisk(0.01),
+  failingDisk(0.03),
+  failingDisk(0.05),
 ];
 
-/** How many of `strikes` each of `among` gets; what is left over goes to the first ones. */
+/** How many of `strikes` each of `among` gets; what is left over goes to the first ones. One whose share is 0 gets none. */
 export function shareOut(strikes: number, among: readonly Scenario[]): Map<Scenario, number> {
   const whole = among.reduce((sum, { share }) => sum + share, 0);
+  if (whole === 0) return new Map(among.map((one) => [one, 0]));
   const shares = new Map(among.map((one) => [one, Math.floor((strikes * one.share) / whole)]));
   let left = strikes - [...shares.values()].reduce((sum, share) => sum + share, 0);
   for (const [scenario, share] of shares) {
-    if (left-- <= 0) break;
+    if (left-- <= 0 || scenario.share === 0) break;
     shares.set(scenario, share + 1);
   }
   return shares;

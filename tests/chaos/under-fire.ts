@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { approveAll } from "./approver.ts";
 import { changingLoop } from "./changing-loop.ts";
 import { type CliProcess, startCli } from "./cli-process.ts";
+import { failingDisk } from "./failing-disk.ts";
 import { startHost } from "./host-process.ts";
 import { markedProcesses, sandboxesOf, startOf } from "./marked-processes.ts";
 import type { ObjectPlace } from "./object-place.ts";
@@ -54,6 +55,8 @@ export async function runUnderFire(options: {
   const log = join(work, "cli.log");
   mkdirSync(root, { recursive: true });
   const host = await startHost(mark, port, join(work, "calls.jsonl"));
+  const disk = scenario.diskErrors === 0 ? {} : failingDisk(work, root, scenario.diskErrors, seed);
+  const env = { ...objects?.env, ...disk };
   const loop = scenario.upgrades ? changingLoop(work) : undefined;
   const strikes: Strike[] = [];
   const runs: ChaosRun[] = [];
@@ -76,7 +79,7 @@ export async function runUnderFire(options: {
       return ["resume", run, "--runs", root, ...(scenario.upgrades ? ["--upgrade"] : [])];
     };
     let journal: ReturnType<typeof progressLog> | undefined;
-    let cli: CliProcess = startCli(mark, log, parameters(), objects?.env);
+    let cli: CliProcess = startCli(mark, log, parameters(), env);
     const observing = new AbortController();
     const ended = observing.signal;
     const look = () => {
@@ -131,7 +134,7 @@ export async function runUnderFire(options: {
       if (one.kind === "cli" || one.kind === "everything") {
         await cli.ended;
         await sleep(delay * 2000);
-        cli = startCli(mark, log, parameters(), objects?.env);
+        cli = startCli(mark, log, parameters(), env);
       }
     }
 
@@ -162,7 +165,7 @@ export async function runUnderFire(options: {
         else if (code !== 0 && own().length > 0 && resumes++ < mostResumes) {
           note(`the run gave up with exit code ${code}; resumed as its message says: ${lastError(log)}`);
           for (const one of own()) if (one.recovered === undefined) one.gaveUp = true;
-          cli = startCli(mark, log, parameters(), objects?.env);
+          cli = startCli(mark, log, parameters(), env);
           code = undefined;
         }
       }
