@@ -38,6 +38,14 @@ export function registerWorker(program: Command): void {
 }
 
 async function work(options: Options): Promise<void> {
+  try {
+    await workFor(options);
+  } finally {
+    if (process.connected) process.disconnect(); // an open channel would keep a worker that failed alive
+  }
+}
+
+async function workFor(options: Options): Promise<void> {
   forgetTunables(process.env);
   const ending = workerEnding();
   const { runs, run } = runReference(options.run, options.runs);
@@ -71,7 +79,6 @@ async function work(options: Options): Promise<void> {
     });
   } finally {
     await telemetry.stop();
-    if (process.connected) process.disconnect(); // an open channel would keep a worker that failed alive
   }
 }
 

@@ -1,6 +1,7 @@
 import { lstatSync, realpathSync } from "node:fs";
 import { basename, dirname, relative, resolve, sep } from "node:path";
-import { isSurelyThere } from "../files/is-there.ts";
+import { isSurelyThere, surely } from "../files/is-there.ts";
+import { looking } from "../files/storage-errors.ts";
 import { findRenamed, heldRun } from "./held-run.ts";
 import { isRun } from "./run-file.ts";
 
@@ -13,7 +14,7 @@ export interface RunReference {
 /**
  * The run that a person names: by its id in the folder `--runs`, or by the path of its own folder, which may lie
  * elsewhere. A renamed folder is named by its own name or by the run's id. A run that is not there is a reference too: to open it throws RUN_NOT_FOUND.
- * Throws RUN_COPIED.
+ * Throws RUN_COPIED, STORE_NOT_READABLE.
  */
 export function runReference(named: string, folder: string): RunReference {
   const inRuns = resolve(folder, named);
@@ -28,7 +29,8 @@ export function runReference(named: string, folder: string): RunReference {
     return { runs, run };
   }
   // A link to a run is that run: under a name of its own it would be worked on twice.
-  const real = lstatSync(path).isSymbolicLink() ? realpathSync(path) : path;
+  const place = () => (lstatSync(path).isSymbolicLink() ? realpathSync(path) : path);
+  const real = surely(() => looking(path, place));
   return { runs: dirname(real), run: heldRun(dirname(real), basename(real)) };
 }
 

@@ -21,3 +21,9 @@ test("a worker that can't start says so in its log and ends, so that nobody wait
     /^TEMPORAL_UNREACHABLE: No Temporal server answers at 127\.0\.0\.1:1: /,
   );
 });
+
+test("a worker that does not find its run ends, too", async () => {
+  const run = "nothing-20261101-120000";
+  const starting = startWorkerProcess("tools", { runs, run, address: "127.0.0.1:1", queuePrefix: "" });
+  await expect(starting).rejects.toThrow("RUN_NOT_FOUND");
+});

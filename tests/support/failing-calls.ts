@@ -10,6 +10,7 @@ import { onTestFinished } from "vitest";
 export function failOnce(
   name:
     | "fsyncSync"
+    | "lstatSync"
     | "mkdirSync"
     | "openSync"
     | "linkSync"

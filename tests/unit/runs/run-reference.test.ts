@@ -2,6 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { expect, test } from "vitest";
 import { runReference, trajectoryReference } from "../../../src/runs/run-reference.ts";
+import { failOnce } from "../../support/failing-calls.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const root = temporaryFolder();
@@ -28,6 +29,11 @@ test.each([
   ["", runs, ""],
 ])("the run %s", (named, folder, run) => {
   expect(runReference(named, runs)).toEqual({ runs: folder, run });
+});
+
+test("a run whose folder a disk does not tell of at once is that run", () => {
+  failOnce("lstatSync", "EIO", ([path]) => path === join(runs, "latest"));
+  expect(runReference("latest", runs)).toEqual({ runs, run: "one" });
 });
 
 test.each([
